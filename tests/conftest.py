@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from clusterspec.__main__ import SELDOM
 from tests.chromium import NO_BROWSER, chromium
@@ -45,9 +46,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Modules and collected tests live to the end, and so do most results that survive two collections, since tests
-    share them: each search among all of them takes seconds and finds little.
+    share them: each search among all of them takes seconds and finds little. Hypothesis makes one before its first
+    example, which thus comes here, where nothing is left to look at.
     """
     gc.freeze()
+    first_example()
+
+
+@given(st.none())
+def first_example(_: None) -> None:
+    """An example of nothing."""
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -260,6 +260,8 @@ def _directed_lever(lever: Lever, condition: Condition) -> Lever:
 
 OF_CHECKPOINTS = ("stall", "goodput", "restore", "loading")
 """The metrics that the storage system moves."""
+READS = ("restore", "loading")
+"""Those of them that it moves by reads."""
 
 
 def _misfit_reason(plan: Plan, best_layout: bool) -> str:
@@ -302,13 +304,16 @@ def _clients_text(probes: tuple[Probe, ...], condition: Condition, study: Study,
     if condition.metric not in OF_CHECKPOINTS or lever.name not in ("storage.bandwidth", "storage.read"):
         return ""
     use = storage_use(study.plan)
-    moved = (use.load or use.checkpoint) if use is not None else None
+    moved = None if use is None else (use.load or use.restore) if condition.metric in READS else use.checkpoint
     if moved is None:
         return ""
     figures = dict(moved.rate.inputs)
-    clients, each = figures["clients"], figures["per_client"]
+    total, clients, each = figures["bandwidth"], figures["clients"], figures["per_client"]
+    stated = isinstance(total.origin, Written) and total.origin.key == f"cluster.networks.{lever.name}"
+    if not stated or not isinstance(each.origin, Written) or each.origin == total.origin:
+        return ""  # another rate sets these transfers, or a client reaches all of it
     together = clients.value * each.value
-    if together >= max(probe.value for probe in probes) or not isinstance(each.origin, Written):
+    if together >= max(probe.value for probe in probes):
         return ""
     slots = "`slots` and " if isinstance(clients.origin, Written) else ""
     text = f"{plural(int(clients.value), 'client')} of {display(each.value, 'B/s')} reach {display(together, 'B/s')}"

@@ -60,6 +60,8 @@ STEPS = {
     },
 }
 """Next steps by vendor and cause; of other vendors, and of NVIDIA, those of `STEP_OF` hold."""
+_OF_DEVICES = frozenset(name for steps in STEPS.values() for name in steps)
+"""The causes that have a next step of a vendor."""
 WORDS = (
     ("AWS", r"\b[Nn]euron|NEURON_|\bNRT[:_]|\bTDRV:|\bnrtd?[_\[]|\bNEFF\b|\bVNC id\b|\bnd[0-9]{1,2}\b"),
     ("Google", r"\bTPUs?\b|libtpu|/dev/accel[0-9]"),
@@ -88,6 +90,9 @@ def vendor_of_line(text: str) -> str:
 def with_steps_of_devices(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
     """The causes. A device's cause gets the next steps of the vendor in its line, else of the cluster's vendor."""
     for cause in found:
+        if cause.name not in _OF_DEVICES or cause.next != STEP_OF[cause.name]:
+            yield cause
+            continue
         steps = STEPS.get(vendor_of_line(cause.evidence) or run.cluster.accelerator.vendor, {})
         own = steps.get(cause.name)
-        yield replace(cause, next=own) if own and cause.next == STEP_OF[cause.name] else cause
+        yield replace(cause, next=own) if own else cause

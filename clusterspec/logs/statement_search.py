@@ -5,6 +5,7 @@ several lines together.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice, pairwise
@@ -118,6 +119,36 @@ def _order_of_words() -> dict[str, int]:
     return {word: place for place, word in enumerate(_patterns_of_words())}
 
 
+def _triples(text: str) -> set[str]:
+    """Every three characters that follow each other in a text."""
+    return {text[start : start + 3] for start in range(len(text) - 2)}
+
+
+@cache
+def _words_by_triple() -> dict[str, tuple[tuple[str, str, frozenset[str]], ...]]:
+    """The words that patterns require, each with its form and the triples of the form, by the triple that the fewest
+    words have; words of fewer than three characters by an empty text.
+    """
+    triples = {word: frozenset(_triples(form)) for word, form in _forms_of_words().items()}
+    counts = Counter(triple for some in triples.values() for triple in some)
+    found: dict[str, list[tuple[str, str, frozenset[str]]]] = {}
+    for word, form in _forms_of_words().items():
+        rarest = min(triples[word], key=lambda triple: (counts[triple], triple), default="")
+        found.setdefault(rarest, []).append((word, form, triples[word]))
+    return {triple: tuple(words) for triple, words in found.items()}
+
+
+def required_words_in(forms: str) -> set[str]:
+    """The words that patterns require whose forms are in a text.
+
+    The text is searched for those alone whose triples it has all: a search for each of the words takes ten times as
+    long on large logs.
+    """
+    present, known = _triples(forms), _words_by_triple()
+    listed = (one for triple in (known.keys() & present) | {""} for one in known.get(triple, ()))
+    return {word for word, form, triples in listed if triples <= present and form in forms}
+
+
 class Search(NamedTuple):
     """What a log is searched for: words with the places of patterns and of a few messages that its lines may have, and
     words that stand whole in them, with the places of messages where many are possible.
@@ -133,7 +164,7 @@ def _search_of(text: str) -> Search:
     If lines differ only in decimal or hexadecimal digits, one of them is searched.
     """
     parts = tuple(_parts_of_forms(text))
-    found = {word for forms in parts for word, form in _forms_of_words().items() if form in forms}
+    found = {word for forms in parts for word in required_words_in(forms)}
     patterns = _patterns_of_words()
     words = {word: patterns[word] for word in sorted(found, key=_order_of_words().__getitem__)}
     after, listed = len(statement_patterns()), possible_entries(parts)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.candidates import Limits
+from clusterspec.analysis.candidates import Limits, _affordable_nodes
 from clusterspec.analysis.choices import (
     _changes_of_size,
     _choice_of_size,
@@ -301,3 +301,13 @@ def test_a_part_stops_the_engines_of_another_where_it_takes_the_whole_node_or_le
 ) -> None:
     machine = FailingMachine(study_of(SERVED.replace("TP", str(tp))).design, None, None)
     assert _stops_same_engines(machine, shared, names) is same
+
+
+@pytest.mark.parametrize(
+    ("price", "budget", "nodes"),
+    [("100000", 1e6, 10), ("[100000, 300000]", 1e6, 10), ("100000", 999_999.0, 9), ("[300000, 400000]", 2e5, 1)],
+)
+def test_a_budget_buys_nodes_at_the_low_end_of_their_price(price: str, budget: float, nodes: int) -> None:
+    text = f"cluster: {{platform: dgx-h100, nodes: 4}}\nprocurement: {{currency: USD, prices: {{node: {price}}}}}\n"
+    assert _affordable_nodes(study_of(text).design, Limits(budget=budget)) == nodes
+    assert _affordable_nodes(study_of(text).design, Limits()) is None

@@ -377,3 +377,43 @@ def test_a_metric_that_the_plan_lacks_is_named(text: str, key: str, condition: s
     found = solve(study_of(text), key, condition)
     metric = parse(condition).metric
     assert (found.value, found.why) == (None, f"the plan of the spec has no `{metric}`")
+
+
+STORED = JOB.replace("topology: fat-tree}}", "topology: fat-tree}, networks: {storage: {STORE}}}")
+BEHIND = ": `cluster.networks.storage.per_client` limits the "
+
+
+@pytest.mark.parametrize(
+    ("store", "lever", "condition", "told"),
+    [
+        # 16 nodes of 0.5 GB/s
+        (
+            "per_client: 0.5 GB/s",
+            "bandwidth",
+            "stall<=0.01%",
+            f"16 clients of 500 MB/s reach 8 GB/s{BEHIND}checkpoints",
+        ),
+        ("per_client: 0.5 GB/s", "bandwidth", "restore<=1s", f"reach 8 GB/s{BEHIND}reads after a failure"),
+        ("read: 5 GB/s, per_client: 0.5 GB/s", "read", "restore<=1s", f"reach 8 GB/s{BEHIND}reads after a failure"),
+        (
+            "slots: 8, per_client: 0.5 GB/s",
+            "bandwidth",
+            "stall<=0.01%",
+            "8 clients of 500 MB/s reach 4 GB/s: `slots` and",
+        ),
+        # the rate of reads sets those after a failure, and that of writes the checkpoints
+        ("read: 5 GB/s, per_client: 0.5 GB/s", "bandwidth", "restore<=1s", ""),
+        ("read: 5 GB/s, per_client: 0.5 GB/s", "read", "stall<=0.01%", ""),
+        # a client reaches all of it
+        ("read: 5 GB/s", "bandwidth", "restore<=1s", ""),
+        ("per_client: 0.5 GB/s", "slots", "restore<=1s", ""),
+    ],
+)
+def test_clients_are_named_where_they_limit_what_the_lever_moves(
+    store: str, lever: str, condition: str, told: str
+) -> None:
+    text = STORED.replace("STORE", f"bandwidth: 5 GB/s, {store}").replace("tokens: 1T}", "tokens: 1T}\nOPS")
+    found = solve(
+        study_of(text.replace("OPS", "operations: {checkpoint_interval: 1 h}")), f"storage.{lever}", condition
+    )
+    assert found.value is None and (told in found.why if told else "clients" not in found.why), found.why

@@ -35,6 +35,8 @@ def rate(value: str, basis: str, **more: str) -> dict[str, str]:
         ({"memory": {"is": "81920 MiB", "prints": "80 GB"}}, ""),
         ({"memory": {"is": "82000 MiB", "prints": "80 GB"}}, "memory is 1.001 of the 80 GB"),
         ({"memory": {"is": "70000 MiB", "prints": "80 GB"}}, "memory is 0.854 of the 80 GB"),
+        ({"memory": {"is": "many GiB", "prints": "80 GB"}}, ""),  # the reader refuses it
+        ({"memory": {"is": "70000 MiB", "prints": "much"}}, ""),
     ],
 )
 def test_memory_counts_in_powers_of_two_and_is_at_most_what_is_printed(facts: dict[str, Any], words: str) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.logs.required_words import required_words
-from clusterspec.logs.statement_search import line_statements, statement_patterns
+from clusterspec.logs.statement_search import line_statements, required_words_in, statement_patterns
+from clusterspec.logs.text_lines import with_digits_as_zero
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,25 @@ def test_lines_that_differ_by_digits_are_read_once_and_every_word_is_found_among
         *["group"] * 8,
         "unreachable",
     ]
+
+
+WORDS = sorted({word for _, pattern in PATTERNS for word in required_words(pattern)})
+PARTS = st.tuples(st.sampled_from(WORDS), st.integers(0, 3), st.integers(0, 3), st.sampled_from(["", " ", "\n", "x"]))
+
+
+@given(st.lists(PARTS, max_size=12))
+def test_words_found_by_their_triples_are_those_that_a_text_holds(drawn: list[tuple[str, int, int, str]]) -> None:
+    """Words whole or without their first or last characters, which share triples with the whole ones."""
+    forms = with_digits_as_zero("".join(f"{word[start : len(word) - end]}{by}" for word, start, end, by in drawn))
+    found = required_words_in(forms)
+    assert found.issuperset(word for word in WORDS if with_digits_as_zero(word) in forms)
+    assert all(with_digits_as_zero(word) in forms for word in found)
+
+
+def test_a_word_of_which_a_text_holds_all_triples_apart_is_not_found() -> None:
+    for word in WORDS:
+        form = with_digits_as_zero(word)
+        apart = "|".join(form[start : start + 3] for start in range(len(form) - 2))
+        assert word in required_words_in(f"a {form} b")
+        assert len(form) == 3 or word not in required_words_in(apart)
+    assert required_words_in("") == required_words_in("xy") == set()

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from clusterspec.finding import Confidence, Problem, Severity
 from clusterspec.rules.advice.remedies import may_fit
+from clusterspec.rules.configured import MOST, bounded_problems
 from clusterspec.rules.fabric import endpoints_exceed_fabric, switch_of_another_technology
 from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
 from clusterspec.rules.knowledge.part_classes import built_levels
@@ -176,3 +178,18 @@ def test_ports_are_slower_than_nics_from_a_hundredth_on(port: float, planes: int
     out: Any = SimpleNamespace(switch=switch, technology=technology, nic_bandwidth=nics, planes=planes)
     agreeing: Any = SimpleNamespace(concern=lambda _: False)
     assert len([*switch_of_another_technology.check(agreeing, out)]) == slower
+
+
+@pytest.mark.parametrize("beyond", [0, 1, 3])
+def test_of_many_problems_of_a_rule_a_hundred_are_reported_and_the_last_counts_the_rest(beyond: int) -> None:
+    def problem(rule: str, number: int) -> Problem:
+        return Problem(rule, ("nodes", number), f"{rule} {number}", "", Severity.ERROR, Confidence.CERTAIN)
+
+    others = [problem("b", number) for number in range(2)]
+    given = [others[0], *(problem("a", number) for number in range(MOST + beyond)), others[1]]
+    found = bounded_problems(given)
+    assert len(found) == 102 and [one for one in found if one.rule == "b"] == others
+    kept = [one for one in found if one.rule == "a"]
+    assert kept[:-1] == given[1:100] and kept[-1].path == ("nodes", 99)
+    rest = f"; {beyond} more of this rule in this file are counted, not printed" if beyond else ""
+    assert kept[-1].message == f"a 99{rest}"

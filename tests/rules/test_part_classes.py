@@ -36,6 +36,18 @@ MACHINES = {
         """accelerator 576 1 1; node 72 1 1; NIC 576 1 1; NIC-leaf link 576 1 1; leaf switch 14 1 6;
         leaf-spine link 294 1/21 6; spine switch 7 1/7 72""",
     ),
+    # 14 leaves hold 14 × 5 whole nodes, and none has its NICs at two.
+    "oversubscribed, of whole nodes": (
+        DGX.format(70, "switch_ports: 64, topology: fat-tree, oversubscription: 2"),
+        """accelerator 560 1 1; node 70 1 1; NIC 560 1 1; NIC-leaf link 560 1 1; leaf switch 14 1 5;
+        leaf-spine link 294 1/21 5; spine switch 7 1/7 70""",
+    ),
+    # 22 ports down: 8 leaves, of which the second has NICs 22 to 43: of nodes 2 to 5. 176 uplinks take 4 spines of 44.
+    "leaves of parts of nodes": (
+        DGX.format(22, "switch_ports: 44, topology: fat-tree"),
+        """accelerator 176 1 1; node 22 1 1; NIC 176 1 1; NIC-leaf link 176 1 1; leaf switch 8 1 4;
+        leaf-spine link 176 1/22 4; spine switch 4 3/11 22""",
+    ),
     # Each plane: 56 endpoints below 3 leaves of 20 + 20 ports, which hold 6 whole nodes of 7. The second leaf has
     # NICs 20 to 39: of nodes 2, 3 and 4. Both spines have half of the 20 uplinks.
     "two planes": (

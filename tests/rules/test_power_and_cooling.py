@@ -201,6 +201,18 @@ def test_what_a_text_says_of_the_room_holds_the_machine(remarks: str, rule: str,
     assert [one.message for one in found if words and words in one.message] or (not words and not found), found
 
 
+@each(
+    ("keys", "reported"),
+    [("node: 10.2 kW, nodes_per_rack: 2", False), ("cooling: air", True), ("rack_limit: 40 kW", True)],
+)
+def test_a_condition_of_the_site_is_held_against_a_plan_of_cooling_or_power(
+    keys: str, reported: bool, check: Check
+) -> None:
+    cluster = f"cluster: {{platform: dgx-h200, nodes: 10, power: {{{keys}}}}}"
+    text = f'clusterspec: 1\ndescription: "Intake air of 45 °C."\n{cluster}\n'
+    assert ("site-condition-unmet" in {one.rule for one in check(text)}) == reported
+
+
 COOLED = """clusterspec: 1
 description: "The building gives chilled water at {water} °C."
 cluster: {{platform: dgx-h200, nodes: 24, power: {{node: 10 kW, cooling: air}}}}

@@ -49,6 +49,7 @@ def purchase(*lines: str, remarks: str = "x", discount: float = 0, total: float 
 
 
 MODULES = "twin-port 800G transceiver"
+SUPPORTED = 'HGX H200 server, incl. 1 year of support"'
 COPY = '{{milestones: ["copy of 380 TB starts on 2027-07-03 over a 10 Gb/s circuit", "file system deleted on {}"]}}'
 SHORT_REPAIR = "operations: {repair_time: 4 h}\n"
 RENT = "space in racks, 4 racks x 36 months"
@@ -105,6 +106,23 @@ RENT = "space in racks, 4 racks x 36 months"
             "offers 32 modules for the nodes, and the design needs 64",
         ),
         (purchase(line(f"{MODULES}, flat top", 64), line(f"{MODULES}, finned", 32)), "quote-cabling-unfit", ""),
+        # a line of its own sells the support of all three years
+        (purchase(total=8000).replace('HGX H200 server"', SUPPORTED), "quote-text-off-design", "states 1 year, and"),
+        (
+            purchase(line("support 24x7 of the servers, 3 years", 1, 500), total=8500).replace(
+                'HGX H200 server"', SUPPORTED
+            ),
+            "quote-text-off-design",
+            "",
+        ),
+        # a switch of 64 ports in cages that nobody states needs 32 modules or 64
+        (
+            purchase(line(f"{MODULES}, flat top", 32), line(f"{MODULES}, finned", 96)).replace(
+                "switch: quantum-2-qm9700", "switch_ports: 64"
+            ),
+            "quote-cabling-unfit",
+            "",
+        ),
         # breakout cables lead to the nodes, whose longest run has 18 m
         (
             purchase(line("AOC 800G to 2x 400G, 15 m", 32), line("AOC 800G, 30 m", 8)),
@@ -572,3 +590,24 @@ NODE_DAYS = "HGX H200 node-days, reserved"
 def test_a_date_or_a_price_of_a_text_is_that_of_the_plan(text: str, rule: str, words: str, check: Check) -> None:
     found = [one for one in check(text) if one.rule == rule and one.severity != "note"]
     assert [one.message for one in found if words and words in one.message] or (not words and not found), found
+
+
+@each(
+    ("platform", "term", "prices", "severity"),
+    [
+        # H100 is sold for up to 40,000 USD: four times as much over 43,830 h is 29.2 USD an hour for eight
+        ("aws-p5-48xlarge", "5 years", "node_hour: {}", {29: "", 30: "note", 82: "note", 83: "warning", 276: ""}),
+        # and rented for up to 6.88 USD: 1.5 times as much for eight is 82.56, five times 275.2; 241,240 over 4,383 h
+        ("dgx-h100", "6 months", "node: {}", {241_000: "", 242_000: "warning"}),
+        ("dgx-h100", "6 months", "node: {}, node_hour: 25", {242_000: ""}),
+    ],
+)
+def test_the_low_end_of_a_price_is_held_against_rents_and_purchases(
+    platform: str, term: str, prices: str, severity: dict[int, str], check: Check
+) -> None:
+    for price, wanted in severity.items():
+        for written in (f"{price}", f"[{price}, {4 * price}]"):
+            text = f"clusterspec: 1\ncluster: {{platform: {platform}, nodes: 16}}\nprocurement: {{currency: USD, "
+            text += f"as_of: 2026-11-01, term: {term}, prices: {{{prices.format(written)}}}}}\n"
+            found = [str(one.severity) for one in check(text) if one.rule == "purchase-dearer-than-rent"]
+            assert found == ([wanted] if wanted else []), written

@@ -207,14 +207,16 @@ def _candidates_of_links(name: str, paths: Paths, algorithms: Sequence[Algorithm
     between = paths.between
     if between is None or between.rendezvous is None or between.eager is None:
         return found
-    waiting = replace(paths, between=replace(between, latency=between.rendezvous))
-    late = (candidate for each in algorithms for candidate in each(waiting))
+    # LL alone waits so: the other protocols, two thirds of the candidates, are not timed again.
+    slower = replace(between, latency=between.rendezvous, protocols=between.protocols & {LL.name})
+    waiting = replace(paths, between=slower)
+    late = (other.latency for each in algorithms for other in each(waiting) if other.protocol == LL.name)
     eager = LL_MESSAGES.value * between.eager.value * LL.share
     return tuple(
-        replace(one, late=other.latency - one.latency, eager=eager * _parts_of_size(name, one, paths.ranks))
+        replace(one, late=next(late) - one.latency, eager=eager * _parts_of_size(name, one, paths.ranks))
         if one.protocol == LL.name
         else one
-        for one, other in zip(found, late, strict=True)
+        for one in found
     )
 
 

@@ -61,6 +61,8 @@ _TOKENIZER = pattern(
     rf"(?i)\b(?:tokeni[sz]er|vocabulary) (?:of|from|for) {_FAMILY}\b|\b{_FAMILY}(?:'s)?[ -]tokeni[sz]er\b|"
     rf"\btokeni[sz]ed (?:with|by|for) (?:the )?(?:tokeni[sz]er of )?{_FAMILY}\b"
 )
+_WORDS = ("tokenis", "tokeniz", "vocabulary")
+"""What `_TOKENIZER` requires."""
 _NOT = pattern(
     r"(?i)\b(?:not|never|no longer|instead|again|re-?tokeni[sz]\w*|retrain\w*|replac\w*|unlike|than|draft\w*|embedding|reward|judge|teacher)\b"
 )
@@ -72,7 +74,9 @@ _AS_THEY_ARE = pattern(r"(?i)\b(?:not|never) (?:re-?tokeni[sz]ed|tokeni[sz]ed ag
 def check(own_remarks: str, workload: Workload, catalog: Catalog) -> Iterator[Problem]:
     if not own_remarks or workload.kind == "serve" or workload.model is None or not workload.model.vocab:
         return
-    own = workload.model
+    own, folded = workload.model, own_remarks.lower()
+    if not any(word in folded for word in _WORDS):  # most texts
+        return
     for sentence in sentences_of(own_remarks):
         is_own = _NOT.search(_AS_THEY_ARE.sub(" ", sentence)) is None
         found = _TOKENIZER.search(sentence) if is_own else None

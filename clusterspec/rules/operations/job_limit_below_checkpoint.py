@@ -67,8 +67,9 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         return
     nested = operations.checkpoint.interval if operations.checkpoint is not None else None
     interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
-    stated = interval is not None and _ON_SIGNAL.search(own_remarks) is None
-    match = only_setting(_TIME_LIMIT, own_remarks, _CUES) if stated else None
-    if interval is not None and match is not None and interval.value >= time_in_text(match[1], match[2]):
+    match = only_setting(_TIME_LIMIT, own_remarks, _CUES) if interval is not None else None
+    if interval is None or match is None or _ON_SIGNAL.search(own_remarks) is not None:
+        return
+    if interval.value >= time_in_text(match[1], match[2]):
         message = f"a job ends after {match[1]} {match[2]}, and a checkpoint is written every {interval.written}: no job reaches one"
         yield RULE.problem(f"operations.{key}", message, "write checkpoints several times within a job")

@@ -57,6 +57,20 @@ def test_a_pipeline_of_equal_stages_idles_p_minus_one_micro_batches() -> None:
     assert part(found, "pipeline_bubble") == pytest.approx(7 * work / micro_batches, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("schedule", "overlap", "hidden"),
+    [("interleaved", True, True), ("interleaved", False, False), ("1f1b", True, False), ("1f1b", False, False)],
+)
+def test_sends_of_stages_are_hidden_by_overlap_in_schedules_with_other_work(
+    schedule: str, overlap: bool, hidden: bool
+) -> None:
+    stages = {"virtual_stages": 2} if schedule == "interleaved" else {}
+    found = plan(workload=GPT, layout={"tp": 1, "pp": 8, "schedule": schedule, "overlap": {"pp": overlap}, **stages})
+    sends = rows(found, "pp")
+    assert {row.tier for row in sends} == {"scale-up", "scale-out"} and all(row.seconds > 0 for row in sends)
+    assert [row.exposed for row in sends] == pytest.approx([0.0 if hidden else row.seconds for row in sends])
+
+
 def test_tensor_parallelism_sends_what_korthikanti_counts() -> None:
     """Four collectives a layer and micro-batch, five of them all-gathers and four reduce-scatters of
     b s h numbers with sequence parallelism, where the inputs are gathered once more on the way back."""

@@ -21,6 +21,7 @@ from clusterspec.cost.serving.caches import (
 )
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.times import serving_pools
+from clusterspec.cost.serving.varied_prompts import _median_of_parts
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 
@@ -157,3 +158,18 @@ def test_a_tier_reads_what_it_has_and_writes_what_no_tier_has(tp: int, scope: st
     assert own.working_set == pytest.approx(idle * TOKEN)
     assert own.retention == pytest.approx(retained_seconds(load.session, 400.0, 4 / own.units, own.tokens))
     assert own.within < host.within < disk.within
+
+
+@pytest.mark.parametrize(
+    ("shares", "median"),
+    [
+        ([0.4995, 0.5005], 2.0),
+        ([0.5005, 0.4995], 1.0),
+        ([0.5, 0.5], 1.5),
+        ([0.1] * 10, 5.5),  # half of ten times 0.1, though the sums are rounded
+        ([0.2, 0.2999, 0.2001, 0.3], 3.0),
+        ([1.0], 1.0),
+    ],
+)
+def test_the_median_of_parts_is_the_value_that_halves_their_shares(shares: list[float], median: float) -> None:
+    assert _median_of_parts(tuple((place + 1.0, share) for place, share in enumerate(shares))) == median

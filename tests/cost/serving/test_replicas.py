@@ -161,3 +161,18 @@ def test_as_many_prompts_run_in_a_cycle_as_requests_end() -> None:
     for name in ("prompts", "own", "longer", "met", "between", "wait"):
         found = [getattr(each, name) for each in cycles]
         assert found == sorted(found), name
+
+
+@pytest.mark.parametrize(("drawn", "most"), [(1.0, 1), (2.0, 2), (6.0, 4)])
+def test_prompts_beyond_those_of_a_step_wait_for_the_next(drawn: float, most: int) -> None:
+    """Where a request ends in hardly any step, a prompt waits for the rest of a step that decodes and for another, and
+    for a step with prompts where its replica has ``most`` before it: for 1 prompt in a Poisson mean of 1 and one place,
+    1/e of the prompts.
+    """
+    cycle = PromptCycle(1.0, 1e-9, float(most), PLAIN, 0.1, FLOOR, LATE, drawn)
+    counts = [exp(-drawn)]
+    for count in range(1, 60):
+        counts.append(counts[-1] * drawn / count)
+    behind = sum(max(0, count - most) * share for count, share in enumerate(counts)) / drawn
+    assert (drawn, most) != (1.0, 1) or behind == pytest.approx(exp(-1))
+    assert cycle.wait == pytest.approx(PLAIN - LATE + PLAIN + behind * 0.1, rel=1e-6)
