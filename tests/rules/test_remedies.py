@@ -261,6 +261,7 @@ def test_sentences_about_a_fleet_name_the_keys_of_its_file() -> None:
         "    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}\n    layout: {tp: 8}\n"
     )
     written, part = study_text(text, SETTINGS).document, FleetPart("train", "tune")
+    assert written is not None
     said = "`layout.nodes: 2` or `workload.tokens` and `cluster.networks`"
     for place, words in (
         (("layout", "tp"), "`jobs.tune.layout.nodes: 2` or `jobs.tune.workload.tokens` and `pools.train.networks`"),
