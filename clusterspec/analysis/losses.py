@@ -11,6 +11,8 @@ from clusterspec.results.machine import Gain, LayoutGrid, Loss
 from clusterspec.standard import sum_of
 
 PRODUCTS = ("matrix_products", "attention")
+LAUNCHING = "_launching"
+"""The end of the name of the time of a pass in which an accelerator waits for the host to launch kernels."""
 LEAST = 5e-4
 """Share of the step below which a loss is left out; the losses and the achieved share then sum to 1 within their number
 times this."""
@@ -27,10 +29,12 @@ def losses(plan: Plan) -> tuple[Loss, ...]:
         return ()
     passes = [part for part in step.parts if part.name in {"forward", "backward"}]
     products = sum_of(part.value for each in passes for part in each.parts if _is_product(each, part))
-    rest = sum_of(each.value for each in passes) - products
+    launching = sum_of(part.value for each in passes for part in each.parts if part.name.endswith(LAUNCHING))
+    rest = sum_of(each.value for each in passes) - products - launching
     found = [
         ("products", "GEMMs and attention below peak", products - plan.mfu * step.value),
         ("memory", "kernels bound by memory", rest),
+        ("launching", "waiting for kernel launches", launching),
         *((part.name, part.label, part.value) for part in step.parts if part not in passes),
     ]
     return tuple(

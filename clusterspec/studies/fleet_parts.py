@@ -225,7 +225,22 @@ def problem_in_fleet(document: Document, part: FleetPart, problem: Problem) -> P
         replacements = [replace(one, path=path_in_fleet(document, part, one.path)) for one in fix.replacements]
         fix = Fix(fix.description, tuple(replacements), fix.safe)
     related = tuple((place_in_fleet(where), text) for where, text in problem.related)
-    return replace(problem, path=path_in_fleet(document, part, problem.path), related=related, fix=fix)
+    path = path_in_fleet(document, part, problem.path)
+    message, help_ = (_text_in_fleet(part, path, text) for text in (problem.message, problem.help))
+    return replace(problem, path=path, related=related, fix=fix, message=message, help=help_)
+
+
+def _text_in_fleet(part: FleetPart, path: Path, text: str) -> str:
+    """A sentence of a problem at a key of the fleet, with the keys that it names as the fleet's file has them.
+
+    Jobs of one pool share the problems of the pool, whose sentences name no job.
+    """
+    if path[:1] in {("pools",), ("jobs",)}:
+        text = text.replace("`cluster.", f"`pools.{part.pool}.")
+    if path[:1] == ("jobs",):
+        for section in ("workload", "layout"):
+            text = text.replace(f"`{section}.", f"`jobs.{part.job}.{section}.")
+    return text
 
 
 def problems_of_part(found: Iterable[Problem]) -> list[Problem]:

@@ -66,6 +66,26 @@ def test_the_losses_and_what_is_achieved_are_the_whole(drawn: str, recompute: st
     assert ("recomputation" in by_name) == (recompute == "full")
 
 
+def test_launches_that_the_kernels_wait_for_are_a_loss_of_their_own() -> None:
+    """94 layers of 128 experts on 72 GB200 with tp 8 have many short kernels, which the host launches slower than the
+    device runs them. A dense model with long kernels waits for none.
+    """
+    sparse = planned(
+        "clusterspec: 1\ncluster: {platform: gb200-nvl72, nodes: 18}\n"
+        "workload: {model: qwen3-235b-a22b, sequence_length: 8192, global_batch: 72, precision: fp8}\n"
+        "layout: {framework: megatron-core, tp: 8, ep: 8, expert_tp: 1, micro_batch: 1, recompute: full}\n"
+    )
+    shares = {loss.name: loss.seconds for loss in losses(sparse)}
+    assert sparse.step_time is not None
+    parts = {part.name: part.value for each in sparse.step_time.parts[:2] for part in each.parts}
+    waits = parts["forward_launching"] + parts["backward_launching"]
+    kernels = parts["forward_memory_bound"] + parts["backward_memory_bound"]
+    assert shares["launching"] == pytest.approx(waits) and shares["memory"] == pytest.approx(kernels)
+    assert waits > kernels > 0
+    dense = losses(planned(TEXT.replace("DRAWN", "precision: bf16")))
+    assert "launching" not in {loss.name for loss in dense}
+
+
 def test_a_plan_without_a_step_has_no_losses() -> None:
     assert losses(planned("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 2}\n")) == ()
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from clusterspec.finding import Problem
+from clusterspec.source import dotted_path
+from clusterspec.studies import study_text
+from clusterspec.studies.fleet_parts import FleetPart, problem_in_fleet
+from tests.settings import SETTINGS
+
 from .conftest import Check
+from .test_applied_advice import HEAD, SELLS
+from .test_applied_advice import of as advised
 from .test_verdicts import of
 from .verdicts import POD
 
@@ -142,3 +152,121 @@ def test_a_technology_that_is_phased_out_has_a_successor_with_a_name(check: Chec
         assert (str(found.severity), found.help) == ("warning", f"use {successor} for new machines")
     sold = "cluster: {platform: hgx-h200, nodes: 4, scale_out: {technology: infiniband-ndr}}\n"
     assert of("phased-out-technology", sold, check) == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "spares", "key", "advice"),
+    [
+        # racks of 18: 36 are two racks, and 38 are a part of three (54 = 36 + 18)
+        (36, 2, "cluster.spare_nodes", "use 18 spare nodes, or none"),
+        # 32 + 2 = 34 are a part of 36: 34 nodes beside the spares fill them, 16 fill one rack
+        (32, 1, "cluster.nodes", "use 35 nodes beside the 1 spare, or 17"),
+        (20, 0, "cluster.nodes", "use 36 nodes, or 18"),
+    ],
+)
+def test_a_part_of_a_rack_is_filled_by_the_number_that_the_advice_names(
+    nodes: int, spares: int, key: str, advice: str, check: Check
+) -> None:
+    text = f"{HEAD}cluster: {{platform: gb200-nvl72, nodes: {nodes}, spare_nodes: {spares}}}\n"
+    found = advised("partial-unit-of-sale", text, check)
+    assert (dotted_path(found.path), found.help) == (key, advice)
+    number = int(re.findall(r"\d+", advice)[0])
+    name = key.removeprefix("cluster.")
+    mended = text.replace(f" {name}: {spares if 'spare' in name else nodes}", f" {name}: {number}")
+    assert mended != text and not [one for one in check(mended) if one.rule == "partial-unit-of-sale"]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "budget", "most"),
+    [
+        # 8 x 10.2 kW and one switch of 1.72 kW: (60 - 1.72) / 10.2 = 5.7
+        ("platform: dgx-h100, nodes: 8", 60, 5),
+        # racks of 18 trays draw 18 x 5.4 kW and 22.8 kW besides, 120 kW: 300 kW carry two and their switches
+        ("platform: gb200-nvl72, nodes: 54", 300, 36),
+    ],
+)
+def test_a_power_budget_carries_the_nodes_that_the_advice_names(
+    cluster: str, budget: int, most: int, check: Check
+) -> None:
+    text = f"{HEAD}cluster: {{{cluster}, power: {{budget: {budget} kW}}}}\n"
+    found = advised("power-over-budget", text, check)
+    assert found.help == f"use at most {most} nodes, spares included, or cap their power"
+    fewer = re.sub(r"nodes: \d+", f"nodes: {most}", text)
+    assert not [one for one in check(fewer) if one.rule == "power-over-budget"]
+
+
+@pytest.mark.parametrize(
+    ("shares", "advice"),
+    [
+        ("{order: 0.5, delivery: 0.4, acceptance: 0.2}", "correct the shares so that they sum to 1"),
+        ("{order: 30, delivery: 50, acceptance: 20}", "write shares: 0.3 for 30 %"),
+    ],
+)
+def test_shares_that_are_no_percentages_are_not_told_to_be_shares(shares: str, advice: str, check: Check) -> None:
+    text = f"{HEAD}cluster: {{platform: dgx-h100, nodes: 4}}\n{SELLS}, payment: {shares}}}\n"
+    assert advised("payment-before-acceptance", text, check).help == advice
+
+
+@pytest.mark.parametrize(
+    ("minibatches", "message"),
+    [
+        (3, "800 samples in 3 minibatches are not a whole number for each of dp 16"),
+        (4, "a minibatch has 800 / 4 = 200 samples, not a multiple of dp 16"),
+    ],
+)
+def test_samples_that_do_not_divide_are_not_rounded_to_a_quotient(minibatches: int, message: str, check: Check) -> None:
+    """800 / 2 = 400 = 16 x 25 divides over two nodes of 8."""
+    text = (
+        f"{HEAD}cluster: {{platform: dgx-h100, nodes: 2}}\n"
+        "workload: {kind: rl, model: qwen2.5-7b, rl: {prompts_per_step: 100, samples_per_prompt: 8, input_tokens: 500, "
+        f"output_tokens: 2000, minibatches: {minibatches}, placement: colocated, rollout: {{tp: 1}}}}}}\n"
+        "layout: {framework: fsdp, sharding: fsdp}\n"
+    )
+    found = advised("global-batch-indivisible", text, check)
+    assert (found.message, found.help) == (message, "write `minibatches: 2`")
+
+
+def test_an_even_split_is_noted_only_where_it_is_not_slower(check: Check) -> None:
+    """The head of 94 small layers of experts equals 2.8 of them by weights, but the layers wait for kernel launches: 13
+    of them on a stage take longer than 12 and the head.
+    """
+    text = (
+        f"{HEAD}cluster: {{platform: gb200-nvl72, nodes: 144}}\n"
+        "workload: {model: qwen3-235b-a22b, sequence_length: 8192, global_batch: 1008, precision: fp8}\n"
+        "layout: {framework: megatron-core, tp: 8, pp: 8, ep: 8, expert_tp: 1, micro_batch: 2, "
+        "stage_layers: [11, 12, 12, 12, 12, 12, 12, 11]}\n"
+    )
+    even = text.replace("[11, 12, 12, 12, 12, 12, 12, 11]", "[13, 12, 12, 12, 12, 12, 12, 9]")
+    now, then = (study_text(each, SETTINGS).plan.step_seconds for each in (text, even))
+    assert now is not None and then is not None and then > now
+    assert "uneven-pipeline-stages" not in {one.rule for one in check(text)}
+
+
+def test_attention_parallelism_is_not_advised_at_a_load_where_it_gains_nothing(check: Check) -> None:
+    """Prompts of 30,000 tokens in 5 s: eight ranks compute one within the target, one rank does not."""
+    text = (
+        f"{HEAD}cluster: {{platform: mi325x-ubb8, nodes: 6}}\n"
+        "workload: {kind: serve, model: deepseek-v3, precision: fp8, parameter_precision: fp8, "
+        "serving: {input_tokens: 30000, output_tokens: 800, concurrency: 400, targets: {ttft: 5 s, percentile: 90}}}\n"
+        "layout: {framework: sglang, tp: 8}\n"
+    )
+    found = advised("tp-over-latent-attention", text, check)
+    assert found.help == "keep tp at this load, and use `attention_dp` where many more requests are in flight"
+
+
+def test_sentences_about_a_fleet_name_the_keys_of_its_file() -> None:
+    """A job has its own workload and layout, and the machine of its pool; jobs of a pool share its sentences."""
+    text = (
+        f"{HEAD}pools:\n  train: {{platform: dgx-h100, nodes: 3}}\njobs:\n  tune:\n    pool: train\n"
+        "    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}\n    layout: {tp: 8}\n"
+    )
+    written, part = study_text(text, SETTINGS).document, FleetPart("train", "tune")
+    assert written is not None
+    said = "`layout.nodes: 2` or `workload.tokens` and `cluster.networks`"
+    for place, words in (
+        (("layout", "tp"), "`jobs.tune.layout.nodes: 2` or `jobs.tune.workload.tokens` and `pools.train.networks`"),
+        (("cluster", "nodes"), "`layout.nodes: 2` or `workload.tokens` and `pools.train.networks`"),
+        (("description",), said),
+    ):
+        found = problem_in_fleet(written, part, Problem("world-size-mismatch", place, said, said))
+        assert (found.message, found.help) == (words, words), place

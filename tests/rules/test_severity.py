@@ -28,6 +28,7 @@ MECHANISM = {
     "found.severity",
 }
 NO_LOSS = {
+    "uneven-pipeline-stages": "has its severity from the work of stages; asks only whether an even split is slower",
     "layers-indivisible-by-pp": "asks for other layouts only to see whether they fit the memory",
     "no-spare-trays": "asks for other layouts only to see whether they run",
     "cold-start-faster-than-storage": "compares a stated time with a lower bound; the figure is wrong, not the machine",

@@ -89,12 +89,22 @@ def _partial_rack_problem(cluster: Cluster, platform: Platform, severity: str) -
         return
     more = f" with the {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""
     message = f"{platform.id} is sold in units of {unit} nodes: {plural(cluster.all_nodes, 'node')}{more} are a part of {whole}"
+    spares_alone = cluster.spare_nodes > 0 and cluster.nodes % unit == 0
     yield RULE.problem(
-        "cluster.nodes",
+        "cluster.spare_nodes" if spares_alone else "cluster.nodes",
         message,
-        f"use {whole} nodes, or {whole - unit}" if whole > unit else f"use {whole} nodes",
+        _whole_units_text(cluster, unit, whole, spares_alone=spares_alone),
         severity=severity,
     )
+
+
+def _whole_units_text(cluster: Cluster, unit: int, whole: int, *, spares_alone: bool) -> str:
+    """The advice to change the spares where the other nodes are whole units, else the nodes, whose number excludes the spares."""
+    if spares_alone:
+        return f"use {whole - cluster.nodes} spare nodes, or none"
+    beside = f" beside the {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""
+    nodes = whole - cluster.spare_nodes
+    return f"use {nodes} nodes{beside}, or {nodes - unit}" if nodes > unit else f"use {nodes} nodes{beside}"
 
 
 def _unsold_board_problem(cluster: Cluster) -> Iterator[Problem]:

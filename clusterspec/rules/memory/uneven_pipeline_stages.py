@@ -7,7 +7,8 @@ finding is a warning where the heaviest stage of a stated split has 8 % more wor
 error at a third more, which loses a quarter of the step. It is a note below 8 %, where the split is not stated, and
 where the first and the last stage hold fewer layers than the others, as in published runs, which leaves memory for
 embedding and head. With `schedule: dualpipe` each rank holds two stages, one from each end, and their work counts
-together.
+together. A note is given only where the more even split is not predicted to be slower, as it is where layers wait for
+kernel launches and the output head does not.
 
 ## Why it matters
 
@@ -56,6 +57,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import percent, plain
@@ -68,7 +70,9 @@ NOTICED = 1.08
 """A stated split is a warning if its heaviest stage has at least this multiple of the work in the most even split."""
 
 
-def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+def check(
+    written_layout: LayoutSpec, training: Workload, model: Model, layout: Layout, what_if: WhatIf
+) -> Iterator[Problem]:
     stated = written_layout.stage_layers is not None
     if layout.pp == 1 or not layout.stage_layers or len(layout.stage_layers) % layout.pp:
         return
@@ -85,13 +89,27 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
     best = _least_heaviest_stage(sum(ranks), head, layout.pp // 2 if mirrored else layout.pp)
     if mean <= 0 or loads[heaviest] / mean <= max(MOST, best / mean + 0.01):
         return
+    split = (_even_mirrored_stages if mirrored else _even_stages)(sum(ranks), head, layout.pp)
+    severity = _severity(loads[heaviest] / best) if stated and not _ends_hold_fewer_layers(ranks) else "note"
+    if severity == "note" and _is_slower(what_if, split):
+        return
     last = f" (the output head on the last stage equals {plain(head)} layers)" if head >= 0.5 else ""
     yield RULE.problem(
         "layout.stage_layers" if stated else "layout.pp",
         f"stage {heaviest + 1} of {layout.pp} has {percent(loads[heaviest] / mean - 1, 2)} more work than the mean{last}: all other stages wait for it",
-        f"write `stage_layers: {(_even_mirrored_stages if mirrored else _even_stages)(sum(ranks), head, layout.pp)}`",
-        severity=_severity(loads[heaviest] / best) if stated and not _ends_hold_fewer_layers(ranks) else "note",
+        f"write `stage_layers: {split}`",
+        severity=severity,
     )
+
+
+def _is_slower(what_if: WhatIf, split: list[int]) -> bool:
+    """Whether the step of the more even split is predicted to take longer, as where layers wait for kernel launches, which the
+    output head does not.
+    """
+    if what_if.refused:
+        return False
+    now, then = what_if.step_time, what_if.with_layout(stage_layers=tuple(split))
+    return now is not None and then is not None and (then.step_seconds or 0.0) > now
 
 
 def _severity(slower: float) -> str:

@@ -80,5 +80,5 @@ def check(
         yield RULE.problem(
             at,
             f"the {named} network{plural} not described: {its} ports, switches and rate are not checked",
-            f"declare {'each' if len(missing) > 1 else 'it'} under `cluster.networks` with its rate (`nic_bandwidth: {USUAL[missing[0]]}`, for example), or with `shares: scale_out` where it has no links of its own",
+            f"declare {'each' if len(missing) > 1 else 'it'} under `networks` with its rate (`nic_bandwidth: {USUAL[missing[0]]}`, for example), or with `shares: scale_out` where it has no links of its own",
         )

@@ -69,16 +69,18 @@ cluster:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import floor
 
+from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cost.nameplates import it_power, least_it_power
+from clusterspec.cost.nameplates import PowerDraw, it_power, least_it_power, power_draw
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, may_have_no_fabric
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
-from clusterspec.units import display
+from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -104,10 +106,23 @@ def check(
     yield RULE.problem(
         key,
         message,
-        "use fewer nodes, or cap their power",
+        f"use {_fewer_nodes_text(cluster, power_draw(cluster, counts.fabric, power), drawn[0], budget)}, or cap their power",
         confidence=assumed,
         severity="error" if least > budget else "note",
     )
+
+
+def _fewer_nodes_text(cluster: Cluster, draw: PowerDraw, drawn: float, budget: float) -> str:
+    """The nodes that the budget carries beside all present switches, which fewer nodes need at most; whole racks where a
+    rack-scale domain draws power of its own. ``drawn`` and ``budget`` are in watts.
+    """
+    if draw.node is None:
+        return "fewer nodes"
+    shared = draw.domain_overhead.value if draw.domain_overhead else 0.0
+    unit = nodes_of_rack(cluster.platform) if shared and cluster.platform else 1
+    others = drawn - draw.nodes * draw.node.value - draw.domains * shared
+    left = floor((budget - others) / (unit * draw.node.value + shared)) * unit
+    return f"at most {plural(left, 'node')}, spares included" if left > 0 else "fewer nodes"
 
 
 def _stated_budgets(spec: Spec) -> list[tuple[str | Path, float]]:

@@ -127,7 +127,9 @@ def check(
     total = order + delivery + acceptance
     if abs(total - 1) > 0.005:
         message = f"the shares of the payment sum to {plain(total)}, not to 1"
-        yield RULE.problem("procurement.payment", message, "write shares: 0.3 for 30 %", severity="error")
+        percents = max(order, delivery, acceptance) > 1
+        help_ = "write shares: 0.3 for 30 %" if percents else "correct the shares so that they sum to 1"
+        yield RULE.problem("procurement.payment", message, help_, severity="error")
         return
     if acceptance < WITHHELD - 1e-9:
         message = (

@@ -120,8 +120,8 @@ def _problem_of_spares_elsewhere(
         return
     spares = f"the {plural(cluster.spare_nodes, 'spare node')} {'is' if cluster.spare_nodes == 1 else 'are'}"
     message = (
-        f"the job uses all {there} nodes of each domain, and {spares} outside: a group of {axis} {groups[axis]} with a "
-        "replaced node communicates over the fabric between the domains"
+        f"the job uses all {there} nodes of each domain, and {spares} outside: {'an' if axis == 'ep' else 'a'} {axis} group of "
+        f"{groups[axis]} ranks with a replaced node communicates over the fabric between the domains"
     )
     fewer, whole = _fewer_nodes_text(what_if, cluster, there), f"spare a whole domain of {there} nodes"
     help_ = f"{fewer}, or {whole}" if fewer else whole

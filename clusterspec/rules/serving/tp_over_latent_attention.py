@@ -76,11 +76,18 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
             f"{key}.tp",
             f"tp {layout.tp} does not shard the cache of latent attention ({display(served.times.kv_bytes_per_token, 'B')} per token): "
             f"every rank stores all of it{beside}",
-            f"use `{gain.words}`"
-            if gain and gain.is_worth_it
-            else "use `attention_dp` when many requests are in flight",
+            _help(served, gain, compared=key == "layout"),
             severity=_severity(served, gain),
         )
+
+
+def _help(served: Served, gain: Gain | None, *, compared: bool) -> str:
+    """The faster layout; where the tried ones give no more throughput and the cache has room, the load at which they would."""
+    if gain and gain.is_worth_it:
+        return f"use `{gain.words}`"
+    if compared and (gain is None or gain.share <= 0) and _severity(served, gain) == "note":
+        return "keep tp at this load, and use `attention_dp` where many more requests are in flight"
+    return "use `attention_dp` when many requests are in flight"
 
 
 def _severity(served: Served, gain: Gain | None) -> str:
