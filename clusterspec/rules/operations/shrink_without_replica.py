@@ -4,7 +4,8 @@
 
 `recovery: shrink` where data parallelism is 1, or where one node holds a part of every replica: an error. It is a note where
 the replicas that are left after the loss of a node cannot share the batch evenly: most frameworks then go on with another
-batch only. For DeepSpeed, which refuses to start with such a batch, it is a warning.
+batch only. For a framework that by its catalog entry refuses to start with such a batch, as DeepSpeed does, it is a
+warning.
 
 ## Why it matters
 
@@ -91,5 +92,5 @@ def _odd_batch(training: Workload, layout: Layout) -> Iterator[Problem]:
         help_ = (
             "keep a spare node and write `recovery: restart`, or choose a batch that both numbers of replicas divide"
         )
-        severity = "warning" if layout.framework == "deepspeed" else "note"
+        severity = "warning" if layout.capabilities.has("requires.whole_batch") else "note"
         yield RULE.problem("operations.recovery", message, help_, severity=severity, confidence="likely")
