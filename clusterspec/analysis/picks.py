@@ -13,7 +13,7 @@ from clusterspec.analysis.space.kept import Kept
 from clusterspec.analysis.space.run import Found
 from clusterspec.analysis.studied import POOLS, SearchJob, Space, Studied, errors_of
 from clusterspec.cost.plan import TIE
-from clusterspec.finding import Finding
+from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass
 from clusterspec.studies import Study
 
@@ -26,6 +26,8 @@ VARIED = (
     *("sharding", "shard_group", "recompute", "schedule"),
 )
 """The settings of a layout that a search varies, besides the order of the axes."""
+BESIDE = (("operations",), ("procurement",), ("acceptance",))
+"""Sections whose errors keep no layout from running: they are told beside each layout, and drop none."""
 K = TypeVar("K")
 
 
@@ -33,8 +35,8 @@ K = TypeVar("K")
 class Candidate(Generic[K]):
     """A layout of a search in place of the spec's.
 
-    It has its study, the rules with an error that the machine by itself does not have, and the findings, separated into
-    those about the layout and all others.
+    It has its study, the rules with an error that keeps it from running and that the machine by itself does not have, and
+    the findings, separated into those about the layout and all others.
     """
 
     kept: K
@@ -49,7 +51,8 @@ class Candidate(Generic[K]):
         counted = [each for each in study.checked.findings if each.rule not in ignored]
         layout = tuple(each for each in counted if each.path[:1] == ("layout",) or each.path[:3] == POOLS)
         other = tuple(each for each in counted if each not in layout)
-        return cls(kept, study, errors_of(study) - studied.machine_errors - ignored, layout, other)
+        errors = errors_of(study) - studied.machine_errors - ignored - _errors_beside(counted)
+        return cls(kept, study, errors, layout, other)
 
     @property
     def objections(self) -> frozenset[str]:
@@ -66,6 +69,12 @@ class Candidate(Generic[K]):
         """The number of findings about the layout by severity, errors first."""
         counted = Counter(each.severity.rank for each in self.layout)
         return tuple(counted[rank] for rank in range(3))
+
+
+def _errors_beside(findings: Sequence[Finding]) -> set[str]:
+    """The rules whose errors are all in sections that keep no layout from running."""
+    errors = [each for each in findings if each.severity is Severity.ERROR]
+    return {each.rule for each in errors} - {each.rule for each in errors if each.path[:1] not in BESIDE}
 
 
 class Picks(Generic[K]):

@@ -179,6 +179,15 @@ def test_a_key_that_cannot_be_read_and_is_kept_drops_no_layout() -> None:
     assert "unknown-choice" in {found.rule for found in unread.errors}
 
 
+def test_a_target_that_no_layout_meets_drops_none_and_is_told_with_each() -> None:
+    """A checkpoint of 14 bytes for each of 8.03 billion parameters takes 112 s of each 300 s at 1 GB/s."""
+    failing = "operations: {checkpoint: {interval: 5 min, mode: synchronous}, targets: {goodput: 0.95}}\n"
+    text = DENSE.replace("nodes: 2", "nodes: 2, networks: {storage: {bandwidth: 1 GB/s}}", 1) + failing
+    report = search(study_of(text), SearchOptions(PINNED, top=2, best_only=True))
+    assert len(report.layouts) == 2 and not report.refused_by
+    assert all("low-goodput" in row.errors for row in report.layouts)
+
+
 def test_ties_are_ordered_by_memory_then_by_the_keys_they_need() -> None:
     report = search(study_of(DENSE), SearchOptions({"recompute": "none", "pp": 1}, top=8))
     tied = [row for row in report.layouts if row.tied]
