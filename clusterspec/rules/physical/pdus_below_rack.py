@@ -7,7 +7,8 @@ times √3 with three phases, times the units that are left when a feed fails (h
 with `N+1`), times `derating`. It is an error above the whole rating, or above the stated derating. Without a stated
 derating, or with a derating above 0.8 on a circuit of North America (208, 277 or 480 V; 15, 20, 30, 50, 60 or 100 A), a
 load between 0.8 and 1 of the rating is a warning; without one on a circuit of 16, 32, 63 or 125 A and 220 to 400 V it is
-a note. One unit for a rack with several feeds is an error. Where the design states no units, those of the quote count, if
+a note. One unit for a rack with several feeds is an error, and so are quoted units, or those that the line of a rack
+includes, that are fewer for each rack than `pdus.count`. Where the design states no units, those of the quote count, if
 the text of their line has volts, amperes and phases, and as many belong to each rack, by the text or by the quoted racks;
 those with ratings of North America count 0.8 of them.
 
@@ -58,6 +59,20 @@ cluster:
   power: {nodes_per_rack: 3, feeds: 2N, pdus: {count: 2, voltage: 208 V, current: 60 A, phases: 3, derating: 1}}
 ```
 
+```yaml procurement.quote[2].quantity
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  power: {nodes_per_rack: 2, feeds: 2N, pdus: {count: 2, voltage: 415 V, current: 60 A, phases: 3, derating: 0.8}}
+procurement:
+  currency: USD
+  quote:
+    - {part: DGX H100, quantity: 16, unit_price: 300000}
+    - {part: Rack 48U, quantity: 8, unit_price: 4000}
+    - {part: Rack PDU 415 V 60 A 3-phase, quantity: 8, unit_price: 2600}
+```
+
 ## Silent
 
 ```yaml
@@ -94,7 +109,7 @@ from clusterspec.procurement.part_names import plain_part
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.quoted_parts import AMPERES, PDU, UNITS_OF_RACK, VOLTS
-from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, count_in_text, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import PdusSpec, PowerSpec, ProcurementSpec
@@ -123,6 +138,8 @@ _ONE_PHASE = pattern(
 _TWO_FEEDS = pattern(
     r"\ba (?:and|&|\+|/|und|et|y|e|og|och|i|en) b\b|\ba/b\b|\beach (?:carries|feeds|holds) (?:the|a) (?:whole |full )?rack\b|\bredundant\b"
 )
+_STARTS_PDU = pattern(r"^(?:[\w.]{1,12} ){0,3}?(?:rack )?(?:pdus?|power distribution units?)\b")
+"""The beginning of a line that offers the units by themselves."""
 _PER_RACK = pattern(r"(?<![\w.])(\d) ?(?:x |units? )?(?:per|in each|je|par|por) (?:[a-z]{2,10} )?rack\b")
 
 
@@ -133,6 +150,8 @@ def check(
         if procurement is not None and procurement.quote and not deviations.concern("power"):
             yield from _quoted_units_problem(procurement, power, cluster)
         return
+    if procurement is not None and procurement.quote and power.pdus.count is not None:
+        yield from _few_quoted_units(procurement, power.pdus.count, cluster)
     rack, rating = rack_power(cluster, power), _unit_watts(power.pdus)
     if rack is None or rating is None or deviations.concern("power"):
         return
@@ -154,6 +173,32 @@ def check(
         yield from _continuous_load_problem(
             power.pdus, f"a full rack draws {display(rack, 'W')}, {percent(rack / whole)} of {rated}"
         )
+
+
+_IN_RACK = pattern(
+    rf"(?<![\w.])(\d|{'|'.join(NUMBER_WORDS)}) ?(?:x )?(?:\d{{1,3}} ?a )?(?:rack )?(?:pdus?|power distribution units?)\b"
+)
+"""The units that the line of a rack says each has."""
+
+
+def _few_quoted_units(procurement: ProcurementSpec, count: int, cluster: Cluster) -> Iterator[Problem]:
+    """Units of a quote that are fewer for each quoted rack than the design has."""
+    lines = [*offered_lines(procurement.quote or (), cluster)]
+    racks = [line for line in lines if line.site_kind == "rack" and line.line.quantity]
+    units = [line for line in lines if line not in racks and _STARTS_PDU.search(plain_part(line.line)) is not None]
+    for line in racks:
+        stated = _IN_RACK.search(plain_part(line.line))
+        if stated is not None and not units and 0 < (each := count_in_text(stated[1])) < count:
+            message = f"each rack of `{name_of_part(line.line.part)}` has {plural(each, 'power distribution unit')}, and `pdus.count` is {count}"
+            yield RULE.problem(
+                ("procurement", "quote", line.index, "part"), message, "ask for the others", confidence="likely"
+            )
+            return
+    number, total = (sum_of(float(line.line.quantity or 0) for line in some) for some in (racks, units))
+    if number and units and total < number * count and total % number == 0:
+        message = f"the quote has {total:,.0f} power distribution units for {number:,.0f} racks, {total / number:g} each, and `pdus.count` is {count}"
+        at = ("procurement", "quote", units[0].index, "quantity")
+        yield RULE.problem(at, message, f"ask for {number * count:,.0f}", confidence="likely")
 
 
 def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
