@@ -17,7 +17,7 @@ constants are fitted to the fitted side only. *First* are the errors of the pred
 before anything was changed for them: they are what a user may expect of a source that nobody has looked at. Of long
 tables, every sixth to sixteenth row is entered.
 """
-KNOWN = "What is known of the errors of each source, in the order of entry:\n"
+KNOWN = "## Errors of sources never fitted to\n\nWhat is known of the errors of each source, in the order of entry:\n"
 NOT_ADOPTED = "\nTried and not adopted, with errors in the mean before and after:\n"
 NOT_ENTERED = "\nRead and not entered:\n"
 
