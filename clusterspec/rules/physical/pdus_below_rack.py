@@ -138,6 +138,10 @@ _ONE_PHASE = pattern(
 _TWO_FEEDS = pattern(
     r"\ba (?:and|&|\+|/|und|et|y|e|og|och|i|en) b\b|\ba/b\b|\beach (?:carries|feeds|holds) (?:the|a) (?:whole |full )?rack\b|\bredundant\b"
 )
+_SEVERAL = pattern(
+    r"\b(?:pairs?|paires?|paar\w*|pares?|coppi[ae]|par|sets?|kits?|lots?|each|per|je|par rack)\b|\ba ?(?:and|&|\+|/|und|et|y|e|og|och|i|en) ?b\b"
+)
+"""Words of a line whose quantity counts several units each."""
 _STARTS_PDU = pattern(r"^(?:[\w.]{1,12} ){0,3}?(?:rack )?(?:pdus?|power distribution units?)\b")
 """The beginning of a line that offers the units by themselves."""
 _PER_RACK = pattern(r"(?<![\w.])(\d) ?(?:x |units? )?(?:per|in each|je|par|por) (?:[a-z]{2,10} )?rack\b")
@@ -186,6 +190,8 @@ def _few_quoted_units(procurement: ProcurementSpec, count: int, cluster: Cluster
     lines = [*offered_lines(procurement.quote or (), cluster)]
     racks = [line for line in lines if line.site_kind == "rack" and line.line.quantity]
     units = [line for line in lines if line not in racks and _STARTS_PDU.search(plain_part(line.line)) is not None]
+    if any(_SEVERAL.search(plain_part(line.line)) is not None for line in units):
+        return
     for line in racks:
         stated = _IN_RACK.search(plain_part(line.line))
         if stated is not None and not units and 0 < (each := count_in_text(stated[1])) < count:

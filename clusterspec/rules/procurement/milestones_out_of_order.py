@@ -198,13 +198,18 @@ def _late_license(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Ite
         yield RULE.problem(at, message, "send them with the license", severity="error")
 
 
-_NUMBERED = pattern(r"\b(?:nodes?|servers?|systems?) (\d{1,5}) ?(?:-|–|to|through|bis|à|a|al) ?(\d{1,5})\b")
+_NUMBERED = pattern(r"\b(?:nodes?|servers?|systems?) (\d{1,5}) ?(?:-|–|to|through|bis|à|a|al) ?(\d{1,5})\b(?!-\d)")
 """The numbers of the servers that a milestone delivers: `nodes 33-60`."""
 
 
 def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
     """Milestones that each count or number servers, and together fewer than the design has."""
-    numbered = [(int(last), index) for index, text in enumerate(milestones) for _, last in _NUMBERED.findall(text)]
+    numbered = [
+        (int(last), index)
+        for index, text in enumerate(milestones)
+        for first, last in _NUMBERED.findall(text)
+        if int(first) < int(last)
+    ]
     if len(numbered) > 1 and max(numbered)[0] < nodes and not any(_REST.search(text) for text in milestones):
         message = f"the milestones deliver servers up to number {max(numbered)[0]:,}, and the design has {nodes:,}"
         at = ("procurement", "delivery", "milestones", max(numbered)[1])
