@@ -22,14 +22,23 @@ from clusterspec.cost.nameplates import machine_watts
 from clusterspec.finding import Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import quoted_total, rounded_text
-from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.bill import Bill, may_have_fixed_ends
 from clusterspec.procurement.offered import lines_of_pools
-from clusterspec.procurement.quotes import Machines, QuotedPart, joined_bill, needed_parts, quoted_parts_of_pools
+from clusterspec.procurement.quotes import (
+    Machines,
+    QuotedPart,
+    joined_bill,
+    needed_parts,
+    quoted_parts_of_pools,
+    with_included_parts,
+    without_fabric,
+)
 from clusterspec.records import replace
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus, Purchase, Risk, VerdictStatus
 from clusterspec.rules.knowledge.purchase_texts import bought_pools
+from clusterspec.rules.knowledge.quoted_fabric import pool_has_no_fabric
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study
@@ -69,8 +78,12 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
         if (cluster := one.estimate.design.cluster) is not None
     }
     bill = joined_bill(counted)
-    of_quote = _quoted_pools(counted, buying.quote or (), parts.study.remarks)
-    quoted_of_pools = quoted_parts_of_pools(of_quote, buying.quote or (), parts.study.settings.catalog)
+    of_quote = _quoted_pools(parts, counted, buying.quote or ())
+    fixed_ends = all(
+        pool.design is not None and may_have_fixed_ends(pool.design) for pool in parts.fleet.pools.values()
+    )
+    found = quoted_parts_of_pools(of_quote, buying.quote or (), parts.study.settings.catalog)
+    quoted_of_pools = with_included_parts(found, fixed_ends=fixed_ends)
     quoted = quoted_total(buying, bill.currency)
     expected = _known_sum([one.expected for name, one in bought.items() if name in of_quote])
     rents = all(_is_rented(one) for one in machines.values())
@@ -96,12 +109,19 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
     )
 
 
-def _quoted_pools(machines: Machines, quote: Sequence[QuoteLine], remarks: str) -> Machines:
-    """The pools that the quote is for: those that are in place by the description are not asked of a supplier."""
+def _quoted_pools(parts: FleetStudy, machines: Machines, quote: Sequence[QuoteLine]) -> Machines:
+    """The pools that the quote is for, without the parts of fabrics that none of their jobs needs: pools that are in
+    place by the description are not asked of a supplier.
+    """
     lines = lines_of_pools(quote, [cluster for _, cluster in machines.values()])
     nodes = {name: needed_parts(bill, lines).get("node", 0) for name, (bill, _) in machines.items()}
-    bought = bought_pools(nodes, lines, remarks)
-    return {name: machine for name, machine in machines.items() if name in bought}
+    bought = bought_pools(nodes, lines, parts.study.remarks)
+    alone = {name for name, pool in parts.fleet.pools.items() if pool_has_no_fabric(parts.fleet, pool)}
+    return {
+        name: (without_fabric(bill) if name in alone else bill, cluster)
+        for name, (bill, cluster) in machines.items()
+        if name in bought
+    }
 
 
 def _is_rented(machine: FullReport) -> bool:

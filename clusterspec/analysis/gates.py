@@ -19,13 +19,15 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import quoted_total, rounded_text
-from clusterspec.procurement.bill import Bill, kind_words
+from clusterspec.procurement.bill import Bill, kind_words, may_have_fixed_ends
 from clusterspec.procurement.cost import Cost
-from clusterspec.procurement.quotes import QuotedPart, quoted_parts
+from clusterspec.procurement.offered import offered_lines
+from clusterspec.procurement.quotes import QuotedPart, quoted_parts, with_included_parts, without_fabric
 from clusterspec.quantity import YEAR
 from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, VerdictStatus
+from clusterspec.rules.knowledge.quoted_fabric import is_quoted_without_fabric
 from clusterspec.spec.model import ProcurementSpec, Spec
 from clusterspec.units import display, percent, plural, portion, term_text, years_text
 
@@ -103,7 +105,11 @@ def purchase_decision(report: FullReport, remarks: str) -> Purchase | None:
     if cluster is None or cost is None:
         return None
     buying = spec.procurement or ProcurementSpec()
-    parts = quoted_parts(bill, buying.quote or (), cluster, remarks)
+    lines = [*offered_lines(buying.quote or (), cluster)]
+    asked = without_fabric(bill) if is_quoted_without_fabric(design, cluster, lines) else bill
+    parts = with_included_parts(
+        quoted_parts(asked, buying.quote or (), cluster, remarks), fixed_ends=may_have_fixed_ends(design)
+    )
     quoted = quoted_total(buying, bill.currency)
     expected = expected_amount(cost, bill)
     rents = is_rented(cost, cluster)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.clos import ModuleCount
@@ -36,6 +36,22 @@ _EXPANSION = pattern(
 """Words of a text about a machine that grows."""
 _OF_NODES = pattern(r"\b(?:nodes?|servers?|systems?|nics?|connectx|hcas?|adapters?|flat)\b")
 _OF_SWITCHES = pattern(r"\b(?:switch|switches|leaf|leaves|spines?|finned)\b")
+
+
+def without_fabric(bill: Bill) -> Bill:
+    """The bill of a machine that has no fabric: without the NICs, switches, cables and modules of one."""
+    return replace(bill, items=tuple(item for item in bill.items if item.kind not in NETWORKED))
+
+
+def with_included_parts(parts: Iterable[QuotedPart], *, fixed_ends: bool) -> tuple[QuotedPart, ...]:
+    """The parts of a quote, in which no line for NICs is lacking, since servers are sold with theirs, and none for
+    modules where cables may have ``fixed_ends``.
+    """
+    included = {"nic", "transceiver"} if fixed_ends else {"nic"}
+    return tuple(
+        replace(part, state="elsewhere", missing=None) if part.state == "missing" and part.kind in included else part
+        for part in parts
+    )
 
 
 def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:

@@ -94,6 +94,33 @@ def test_a_pool_that_is_in_place_by_the_description_is_not_asked_of_the_supplier
     assert "8 × H200 node" in gate("quote", without).text
 
 
+TOKENS = "{input_tokens: 1000, output_tokens: 100, concurrency: 64}"
+CHAT = f"workload: {{kind: serve, model: llama-3.1-8b, serving: {TOKENS}}}"
+SERVED = f"""\
+clusterspec: 1
+name: served
+pools:
+  a: {{platform: hgx-h200, nodes: 4}}
+  b: {{accelerator: l40s, accelerators_per_node: 4, nodes: 2}}
+jobs:
+  large: {{pool: a, {CHAT}, layout: {{framework: vllm, tp: 2}}}}
+  small: {{pool: b, {CHAT}, layout: {{framework: vllm, tp: 1}}}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {{part: HGX H200 server, quantity: 4, unit_price: 290000}}
+    - {{part: server with four L40S, quantity: 2, unit_price: 60000}}
+"""
+
+
+def test_engines_within_nodes_ask_the_supplier_for_no_fabric() -> None:
+    assert gate("quote", SERVED).status is not GateStatus.FAILED
+    assert not {"switch", "cable", "transceiver"} & {part.kind for part in purchase(SERVED).parts}
+    across = SERVED.replace("framework: vllm, tp: 2}", "framework: vllm, tp: 8, pp: 2}")
+    assert "leaf switch" in gate("quote", across).text
+
+
 def test_the_amount_to_sign_is_the_quote_for_all_pools_beside_the_sum_of_their_bills() -> None:
     """19 × 410,000 + 6 × 290,000; by the spec 17 × 400,000 to 440,000, and 8 × 300,000."""
     found = purchase()

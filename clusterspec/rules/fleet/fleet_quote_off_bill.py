@@ -74,10 +74,10 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
-from clusterspec.procurement.quotes import needed_parts
-from clusterspec.rules.knowledge.fabric_parts import may_have_no_fabric
+from clusterspec.procurement.quotes import needed_parts, without_fabric
 from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, plural_of_kind
+from clusterspec.rules.knowledge.quoted_fabric import pool_has_no_fabric
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import sum_of
@@ -131,12 +131,10 @@ def _may_have_fixed_ends(pool: Pool) -> bool:
 
 def _needed_parts_of(pool: Pool, fleet: Fleet, lines: Sequence[Offered]) -> dict[str, int]:
     """The parts that a pool needs; its nodes alone where none of its jobs needs a fabric."""
-    if pool.design is None or pool.cluster is None:
+    if pool.design is None:
         return {}
-    needed = needed_parts(bill(pool.design), lines)
-    jobs = [job.design for job in fleet.jobs.values() if job.spec.pool == pool.name]
-    alone = all(job is not None and may_have_no_fabric(job, pool.cluster) for job in jobs or [pool.design])
-    return {kind: count for kind, count in needed.items() if kind == "node" or not alone}
+    counted = bill(pool.design)
+    return needed_parts(without_fabric(counted) if pool_has_no_fabric(fleet, pool) else counted, lines)
 
 
 def _added_parts(

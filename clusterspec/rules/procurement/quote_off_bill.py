@@ -161,6 +161,7 @@ from clusterspec.rules.knowledge.fabric_parts import (
 from clusterspec.rules.knowledge.market import is_minor_cabling
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought, name_of_kind, plural_of_kind
+from clusterspec.rules.knowledge.quoted_fabric import is_quoted_without_fabric
 from clusterspec.rules.knowledge.quoted_readings import (
     OF_ENDPOINT,
     doubt_about,
@@ -193,8 +194,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     lines = list(offered_lines(procurement.quote, cluster))
     counted = bill(design)
     needed = needed_parts(counted, lines)
-    apart = may_have_no_fabric(design, cluster) and not any(line.kind in {*ANY_SWITCH, "nic"} for line in lines)
-    if apart or has_unknown_shape(design):  # NOTE: cables without a switch or a NIC are those of other networks
+    if is_quoted_without_fabric(design, cluster, lines) or has_unknown_shape(design):
         needed = {kind: count for kind, count in needed.items() if kind in {"node", "nic"}}
     if (added := _added_nodes(lines, needed.get("node", 0), remarks)) is not None:
         yield added
