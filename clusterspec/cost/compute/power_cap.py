@@ -26,23 +26,21 @@ LEAST_CAP = assumed_figure(
 """The least share of the power limit that a power cap is assumed to allow."""
 
 
-def clock_factors(cluster: Cluster) -> tuple[tuple[str, Figure], ...]:
-    """The factors of the catalog's rates under the limits of power of a cluster, by name; none where there is no limit
-    below that of the measurements, and no cap.
+def clock_factors(cluster: Cluster, lowered: tuple[float, float] | None) -> tuple[tuple[str, Figure], ...]:
+    """The factors of the catalog's rates under the limits of power of a cluster, by name.
+
+    ``lowered`` are the watts of the accelerator's limit and of the measurements, where the limit is lower: the clock is
+    f ∝ P^(1/3), since P ∝ f V² and V ∝ f.
     """
+    factors = []
+    if lowered is not None:
+        limit, board = lowered
+        why = Computed(f"({limit:g} W / {board:g} W)^(1/3)")
+        factors.append(("clock", Figure((limit / board) ** (1 / 3), "1", why)))
     capped = capped_clock(cluster)
-    return (*_limit_factor(cluster.accelerator), *((("capped", capped),) if capped is not None else ()))
-
-
-def _limit_factor(accelerator: Accelerator) -> tuple[tuple[str, Figure], ...]:
-    """The clock under a power limit below that of the measurements: f ∝ P^(1/3), since P ∝ f V² and V ∝ f."""
-    measured = accelerator.achievable.get("sustained.power")
-    if measured is None or accelerator.power is None or accelerator.power.value <= 0:
-        return ()
-    limit, board = accelerator.power.value, measured.value
-    if limit >= board:
-        return ()
-    return (("clock", Figure((limit / board) ** (1 / 3), "1", Computed(f"({limit:g} W / {board:g} W)^(1/3)"))),)
+    if capped is not None:
+        factors.append(("capped", capped))
+    return tuple(factors)
 
 
 def capped_clock(cluster: Cluster) -> Figure | None:

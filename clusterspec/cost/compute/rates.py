@@ -291,13 +291,13 @@ def share_precision(precision: str) -> str:
 
 def _clock_factors(cluster: Cluster) -> Factors:
     """The factors of the rate under limits of power: none for most designs."""
-    chip, measured = cluster.accelerator, cluster.accelerator.achievable.get("sustained.power")
-    lower = measured is not None and chip.power is not None and chip.power.value < measured.value
-    if cluster.accelerator_cap is None and not lower:
+    limit, board = cluster.accelerator.power, cluster.accelerator.achievable.get("sustained.power")
+    lowered = (limit.value, board.value) if limit and board and 0 < limit.value < board.value else None
+    if cluster.accelerator_cap is None and lowered is None:
         return ()
     from clusterspec.cost.compute.power_cap import clock_factors  # few designs have a limit
 
-    return clock_factors(cluster)
+    return clock_factors(cluster, lowered)
 
 
 def _product_factors(name: str, cluster: Cluster, limits: Factors, steps: Factors, reached: _Reached) -> Factors:

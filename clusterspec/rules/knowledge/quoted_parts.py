@@ -12,7 +12,7 @@ from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.product_names import counts_before, family_of, named_entries, switches_named
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.feed_loss import supplies_of
-from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text, watts_in_text
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -358,6 +358,6 @@ def power_figures(line: Offered, text: str, power: PowerSpec) -> Iterator[OtherF
                 return
     capacity = power.cdus.capacity if power.cdus is not None else None
     if capacity is not None and _CDU.search(text) is not None:
-        watts = [number_in_text(number) * (1e6 if unit == "mw" else 1e3) for number, unit in _KILOWATTS.findall(text)]
+        watts = [watts_in_text(number, unit) for number, unit in _KILOWATTS.findall(text)]
         if watts and max(watts) < capacity.value * (1 - SAME):
             yield OtherFigure(line, display(max(watts), "W"), "power.cdus.capacity", display(capacity.value, "W"))
