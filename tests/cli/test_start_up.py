@@ -22,6 +22,8 @@ with contextlib.redirect_stdout(io.StringIO()):
 print(*sorted(sys.modules))
 """
 JUDGING = {f"clusterspec.{package}" for package in ("analysis", "studies", "rules", "cost", "cluster", "spec")}
+OF_DISTRIBUTION = {"sitecustomize", "usercustomize"}
+"""Modules that an installation of Python loads at its start, whatever it runs: Debian's has the first."""
 LIBRARIES = {"jsonschema", "jinja2", "weasyprint", "numpy"}
 
 
@@ -30,7 +32,7 @@ def loaded(*words: str, parts: int = 2) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", PROBE, str(ROOT), *words], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    return {".".join(name.split(".")[:parts]) for name in done.stdout.split()}
+    return {".".join(name.split(".")[:parts]) for name in done.stdout.split()} - OF_DISTRIBUTION
 
 
 LOOKUPS = (
