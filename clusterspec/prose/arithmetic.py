@@ -259,7 +259,7 @@ def arithmetic_mismatches(sentence: Sentence) -> Iterator[TextProblem]:
     """Figures that contradict the arithmetic of their own sentence, at most one problem per position."""
     reported: set[int] = set()
     for found in (
-        _equation_problems,
+        equation_mismatches,
         _conversion_problems,
         wrong_totals,
         wrong_products,
@@ -272,7 +272,8 @@ def arithmetic_mismatches(sentence: Sentence) -> Iterator[TextProblem]:
                 yield mismatch
 
 
-def _equation_problems(sentence: Sentence) -> Iterator[TextProblem]:
+def equation_mismatches(sentence: Sentence) -> Iterator[TextProblem]:
+    """Equations whose two sides differ: `8 x 400 Gb/s = 400 Gb/s`."""
     names = {at for named in sentence.named for at in range(named.start, named.end)}
     for equation in equations(sentence.words, names):
         token, dimensions = sentence.words[equation.result], equation.left[0].dimensions

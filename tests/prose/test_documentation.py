@@ -53,12 +53,12 @@ def told(example: Example) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("name", OF_TEXT)
 def test_a_rule_of_text_fires_where_its_page_says(name: str) -> None:
-    examples = page(name).fires
-    assert examples and all(example.prose for example in examples)
+    examples = [example for example in page(name).fires if example.prose]  # tests/rules runs examples of specs
+    assert examples
     assert [told(example) for example in examples] == [[(name, int(example.path))] for example in examples]
 
 
 @pytest.mark.parametrize("name", OF_TEXT)
 def test_a_rule_of_text_is_silent_on_its_near_miss(name: str) -> None:
-    examples = page(name).silent
+    examples = [example for example in page(name).silent if example.prose]
     assert examples and [told(example) for example in examples] == [[]] * len(examples)
