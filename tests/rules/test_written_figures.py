@@ -28,6 +28,7 @@ procurement:
     - {{part: "Switch{switch}", quantity: 3, unit_price: 30000, price: 90000}}
 """
 RULES = {
+    "amount-off-terms",
     "arithmetic-does-not-close",
     "conversion-off-rate",
     "cost-off-rate",
@@ -67,6 +68,11 @@ def found(
         ("16 Server zu je 412.000 EUR kosten 6,592 Mio. EUR", False),
         ("16 servers at 412,000 GBP each cost 6,592,000 GBP", False),
         ("16 servers at 412,000 GBP each cost 6,952,000 GBP", True),
+        ("12 servers of 412,000 EUR cost 4,944,000 EUR", False),
+        ("12 servers of 412,000 EUR cost 4,494,000 EUR", True),
+        ("48 monthly rates of 46,970 EUR are 2,254,560 EUR", False),
+        ("48 Raten von 46.970 EUR ergeben 2.545.460 EUR", True),
+        ("The 12 servers of the whole offer of 5,000,000 EUR are 4,944,000 EUR", False),
         # 0.5 % of 9,944,352 = 49,721.76
         ("0.5 % of the contract price of 9,944,352 GBP = 49,722 GBP", False),
         ("0.5 % of the contract price of 9,944,352 GBP = 497,218 GBP", True),
@@ -258,6 +264,35 @@ def test_damages_reach_their_cap_after_its_ratio_to_the_rate(text: str, wrong: b
 )
 def test_a_total_is_the_sum_of_its_items(text: str, wrong: bool, check: Check) -> None:
     assert ("sum-off-items" in found(check, text)) == wrong
+
+
+@each(
+    ("text", "wrong"),
+    [
+        # 5 % of 8 x 148,000 + 90,000 = 1,274,000 are 63,700
+        ("The retention is 5 % of the contract price, 63,700 EUR", False),
+        ("The retention is 5 % of the contract price, 6,370 EUR", True),
+        ("Der Einbehalt ist 5 % des Auftragswerts, 637.000 EUR", True),
+        ("La garantie est de 5 % du prix, soit 637 000 EUR", True),
+        ("The retention is 5 % of the contract price, 61,000 EUR", False),  # of another price
+        # 150,000 x (1 + 1.03 + 1.0609 + 1.0927 + 1.1255) = 796,370
+        ("150,000 EUR a year, rises by 3 % per year: 796,370 EUR over five years", False),
+        ("150,000 EUR a year, rises by 3 % per year: 750,000 EUR over five years", True),
+        ("150.000 EUR, steigt um 3 % pro Jahr, 5 Jahre sind 750.000 EUR", True),
+        ("150,000 EUR a year, fixed: 750,000 EUR over five years", False),
+        # 19 % of 2,000,000 are 380,000, of 2,080,000 395,200
+        ("Goods 2,000,000 EUR, duty of 4 % 80,000 EUR, import VAT of 19 % 395,200 EUR", False),
+        ("Goods 2,000,000 EUR, duty of 4 % 80,000 EUR, import VAT of 19 % 380,000 EUR", True),
+        ("Ware 2.000.000 EUR, Zoll 4 % 80.000 EUR, Einfuhrumsatzsteuer 19 % 380.000 EUR", True),
+        # (0.2 x 16 + 0.12 x 8) / 24 = 0.1733
+        ("0.20 EUR per kWh for 16 hours, 0.12 EUR per kWh for 8 hours, a mean of 0.173 EUR per kWh", False),
+        ("0.20 EUR per kWh for 16 hours, 0.12 EUR per kWh for 8 hours, a mean of 0.16 EUR per kWh", True),
+        ("0,20 EUR pro kWh für 16 h, 0,12 EUR pro kWh für 8 h, im Mittel 0,16 EUR pro kWh", True),
+        ("0.20 EUR per kWh for 12 hours, 0.12 EUR per kWh for 12 hours, a mean of 0.16 EUR per kWh", False),
+    ],
+)
+def test_an_amount_follows_from_the_terms_of_its_sentence(text: str, wrong: bool, check: Check) -> None:
+    assert ("amount-off-terms" in found(check, text)) == wrong
 
 
 @each(

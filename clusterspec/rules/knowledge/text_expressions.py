@@ -16,6 +16,7 @@ MOST_WORDS = 4
 """Words between a number and the next sign of a calculation."""
 _TIMES, _OVER, _ADD = frozenset("x×*·∗"), frozenset("/÷"), frozenset("+−-")
 _AT = word_set("at à zu @ je")
+_OF_PRICE = word_set("of von de")
 _OF = word_set("of von vom der des de del di du da dos do av van")
 _SHORT_NOUNS = word_set("gpus gpu nics nic hot un en et und von and or of in for a to so is are per at je on the")
 
@@ -94,7 +95,7 @@ class ExpressionParser:
         value = self._operand(depth)
         while value is not None and self.at < len(self.tokens):
             sign = self._sign()
-            priced = self.tokens[self.at].text.lower() in _AT and self._is_price(self.at + 1)
+            priced = self._is_price_word(self.at)
             if not priced and not (sign and sign in _TIMES | _OVER):
                 break
             self.at += 1
@@ -105,6 +106,11 @@ class ExpressionParser:
                 return None
             value = _combined(value, other, -1 if sign and sign in _OVER else 1)
         return value
+
+    def _is_price_word(self, at: int) -> bool:
+        """Whether a word at an index stands between a number of things and the price of one: `at`, `of` behind a noun."""
+        word, near = self.tokens[at].text.lower(), any(each.values for each in self.tokens[max(0, at - 3) : at])
+        return (word in _AT or (word in _OF_PRICE and near)) and self._is_price(at + 1)
 
     def _is_price(self, at: int) -> bool:
         """Whether a number at an index is money."""
@@ -147,7 +153,7 @@ class ExpressionParser:
     def _skip_words(self, most: int) -> None:
         end = self.at
         while end < len(self.tokens) and end - self.at < most and self.tokens[end].kind == "word":
-            if self.tokens[end].text.lower() in _AT and self._is_price(end + 1):
+            if self._is_price_word(end):
                 break
             end += 1
         self.at = end

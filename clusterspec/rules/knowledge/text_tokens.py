@@ -232,5 +232,7 @@ def _number_token(plain: list[Token], at: int, before: Token | None, decimal: st
             break
         per.append(noun or plain[at + 1].text.lower())
         at += 2
+    if len(values) > 1 and scale == 1.0 and unit and UNITS[unit] == (1.0, _MONEY) and not per:
+        values = values[:1]  # an amount has no three decimals
     values = tuple(value * scale for value in values)
     return Token("number", token.text, token.start, plain[at - 1].end, values, unit, tuple(per)), at
