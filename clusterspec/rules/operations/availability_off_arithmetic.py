@@ -1,0 +1,119 @@
+"""The availability that a text states does not follow from its own figures.
+
+## What it finds
+
+In the description or a comment:
+
+- a downtime for a month, a year or another period that is not what the availability beside it leaves: 99.9 % of a month leave
+  44 minutes;
+- the availability of parts of which all are needed, stated above the product of theirs; and that of redundant parts of
+  which one is enough, stated above 1 less the product of what each lacks;
+- a number of requests that may miss a target of so many percent of all requests beside it;
+- a share of requests that is not the quotient of the two numbers beside it.
+
+## Why it matters
+
+Credits, error budgets and the number of sites are derived from these figures. Ten times the downtime, or a chain of parts that
+each has the availability of the whole, breaks the contract in the first month.
+
+## What to do
+
+Correct the figure. The message gives the result.
+
+## When to ignore it
+
+Ignore it where the contract counts another time than the calendar.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The contract promises 99.9 % a month, which allows 4.3 minutes of downtime a month.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+```yaml description
+clusterspec: 1
+description: Gateway 99.95 %, engines 99.9 % and object store 99.9 %, all of them needed, so the service has 99.9 %.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+```yaml description
+clusterspec: 1
+description: In March 12,000 of 3,000,000 requests failed, an availability of 99.96 %.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The contract promises 99.9 % a month, which allows 43 minutes of downtime a month.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+```yaml
+clusterspec: 1
+description: Gateway 99.95 %, engines 99.9 % and object store 99.9 %, all of them needed, so the service has 99.75 %.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+## Sources
+
+- Availability in series and in parallel: https://docs.aws.amazon.com/whitepapers/latest/availability-and-beyond-improving-resilience/availability-with-redundancy.html
+- Error budgets: https://sre.google/sre-book/availability-table/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.availability_texts import (
+    PERCENT_SIGNS,
+    combined_in,
+    downtimes_in,
+    error_budgets_in,
+    shares_in,
+)
+from clusterspec.rules.knowledge.service_figures import place_of
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import Spec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+ROUNDED = 0.1
+"""Relative difference of a stated downtime that rounding and months of other lengths explain."""
+
+
+def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
+    if not own_remarks or not any(sign in own_remarks for sign in PERCENT_SIGNS):
+        return
+    for down in downtimes_in(own_remarks):
+        left = (1 - down.availability / 100) * down.period
+        if abs(down.seconds / left - 1) > ROUNDED:
+            message = f"by the text {down.availability:.10g} % leave {display(down.seconds, 's')} of downtime in {down.per}; they leave {display(left, 's')}"
+            yield RULE.problem(place_of(down.sentence, spec), message, "correct the availability or the downtime")
+            return
+    for whole in combined_in(own_remarks):
+        shares = [each / 100 for each in whole.parts]
+        computed = 1 - prod(1 - each for each in shares) if whole.redundant else prod(shares)
+        if whole.stated > 100 * computed + whole.rounding:
+            kind = "one of which is enough" if whole.redundant else "all of which are needed"
+            parts = ", ".join(f"{each:.10g} %" for each in whole.parts)
+            message = f"by the text parts of {parts}, {kind}, make {whole.stated:.10g} %; together they are {100 * computed:.6g} %"
+            yield RULE.problem(place_of(whole.sentence, spec), message, "correct the availability of the whole")
+            return
+    for budget in error_budgets_in(own_remarks):
+        left = (1 - budget.target / 100) * budget.whole
+        if abs(budget.stated / left - 1) > ROUNDED:
+            message = f"by the text {budget.target:.10g} % of {budget.whole:,.10g} requests leave {budget.stated:,.10g} that may miss the target; they leave {left:,.10g}"
+            yield RULE.problem(place_of(budget.sentence, spec), message, "correct the target or the number")
+            return
+    for share in shares_in(own_remarks):
+        quotient = 100 * share.part / share.whole
+        if all(abs(share.stated - each) > share.rounding for each in (quotient, 100 - quotient)):
+            message = f"by the text {share.part:,.10g} of {share.whole:,.10g} {share.kind} are {share.stated:.10g} %; they are {quotient:.4g} %, and the others {100 - quotient:.6g} %"
+            yield RULE.problem(place_of(share.sentence, spec), message, "correct the share or the numbers")
+            return
