@@ -95,7 +95,5 @@ def check(
     if timed.mfu and timed.time_to_train * timed.mfu > target.value:
         severity = "error"
         message += f": even at the dense peak it takes {display(timed.time_to_train * timed.mfu, 's')}"
-    solved = f"`clusterspec solve --for nodes --until 'run_time<={display(target.value, 's')}'`"
-    yield RULE.problem(
-        AT, message, f"train fewer tokens, or take more nodes: {solved} finds how many", severity=severity
-    )
+    wanted = f"`clusterspec solve` finds how many, with `--for nodes --until 'run_time<={display(target.value, 's')}'`"
+    yield RULE.problem(AT, message, f"train fewer tokens, or take more nodes: {wanted}", severity=severity)
