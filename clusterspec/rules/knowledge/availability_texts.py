@@ -15,6 +15,7 @@ from clusterspec.rules.knowledge.service_figures import (
     number_of,
     percentages_in,
     times_in,
+    whole_sentences,
 )
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
@@ -31,7 +32,8 @@ class Downtime(NamedTuple):
 
 
 class Combined(NamedTuple):
-    """The availability in percent of parts and of the whole that they make, as stated, with a unit of its last digit."""
+    """The availability in percent of parts and of the whole that they make, as stated, with a unit of its last digit. Parts that are neither
+    redundant nor a chain by the text may be either."""
 
     parts: tuple[float, ...]
     stated: float
@@ -72,7 +74,7 @@ _EQUALS = pattern(
     r"(?i)=|\b(?:allow\w*|budget|permit\w*|leaves?|that is|that's|i\.e|which is|means?|equals?|corresponds?|or|erlaub\w*|das sind|entspr\w+|lässt|dürfen|soit|autoris\w+|permet\w*|c'est-à-dire|es decir|equivale\w?|permiten?|o sea)\b|\(|:"
 )
 _OTHER_TIME = pattern(
-    r"(?i)\b(?:maintenance|planned|window|update|repair|restore|recover\w*|rto|mttr|reaction|respon[sd]\w*|business|working|office|wartung|geplant\w*|mantenimiento|credits?|each (?:failure|incident|outage))\b"
+    r"(?i)\b(?:maintenance|planned|window|update|repair|restore|recover\w*|rto|mttr|reaction|respon[sd]\w*|business|working|office|wartung|geplant\w*|mantenimiento|each (?:failure|incident|outage))\b"
 )
 
 
@@ -103,7 +105,7 @@ _SO = pattern(
     r"(?i)\b(?:so|therefore|thus|hence|together|overall|gives?|makes?|yields?|results?|in total|end[- ]to[- ]end|altogether|combined|zusammen|insgesamt|ergibt|ergeben|damit|also|ensemble|donc|donnent|juntos|en total|así)\b|[=→]"
 )
 _REDUNDANT = pattern(
-    r"(?i)\b(?:either|redundan\w*|parallel|any (?:one )?of|one (?:of (?:them|the two) )?is enough|fail-?over|active[-/ ]active|standby|both fail|replicas?|spare|n ?\+ ?1|reicht eine?r?|redundant\w*|l'une? suffit|basta un[ao])\b"
+    r"(?i)\b(?:either|independent|unabhängig\w*|redundan\w*|parallel|any (?:one )?of|one (?:of (?:them|the two) )?is enough|fail-?over|active[-/ ]active|standby|both fail|replicas?|spare|n ?\+ ?1|reicht eine?r?|redundant\w*|l'une? suffit|basta un[ao])\b"
 )
 _CHAIN = pattern(
     r"(?i)\b(?:depends? on|in series|in a (?:row|chain)|(?:needs|requires) all|all (?:of them )?(?:are )?(?:needed|required)|hängt von)\b"
@@ -136,22 +138,19 @@ def combined_in(text: str) -> Iterator[Combined]:
     >>> [(each.parts, each.stated, each.redundant) for each in combined_in(text)]
     [((99.5, 99.5), 99.999, True)]
     """
-    for sentence in sentences_of(text):
+    for sentence in whole_sentences(text):
         shares = [each for each in percentages_in(sentence) if LEAST <= each.value < 100]
         if len(shares) < 2:
             continue
-        chain = _CHAIN.search(sentence) is not None
-        if not chain and _SO.search(sentence[shares[-2].end : shares[-1].start]) is None:
-            continue
-        redundant = _REDUNDANT.search(sentence) is not None
-        parts = tuple(each.value for each in shares[:-1])
+        chain, redundant = _CHAIN.search(sentence) is not None, _REDUNDANT.search(sentence) is not None
+        parts, tail = tuple(each.value for each in shares[:-1]), sentence[shares[-2].end : shares[-1].start]
         counted = _TWICE.search(sentence[: shares[0].start])
-        if len(parts) == 1:
-            parts *= _COUNTS[counted[0].split()[0].lower()] if counted is not None else 1
-        elif redundant or counted is not None:
+        if len(parts) == 1 and counted is not None:
+            parts *= _COUNTS[counted[0].split()[0].lower()]
+            redundant |= not chain
+        elif len(parts) == 1 or redundant or counted is not None:
             continue  # some in a row, some beside each other
-        tail = sentence[shares[-2].end : shares[-1].start]
-        if len(parts) > 1 and (chain or _TARGET.search(tail) is None):
+        if chain or (_SO.search(tail) is not None and _TARGET.search(tail) is None):
             yield Combined(parts, shares[-1].value, _last_digit(sentence, shares[-1]), redundant, sentence)
 
 
@@ -197,11 +196,37 @@ def error_budgets_in(text: str) -> Iterator[Budget]:
                 yield Budget(min(targets), wholes[0].value, stated, sentence)
 
 
+_PART_OF = pattern(
+    rf"(?i)(?:%|percent|Prozent|pour cent|por ciento) (?:of|von|de|des) (?:the |all |our )?(?P<whole>{DIGITS})(?P<scale> ?(?:k|M|million|Millionen|millions?|millones))? (?P<kind>requests|tokens|answers|calls|prompts|anfragen|requêtes|peticiones)\b"
+    rf"[^.;\d]{{0,24}}(?:=|:|\bis|\bare|\bthat is|\bi\.e\.|\bsind|\bsoit|\bson) (?P<part>{DIGITS})(?P<times> ?(?:k|M|million|Millionen|millions?|millones))?(?! ?%)"
+)
+
+
+def parts_in(text: str) -> Iterator[Share]:
+    """The numbers that a text states to be so many percent of a number of requests or tokens.
+
+    >>> [each[:4] for each in parts_in("0.1 % of 40 M requests a month are 4,000 requests.")]
+    [(4000.0, 40000000.0, 'requests', 0.1)]
+    """
+    for sentence in sentences_of(text):
+        shares, match = percentages_in(sentence), _PART_OF.search(sentence)
+        share = next((each for each in shares if match is not None and match.start() < each.end <= match.end()), None)
+        if match is None or share is None:
+            continue
+        whole, part = (
+            number_of(match[name], whole=not match[scale])
+            * (_THOUSANDS.get((match[scale] or "").strip().lower()[:2], 1.0))
+            for name, scale in (("whole", "scale"), ("part", "times"))
+        )
+        yield Share(part, whole, match["kind"], share.value, 0.1 * share.value, sentence)
+
+
+_THOUSANDS = {"k": 1e3, "m": 1e6, "mi": 1e6}
 _OF_ALL = pattern(
     rf"(?i)(?P<part>{DIGITS})(?: (?:failed |good |bad |slow |cached )?(?:requests|tokens|answers|calls|prompts))? (?:of|out of|von|sur|de) (?:the |all |our )?(?P<whole>{DIGITS}) (?P<kind>requests|tokens|answers|calls|prompts|prompt tokens|input tokens|anfragen|requêtes|peticiones)\b"
 )
 _IS = pattern(
-    r"(?i)^(?:(?! and | of (?:which|them|these)|, (?!an? )| und | et | y ).){0,50}(?:\(|=|:|\bthat is|\bi\.e\.|\bor|\bare|\bis|\b(?:availability|share|rate|ratio) of|\babout|≈|~|\bdas sind|\bsoit|\bo sea) ?$"
+    r"(?i)^(?:(?! and | of (?:which|them|these)|, (?!an? |i\.e|that is|or )| und | et | y ).){0,50}(?:\(|=|:|\bthat is|\bi\.e\.|\bor|\bare|\bis|\b(?:availability|share|rate|ratio) of|\babout|≈|~|\bdas sind|\bsoit|\bo sea) ?$"
 )
 """What stands between two numbers and the share that they make."""
 NEAREST = 60

@@ -45,7 +45,7 @@ class Peak(NamedTuple):
 
 
 _PEAK = (
-    *("peak", "pay day", "payday", "busiest", "rush", "black friday", "at most", "maximum", "highest"),
+    *("peak", "pay day", "payday", "busiest", "rush", "launch", "black friday", "at most", "maximum", "highest"),
     *("spitze", "höchstlast", "pointe", "pic ", "pico", "hora punta", "heure de pointe"),
 )
 """Words beside the highest load, in lower case."""
@@ -124,7 +124,7 @@ class Claim(NamedTuple):
 
 
 _LOST = pattern(
-    r"(?i)\b(?:loss of|los(?:e|es|t|ing)|fail(?:s|ed|ure|ures)?|outage|goes (?:down|dark|offline)|(?:is|are) (?:down|offline|away|out|gone)|drops? out|out of (?:service|order)|"
+    r"(?i)\b(?:loss of|los(?:e|es|t|ing)|fail(?:s|ed|ure|ures)?|outage|goes (?:down|dark|offline)|(?:is|are) (?:down|offline|away|out|gone)|drops? out|out of (?:service|order)|(?:switched|powered) off|offline|shut down|"
     r"survives?|surviving|down\b|n ?[-−+] ?[12]|without (?:an?|one)\b|ausfall|ausfällt|ausfallen|fällt|verlust|verloren|perte|perdue?s?|perd|panne|tombe|pérdida|perdida|pierden?|cae|caída|falla|fallo)\b"
 )
 _CARRIED = pattern(
@@ -143,7 +143,7 @@ _LEFT = pattern(
 )
 _REMAINING = pattern(r"(?i)\b(?:remaining|left|surviving|survivors|übrig\w{0,2}|verbleibend\w{0,2}|restant\w{0,2})\b")
 _LOST_UNIT = pattern(
-    r"(?i)\b(?:one|an?|any(?: one)?|single|whole|entire|eine?[nrs]?|une?|una?|l'une?|d'une?)(?: (?:of|des|der|de) (?:the |its |our |les |los |las )?\w{1,6})? "
+    r"(?i)\b(?:one|an?|either|any(?: one)?|single|whole|entire|eine?[nrs]?|une?|una?|l'une?|d'une?)(?: (?:of|des|der|de) (?:the |its |our |les |los |las )?\w{1,6})? "
     rf"(?:[\w-]{{1,16}} ){{0,2}}?(?P<unit>{UNIT_NOUN})\b"
 )
 _SPARES = pattern(r"(?i)\bn ?[-−+] ?(?P<number>[12])\b")
@@ -215,17 +215,16 @@ _LOSES = pattern(
     r"(?i)\b(?:loss of|los(?:e|es|ing)|failure of|without|outage of|ausfall von|perte de|pérdida de|when|if|wenn|si|cuando) (?:the |any |all )?$"
 )
 _IS_LOST = pattern(r"(?i)^ (?:\w+ )?(?:fail|is|are|lost|drop|go|down|out|dark|away|tomb|perd|cae|fall|ausfall)")
+_IS_LEFT = pattern(r"(?i)^ (?:\w+ )?(?:left|remain\w*|over|übrig|verbleib\w*|restan\w*|restent|quedan)\b")
 _OF_ALL = pattern(r"(?i)\b(?:one|two|three|any|1|2|3) of (?:the |its |our )?$")
 
 
 def _is_lost(sentence: str, figure: TextFigure) -> bool:
     """Whether a number of units is that of the lost ones, or of all of which one is lost."""
-    before, behind = sentence[max(0, figure.start - 24) : figure.start], sentence[figure.end : figure.end + 16]
-    return (
-        _LOSES.search(before) is not None
-        or _OF_ALL.search(before) is not None
-        or (_IS_LOST.search(behind) is not None and _LEFT.search(sentence[figure.start - 12 : figure.end + 16]) is None)
-    )
+    before, behind = sentence[max(0, figure.start - 24) : figure.start], sentence[figure.end : figure.end + 24]
+    is_left = _LEFT.search(before[-len("the remaining ") :]) is not None or _IS_LEFT.match(behind) is not None
+    of_lost = _LOSES.search(before) is not None or _OF_ALL.search(before) is not None
+    return of_lost or (_IS_LOST.search(behind) is not None and not is_left)
 
 
 def _share_left(sentence: str, totals: Mapping[str, float]) -> float | None:

@@ -57,6 +57,10 @@ _NEGATIVE = pattern(
 _ON_PURPOSE = pattern(
     r"(?i)\b(?:on purpose|deliberate\w*|intend\w*|by design|(?:longer|larger) (?:prompts|requests|ones|briefs|documents)\b[^.;]{0,40}\b(?:reject|refus|declin|other|separate|batch|get 4\d\d|return|cut|truncat|split)\w*|free (?:tier|keys?|plan|accounts?)|trial|guests?|anonymous)"
 )
+_OTHER_BUCKET = pattern(
+    r"(?i)\b(?:histograms?|graphs?|shapes?|padd\w+|warm-?up|prefix|cach\w+|s3|gcs|stor\w+|objects?|compil\w+|hpu|lengths? buckets?|buckets? of (?:the )?(?:length|batch)\w*)\b"
+)
+"""Words of buckets that limit nobody."""
 _OF_ONE = pattern(r"(?i)\b(?:per|each|every|a|an|one|any|pro|je|jede[rs]?|par|chaque|por|cada)\b")
 _OF_KEY = pattern(
     r"(?i)\b(?:key|tenant|customer|client|user|team|account|consumer|kunden?|schlüssel|mandant\w*|clé|clave|cliente)s?\b"
@@ -71,9 +75,10 @@ _LIMITED = pattern(
     r"(?i)\b(?:limit(?:s|ed)?|rejects?|refuses?|maximum|max|at most|up to|no more than|longer than|above|client_max_body_size|höchstens|grenze|maximal|au plus|limite|máximo|como máximo)\b"
 )
 _PROMISED = pattern(
-    r"(?i)\b(?:prompts?|inputs?|documents?|contexts?|briefs?|requests?)\b[^.;\d]{0,24}\b(?:up to|of at most|as long as|bis zu|jusqu'à|hasta)(?: \w+)? $"
+    r"(?i)\b(?:(?:prompts?|inputs?|documents?|briefs?|requests?)\b[^.;\d]{0,24}\b(?:up to|of at most|as long as|bis zu|jusqu'à|hasta)(?: \w+)?"
+    r"|(?!answers?|outputs?|repl|respon|reason|contexts?|windows?|chunks?)[^\W\d_]{4,20} (?:with|of|mit|de) (?:up to|at most|bis zu|jusqu'à|hasta)) $"
 )
-_PROMISES = ("up to", "of at most", "as long as", "bis zu", "jusqu'à", "hasta")
+_PROMISES = ("up to", "at most", "as long as", "bis zu", "jusqu'à", "hasta")
 
 
 def request_limits_in(text: str) -> Iterator[RequestLimit]:
@@ -88,7 +93,8 @@ def request_limits_in(text: str) -> Iterator[RequestLimit]:
         return
     if _NEGATIVE.search(text) is None:
         for sentence in sentences_with(text, _BUCKET):
-            yield from _buckets(sentence)
+            if _OTHER_BUCKET.search(sentence) is None:
+                yield from _buckets(sentence)
         for sentence in sentences_with(text, _QUOTA, ("token", "tpm", "jeton")):
             yield from _quotas(sentence)
     for sentence in sentences_with(text, ("max", "context")):

@@ -48,6 +48,7 @@ _SCALE = r"(?: ?(?:Ki|k|K|M|B|G)\b| (?:mn|bn|thousand|tausend|mille|mil|million(
 _NOUNS = {
     "requests": r"requests?|reqs?|quer(?:y|ies)|calls?|prompts?|anfragen?|aufrufe|requêtes?|peticion(?:es)?|solicitud(?:es)?|consultas?",
     "tokens": r"(?:input |output |prompt )?(?:tokens?|toks?)|jetons?",
+    "documents": r"documents?|pages?|images?|jobs?|dokumente?|seiten|bilder|páginas?|imágenes",
     "users": r"users?|sessions?|conversations?|streams?|clients?|nutzer|sitzungen|utilisateurs?|usuarios|sesiones",
     "nodes": r"nodes?|servers?|hosts?|machines?|instances?|knoten|serveurs?|nœuds?|noeuds?|nodos?|servidor(?:es)?",
     "engines": r"engines?|replicas?|pods?|repli(?:ken|kate?)|répli(?:que|ca)s?|réplicas?|moteurs?|motor(?:es)?",
@@ -131,6 +132,8 @@ def figures_in(sentence: str) -> list[TextFigure]:
             value = number_of(match["short"]) * _scale_of(match["times"])
         else:
             kind = next(each for each in _NOUNS if match[each])
+            if match["word"] and _WORDS[match["word"].lower()] == 1 and len(match[0].split()) > len(("one", "node")):
+                continue  # the other one serves all users
             scale = _scale_of(match["scale"])
             counted = number_of(match["digits"], whole=scale == 1) if match["digits"] else _WORDS[match["word"].lower()]
             value, per = counted * scale, match["slash"] or match["each"]
@@ -216,6 +219,18 @@ def place_of(sentence: str, spec: Spec) -> str:
     """The key at which a sentence is reported: the description where it has it, else the service, beside a comment."""
     words = " ".join((spec.description or "").split())
     return "description" if " ".join(sentence.split()) in words else "workload.serving"
+
+
+_FULL_STOP = pattern(r"(?:(?<!\bi\.e)(?<!\be\.g)(?<!\bz\.B)(?<!\bd\.h)\.|#)\s")
+
+
+def whole_sentences(text: str) -> list[str]:
+    """The sentences of a text with all of their parts between semicolons.
+
+    >>> whole_sentences("Two parts of 99.9 %; so 99.8 %. Both sites")
+    ['Two parts of 99.9 %; so 99.8 %', 'Both sites']
+    """
+    return _FULL_STOP.split(text)
 
 
 def sentences_with(text: str, *cues: tuple[str, ...]) -> list[str]:

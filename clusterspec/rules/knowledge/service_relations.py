@@ -42,9 +42,10 @@ _NOT_ANSWERS = pattern(
     r"(?i)\b(?:timeout|interval|every|within|window|after|ttft|tpot|first token|cold|idle|at most|up to|max\w*|limit\w*|of at least|target)\b"
 )
 _OF_REQUEST = pattern(
-    r"(?i)\b(?:takes?|lasts?|stays?|each|answers?|requests?|calls?|generation|open|dauer\w*|antwort\w*|anfrage|réponses?|dur\w{1,4}|respuestas?|tarda\w?)\b"
+    r"(?i)\b(?:takes?|lasts?|stays?|each|answers?|(?:per|an?) (?:request|call)|generation|open|dauer\w*|antwort\w*|anfrage|réponses?|dur\w{1,8}|respuestas?|tarda\w?)\b"
 )
 """Words beside the time of a whole request."""
+_TIMES_SIGN = pattern(r"^ ?[x×*·] ?$")
 
 
 def requests_in_flight(text: str) -> Iterator[Derived]:
@@ -61,7 +62,11 @@ def requests_in_flight(text: str) -> Iterator[Derived]:
         if not len(flying) == len(rates) == len(times) == 1 or _NOT_ANSWERS.search(sentence) is not None:
             continue
         near = sentence[max(0, times[0].start - 28) : times[0].end + 20]
-        if unit_of_capacity(sentence, rates[0]) or percentages_in(sentence) or _OF_REQUEST.search(near) is None:
+        if (
+            unit_of_capacity(sentence, rates[0])
+            or percentages_in(sentence)
+            or not (_OF_REQUEST.search(near) or _TIMES_SIGN.search(sentence[rates[0].end : times[0].start]))
+        ):
             continue
         stated = number_of(flying[0]["count"], whole=True) * (1000 if flying[0]["kilo"] else 1)
         rate, seconds = rates[0].per_second, times[0].value
@@ -75,6 +80,9 @@ _CONSTANT = pattern(
 )
 _BARE_RATE = pattern(
     rf"(?i)(?P<digits>{DIGITS}) ?(?:per second|a second|/s|pro Sekunde|je Sekunde|par seconde|por segundo)\b"
+)
+_FROM_TO = pattern(
+    r"(?i)\b(?:from|between|von|de|entre) (?P<from>\d{1,2}):(?P<m>\d\d) (?:to|and|until|till|bis|à|et|a|y) (?P<to>\d{1,2}):(?P<n>\d\d)\b"
 )
 _HOURS = pattern(
     rf"(?i)\b(?:in|within|over|for|during|per|every|each|binnen|en|durante|innerhalb von) (?:the |a |each )?(?:night of |window of )?(?P<hours>{DIGITS}) ?(?:h|hours?|stunden|heures|horas)\b"
@@ -116,9 +124,9 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
 
 def _counts(sentence: str, figures: list[TextFigure]) -> Iterator[tuple[TextFigure, float, str]]:
     """The counts of requests and tokens of a sentence, each with the seconds and the name of its period."""
-    hours = _HOURS.search(sentence)
+    hours, clock = _HOURS.search(sentence), _FROM_TO.search(sentence)
     for each in figures:
-        if each.kind not in ("requests", "tokens"):
+        if each.kind not in ("requests", "tokens", "documents"):
             continue
         if each.period >= DAY:
             names = {1: "a day", 7: "a week"}
@@ -130,6 +138,9 @@ def _counts(sentence: str, figures: list[TextFigure]) -> Iterator[tuple[TextFigu
         elif not each.period and hours is not None and abs(hours.start() - each.end) <= len(" that are answered "):
             number = number_of(hours["hours"])
             yield each, number * 3600, f"{number:g} h"
+        elif not each.period and clock is not None and each.value > 1:
+            minutes = (60 * (int(clock["to"]) - int(clock["from"])) + int(clock["n"]) - int(clock["m"])) % 1440 or 1440
+            yield each, 60.0 * minutes, f"{minutes / 60:g} h"
 
 
 _MAKES = pattern(r"(?i)=|\b(?:are|is|make|makes|mean|means|that is|i\.e|ergeben|sind|font|soit|son)\b")
@@ -216,7 +227,7 @@ _BYTES = {
     "tib": 2.0**40,
 }
 _OTHER_BYTES = pattern(
-    r"(?i)\b(?:weights?|memory of|hbm|left|free|requests?|users?|sessions?|engines?|nodes?|gpus?|ranks?|tp|layers?|hit|shared)\b|/s\b"
+    r"(?i)\b(?:weights?|memory of|hbm|left|free|requests|users|sessions|engines?|nodes?|gpus?|ranks?|tp|layers?|hit|shared)\b|/s\b"
 )
 
 
@@ -259,6 +270,30 @@ def engines_of_accelerators(text: str) -> Iterator[tuple[str, int, int]]:
             between = sentence[one.end : other.start]
             if (one.kind, other.kind) == ("engines", "accelerators") and _ENGINES.match(between):
                 yield sentence, int(one.value), int(other.value)
+
+
+_EACH = pattern(
+    r"(?i)^ (?:each|apiece|chacun\w?|cada un[ao]|je)\b|^ (?:per|a|je|pro|par|por) (?:node|server|engine|knoten|nœud|nodo)\b"
+)
+_IN_ALL = pattern(r"(?i)^ (?:in (?:all|total)|altogether|together|overall|insgesamt|zusammen|au total|en total)\b|^$")
+
+
+def totals_of_units(text: str) -> Iterator[Derived]:
+    """A number of engines or accelerators in all, beside the nodes, or engines, and the number in each from which it follows.
+
+    >>> text = "Six nodes with eight engines each, 40 engines in all."
+    >>> [(each.stated, each.computed) for each in totals_of_units(text)]
+    [(40.0, 48.0)]
+    """
+    for sentence in sentences_of(text):
+        figures = figures_in(sentence)
+        for whole, part, total in zip(figures, figures[1:], figures[2:], strict=False):
+            units = whole.kind in ("nodes", "engines") and part.kind == total.kind in ("engines", "accelerators")
+            stated = _EACH.match(sentence[part.end :]) and _IN_ALL.match(sentence[total.end :])
+            if units and whole.kind != part.kind and stated and total.value != whole.value * part.value:
+                computed = whole.value * part.value
+                message = f"by the text {whole.value:,.10g} {whole.kind} with {part.value:,.10g} {part.kind} each have {total.value:,.10g}; they have {computed:,.10g}"
+                yield Derived(total.value, computed, message, sentence)
 
 
 _LAYERS = pattern(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.service_figures import DIGITS, number_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
@@ -28,16 +30,29 @@ _VERB_FIRST = pattern(
     rf"(?i)\b(?:costs?|kostet|kosten|coûte|coûtent|cuesta|cuestan) (?:an?|one|the|each|eine?|une?|una?|le|la|el)? ?(?:{_UNIT})(?: tokens?)?"
     rf" (?:{_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY})"
 )
-_AMOUNT = pattern(rf"(?i){_CURRENCY} ?{DIGITS}|{DIGITS} ?{_CURRENCY}")
+_HEADED = pattern(
+    rf"(?i)\b(?:costs?|prices?|kosten|preise?|coûts?|prix|costes?|precios?)(?: of)? {_PER} ?(?:{_UNIT})[^:.;\d]{{0,24}}:(?P<amounts>[^:;]{{1,120}})"
+)
+"""A heading with the unit of the amounts behind it."""
+_DIRECTION = pattern(r"(?i)\b(?:input|output|cached|prompt)\b")
+_AMOUNT = pattern(rf"(?i){_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY}")
 
 
 class UnitPrice(NamedTuple):
-    """A price for each unit, its amount as written, and the sentence that has it."""
+    """A price for each unit, `input` or `output` tokens where the text says so; its amount as written, and where in which
+    sentence it stands.
+    """
 
     value: float
     unit: str
+    of: str
     written: str
     sentence: str
+    start: int
+    end: int
+
+    def is_of_same(self, other: UnitPrice) -> bool:
+        return self.unit == other.unit and (self.of == other.of or "" in (self.of, other.of))
 
 
 def unit_prices_in(text: str) -> list[UnitPrice]:
@@ -46,13 +61,21 @@ def unit_prices_in(text: str) -> list[UnitPrice]:
     >>> [(each.value, each.unit) for each in unit_prices_in("$0.70 per million, 0,44 EUR pro Million, 0.2 ct a request")]
     [(0.7, 'million tokens'), (0.44, 'million tokens'), (0.2, 'requests')]
     """
-    return [
-        UnitPrice(value, _unit_of(match.groupdict()), _amount_in(match[0]), sentence)
-        for sentence in sentences_of(text)
-        for form in (_PRICE, _UNIT_FIRST, _VERB_FIRST)
-        for match in form.finditer(sentence)
-        if (value := number_of(match["behind"] or match["before"])) > 0
-    ]
+    found = []
+    for sentence in sentences_of(text):
+        for match in chain.from_iterable(form.finditer(sentence) for form in (_PRICE, _UNIT_FIRST, _VERB_FIRST)):
+            value = number_of(match["behind"] or match["before"])
+            of = _DIRECTION.search(sentence, match.start(), min(len(sentence), match.end() + len(" of the output")))
+            unit, amount = _unit_of(match.groupdict()), _amount_in(match[0])
+            if value > 0:
+                found.append(UnitPrice(value, unit, of[0].lower() if of else "", amount, sentence, *match.span()))
+        for heading in _HEADED.finditer(sentence):
+            unit = _unit_of(heading.groupdict())
+            for each in _AMOUNT.finditer(sentence, heading.start("amounts"), heading.end("amounts")):
+                value = number_of(each["behind"] or each["before"])
+                if value > 0:
+                    found.append(UnitPrice(value, unit, "", each[0], sentence, *each.span()))
+    return found
 
 
 def _amount_in(text: str) -> str:

@@ -67,6 +67,7 @@ cluster: {platform: dgx-h200, nodes: 4}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from math import prod
 
 from clusterspec.finding import Problem
@@ -75,6 +76,7 @@ from clusterspec.rules.knowledge.availability_texts import (
     combined_in,
     downtimes_in,
     error_budgets_in,
+    parts_in,
     shares_in,
 )
 from clusterspec.rules.knowledge.service_figures import place_of
@@ -85,35 +87,59 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.1
 """Relative difference of a stated downtime that rounding and months of other lengths explain."""
+Fault = tuple[str, str, str]
+"""A sentence, what is wrong in it, and what to do."""
 
 
 def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
     if not own_remarks or not any(sign in own_remarks for sign in PERCENT_SIGNS):
         return
-    for down in downtimes_in(own_remarks):
+    kinds = (_downtime_faults, _faults_of_wholes, _budget_faults, _share_faults)
+    for sentence, message, help_ in (fault for kind in kinds for fault in kind(own_remarks)):
+        yield RULE.problem(place_of(sentence, spec), f"by the text {message}", help_)
+        return
+
+
+def _downtime_faults(text: str) -> Iterator[Fault]:
+    """Downtimes that are not what an availability leaves."""
+    for down in downtimes_in(text):
         left = (1 - down.availability / 100) * down.period
         if abs(down.seconds / left - 1) > ROUNDED:
-            message = f"by the text {down.availability:.10g} % leave {display(down.seconds, 's')} of downtime in {down.per}; they leave {display(left, 's')}"
-            yield RULE.problem(place_of(down.sentence, spec), message, "correct the availability or the downtime")
-            return
-    for whole in combined_in(own_remarks):
-        shares = [each / 100 for each in whole.parts]
-        computed = 1 - prod(1 - each for each in shares) if whole.redundant else prod(shares)
-        if whole.stated > 100 * computed + whole.rounding:
+            stated, computed = display(down.seconds, "s"), display(left, "s")
+            message = f"{down.availability:.10g} % leave {stated} of downtime in {down.per}; they leave {computed}"
+            yield down.sentence, message, "correct the availability or the downtime"
+
+
+def _faults_of_wholes(text: str) -> Iterator[Fault]:
+    """The availability of a whole that is above that of its parts together."""
+    for whole in combined_in(text):
+        lacks = 100 * prod(1 - each / 100 for each in whole.parts)
+        together = 100 - lacks if whole.redundant else 100 * prod(each / 100 for each in whole.parts)
+        is_of_redundant = not whole.redundant and abs(whole.stated - 100 + lacks) <= whole.rounding / 2
+        if whole.stated > together + whole.rounding and not is_of_redundant:
             kind = "one of which is enough" if whole.redundant else "all of which are needed"
             parts = ", ".join(f"{each:.10g} %" for each in whole.parts)
-            message = f"by the text parts of {parts}, {kind}, make {whole.stated:.10g} %; together they are {100 * computed:.6g} %"
-            yield RULE.problem(place_of(whole.sentence, spec), message, "correct the availability of the whole")
-            return
-    for budget in error_budgets_in(own_remarks):
+            message = f"parts of {parts}, {kind}, make {whole.stated:.10g} %; together they are {together:.6g} %"
+            yield whole.sentence, message, "correct the availability of the whole"
+
+
+def _budget_faults(text: str) -> Iterator[Fault]:
+    """Numbers of requests that are not what a target in percent leaves of all."""
+    for budget in error_budgets_in(text):
         left = (1 - budget.target / 100) * budget.whole
         if abs(budget.stated / left - 1) > ROUNDED:
-            message = f"by the text {budget.target:.10g} % of {budget.whole:,.10g} requests leave {budget.stated:,.10g} that may miss the target; they leave {left:,.10g}"
-            yield RULE.problem(place_of(budget.sentence, spec), message, "correct the target or the number")
-            return
-    for share in shares_in(own_remarks):
+            whole = f"{budget.target:.10g} % of {budget.whole:,.10g} requests"
+            message = f"{whole} leave {budget.stated:,.10g} that may miss the target; they leave {left:,.10g}"
+            yield budget.sentence, message, "correct the target or the number"
+
+
+def _share_faults(text: str) -> Iterator[Fault]:
+    """Shares that are not the quotient of the numbers beside them."""
+    for share in chain(shares_in(text), parts_in(text)):
         quotient = 100 * share.part / share.whole
         if all(abs(share.stated - each) > share.rounding for each in (quotient, 100 - quotient)):
-            message = f"by the text {share.part:,.10g} of {share.whole:,.10g} {share.kind} are {share.stated:.10g} %; they are {quotient:.4g} %, and the others {100 - quotient:.6g} %"
-            yield RULE.problem(place_of(share.sentence, spec), message, "correct the share or the numbers")
-            return
+            numbers = f"{share.part:,.10g} of {share.whole:,.10g} {share.kind}"
+            message = (
+                f"{numbers} are {share.stated:.10g} %; they are {quotient:.4g} %, and the others {100 - quotient:.6g} %"
+            )
+            yield share.sentence, message, "correct the share or the numbers"

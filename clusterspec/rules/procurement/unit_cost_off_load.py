@@ -57,12 +57,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
+from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.service_figures import percentages_in, place_of
 from clusterspec.rules.knowledge.unit_prices import UnitPrice, unit_prices_in
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
+from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "error", "likely")
 SAME = 0.01
@@ -91,6 +93,18 @@ _OTHER_SHARE = pattern(
     r"(?i)\b(?:discount\w*|rebate|rabatt|remise|descuento|cheaper|off|spot|reserved|committed|cached|hit|batch api|tax|vat)\b"
 )
 _MARGIN = pattern(r"(?i)\b(?:margins?|marge|margen|rohertrag|deckungsbeitrag)\b")
+_AT_FULL = pattern(
+    r"(?i)^[^,;.\d]{0,40}?\b(?:full load|fully loaded|when full|voller last|pleine charge|plena carga)\b"
+)
+ALMOST_FULL = 0.97
+
+
+class Load(NamedTuple):
+    """A load as a share of the full one, and where in its sentence it stands."""
+
+    share: float
+    start: int
+    end: int
 
 
 def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
@@ -101,49 +115,51 @@ def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
         return
     for sentence in sentences_of(own_remarks):
         here = [each for each in prices if each.sentence == sentence]
-        yield from _load_problem(sentence, here, prices, _loads(sentence, own_remarks, spec), spec)
+        if here and _OTHER_SHARE.search(sentence) is None:
+            yield from _load_problem(sentence, here, prices, _loads(sentence, own_remarks, spec), spec)
         if _MARGIN.search(sentence) is not None:
             yield from _margin_problem(sentence, prices, spec)
 
 
 def _load_problem(
-    sentence: str, here: Sequence[UnitPrice], prices: Sequence[UnitPrice], loads: Sequence[float], spec: Spec
+    sentence: str, here: Sequence[UnitPrice], prices: Sequence[UnitPrice], loads: Sequence[Load], spec: Spec
 ) -> Iterator[Problem]:
     """The problem with a cost of a sentence that is another one of the text, multiplied by the load that it names."""
-    for share in loads if here and _OTHER_SHARE.search(sentence) is None else ():
-        for part, full in ((one, other) for one in here for other in prices if other.unit == one.unit):
-            if abs(part.value / full.value - share) <= SAME * share:
+    for load in loads:
+        part = min(here, key=lambda each: max(load.start - each.end, each.start - load.end))
+        same = [each for each in prices if each.is_of_same(part) and _AT_FULL.search(sentence[part.end :]) is None]
+        for full in same:
+            if abs(part.value / full.value - load.share) <= SAME * load.share:
                 message = (
-                    f"by the text a unit costs {full.written} at full load and {part.written} at {100 * share:.3g} % of it, which is the "
-                    f"product of both; the machine costs the same at any load: {full.value / share:.4g}"
+                    f"by the text a unit costs {full.written} at full load and {part.written} at {percent(load.share, 3)} of it, which is the "
+                    f"product of both; the machine costs the same at any load: {full.value / load.share:.4g}"
                 )
                 help_ = "divide the cost at full load by the mean load"
                 yield RULE.problem(place_of(sentence, spec), message, help_)
                 return
 
 
-def _loads(sentence: str, text: str, spec: Spec) -> list[float]:
-    """The mean loads that a sentence names, as shares between 0 and 1; where it names a load without a number, that of the
-    keys.
-    """
-    found = [share for words, share in _FRACTIONS if words.search(sentence) is not None]
+def _loads(sentence: str, text: str, spec: Spec) -> list[Load]:
+    """The mean loads below full that a sentence names; where it names a load without a number, that of the keys."""
+    found = [Load(share, *match.span()) for words, share in _FRACTIONS for match in words.finditer(sentence)]
     loaded = _LOADED.search(text) is not None
     for each in percentages_in(sentence):
         near = sentence[max(0, each.start - 40) : each.end + 40]
-        share = each.value / 100
+        share, place = each.value / 100, (each.start, each.end)
         if _LOADED.search(near) is not None or (loaded and _ON_AVERAGE.search(near) is not None):
-            found.append(share)
+            found.append(Load(share, *place))
         if _IDLE.search(near) is not None:
-            found.append(1 - share)
+            found.append(Load(1 - share, *place))
+    named = _LOADED.search(sentence)
     stated = spec.procurement.utilization if spec.procurement is not None else None
-    if not found and stated is not None and _LOADED.search(sentence) is not None:
-        found.append(float(getattr(stated, "value", stated)))
-    return [each for each in found if 0 < each < 0.97]
+    if not found and stated is not None and named is not None:
+        found.append(Load(float(getattr(stated, "value", stated)), *named.span()))
+    return [each for each in found if 0 < each.share < ALMOST_FULL]
 
 
 def _margin_problem(sentence: str, prices: Sequence[UnitPrice], spec: Spec) -> Iterator[Problem]:
     """The problem with a margin that is the profit over the cost of two prices of the text, and over no price."""
-    pairs = [(high, low) for high in prices for low in prices if high.unit == low.unit and high.value > low.value]
+    pairs = [(high, low) for high in prices for low in prices if high.is_of_same(low) and high.value > low.value]
     for each in percentages_in(sentence):
         margin = each.value / 100
         near = sentence[max(0, each.start - 40) : each.end + 24]

@@ -64,6 +64,7 @@ _AVERAGED = pattern(
     rf"|\b{_PERCENTILE}[^.;,]{{0,50}}? (?:(?:(?:is|are|was|were)(?: then)?|and(?: then)?) averaged|(?:werden|wird) (?:\w+ )?gemittelt|(?:est|sont) moyennés?|se promedian?)\b"
     rf"|\baverag(?:e|es|ing) (?:of |over )?(?:the |all |their |its )?{_WORDS}{_PERCENTILE}"
     rf"|\b{_PERCENTILE}[^;]{{0,60}}\(\d[\d.,]{{0,6}}(?: ?m?s)?(?: ?\+ ?\d[\d.,]{{0,6}}(?: ?m?s)?){{1,6}}\) ?/ ?\d"
+    rf"|\b{_PERCENTILE}[^;]{{0,80}}\) averages?(?: out)?(?: to| at)? \d"
     r"|\bavg ?\((?:[^()]{0,40}\()?(?:histogram_quantile|[\w:]{0,40}p9\d)"
 )
 _DENIED = pattern(

@@ -8,7 +8,8 @@ In the description or a comment:
 - requests or tokens for each day, hour or month that the rate beside them, or the highest `request_rate` of the keys,
   cannot reach; and a daily number derived from a constant rate that is not 86,400 times this rate;
 - bytes of a cache that are not the tokens times the bytes of each;
-- a number of engines, or of accelerators in each of them, other than that of the layout;
+- a number of accelerators in each engine other than that of the layout, and a total of engines or accelerators that is
+  not the product of the numbers beside it;
 - tokens per second that are not the requests per second times the tokens of each;
 - the share of one engine in traffic that is spread evenly;
 - attempts that multiply over layers, given as their sum.
@@ -87,6 +88,7 @@ from clusterspec.rules.knowledge.service_relations import (
     requests_in_flight,
     shares_of_traffic,
     token_rates,
+    totals_of_units,
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
@@ -112,7 +114,7 @@ def check(
     for sentence, engines, ranks in engines_of_accelerators(own_remarks):
         own = layout.replica_ranks / max(1, cluster.ranks_per_accelerator)
         alone = len(list(engines_of_accelerators(own_remarks))) == 1
-        if alone and ranks != own and engines * ranks <= cluster.accelerators:
+        if alone and ranks != own and (engines * ranks == cluster.accelerators or engines == layout.dp):
             message = f"the text has {plural(engines, 'engine')} of {plural(ranks, 'accelerator')}, and by the keys an engine has {own:g}"
             yield RULE.problem(place_of(sentence, spec), message, "correct the text or the layout")
             return
@@ -131,3 +133,4 @@ def _derived_figures(text: str, rate: float | None) -> Iterator[Derived]:
     yield from amplified_attempts(text)
     yield from token_rates(text)
     yield from shares_of_traffic(text)
+    yield from totals_of_units(text)
