@@ -215,7 +215,7 @@ _LOSES = pattern(
     r"(?i)\b(?:loss of|los(?:e|es|ing)|failure of|without|outage of|ausfall von|perte de|pérdida de|when|if|wenn|si|cuando) (?:the |any |all )?$"
 )
 _IS_LOST = pattern(r"(?i)^ (?:\w+ )?(?:fail|is|are|lost|drop|go|down|out|dark|away|tomb|perd|cae|fall|ausfall)")
-_IS_LEFT = pattern(r"(?i)^ (?:\w+ )?(?:left|remain\w*|over|übrig|verbleib\w*|restan\w*|restent|quedan)\b")
+_IS_LEFT = pattern(r"(?i)^ (?:\w+ ){0,2}(?:left|remain\w*|over|übrig|verbleib\w*|restan\w*|restent|quedan)\b")
 _OF_ALL = pattern(r"(?i)\b(?:one|two|three|any|1|2|3) of (?:the |its |our )?$")
 
 

@@ -11,6 +11,8 @@ from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, sentences_
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
 
+MOST_CHARACTERS = 16_000
+"""Characters of a text that are read: a hostile one may have millions."""
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 MONTH, YEAR = 30.4375 * DAY, 365.25 * DAY
 """Seconds."""

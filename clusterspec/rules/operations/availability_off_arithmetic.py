@@ -79,7 +79,7 @@ from clusterspec.rules.knowledge.availability_texts import (
     parts_in,
     shares_in,
 )
-from clusterspec.rules.knowledge.service_figures import place_of
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import display
@@ -95,7 +95,7 @@ def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
     if not own_remarks or not any(sign in own_remarks for sign in PERCENT_SIGNS):
         return
     kinds = (_downtime_faults, _faults_of_wholes, _budget_faults, _share_faults)
-    for sentence, message, help_ in (fault for kind in kinds for fault in kind(own_remarks)):
+    for sentence, message, help_ in (fault for kind in kinds for fault in kind(own_remarks[:MOST_CHARACTERS])):
         yield RULE.problem(place_of(sentence, spec), f"by the text {message}", help_)
         return
 

@@ -58,7 +58,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.service_figures import percentages_in, place_of
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, percentages_in, place_of
 from clusterspec.rules.knowledge.unit_prices import UnitPrice, unit_prices_in
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
@@ -110,13 +110,14 @@ class Load(NamedTuple):
 def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
     if not own_remarks or not any(sign in own_remarks.lower() for sign in _CURRENCIES):
         return
-    prices = unit_prices_in(own_remarks)
+    text = own_remarks[:MOST_CHARACTERS]
+    prices = unit_prices_in(text)
     if len(prices) < 2:
         return
-    for sentence in sentences_of(own_remarks):
+    for sentence in sentences_of(text):
         here = [each for each in prices if each.sentence == sentence]
         if here and _OTHER_SHARE.search(sentence) is None:
-            yield from _load_problem(sentence, here, prices, _loads(sentence, own_remarks, spec), spec)
+            yield from _load_problem(sentence, here, prices, _loads(sentence, text, spec), spec)
         if _MARGIN.search(sentence) is not None:
             yield from _margin_problem(sentence, prices, spec)
 

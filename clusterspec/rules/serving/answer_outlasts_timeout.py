@@ -42,7 +42,7 @@ layout: {framework: vllm, tp: 8}
 
 ```yaml workload.serving.output_tokens
 clusterspec: 1
-description: terminationGracePeriodSeconds is 30, so every running answer ends in order when a pod is replaced.
+description: terminationGracePeriodSeconds is 30, so every running answer ends in order at an update.
 cluster: {platform: dgx-h200, nodes: 1}
 workload:
   kind: serve
@@ -82,6 +82,7 @@ from clusterspec.cost.formulas.serving import request_time
 from clusterspec.cost.serving.percentiles import MEDIAN, latency_at, latency_range
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.knowledge.time_limits import TimeLimit, limits_in
 from clusterspec.rules.rule import Rule
@@ -97,7 +98,7 @@ Times = tuple[float, float, float]
 def check(own_remarks: str, served: Served) -> Iterator[Problem]:
     if not own_remarks:
         return
-    for limit in limits_in(own_remarks):
+    for limit in limits_in(own_remarks[:MOST_CHARACTERS]):
         for which, (low, predicted, high) in _limited_times(served, limit):
             if predicted > limit.seconds:
                 message = f"{which} is predicted to take {display(predicted, 's')}, and {_what_ends(limit)}"

@@ -86,7 +86,7 @@ from clusterspec.rules.knowledge.capacity_texts import (
     needs_in,
     peak_in,
 )
-from clusterspec.rules.knowledge.service_figures import place_of
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import percent
@@ -101,12 +101,11 @@ def check(
 ) -> Iterator[Problem]:
     if not own_remarks or workload.serving is None:
         return
-    counts, found = _counts(cluster, layout), capacities_in(own_remarks)
-    peak = peak_in(own_remarks, found, workload.serving.request_rate)
-    claims = [
-        (each.sentence, _shortage_after_loss(each, found, peak, counts)) for each in claims_of_loss(own_remarks, counts)
-    ]
-    needs = [(each.sentence, _shortage(each.capacity, each.number, each.load)) for each in needs_in(own_remarks, found)]
+    text, counts = own_remarks[:MOST_CHARACTERS], _counts(cluster, layout)
+    found = capacities_in(text)
+    peak = peak_in(text, found, workload.serving.request_rate)
+    claims = [(each.sentence, _shortage_after_loss(each, found, peak, counts)) for each in claims_of_loss(text, counts)]
+    needs = [(each.sentence, _shortage(each.capacity, each.number, each.load)) for each in needs_in(text, found)]
     for sentence, message in (*claims, *needs):
         if message:
             help_ = "keep as many as the load needs, after a loss too, or state the load that is then shed"

@@ -74,7 +74,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.request_limits import promised_prompt, request_limits_in
-from clusterspec.rules.knowledge.service_figures import place_of
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 
@@ -87,7 +87,8 @@ def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]
     serving = spec.workload.serving if spec.workload is not None else None
     if not own_remarks or workload.serving is None or serving is None:
         return
-    longest = max(_longest_length(serving.input_tokens), promised_prompt(own_remarks))
+    text = own_remarks[:MOST_CHARACTERS]
+    longest = max(_longest_length(serving.input_tokens), promised_prompt(text))
     answer = _longest_length(serving.output_tokens)
     asked = {
         "bucket": ("the longest prompt has", longest),
@@ -95,7 +96,7 @@ def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]
         "answer": ("the mean answer has", float(workload.serving.output_tokens)),
         "body": ("its prompt has at least", BYTES_OF_TOKEN * longest),
     }
-    for limit in request_limits_in(own_remarks):
+    for limit in request_limits_in(text):
         what, needed = asked[limit.of]
         if needed > limit.value:
             message = f"by the text {limit.what} {limit.value:,.10g} {limit.unit}, and {what} {needed:,.10g}"

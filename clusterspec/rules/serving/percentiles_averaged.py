@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.service_figures import place_of, times_in
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of, times_in
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
@@ -81,11 +81,11 @@ _STATED = pattern(r"(?i)\bp(?P<percentile>50|75|90|95|98)\b ?(?:=|of|is|at|:|von
 def check(own_remarks: str, spec: Spec, layout: Layout | None, workload: Workload | None) -> Iterator[Problem]:
     if not own_remarks or not any(cue in own_remarks.lower() for cue in _CUES):
         return
-    for sentence in sentences_of(own_remarks):
+    for sentence in sentences_of(own_remarks[:MOST_CHARACTERS]):
         match = _AVERAGED.search(sentence)
         if match is None or _DENIED.search(sentence) is not None:
             continue
-        proof = _proof(own_remarks, layout, workload)
+        proof = _proof(own_remarks[:MOST_CHARACTERS], layout, workload)
         message = f"by the text a percentile of the whole is a mean of percentiles (`{match[0].strip()}`){proof}"
         help_ = "add the histograms of all parts, and take the percentile of the sum"
         yield RULE.problem(place_of(sentence, spec), message, help_, severity="error" if proof else "warning")

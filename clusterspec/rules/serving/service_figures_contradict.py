@@ -78,7 +78,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.service_figures import place_of
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
 from clusterspec.rules.knowledge.service_relations import (
     Derived,
     amplified_attempts,
@@ -105,16 +105,17 @@ def check(
 ) -> Iterator[Problem]:
     if not own_remarks:
         return
+    text = own_remarks[:MOST_CHARACTERS]
     rate = workload.serving.request_rate if workload is not None and workload.serving is not None else None
-    for found in _derived_figures(own_remarks, rate):
+    for found in _derived_figures(text, rate):
         yield RULE.problem(place_of(found.sentence, spec), found.message, "correct the figure, or those beside it")
         return
     if layout is None or cluster is None or workload is None or workload.serving is None or layout.separate_engines:
         return
-    for sentence, engines, ranks in engines_of_accelerators(own_remarks):
+    counted = list(engines_of_accelerators(text))
+    for sentence, engines, ranks in counted if len(counted) == 1 else ():
         own = layout.replica_ranks / max(1, cluster.ranks_per_accelerator)
-        alone = len(list(engines_of_accelerators(own_remarks))) == 1
-        if alone and ranks != own and (engines * ranks == cluster.accelerators or engines == layout.dp):
+        if ranks != own and (engines * ranks == cluster.accelerators or engines == layout.dp):
             message = f"the text has {plural(engines, 'engine')} of {plural(ranks, 'accelerator')}, and by the keys an engine has {own:g}"
             yield RULE.problem(place_of(sentence, spec), message, "correct the text or the layout")
             return
