@@ -55,7 +55,10 @@ RULE = Rule.of(__name__, "error", "likely")
 _TIME_LIMIT = pattern(
     r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|kill(?:s|ed) (?:\w{1,12} ){0,3}?after|preempted (?:after|every)|jobs? (?:may run|can run|runs?|ends?|(?:is|are) (?:ended|limited|stopped|cut))(?: at most| up to| for at most| after| to)?)\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
 )
-_CUES = ("wall", "time limit", "kill", "preempted", "job")
+_CUES = (
+    *("wall", "time limit", "kill", "preempted"),
+    *(f"{job} {verb}" for job in ("job", "jobs") for verb in ("may run", "can run", "run", "end", "is ", "are ")),
+)
 _ON_SIGNAL = pattern(
     r"(?i)(?<!\bno )(?<!\bany )(?<!\bwithout )(?<!\bwithout a )\b(?:signals?|sigterm|sigusr\d|before (?:its|the) (?:end|limit)|saves? (?:at|before) (?:its|the) end)\b"
 )
