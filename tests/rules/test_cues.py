@@ -7,7 +7,6 @@ import re
 import pytest
 
 from clusterspec.report import _OF_RISK, _RISKY
-from clusterspec.rules.batch import learning_rate_ends_early
 from clusterspec.rules.document import description_off_keys, launch_settings_off_keys
 from clusterspec.rules.knowledge.written_numbers import only_setting
 from clusterspec.rules.measured import measurement_without_metric
@@ -21,7 +20,6 @@ SETTINGS = {
     "limited": (job_limit_below_checkpoint._TIME_LIMIT, job_limit_below_checkpoint._CUES),
     "counted": (failure_rates_disagree._COUNTED, failure_rates_disagree._CUES),
     "timeout": (timeout_below_pause._TIMEOUT, timeout_below_pause._CUES),
-    "rate": (learning_rate_ends_early._END_OF_RATE, ("step",)),
 }
 MATCHED = [
     *(("reserved", f"A {word} of 14 days") for word in ("capacity block", "reservation", "Allocation", "BOOKING")),
@@ -42,11 +40,6 @@ MATCHED = [
     *(("timeout", f"a {word} after 30 min") for word in ("timeout", "Time-outs", "timed out", "time out")),
     ("timeout", "--distributed-timeout-minutes 30"),
     ("timeout", "--ddp_timeout=1800"),
-    *(
-        ("rate", f"The {word} reaches zero at step 90,000")
-        for word in ("cosine", "decay", "annealing", "rate", "Linear")
-    ),
-    ("rate", "linear decay to the MINIMUM by Steps 4000"),
 ]
 
 
