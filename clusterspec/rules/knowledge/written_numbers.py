@@ -113,6 +113,18 @@ def number_in_text(digits: str) -> float:
     return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else digits.replace(",", ""))
 
 
+_POINTED = pattern(r"\d{1,3}(?:\.\d{3})+")
+
+
+def large_number_in_text(digits: str) -> float:
+    """The value of digits of what is counted in hundreds and more: a point before three digits separates thousands there.
+
+    >>> large_number_in_text("1.400"), large_number_in_text("1,400"), large_number_in_text("1.25")
+    (1400.0, 1400.0, 1.25)
+    """
+    return float(digits.replace(".", "")) if _POINTED.fullmatch(digits) is not None else number_in_text(digits)
+
+
 def amount_in_text(digits: str) -> float:
     """The value of a whole amount of money whose thousands any sign may separate.
 
