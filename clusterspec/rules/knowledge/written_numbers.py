@@ -39,7 +39,7 @@ _PRODUCT = pattern(
 """Two or three whole numbers with a sign of multiplication between them, with words behind each, and their result; hours
 of a service such as `24x7` are none."""
 _NO_DIGIT = pattern(r"\D")
-_SENTENCE_END = pattern(r"[.;#]\s")
+_SENTENCE_END = pattern(r"(?:(?<!\bi\.e)(?<!\be\.g)(?<!\bz\.B)(?<!\bd\.h)\.|[;#])\s")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
     "other",
@@ -225,6 +225,8 @@ def sentences_of(text: str) -> list[str]:
 
     >>> sentences_of("Data: 1.2 PB. # the store")
     ['Data: 1.2 PB', '', 'the store']
+    >>> sentences_of("99.9 %, i.e. 43 min. Both zones")
+    ['99.9 %, i.e. 43 min', 'Both zones']
     """
     return _SENTENCE_END.split(text)
 
