@@ -223,8 +223,8 @@ def _set_shared_limits(
         keys, {f"{serving}.chunk_tokens": chunk, f"{serving}.max_sequences": most, "layout.nodes": ("nnodes",)}, builder
     )
     share = keys.get(*memory) if memory else None
-    if share is not None and re.fullmatch(r"0?\.[0-9]{1,4}|1(\.0)?", str(share)):
-        builder.set(f"{serving}.memory_fraction", float(share), keys.line(*memory))
+    if share is not None and re.fullmatch(r"0?\.[0-9]{1,20}|1(\.0)?", str(share)):
+        builder.set(f"{serving}.memory_fraction", round(float(share), 4), keys.line(*memory))
     elif share is not None:
         why = "no share between 0 and 1: a variable, or computed elsewhere"
         builder.unknown(f"{keys.find(*memory)}: {str(share)[:60]}", why, keys.line(*memory))
