@@ -150,6 +150,12 @@ names, and lines in the form that programs print them.
   45318). Of 16 of Z32, drawn after Z31 was mended, twelve were named first and no other, none refused. Of 32 logs of
   whole runs that ended well (files of 30 repositories) 30 were silent: NCCL's NICs that it makes of one port each and
   GPUDirect through the proxy of another rank were held against one, and one uses sockets, with little evidence.
+- `Z33` and `Z34` (2026-11-28): queries for firewalls, UCX, ROCm, Neuron, TPUs, EFA, attention, compilers of kernels,
+  drivers in containers, IMEX, Apptainer, checkpoints, XLA, Mooncake, containers, RoCE, Ray and rendezvous, after Z32;
+  threads that stand in a table are left out. Before anything was changed, of 27 of Z33 20 were named first and no
+  other, two were refused; of seven of Z34, drawn while Z33 was mended, four first, one refused. None in certainty with
+  another cause. NVIDIA/gpu-operator issue 1356 tells no reason but that a connection closed. Lines of eight of Z33 are
+  in the form of their program.
 """
 
 from __future__ import annotations
