@@ -18,7 +18,7 @@ SUGGESTIONS = (
         r"|[Dd]evice or resource busy.{0,120}/dev/(?:vfio|accel|neuron|nvidia|kfd|dri|davinci|hl|xpu)",
     ),
     ("shared-memory", r"/dev/shm|shared memory|\bshm\b.{0,40}(?:size|too small|limit)"),
-    ("shared-memory", r"</torch_[0-9_]{3,40}>"),
+    ("shared-memory", r"</torch_[0-9_]{3,40}>|\bboost::interprocess::\w{1,40}"),
     ("shared-memory", r"unable to mmap [0-9]{1,18} bytes from file <[^>]{0,80}>: Cannot allocate memory"),
     ("shared-memory", r"DataLoader worker .{0,40}exited unexpectedly"),
     ("locked-memory", r"locked memory|memlock|MEMLOCK"),
@@ -183,10 +183,13 @@ SUGGESTIONS = (
         r"|[Tt]im(?:ed ?out|eout) .{0,20}waiting for .{0,40}\b(?:nodes|workers|ranks|peers|processes|hosts)\b",
     ),
     ("invalid-setting", r"\b(?:UR[LI]|uri) is (?:invalid|not valid)|[Ii]nvalid port number|as a host-port pair"),
-    # a daemon of Slurm, of accounts or of keys and values, by its name, that does not answer
+    # a daemon of Slurm, of accounts or of keys and values, by its name, that does not answer; exceptions of NATS
+    # (nats-io/nats.py, nats/errors.py and nats/js/errors.py)
     (
         "stopped-service",
-        r"\b(?:slurmdbd|slurmctld|slurmd|munged?|etcd|mysqld?|mariadbd?|redis|nvidia-persistenced|nv-hostengine)\b.{0,80}"
+        r"\bnats\.(?:js\.)?errors\.\w{1,40}|\b(?:NoServers|NoResponders)Error\b"
+        r"|\betcdserver: (?:no leader|request timed out)"
+        r"|\b(?:slurmdbd|slurmctld|slurmd|munged?|etcd|mysqld?|mariadbd?|redis|nvidia-persistenced|nv-hostengine)\b.{0,80}"
         r"(?:[Cc]onnection refused|connect failure|not running|No such file)",
     ),
     (

@@ -126,6 +126,10 @@ OTHER_WORDS = (
     # what a daemon writes is not about the daemon
     ("slurmd[77]: error: slurmd is not running", "stopped-service"),
     ("error: unable to reach slurmctld: not running", "stopped-service"),
+    ("nats.js.errors.ServiceUnavailableError: nats: ServiceUnavailableError: code=None", "stopped-service"),
+    ("nats.errors.NoServersError: nats: no servers available for connection", "stopped-service"),
+    ("Error: etcdserver: request timed out", "stopped-service"),
+    ("  what():  boost::interprocess::intermodule_singleton initialization failed", "shared-memory"),
     # devices in parts, libraries of drivers, programs that a service does not find
     ("E1120 10:00:00.000001 1 main.go:83] failed to initialize NVML: Unknown Error", "driver-release"),
     ("error: failed to reconfigure MIG mode of two devices: unknown", "missing-accelerator"),
