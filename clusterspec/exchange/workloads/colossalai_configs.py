@@ -18,7 +18,7 @@ from clusterspec.exchange.workloads.keys import Keys, whole_of
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 CONFIG = re.compile(
-    r"^parallel[ \t]*=[ \t]*(?:dict\(|\{)\s*(?:#.*\s*)?[\"']?(?:pipeline|tensor|data)\b"
+    r"^parallel[ \t]*=[ \t]*(?:dict\(|\{)\s*(?:#.*\n\s*)?[\"']?(?:pipeline|tensor|data)\b"
     r"|^zero[ \t]*=[ \t]*(?:dict\(|\{)\s*[\"']?(?:model_config|optimizer_config)\b",
     re.MULTILINE,
 )
