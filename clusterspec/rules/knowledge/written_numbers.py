@@ -39,7 +39,7 @@ _PRODUCT = pattern(
 """Two or three whole numbers with a sign of multiplication between them, with words behind each, and their result; hours
 of a service such as `24x7` are none."""
 _NO_DIGIT = pattern(r"\D")
-_SENTENCE_END = pattern(r"[.;#]\s")
+_SENTENCE_END = pattern(r"(?:(?<!\bi\.e)(?<!\be\.g)(?<!\bz\.B)(?<!\bd\.h)\.|[;#])\s")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
     "other",
@@ -111,6 +111,18 @@ def number_in_text(digits: str) -> float:
     """
     whole, _, rest = digits.partition(",")
     return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else digits.replace(",", ""))
+
+
+_POINTED = pattern(r"\d{1,3}(?:\.\d{3})+")
+
+
+def large_number_in_text(digits: str) -> float:
+    """The value of digits of what is counted in hundreds and more: a point before three digits separates thousands there.
+
+    >>> large_number_in_text("1.400"), large_number_in_text("1,400"), large_number_in_text("1.25")
+    (1400.0, 1400.0, 1.25)
+    """
+    return float(digits.replace(".", "")) if _POINTED.fullmatch(digits) is not None else number_in_text(digits)
 
 
 def amount_in_text(digits: str) -> float:
@@ -213,6 +225,8 @@ def sentences_of(text: str) -> list[str]:
 
     >>> sentences_of("Data: 1.2 PB. # the store")
     ['Data: 1.2 PB', '', 'the store']
+    >>> sentences_of("99.9 %, i.e. 43 min. Both zones")
+    ['99.9 %, i.e. 43 min', 'Both zones']
     """
     return _SENTENCE_END.split(text)
 
