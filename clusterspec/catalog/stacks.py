@@ -209,7 +209,8 @@ class Stack(Entry):
     shardings in which every rank receives the sums of all gradients, ``attention_year`` the
     year of its attention kernels if later than ``year``, ``attention_library`` the library that has them, where
     accelerators have figures of it. ``compiled``: the host does not launch kernels one by one. ``separate_matrices``:
-    queries, keys, values and the halves of a gated network have matrices, and adapters, of their own.
+    queries, keys, values and the halves of a gated network have matrices, and adapters, of their own;
+    ``adapter_precision`` is the one in which adapters are kept, empty if it is not known.
     ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
     layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved, as
     are ``fused``, whether the kernels between GEMMs are fused (None: as usual), ``fused_update``, whether Adam updates
@@ -233,6 +234,7 @@ class Stack(Entry):
     attention_library: str = ""
     compiled: bool = False
     separate_matrices: bool = False
+    adapter_precision: str = ""
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     fully_sharded: FrameworkMemory | None = None
     fused: bool | None = None

@@ -23,6 +23,7 @@ from clusterspec.cost.compute import (
     sum_bytes,
 )
 from clusterspec.cost.compute.attention import mixing_parts
+from clusterspec.cost.formulas.compute import is_divided
 from clusterspec.cost.layers import FeedForward
 from clusterspec.records import dataclass
 
@@ -44,16 +45,19 @@ class SoftwareBehavior:
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
     ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
     permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
-    kernels of their own apply; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and
-    backward, which move next to nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one
-    weight's gradient to an fp32 sum, ``loss`` per logit. ``fused_experts``
-    where fused GEMMs of experts convert what they write, or a compiler does.
+    kernels of their own apply; ``loops`` is 1 where experts run one after another if no exchange divides tokens by
+    expert; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move
+    next to nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an
+    fp32 sum, ``loss`` per logit. ``fused_experts`` where fused GEMMs of experts convert what they write, or a compiler
+    does. ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where kernels of their own, or a
+    compiler, apply them.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
     launches experts one by one, which captured graphs leave to it, since routing decides on the rows of each (scopes of
-    graphs in Megatron Bridge 0.5, scripts/performance/utils/overrides.py); ``gap`` seconds that the device idles at
-    each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step`` fixed seconds per
-    step.
+    graphs in Megatron Bridge 0.5, scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a
+    tensor that tensor parallelism cuts over ``interval``, where operations run one by one; ``gap`` seconds that the
+    device idles at each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step``
+    fixed seconds per step.
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``tensor_copies`` how often it copies the rows at each collective along the sequence;
@@ -71,12 +75,16 @@ class SoftwareBehavior:
     placements: float
     small_kernels: tuple[float, float]
     biases: float
+    loops: float
     cast: float
     accumulation: float
     loss: float
     fused_experts: bool
+    wide_adapters: bool
+    fused_adapters: bool
     interval: float
     interval_expert: float
+    sharded: float
     gap: float
     step: float
     tensor_hidden: float
@@ -104,12 +112,16 @@ class SoftwareBehavior:
             placements=figure("routing.placements", 0.0),
             small_kernels=(figure("routing.launches", 0.0), figure("routing.launches.backward", 0.0)),
             biases=0.0 if stack.fused else figure("routing.biases", 0.0),
+            loops=figure("routing.loops", 0.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
             loss=_loss_bytes(stack.loss, figure("loss", LOSS)),
             fused_experts=stack.fused_experts or stack.compiled,
+            wide_adapters=stack.adapter_precision == "fp32",
+            fused_adapters=stack.fused is True,
             interval=0.0 if stack.captured else figure("launch.interval", 0.0),
             interval_expert=0.0 if stack.fused_experts else figure("launch.expert", 0.0),
+            sharded=figure("launch.sharded", 0.0) / figure("launch.interval", 1.0) if stack.fused is False else 0.0,
             gap=0.0 if stack.captured or stack.fused else figure("launch.gap", 0.0),
             step=figure("step", 0.0),
             tensor_hidden=figure("hidden.tensor", 0.0),
@@ -123,8 +135,10 @@ class SoftwareBehavior:
     @property
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
-        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.unevenness
-        return self.fusion, *routed, self.cast, self.accumulation, float(self.fused_experts), self.tensor_copies
+        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.loops
+        kinds = map(float, (self.fused_experts, self.wide_adapters, self.fused_adapters))
+        cut = self.tensor_copies, self.sharded
+        return self.fusion, *routed, self.unevenness, self.cast, self.accumulation, *kinds, *cut
 
     @property
     def part_figures(self) -> tuple[object, ...]:
@@ -263,12 +277,17 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
     share = (bool(mixed) + bool(parts_of_network)) / 2
     norms = _norm_work(shard, share)
     parts: Parts = {"norms": norms, **mixed, **parts_of_network}
-    if software.tensor_copies and shard.sequence_parallel and shard.gathers_whole:
-        parts = {**parts, "copies": _gather_copies(shard, 4 * share * software.tensor_copies)}
+    if (software.tensor_copies or software.sharded) and is_divided(shard.tp):
+        from clusterspec.cost.compute.sharded_tensors import sharded_parts  # few designs need it
+
+        copies = 4 * share * software.tensor_copies
+        parts = {**parts, **sharded_parts(parts, shard, copies, software.sharded)}
     if shard.trainable is not None:
         from clusterspec.cost.compute.frozen import frozen_work  # few designs need it
 
-        parts = {name: frozen_work(name, work, shard) for name, work in parts.items()}
+        stated = shard.trainable.precision
+        wide = software.wide_adapters if stated is None else stated == "fp32"
+        parts = {name: frozen_work(name, work, shard, wide, software.fused_adapters) for name, work in parts.items()}
     return {name: _work_of_software(work, software, shard) for name, work in parts.items()}
 
 
@@ -286,16 +305,6 @@ def _norm_work(shard: Shard, share: float) -> Work:
         return norms
     additions = (2 * 2 * wider * numbers, 2 * wider * numbers)
     return norms + streaming_work("wide additions", additions, 0, Role.COUNTED)
-
-
-def _gather_copies(shard: Shard, copies: float) -> Work:
-    """The copies between collectives along the sequence and the layout that GEMMs read: each reads and writes the rows
-    of all tensor-parallel ranks.
-
-    DTensor keeps the batch before the sequence, but NCCL joins and divides along the first dimension alone.
-    """
-    moved = copies * 2 * shard.width * shard.tokens * shard.model.hidden
-    return streaming_work("copies of gathered rows", (moved, moved), copies, Role.COUNTED)
 
 
 def _network_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) -> Parts:
