@@ -924,7 +924,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "lapses-before-needed": lambda procurement, operations, texts: procurement.as_of is None and procurement.delivery is None,
     "lease-off-formula": lambda procurement, cluster, texts: not procurement.quote,
     "management-ports-short": lambda procurement, cluster, fleet, remarks: not procurement.quote,
-    "migration-exceeds-window": lambda procurement, texts: not procurement.quote,
+    "migration-exceeds-window": lambda procurement, texts: not procurement.quote and (not any((unit in texts.remarks.lower() for unit in (' tb', 'tib', ' pb', 'pib')))),
     "milestones-out-of-order": lambda procurement, operations, cluster, power, texts: procurement.delivery is None or not procurement.delivery.milestones,
     "mixed-airflow": lambda procurement, remarks: not procurement.quote or not any((True for index, line in enumerate(procurement.quote))),
     "network-share-unusual": lambda design, procurement: not procurement.prices,
