@@ -281,13 +281,17 @@ class KernelRates:
             return peak * self.single["attention.index"] * self.clock, "attention.index"
         return self.gemm_rate(precision, LONG, peak), self.gemm_table(precision, "")
 
-    def all_reduce_seconds(self, ranks: int, size: float, line: float) -> float | None:
-        """Seconds of an all-reduce within a domain by the kernels of an engine; None for large ones.
+    def all_reduce_seconds(self, ranks: int, size: float, line: float, software: str = "") -> float | None:
+        """Seconds of an all-reduce within a domain by the kernels of an engine, by those of ``software`` where they
+        were measured apart; None for large ones.
 
         ``line`` is B/s per rank and direction. The size is scaled by the measured links over it.
         """
         scaled = size * self.single["all_reduce.links"] / line
-        curve = next((curve for number, curve in self.all_reduces if number >= ranks), None)
+        own = ((number, self.curves.get(f"{ALL_REDUCE}{software}.{number}")) for number, _ in self.all_reduces)
+        found = own if software and self.own else ()
+        curves = (*((number, each) for number, each in found if each is not None), *self.all_reduces)
+        curve = next((curve for number, curve in curves if number >= ranks), None)
         return interpolated_value(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
 
     @cached_property
@@ -371,7 +375,8 @@ def _cached_tables(entry: Kernels) -> Tables:
         if len(_KNOWN) > MOST_TABLES:
             _KNOWN.clear()
         curves = size_curves(entry)
-        numbers = sorted(int(name.removeprefix(ALL_REDUCE)) for name in curves if name.startswith(ALL_REDUCE))
+        ranks = (name.removeprefix(ALL_REDUCE) for name in curves if name.startswith(ALL_REDUCE))
+        numbers = sorted(int(each) for each in ranks if each.isdigit())
         reduces = tuple((number, curves[f"{ALL_REDUCE}{number}"]) for number in numbers)
         single = {name: each.value for name, each in entry.achievable.items()}
         _KNOWN[id(entry)] = entry, (curves, single, reduces)

@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
+from clusterspec.cost.serving import launches
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.cost.serving.times import serving_pools
@@ -99,6 +100,7 @@ def test_a_prompt_waits_for_the_step_that_its_engine_formed_before_it_came(
     A step then waits 0.5 ms for the host in place of 0.7.
     """
     monkeypatch.setattr(KernelRates, "_releases", lambda *_: iter(()))
+    monkeypatch.setattr(launches, "separates_norms", lambda layout, *_: layout.tp == 1)
     older, newer = (
         times(f"vllm, software: vllm {release}", "tp: 8", f"concurrency: {requests}", (8000, 1000))
         for release in ("0.13", "0.14")
