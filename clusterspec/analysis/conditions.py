@@ -73,6 +73,19 @@ def _share_of_time(name: str) -> Callable[[Plan], float | None]:
     return value
 
 
+def _seconds_with_interruptions(plan: Plan) -> float | None:
+    """The seconds of a run of ``workload.tokens`` with failures, restarts and checkpoints; None if the run has no time.
+
+    ``operations.targets.run_time`` limits the same time.
+    """
+    from clusterspec.cost.failures import plan_interruptions
+
+    kept = plan_interruptions(plan)
+    if plan.time_to_train is None or kept is None or kept.share <= 0:
+        return None
+    return plan.time_to_train / kept.share
+
+
 def _storage_seconds(name: str) -> Callable[[Plan], float | None]:
     """The seconds in which a checkpoint is read after a failure (``restore``), or all engines are loaded (``load``)."""
 
@@ -127,6 +140,7 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "mfu": ("1", lambda plan: plan.mfu),
     "step_time": ("s", lambda plan: plan.step_seconds),
     "time_to_train": ("s", lambda plan: plan.time_to_train),
+    "run_time": ("s", _seconds_with_interruptions),
     "elapsed": ("s", lambda plan: plan.time_to_train),
     "rl_step_time": ("s", _rl_step),
     "fleet_power": ("W", _machine_watts),

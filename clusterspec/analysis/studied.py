@@ -207,6 +207,8 @@ KEPT_KEYS = (
     "dispatcher",
 )
 """Keys of the spec's own layout that every layout of a search keeps."""
+QUOTED = (("procurement", "quote"), ("procurement", "quoted_total"))
+"""The keys of a quote."""
 POOLS: KeyPath = ("workload", "serving", "disaggregated")
 """The separate engines of a serving plan."""
 
@@ -243,8 +245,10 @@ class Studied:
     def refusing_rules(self, study: Study) -> tuple[str, ...]:
         """The rules that reject a variation as an alternative: those with an error that the spec does not have, and all
         with an error if the layout cannot run or does not fit.
+
+        A quote is for the machine that it was asked for: an error in it rejects no other one.
         """
-        found = errors_of(study)
+        found = frozenset(rule for rule, path in study.error_places if path[:2] not in QUOTED)
         worse = found if study.plan.fits is False or not study.has_figures else found - self.errors
         return tuple(sorted(worse))
 
@@ -277,7 +281,7 @@ def _cost_term(plan: Plan, cost: Cost) -> Term | None:
 
 def errors_of(study: Study) -> frozenset[str]:
     """Rules that find an error in a study. Raises the exception of a failed rule."""
-    return study.erring_rules
+    return frozenset(rule for rule, _ in study.error_places)
 
 
 def _known_errors(study: Study) -> frozenset[str]:

@@ -217,12 +217,15 @@ def _count_of_rails(demand: _Demand) -> SwitchCount:
 
 def _plane_demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
     """The endpoints of a plane, and the ratios of leaf and spine; with a full-bandwidth pod, a single ratio applies
-    above the pod.
+    above the pod. A pod that fills one leaf is this leaf, whose uplinks have the ratio.
     """
     nodes = cluster.all_nodes
     leaf, spine, *_ = (*fabric.oversubscription, 1.0, 1.0)
     if fabric.pod_nodes and len(fabric.oversubscription) == 1:
-        leaf, spine = 1.0, leaf
+        if fabric.tiers != 3 and fabric.pod_nodes == _nodes_of_leaf(fabric):
+            fabric = replace(fabric, pod_nodes=None)
+        else:
+            leaf, spine = 1.0, leaf
     return _Demand(fabric, nodes, ports, leaf, spine)
 
 

@@ -28,6 +28,7 @@ from clusterspec.quantity import HOUR, YEAR, Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Assumed, Computed, Written
 from clusterspec.spec.model import Price, ProcurementSpec
+from clusterspec.units import percent
 
 UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine is always in use"))
 
@@ -228,6 +229,10 @@ def missing_costs(inputs: Inputs) -> Iterator[str]:
         yield from dict.fromkeys(unpriced)  # spares are priced as nodes
     if any(item.quoted for item in inputs.bill.items):
         yield from _other_quoted_lines(inputs)
+    if inputs.procurement.discount:
+        yield f"the discount of {percent(inputs.procurement.discount)} on the sum of the quote (`procurement.discount`)"
+    if inputs.procurement.tax:
+        yield f"the tax of {percent(inputs.procurement.tax)} on the sum of the quote (`procurement.tax`)"
     if inputs.years is None:
         yield "everything after the purchase: the term is not stated (`procurement.term`)"
         return

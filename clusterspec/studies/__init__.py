@@ -260,13 +260,13 @@ class Study:
         return tuple(found for found in self.findings if found.severity is Severity.ERROR)
 
     @cached_property
-    def erring_rules(self) -> frozenset[str]:
-        """The rules that find an error, neither waived nor deselected. Raises the exception of a failed rule."""
+    def error_places(self) -> frozenset[tuple[str, Path]]:
+        """The rule and key path of each error, neither waived nor deselected. Raises the exception of a failed rule."""
         if "checked" in vars(self) or self.fleet is not None or not self.advises:
-            return frozenset(found.rule for found in self.errors)
+            return frozenset((found.rule, found.path) for found in self.errors)
         judged = replace(self, advises=False)
         vars(judged)["plan"] = self.plan
-        return judged.erring_rules
+        return judged.error_places
 
     @cached_property
     def has_figures(self) -> bool:

@@ -104,6 +104,8 @@ def test_metrics_of_training_are_those_of_the_plan() -> None:
     elapsed = parse("elapsed<=1d")
     assert replace(elapsed, share=0.5).value(plan) == pytest.approx(2 * plan.time_to_train)
     assert replace(elapsed, share=0.0).value(plan) is None
+    goodput, run = value("goodput>=0"), value("run_time<=1d")
+    assert goodput is not None and 0.5 < goodput < 1 and run == pytest.approx(plan.time_to_train / goodput)
     power = parse("fleet_power<=1 MW")
     own = power.value(plan)
     assert own is not None and replace(power, beside=5e3).value(plan) == pytest.approx(own + 5e3)

@@ -92,6 +92,17 @@ def test_a_condition_that_nothing_meets_says_how_near_it_came() -> None:
     assert found.why.endswith("with the error over-budget")
 
 
+def test_a_quote_for_the_present_machine_rejects_no_other_one() -> None:
+    """Twice the nodes need a second quote; an error elsewhere still rejects them."""
+    quoted = JOB + (
+        "procurement:\n  {currency: USD, as_of: 2026-11-01, prices: {node: 300000}, quoted_total: 4800000, quote: "
+        "[{part: DGX H100, quantity: 16, unit_price: 300000, price: 4800000}]}\n"
+    )
+    with_quote, without = (solve(study_of(text), "nodes", "slowdown<=-40%") for text in (quoted, JOB))
+    assert with_quote.value == without.value == 32
+    assert all("quote-off-bill" not in rules for rules in with_quote.errors.values())
+
+
 def test_fewest_nodes_are_those_below_which_the_run_is_late() -> None:
     one = study_of(JOB)
     assert one.plan.time_to_train is not None

@@ -246,6 +246,19 @@ def test_the_oversubscription_applies_above_the_pod() -> None:
     assert counted(cluster(128, topology="fat-tree", pod_nodes=128, oversubscription=(3.0,))).tiers == 2
 
 
+def test_a_pod_that_fills_a_leaf_is_that_leaf() -> None:
+    """Six nodes of eight NICs take the 48 down ports of a leaf of 64, whose 16 uplinks have the ratio 3:1."""
+    found = counted(cluster(24, topology="fat-tree", pod_nodes=6, oversubscription=(3.0,)))
+    assert (found.tiers, found.leaf_switches, found.spine_switches, found.links["leaf_spine"]) == (2, 4, 1, 4 * 16)
+    same = counted(cluster(24, topology="fat-tree", oversubscription=(3.0,)))
+    assert (found.links, found.leaf_switches) == (same.links, same.leaf_switches)
+    of_five, stated = (
+        counted(cluster(24, topology="fat-tree", oversubscription=(3.0,), **keys))
+        for keys in ({"pod_nodes": 5}, {"pod_nodes": 6, "tiers": 3})
+    )
+    assert (of_five.tiers, of_five.up_ports, stated.tiers, stated.up_ports) == (3, 32, 3, 32)
+
+
 def test_an_order_that_is_too_small_is_below_the_least() -> None:
     found = counted(cluster(95, topology="rail-optimized"))
     assert (found.spine_switches, found.least_spine_switches, found.least_leaf_spine_links) == (16, 12, 760)

@@ -79,7 +79,7 @@ def test_a_boundary_is_a_sentence_with_units(spec: str, key: str, condition: str
         ),
         ("mfu>=fast", "invalid limit `fast` of mfu: write a share, such as `40%` or `0.4`"),
         ("output_tokens_per_second>=50%", "invalid limit `50%` of output_tokens_per_second: write a number of tok/s"),
-        ("time<=30d", "unknown metric `time`; did you mean `step_time` or `rl_step_time`? Metrics: mfu, "),
+        ("time<=30d", "unknown metric `time`; did you mean `run_time` or `step_time`? Metrics: mfu, "),
     ],
 )
 def test_an_invalid_limit_is_told_what_to_write(condition: str, message: str) -> None:

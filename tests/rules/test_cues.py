@@ -7,7 +7,6 @@ import re
 import pytest
 
 from clusterspec.report import _OF_RISK, _RISKY
-from clusterspec.rules.batch import learning_rate_ends_early
 from clusterspec.rules.document import description_off_keys, launch_settings_off_keys
 from clusterspec.rules.knowledge.written_numbers import only_setting
 from clusterspec.rules.measured import measurement_without_metric
@@ -18,7 +17,6 @@ from tests.effort import each
 SETTINGS = {
     "reserved": (term_shorter_than_run._RESERVED, term_shorter_than_run._CUES),
     "limited": (job_limit_below_checkpoint._TIME_LIMIT, job_limit_below_checkpoint._CUES),
-    "rate": (learning_rate_ends_early._END_OF_RATE, ("step",)),
 }
 MATCHED = [
     *(("reserved", f"A {word} of 14 days") for word in ("capacity block", "reservation", "Allocation", "BOOKING")),
@@ -28,11 +26,6 @@ MATCHED = [
         ("limited", f"jobs: {word} 12 h")
         for word in ("Time limit", "killed after", "preempted after", "PREEMPTED every")
     ),
-    *(
-        ("rate", f"The {word} reaches zero at step 90,000")
-        for word in ("cosine", "decay", "annealing", "rate", "Linear")
-    ),
-    ("rate", "linear decay to the MINIMUM by Steps 4000"),
 ]
 
 

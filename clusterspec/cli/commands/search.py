@@ -175,12 +175,12 @@ def describe_solve(parser: argparse.ArgumentParser) -> None:
         metavar="CONDITION",
         type=nonempty_name,
         required=True,
-        help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%, power<=2MW "
-        "(as drawn at work), power_peak<=2MW (nameplates), stall<=1%% (for checkpoints and data), "
-        "restore<=5min (reads after a failure), goodput>=0.9; in serving loading<=60s (of all engines), "
-        "targets (those of the spec are met), tpot<=50ms, ttft<=2s, request_latency<=30s, "
-        "output_tokens_per_second>=10000; of reinforcement learning rl_step_time<=5min; of a job of a fleet "
-        "elapsed<=30d (its run with pauses); of all pools fleet_power<=2MW (nameplates) and "
+        help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, run_time<=30d (with "
+        "failures and checkpoints), slowdown<=3%%, power<=2MW (as drawn at work), power_peak<=2MW (nameplates), "
+        "stall<=1%% (for checkpoints and data), restore<=5min (reads after a failure), goodput>=0.9; in serving "
+        "loading<=60s (of all engines), targets (those of the spec are met), tpot<=50ms, ttft<=2s, "
+        "request_latency<=30s, output_tokens_per_second>=10000; of reinforcement learning rl_step_time<=5min; of a "
+        "job of a fleet elapsed<=30d (its run with pauses); of all pools fleet_power<=2MW (nameplates) and "
         "fleet_cost<=20000000 (over the term)",
     )
     parser.add_argument(

@@ -1,13 +1,16 @@
-"""The schedule of the learning rate ends long before the run.
+"""The schedule of the learning rate does not end where the run ends.
 
 ## What it finds
 
-A step of the description or a comment at which the learning rate reaches zero or its minimum, below 70 % of the steps
-that `tokens` need.
+A step, a number of steps or of tokens of the description or a comment at which the learning rate reaches zero or its
+minimum, below 70 % of the steps that `tokens` need, or above 130 % of them. Where the text says that the schedule ends
+with the run, any difference above 3 % is reported. A rate that stays at its minimum for the rest of the run is accepted, as
+is a decay over the last part of it.
 
 ## Why it matters
 
-Steps at a rate of zero change no weight. Schedules are given in steps, and another batch or sequence length changes how
+Steps at a rate of zero change no weight, those at the minimum little, and a run that ends before its schedule ends at a
+high rate, at which the loss is higher than after the decay. Schedules are given in steps, and another batch or sequence length changes how
 many steps the tokens take.
 
 ## What to do
@@ -23,6 +26,13 @@ Ignore it where the run goes on at the minimum rate on purpose.
 ```yaml workload.tokens
 clusterspec: 1
 description: Cosine decay of the rate to zero at step 150,000.
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 480, tokens: 1.2T}
+```
+
+```yaml workload.tokens
+clusterspec: 1
+description: Cosine over 6 T tokens.
 cluster: {platform: dgx-h100, nodes: 16}
 workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 480, tokens: 1.2T}
 ```
@@ -47,25 +57,98 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import number_in_text, only_setting
+from clusterspec.rules.knowledge.schedule_texts import (
+    DECAY,
+    SchedulePart,
+    end_of_schedule,
+    schedule_parts,
+    steps_of_run,
+)
+from clusterspec.rules.knowledge.text_quantities import STEP
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
-_END_OF_RATE = pattern(
-    r"(?i)\b(?:cosine|decay\w*|anneal\w*|rate|linear)\b[^.;]{0,80}?\b(?:zero|minimum|end)\b[^.;]{0,20}?\bsteps? ((?:\d{1,3}(?:,\d{3})+|\d{3,}))\b"
+_CUES = (
+    "cosin",
+    "lr-decay",
+    "kosin",
+    "coseno",
+    "decay",
+    "anneal",
+    "rate",
+    "linear",
+    "cool",
+    "taux",
+    "décroi",
+    "tasa",
+    "decae",
+    "sinkt",
+    "fällt",
 )
-EARLY = 0.7
-"""Share of the steps before whose end a schedule of the learning rate does not end on purpose."""
+_OF_RATE = pattern(
+    r"(?i)\b(?:cosine|cosinus|kosinus\w*|coseno|decay\w*|anneal\w*|cool(?:s|ed|ing)?-?down|linear\w*|rate|lr[-_]decay[-_]\w+|lernrate|taux|tasa)\b"
+)
+_REACHED = pattern(
+    r"(?i)\b(?:zero|minimum|min|end(?:s|ed)?|null|ende|zéro|fin|final|cero|mínimo|cosine|cosinus|kosinus\w*|coseno|decay\w*|decae|décroi\w+|linear\w*|falls?|floor|lr[-_]decay[-_]\w+|sinkt|fällt)\b"
+)
+_WITH_RUN = pattern(
+    r"(?i)\b(?:last (?:token|step|batch)|final (?:token|step|batch)|end of (?:the )?(?:run|training)|(?:whole|entire|full|complete) (?:run|training)|"
+    r"ends? with (?:the )?(?:run|training|tokens|data)|ende des (?:laufs|trainings)|letzten (?:token|schritt)|ganzen lauf|fin (?:de l'entra[iî]nement|du run|del entrenamiento)|dernier (?:token|jeton))\b"
+)
+_HOLDS = pattern(
+    r"(?i)\b(?:stays?|held|holds?|kept|keeps?|remains?|continues?|constant|flat|goes on|runs on|thereafter|afterwards|bleibt|reste|permanece|se mantiene)\b"
+)
+_TO_ZERO = pattern(r"(?i)\b(?:zero|null|zéro|cero)\b|\bto 0\b")
+_CONSTANT_LATER = pattern(
+    r"(?i)\b(?:restart\w*|cycles?|cyclic|re-?warm\w*|two|three|second|phase|stage|longer|extended?|resum\w+|branch\w*|ran|before|earlier|previous\w*)\b"
+)
+"""Words of a schedule of several parts, of which one sentence names the end of one."""
+_NO_DECAY = pattern(
+    r"(?i)\b(?:not?|without|instead of|kein\w*|pas de|sin)(?: an?| the)? (?:cosine|linear|decay|anneal|cool)"
+)
+EARLY, LATE = 0.7, 1.3
+"""Share of the steps before whose end a schedule of the learning rate does not end on purpose, and behind which neither."""
+WITH_RUN = 0.03
+"""Relative difference up to which a schedule that ends with the run is rounded."""
 
 
 def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
-    if not own_remarks or workload.kind != "train" or not workload.tokens:
+    if not own_remarks:
         return
-    match = only_setting(_END_OF_RATE, own_remarks, ("step",))
-    steps = workload.tokens / (workload.global_batch * workload.sequence_length)
-    if match is not None and number_in_text(match[1]) < EARLY * steps:
-        message = (
-            f"the learning rate ends at step {number_in_text(match[1]):,.0f}, and the tokens need {steps:,.0f} steps"
-        )
-        yield RULE.problem("workload.tokens", message, "end the schedule at the last step")
+    folded, steps = own_remarks.casefold(), steps_of_run(workload)
+    if steps is None or not any(cue in folded for cue in _CUES):
+        return
+    batch = workload.global_batch * workload.sequence_length
+    read = [*schedule_parts(own_remarks)]
+    sentences = {
+        each.sentence: [part for part in read if part.sentence == each.sentence] for each in read if _is_end(each)
+    }
+    if len(sentences) != 1:
+        return
+    found = end_of_schedule(next(iter(sentences.values())), batch)
+    if found is None:
+        return
+    at, end = found
+    _, _, after = own_remarks.partition(end.quantity.words)
+    run = steps
+    ratio, next_words = at / run, end.sentence + after[:160]
+    with_run = _WITH_RUN.search(next_words) is not None
+    if with_run and abs(ratio - 1) <= WITH_RUN:
+        return
+    holds = _HOLDS.search(next_words) is not None and _TO_ZERO.search(end.sentence) is None
+    if not with_run and (EARLY <= ratio <= LATE or holds or (ratio > LATE and _CONSTANT_LATER.search(next_words))):
+        return
+    if end.quantity.unit == STEP:
+        message = f"the learning rate ends at step {at:,.0f}, and the tokens need {steps:,.0f} steps"
+    else:
+        message = f"the learning rate ends at {display(at * batch, '1')} tokens, and the run has {display(workload.tokens or 0.0, '1')}"
+    yield RULE.problem("workload.tokens", message, "end the schedule at the last step")
+
+
+def _is_end(part: SchedulePart) -> bool:
+    """Whether a part of a schedule is the end of the whole decay."""
+    if part.part != DECAY or part.is_last or part.quantity.value < 100 or _OF_RATE.search(part.sentence) is None:
+        return False
+    return _REACHED.search(part.sentence) is not None and _NO_DECAY.search(part.sentence) is None

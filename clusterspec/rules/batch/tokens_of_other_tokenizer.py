@@ -3,7 +3,8 @@
 ## What it finds
 
 A text that says which tokenizer made the token ids of the training data (`token ids of the Llama 2 tokenizer`), where that
-family of models has another vocabulary than the model.
+family of models has another vocabulary than the model. A text whose tokenizer has more entries than the model's vocabulary,
+or which stores the ids of a larger vocabulary than 65,536 as `uint16`, is reported too.
 
 ## Why it matters
 
@@ -22,6 +23,14 @@ Ignore it where the data are tokenized again before the run.
 ```yaml workload.model
 clusterspec: 1
 description: The 200 billion tokens lie ready as token ids of the Llama 2 tokenizer.
+cluster: {platform: dgx-h200, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 200B}
+layout: {framework: megatron-core, tp: 2}
+```
+
+```yaml description
+clusterspec: 1
+description: Token ids are stored as uint16.
 cluster: {platform: dgx-h200, nodes: 16}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 200B}
 layout: {framework: megatron-core, tp: 2}
@@ -51,7 +60,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.role_models import same_tokenizer
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, belongs_to_something_else, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
@@ -68,6 +77,15 @@ _NOT = pattern(
 )
 
 
+_NARROW = pattern(
+    r"(?i)\b(?:ids?|tokens?)\b[^.;]{0,40}?\b(?:uint16|16[- ]bit (?:unsigned )?(?:ids?|integers?)|unsigned short|two[- ]byte integers)\b|\buint16 (?:token )?ids?\b"
+)
+_ENTRIES = pattern(
+    rf"(?i)\b(?:tokeni[sz]er|vocabulary)\b[^.;\d]{{0,40}}?{NUMBER}(?P<k>k)? (?:entries|tokens|pieces|words|types)\b|\bvocabulary (?:of|size of|has) {NUMBER}(?P<k2>k)?\b"
+)
+_OF_LARGER_TABLE = pattern(
+    r"(?i)\b(?:extend\w*|resiz\w*|added|adds|enlarg\w*|padded|new (?:embedding|tokenizer)|replac\w*|retrain\w*|not|draft)\b"
+)
 _AS_THEY_ARE = pattern(r"(?i)\b(?:not|never) (?:re-?tokeni[sz]ed|tokeni[sz]ed again)\b")
 
 
@@ -75,6 +93,7 @@ def check(own_remarks: str, workload: Workload, catalog: Catalog) -> Iterator[Pr
     if not own_remarks or workload.kind == "serve" or workload.model is None or not workload.model.vocab:
         return
     own, folded = workload.model, own_remarks.lower()
+    yield from _size_problem(own_remarks, own)
     if not any(word in folded for word in _WORDS):  # most texts
         return
     for sentence in sentences_of(own_remarks):
@@ -90,6 +109,31 @@ def check(own_remarks: str, workload: Workload, catalog: Catalog) -> Iterator[Pr
             message = f"the text says `{found[0]}`, whose vocabulary has {other.vocab:,} tokens, and {own.name or own.id} has {own.vocab:,}: the same ids stand for other text"
             yield RULE.problem("workload.model", message, "tokenize the text again with the tokenizer of the model")
             return
+
+
+def _size_problem(text: str, model: Model) -> Iterator[Problem]:
+    """The problem with ids of 16 bits for a larger vocabulary, or a tokenizer with more entries than the model has rows."""
+    folded = text.casefold()
+    narrow = (
+        _NARROW.search(text)
+        if ("16" in folded or "two" in folded or "short" in folded) and model.vocab > 256**2
+        else None
+    )
+    if narrow is not None and not belongs_to_something_else(text, narrow.start()):
+        message = f"`{narrow[0]}`: they have 65,536 values, and the vocabulary has {model.vocab:,} tokens"
+        yield RULE.problem("description", message, "store ids in 4 bytes")
+        return
+    match = _ENTRIES.search(text) if "tokeniz" in folded or "tokenis" in folded or "vocabulary" in folded else None
+    if (
+        match is None
+        or not model.vocab
+        or _OF_LARGER_TABLE.search(text[max(0, match.start() - 80) : match.end() + 80]) is not None
+    ):
+        return
+    entries = number_in_text(match[1] or match[3]) * (1000 if match["k"] or match["k2"] else 1)
+    if entries > 1.02 * model.vocab and entries >= 1000:
+        message = f"`{match[0]}`, and the model has rows for {model.vocab:,}: larger ids have no row"
+        yield RULE.problem("description", message, "use the tokenizer of the model, or enlarge its embedding")
 
 
 def _member(catalog: Catalog, family: str, release: str | None) -> Model | None:

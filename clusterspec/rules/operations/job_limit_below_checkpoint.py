@@ -3,7 +3,7 @@
 ## What it finds
 
 A limit of the run time of a job in the description or a comment (`wall time`, `time limit`, `kills every job after`) that is
-at or below the checkpoint interval. A text by which the job saves on a signal is silent.
+at or below the checkpoint interval, or a limit below `targets.run_time` beside a run that takes one job. A text by which the job saves on a signal is silent.
 
 ## Why it matters
 
@@ -25,6 +25,13 @@ clusterspec: 1
 description: The wall time of the queue is 4 h, and the next job resumes from the latest checkpoint.
 cluster: {platform: dgx-a100, nodes: 8}
 operations: {checkpoint: {interval: 6 h}}
+```
+
+```yaml description
+clusterspec: 1
+description: The time limit of the queue is 24 h, and the run goes through in one job.
+cluster: {platform: dgx-a100, nodes: 8}
+operations: {checkpoint: {interval: 1 h}, targets: {run_time: 5 days}}
 ```
 
 ## Silent
@@ -55,6 +62,9 @@ RULE = Rule.of(__name__, "error", "likely")
 _TIME_LIMIT = pattern(
     r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|kill(?:s|ed) (?:\w{1,12} ){0,3}?after|preempted (?:after|every)|jobs? (?:may run|can run|runs?|ends?|(?:is|are) (?:ended|limited|stopped|cut))(?: at most| up to| for at most| after| to)?)\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
 )
+_ONE_JOB = pattern(
+    r"(?i)\b(?:(?:in|as|takes|is|needs|fits (?:into|in)) (?:one|a single) job|without (?:a |any )?restarts?|no requeue|in one piece|uninterrupted)\b"
+)
 _CUES = ("wall", "time limit", "kill", "preempted", "job")
 _ON_SIGNAL = pattern(
     r"(?i)(?<!\bno )(?<!\bany )(?<!\bwithout )(?<!\bwithout a )\b(?:signals?|sigterm|sigusr\d|before (?:its|the) (?:end|limit)|saves? (?:at|before) (?:its|the) end)\b"
@@ -67,9 +77,14 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         return
     nested = operations.checkpoint.interval if operations.checkpoint is not None else None
     interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
-    match = only_setting(_TIME_LIMIT, own_remarks, _CUES) if interval is not None else None
-    if interval is None or match is None or _ON_SIGNAL.search(own_remarks) is not None:
+    match = only_setting(_TIME_LIMIT, own_remarks, _CUES)
+    if match is None or _ON_SIGNAL.search(own_remarks) is not None:
         return
-    if interval.value >= time_in_text(match[1], match[2]):
+    limit = time_in_text(match[1], match[2])
+    run = operations.targets.run_time if operations.targets is not None else None
+    if interval is not None and interval.value >= limit:
         message = f"a job ends after {match[1]} {match[2]}, and a checkpoint is written every {interval.written}: no job reaches one"
         yield RULE.problem(f"operations.{key}", message, "write checkpoints several times within a job")
+    elif run is not None and run.value > limit and _ONE_JOB.search(own_remarks) is not None:
+        message = f"a job ends after {match[1]} {match[2]}, and the run takes {run.written}: it is no single job"
+        yield RULE.problem("description", message, "plan a chain of jobs that resume from the latest checkpoint")

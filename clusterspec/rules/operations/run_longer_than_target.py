@@ -9,12 +9,13 @@ lowest published one.
 
 ## Why it matters
 
-The delivery of a model, the end of a lease and the start of the next job hang on this date. A run that is late by a
+The delivery of a model, the end of a lease and the start of the next job depend on this date. A run that is late by a
 third costs a third more accelerator hours.
 
 ## What to do
 
-Train fewer tokens, take more nodes (`clusterspec solve` finds how many), or a faster layout (`clusterspec search`).
+Train fewer tokens, take more nodes (`clusterspec solve SPEC --for nodes --until "run_time<=20d"` finds how many), or a
+faster layout (`clusterspec search`).
 
 ## When to ignore it
 
@@ -94,4 +95,5 @@ def check(
     if timed.mfu and timed.time_to_train * timed.mfu > target.value:
         severity = "error"
         message += f": even at the dense peak it takes {display(timed.time_to_train * timed.mfu, 's')}"
-    yield RULE.problem(AT, message, "train fewer tokens, or take more nodes (`clusterspec solve`)", severity=severity)
+    wanted = f"`clusterspec solve` finds how many, with `--for nodes --until 'run_time<={display(target.value, 's')}'`"
+    yield RULE.problem(AT, message, f"train fewer tokens, or take more nodes: {wanted}", severity=severity)

@@ -1,4 +1,4 @@
-"""The rules that find an error, which searches ask for many layouts without the remedies of the findings."""
+"""The errors of a study, which searches ask for many layouts without the remedies of the findings."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ REMEDIED = (
 """Rules whose remedies are estimates or searches of their own."""
 
 
-def assert_same_rules(one: Study, same: Study) -> None:
-    """The rules with an error are those of the whole findings of the same study."""
-    whole = {found.rule for found in same.findings if found.severity is Severity.ERROR}
-    assert one.erring_rules == whole, one.document
+def assert_same_errors(one: Study, same: Study) -> None:
+    """The errors are those of the whole findings of the same study."""
+    whole = {(found.rule, found.path) for found in same.findings if found.severity is Severity.ERROR}
+    assert one.error_places == whole, one.document
     assert "checked" not in vars(one)
 
 
@@ -37,7 +37,7 @@ def test_an_example_has_the_errors_of_its_whole_check() -> None:
         for example in (*page(name).fires, *page(name).silent):
             one, same = (study_text(example.text, SETTINGS) for _ in range(2))
             if one.fleet is None:
-                assert_same_rules(one, same)
+                assert_same_errors(one, same)
 
 
 @each("job", JOBS)
@@ -45,4 +45,4 @@ def test_a_variation_has_the_errors_of_its_whole_check(job: str) -> None:
     study = study_text(JOBS[job], SETTINGS)
     for tp, ep, nodes in sampled(product((1, 2, 8, 16), (1, 4, 16), (1, 3, 8)), 20):
         changes: dict[Path, object] = {("layout", "tp"): tp, ("layout", "ep"): ep, ("cluster", "nodes"): nodes}
-        assert_same_rules(*(rewritten_study(study, changes) for _ in range(2)))
+        assert_same_errors(*(rewritten_study(study, changes) for _ in range(2)))

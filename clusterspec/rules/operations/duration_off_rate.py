@@ -1,0 +1,269 @@
+"""The duration of a run in a text is not its work over its rate.
+
+## What it finds
+
+- A number of steps at a time of each (`950,000 steps of 3.6 s`) whose product is not the time beside them, or a step time
+  whose product with the steps of the plan is not the time that the text says the run takes.
+- A rate in tokens per second, of the machine or of one accelerator, at which the tokens take another time than the text
+  says.
+- Two days at which a run starts and ends that are fewer days apart than `operations.targets.run_time`, or than the text
+  says that the run takes.
+- A time between failures of the job that is not that of one accelerator or node over their number.
+
+## Why it matters
+
+Reservations, allocations and delivery dates follow the duration.
+
+## What to do
+
+Compute it again.
+
+## When to ignore it
+
+Ignore it where the time holds more than the run, such as queues, and the text does not say so.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The run has 240,000 steps of 6 s each and takes 8 days.
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
+```
+
+```yaml description
+clusterspec: 1
+description: The machine trains 1.2 M tokens/s, so that 1 T tokens take 4 days.
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
+```
+
+```yaml description
+clusterspec: 1
+description: One GPU fails every 50,000 h, so 128 GPUs fail every 39 h.
+cluster: {platform: dgx-h100, nodes: 16}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The run has 240,000 steps of 6 s each, 16.7 days, and takes 18 days with restarts. One GPU fails every 50,000 h, 128 of them every 390 h.
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
+```
+
+## Sources
+
+- Arithmetic: steps times seconds, and tokens over tokens per second.
+- Failures of independent parts add up: Young, CACM 17(9), 1974, https://doi.org/10.1145/361147.361115
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from clusterspec.cluster.model import Cluster, Workload
+from clusterspec.finding import Problem
+from clusterspec.quantity import DAY, HOUR
+from clusterspec.rules.knowledge.schedule_texts import steps_of_run
+from clusterspec.rules.knowledge.text_quantities import (
+    ACCELERATOR,
+    NODE,
+    SECOND,
+    STEP,
+    TOKEN,
+    TOKEN_PER_SECOND,
+    TextQuantity,
+    is_own,
+    sentence_quantities,
+)
+from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec, Spec
+from clusterspec.standard import pattern
+from clusterspec.units import display, plain
+
+RULE = Rule.of(__name__, "error", "likely")
+_CUES = (
+    "step",
+    "tokens",
+    "schritt",
+    "étape",
+    "paso",
+    "fail",
+    "starts",
+    "mtbf",
+    "ausf",
+    "panne",
+    "fall",
+    " pas ",
+    " 202",
+    " 203",
+)
+_EACH = pattern(
+    r"(?i)^ ?(?:each|(?:per|a|an|for each|for every|/) ?(?:optimizer |training )?(?:step|iteration)\b|pro schritt|je schritt|par étape|par pas|por paso|apiece)"
+)
+_OF_STEP = pattern(
+    r"(?i)\b(?:steps?|iterations?|schritte?n?|étapes?|pas|pasos?)(?: time)? (?:of|at|takes?|is|à|de|von|zu|mit|x|×|lasts?|dauert|dure|dura)(?: about| some)? $"
+)
+_STEP_TIME = pattern(r"(?i)\b(?:step|iteration)[ -]time(?: of| is|:)?(?: about)? $|\bschrittzeit(?: von)? $")
+_TAKES = pattern(
+    r"(?i)\b(?:so|takes?|lasts?|is|are|in|needs?|for|runs?|total(?:s|ing)?|makes?|=|≈|after|about|within|dauer[nt]|sind|en|dure(?:nt)?|soit|prend|dura[n]?|tarda|son)[ :]?(?: ?about| ?some| ?only| ?roughly| ?~| ?the)* ?$|, $|: $|\($"
+)
+_WITH_MORE = pattern(
+    r"(?i)\b(?:restart\w*|evaluat\w*|interrupt\w*|failures?|reserv\w*|margin|queue\w*|including|incl|book\w*|overhead|slack|attention|contract|recover\w*|between|every|warm\w*|first|last|ago|neustart\w*|per day)\b"
+)
+"""Words of a sentence about a time that holds more than the steps, or another time."""
+_OTHER_RUN = pattern(
+    r"(?i)\b(?:prompt|prefill|decod\w*|generat\w*|rollouts?|serv\w*|users?|requests?|output|input|tokenis\w*|tokeniz\w*|reading|loader|ablation\w*|proxy|pilot|seeds?|each run|checkpoint\w*|phase|stage)\b"
+)
+_FAILS = pattern(
+    r"(?i)\b(?:fail\w*|failure|mtbf|mean time between failures|interrupt\w*|breaks? down|ausf[aä]ll\w*|fällt|pannes?|falla\w*|fallos?)\b"
+)
+_ONE_PART = pattern(
+    r"(?i)\b(?:one|a|an|each|every|per|single|ein|eine|jede[rs]?|pro|un|une|chaque|par|una|cada|por) (?:h\d00|b\d00|a100|mi\d{3}x)? ?(?P<part>gpu|accelerator|chip|node|server|instance|knoten|n(?:œ|oe)ud|nodo)\b"
+)
+_REPAIRS = pattern(r"(?i)\bmttr\b|repair|restart|replaced")
+_START = pattern(
+    r"(?i)\b(?:starts?|started|begins?|from|beginn\w*|ab|vom|commence|débute|du|empieza|comienza|desde|del)(?: on| at| am| le| el)?(?: the)? (20\d\d-\d\d-\d\d)"
+)
+_END = pattern(
+    r"(?i)\b(?:ends?|ended|until|till|to|finish\w*|complete[ds]?|done|ready|endet|bis|zum|finit|jusqu'au|au|termina|hasta|al)(?: is| on| at| by| am| le| el)?(?: the)? (20\d\d-\d\d-\d\d)"
+)
+_RUN = pattern(r"(?i)\b(?:runs?|training|pre-?training|job|lauf|entra[iî]nement|entrenamiento)\b")
+CLOSE, WITH_MORE = 0.15, 1.4
+"""Relative difference that rounding explains, and the factor that restarts and evaluation explain."""
+
+
+def check(
+    own_remarks: str,
+    spec: Spec,
+    cluster: Cluster,
+    workload: Workload | None,
+    operations: OperationsSpec | None,
+    texts: PurchaseTexts | None,
+) -> Iterator[Problem]:
+    if not own_remarks or spec.pools or spec.jobs:
+        return
+    folded = own_remarks.casefold()
+    if not any(cue in folded for cue in _CUES):
+        return
+    yield from _failure_problem(own_remarks)
+    if workload is None or workload.kind != "train" or workload.rl is not None:
+        return
+    yield from _step_problem(own_remarks, workload)
+    yield from _token_problem(own_remarks, workload, cluster)
+    if texts is not None and " 20" in own_remarks:
+        yield from _day_problem(texts.description, operations)
+
+
+def _step_problem(text: str, work: Workload) -> Iterator[Problem]:
+    """The problem with a time of all steps that is not their number times the time of one."""
+    for sentence, quantities in sentence_quantities(text):
+        if _OTHER_RUN.search(sentence) is not None:
+            continue
+        ones = [
+            each for each in quantities if each.unit == SECOND and each.value <= HOUR and _is_of_step(sentence, each)
+        ]
+        if len(ones) != 1 or not ones[0].value or not is_own(sentence, ones[0]):
+            continue
+        counts = [each.value for each in quantities if each.unit == STEP and each.value >= 100]
+        run = steps_of_run(work)
+        if len(counts) > 1 or (not counts and (run is None or _RUN.search(sentence) is None)):
+            continue
+        steps = counts[0] if counts else run or 0.0
+        found = _wrong_time(sentence, quantities, ones[0], steps * ones[0].value)
+        if found is not None:
+            message = (
+                f"{steps:,.0f} steps of {ones[0].words} take {display(steps * ones[0].value, 's')}, not {found.words}"
+            )
+            yield RULE.problem("description", message, "compute the duration again")
+            return
+
+
+def _is_of_step(sentence: str, time: TextQuantity) -> bool:
+    if _STEP_TIME.search(sentence[: time.start]) is not None:
+        return True
+    return _EACH.match(sentence[time.end :]) is not None or _OF_STEP.search(sentence[: time.start]) is not None
+
+
+def _wrong_time(
+    sentence: str, quantities: tuple[TextQuantity, ...], other: TextQuantity | None, seconds: float
+) -> TextQuantity | None:
+    """The time that a sentence gives for work of some seconds, where no time of it is near them; else None."""
+    times = [each for each in quantities if each.unit == SECOND and each is not other]
+    stated = [each for each in times if _TAKES.search(sentence[: each.start]) is not None]
+    more = WITH_MORE if _WITH_MORE.search(sentence) is not None else 1 + CLOSE
+    if not stated or any((1 - CLOSE) * seconds <= each.value <= more * seconds for each in times):
+        return None
+    nearest = min(stated, key=lambda each: abs(each.value / seconds - 1))
+    return nearest if nearest.value >= 60 else None
+
+
+def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Problem]:
+    """The problem with a time in which the tokens are not trained at the rate of the sentence."""
+    for sentence, quantities in sentence_quantities(text):
+        rates = [each for each in quantities if each.unit == TOKEN_PER_SECOND]
+        rates.sort(key=lambda each: -each.value)  # of the machine before that of one accelerator
+        if not rates or len(rates) > 2 or _OTHER_RUN.search(sentence) is not None or not rates[0].value:
+            continue
+        tokens = [each.value for each in quantities if each.unit == TOKEN and each.value >= 1e8]
+        if len(tokens) > 1 or (not tokens and (not work.tokens or _RUN.search(sentence) is None)):
+            continue
+        total = tokens[0] if tokens else work.tokens or 0.0
+        options = [total / rates[0].value / factor for factor in (1, cluster.accelerators, cluster.nodes)]
+        wrong = [_wrong_time(sentence, quantities, None, seconds) for seconds in options]
+        if all(each is not None for each in wrong) and wrong[0] is not None:
+            whole = options[0] if options[0] < 400 * DAY else options[1]
+            message = (
+                f"{display(total, '1')} tokens at {rates[0].words} take {display(whole, 's')}, not {wrong[0].words}"
+            )
+            yield RULE.problem("description", message, "compute the duration again")
+            return
+
+
+def _day_problem(text: str, operations: OperationsSpec | None) -> Iterator[Problem]:
+    """The problem with a first and a last day that are nearer to each other than the run is long."""
+    target = operations.targets.run_time if operations is not None and operations.targets is not None else None
+    for sentence, quantities in sentence_quantities(text):
+        starts, ends = _START.findall(sentence), _END.findall(sentence)
+        if len(set(starts)) != 1 or len(set(ends)) != 1 or _RUN.search(sentence) is None:
+            continue
+        first, last = _day(starts[0]), _day(ends[0])
+        times = [each.value for each in quantities if each.unit == SECOND and each.value >= 2 * DAY]
+        needed = times[0] if len(times) == 1 else target.value if target is not None else None
+        if first is None or last is None or needed is None:
+            continue
+        days = (last - first).days
+        if days + 1 < needed / DAY * 0.97:
+            message = f"from {first} to {last} are {days + 1} days, and the run takes {plain(needed / DAY, 3)}"
+            yield RULE.problem("description", message, "start earlier, or move the end")
+            return
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _failure_problem(text: str) -> Iterator[Problem]:
+    """The problem with a time between failures of all parts that is not that of one over their number."""
+    for sentence, quantities in sentence_quantities(text):
+        part = _ONE_PART.search(sentence) if _FAILS.search(sentence) is not None else None
+        times = [each for each in quantities if each.unit == SECOND and each.value >= 60]
+        counts = [each for each in quantities if each.unit in (ACCELERATOR, NODE) and each.value > 1]
+        if part is None or len(times) != 2 or len(counts) != 1:
+            continue
+        of_nodes = part["part"].lower() not in ("gpu", "accelerator", "chip")
+        one, whole = max(times, key=lambda each: each.value), min(times, key=lambda each: each.value)
+        if of_nodes != (counts[0].unit == NODE) or one.value < 100 * HOUR:
+            continue
+        right = one.value / counts[0].value
+        if not 0.7 <= whole.value / right <= 1.4 and not _REPAIRS.search(sentence) is not None:
+            message = f"{counts[0].words} that each fail every {one.words} fail every {display(right, 's')} together, not every {whole.words}"
+            yield RULE.problem("description", message, "divide the time of one part by their number")
+            return

@@ -1,0 +1,264 @@
+"""A text counts node-hours as GPU-hours, or GPU-hours as node-hours.
+
+## What it finds
+
+- A product such as `64 nodes x 504 h = 32,256 GPU-hours` on nodes with several accelerators, or `256 GPUs x 504 h =
+  129,024 node-hours`: the figure has the other unit.
+- Hours of accelerators that a text states for the run and that are the nodes, not the accelerators, times its run time or
+  term.
+- A grant or allocation in hours of accelerators or of nodes that the run exceeds: by a product of the text, or by the
+  least time that the tokens take.
+
+## Why it matters
+
+Allocations and prices are in one of the two units. On nodes of four accelerators a run that is planned as 27 % of an
+allocation takes 108 % of it.
+
+## What to do
+
+Multiply by the accelerators of a node, or write node-hours.
+
+## When to ignore it
+
+Ignore it where the site calls a node an accelerator.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The run takes 16 nodes x 100 h = 1,600 GPU-hours of the grant.
+cluster: {platform: dgx-h100, nodes: 16}
+```
+
+```yaml description
+clusterspec: 1
+description: The allocation is 10,000 GPU-hours at most. The run takes 128 GPUs x 100 h = 12,800 GPU-hours.
+cluster: {platform: dgx-h100, nodes: 16}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The run takes 16 nodes x 100 h = 1,600 node-hours, or 12,800 GPU-hours, of the 15,000 GPU-hours granted.
+cluster: {platform: dgx-h100, nodes: 16}
+```
+
+## Sources
+
+- Allocations in node-hours and in GPU-hours: https://docs.alcf.anl.gov/account-project-management/allocation-management/overview/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Problem
+from clusterspec.quantity import DAY, HOUR
+from clusterspec.rules.knowledge.text_quantities import (
+    ACCELERATOR,
+    ACCELERATOR_HOUR,
+    BARE,
+    HOURS,
+    NODE,
+    NODE_HOUR,
+    SECOND,
+    TextProduct,
+    TextQuantity,
+    is_own,
+    sentence_quantities,
+    text_products,
+)
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import Spec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "error", "likely")
+_CUES = ("hour", "stunde", "heures", "horas", "gpuh", "gpu-h", "gpu h", "node-h", "node h")
+NAMES = {ACCELERATOR_HOUR: "accelerator-hours", NODE_HOUR: "node-hours"}
+_GRANT = pattern(
+    r"(?i)\b(?:grants?|granted|allocat\w+|award\w*|quota|contingent|kontingent|zuteilung|bewillig\w+|budget|capped|limited to|at most|"
+    r"allocation|dotation|attribu\w+|asignaci[oó]n|concedid\w+|otorgad\w+)\b"
+)
+_REST = pattern(
+    r"(?i)\b(?:remain\w*|rest|left|unused|spare|over|already|used|consumed|second|next|per|each|further|additional|more|bleib\w+|reste\w*|quedan?)\b"
+)
+"""Words of hours that are a part of an allocation, or one of several."""
+_PRICE = pattern(
+    r"(?i)(?:/|\bper |\ban? |\beach )(?:(?:GPU|chip|accelerator|card)[ -]?h|(?P<node>(?:node|instance|server|VM)[ -]?h))"
+)
+_FITS = pattern(
+    r"(?i)\b(?:fits?|within|covers?|enough|suffic\w+|reicht|passen|leaves?|out of|suffit|cabe\w*|together)\b"
+)
+_LIMIT_BEFORE = pattern(
+    r"(?i)\b(?:allocation|grant|quota|award|budget|contingent|kontingent|dotation|asignaci[oó]n|available|granted)(?: of| has| is|:|,)?(?: the| our| at most)? $"
+)
+_RUNS_OF = pattern(
+    r"(?i) (?:[a-z-]{1,14} ){0,2}(?:ablations?|runs?|experiments?|seeds?|trials?|models|jobs|versuche|läufe|expériences|experimentos)(?: of| at| with| à| von| de| x)?(?: about)? "
+)
+_OF_RUN = pattern(
+    r"(?i)\b(?:runs?|job|training|pre-?training|project|plan|request\w*|reserv\w+|book\w*|takes?|needs?|uses?|costs?|total|lauf|projekt|"
+    r"entra[iî]nement|projet|entrenamiento|proyecto)\b"
+)
+
+
+def check(own_remarks: str, spec: Spec, cluster: Cluster, timed: Plan | None) -> Iterator[Problem]:
+    if not own_remarks or spec.pools or spec.jobs:
+        return
+    folded = own_remarks.casefold()
+    if not any(cue in folded for cue in _CUES):
+        return
+    each, whole = cluster.accelerators_per_node, cluster.nodes
+    for product in text_products(own_remarks):
+        unit = product.result.unit
+        if unit in HOURS and each > 1 and (right := _right_hours(product, cluster)) is not None:
+            other = NODE_HOUR if unit == ACCELERATOR_HOUR else ACCELERATOR_HOUR
+            message = f"`{product.words}` are {NAMES[other]}: with {each} accelerators in a node they are {right:,.0f} {NAMES[unit]}"
+            yield RULE.problem("description", message, f"write {NAMES[other]}, or {right:,.0f} {NAMES[unit]}")
+            return
+    yield from _price_problem(own_remarks, cluster)
+    yield from _parts_problem(own_remarks)
+    found = _hours_of_nodes(own_remarks, spec, cluster) if each > 1 else None
+    if found is not None:
+        quantity, hours = found
+        message = f"`{quantity.words}` are {whole:,} nodes times {hours:,.4g} h, which are node-hours: the {cluster.accelerators:,} accelerators take {cluster.accelerators * hours:,.0f}"
+        yield RULE.problem("description", message, "multiply by the accelerators of a node, or write node-hours")
+        return
+    yield from _grant_problem(own_remarks, cluster, timed)
+
+
+def _right_hours(product: TextProduct, cluster: Cluster) -> float | None:
+    """The hours of the unit that a text names, where its product has those of the other one."""
+    each, factors = cluster.accelerators_per_node, product.factors
+    if sum(factor.unit == SECOND for factor in factors) != 1 or any(product.divided):
+        return None
+    hours = product.value / HOUR
+    others = [factor for factor in factors if factor.unit != SECOND]
+    counts_nodes = any(
+        factor.unit == NODE or (factor.unit == BARE and factor.value == cluster.nodes) for factor in others
+    )
+    counts_parts = any(
+        factor.unit == ACCELERATOR or (factor.unit == BARE and factor.value in (each, cluster.accelerators))
+        for factor in others
+    )
+    if any(factor.unit not in (NODE, ACCELERATOR, BARE) for factor in others) or not product.result.agrees(hours, 0.01):
+        return None
+    if product.result.unit == ACCELERATOR_HOUR:
+        return hours * each if counts_nodes and not counts_parts else None
+    return hours / each if counts_parts and not (counts_nodes and len(others) > 1) and not counts_nodes else None
+
+
+def _price_problem(text: str, cluster: Cluster) -> Iterator[Problem]:
+    """The problem with node-hours that a product multiplies by the price of an accelerator for an hour, or the reverse."""
+    for product in text_products(text):
+        match = _PRICE.search(product.words)
+        units = {each.unit for each in product.factors}
+        if match is None or cluster.accelerators_per_node == 1 or SECOND not in units or NODE_HOUR in units:
+            continue
+        counts = {each.value for each in product.factors if each.unit == BARE}
+        of_parts = ACCELERATOR in units or not counts.isdisjoint((cluster.accelerators, cluster.accelerators_per_node))
+        of_nodes = not of_parts and (NODE in units or cluster.nodes in counts)
+        priced_part = match["node"] is None
+        if product.result.agrees(product.value / HOUR, 0.02) and (
+            of_nodes if priced_part else of_parts and NODE not in units
+        ):
+            factor = cluster.accelerators_per_node
+            message = f"`{product.words}` multiplies {'node' if of_nodes else 'accelerator'}-hours by the price of {'an accelerator' if of_nodes else 'a node'}: a node has {factor}"
+            yield RULE.problem("description", message, "multiply the hours of the priced part")
+            return
+
+
+def _parts_problem(text: str) -> Iterator[Problem]:
+    """The problem with hours of several runs of one sentence that together exceed the allocation into which they are said
+    to fit.
+    """
+    for sentence, quantities in sentence_quantities(text):
+        if _FITS.search(sentence) is None or _GRANT.search(sentence) is None:
+            continue
+        for unit in HOURS:
+            hours = [each for each in quantities if each.unit == unit]
+            limits = [each for each in hours if _LIMIT_BEFORE.search(sentence[: each.start]) is not None]
+            if len(limits) != 1 or len(hours) < 3:
+                continue
+            total = sum(each.value * _runs(sentence, quantities, each) for each in hours if each is not limits[0])
+            if total > 1.01 * limits[0].value:
+                message = (
+                    f"the runs take {total:,.0f} {NAMES[unit]} together, and the allocation has `{limits[0].words}`"
+                )
+                yield RULE.problem("description", message, "plan fewer runs, or ask for more hours")
+                return
+
+
+def _runs(sentence: str, quantities: tuple[TextQuantity, ...], hours: TextQuantity) -> float:
+    """The number of runs each of which takes some hours: `20 ablations of 3,000 GPU-hours`; 1 without one."""
+    before = [each for each in quantities if each.end <= hours.start and each.unit == BARE]
+    joint = sentence[before[-1].end : hours.start] if before else ""
+    return before[-1].value if before and _RUNS_OF.fullmatch(joint) is not None else 1.0
+
+
+def _hours_of_nodes(text: str, spec: Spec, cluster: Cluster) -> tuple[TextQuantity, float] | None:
+    """The hours of accelerators of a run that are its nodes times a time which the keys or the text state, and that time."""
+    target = (
+        spec.operations.targets.run_time
+        if spec.operations is not None and spec.operations.targets is not None
+        else None
+    )
+    term = spec.procurement.term if spec.procurement is not None else None
+    times = {time.value / HOUR for time in (target, term) if time is not None}
+    read = sentence_quantities(text)
+    times |= {
+        each.value / HOUR
+        for _, quantities in read
+        for each in quantities
+        if each.unit == SECOND and each.value >= DAY / 2
+    }
+    counts = {each.value for _, quantities in read for each in quantities if each.unit in (NODE, ACCELERATOR)}
+    if not counts <= {
+        cluster.nodes,
+        cluster.all_nodes,
+        cluster.spare_nodes,
+        cluster.accelerators,
+        cluster.accelerators_per_node,
+    }:
+        return None  # the hours may be those of another job
+    for sentence, quantities in read:
+        for quantity in quantities if _OF_RUN.search(sentence) is not None and _REST.search(sentence) is None else ():
+            if quantity.unit != ACCELERATOR_HOUR or not is_own(sentence, quantity):
+                continue
+            fits = [hours for hours in times if quantity.agrees(hours * cluster.nodes, 0.005)]
+            right = any(quantity.agrees(hours * cluster.accelerators, 0.03) for hours in times)
+            if fits and not right:
+                return quantity, fits[0]
+    return None
+
+
+def _grant_problem(text: str, cluster: Cluster, timed: Plan | None) -> Iterator[Problem]:
+    """The problem with an allocation that a product of the text, or the least time of the run, exceeds."""
+    granted = [
+        (sentence, quantity)
+        for sentence, quantities in sentence_quantities(text)
+        for quantity in quantities
+        if quantity.unit in HOURS and _GRANT.search(sentence) is not None and is_own(sentence, quantity)
+    ]
+    results = {product.result for product in text_products(text)}
+    limits = [(s, q) for s, q in granted if q not in results and _REST.search(s) is None]
+    if len(limits) != 1:
+        return
+    (_, limit) = limits[0]
+    each = cluster.accelerators_per_node if limit.unit == NODE_HOUR else 1
+    planned = [
+        (product.result.value, f"`{product.words}`")
+        for product in text_products(text)
+        if product.result.unit == limit.unit and any(factor.unit == SECOND for factor in product.factors)
+    ]
+    if timed is not None and timed.time_to_train and timed.step is not None and timed.step_time_range is not None:
+        least = timed.time_to_train * min(timed.step_time_range) / timed.step.seconds
+        hours = least / HOUR * cluster.nodes * cluster.accelerators_per_node / each
+        planned.append((hours, f"a run of {hours:,.0f} {NAMES[limit.unit]}, at the least time of its tokens,"))
+    for hours, what in planned:
+        if hours > limit.value * 1.01:
+            message = f"{what} exceeds the `{limit.words}` of the allocation"
+            yield RULE.problem("description", message, "train fewer tokens, or ask for more hours")
+            return

@@ -1,0 +1,250 @@
+"""Checkpoints or lost time in a text do not follow from the plan.
+
+## What it finds
+
+- Checkpoints that are kept for the whole run, one every so many steps, tokens or days, that exceed the capacity of the
+  storage system, or the bytes that the text states for them.
+- A number of checkpoints of a stated size beside another total.
+- A number of steps between checkpoints that at the predicted step time are less than half, or more than twice, of
+  `checkpoint.interval`.
+- A share of the time that failures cost, or a goodput, that the stated failure rate, interval and restart exceed by a
+  factor of two, or failures counted by the day or week whose time is more than the stated share.
+
+These are errors; steps between checkpoints that are not the interval are a warning.
+
+## Why it matters
+
+A full store stops the run at the next checkpoint, and a goodput that is too high moves the end of the run.
+
+## What to do
+
+Keep fewer checkpoints, plan more capacity, or correct the share.
+
+## When to ignore it
+
+Ignore it where checkpoints move to another store.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: Every 500 steps a checkpoint is kept for good.
+cluster: {platform: dgx-h100, nodes: 16, networks: {storage: {bandwidth: 20 GB/s, capacity: 30 TB}}}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
+```
+
+```yaml description
+clusterspec: 1
+description: Failures and restarts cost less than 1 % of the time.
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
+layout: {framework: megatron-core, tp: 1}
+operations: {mean_time_between_failures: 10 h, restart_time: 20 min, checkpoint: {interval: 60 min, pause: 10 s}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: Every 5,000 steps a checkpoint is kept for good. Failures and restarts cost less than 10 % of the time.
+cluster: {platform: dgx-h100, nodes: 16, networks: {storage: {bandwidth: 20 GB/s, capacity: 30 TB}}}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
+layout: {framework: megatron-core, tp: 1}
+operations: {mean_time_between_failures: 10 h, restart_time: 20 min, checkpoint: {interval: 60 min, pause: 10 s}}
+```
+
+## Sources
+
+- Bytes of a checkpoint: weights in bf16, master weights and two moments in fp32, 14 bytes per parameter: https://arxiv.org/abs/1910.02054
+- Lost work and restarts: Young, CACM 17(9), 1974, https://doi.org/10.1145/361147.361115
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Problem
+from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.checkpoints import saved_bytes
+from clusterspec.rules.knowledge.schedule_texts import steps_of_run
+from clusterspec.rules.knowledge.text_quantities import (
+    BARE,
+    BYTE,
+    SECOND,
+    SHARE,
+    STEP,
+    TOKEN,
+    TextQuantity,
+    is_own,
+    sentence_quantities,
+)
+from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.standard import pattern
+from clusterspec.units import display, percent, plural
+
+RULE = Rule.of(__name__, "error", "likely")
+_CUES = ("checkpoint", "fail", "goodput", "restart", "neustart", "ausf", "panne", "fallo", "interrup")
+_CHECKPOINT = pattern(r"(?i)\b(?:checkpoints?|snapshots?)\b")
+_KEPT = pattern(
+    r"(?i)\b(?:kept|keep(?:s|ing)?|archiv\w*|retain\w*|permanent\w*|for good|never deleted|stay(?:s)?|behalten|aufbewahrt|archiviert|conserv\w+|archivé\w*|guard[ae]\w*|se conservan?)\b"
+)
+_ELSEWHERE = pattern(
+    r"(?i)\b(?:tape|object store|bucket|s3|gcs|cold|elsewhere|another|offline|weights only|only (?:the )?weights|bf16 weights|without (?:the )?(?:optimizer|moments)|of each kind|deleted after|last|latest|rolling)\b"
+)
+_EVERY = pattern(r"(?i)\b(?:every|each|all(?:e|en)?|tous les|toutes les|cada|one (?:per|a))(?: further)? ?$")
+_OF_SIZE = pattern(r"(?i)^ ?(?:kept |full )?(?:checkpoints?|snapshots?)? ?(?:of|à|zu|x|×|at|de|mit) ?(?:about |~)?$")
+_LOSS = pattern(
+    r"(?i)\b(?:failures?|restarts?|interruptions?|crashes|lost work|ausfälle?|neustarts?|pannes?|red[ée]marrages?|fallos|reinicios)\b"
+)
+_LOSES = pattern(
+    r"(?i)\b(?:costs?|loses?|lost|take|takes|less than|under|below|only|at most|kosten|weniger als|co[uû]tent|moins de|cuestan|menos (?:de|del))\b"
+)
+_OF_TIME = pattern(r"(?i)^[^.;]{0,16}\b(?:time|run|training|zeit|laufzeit|temps|tiempo)\b")
+_A_WEEK = pattern(
+    rf"(?i)(?<![\w.,])(?P<count>\d{{1,3}}|{'|'.join(NUMBER_WORDS)}) (?:node |hardware |gpu )?(?:failures?|interruptions?|restarts?|crashes|stops?) (?:a|per|each|every) (?P<period>day|week|month)\b"
+)
+_GOODPUT = pattern(r"(?i)\b(?:goodput|effective training time)\b[^.;%]{0,24}$")
+_PARTLY = pattern(
+    r"(?i)\b(?:per|each|a day|daily|of nodes|of the (?:nodes|gpus|parts)|chance|probability|yearly|per year|target|goal|instead|not|wanted|require\w*)\b"
+)
+FAR = 2.0
+"""Factor between a stated figure and that of the plan which no rounding explains."""
+SAME = 0.1
+
+
+def check(
+    own_remarks: str,
+    cluster: Cluster,
+    training: Workload,
+    layout: Layout | None,
+    operations: OperationsSpec | None,
+    networks: NetworksSpec | None,
+    timed: Plan | None,
+) -> Iterator[Problem]:
+    if not own_remarks or training.rl is not None:
+        return
+    folded = own_remarks.casefold()
+    if not any(cue in folded for cue in _CUES):
+        return
+    for sentence, quantities in sentence_quantities(own_remarks):
+        if _CHECKPOINT.search(sentence) is not None:
+            yield from _kept_problem(sentence, quantities, training, networks)
+            yield from _size_problem(sentence, quantities)
+            yield from _interval_problem(sentence, quantities, operations, timed)
+    yield from _counted_loss_problem(own_remarks)
+    if operations is not None and layout is not None and timed is not None:
+        yield from _loss_problem(own_remarks, cluster, layout, operations, networks, timed)
+
+
+def _kept_problem(
+    sentence: str, quantities: tuple[TextQuantity, ...], work: Workload, networks: NetworksSpec | None
+) -> Iterator[Problem]:
+    """The problem with checkpoints of a whole run that exceed the store, or the bytes of the sentence."""
+    steps, size = steps_of_run(work), saved_bytes(work.model, work)
+    if _KEPT.search(sentence) is None or _ELSEWHERE.search(sentence) is not None or not steps or not size:
+        return
+    every = [each for each in quantities if each.unit in (STEP, TOKEN) and _EVERY.search(sentence[: each.start])]
+    if len(every) != 1 or not every[0].value or not is_own(sentence, every[0]):
+        return
+    run = steps if every[0].unit == STEP else work.tokens or 0.0
+    count = int(run / every[0].value)
+    stated = [each for each in quantities if each.unit == BYTE and each.value > 1.5 * size]
+    store = networks.storage.capacity if networks is not None and networks.storage is not None else None
+    text = f"{plural(count, 'checkpoint')} of {display(size, 'B')}, one every {every[0].words}, are {display(count * size, 'B')}"
+    if store is not None and count * size > store.value:
+        yield RULE.problem("description", f"{text}, more than the {store.written} of the store", "keep fewer of them")
+    elif len(stated) == 1 and count * size > FAR * stated[0].value:
+        yield RULE.problem("description", f"{text}, not `{stated[0].words}`", "compute their size again")
+
+
+def _size_problem(sentence: str, quantities: tuple[TextQuantity, ...]) -> Iterator[Problem]:
+    """The problem with `20 checkpoints of 5.7 TB` beside another total."""
+    for number, (count, size) in enumerate(pairwise(quantities)):
+        between = sentence[count.end : size.start]
+        if count.unit != BARE or size.unit != BYTE or _OF_SIZE.match(between) is None or "oint" not in between:
+            continue
+        totals = [each for each in quantities[number + 2 :] if each.unit == BYTE]
+        if len(totals) == 1 and totals[0].value > size.value and count.value > 1:
+            right = count.value * size.value
+            if abs(totals[0].value / right - 1) > SAME + totals[0].step / totals[0].value and totals[0].value < right:
+                message = f"{count.words} checkpoints of {size.words} are {display(right, 'B')}, not {totals[0].words}"
+                yield RULE.problem("description", message, "compute their size again")
+
+
+def _interval_problem(
+    sentence: str, quantities: tuple[TextQuantity, ...], operations: OperationsSpec | None, timed: Plan | None
+) -> Iterator[Problem]:
+    """The problem with steps between checkpoints that are not the interval of the keys."""
+    interval = operations.interval if operations is not None else None
+    if interval is None or timed is None or timed.step_time_range is None or _KEPT.search(sentence) is not None:
+        return
+    every = [each for each in quantities if each.unit == STEP and _EVERY.search(sentence[: each.start])]
+    others = [each for each in quantities if each.unit == SECOND and each.value < DAY]
+    if len(every) != 1 or others or not is_own(sentence, every[0]) or "evalu" in sentence.casefold():
+        return
+    low, high = (every[0].value * each for each in timed.step_time_range)
+    if not interval.value / FAR <= high or not low <= interval.value * FAR:
+        message = f"a checkpoint every `{every[0].words}` is one every {display(low, 's')} to {display(high, 's')}, and the interval is {interval.written}"
+        yield RULE.problem("description", message, "correct the text or the key", severity="warning")
+
+
+def _counted_loss_problem(text: str) -> Iterator[Problem]:
+    """The problem with `three failures a week of 45 min each` beside another share of the time."""
+    for sentence, quantities in sentence_quantities(text):
+        match = _A_WEEK.search(sentence)
+        shares = [each for each in quantities if each.unit == SHARE]
+        times = [each for each in quantities if each.unit == SECOND and 60 <= each.value <= DAY]
+        if match is None or len(shares) != 1 or len(times) != 1 or _OF_TIME.match(sentence[shares[0].end :]) is None:
+            continue
+        count = NUMBER_WORDS.get(match["count"].lower()) or float(match["count"])
+        period = {"day": DAY, "week": 7 * DAY, "month": 30 * DAY}[match["period"].lower()]
+        lost = count * times[0].value / period
+        if lost > FAR * shares[0].value + 0.002 and lost < 1:
+            message = f"`{match[0]}` that cost {times[0].words} each take {percent(lost, 2)} of the time, not {shares[0].words}"
+            yield RULE.problem("description", message, "compute the share again")
+            return
+
+
+def _loss_problem(
+    text: str, cluster: Cluster, layout: Layout, operations: OperationsSpec, networks: NetworksSpec | None, timed: Plan
+) -> Iterator[Problem]:
+    """The problem with a share of the time that failures cost, or with a goodput, that the stated rates do not give."""
+    if timed.step is None or (operations.mean_time_between_failures is None and operations.node_mtbf is None):
+        return
+    stated = next(filter(None, (_stated_loss(*each) for each in sentence_quantities(text))), None)
+    if stated is None:
+        return
+    from clusterspec.cost.failures import catalog_of, interruptions  # few texts state a share
+
+    lost, words = stated
+    kept = interruptions(
+        cluster,
+        layout,
+        operations,
+        networks,
+        timed.parameters,
+        step=timed.step.seconds,
+        catalog=catalog_of(timed.design),
+    )
+    if 1 - kept.share > FAR * lost + 0.002:
+        message = f"`{words}`: failures every {display(kept.between.value, 's')}, restarts and checkpoints cost {percent(1 - kept.share, 2)} of the time"
+        yield RULE.problem("description", message, "correct the share, or save more often and restart faster")
+
+
+def _stated_loss(sentence: str, quantities: tuple[TextQuantity, ...]) -> tuple[float, str] | None:
+    """The share of the time that a sentence gives to failures, by itself or as what a goodput leaves."""
+    for each in quantities:
+        before, behind = sentence[: each.start], sentence[each.end :]
+        if each.unit != SHARE or _PARTLY.search(sentence) is not None:
+            continue
+        if _GOODPUT.search(before) is not None and 0.5 < each.value < 1:
+            return 1 - each.value, sentence[max(0, each.start - 12) : each.end].strip()
+        loses = _LOSS.search(before) is not None and _LOSES.search(before) is not None
+        if loses and _OF_TIME.match(behind) is not None and 0 < each.value < 0.3:
+            return each.value, each.words
+    return None
