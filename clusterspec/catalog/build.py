@@ -58,6 +58,7 @@ def accelerator(read: FactReader) -> Accelerator:
         on_chip_bandwidth=read.figure("on_chip.bandwidth", "rate"),
         peaks=read.peaks("peak"),
         unpublished_peaks=read.texts("unpublished_peaks"),
+        double_peak=read.peak("double_peak"),
         **power_figures(read),
         interconnects=read.texts("scale_up.interconnects"),
         scale_up_bandwidth=read.bandwidth("scale_up.bandwidth"),

@@ -80,6 +80,8 @@ class Accelerator(PoweredPart):
     """B/s over the whole chip, as its source counts them."""
     peaks: Mapping[str, Peak] = field(default_factory=dict)
     unpublished_peaks: tuple[str, ...] = ()
+    double_peak: Peak | None = None
+    """FLOP/s in native fp64, of matrix units where it has them; None where that is not known."""
     interconnects: tuple[str, ...] = ()
     scale_up_bandwidth: Bandwidth | None = None
     peer_bandwidth: Bandwidth | None = None

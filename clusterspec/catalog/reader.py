@@ -334,6 +334,12 @@ class FactReader:
                 found[name.removeprefix(f"{group}.")] = Peak.dense(quantity.dense, self._fact_origin(fact))
         return found
 
+    def peak(self, name: str) -> Peak | None:
+        """A dense peak that stands alone."""
+        fact = self._fact(name)
+        quantity = self._read_quantity(fact, fact.value, "peak") if fact else None
+        return Peak.dense(quantity.dense, self._fact_origin(fact)) if fact and quantity else None
+
     def achievable(self) -> Mapping[str, Figure]:
         """The measured figures: plain numbers are fractions, others are in SI units."""
         return {

@@ -162,6 +162,7 @@ import pytest
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_drawn_threads import Thread
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import sampled
 
 with (Path(__file__).parent / "stated_causes.csv").open(encoding="utf-8", newline="") as file:
     ROWS = tuple(csv.DictReader(file))
@@ -176,7 +177,7 @@ def _named(thread: Thread) -> list[str]:
     return names(compared) if compared is not None else []
 
 
-@pytest.mark.parametrize("thread", _threads("first"), ids=lambda each: each.address)
+@pytest.mark.parametrize("thread", sampled(_threads("first"), len(ROWS)), ids=lambda each: each.address)
 def test_the_cause_that_an_address_states_is_named_first(thread: Thread) -> None:
     assert _named(thread)[:1] == [thread.cause]
 

@@ -129,7 +129,7 @@ def test_a_round_trip_loses_nothing_that_both_formats_can_say() -> None:
         held = [model_weights(design.workload.model) for design in (before.design, after) if design.workload]
         assert held[0].total - held[0].positions == held[1].total - held[1].positions, (kind, model)
         compared += 1
-    assert compared > 20
+    assert compared > 15
 
 
 def test_the_model_of_megatron_is_the_one_of_the_catalog() -> None:

@@ -343,6 +343,7 @@ def test_an_object_states_the_machine_and_its_command_the_layout() -> None:
     assert [found[key] for key in machine] == ["tpu-v5p", 4, 32]
     launch = ("workload.model", "workload.sequence_length", "layout.framework", "layout.shard_group")
     assert [found[key] for key in launch] == ["llama-3.1-8b", 8192, "maxtext", 64]
+    assert found["cluster.scale_up.shape"] == [4, 4, 4]
     served = given(read(GROUP_OF_TWO))
     both = ("layout.tp", "layout.pp", "layout.nodes", "cluster.accelerators_per_node")
     assert [served[key] for key in both] == [8, 2, 2, 8]

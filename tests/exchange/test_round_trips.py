@@ -20,7 +20,7 @@ NAMES = {"torchtitan": "design.py", "maxtext": "design.yml", "dynamo": "design.y
 def exports(kind: str) -> Iterator[tuple[ExportInput, ExportedFile]]:
     """The designs that an exporter accepts, one for each text that it writes."""
     seen = set()
-    for design in sampled(designs(TARGETS[kind].software), 60):
+    for design in sampled(designs(TARGETS[kind].software), 24):
         with contextlib.suppress(NotExportable):
             written = exporter_of(kind).write(design)
             if written.content not in seen:
@@ -54,7 +54,7 @@ def test_what_an_exporter_writes_is_read_as_the_design_states_it(kind: str) -> N
                 if path in found and not any(line.startswith(f"{value}:") for line in written.omitted):
                     compared += 1
                     assert (path, found[path]) == (path, value)
-    assert compared > 9
+    assert compared > 4
 
 
 DESIGN = """workload:

@@ -7,8 +7,8 @@ A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B
 neither is stated by a key nor follows from the keys. The rule accepts the nodes with or without spares, the nodes of
 the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of decode and of the
 roles; with `recovery: shrink` any smaller number of nodes. Sentences about another machine (one that is replaced, compared
-with, or bought later), parts of a larger one (`128 of the 256 nodes`), blocks of a fabric (`pods of 96`) and parts that add up to
-the nodes (`62 and 31 more`) are not read.
+with, or bought later), parts of a larger one (`128 of the 256 nodes`), nodes that a load needs (`11,600 requests/s: 580
+nodes`), blocks of a fabric (`pods of 96`) and parts that add up to the nodes (`62 and 31 more`) are not read.
 
 A number of steps is compared with tokens / (batch × sequence length): one that the text calls the whole run has to agree
 to 5 %, and no other may be larger by half. A price of one accelerator or node, or its rent for an hour (`2.20 USD per
@@ -143,6 +143,11 @@ _PRICE = pattern(
     r" ?(?:per |/ ?|an? |for each )(?P<unit>GPU|accelerator|chip|card|node|server|instance)"
     r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour)?"
 )
+_OF_LOAD = pattern(
+    r"\d ?[kM]? (?:requests|queries|calls|tokens|users|sessions)(?:/s| (?:a|per) second| at once)?"
+    r"[^.;:=\d]{0,12}(?::|=|\b(?:needs?|requires?|takes?|that is|would be)\b)[^.;\d]{0,12}$"
+)
+"""The end of the words before a number of nodes that a load needs, which is no number of those that are there."""
 _SLICE = pattern(r"\b(v[2-4]|v5p)-(\d{1,5})\b")
 """The type of a slice of TPUs whose number counts cores, two a chip."""
 _STEPS = pattern(r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+)(?P<thousands>k)? (?:training |optimizer )?steps\b")
@@ -199,7 +204,7 @@ def check(
 
 def _slice_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
     """A slice of TPUs whose type has the number of chips in place of that of cores."""
-    match = _SLICE.search(description)
+    match = _SLICE.search(description) if cluster.accelerator.id.startswith("tpu-") else None
     if match is None or cluster.accelerator.id != f"tpu-{match[1]}" or int(match[2]) != cluster.accelerators:
         return
     message = f"the description says `{match[0]}`, whose number counts cores, two for each accelerator: it has {int(match[2]) // 2:,}, and the keys say {cluster.accelerators:,}"
@@ -243,7 +248,8 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
             end = what.end()
             ranged = len(before) > 1 and before[-1] in _RANGE_SIGNS and before[-2][-1].isdigit()
             behind = description[end : end + 16].lstrip()
-            if ranged or behind.startswith((*_AND_MORE, *_LATER)):
+            of_load = _OF_LOAD.search(description, max(0, number.start() - 48), number.start()) is not None
+            if ranged or of_load or behind.startswith((*_AND_MORE, *_LATER)):
                 continue  # the sizes of orders that a price is for: 50 to 99 nodes, 100 nodes and more
             if not names or before[-2][-1] == ".":
                 yield number[0] + what[0], count

@@ -4,8 +4,8 @@
 
 A `description` that names the accelerator, the network technology, the sharding, the training precision, the size of the
 model, a degree of the layout, the oversubscription, the tokens of a sequence, of a step or of the run, the batch, the load of a service,
-the warranty, the term, the delivery, the tax, the discount or the power budget, each once, where the keys state another.
-Numbers agree to 5 %, sizes of models to 30 %. A number that any other key states is accepted, and so is a setting that
+the warranty, the term, the delivery, the tax, the discount, the PUE, the price of a kWh, the response of the support or the power
+budget, each once, where the keys state another. Numbers agree to 5 %, sizes of models to 30 %, PUE and prices to 1 %. A number that any other key states is accepted, and so is a setting that
 the text only compares with (`moved from`, `instead of`, `not`). Sentences about another machine (one that is replaced,
 compared with, or bought later) are not read.
 
@@ -79,7 +79,7 @@ from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.quantity import YEAR
+from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER_WORDS,
@@ -93,8 +93,8 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
-SAME, SAME_MODEL = 0.05, 0.3
-"""Relative differences up to which two numbers are the same, and the sizes of two models: names round them."""
+SAME, SAME_MODEL, SAME_PRICE = 0.05, 0.3, 0.011
+"""Relative differences up to which two numbers are the same, the sizes of two models, which names round, and prices."""
 _N = rf"(?<![\w.,/×:-])(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|(?:{'|'.join(NUMBER_WORDS)})(?=[ -]))"
 """A number, in digits or as a word."""
 _SCALE = {
@@ -194,6 +194,27 @@ _NUMBERS = (
     Numbers("procurement.tax", "%", pattern(_N + r" ?(?P<s>%) (?:VAT|sales tax|tax)\b")),
     Numbers("procurement.discount", "%", pattern(_N + r" ?(?P<s>%) (?:discount|off)\b")),
     Numbers("procurement.discount", "iscount", pattern(r"\b[Dd]iscount of " + _N + r" ?(?P<s>%)")),
+    Numbers(
+        "procurement.pue", "PUE", pattern(rf"\bPUE (?:of |is |= ?|von |de |at )?{_N}(?! ?%|,?\d)"), same=SAME_PRICE
+    ),
+    Numbers(
+        "procurement.electricity",
+        "kWh",
+        pattern(r"(?!\d{1,2},)" + _N + r" ?(?:[A-Z]{3}|€|\$|£) ?(?:/|per |a |pro )kWh\b"),
+        same=SAME_PRICE,
+    ),
+    *(
+        Numbers(
+            "procurement.support.response",
+            "upport",
+            pattern(
+                rf"\b[Ss]upport (?:contract )?(?:that )?(?:responds|reacts|answers|comes) (?:within|in|after) {_N} {unit}\b"
+            ),
+            "s",
+            seconds,
+        )
+        for unit, seconds in (("(?:h|hours?)", HOUR), ("days?", DAY))
+    ),
     Numbers("cluster.power.budget", " IT", pattern(_N + r" ?(?P<s>kW|MW)(?: of)? IT\b"), "W"),
     *(
         Numbers(f"layout.{axis}", cue, pattern(rf"\b{cue}(?:[ -]parallel(?:ism)?)?[ =]{_N}\b"))
@@ -223,6 +244,7 @@ _NAMES = {
         r"\b(?:[Tt]rain(?:ed|ing|s)?|[Pp]re-?train(?:ed|ing)|[Tt]uning) in (?P<name>[Ff][Pp]\d{1,2}|[Bb][Ff]16|MXFP\d|NVFP4)\b"
     ),
 }
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _FAMILIES = {
     "infiniband": "infiniband",
     "roce": "roce",
@@ -300,8 +322,12 @@ def _own_numbers(
         found |= {f"layout.{axis}": getattr(layout, axis) for axis in ("tp", "pp", "cp", "ep")}
     if (bought := spec.procurement) is not None:
         found |= {
-            f"procurement.{key}": _si_value(getattr(bought, key)) for key in ("warranty", "term", "tax", "discount")
+            f"procurement.{key}": _si_value(getattr(bought, key))
+            for key in ("warranty", "term", "tax", "discount", "pue", "electricity")
         }
+        found["procurement.support.response"] = (
+            _si_value(bought.support.response) if bought.support is not None else None
+        )
         found["procurement.delivery.weeks"] = bought.delivery.weeks if bought.delivery is not None else None
     power = spec.cluster.power if spec.cluster is not None else None
     found["cluster.power.budget"] = _si_value(power.budget) if power is not None else None
@@ -363,7 +389,7 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
 
 def _plain_letters(name: str) -> str:
     """The letters and digits of a name, in lower case."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return "".join(filter(_PLAIN.__contains__, name.lower()))
 
 
 def _problem(words: str, key: str, own: str) -> Problem:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import NamedTuple
 
+from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
+from clusterspec.rules.knowledge.text_tokens import numbers_of
 from clusterspec.rules.knowledge.written_numbers import amount_in_text
 from clusterspec.standard import pattern
 
-_RATE = pattern(r"\b1 ?([A-Z]{3}) ?= ?(\d{1,9}(?:[.,]\d{1,9})?) ?([A-Z]{3})\b")
+_SIGNS = {"€": "EUR", "$": "USD", "US$": "USD", "£": "GBP", "₹": "INR", "₩": "KRW", "¥": "JPY", "zł": "PLN"}
+_CODE = r"([A-Z]{3}|US\$|[€$£₹₩¥]|zł)"
+_UNITS = r"(\d{1,9}(?:[.,]\d{1,9}){0,2})"
+_PER = r" ?(?:/|per|pro|je|par|por|al|za|für|pour|to the|to) ?(?:1 ?|one |each )?"
+_RATE = pattern(rf"\b1 ?{_CODE} ?(?:=|is|are|corresponds to|entspricht|équivaut à|equivale a) ?{_UNITS} ?{_CODE}(?!\w)")
+_AMOUNT_FOR_ONE = pattern(rf"(?<![\d.,]){_UNITS} ?{_CODE}{_PER}{_CODE}(?![\w/-])")
+_CODE_AND_AMOUNT_FOR_ONE = pattern(rf"(?<!\w){_CODE} ?{_UNITS}{_PER}{_CODE}(?![\w/-])")
+_PAIR = pattern(
+    r"\b([A-Z]{3}) ?/ ?([A-Z]{3})(?: (?:rate|at|of|is|the|fixed|kurs|cours|tipo|cambio|spot|forward|von|de|à|zu|a)\b){0,3} ?[=:@]? ?(\d{1,6}[.,]\d{1,6})(?! ?%)"
+)
+"""A pair as dealers write it: `EUR/USD 1.17` is 1.17 USD for one EUR."""
 _AMOUNT = pattern(
     r"\b([A-Z]{3}) ?(\d{1,3}(?:[,.' ]\d{3}){1,4}|\d{3,12})(?!\d|[.,]\d)|(\d{1,3}(?:[,.' ]\d{3}){1,4}|\d{3,12}) ?([A-Z]{3})\b"
 )
@@ -22,15 +35,41 @@ class StatedRate(NamedTuple):
     other: str
 
 
+def stated_rates(text: str) -> list[StatedRate]:
+    """The exchange rates of a text, each above zero.
+
+    >>> [each[1:] for each in stated_rates("48 000 USD au cours de 1 EUR = 1,0870 USD; 1.17 USD per EUR, € 0.85/$")]
+    [('EUR', 1.087, 'USD'), ('EUR', 1.17, 'USD'), ('USD', 0.85, 'EUR')]
+    >>> [each[1:] for each in stated_rates("fixed at EUR/PLN 4.31; EUR 0.16 per kWh, 400 EUR/GPU")]
+    [('EUR', 4.31, 'PLN')]
+    """
+    found = [_rate_of(match[0], match[1], match[2], match[3]) for match in _RATE.finditer(text)]
+    short = [_rate_of(match[0], match[3], match[1], match[2]) for match in _AMOUNT_FOR_ONE.finditer(text)]
+    short += [_rate_of(match[0], match[3], match[2], match[1]) for match in _CODE_AND_AMOUNT_FOR_ONE.finditer(text)]
+    short += [_rate_of(match[0], match[1], match[3], match[2]) for match in _PAIR.finditer(text)]
+    found += [each for each in short if {each.one, each.other} <= UNITS_PER_DOLLAR.keys()]  # no `EUR per GPU`
+    return [each for each in found if each.units and each.one != each.other]
+
+
+def _rate_of(text: str, one: str, digits: str, other: str) -> StatedRate:
+    one, other = _SIGNS.get(one, one), _SIGNS.get(other, other)
+    return StatedRate(text.strip(), one, _units_of(digits, one, other), other)
+
+
+def _units_of(digits: str, one: str, other: str) -> float:
+    """The units of one currency for another that digits stand for: of two readings the one nearer to the usual rate."""
+    usual = UNITS_PER_DOLLAR.get(other, 1.0) / UNITS_PER_DOLLAR.get(one, 1.0)
+    readings = [each for each in numbers_of(digits) if each > 0]
+    return min(readings, key=lambda each: abs(log(each / usual)), default=0.0)
+
+
 def stated_rate(text: str) -> StatedRate | None:
-    """The first exchange rate of a text above zero.
+    """The first exchange rate of a text above zero, by its kind; None without one.
 
     >>> stated_rate("48 000 USD au cours de 1 EUR = 1,0870 USD")
     StatedRate(text='1 EUR = 1,0870 USD', one='EUR', units=1.087, other='USD')
     """
-    found = _RATE.search(text)
-    units = float(found[2].replace(",", ".")) if found is not None else 0.0
-    return StatedRate(found[0], found[1], units, found[3]) if found is not None and units else None
+    return next(iter(stated_rates(text)), None)
 
 
 def amounts_in(text: str, currency: str) -> set[float]:

@@ -65,13 +65,17 @@ OF_RANGES = frozenset({"cable"})
 
 
 class StatedPrice(NamedTuple):
-    """A price in a spec, with the units of its measure that the price covers; both ends in US dollars."""
+    """A price in a spec, with the units of its measure that the price covers; both ends in US dollars.
+
+    ``most`` are the units that the upper end of its range may count, where a part is also sold for something else.
+    """
 
     at: Path
     kind: str
     low: float
     high: float
     size: float
+    most: float = 0.0
 
     @property
     def band(self) -> PriceBand:
@@ -86,7 +90,7 @@ class StatedPrice(NamedTuple):
         """How many times the price is below the range (below 1) or above it (above 1); 1 inside."""
         if self.high < self.band.low * self.size:
             return self.high / (self.band.low * self.size)
-        return max(1.0, self.low / (self.band.high * self.size))
+        return max(1.0, self.low / (self.band.high * max(self.size, self.most)))
 
 
 def usual_price_of(kind: str, design: Design, currency: str | None) -> float | None:
@@ -122,7 +126,20 @@ def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[Stat
     for at, kind, price in stated:
         size, (low, high) = _priced_amount(kind, design, rate), price_ends(price)
         if size and high:
-            yield StatedPrice(at, kind, low / rate, high / rate, size)
+            yield StatedPrice(at, kind, low / rate, high / rate, size, _rated_size(kind, design))
+
+
+TB_PER_RATE = 4.0
+"""Terabytes that cost at most as much as one GB/s of reading, by judgment: an appliance with few drives is sold for its
+controllers, ports and file system.
+"""
+
+
+def _rated_size(kind: str, design: Design) -> float:
+    """The terabytes that the rate of a store is worth; 0 for other parts and unknown rates."""
+    networks = design.spec.cluster.networks if design.spec.cluster is not None else None
+    read = networks.storage.read if networks is not None and networks.storage is not None else None
+    return TB_PER_RATE * read.value / (8 * GIGABIT) if kind == "storage" and read is not None else 0.0
 
 
 def _priced_amount(kind: str, design: Design, rate: float) -> float | None:

@@ -77,7 +77,7 @@ _LIGHT = {"vr": "SR", "sr": "SR", "dr": "DR", "fr": "FR", "lr": "LR"}
 """The standards that work with each other: VR is SR over a shorter run."""
 _DUPLEX = pattern(r"\b(?:lc|cs|sn)(?:[- /](?:duplex|upc|apc|lc))|\bduplex lc\b|\bdual lc\b|\blc\b")
 _MULTIMODE = pattern(
-    r"\bmulti-?mod(?:e|us|o|ale?|aux|al)?\b|\bwielomod\w*|\bmonimuoto\w*|マルチモード|多模|멀티모드|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|(?<![a-z])(?:\d+x)?[sv]r[1248]\b|\b(?:\d+g)?[ -]?sr\b"
+    r"\bmulti-?mod(?:e|us|o|ale?|aux|al)?\b|\bwielomod\w*|\bmonimuoto\w*|マルチモード|多模|멀티모드|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|(?<![a-z])(?:\d{1,3}x)?[sv]r[1248]\b|\b(?:\d{1,4}g)?[ -]?sr\b"
 )
 _SINGLE_MODE = pattern(
     r"\bsingle-?mode\b|\b(?:mono-?mod(?:e|o|us|ale?|aux|al)|enkelmod(?:e|us)|singel-?mod(?:e|us)?|jednomod\w*|yksimuoto\w*|einmoden\w*)\b|"

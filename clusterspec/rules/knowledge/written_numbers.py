@@ -39,7 +39,7 @@ _PRODUCT = pattern(
 """Two or three whole numbers with a sign of multiplication between them, with words behind each, and their result; hours
 of a service such as `24x7` are none."""
 _NO_DIGIT = pattern(r"\D")
-_SENTENCE_END = pattern(r"[.;#]\s")
+_SENTENCE_END = pattern(r"(?:(?<!\bi\.e)(?<!\be\.g)(?<!\bz\.B)(?<!\bd\.h)\.|[;#])\s")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
     "other",
@@ -59,6 +59,11 @@ _ANOTHER_MACHINE = (
     *(f" {owner}'s " for owner in _OWNERS),
     *(f" {verb} {each} " for verb in ("compared", "comparison") for each in ("with", "to")),
     *(f" for {each} " for each in ("scale", "comparison", "reference", "context")),
+    *(
+        f" {each} "
+        for each in ("replacement of", "replacement for", "replace the", "ersatz von", "ersatz für", "ersetzt")
+    ),
+    *(f" {each} " for each in ("remplace", "remplacement de", "sustituye", "reemplaza", "sostituisce", "vervangt")),
     *(f" phase {each} " for each in ("two", "three", "2", "3", "ii", "iii")),
     *(f" {verb} back " for verb in ("take", "takes", "taken", "taking")),
     *(f" {each} " for each in ("replaces", "replaced", "replacing", "predecessor", "successor", "retired", "legacy")),
@@ -111,6 +116,18 @@ def number_in_text(digits: str) -> float:
     """
     whole, _, rest = digits.partition(",")
     return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else digits.replace(",", ""))
+
+
+_POINTED = pattern(r"\d{1,3}(?:\.\d{3})+")
+
+
+def large_number_in_text(digits: str) -> float:
+    """The value of digits of what is counted in hundreds and more: a point before three digits separates thousands there.
+
+    >>> large_number_in_text("1.400"), large_number_in_text("1,400"), large_number_in_text("1.25")
+    (1400.0, 1400.0, 1.25)
+    """
+    return float(digits.replace(".", "")) if _POINTED.fullmatch(digits) is not None else number_in_text(digits)
 
 
 def amount_in_text(digits: str) -> float:
@@ -213,6 +230,8 @@ def sentences_of(text: str) -> list[str]:
 
     >>> sentences_of("Data: 1.2 PB. # the store")
     ['Data: 1.2 PB', '', 'the store']
+    >>> sentences_of("99.9 %, i.e. 43 min. Both zones")
+    ['99.9 %, i.e. 43 min', 'Both zones']
     """
     return _SENTENCE_END.split(text)
 
@@ -222,6 +241,8 @@ def without_other_machines(text: str) -> str:
 
     >>> without_other_machines("32 nodes of H200. It replaces the 36 DGX A100; two pods.")
     '32 nodes of H200. two pods.'
+    >>> without_other_machines("Replacement of the V100 partition, 48 nodes in 12 racks. Two rows.")
+    'Two rows.'
     >>> without_other_machines("24 DGX H200 en service, 8 s'ajoutent. 32 au total.")
     '32 au total.'
     """

@@ -4,8 +4,9 @@
 
 The power supplies of a node, or of a rack that is sold whole, are assumed to be spread evenly over the feeds of a rack.
 After a feed fails, half of them remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning where each
-accelerator then has to reduce its power by a tenth or more, else a note. The rule is silent where neither
-`cluster.power.supplies` nor the catalog states the supplies.
+accelerator then has to reduce its power by a tenth or more, else a note. It is an error where the description or a comment
+asks for full load without a feed. The rule is silent where neither `cluster.power.supplies` nor the catalog states the
+supplies.
 
 ## Why it matters
 
@@ -28,6 +29,15 @@ Ignore it where the load never reaches the nameplate, or a slower step until the
 clusterspec: 1
 cluster:
   platform: dgx-b200
+  nodes: 16
+  power: {feeds: 2N}
+```
+
+```yaml cluster.power.feeds
+clusterspec: 1
+description: A node runs on at full load when feed A or feed B is taken out for maintenance.
+cluster:
+  platform: dgx-h100
   nodes: 16
   power: {feeds: 2N}
 ```
@@ -63,16 +73,34 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.feed_loss import feed_loss
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
+from clusterspec.standard import pattern
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "note", "likely")
 CLEAR = 0.1
 """Share of the accelerators' power from which on the loss is a warning."""
 
+_FEED = pattern(
+    r"\b(?:feeds?|paths?|pdus?|supply lines?|power strings?|[ab][- ]side|side [ab]|circuits?|ups (?:strings?|systems?)|"
+    r"(?:strom)?einspeisung(?:en)?|stromwege?|alimentations?|voies?|acometidas?|ramas?|alimentazion[ei]|linee?)\b"
+)
+_LOST = pattern(
+    r"\b(?:los[est]\w*|fail\w*|fault\w*|outage|taken (?:out|down|off)|out of service|is out|maintenance|down|drops?|trips?|without (?:one|a|either)|"
+    r"ausfall\w*|fällt|ausfällt|wartung|panne|perte|défaillance|maintenance|fallo|falla|pérdida|mantenimiento|guasto|perdita)\b"
+)
+_FULL = pattern(
+    r"\b(?:full|nominal|rated|100 ?%) (?:load|power|performance|speed|rate)|\bun-?throttled\b|\b(?:without|no) (?:any )?(?:throttling|derating|power capping|capping|loss of performance|reduction)|"
+    r"\b(?:volle[rn]?|unter) (?:voll)?(?:last|leistung)|\bvolllast|\bpleine (?:charge|puissance)|\bplena (?:carga|potencia)|\bpieno carico|\bpiena potenza"
+)
+_LESS = pattern(
+    r"\b(?:not|never|no longer|cannot|nicht|pas|no) (?:[\w-]+ ){0,3}?(?:full|at full|volle?|pleine|plena)\b|\b(?:reduced|throttled|capped|slower|degraded|gedrosselt|réduite?)\b"
+)
 
-def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+
+def check(power: PowerSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     if power.feeds is None or power.feeds == "N":
         return
     loss = feed_loss(cluster, power)
@@ -85,4 +113,22 @@ def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     else:
         message = f"{loss.why}, and stops"
         remedy = "use more supplies or feeds"
-    yield RULE.problem("cluster.power.feeds", message, remedy, severity="warning" if loss.lost >= CLEAR else "")
+    if remarks and asks_for_full_load(remarks.lower()):
+        message = f"{message}; the text asks for full load without a feed"
+        yield RULE.problem("cluster.power.feeds", message, f"{remedy}, or use more feeds", severity="error")
+    else:
+        yield RULE.problem("cluster.power.feeds", message, remedy, severity="warning" if loss.lost >= CLEAR else "")
+
+
+def asks_for_full_load(text: str) -> bool:
+    """Whether a text in lower case says that nodes run at full load after the loss of a feed.
+
+    >>> asks_for_full_load("f-12: a node runs on at full load when feed a is taken out for maintenance")
+    True
+    >>> asks_for_full_load("when a feed fails the nodes run throttled"), asks_for_full_load("at full load a feed has 20 kw")
+    (False, False)
+    """
+    return any(
+        _FEED.search(each) and _LOST.search(each) and _FULL.search(each) and not _LESS.search(each)
+        for each in sentences_of(text)
+    )

@@ -95,7 +95,7 @@ def check(
         return
     if between is None:
         add = partial(advice_to_add, cluster=cluster, written=written_cluster, procurement=procurement)
-        yield from _unstated_rate_problem(operations.repair_time, failures, cluster, layout, add)
+        yield from _unstated_rate_problem(operations.repair_time, failures, cluster, layout, workload, add)
         return
     if between <= 0:
         return
@@ -133,7 +133,12 @@ def _nodes_in_repair(count: str) -> str:
 
 
 def _unstated_rate_problem(
-    repair: Quantity, failures: FailureRate, cluster: Cluster, layout: Layout | None, add: Callable[[int, int], str]
+    repair: Quantity,
+    failures: FailureRate,
+    cluster: Cluster,
+    layout: Layout | None,
+    workload: Workload | None,
+    add: Callable[[int, int], str],
 ) -> Iterator[Problem]:
     """The problem with fewer spares than are in repair on average even where nodes fail as rarely as they ever have."""
     between = failures.best
@@ -150,7 +155,8 @@ def _unstated_rate_problem(
     )
     missing = needed - cluster.spare_nodes
     help_ = f"{add(missing, missing)}, shorten the repair, or state the failure rate"
-    severity = "note" if _severity(away, needed, idle, cluster, layout) == "note" else "warning"
+    apart = _engines_stay_in_nodes(cluster, layout, workload) and needed <= SMALL * cluster.nodes
+    severity = "note" if apart or _severity(away, needed, idle, cluster, layout) == "note" else "warning"
     yield RULE.problem("cluster.spare_nodes", message, help_, severity=severity)
 
 

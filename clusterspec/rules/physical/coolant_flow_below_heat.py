@@ -2,8 +2,9 @@
 
 ## What it finds
 
-A flow in liters a minute and a rise in K that the description states for each rack, or for all of them, and whose heat is
-below that which the nodes give to the liquid at full load. It is an error.
+A flow (in liters a minute or a second, m³ an hour, or gallons a minute) and a rise in K that the description states for each
+rack, or for all of them, and whose heat is below that which the nodes give to the liquid at full load. It is an error. Also a
+flow for each kilowatt that carries less than a kilowatt. The temperatures may stand in another sentence if it is the only one.
 
 Heat = flow × density × heat capacity × rise: with water 4.18 kJ and with a quarter of propylene glycol (PG25) 4 kJ for
 each liter and K.
@@ -45,12 +46,19 @@ cluster: {platform: mi355x-ubb8, nodes: 32, power: {node: 15.2 kW, nodes_per_rac
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import loop_heat
 from clusterspec.finding import Problem
+from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.knowledge.written_numbers import (
+    MOST_MATCHES,
+    NUMBER,
+    large_number_in_text,
+    number_in_text,
+)
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
@@ -60,10 +68,23 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 WATER, GLYCOL = 4180.0, 4000.0
 """Joules that a liter of water, and of PG25, takes up for each K."""
+_LITER = r"(?:l|liters?|litres?|liter|litros?|litri)\b(?: of [\w%/ ]{2,20}?)? ?(?:/|a|per|pro|par|por|al)"
 _FLOW = pattern(
-    rf"{NUMBER} ?(?:(?:l|lpm|liters?|litres?|liter|litros?|litri)\b(?: of [\w%/ ]{{2,20}}?)? ?(?:/|a|per|pro|par|por|al) ?(?:min\w*|minute)\b|lpm\b|l/min\b)"
+    rf"{NUMBER} ?(?:(?P<minute>{_LITER} ?(?:min\w*|minute)\b|lpm\b|l/min\b)|(?P<second>{_LITER} ?(?:s|sec|second|sekunde|seconde|segundo)\b|lps\b)|"
+    r"(?P<hour>(?:m³|m3|cbm|cubic met(?:er|re)s?) ?(?:/|a|an|per|pro|par|por) ?(?:h|hr|hours?|stunde|heure|hora)\b)|"
+    r"(?P<gallon>(?:us )?gpm\b|gal(?:lons?)? ?(?:/|a|per) ?min\w*))"
 )
-_CUBIC_METERS = pattern(rf"{NUMBER} ?(?:m³|m3|cbm) ?(?:/|a|per|pro|par|por) ?(?:h|hours?|stunde|heure|hora)\b")
+_LITERS = {"minute": 1.0, "second": 60.0, "hour": 1000 / 60, "gallon": 3.785411784}
+"""Liters a minute of one unit of a flow."""
+_OF_AIR = pattern(r"\b(?:air|airflow|luft\w*|aire|fans?|crahs?|cracs?|hall|exhaust)\b")
+_TOTAL = pattern(
+    r"\b(?:in (?:total|all|sum)|total\w*|together|altogether|overall|for all|(?:whole|entire) (?:loop|plant|building|hall|machine|cluster)|insgesamt|gesamt\w*|zusammen|au total|en tout|en total|in totale|totaal|totalt)\b"
+)
+_PER_KILOWATT = pattern(r"^ ?(?:/|per|a|for each|each|pro|je|par|por) ?kw\b")
+_OF_UNIT = pattern(
+    r"\b(?:per|each|every|a|je|pro|par|chaque|cada|por) (?:cdu|pump|tray|node|server|plate|cold plate|unit|row|manifold|quick|branch)s?\b"
+)
+"""Words of a flow of some other part."""
 _SUPPLY = pattern(
     rf"\b(?:supply|flow temperature|vorlauf|départ|impulsión|ida|mandata|aanvoer|framledning|fremløb|turledning)\b[^.;\d]{{0,24}}{NUMBER} ?°? ?c\b|"
     rf"{NUMBER} ?°? ?c (?:supply|in(?:let)?|vorlauf|départ|aller|ida|mandata|aanvoer|frem|fram|tur)\b"
@@ -75,6 +96,10 @@ _RETURN = pattern(
 _RISE = pattern(
     rf"\b(?:rise|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,20}}{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread)\b"
 )
+_CLAUSE = pattern(r"[,;:()]|\b(?:which is|that is|i\.e\.|das sind|soit|es decir)\b")
+_COOLANT = pattern(r"\b(?:coolant|water|pg ?-?25|glycol|loop|liquid|cold plates?|wasser|eau|agua|acqua|vatten)\b")
+SAME = 0.95
+"""Share of a kilowatt that a flow of each kilowatt carries at least, since both are rounded."""
 _PER_RACK = pattern(r"\b(?:every|each|per|a|jede[mrs]?|chaque|cada|ogni|elk[e]?) (?:rack|cabinet)\b|/ ?rack\b")
 _OF_GLYCOL = pattern(r"\b(?:pg ?-?25|glycol|glykol)\b")
 
@@ -83,31 +108,62 @@ def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, texts: Purcha
     if power.cooling != "liquid" or not texts.remarks:
         return
     heat = loop_heat(cluster, counts.fabric, power)
-    for sentence in texts.description.split(". "):
-        liters, kelvin = _liters_per_minute(sentence), _rise_in(sentence)
-        if heat is None or liters is None or kelvin is None:
-            continue
-        carried = liters / 60 * (GLYCOL if _OF_GLYCOL.search(sentence) is not None else WATER) * kelvin
-        racks = cluster.all_nodes / power.nodes_per_rack if power.nodes_per_rack else 0.0
-        of_rack = _PER_RACK.search(sentence) is not None
-        given = heat[0] / racks if of_rack and racks else 0.0 if of_rack else heat[0]
-        if 0 < carried < given:
-            message = f"{liters:g} liters a minute that rise by {kelvin:g} K carry {display(carried, 'W')}, and {'a rack gives' if of_rack else 'the nodes give'} {display(given, 'W')} to the liquid at full load"
-            yield RULE.problem("description", message, f"plan {liters * given / carried:,.0f} liters a minute")
-            return
+    rises = {rise for each in texts.sentences if (rise := _rise_in(each)) is not None}
+    glycol = _OF_GLYCOL.search(texts.description) is not None
+    racks = cluster.all_nodes / power.nodes_per_rack if power.nodes_per_rack else 0.0
+    for sentence in texts.sentences:
+        kelvin = _rise_in(sentence) or (next(iter(rises)) if len(rises) == 1 else None)
+        for flow in _flows_in(sentence) if kelvin is not None and heat is not None else ():
+            if kelvin is None or heat is None:
+                continue
+            in_glycol = _OF_GLYCOL.search(sentence) is not None or (glycol and _rise_in(sentence) is None)
+            carried = flow.liters / 60 * (GLYCOL if in_glycol else WATER) * kelvin
+            given = {"rack": heat[0] / racks if racks else 0.0, "kw": 1000.0 * SAME, "all": heat[0]}[flow.of]
+            whose = {"rack": "a rack gives", "kw": "it is for", "all": "the nodes give"}[flow.of]
+            if 0 < carried < given:
+                message = f"{flow.liters:g} liters a minute that rise by {kelvin:g} K carry {display(carried, 'W')}, and {whose} {display(given / (SAME if flow.of == 'kw' else 1), 'W')} to the liquid at full load"
+                yield RULE.problem(
+                    "description",
+                    message,
+                    f"plan {flow.liters * given / carried:,.{0 if flow.of != 'kw' else 2}f} liters a minute",
+                )
+                return
 
 
-def _liters_per_minute(sentence: str) -> float | None:
-    """The flow that a sentence states, in liters a minute; None without one.
+class _Flow(NamedTuple):
+    """Liters a minute of a ``rack``, of each ``kw`` of heat, or of ``all`` of the machine."""
 
-    >>> _liters_per_minute("the loop gives 12 m³/h"), _liters_per_minute("90 liters per minute of pg25")
-    (200.0, 90.0)
+    liters: float
+    of: str
+
+
+def _flows_in(sentence: str) -> Iterator[_Flow]:
+    """The flows of coolant that a sentence in lower case states.
+
+    >>> [*_flows_in("the loop gives 12 m³/h"), *_flows_in("90 liters per minute of pg25 for each rack"), *_flows_in("20 gpm a cdu")]
+    [_Flow(liters=200.0, of='all'), _Flow(liters=90.0, of='rack')]
+    >>> [*_flows_in("640 l/min in total, which is 80 l/min at the manifold of each rack")]
+    [_Flow(liters=640.0, of='all'), _Flow(liters=80.0, of='rack')]
+    >>> [*_flows_in("1.5 l/min per kw"), *_flows_in("the fans move 4,000 m3/h of air")]
+    [_Flow(liters=1.5, of='kw')]
     """
-    flow = _FLOW.search(sentence)
-    if flow is not None:
-        return number_in_text(flow[1])
-    cubic = _CUBIC_METERS.search(sentence)
-    return number_in_text(cubic[1]) * 1000 / 60 if cubic is not None else None
+    matches = [*islice(_FLOW.finditer(sentence), MOST_MATCHES)]
+    for index, match in enumerate(matches):
+        begin = matches[index - 1].end() if index else 0
+        before = _CLAUSE.split(sentence[begin : match.start()])[-1] if index else sentence[: match.start()]
+        end = matches[index + 1].start() if index + 1 < len(matches) else len(sentence)
+        behind = sentence[match.end() : end]
+        near = f"{before} {match[0]} {_CLAUSE.split(behind)[0] if index + 1 < len(matches) else behind}"
+        if _OF_AIR.search(near) is not None and _COOLANT.search(near) is None:
+            continue
+        liters = large_number_in_text(match[1]) * _LITERS[match.lastgroup or "minute"]
+        if _PER_KILOWATT.search(behind) is not None:
+            yield _Flow(liters, "kw")
+        elif _OF_UNIT.search(near) is not None and _PER_RACK.search(near) is None:
+            continue
+        else:
+            of_rack = _PER_RACK.search(near) is not None and _TOTAL.search(behind[:20]) is None
+            yield _Flow(liters, "rack" if of_rack else "all")
 
 
 def _rise_in(sentence: str) -> float | None:

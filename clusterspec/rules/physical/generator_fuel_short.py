@@ -5,7 +5,8 @@
 A description with one tank (`990 litres`), the liters that a kilowatt-hour takes (`0.25 litre per kWh`) and the hours
 without refueling, where the tank is empty sooner at the full load of the machine, with cooling by `procurement.pue`. Also
 batteries of the quote (`2 × 100 kWh`) that hold less than the machine draws in the time for which by the description they
-carry it.
+carry it. Also a sentence with one tank, the liters that a generator takes in an hour and the hours it has to run, and one with
+the energy of batteries, a power and the minutes for which they carry it, where the product is larger.
 
 ## Why it matters
 
@@ -62,6 +63,7 @@ from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
     NUMBER_WORDS,
     count_in_text,
+    large_number_in_text,
     number_in_text,
     time_in_text,
 )
@@ -89,7 +91,67 @@ _CARRIED = pattern(
 """The time for which by a text batteries carry the machine."""
 
 
+_BURNED_HOURLY = pattern(
+    rf"{NUMBER} ?{_LITER} ?(?:/|per|a|an|each|pro|par|por) ?(?:h|hr|hours?|stunde|heure|hora|ora)\b"
+)
+_ALONE = pattern(
+    rf"(?i){_LITER} ?(?:/|per|a|an|each|pro|par|por) ?(?:h|hr|hours?|stunde|heure|hora|ora)\b|\dk?M?Wh\b|\d [kM]Wh\b"
+)
+"""What a sentence with all figures of a tank or of batteries holds."""
+_RUN = pattern(r"(?<![\w.,])(\d{1,3}) ?(?:h|hours|stunden|heures|horas|ore|uur)\b(?! ?(?:to|bis|-) ?\d)")
+_DAYS = pattern(r"(?<![\w.,])(\d{1,2}) (?:days|tage|jours|días|giorni)\b")
+_MINUTES = pattern(r"(?<![\w.,-])(\d{1,3}) ?(?:min(?:utes?|uten)?|minutos|minuti)\b")
+_POWER = pattern(rf"{NUMBER} ?(k|m)w\b(?!h)")
+_OF_BATTERY = pattern(r"\b(?:batter(?:y|ies)|batterien?|baterías?|accus?|bess|ups|usv|onduleurs?|sai)\b")
+_NOT_WHOLE = pattern(
+    r"\b(?:half|part|until|each|per|single|one of|beyond|more than|rather|not|only|instead|recharg\w*|shutdown)\b"
+)
+
+
+def _stated_alone(sentence: str) -> tuple[str, str] | None:
+    """The message and the remedy of a sentence that states tank, consumption and hours, or energy, power and minutes.
+
+    >>> _stated_alone("the generator burns 280 l/h, and its tank of 5,000 l lasts 24 h")
+    ('5,000 liters last 17.9 h at 280 liters an hour, and the text asks for 24 h', 'order a larger tank, or a contract for refueling')
+    >>> _stated_alone("the ups batteries of 200 kwh carry 1.2 mw for 15 minutes")
+    ('batteries of 200 kWh carry 1.2 MW for 10 minutes, and the text asks for 15', 'order more batteries, or plan with a shorter time')
+    >>> _stated_alone("the ups batteries of 300 kwh carry 1.2 mw for 15 minutes")
+    """
+    if _NOT_WHOLE.search(sentence) is not None:
+        return None
+    hourly, tanks = {*_BURNED_HOURLY.findall(sentence)}, {*_TANK.findall(_BURNED_HOURLY.sub("", sentence))}
+    hours = {float(each) for each in _RUN.findall(_BURNED_HOURLY.sub("", sentence))} | {
+        24.0 * float(each) for each in _DAYS.findall(sentence)
+    }
+    if len(hourly) == len(tanks) == len(hours) == 1:
+        burned, tank, asked = large_number_in_text(hourly.pop()), large_number_in_text(tanks.pop()), hours.pop()
+        if 0 < tank < burned * asked:
+            message = f"{tank:,.10g} liters last {tank / burned:.1f} h at {burned:,.10g} liters an hour, and the text asks for {asked:g} h"
+            return message, "order a larger tank, or a contract for refueling"
+    stored, powers, minutes = ({*setting.findall(sentence)} for setting in (_STORED, _POWER, _MINUTES))
+    if _OF_BATTERY.search(sentence) is None or not len(stored) == len(powers) == len(minutes) == 1:
+        return None
+    (energy, unit), (drawn, scale), asked = stored.pop(), powers.pop(), float(minutes.pop())
+    held = number_in_text(energy) * (1e6 if unit == "m" else 1e3)
+    watts = number_in_text(drawn) * (1e6 if scale == "m" else 1e3)
+    lasts = held / watts * 60 if watts else asked
+    if 0 < lasts < asked * ALMOST:
+        message = f"batteries of {held / 1e3:,.10g} kWh carry {display(watts, 'W')} for {lasts:.3g} minutes, and the text asks for {asked:g}"
+        return message, "order more batteries, or plan with a shorter time"
+    return None
+
+
+ALMOST = 0.97
+"""Share of a time up to which rounded figures agree."""
+
+
 def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
+    alone_stated = texts.remarks and _ALONE.search(texts.remarks) is not None
+    for sentence in texts.sentences if alone_stated else ():
+        alone = _stated_alone(sentence)
+        if alone is not None:
+            yield RULE.problem("description", *alone)
+            return
     stated = "kwh" in texts.remarks.lower() and not cluster.cloud
     quoted = any("kwh" in (line.part or "").lower() for line in texts.procurement.quote or ())
     if not (stated or quoted):
@@ -102,7 +164,7 @@ def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts:
     burned, hours = _BURNED.findall(text), _HOURS.findall(text)
     if len(burned) != 1 or len(hours) != 1:
         return
-    tanks = {number_in_text(each) for each in _TANK.findall(text)}
+    tanks = {large_number_in_text(each) for each in _TANK.findall(text)}
     drawn = it_power(cluster, counts.fabric, power)
     if len(tanks) != 1 or drawn is None:
         return

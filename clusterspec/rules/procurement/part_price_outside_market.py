@@ -3,7 +3,8 @@
 ## What it finds
 
 The rule divides prices in `prices` or in lines of the quote by the size of the part: a switch by the total rate of its
-ports, a NIC, a transceiver or a cable by its rate, storage by its capacity, a rack by its power, and a year of support
+ports, a NIC, a transceiver or a cable by its rate, storage by its capacity (or by its rate, where that
+is worth more: 4 TB for one GB/s), a rack by its power, and a year of support
 by the price of the parts. A price outside the market range is a warning, and a price outside by a factor of three an
 error. Prices of nodes are reported by `price-outside-market`.
 
@@ -59,6 +60,7 @@ from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.market import StatedPrice, stated_prices
 from clusterspec.rules.knowledge.purchases import band_in_currency, is_bought, price_ends
 from clusterspec.rules.knowledge.quoted_readings import counts_in_text
+from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent, plain
@@ -105,7 +107,7 @@ def _price_of_unit(price: StatedPrice, currency: str) -> str:
     return (
         f"{percent(each, 2)} {price.band.unit}"
         if price.kind == "support_per_year"
-        else f"{plain(each, 2)} {currency} for one {price.band.unit}"
+        else f"{plain(each * UNITS_PER_DOLLAR[currency], 2)} {currency} for one {price.band.unit}"
     )
 
 
@@ -113,4 +115,5 @@ def _usual_price_text(price: StatedPrice, currency: str) -> str:
     low, high, _ = price.band
     if price.kind == "support_per_year":
         return f"{percent(low, 2)} to {percent(high, 2)}"
-    return f"{plain(low, 2)} to {plain(high, 2)} {currency}"
+    rate = UNITS_PER_DOLLAR[currency]
+    return f"{plain(low * rate, 2)} to {plain(high * rate, 2)} {currency}"

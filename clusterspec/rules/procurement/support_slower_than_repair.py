@@ -2,8 +2,9 @@
 
 ## What it finds
 
-`operations.repair_time` below `procurement.support.response`, both as stated, without parts on site: neither
-`operations.stock` nor a text that names spare parts on site, or machines of a depot.
+`operations.repair_time`, or the time after which a failed node is back by the description, below
+`procurement.support.response`, both as stated, without parts on site: neither `operations.stock` nor a text that names spare
+parts on site, or machines of a depot. A text that there are none (`no parts are kept on site`) names none.
 
 ## Why it matters
 
@@ -28,6 +29,13 @@ operations: {repair_time: 24 h}
 procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, support: {term: 4 years, response: 120 h}}
 ```
 
+```yaml procurement.support.response
+clusterspec: 1
+description: The availability counts on a failed node being back within 6 h. No parts are kept on site.
+cluster: {platform: dgx-h100, nodes: 32}
+procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, support: {term: 4 years, response: 5 days}}
+```
+
 ## Silent
 
 ```yaml
@@ -48,28 +56,67 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, count_in_text, time_in_text
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning")
 _ON_SITE = pattern(
     r"\b(?:spares?|parts|machines?|nodes?|boxes|units?) (?:\w+ ){0,3}?(?:on[- ]?site|in stock|on the shelf|in (?:the|our) (?:store|depot)|at (?:the|our) (?:site|depot))\b|"
-    r"\bon[- ]site (?:spares?|parts|stock)\b|\bdepots?\b"
+    r"\bon[- ]site (?:spares?|parts|stock)\b|\bdepots?\b|\bspares? (?:vor ort|sur (?:le )?site|en (?:el )?sitio|in sede|op locatie|in lager)\b"
 )
 """Words of parts, or whole machines, that replace a failed one at once."""
+_NONE = pattern(
+    r"\b(?:no|none|not|never|neither|nor|without|kein\w*|nicht|ohne|aucune?s?|pas|sans|ning[uú]n\w*|sin|nessun\w*|senza|geen|zonder|inga|utan|ingen|uden|bez)\b"
+)
+"""Words of a clause by which there are no parts."""
+_CLAUSE_END = pattern(r"[.,;:()#]")
+BROKEN = ("ailed", "roken", "aulty", "efect", "efekt", "ead ", "usgefallen")
+"""Letters of the words for a broken node."""
+_FAILED = r"\b(?:failed|broken|faulty|defective|dead|defekte[nrs]?|ausgefallene[nrs]?) (?:node|server|machine|system|knoten)s?\b[^.;\d]{0,30}?"
+_TIME = rf"(?<![\w.,])(\d{{1,3}}|{'|'.join(NUMBER_WORDS)}) ?(h|hours?|days?)\b"
+_REPAIRED = pattern(
+    rf"{_FAILED}\b(?:back|repaired|replaced|restored|up|again|in service|repair time|wieder)\b[^.;\d]{{0,24}}?{_TIME}"
+    rf"|{_FAILED}\b(?:within|after|in|nach|innerhalb von) {_TIME}[^.;\d]{{0,16}}?\b(?:back|again|repaired|replaced|up|wieder)\b"
+)
+"""The time after which a failed node works again, by a text."""
 
 
-def check(procurement: ProcurementSpec, operations: OperationsSpec, texts: PurchaseTexts) -> Iterator[Problem]:
-    support, repair = procurement.support, operations.repair_time
-    if support is None or support.response is None or repair is None or repair.value >= support.response.value:
+def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts: PurchaseTexts) -> Iterator[Problem]:
+    support = procurement.support
+    if support is None or support.response is None or (operations is not None and operations.stock is not None):
         return
-    if operations.stock is not None or _ON_SITE.search(texts.description) is not None:
+    stated = operations.repair_time if operations is not None else None
+    seconds = stated.value if stated is not None else _repair_in_text(texts)
+    if not 0 < seconds < support.response.value or _has_parts_on_site(texts.description):
         return
+    planned = stated.written if stated is not None else display(seconds, "s")
     yield RULE.problem(
         "procurement.support.response",
-        f"the support replaces a part within {support.response.written}, and a failed node is planned to be back after {repair.written}",
+        f"the support replaces a part within {support.response.written}, and a failed node is planned to be back after {planned}",
         "buy faster support, keep parts on site, or plan the longer repair and more spares",
-        related=[("operations.repair_time", "the planned repair")],
+        related=[("operations.repair_time", "the planned repair")] if stated is not None else (),
+        confidence="" if stated is not None else "likely",
     )
+
+
+def _repair_in_text(texts: PurchaseTexts) -> float:
+    """Seconds after which a failed node is back by the description; 0 without one such time."""
+    if not any(cue in texts.remarks for cue in BROKEN):
+        return 0.0
+    matches = [[each for each in match if each] for match in _REPAIRED.findall(texts.description)]
+    found = {time_in_text(str(count_in_text(number)), unit) for number, unit in matches}
+    return found.pop() if len(found) == 1 else 0.0
+
+
+def _has_parts_on_site(text: str) -> bool:
+    """Whether a clause of a text names parts on site, and does not say that there are none.
+
+    >>> _has_parts_on_site("spare parts on site, no spare node"), _has_parts_on_site("no parts are kept on site: see below")
+    (True, False)
+    """
+    clauses = [each for each in _CLAUSE_END.split(text) if _ON_SITE.search(each) is not None]
+    return any(_NONE.search(each) is None for each in clauses)

@@ -7,6 +7,11 @@ a table row that contradicts the formula of the other rows, and a factor of 3 fo
 accepts rounding, and a factor of two where the sentence mentions directions. Other rules report known mistakes, such as
 bits for bytes.
 
+In a spec: calculations of the description, the comments, the milestones and the lines of the quote whose result does not follow
+from their figures, in numbers of things, money, power, energy, times and percents: `8 nodes x 9.5 kW = 67 kW`, `0.5 % of
+9,944,352 = 497,218`, `16 servers at 412,000 GBP each cost 6,952,000 GBP`. Commas and points may separate thousands or decimals,
+a result may be rounded in its last digit, and units that the rule does not know are left alone.
+
 ## Why it matters
 
 Readers rely on such figures. Eight NICs of 400 Gb/s are 3.2 Tb/s; with 400 Gb/s, 16 GB take 320 ms in the plan instead
@@ -21,6 +26,12 @@ Correct the figure. The message gives the result.
 Ignore it where the equals sign means something else.
 
 ## Fires
+
+```yaml description
+clusterspec: 1
+description: Eight servers; 8 nodes x 9.5 kW = 67 kW, and 0.5 % of 9,944,352 EUR a week = 49,722 EUR.
+cluster: {platform: gaudi3-hls, nodes: 8}
+```
 
 ```markdown 1
 A node has 8 x 400 Gb/s = 400 Gb/s of network bandwidth.
@@ -42,6 +53,12 @@ A node has 8 x 400 Gb/s = 3.2 Tb/s of network bandwidth, or 8 × 50 GB/s = 400 G
 One direction of NVLink 4 is 18 links × 25 GB/s = 450 GB/s, and 16/450 = 0.036 s for 16 GB.
 ```
 
+```yaml
+clusterspec: 1
+description: Eight servers; 8 nodes x 9.5 kW = 76 kW, and 0,5 % von 9.944.352 EUR = 49.722 EUR a week.
+cluster: {platform: gaudi3-hls, nodes: 8}  # 8 x 8 = 64 accelerators, 64 x 3 = 192 links
+```
+
 ## Sources
 
 - The traffic of ZeRO-3: S. Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, section 7.2, https://arxiv.org/abs/1910.02054
@@ -49,6 +66,45 @@ One direction of NVLink 4 is 18 links × 25 GB/s = 450 GB/s, and 16/450 = 0.036 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
+from clusterspec.spec.model import Spec
+from clusterspec.units.display import plain
 
 RULE = Rule.of(__name__, "error", "likely")
+CUES = ("=", "≈", "×", " x ", "% of", "% von", "% der", "% de", "% van", "% di", " each ")
+"""Signs without one of which a text has no calculation that is read."""
+LONGEST = 90
+"""Characters of a calculation that a message quotes."""
+
+
+def check(spec: Spec, remarks: str) -> Iterator[Problem]:
+    bought = spec.procurement
+    if bought is None and not any(cue in remarks for cue in CUES):
+        return
+    milestones = bought.delivery.milestones if bought is not None and bought.delivery is not None else None
+    texts: list[tuple[Path, str]] = [(("description",), remarks)]
+    texts += [(("procurement", "delivery", "milestones", at), each) for at, each in enumerate(milestones or ())]
+    lines = bought.quote or () if bought is not None else ()
+    texts += [(("procurement", "quote", at, "part"), line.part or "") for at, line in enumerate(lines)]
+    for path, text in texts:
+        if any(cue in text for cue in CUES):
+            yield from _wrong_calculations(path, text)
+
+
+def _wrong_calculations(at: Path, text: str) -> Iterator[Problem]:
+    from clusterspec.rules.knowledge.text_equations import equations_in, is_wrong  # most texts have no calculation
+    from clusterspec.rules.knowledge.text_tokens import tokens_of
+
+    for equation in equations_in(tokens_of(text), text):
+        if is_wrong(equation):
+            left, token = equation.left[0], equation.result
+            alike = left.dimensions == token.dimensions
+            right = plain(left.value / token.scale if alike else left.plain, 6)
+            written = " ".join(equation.text.split())
+            excerpt = written if len(written) <= LONGEST else f"… {written[-LONGEST:]}"
+            message = f"`{excerpt}`: the left side is {right}{f' {token.unit}' if alike and token.unit else ''}"
+            yield RULE.problem(at, message, "correct the figures, and what was derived from them")

@@ -1,0 +1,151 @@
+"""Thresholds of congestion or flow control in the text exclude each other.
+
+## What it finds
+
+In the description and the comments, on Ethernet:
+
+- a lowest marking threshold of ECN (Kmin) that is not below the highest (Kmax): an error;
+- a threshold of priority flow control (xoff) below Kmin, so that ports pause before ECN marks a packet: a warning;
+- a headroom of a port that is below the bytes in flight on its cable: two ways of light at the rate of a link, with the length
+  that the sentence states: an error;
+- packets of hosts that are larger than those of the switches, or with VXLAN larger than these less 50 bytes: an error.
+
+## Why it matters
+
+Without room between the thresholds the fabric drops packets, or pauses whole trees of links. RDMA then repeats whole
+messages, and collectives lose most of their bandwidth.
+
+## What to do
+
+Order them Kmin, Kmax, xoff, buffer. Headroom is the cable there and back, two packets, and the time of the answer.
+
+## When to ignore it
+
+Ignore it where the figures are of different queues or switches.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: ECN on queue 3 has Kmin 2000 KB and Kmax 500 KB.
+cluster: {platform: mi300x-ubb8, nodes: 16, scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s}}
+```
+
+```yaml description
+clusterspec: 1
+description: ECN marks from Kmin 1 MB on, up to Kmax 2 MB, and xoff of PFC is 400 KB.
+cluster: {platform: mi300x-ubb8, nodes: 16, scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: ECN on queue 3 has Kmin 500 KB and Kmax 2000 KB, and xoff of PFC is 3 MB.
+cluster: {platform: mi300x-ubb8, nodes: 16, scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s}}
+```
+
+## Sources
+
+- Thresholds of ECN and PFC for RoCE, and their order: https://arxiv.org/abs/1505.00139
+- Headroom by length and rate: https://www.ieee802.org/1/pages/802.1bb.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+PER_METER = 1.46 / 299_792_458
+"""Seconds of light for a meter of fiber."""
+OVERLAY = 50
+"""Bytes that VXLAN adds to a packet: outer Ethernet, IP and UDP headers and its own (RFC 7348)."""
+_CUES = pattern(r"(?i)\bk[-_ ]?min\b|\becn|marking threshold|wred|head-?room|\bmtu\b|x-?off|pause threshold")
+_BYTES = rf"{NUMBER} ?(k|m)?i?b(?:ytes?)?\b"
+_GAP = r"(?: ?(?:=|:|is|of|at|from|bei|von|à|de|threshold|value|set to)){0,3} ?"
+_LOW = pattern(rf"\b(?:k[-_ ]?min|ecn[-_ ]min\w*|min(?:imum)? (?:ecn |marking )?threshold|wred min\w*){_GAP}{_BYTES}")
+_HIGH = pattern(rf"\b(?:k[-_ ]?max|ecn[-_ ]max\w*|max(?:imum)? (?:ecn |marking )?threshold|wred max\w*){_GAP}{_BYTES}")
+_PAUSE = pattern(rf"\b(?:x-?off|pfc (?:pause )?threshold|pause threshold)(?: of pfc| threshold)?{_GAP}{_BYTES}")
+_HEADROOM = pattern(rf"\b(?:head-?room|xoff buffer)\b[^.;\d]{{0,30}}{_BYTES}|{_BYTES} (?:of )?(?:pfc )?head-?room\b")
+_METERS = pattern(rf"{NUMBER} ?(km|m)\b(?!/)")
+_RATE = pattern(rf"{NUMBER} ?(?:gb/s|gbps|gbit/s|gbe|g)\b")
+_MTU_OF = pattern(
+    r"\b(?P<who>hosts?|servers?|nics?|nodes?|adapters?|interfaces?|switch(?:es)?|leaf|leaves|spines?|fabric|routers?)\b[^.;,\d]{0,40}?\bmtu\b(?: ?(?:=|:|is|of|at)){0,2} ?(?P<mtu>\d{4,5})\b|"
+    r"\bmtu\b(?: ?(?:=|:|is|of|at)){0,2} ?(?P<size>\d{4,5}) (?:on|at|for|in|auf|sur|en) (?:the |all |every )?(?P<whose>hosts?|servers?|nics?|nodes?|adapters?|interfaces?|switch(?:es)?|leaf|leaves|spines?|fabric|routers?)\b|"
+    r"(?<![\w.,])(?P<bytes>\d{4,5}) (?:bytes )?(?:on|at) (?:the |all |every )?(?P<where>hosts?|servers?|nics?|nodes?|adapters?|switch(?:es)?|leaf|leaves|spines?|fabric|routers?)\b"
+)
+_SWITCHES = ("switch", "leaf", "leaves", "spine", "fabric", "router")
+_OVERLAY = pattern(r"\b(?:vxlan|evpn|geneve|overlay)\b")
+_SCALE = {"": 1.0, "k": 1e3, "m": 1e6}
+
+
+def check(own_remarks: str, scale_out: ScaleOut) -> Iterator[Problem]:
+    if not own_remarks or scale_out.technology.family == "infiniband":
+        return
+    if _CUES.search(own_remarks) is None:
+        return
+    text = " ".join(own_remarks.lower().split())
+    yield from _marking_problems(text)
+    for sentence in sentences_of(text):
+        yield from _headroom_problem(sentence, scale_out)
+        yield from _packet_problem(sentence)
+
+
+def _only_bytes(setting: re.Pattern[str], text: str) -> float | None:
+    """The bytes of a setting that a text states once; None where it states none or several."""
+    found = {(number, prefix) for groups in setting.findall(text) for number, prefix in [groups[:2]] if number}
+    if len(found) != 1:
+        return None
+    number, prefix = found.pop()
+    return number_in_text(number) * _SCALE[prefix]
+
+
+def _marking_problems(text: str) -> Iterator[Problem]:
+    """Thresholds in the wrong order."""
+    low, high, pause = (_only_bytes(setting, text) for setting in (_LOW, _HIGH, _PAUSE))
+    if low and high and low >= high:
+        message = f"ECN marks from {display(low, 'B')} on, and marks all packets from {display(high, 'B')} on: the lower threshold is not below the upper one"
+        yield RULE.problem("description", message, "exchange or correct the two")
+    elif low and pause and pause < low:
+        message = f"ports pause at {display(pause, 'B')}, before ECN marks packets at {display(low, 'B')}: senders never slow down in time"
+        yield RULE.problem("description", message, "mark before ports pause", severity="warning")
+
+
+def _headroom_problem(sentence: str, fabric: ScaleOut) -> Iterator[Problem]:
+    """A headroom below the bytes in flight on a cable."""
+    found = [*_HEADROOM.finditer(sentence)]
+    lengths = {number_in_text(number) * (1e3 if unit == "km" else 1.0) for number, unit in _METERS.findall(sentence)}
+    rates = {number_in_text(each) * 1e9 / 8 for each in _RATE.findall(sentence)}
+    if len(found) != 1 or len(lengths) != 1 or len(rates) > 1:
+        return
+    number, prefix = found[0][1] or found[0][3], found[0][2] if found[0][1] else found[0][4]
+    room, length = number_in_text(number) * _SCALE[prefix or ""], lengths.pop()
+    rate = rates.pop() if rates else fabric.nic_bandwidth.value
+    flying = 2 * length * PER_METER * rate
+    if 0 < room < flying:
+        message = f"a headroom of {display(room, 'B')} holds less than the {display(flying, 'B')} in flight on {display(length, 'm')} at {display(rate * 8 / 1e9, '1')} Gb/s, there and back"
+        yield RULE.problem("description", message, "plan more headroom, or a shorter or slower link")
+
+
+def _packet_problem(sentence: str) -> Iterator[Problem]:
+    """Packets of hosts that the switches do not carry."""
+    sizes: dict[bool, set[int]] = {True: set(), False: set()}
+    for match in _MTU_OF.finditer(sentence):
+        who = match["who"] or match["whose"] or match["where"]
+        sizes[who.startswith(_SWITCHES)].add(int(match["mtu"] or match["size"] or match["bytes"]))
+    if "mtu" not in sentence or any(len(each) != 1 for each in sizes.values()):
+        return
+    (switch,), (host,) = sizes[True], sizes[False]
+    added = OVERLAY if _OVERLAY.search(sentence) is not None else 0
+    if host + added > switch:
+        with_overlay = f", {host + added:,} with VXLAN" if added else ""
+        message = f"hosts send packets of {host:,} bytes{with_overlay}, and switches carry {switch:,}: larger ones are dropped"
+        yield RULE.problem("description", message, "give the switches the larger MTU, usually 9,216")

@@ -1,0 +1,91 @@
+"""A stated latency of a fiber run is shorter than light takes.
+
+## What it finds
+
+A sentence of the description or a comment with one length of a link in kilometers and one latency, delay or round trip, where
+light in fiber takes longer: 4.9 µs for a kilometer one way, 9.8 µs there and back.
+
+## Why it matters
+
+The time of small messages, the buffers of flow control and the pauses of synchronous copies follow from it. No equipment
+makes it shorter; switches and coders only add to it.
+
+## What to do
+
+Plan with 5 µs for each kilometer of the cable, which is longer than the way on a map.
+
+## When to ignore it
+
+Ignore it for hollow-core fiber or radio, where light is faster.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The two halls are 40 km of fiber apart, with a round trip of 100 µs.
+cluster: {platform: dgx-h100, nodes: 16}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The two halls are 40 km of fiber apart, with a round trip of 420 µs.
+cluster: {platform: dgx-h100, nodes: 16}
+```
+
+## Sources
+
+- Group index 1.468 of single-mode fiber at 1,550 nm: https://www.corning.com/optical-communications/worldwide/en/home/products/fiber/optical-fiber-products/smf-28-ultra.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+PER_KILOMETER = 1000 * 1.46 / 299_792_458
+"""Seconds of light for a kilometer of silica fiber, at the lowest group index that is sold."""
+_LENGTH = pattern(rf"{NUMBER} ?(?:km|kilomet(?:er|re)s?|kilómetros|kilomètres|kilometern?)\b")
+_TIME = pattern(
+    rf"{NUMBER} ?(µs|μs|us|usec|microseconds?|mikrosekunden|microsecondes|microsegundos|ms|milliseconds?|millisekunden|millisecondes|milisegundos)\b"
+)
+_LATENCY = pattern(
+    r"\b(?:latenc(?:y|ies)|delays?|round[- ]?trip(?: time)?|rtt|one[- ]way|ping|latenz|laufzeit|umlaufzeit|latence|aller-retour|latencia|retardo|ida y vuelta|latenza)\b"
+)
+_ROUND_TRIP = pattern(
+    r"\b(?:round[- ]?trip|rtt|ping|umlaufzeit|hin und zurück|aller-retour|ida y vuelta|andata e ritorno)\b"
+)
+_FASTER = pattern(
+    r"\b(?:hollow[- ]core|microwave|radio|laser link|free[- ]space|added?|adds|additional|besides|on top|more than|jitter|switch(?:es)?)\b"
+)
+
+
+def check(remarks: str) -> Iterator[Problem]:
+    if "km" not in remarks and "ilom" not in remarks:
+        return
+    for sentence in sentences_of(" ".join(remarks.lower().split())):
+        if _LATENCY.search(sentence) is None or _FASTER.search(sentence) is not None:
+            continue
+        lengths = {number_in_text(each) for each in _LENGTH.findall(sentence)}
+        times = {
+            number_in_text(number)
+            * (1e-3 if unit.startswith("m") and not unit.startswith("mic") and not unit.startswith("mik") else 1e-6)
+            for number, unit in _TIME.findall(sentence)
+        }
+        if len(lengths) != 1 or len(times) != 1:
+            continue
+        (length,), (stated,) = lengths, times
+        both = _ROUND_TRIP.search(sentence) is not None
+        least = length * PER_KILOMETER * (2 if both else 1)
+        if 0 < stated < least:
+            way = "there and back" if both else "one way"
+            message = f"the text states {display(stated, 's')} for {length:g} km of fiber, and light takes {display(least, 's')} {way}"
+            yield RULE.problem("description", message, "plan with 5 µs for each kilometer and way")
+            return

@@ -1,0 +1,265 @@
+"""What a text says of availability: downtimes, the availability of parts and of the whole, and shares of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.service_figures import (
+    DAY,
+    DIGITS,
+    MONTH,
+    YEAR,
+    TextFigure,
+    figures_in,
+    number_of,
+    percentages_in,
+    times_in,
+    whole_sentences,
+)
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.standard import pattern
+
+
+class Downtime(NamedTuple):
+    """A downtime in seconds beside an availability in percent, for a period of seconds with its name."""
+
+    availability: float
+    seconds: float
+    period: float
+    per: str
+    sentence: str
+
+
+class Combined(NamedTuple):
+    """The availability in percent of parts and of the whole that they make, as stated, with a unit of its last digit. Parts that are neither
+    redundant nor a chain by the text may be either."""
+
+    parts: tuple[float, ...]
+    stated: float
+    rounding: float
+    redundant: bool
+    sentence: str
+
+
+class Share(NamedTuple):
+    """A number of requests or tokens, the number that it is part of, and the share in percent beside them."""
+
+    part: float
+    whole: float
+    kind: str
+    stated: float
+    rounding: float
+    sentence: str
+
+
+PERCENT_SIGNS = ("%", "percent", "Prozent", "pour cent", "por ciento")
+LEAST = 90.0
+"""Percent from which on a share beside a downtime is an availability."""
+_PERIODS = {
+    "a month": (r"months?|monat|mois|mes|monthly|30 days|30 tagen?", MONTH),
+    "a year": (r"years?|jahr|an|année|año|yearly|annually", YEAR),
+    "a week": (r"weeks?|woche|semaine|semana|weekly", 7 * DAY),
+    "a day": (r"days?|tag|jour|día|daily", DAY),
+    "a quarter": (r"quarters?|quartal|trimestre", YEAR / 4),
+}
+_PERIOD = "|".join(f"(?P<p{index}>{words})" for index, (words, _) in enumerate(_PERIODS.values()))
+_EACH_PERIOD = pattern(
+    rf"(?i)^(?: of)?(?: (?!and\b|und\b|et\b|y\b)[^\W\d_][\w-]{{1,12}}){{0,3}}? ?(?:a|an|per|each|every|in a|in|im|pro|je|par|por|al|/) ?(?:{_PERIOD})\b"
+)
+_WHOLE_PERIOD = pattern(
+    rf"(?i)\b(?:a|an|per|each|every|in a|im|pro|je|par|por|al|over a|(?=monthly|yearly|weekly|daily)) ?(?:{_PERIOD})\b"
+)
+_EQUALS = pattern(
+    r"(?i)=|\b(?:allow\w*|budget|permit\w*|leaves?|that is|that's|i\.e|which is|means?|equals?|corresponds?|or|erlaub\w*|das sind|entspr\w+|lässt|dürfen|soit|autoris\w+|permet\w*|c'est-à-dire|es decir|equivale\w?|permiten?|o sea)\b|\(|:"
+)
+_OTHER_TIME = pattern(
+    r"(?i)\b(?:maintenance|planned|window|update|repair|restore|recover\w*|rto|mttr|reaction|respon[sd]\w*|business|working|office|wartung|geplant\w*|mantenimiento|each (?:failure|incident|outage))\b"
+)
+
+
+def downtimes_in(text: str) -> Iterator[Downtime]:
+    """The downtimes that a text states to be what an availability leaves.
+
+    >>> [(each.availability, each.seconds, each.per) for each in downtimes_in("99.9 % allow 43 min of downtime a month.")]
+    [(99.9, 2580.0, 'a month')]
+    """
+    for sentence in sentences_of(text):
+        shares = [each for each in percentages_in(sentence) if LEAST <= each.value < 100]
+        if len(shares) != 1 or _OTHER_TIME.search(sentence) is not None:
+            continue
+        for time in times_in(sentence):
+            between = sentence[min(shares[0].end, time.end) : max(shares[0].start, time.start)]
+            match = _EACH_PERIOD.match(sentence[time.end :]) or _WHOLE_PERIOD.search(sentence)
+            if match is not None and _EQUALS.search(between) is not None and not _names_a_period(time):
+                per = next(name for index, name in enumerate(_PERIODS) if match[f"p{index}"])
+                yield Downtime(shares[0].value, time.value, _PERIODS[per][1], per, sentence)
+
+
+def _names_a_period(time: TextFigure) -> bool:
+    """Whether a time is itself the period: 24 h, 30 days, 365 days."""
+    return time.value / DAY in (1, 7, 28, 30, 31, 365, 366)
+
+
+_SO = pattern(
+    r"(?i)\b(?:so|therefore|thus|hence|together|overall|gives?|makes?|yields?|results?|in total|end[- ]to[- ]end|altogether|combined|zusammen|insgesamt|ergibt|ergeben|damit|also|ensemble|donc|donnent|juntos|en total|así)\b|[=→]"
+)
+_REDUNDANT = pattern(
+    r"(?i)\b(?:either|independent|unabhängig\w*|redundan\w*|parallel|any (?:one )?of|one (?:of (?:them|the two) )?is enough|fail-?over|active[-/ ]active|standby|both fail|replicas?|spare|n ?\+ ?1|reicht eine?r?|redundant\w*|l'une? suffit|basta un[ao])\b"
+)
+_CHAIN = pattern(
+    r"(?i)\b(?:depends? on|in series|in a (?:row|chain)|(?:needs|requires) all|all (?:of them )?(?:are )?(?:needed|required)|hängt von)\b"
+)
+"""Words of a whole that is down where any part is: whatever is promised of it, it has the product."""
+_TWICE = pattern(r"(?i)\b(?:two|three|four|2|3|4|zwei|drei|deux|trois|dos|tres)\b [^.;%]{0,40}$")
+_COUNTS = {
+    "two": 2,
+    "2": 2,
+    "zwei": 2,
+    "deux": 2,
+    "dos": 2,
+    "three": 3,
+    "3": 3,
+    "drei": 3,
+    "trois": 3,
+    "tres": 3,
+    "four": 4,
+    "4": 4,
+}
+_TARGET = pattern(
+    r"(?i)\b(?:target|slo|sla|objective|promis\w+|contract|required?|goal|ziel|objectif|objetivo|at least|above|below|instead of|not)\b"
+)
+
+
+def combined_in(text: str) -> Iterator[Combined]:
+    """The availability of a whole that a text derives from that of its parts.
+
+    >>> text = "Two zones of 99.5 % each, one is enough, so the service has 99.999 %."
+    >>> [(each.parts, each.stated, each.redundant) for each in combined_in(text)]
+    [((99.5, 99.5), 99.999, True)]
+    """
+    for sentence in whole_sentences(text):
+        shares = [each for each in percentages_in(sentence) if LEAST <= each.value < 100]
+        if len(shares) < 2:
+            continue
+        chain, redundant = _CHAIN.search(sentence) is not None, _REDUNDANT.search(sentence) is not None
+        parts, tail = tuple(each.value for each in shares[:-1]), sentence[shares[-2].end : shares[-1].start]
+        counted = _TWICE.search(sentence[: shares[0].start])
+        if len(parts) == 1 and counted is not None:
+            parts *= _COUNTS[counted[0].split()[0].lower()]
+            redundant |= not chain
+        elif len(parts) == 1 or redundant or counted is not None:
+            continue  # some in a row, some beside each other
+        if chain or (_SO.search(tail) is not None and _TARGET.search(tail) is None):
+            yield Combined(parts, shares[-1].value, _last_digit(sentence, shares[-1]), redundant, sentence)
+
+
+class Budget(NamedTuple):
+    """A number of requests that a target in percent leaves of a ``whole``, as stated."""
+
+    target: float
+    whole: float
+    stated: float
+    sentence: str
+
+
+_OF_REQUESTS = pattern(
+    r"(?i)^ ?(?:of|der|des|de|von) (?:all |the |our )?(?:requests|answers|calls|anfragen|antworten|requêtes|réponses|peticiones|respuestas)\b"
+)
+_MAY_FAIL = pattern(
+    rf"(?i)(?P<stated>{DIGITS})(?: (?:requests|answers|calls|of them|davon|anfragen))? (?:may|can|are allowed to|dürfen|peuvent|pueden)\b"
+    rf"|\b(?:budget|allow\w*|erlaubt)[^.;\d]{{0,30}}(?P<budget>{DIGITS}) (?:requests|answers|calls|failures|errors|slow|bad|failed|anfragen|fehler)\b"
+)
+
+
+def error_budgets_in(text: str) -> Iterator[Budget]:
+    """The requests that may miss a target by a text, beside the target and all requests.
+
+    >>> [each[:3] for each in error_budgets_in("SLO: 99.5 % of requests below 2 s; of 2 M requests a month, 1,000 may be slower.")]
+    [(99.5, 2000000.0, 1000.0)]
+    """
+    targets = {
+        share.value
+        for sentence in sentences_of(text)
+        for share in percentages_in(sentence)
+        if LEAST <= share.value < 100 and _OF_REQUESTS.search(sentence[share.end :]) is not None
+    }
+    for sentence in sentences_of(text) if len(targets) == 1 else ():
+        for match in _MAY_FAIL.finditer(sentence):
+            stated = number_of(match["stated"] or match["budget"], whole=True)
+            wholes = [
+                each
+                for each in figures_in(sentence)
+                if each.kind == "requests" and not match.start() <= each.start < match.end()
+            ]
+            if len(wholes) == 1 and stated < wholes[0].value and wholes[0].period not in (1.0, 60.0):
+                yield Budget(min(targets), wholes[0].value, stated, sentence)
+
+
+_PART_OF = pattern(
+    rf"(?i)(?:%|percent|Prozent|pour cent|por ciento) (?:of|von|de|des) (?:the |all |our )?(?P<whole>{DIGITS})(?P<scale> ?(?:k|M|million|Millionen|millions?|millones))? (?P<kind>requests|tokens|answers|calls|prompts|anfragen|requêtes|peticiones)\b"
+    rf"[^.;\d]{{0,24}}(?:=|:|\bis|\bare|\bthat is|\bi\.e\.|\bsind|\bsoit|\bson) (?P<part>{DIGITS})(?P<times> ?(?:k|M|million|Millionen|millions?|millones))?(?! ?%)"
+)
+
+
+def parts_in(text: str) -> Iterator[Share]:
+    """The numbers that a text states to be so many percent of a number of requests or tokens.
+
+    >>> [each[:4] for each in parts_in("0.1 % of 40 M requests a month are 4,000 requests.")]
+    [(4000.0, 40000000.0, 'requests', 0.1)]
+    """
+    for sentence in sentences_of(text):
+        shares, match = percentages_in(sentence), _PART_OF.search(sentence)
+        share = next((each for each in shares if match is not None and match.start() < each.end <= match.end()), None)
+        if match is None or share is None:
+            continue
+        whole, part = (
+            number_of(match[name], whole=not match[scale])
+            * (_THOUSANDS.get((match[scale] or "").strip().lower()[:2], 1.0))
+            for name, scale in (("whole", "scale"), ("part", "times"))
+        )
+        yield Share(part, whole, match["kind"], share.value, 0.1 * share.value, sentence)
+
+
+_THOUSANDS = {"k": 1e3, "m": 1e6, "mi": 1e6}
+_OF_ALL = pattern(
+    rf"(?i)(?P<part>{DIGITS})(?: (?:failed |good |bad |slow |cached )?(?:requests|tokens|answers|calls|prompts))? (?:of|out of|von|sur|de) (?:the |all |our )?(?P<whole>{DIGITS}) (?P<kind>requests|tokens|answers|calls|prompts|prompt tokens|input tokens|anfragen|requêtes|peticiones)\b"
+)
+_IS = pattern(
+    r"(?i)^(?:(?! and | of (?:which|them|these)|, (?!an? |i\.e|that is|or )| und | et | y ).){0,50}(?:\(|=|:|\bthat is|\bi\.e\.|\bor|\bare|\bis|\b(?:availability|share|rate|ratio) of|\babout|≈|~|\bdas sind|\bsoit|\bo sea) ?$"
+)
+"""What stands between two numbers and the share that they make."""
+NEAREST = 60
+"""Characters behind two numbers within which their share stands."""
+
+
+def shares_in(text: str) -> Iterator[Share]:
+    """The shares that a text states beside the two numbers of requests or tokens from which they follow.
+
+    >>> [(each.part, each.whole, each.stated) for each in shares_in("6,000 of 25,100 tokens are cached (24 %).")]
+    [(6000.0, 25100.0, 24.0)]
+    """
+    for sentence in sentences_of(text):
+        matches = list(_OF_ALL.finditer(sentence))
+        shares = percentages_in(sentence)
+        if len(matches) != 1 or len(shares) != 1:
+            continue
+        match, share = matches[0], shares[0]
+        part, whole = (number_of(match[name], whole=True) for name in ("part", "whole"))
+        between = sentence[match.end() : share.start]
+        near = 0 <= share.start - match.end() <= NEAREST and _IS.search(between) is not None
+        if near and 0 < part < whole and not any(each.start > match.end() for each in figures_in(sentence)):
+            yield Share(
+                part,
+                whole,
+                match["kind"],
+                share.value,
+                max(_last_digit(sentence, share), 0.02 * min(share.value, 100 - share.value)),
+                sentence,
+            )
+
+
+def _last_digit(sentence: str, figure: TextFigure) -> float:
+    """A unit of the last digit of a percentage, which texts round or cut off."""
+    digits = sentence[figure.start : figure.end].rstrip("% perctnoPzuiaé").replace(",", ".")
+    return 1.1 * 10.0 ** -len(digits.partition(".")[2])

@@ -1,0 +1,284 @@
+"""What a text says of the capacity of one node or engine, of the peak, and of what carries it after a loss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.service_figures import (
+    UNIT_NOUN,
+    UNITS,
+    TextFigure,
+    figures_in,
+    kind_of_unit,
+    percentages_in,
+    unit_of_capacity,
+)
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.standard import pattern
+
+NEAR = 60
+"""Characters between a figure and the word that says what it is."""
+LOADS = ("requests", "tokens", "users")
+"""The kinds of figures that are a load: rates of the first two, numbers of the third."""
+
+
+class Capacity(NamedTuple):
+    """What one unit (`nodes`, `engines`, `accelerators`) carries: a load per second, or a number of users."""
+
+    value: float
+    kind: str
+    unit: str
+
+    @property
+    def what(self) -> str:
+        return self.kind if self.kind == "users" else f"{self.kind}/s"
+
+
+class Peak(NamedTuple):
+    """The highest load that a text or the keys name."""
+
+    value: float
+    kind: str
+
+
+_PEAK = (
+    *("peak", "pay day", "payday", "busiest", "rush", "launch", "black friday", "at most", "maximum", "highest"),
+    *("spitze", "höchstlast", "pointe", "pic ", "pico", "hora punta", "heure de pointe"),
+)
+"""Words beside the highest load, in lower case."""
+_PEAK_WORD = pattern(rf"(?i){'|'.join(re.escape(each) for each in _PEAK)}")
+
+
+def _is_load(figure: TextFigure) -> bool:
+    return figure.kind in LOADS and (figure.period > 0) == (figure.kind != "users")
+
+
+def capacities_in(text: str) -> list[Capacity]:
+    """What one unit carries, by a text; of several figures of one kind for one unit the largest.
+
+    >>> capacities_in("A node was tested at 20 requests/s. Je Engine 350 Nutzer.")
+    [Capacity(value=20.0, kind='requests', unit='nodes'), Capacity(value=350.0, kind='users', unit='engines')]
+    """
+    found: dict[tuple[str, str], float] = {}
+    for sentence in sentences_of(text):
+        for figure in filter(_is_load, figures_in(sentence)):
+            unit = unit_of_capacity(sentence, figure)
+            if unit:
+                found[figure.kind, unit] = max(figure.per_second, found.get((figure.kind, unit), 0.0))
+    return [Capacity(value, kind, unit) for (kind, unit), value in found.items()]
+
+
+def peak_in(text: str, found: Sequence[Capacity], planned: float | None) -> Peak | None:
+    """The peak that a text names, or the planned rate of requests; None where the text names several.
+
+    >>> peak_in("At the peak 70 requests/s arrive, at night 9 requests/s.", [], None)
+    Peak(value=70.0, kind='requests')
+    """
+    named = set()
+    for sentence in sentences_of(text):
+        words = [each.span() for each in _PEAK_WORD.finditer(sentence)]
+        figures = figures_in(sentence) if words else []
+        loads = [each for each in figures if _is_load(each) and not unit_of_capacity(sentence, each)]
+        for start, end in words if loads else ():
+            nearest = min(loads, key=lambda each: max(each.start - end, start - each.end))
+            if max(nearest.start - end, start - nearest.end) <= NEAR:
+                named.add(Peak(nearest.per_second, nearest.kind))
+    if planned is not None and (not named or Peak(planned, "requests") in named):
+        return Peak(planned, "requests")
+    highest = max(named, default=None)
+    return highest if highest is not None and len({each.kind for each in named}) == 1 == len(named) else None
+
+
+class Claim(NamedTuple):
+    """A sentence by which the peak is carried after a loss: the number that is left of a kind of unit, or the share of all
+    units that is left, and the load at the peak as a share of the capacity.
+    """
+
+    sentence: str
+    left: float | None
+    unit: str
+    share_left: float
+    load: float | None
+
+    def asked(self, peak: Peak | None) -> Peak | None:
+        """The load that the sentence names, else the peak; None where it names a share of the peak."""
+        own = [
+            each for each in figures_in(self.sentence) if _is_load(each) and not unit_of_capacity(self.sentence, each)
+        ]
+        if own:
+            highest = max(own, key=lambda each: each.per_second)
+            return Peak(highest.per_second, highest.kind)
+        return None if percentages_in(self.sentence) else peak
+
+    def units_left(self, unit: str, counts: Mapping[str, float]) -> float | None:
+        """How many of another kind of unit are left, by the numbers of all."""
+        if self.left is None:
+            return self.share_left * counts[unit] if unit in counts else None
+        if unit == self.unit:
+            return self.left
+        both = unit in counts and counts.get(self.unit)
+        return self.left * counts[unit] / counts[self.unit] if both else None
+
+
+_LOST = pattern(
+    r"(?i)\b(?:loss of|los(?:e|es|t|ing)|fail(?:s|ed|ure|ures)?|outage|goes (?:down|dark|offline)|(?:is|are) (?:down|offline|away|out|gone)|drops? out|out of (?:service|order)|(?:switched|powered) off|offline|shut down|"
+    r"survives?|surviving|down\b|n ?[-−+] ?[12]|without (?:an?|one)\b|ausfall|ausfällt|ausfallen|fällt|verlust|verloren|perte|perdue?s?|perd|panne|tombe|pérdida|perdida|pierden?|cae|caída|falla|fallo)\b"
+)
+_CARRIED = pattern(
+    r"(?i)\b(?:carr(?:y|ies|ied)|holds?|serves?|takes?(?! (?:over )?(?:\d|an?\b))|handles?|absorbs?|absorbed|suffic(?:e|es|ient)|enough|cover(?:s|ed)?|stands?|keeps? up|"
+    r"fits?|survives?|tolerates?|bears?|no impact|without (?:any )?(?:impact|degradation|loss)|(?:within|inside|meets?|keeps?|holds?) (?:all )?(?:the |its |our )?(?:latency )?(?:targets?|slos?)|n ?\+ ?[12]|"
+    r"tragen|trägt|reich(?:en|t)|genüg\w{1,3}|bedienen|schaff(?:en|t)|verkraft\w{1,3}|fangen|tiennent|tient|suffi\w{1,5}|absorbe\w{0,2}|assurent|supportent|encaissent|"
+    r"soporta\w?|aguantan?|basta\w?|cubren?|atienden|llevan|absorben)\b"
+)
+_ADMITTED = pattern(
+    r"(?i)\b(?:not|cannot|can't|no longer|never|nor|only|degrad(?:es?|ed|ing)|(?<!without )degradation|shed|sheds|shedding|drops?\b(?! out)|slower|longer|reduced?|half|autoscal\w+|scales? (?:up|out)|burst|on demand|spot|overflow|"
+    r"off-?peak|at night|outside (?:the )?peak|mean load|batch|nicht|kein\w{0,2}|nur|langsamer|nachts|pas|plus lente?s?|seulement|solo|más lent\w+|except|unless|would|too few|until|queue)\b"
+)
+"""Words of a sentence that admits less after the loss, or speaks of another load or of capacity that is added."""
+_LEFT = pattern(
+    r"(?i)\b(?:others?|remaining|remain|left|rest|surviving|survivors?|still|übrig\w{0,2}|verbleibend\w{0,2}|restlich\w{0,2}|ander\w{0,2}|autres?|restant\w{0,2}|restent|otr[oa]s?|quedan)\b"
+)
+_REMAINING = pattern(r"(?i)\b(?:remaining|left|surviving|survivors|übrig\w{0,2}|verbleibend\w{0,2}|restant\w{0,2})\b")
+_LOST_UNIT = pattern(
+    r"(?i)\b(?:one|an?|either|any(?: one)?|single|whole|entire|eine?[nrs]?|une?|una?|l'une?|d'une?)(?: (?:of|des|der|de) (?:the |its |our |les |los |las )?\w{1,6})? "
+    rf"(?:[\w-]{{1,16}} ){{0,2}}?(?P<unit>{UNIT_NOUN})\b"
+)
+_SPARES = pattern(r"(?i)\bn ?[-−+] ?(?P<number>[12])\b")
+_BUSY = pattern(
+    r"(?i)\b(?:load(?:ed)?|busy|utili[sz]\w{1,6}|capacity|ausgelastet|auslastung|chargée?s?|charge|carga|ocupad[oa]s?|used)\b"
+)
+_OF_MEMORY = pattern(
+    r"(?i)\b(?:memory|cache|disk|hbm|power|mean|average|saving|cheaper|hit|availab\w+|speicher|mémoire|memoria)\b"
+)
+
+
+def claims_of_loss(text: str, counts: Mapping[str, float]) -> Iterator[Claim]:
+    """The sentences of a text by which the peak is carried after a loss, with what is left of the ``counts`` of units.
+
+    >>> text = "When a zone is lost, the four nodes of the other two zones carry the peak."
+    >>> [(each.left, each.unit) for each in claims_of_loss(text, {"nodes": 6.0})]
+    [(4.0, 'nodes')]
+    >>> text = "At the peak three zones run at 75 % of capacity. The loss of one zone is covered. Two failed nodes are not carried."
+    >>> [(each.left, round(each.share_left, 3), each.load) for each in claims_of_loss(text, {"nodes": 6.0})]
+    [(None, 0.667, 0.75)]
+    """
+    sentences = sentences_of(text)
+    load = _stated_load(sentences)
+    zones = max((each.value for one in sentences for each in figures_in(one) if each.kind == "zones"), default=0.0)
+    for before, sentence in zip(["", *sentences], sentences, strict=False):
+        after_loss = _LOST.search(sentence) or (_REMAINING.search(sentence) and _LOST.search(before))
+        if not after_loss or _CARRIED.search(sentence) is None or _ADMITTED.search(sentence) is not None:
+            continue
+        totals = {**counts, "zones": zones} if zones > 1 else dict(counts)
+        left = _stated_left(sentence, totals)
+        share = _share_left(sentence, totals)
+        if left is not None and left.kind in counts:
+            yield Claim(sentence, left.value, left.kind, left.value / counts[left.kind], load)
+        elif left is not None and left.kind == "zones":
+            yield Claim(sentence, None, "", left.value / zones, load)
+        elif share is not None:
+            yield Claim(sentence, None, "", share, load)
+
+
+def _stated_load(sentences: Sequence[str]) -> float | None:
+    """The load at the peak as a share of the capacity, where a text states one alone; from 0 to 1."""
+    found = set()
+    for sentence in sentences:
+        if _PEAK_WORD.search(sentence) is None and _LOST.search(sentence) is None:
+            continue
+        for share in percentages_in(sentence):
+            near = sentence[max(0, share.start - 40) : share.end + 40]
+            if _BUSY.search(near) is not None and _OF_MEMORY.search(near) is None:
+                found.add(share.value / 100)
+    return found.pop() if len(found) == 1 and max(found) <= 1 else None
+
+
+def _stated_left(sentence: str, totals: Mapping[str, float]) -> TextFigure | None:
+    """The number of units of which a sentence says that they are left: the finest kind, fewer than there are."""
+    if _LEFT.search(sentence) is None:
+        return None
+    found = [
+        each
+        for each in figures_in(sentence)
+        if each.kind in UNITS
+        and not each.period
+        and each.value < totals.get(each.kind, 0.0)
+        and not _is_lost(sentence, each)
+    ]
+    return min(found, key=lambda each: (UNITS.index(each.kind), -each.value), default=None)
+
+
+_LOSES = pattern(
+    r"(?i)\b(?:loss of|los(?:e|es|ing)|failure of|without|outage of|ausfall von|perte de|pérdida de|when|if|wenn|si|cuando) (?:the |any |all )?$"
+)
+_IS_LOST = pattern(r"(?i)^ (?:\w+ )?(?:fail|is|are|lost|drop|go|down|out|dark|away|tomb|perd|cae|fall|ausfall)")
+_IS_LEFT = pattern(r"(?i)^ (?:\w+ ){0,2}(?:left|remain\w*|over|übrig|verbleib\w*|restan\w*|restent|quedan)\b")
+_OF_ALL = pattern(r"(?i)\b(?:one|two|three|any|1|2|3) of (?:the |its |our )?$")
+
+
+def _is_lost(sentence: str, figure: TextFigure) -> bool:
+    """Whether a number of units is that of the lost ones, or of all of which one is lost."""
+    before, behind = sentence[max(0, figure.start - 24) : figure.start], sentence[figure.end : figure.end + 24]
+    is_left = _LEFT.search(before[-len("the remaining ") :]) is not None or _IS_LEFT.match(behind) is not None
+    of_lost = _LOSES.search(before) is not None or _OF_ALL.search(before) is not None
+    return of_lost or (_IS_LOST.search(behind) is not None and not is_left)
+
+
+def _share_left(sentence: str, totals: Mapping[str, float]) -> float | None:
+    """The share of all units that is left after the loss of the one, or the number, that a sentence names."""
+    for figure in figures_in(sentence):
+        total = totals.get(figure.kind, 0.0) if figure.kind in UNITS and not figure.period else 0.0
+        if 1 < figure.value < total and _is_lost(sentence, figure) and not _OF_ALL.search(sentence[: figure.start]):
+            return 1 - figure.value / total
+    for match in _LOST_UNIT.finditer(sentence):
+        total = totals.get(kind_of_unit(match["unit"]), 0.0)
+        if total > 1:
+            return 1 - 1 / total
+    spares = _SPARES.search(sentence)
+    counted = [each for each in figures_in(sentence) if totals.get(each.kind) == each.value > 2 and not each.period]
+    return 1 - float(spares["number"]) / counted[0].value if spares is not None and counted else None
+
+
+_NEEDED = pattern(
+    r"(?i)^[^.;\d]{0,24}?(?::|=|\b(?:needs?|takes?|requires?|that is|that's|are|is|so|i\.e|for which|on|braucht|brauchen|erfordern|das sind|soit|il faut|demandent|o sea|necesitan|requieren)\b\.?)[^.;:\d]{0,30}$"
+)
+
+
+class Need(NamedTuple):
+    """A sentence by which a ``number`` of units carries a ``load``, and the capacity of one of them."""
+
+    sentence: str
+    number: float
+    load: float
+    capacity: Capacity
+
+
+def needs_in(text: str, found: Sequence[Capacity]) -> Iterator[Need]:
+    """How many units carry a load, by a text.
+
+    >>> one = Capacity(14.0, "requests", "nodes")
+    >>> [each[1:3] for each in needs_in("Peak is 70 requests/s on pay day, that is five nodes. 3 requests/s.", [one])]
+    [(5.0, 70.0)]
+    >>> [each[1:3] for each in needs_in("Five nodes of 14 requests/s are enough for 75 requests/s.", [one])]
+    [(5.0, 75.0)]
+    """
+    for sentence in sentences_of(text) if found else ():
+        figures = figures_in(sentence) if _ADMITTED.search(sentence) is None else []
+        loads = [each for each in figures if _is_load(each) and not unit_of_capacity(sentence, each)]
+        counts = [each for each in figures if each.kind in UNITS and not each.period]
+        for load, count in product(loads, counts):
+            of_one = [each for each in found if (each.kind, each.unit) == (load.kind, count.kind)]
+            if of_one and _is_needed(sentence, load, count):
+                yield Need(sentence, count.value, load.per_second, of_one[0])
+
+
+def _is_needed(sentence: str, load: TextFigure, count: TextFigure) -> bool:
+    """Whether a sentence says that a load needs so many units, or that so many units carry it."""
+    if load.end <= count.start:
+        return _NEEDED.search(sentence[load.end : count.start]) is not None
+    between = sentence[count.end : load.start]
+    alone = count.value > 1 and len(between) <= NEAR and not {",", ":"} & set(between)
+    return alone and _LOST.search(between) is None and _CARRIED.search(between) is not None

@@ -1,0 +1,168 @@
+"""The limits that a text states for requests: tokens of a bucket, a quota, a request or an answer, and bytes of a body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.service_figures import DIGITS, TextFigure, figures_in, number_of, sentences_with
+from clusterspec.standard import pattern
+
+
+class RequestLimit(NamedTuple):
+    """A limit in a ``unit``, `tokens` or `bytes`; what it is of: `bucket`, `request`, `answer` or `body`; and its name."""
+
+    value: float
+    unit: str
+    of: str
+    what: str
+    sentence: str
+
+
+_BUCKET = ("bucket", "burst", "balde", "seau", "eimer")
+_QUOTA = (
+    "quota",
+    "tpm",
+    "per minute",
+    "a minute",
+    "/min",
+    "rate limit",
+    "pro minute",
+    "par minute",
+    "por minuto",
+    "kontingent",
+    "cuota",
+)
+_LENGTH = (
+    "max-model-len",
+    "max_model_len",
+    "context-length",
+    "max_seq_len",
+    "max-total-tokens",
+    "max_total_tokens",
+    "limit",
+    "reject",
+    "refuse",
+    "longer than",
+    "at most",
+    "höchstens",
+    "grenze",
+)
+_ANSWER = ("max_tokens", "max_new_tokens", "max_completion_tokens", "max_output_tokens")
+_BODY = ("body", "bodies", "payload", "client_max_body_size", "request size", "corps de", "cuerpo")
+_NEGATIVE = pattern(
+    r"(?i)\b(?:may|can|could|is allowed to|allowed to)\b(?! (?:not|never)\b)[^.;]{0,24}?\b(?:below zero|negative|debt|overdraw\w*|borrow\w*)\b|(?<!never )(?<!not )\bgoes (?:below zero|negative|into debt)\b|\bdebts?\b|\boverdraft\b|\bsplit (?:into|over)\b|\bon account\b|\bsubtracted afterwards\b|\bcharged (?:after|in arrears)"
+)
+"""Words by which a bucket admits more than it holds."""
+_ON_PURPOSE = pattern(
+    r"(?i)\b(?:on purpose|deliberate\w*|intend\w*|by design|(?:longer|larger) (?:prompts|requests|ones|briefs|documents)\b[^.;]{0,40}\b(?:reject|refus|declin|other|separate|batch|get 4\d\d|return|cut|truncat|split)\w*|free (?:tier|keys?|plan|accounts?)|trial|guests?|anonymous)"
+)
+_OTHER_BUCKET = pattern(
+    r"(?i)\b(?:histograms?|graphs?|shapes?|padd\w+|warm-?up|prefix|cach\w+|s3|gcs|stor\w+|objects?|compil\w+|hpu|lengths? buckets?|buckets? of (?:the )?(?:length|batch)\w*)\b"
+)
+"""Words of buckets that limit nobody."""
+_OF_ONE = pattern(r"(?i)\b(?:per|each|every|a|an|one|any|pro|je|jede[rs]?|par|chaque|por|cada)\b")
+_OF_KEY = pattern(
+    r"(?i)\b(?:key|tenant|customer|client|user|team|account|consumer|kunden?|schlüssel|mandant\w*|clé|clave|cliente)s?\b"
+)
+_REFILL = pattern(r"(?i)\b(?:refill\w*|fill\w*|rate of|replenish\w*|leak\w*|drain\w*)\b[^.;\d]{0,24}$")
+_FLAG = pattern(
+    rf"(?i)(?<![\w-])(?P<name>max[-_]model[-_]len|context[-_]length|max[-_]seq[-_]len|max[-_]total[-_]tokens|max_(?:new_|completion_|output_)?tokens)\b"
+    rf"(?:[ =:`'\"]{{0,3}}|(?: (?!and\b|with\b|not\b)[^\W\d]{{1,12}}){{1,3}} )(?P<digits>{DIGITS})(?P<scale> ?[kK]\b)?"
+)
+_BYTES = pattern(rf"(?i)(?P<digits>{DIGITS}) ?(?P<unit>[km]i?b|[km]|megabytes?|kilobytes?)\b(?!/)")
+_LIMITED = pattern(
+    r"(?i)\b(?:limit(?:s|ed)?|rejects?|refuses?|maximum|max|at most|up to|no more than|longer than|above|client_max_body_size|höchstens|grenze|maximal|au plus|limite|máximo|como máximo)\b"
+)
+_PROMISED = pattern(
+    r"(?i)\b(?:(?:prompts?|inputs?|documents?|briefs?|requests?)\b[^.;\d]{0,24}\b(?:up to|of at most|as long as|bis zu|jusqu'à|hasta)(?: \w+)?"
+    r"|(?!answers?|outputs?|repl|respon|reason|contexts?|windows?|chunks?)[^\W\d_]{4,20} (?:with|of|mit|de) (?:up to|at most|bis zu|jusqu'à|hasta)) $"
+)
+_PROMISES = ("up to", "at most", "as long as", "bis zu", "jusqu'à", "hasta")
+
+
+def request_limits_in(text: str) -> Iterator[RequestLimit]:
+    """The limits that a text states for requests.
+
+    >>> [(each.value, each.of) for each in request_limits_in("A bucket of 65,536 tokens per key. max_tokens is 512.")]
+    [(65536.0, 'bucket'), (512.0, 'answer')]
+    >>> [(each.value, each.of) for each in request_limits_in("The bucket of 4k tokens may go below zero. 1 MB body limit.")]
+    [(1000000.0, 'body')]
+    """
+    if _ON_PURPOSE.search(text) is not None:
+        return
+    if _NEGATIVE.search(text) is None:
+        for sentence in sentences_with(text, _BUCKET):
+            if _OTHER_BUCKET.search(sentence) is None:
+                yield from _buckets(sentence)
+        for sentence in sentences_with(text, _QUOTA, ("token", "tpm", "jeton")):
+            yield from _quotas(sentence)
+    for sentence in sentences_with(text, ("max", "context")):
+        yield from _flags(sentence)
+    for sentence in sentences_with(text, _BODY):
+        yield from _bodies(sentence)
+
+
+def _buckets(sentence: str) -> Iterator[RequestLimit]:
+    held = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period]
+    held = [each for each in held if _REFILL.search(sentence[max(0, each.start - 40) : each.start]) is None]
+    near = [each for each in held if _is_near(sentence, each)]
+    if len(near) == 1:
+        yield RequestLimit(near[0].value, "tokens", "bucket", "a bucket holds", sentence)
+
+
+def _is_near(sentence: str, figure: TextFigure) -> bool:
+    """Whether a figure is that of the bucket: beside its name, without the words of a prompt between them."""
+    words = sentence[max(0, figure.start - 40) : figure.end + 20].casefold()
+    return any(each in words for each in _BUCKET) and _PROMISED.search(sentence[: figure.start]) is None
+
+
+def _quotas(sentence: str) -> Iterator[RequestLimit]:
+    """A quota of tokens a minute for one client: that of the whole service is a load."""
+    found = [each for each in figures_in(sentence) if each.kind == "tokens" and each.period == 60.0]
+    of_one = _OF_KEY.search(sentence) is not None and _OF_ONE.search(sentence) is not None
+    if len(found) == 1 and of_one:
+        yield RequestLimit(found[0].value, "tokens", "bucket", "a client has for each minute", sentence)
+
+
+def _flags(sentence: str) -> Iterator[RequestLimit]:
+    for match in _FLAG.finditer(sentence):
+        name, value = match["name"].lower(), number_of(match["digits"], whole=True)
+        value *= (1024.0 if value < 1000 else 1.0) if match["scale"] else 1.0
+        of_answer = name.replace("-", "_").startswith("max_") and "tokens" in name and "total" not in name
+        if of_answer:
+            yield RequestLimit(value, "tokens", "answer", f"`{match['name']}` is", sentence)
+        else:
+            yield RequestLimit(value, "tokens", "request", f"`{match['name']}` is", sentence)
+
+
+def _bodies(sentence: str) -> Iterator[RequestLimit]:
+    if _LIMITED.search(sentence) is None:
+        return
+    found = [
+        each
+        for each in _BYTES.finditer(sentence)
+        if not sentence[each.end() : each.end() + 7].lstrip().startswith("token")
+    ]
+    if len(found) == 1:
+        kilo = found[0]["unit"].lower().startswith("k")
+        binary = found[0]["unit"].lower().endswith("ib")
+        size = number_of(found[0]["digits"]) * ((1024 if binary else 1000) ** (1 if kilo else 2))
+        yield RequestLimit(size, "bytes", "body", "a request body may have", sentence)
+
+
+def promised_prompt(text: str) -> float:
+    """The tokens of the longest prompt that a text promises; 0 where it promises none.
+
+    >>> promised_prompt("The product page promises prompts of up to 120,000 tokens.")
+    120000.0
+    """
+    return max(
+        (
+            each.value
+            for sentence in sentences_with(text, _PROMISES, ("token",))
+            for each in figures_in(sentence)
+            if each.kind == "tokens" and not each.period and _PROMISED.search(sentence[: each.start]) is not None
+        ),
+        default=0.0,
+    )

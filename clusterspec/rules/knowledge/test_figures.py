@@ -1,0 +1,119 @@
+"""Thresholds of tests that a text states: the test, the figure, and what it is of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.written_numbers import (
+    MOST_MATCHES,
+    NUMBER,
+    NUMBER_WORDS,
+    count_in_text,
+    number_in_text,
+    without_other_machines,
+)
+from clusterspec.standard import pattern
+
+_FLOPS = rf"{NUMBER} ?(t|p|e)(?:era|eta|xa)?(?:flop/?s?\b|f\b|flop/s\b)"
+_FIGURE = pattern(_FLOPS)
+_LINK_FIGURE = pattern(rf"{NUMBER} ?(g|t)(?:b(?:it)?(?:/s|ps)|b(yte)s?/s)(?![a-z])")
+"""Bits or bytes a second, the latter as `gbyte/s`: a text in lower case does not tell them apart."""
+_BYTES_FIGURE = pattern(rf"{NUMBER} ?(g|t)(i)?b(?:yte)?(?:s)?/s(?![a-z])")
+_SCALE = {"g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18}
+TESTS = {
+    "hpl": r"(?:hpl|linpack|rmax)\b(?!-| ?mxp| ?ai)|fp64\b|double[- ]precision|doppelter genauigkeit|double précision|doble precisión",
+    "hpcg": r"hpcg\b",
+    "verbs": r"(?:ib_(?:write|read|send)_bw|perftest|rdma write test)\b",
+    "memory": r"(?:stream(?: triad)?|babelstream|hbm (?:copy|read|bandwidth)|device[- ]memory bandwidth)\b",
+}
+"""The words of tests; the first that fits."""
+_TEST = pattern("|".join(rf"\b(?P<{name}>(?:{words}))" for name, words in TESTS.items()))
+_OTHER_PRECISION = pattern(
+    r"\b(?:mxp|hpl-ai|mixed|emulat\w*|ozaki|fp8|fp16|bf16|fp4|tf32|fp32|int8|gemischt\w*|mixte|mixta)\b"
+)
+_WITHOUT = pattern(
+    r"\b(?:without|no|not|neither|nor|excluding|never|ohne|keine?|sans|sin)\b(?: an?y?| the| any)?(?: [a-z-]{2,14}){0,2}? (?:mxp|mixed|emulat\w*|ozaki|fp8|fp16|bf16|fp4|tf32|fp32|int8|gemischt\w*|mixte|mixta)(?:[- ]precision\w*)?"
+)
+_PER_DEVICE = pattern(
+    r"\b(?:per|each|every|a|an|je|pro|jede\w*|par|chaque|por|cada) (?:gpu|accelerator|device|card|chip|gcd|beschleuniger|carte)\b|/ ?gpu\b"
+)
+_PER_NODE = pattern(
+    r"\b(?:per|each|every|a|je|pro|jede\w*|par|chaque|por|cada|one|single) (?:node|server|system|machine|host|knoten|nœud|nodo|servidor)\b|/ ?node\b"
+)
+_NODES = pattern(
+    rf"(?<![\w.,])(\d{{1,3}}(?:,\d{{3}})+|\d{{1,5}}|{'|'.join(NUMBER_WORDS)}) (?:dgx |hgx |gpu |compute )?(?:[a-z]{{1,2}}\d{{2,3}}[a-z]? )?(?:nodes?|servers?|systems?|machines|knoten|nœuds|nodos|servidores)\b"
+)
+_DEVICES = pattern(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{1,6}) (?:gpus|accelerators|gcds|beschleuniger)\b")
+_NOT_ASKED = pattern(
+    r"\b(?:peak|rpeak|theoretical|nameplate|paper|spitze\w*|théorique|teóric\w*|pico|instead of|rather than|not (?:the )?|was|were|reached|had|would|cannot|could not|predecessor|old|frontier|top500)\b"
+)
+"""Words before a figure that no test is to reach."""
+_ITEM = pattern(r"\(\d{1,2}\)|\(?[a-h]\)|;|\. |, then\b")
+
+
+class TestFigure(NamedTuple):
+    """A figure that a test is to reach, in SI (FLOP/s or B/s per direction), and of what: ``nodes`` or ``devices`` that
+    run it together, or neither of both where it is of the whole machine.
+    """
+
+    test: str
+    text: str
+    value: float
+    nodes: int | None
+    devices: int | None
+
+
+def test_figures(text: str) -> Iterator[TestFigure]:
+    """The thresholds of tests in a text in lower case, without those of another machine.
+
+    >>> [*test_figures("(1) hpl in native fp64 on all 48 systems, without emulation, at least 9.0 pflop/s; (2) other")]
+    [TestFigure(test='hpl', text='9.0 pflop/s', value=9000000000000000.0, nodes=48, devices=None)]
+    >>> [*test_figures("ib_write_bw on every port at 380 gb/s or more")]
+    [TestFigure(test='verbs', text='380 gb/s', value=47500000000.0, nodes=None, devices=None)]
+    >>> [*test_figures("hpl of 400 tflop/s per node"), *test_figures("hpl-mxp 40 pflop/s"), *test_figures("fp64 peak of 2 pflop/s")]
+    [TestFigure(test='hpl', text='400 tflop/s', value=400000000000000.0, nodes=1, devices=None)]
+    """
+    for item in _ITEM.split(text):
+        if not without_other_machines(item):
+            continue
+        for match in islice(_TEST.finditer(item), 1):
+            test = match.lastgroup or ""
+            yield from _figures_of(test, item, match.start())
+
+
+def _figures_of(test: str, item: str, start: int) -> Iterator[TestFigure]:
+    kind = {"verbs": _LINK_FIGURE, "memory": _BYTES_FIGURE}.get(test, _FIGURE)
+    found = [*islice(kind.finditer(item), MOST_MATCHES)]
+    if test in {"hpl", "hpcg"} and _OTHER_PRECISION.search(_WITHOUT.sub("", item)) is not None:
+        return
+    for match in found:
+        between = item[max(0, min(start, match.start()) - 30) : match.start()]
+        if _NOT_ASKED.search(between) is not None:
+            continue
+        nodes, devices = _scope(item, match)
+        yield TestFigure(test, match[0].strip(), _si_value(test, match), nodes, devices)
+
+
+def _si_value(test: str, match: re.Match[str]) -> float:
+    """FLOP/s, or B/s of a link whose bits may be written."""
+    value = number_in_text(match[1]) * _SCALE[match[2]]
+    if test == "verbs":
+        return value if match[3] else value / 8
+    return value
+
+
+def _scope(item: str, match: re.Match[str]) -> tuple[int | None, int | None]:
+    """Nodes or devices that reach a figure together; neither where the text does not say."""
+    around = item[max(0, match.start() - 40) : match.end() + 40]
+    if _PER_DEVICE.search(around) is not None:
+        return None, 1
+    if _PER_NODE.search(around) is not None:
+        return 1, None
+    devices = {int(each.replace(",", "")) for each in _DEVICES.findall(item)}
+    if len(devices) == 1:
+        return None, devices.pop()
+    nodes = {count_in_text(each.replace(",", "")) for each in _NODES.findall(item)}
+    return (nodes.pop(), None) if len(nodes) == 1 else (None, None)

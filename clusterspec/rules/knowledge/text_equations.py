@@ -1,0 +1,182 @@
+"""Calculations that a text writes out: `8 x 9.5 kW = 76 kW`, `0.5 % of 9,944,352 = 49,722`, `16 at 412,000 EUR are 6.6 million`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_expressions import (
+    MOST_WORDS,
+    ExpressionParser,
+    Result,
+    has_known_unit,
+    word_at,
+)
+from clusterspec.rules.knowledge.text_tokens import UNITS, Dimensions, Token, word_set
+
+MOST_OPERANDS = 12
+_EQUALS = frozenset("=≈:")
+_IS = word_set(
+    "is are makes make gives give equals cost costs total totals sind ist ergibt ergeben macht kosten kostet font fait donne "
+    "donnent coûtent coûte son es dan fanno costano cuestan sono são"
+)
+_ABOUT = word_set(
+    "about roughly approximately approx around some nearly almost ca circa rund etwa env environ unos cerca ≈ ~"
+)
+_BREAKS = word_set(
+    "and or und oder et ou y o e to than but with for from until versus vs plus minus because if when so that which"
+)
+"""Words that no operand has behind its number."""
+_JOINS = word_set("and und et y e plus minus less or og och up another further")
+_NOT_RESULTS = word_set("times x more less fewer of % ‰ to and or und et per")
+
+
+class WrittenEquation(NamedTuple):
+    """A calculation in a text: the values of its left side by the readings of its digits, and its result as written."""
+
+    text: str
+    left: tuple[Result, ...]
+    result: Token
+    noun: str
+    """The word behind the result."""
+    rough: bool
+    before: tuple[float, ...]
+    """Numbers that stand before the calculation, and may multiply it: `3 drawers of 24 x 30.72 TB`."""
+
+
+def equations_in(tokens: Sequence[Token], text: str) -> Iterator[WrittenEquation]:
+    """The calculations of a text whose left side has at least one operation, and whose units are all known.
+
+    >>> from clusterspec.rules.knowledge.text_tokens import tokens_of
+    >>> text = "16 x 1,290,000 + 6 x 118,000 = 21,348,000; 16 servers at 412,000 GBP each cost 6,592,000 GBP"
+    >>> [(round(each.left[0].value), each.result.values[0]) for each in equations_in(tokens_of(text), text)]
+    [(21348000, 21348000.0), (6592000, 6592000.0)]
+    """
+    for at, token in enumerate(tokens):
+        equals = token.kind == "op" and token.text in "=≈"
+        if not equals and not (token.kind == "word" and token.text.lower() in _IS):
+            continue
+        place, rough = at + 1, token.text == "≈"
+        while place < len(tokens) and (tokens[place].text.lower() in _ABOUT or tokens[place].text == "≈"):
+            place, rough = place + 1, True
+        if place >= len(tokens) or tokens[place].kind != "number" or not _is_whole_result(tokens, place):
+            continue
+        found = _left_side(tokens, at)
+        result = tokens[place]
+        if found is None or not has_known_unit(tokens, place):
+            continue
+        start, results = found
+        if len({each.unit for each in (*tokens[start:at], result) if each.unit and each.dimensions[0]}) > 1:
+            continue  # an exchange rate
+        alike = any(result.dimensions) and results[0].dimensions in (result.dimensions, _without_period(result))
+        if not equals and not alike:
+            continue  # `64 x 5,000 tokens are 22.5 GB`
+        before = tuple(each.values[0] for each in tokens[max(0, start - 12) : start] if each.values)
+        yield WrittenEquation(
+            text[tokens[start].start : result.end], results, result, word_at(tokens, place + 1), rough, before
+        )
+
+
+def _is_whole_result(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a number is the whole result: no sign of a calculation, no range and no multiple behind it."""
+    if at + 1 >= len(tokens):
+        return True
+    follows = tokens[at + 1]
+    if follows.text.lower() in _NOT_RESULTS or (follows.start == tokens[at].end and follows.text not in ",.;:)'\""):
+        return False
+    words = at + 1
+    while words < len(tokens) and words - at <= MOST_WORDS and tokens[words].kind == "word":
+        words += 1
+    behind = tokens[words] if words < len(tokens) else None
+    return behind is None or behind.kind != "op" or behind.text in "()=≈:-"
+
+
+def _left_side(tokens: Sequence[Token], at: int) -> tuple[int, tuple[Result, ...]] | None:
+    """The start and the values of the longest expression before a token; None without one of known units."""
+    start, depth, operands = at, 0, 0
+    while start > 0 and operands <= MOST_OPERANDS:
+        token = tokens[start - 1]
+        if token.kind == "op" and token.text in "()":
+            depth += 1 if token.text == ")" else -1
+            if depth < 0:
+                break
+        elif (
+            (token.kind == "op" and token.text in _EQUALS)
+            or (token.kind == "word" and token.text.lower() in _BREAKS)
+            or token.kind not in ("op", "word", "number")
+        ):
+            break
+        operands += token.kind == "number"
+        start -= 1
+    for first in range(start, at):
+        if tokens[first].kind == "number" or tokens[first].text == "(":
+            parser = ExpressionParser(tokens[first:at])
+            values = parser.results()
+            if values is not None and parser.operations:
+                aside = tokens[first].text == "(" and tokens[at - 1].text == ")"  # `26,298 h (3 x 8,766) = 5,722,445`
+                return None if aside or _goes_on(tokens, first) else (first, values)
+    return None
+
+
+def _goes_on(tokens: Sequence[Token], start: int) -> bool:
+    """Whether what stands before an expression belongs to it: a sign, a function, or `and` behind another number."""
+    if not start:
+        return False
+    before = tokens[start - 1]
+    if before.kind == "op":
+        return before.text not in "(=≈:"
+    called = tokens[start].text == "(" and before.kind == "word" and before.end == tokens[start].start
+    return called or before.text.lower() in _JOINS
+
+
+EXACT, ROUGH = 0.01, 0.08
+"""Relative differences up to which a result is right, and one that the text calls approximate."""
+_POWERS = (*(1000.0**power for power in range(-3, 4)), *(1024.0**power for power in range(-3, 4)))
+_UNITS = (8.0, 12.0, 24.0, 60.0, 100.0, 365.0, 3600.0, 8760.0, 86400.0)
+_SHIFTS = (*_POWERS, *(each**sign for each in _UNITS for sign in (1, -1)))
+"""Factors between the numbers of one figure in two units, of which one is not written."""
+
+
+def is_wrong(equation: WrittenEquation) -> bool:
+    """Whether no reading of an equation holds, within the rounding of its figures.
+
+    >>> from clusterspec.rules.knowledge.text_tokens import tokens_of
+    >>> [is_wrong(each) for text in ("8 x 9.5 kW = 76 kW", "8 x 9.5 kW = 67 kW", "6 x 32 dies = 96 chips")
+    ...  for each in equations_in(tokens_of(text), text)]
+    [False, True, False]
+    """
+    return not any(_holds(left, value, equation) for left in equation.left for value in equation.result.values)
+
+
+def _holds(left: Result, written: float, equation: WrittenEquation) -> bool:
+    if not written:
+        return True
+    token = equation.result
+    tolerance = (ROUGH if equation.rough else EXACT) + _rounding(written)
+    ratios = [left.value / (written * token.scale)]
+    alike = left.dimensions == token.dimensions and (any(left.dimensions) or left.value == left.plain)
+    if not alike and left.dimensions == _without_period(token):
+        ratios.append(left.value / (written * UNITS[token.unit][0]))
+    elif not alike and left.summed and left.dimensions != token.dimensions:
+        return True  # of summands without a unit some may be counts of other things
+    elif not alike:
+        ratios += [left.plain / written * shift for shift in _SHIFTS]
+    ratios += [ratio * each for ratio in ratios[:2] for each in equation.before if each]
+    ratio = ratios[0]
+    if left.noun != equation.noun and not any(token.dimensions) and ratio > 0:
+        ratios.append(max(ratio, 1 / ratio) / max(1, round(max(ratio, 1 / ratio))))  # 96 dies are 48 packages
+    return any(abs(each - 1) <= tolerance for each in ratios)
+
+
+def _without_period(token: Token) -> Dimensions | None:
+    """The dimensions of a figure without the period that follows it (`60,000 EUR a month`); None without one."""
+    periods = [each for each in token.per if each in UNITS and UNITS[each][1] == (0, 0, 1, 0)]
+    return UNITS[token.unit][1] if periods and len(periods) == len(token.per) else None
+
+
+def _rounding(written: float) -> float:
+    """Half a unit of the last digit of a number, relative to it; zeros at the end of a whole number are rounded."""
+    digits = f"{written:.12g}"
+    decimals = len(digits.partition(".")[2])
+    zeros = len(digits) - len(digits.rstrip("0")) if not decimals else 0
+    return min(0.5 * 10.0 ** (zeros - decimals) / written, 0.5) if "e" not in digits else EXACT

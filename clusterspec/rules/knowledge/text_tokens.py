@@ -1,0 +1,238 @@
+"""Numbers of running text with their units: money, power, energy, times, sizes and percents; signs of calculations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from clusterspec.quantity import DAY, HOUR, YEAR
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
+from clusterspec.standard import pattern
+
+MOST_TOKENS = 4000
+"""Tokens of a text that are read."""
+MONTH = YEAR / 12
+DIGITS = r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?!\d)|\d{1,3}(?:[ ,.'’\u00a0\u2009\u202f]\d{3})+(?!\d)(?:[.,]\d{1,9}(?!\d))?|\d{1,15}(?:[.,]\d{1,12})?"
+"""The digits of a number with any sign between thousands and before decimals, and in lakhs and crores."""
+_TOKEN = pattern(
+    r"(?P<date>20\d\d-\d\d-\d\d)(?!\d)"
+    r"|(?P<op>(?<=[\d)\s])[x×*·∗](?=\s?[\d(€$£¥₹₩])|(?<=\s)[x×*·∗](?=\s)|(?<=[\d)\s])[/÷+−](?=\s?[\d(€$£¥₹₩])|(?<=\s)[/÷:+−-](?=\s)|(?<![<>=!~])=(?![=>])|≈|[()])"
+    rf"|(?P<number>(?:(?<![\w.,])|(?<=\d[x×*/]))(?:{DIGITS}))"
+    r"|(?P<sign>[€$£¥₹₩%‰])"
+    r"|(?P<word>[^\W\d_](?:[\w’'-]*\w)?)"
+    r"|(?P<other>\S)"
+)
+"""A date, a sign of a calculation, a number, a sign of a unit, a word, or another sign."""
+_THOUSANDS = re.compile(r"[ ,.'’\u00a0\u2009\u202f]")
+SCALES = {
+    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "mille": 1e3, "mil": 1e3,
+    "m": 1e6, "mn": 1e6, "mm": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6, "millones": 1e6, "milhões": 1e6,
+    "mln": 1e6, "mill": 1e6, "miljoen": 1e6, "milioni": 1e6, "bn": 1e9, "mld": 1e9, "billion": 1e9, "billions": 1e9, "mrd": 1e9, "milliarden": 1e9, "milliards": 1e9, "crore": 1e7, "lakh": 1e5,
+    "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
+}  # fmt: skip
+"""Words that scale the number before them; single letters only beside money."""
+Dimensions = tuple[int, int, int, int]
+"""Powers of money, watts, seconds and bytes."""
+_NONE, _MONEY, _WATT, _TIME, _BYTE = (0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
+_ENERGY = (0, 1, 1, 0)
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+def _units_of(dimensions: Dimensions, value: float, words: str) -> dict[str, tuple[float, Dimensions]]:
+    return dict.fromkeys(words.split(), (value, dimensions))
+
+
+UNITS: Mapping[str, tuple[float, Dimensions]] = {
+    **_units_of(_MONEY, 1.0, " ".join(UNITS_PER_DOLLAR)),
+    **_units_of(_MONEY, 1.0, "€ $ £ ¥ ₹ ₩ euro euros dollar dollars pounds francs yen won zł kr kronor kroner"),
+    **_units_of(_MONEY, 1e3, "kEUR TEUR kUSD kGBP kCHF"),
+    **_units_of(_MONEY, 1e6, "MEUR MUSD MGBP MCHF"),
+    **_units_of(_WATT, 1.0, "W watt watts"),
+    **_units_of(_WATT, 1e3, "kW KW"),
+    **_units_of(_WATT, 1e6, "MW"),
+    **_units_of(_WATT, 1e9, "GW"),
+    **_units_of(_ENERGY, HOUR, "Wh"),
+    **_units_of(_ENERGY, 1e3 * HOUR, "kWh KWh kwh"),
+    **_units_of(_ENERGY, 1e6 * HOUR, "MWh mwh"),
+    **_units_of(_ENERGY, 1e9 * HOUR, "GWh gwh"),
+    **_units_of(_TIME, HOUR, "h hour hours hr hrs Std stunde stunden heure heures hora horas ore uur timmar timer"),
+    **_units_of(_TIME, DAY, "day days tag tage tagen jour jours día días dia dias giorni giorno dagen dag"),
+    **_units_of(_TIME, 7 * DAY, "week weeks woche wochen semaine semaines semana semanas settimane settimana weken"),
+    **_units_of(
+        _TIME, MONTH, "month months monat monate monaten mois mes meses mesi mese maanden maand månader måneder"
+    ),
+    **_units_of(
+        _TIME, YEAR, "year years yr yrs annum jahr jahre jahren an ans année années año años ano anos anni anno jaar år"
+    ),
+    **_units_of(_BYTE, 1e6, "MB"),
+    **_units_of(_BYTE, 1e9, "GB"),
+    **_units_of(_BYTE, 1e12, "TB"),
+    **_units_of(_BYTE, 1e15, "PB"),
+    "%": (0.01, _NONE),
+    "‰": (0.001, _NONE),
+}
+"""The units of texts, words in lower case: their value in SI and their dimensions."""
+PER = word_set("per a an every pro je par por al alla im")
+"""Words between an amount and what it is for."""
+_AND = word_set("and und et y e en och og")
+
+
+class Token(NamedTuple):
+    """A token of a text.
+
+    ``kind`` is `number`, `op`, `word`, `date` or `other`. A number has the values that its digits may have, in units of
+    ``unit``; ``per`` are the units behind it for each of which it holds (`EUR per kWh`).
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    values: tuple[float, ...] = ()
+    unit: str = ""
+    per: tuple[str, ...] = ()
+
+    @property
+    def dimensions(self) -> Dimensions:
+        """The powers of money, watts, seconds and bytes; units of things, such as nodes, have none."""
+        powers = UNITS[self.unit][1] if self.unit else _NONE
+        for each in self.per:
+            powers = _less(powers, UNITS[each][1]) if each in UNITS else powers
+        return powers
+
+    @property
+    def scale(self) -> float:
+        """What one unit is in SI."""
+        scale = UNITS[self.unit][0] if self.unit else 1.0
+        for each in self.per:
+            scale /= UNITS[each][0] if each in UNITS else 1.0
+        return scale
+
+
+def _less(powers: Dimensions, other: Dimensions) -> Dimensions:
+    money, watts, seconds, size = (one - each for one, each in zip(powers, other, strict=True))
+    return money, watts, seconds, size
+
+
+def numbers_of(digits: str) -> tuple[float, ...]:
+    """The numbers that digits may stand for: a single sign before three digits separates thousands or decimals.
+
+    >>> numbers_of("1,884,200"), numbers_of("1.250"), numbers_of("27,20"), numbers_of("5.722.445,5")
+    ((1884200.0,), (1250.0, 1.25), (27.2,), (5722445.5,))
+    """
+    signs = _THOUSANDS.findall(digits)
+    if not signs:
+        return (float(digits),)
+    head, _, tail = digits.rpartition(signs[-1])
+    whole = float(_THOUSANDS.sub("", digits))
+    decimal = float(f"{_THOUSANDS.sub('', head)}.{tail}")
+    if signs[-1] not in ".,":
+        return (whole,)
+    if len(set(signs)) > 1:
+        return (decimal,)
+    if len(signs) > 1:
+        return (whole,)
+    if len(tail) != 3 or head == "0":
+        return (decimal,)
+    return (whole, decimal)
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text as written.
+
+    >>> [(each.values, each.unit, each.per) for each in tokens_of("USD 1,404.00, 0.162 EUR per kWh, 9.5 kW") if each.values]
+    [((1404.0,), 'USD', ()), ((0.162,), 'EUR', ('kWh',)), ((9.5,), 'kW', ())]
+    >>> [each.values for each in tokens_of("2.3 million EUR, 40 TB/month, H100") if each.values]
+    [(2300000.0,), (40.0,)]
+    """
+    plain = [
+        Token(str(match.lastgroup), match[0], match.start(), match.end())
+        for match in islice(_TOKEN.finditer(text), MOST_TOKENS)
+    ]
+    return list(_with_units(plain, _decimal_sign([each.text for each in plain if each.kind == "number"])))
+
+
+_POINT = pattern(r"\.(?:\d{1,2}|\d{4,})$|,\d{3}[,.]")
+_COMMA = pattern(r",(?:\d{1,2}|\d{4,})$|\.\d{3}[,.]")
+"""Digits that show which sign stands before decimals."""
+
+
+def _decimal_sign(digits: list[str]) -> str:
+    """The sign before the decimals of a text, by the numbers that show it; empty where none does, or both do.
+
+    >>> _decimal_sign(["84,200", "1.17"]), _decimal_sign(["9.944.352", "49.722"]), _decimal_sign(["84,200"])
+    ('.', ',', '')
+    """
+    point = any(_POINT.search(each) is not None for each in digits)
+    comma = any(_COMMA.search(each) is not None for each in digits)
+    return "" if point == comma else "." if point else ","
+
+
+def _with_units(plain: list[Token], decimal: str) -> Iterator[Token]:
+    at, taken = 0, 0
+    while at < len(plain):
+        token = plain[at]
+        if token.kind != "number":
+            if not (_is_money(token) and at + 1 < len(plain) and plain[at + 1].kind == "number"):
+                yield token  # a sign of money before a number is its unit
+            at += 1
+            continue
+        before = plain[at - 1] if at > taken and _is_money(plain[at - 1]) else None
+        found, at = _number_token(plain, at, before, decimal)
+        taken = at
+        yield found
+
+
+def _is_money(token: Token) -> bool:
+    return token.text in UNITS and UNITS[token.text][1] == _MONEY and (token.kind == "sign" or token.text.isupper())
+
+
+def unit_of(word: str) -> str:
+    """The unit that a word is, as `UNITS` spells it; empty without one.
+
+    >>> unit_of("kW"), unit_of("Jahren"), unit_of("H"), unit_of("MWh")
+    ('kW', 'jahren', '', 'MWh')
+    """
+    if word in UNITS:
+        return word
+    return word.lower() if len(word) > 2 and word.lower() in UNITS and not word.isupper() else ""
+
+
+def _number_token(plain: list[Token], at: int, before: Token | None, decimal: str) -> tuple[Token, int]:
+    """A number with its scale and its unit, and the index of the token behind them."""
+    token = plain[at]
+    values = numbers_of(token.text)
+    if decimal and len(values) > 1:
+        values = values[1:] if decimal in token.text else values[:1]
+    at += 1
+    follows = plain[at].text if at < len(plain) else ""
+    scale = SCALES.get(follows.lower(), 1.0)
+    after = unit_of(plain[at + 1].text) if at + 1 < len(plain) else ""
+    of_money = before is not None or (after != "" and UNITS[after][1] == _MONEY)
+    if scale != 1.0 and (len(follows) > 2 or of_money or not follows.isascii()):
+        at += 1
+        if at < len(plain) and plain[at].text == "." and follows.lower() in ("mio", "mrd", "tsd"):
+            at += 1
+    else:
+        scale = 1.0
+    unit = before.text if before is not None else ""
+    if not unit and at < len(plain) and plain[at].kind in ("word", "sign") and (unit := unit_of(plain[at].text)):
+        at += 1
+    per: list[str] = []
+    while unit and unit not in "%‰" and at + 1 < len(plain) and len(per) < 3 and plain[at + 1].kind == "word":
+        joined = plain[at].text.lower() in PER or plain[at].text == "/"
+        noun = unit_of(plain[at + 1].text)
+        if not joined and not (per and noun and plain[at].text.lower() in _AND):
+            break
+        per.append(noun or plain[at + 1].text.lower())
+        at += 2
+    if len(values) > 1 and scale == 1.0 and unit and UNITS[unit] == (1.0, _MONEY) and not per:
+        values = values[:1]  # an amount has no three decimals
+    values = tuple(value * scale for value in values)
+    return Token("number", token.text, token.start, plain[at - 1].end, values, unit, tuple(per)), at

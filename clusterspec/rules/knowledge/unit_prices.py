@@ -1,0 +1,87 @@
+"""The prices and costs that a text states for each unit of what a service makes: tokens, requests, pages, images."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.service_figures import DIGITS, number_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.standard import pattern
+
+_CURRENCY = r"(?:USD|EUR|GBP|CHF|US\$|[$€£]|dollars?|euros?|cents?|ct)"
+_UNITS = {
+    "million tokens": r"(?:1 ?|one |a )?(?:million|M|Mio\.?|Million|Millionen|millón|mtok(?:ens?)?)\b",
+    "thousand tokens": r"(?:1,?000|1 ?k|a thousand|thousand|tausend|mille|mil)\b",
+    "requests": r"(?:requests?|quer(?:y|ies)|calls?|answers?|anfrage|antwort|aufruf|requête|réponse|petición|respuesta|consulta)\b",
+    "documents": r"(?:documents?|pages?|images?|minutes? of (?:audio|speech)|dokument|seite|bild|página|imagen)\b",
+}
+"""The units of prices with their words."""
+_PER = r"(?:per|/|for (?:a|one|each)|an?|each|je|pro|par|por|le|la|el|cada)"
+_UNIT = "|".join(f"(?P<u{index}>{words})" for index, words in enumerate(_UNITS.values()))
+_PRICE = pattern(
+    rf"(?i)(?:{_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY})(?: (?:net|gross))? ?{_PER} ?(?:{_UNIT})"
+)
+_UNIT_FIRST = pattern(
+    rf"(?i)\b(?:an?|one|the|each|eine?|une?|una?) (?:{_UNIT})(?: (?:input|output))?(?: tokens?)? (?:costs?|kostet|kosten|coûte|coûtent|cuesta|cuestan|is|sells (?:at|for))"
+    rf" (?:{_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY})"
+)
+_VERB_FIRST = pattern(
+    rf"(?i)\b(?:costs?|kostet|kosten|coûte|coûtent|cuesta|cuestan) (?:an?|one|the|each|eine?|une?|una?|le|la|el)? ?(?:{_UNIT})(?: tokens?)?"
+    rf" (?:{_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY})"
+)
+_HEADED = pattern(
+    rf"(?i)\b(?:costs?|prices?|kosten|preise?|coûts?|prix|costes?|precios?)(?: of)? {_PER} ?(?:{_UNIT})[^:.;\d]{{0,24}}:(?P<amounts>[^:;]{{1,120}})"
+)
+"""A heading with the unit of the amounts behind it."""
+_DIRECTION = pattern(r"(?i)\b(?:input|output|cached|prompt)\b")
+_AMOUNT = pattern(rf"(?i){_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY}")
+
+
+class UnitPrice(NamedTuple):
+    """A price for each unit, `input` or `output` tokens where the text says so; its amount as written, and where in which
+    sentence it stands.
+    """
+
+    value: float
+    unit: str
+    of: str
+    written: str
+    sentence: str
+    start: int
+    end: int
+
+    def is_of_same(self, other: UnitPrice) -> bool:
+        return self.unit == other.unit and (self.of == other.of or "" in (self.of, other.of))
+
+
+def unit_prices_in(text: str) -> list[UnitPrice]:
+    """The prices that a text states for each unit of what is made.
+
+    >>> [(each.value, each.unit) for each in unit_prices_in("$0.70 per million, 0,44 EUR pro Million, 0.2 ct a request")]
+    [(0.7, 'million tokens'), (0.44, 'million tokens'), (0.2, 'requests')]
+    """
+    found = []
+    for sentence in sentences_of(text):
+        for match in chain.from_iterable(form.finditer(sentence) for form in (_PRICE, _UNIT_FIRST, _VERB_FIRST)):
+            value = number_of(match["behind"] or match["before"])
+            of = _DIRECTION.search(sentence, match.start(), min(len(sentence), match.end() + len(" of the output")))
+            unit, amount = _unit_of(match.groupdict()), _amount_in(match[0])
+            if value > 0:
+                found.append(UnitPrice(value, unit, of[0].lower() if of else "", amount, sentence, *match.span()))
+        for heading in _HEADED.finditer(sentence):
+            unit = _unit_of(heading.groupdict())
+            for each in _AMOUNT.finditer(sentence, heading.start("amounts"), heading.end("amounts")):
+                value = number_of(each["behind"] or each["before"])
+                if value > 0:
+                    found.append(UnitPrice(value, unit, "", each[0], sentence, *each.span()))
+    return found
+
+
+def _amount_in(text: str) -> str:
+    match = _AMOUNT.search(text)
+    return match[0] if match is not None else text
+
+
+def _unit_of(groups: dict[str, str | None]) -> str:
+    return next(unit for index, unit in enumerate(_UNITS) if groups[f"u{index}"])

@@ -1,0 +1,145 @@
+"""The availability that a text states does not follow from its own figures.
+
+## What it finds
+
+In the description or a comment:
+
+- a downtime for a month, a year or another period that is not what the availability beside it leaves: 99.9 % of a month leave
+  44 minutes;
+- the availability of parts of which all are needed, stated above the product of theirs; and that of redundant parts of
+  which one is enough, stated above 1 less the product of what each lacks;
+- a number of requests that may miss a target of so many percent of all requests beside it;
+- a share of requests that is not the quotient of the two numbers beside it.
+
+## Why it matters
+
+Credits, error budgets and the number of sites are derived from these figures. Ten times the downtime, or a chain of parts that
+each has the availability of the whole, breaks the contract in the first month.
+
+## What to do
+
+Correct the figure. The message gives the result.
+
+## When to ignore it
+
+Ignore it where the contract counts another time than the calendar.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The contract promises 99.9 % a month, which allows 4.3 minutes of downtime a month.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+```yaml description
+clusterspec: 1
+description: Gateway 99.95 %, engines 99.9 % and object store 99.9 %, all of them needed, so the service has 99.9 %.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+```yaml description
+clusterspec: 1
+description: In March 12,000 of 3,000,000 requests failed, an availability of 99.96 %.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The contract promises 99.9 % a month, which allows 43 minutes of downtime a month.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+```yaml
+clusterspec: 1
+description: Gateway 99.95 %, engines 99.9 % and object store 99.9 %, all of them needed, so the service has 99.75 %.
+cluster: {platform: dgx-h200, nodes: 4}
+```
+
+## Sources
+
+- Availability in series and in parallel: https://docs.aws.amazon.com/whitepapers/latest/availability-and-beyond-improving-resilience/availability-with-redundancy.html
+- Error budgets: https://sre.google/sre-book/availability-table/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from math import prod
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.availability_texts import (
+    PERCENT_SIGNS,
+    combined_in,
+    downtimes_in,
+    error_budgets_in,
+    parts_in,
+    shares_in,
+)
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import Spec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+ROUNDED = 0.1
+"""Relative difference of a stated downtime that rounding and months of other lengths explain."""
+Fault = tuple[str, str, str]
+"""A sentence, what is wrong in it, and what to do."""
+
+
+def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
+    if not own_remarks or not any(sign in own_remarks for sign in PERCENT_SIGNS):
+        return
+    kinds = (_downtime_faults, _faults_of_wholes, _budget_faults, _share_faults)
+    for sentence, message, help_ in (fault for kind in kinds for fault in kind(own_remarks[:MOST_CHARACTERS])):
+        yield RULE.problem(place_of(sentence, spec), f"by the text {message}", help_)
+        return
+
+
+def _downtime_faults(text: str) -> Iterator[Fault]:
+    """Downtimes that are not what an availability leaves."""
+    for down in downtimes_in(text):
+        left = (1 - down.availability / 100) * down.period
+        if abs(down.seconds / left - 1) > ROUNDED:
+            stated, computed = display(down.seconds, "s"), display(left, "s")
+            message = f"{down.availability:.10g} % leave {stated} of downtime in {down.per}; they leave {computed}"
+            yield down.sentence, message, "correct the availability or the downtime"
+
+
+def _faults_of_wholes(text: str) -> Iterator[Fault]:
+    """The availability of a whole that is above that of its parts together."""
+    for whole in combined_in(text):
+        lacks = 100 * prod(1 - each / 100 for each in whole.parts)
+        together = 100 - lacks if whole.redundant else 100 * prod(each / 100 for each in whole.parts)
+        is_of_redundant = not whole.redundant and abs(whole.stated - 100 + lacks) <= whole.rounding / 2
+        if whole.stated > together + whole.rounding and not is_of_redundant:
+            kind = "one of which is enough" if whole.redundant else "all of which are needed"
+            parts = ", ".join(f"{each:.10g} %" for each in whole.parts)
+            message = f"parts of {parts}, {kind}, make {whole.stated:.10g} %; together they are {together:.6g} %"
+            yield whole.sentence, message, "correct the availability of the whole"
+
+
+def _budget_faults(text: str) -> Iterator[Fault]:
+    """Numbers of requests that are not what a target in percent leaves of all."""
+    for budget in error_budgets_in(text):
+        left = (1 - budget.target / 100) * budget.whole
+        if abs(budget.stated / left - 1) > ROUNDED:
+            whole = f"{budget.target:.10g} % of {budget.whole:,.10g} requests"
+            message = f"{whole} leave {budget.stated:,.10g} that may miss the target; they leave {left:,.10g}"
+            yield budget.sentence, message, "correct the target or the number"
+
+
+def _share_faults(text: str) -> Iterator[Fault]:
+    """Shares that are not the quotient of the numbers beside them."""
+    for share in chain(shares_in(text), parts_in(text)):
+        quotient = 100 * share.part / share.whole
+        if all(abs(share.stated - each) > share.rounding for each in (quotient, 100 - quotient)):
+            numbers = f"{share.part:,.10g} of {share.whole:,.10g} {share.kind}"
+            message = (
+                f"{numbers} are {share.stated:.10g} %; they are {quotient:.4g} %, and the others {100 - quotient:.6g} %"
+            )
+            yield share.sentence, message, "correct the share or the numbers"

@@ -1,0 +1,218 @@
+"""An amount is not converted at the exchange rate that the text states.
+
+## What it finds
+
+- A line with an amount in another currency in its text, whose price is that amount multiplied by the rate of the description
+  where it has to be divided, or the other way round, or the amount itself;
+- one line that uses another rate than all the others, which convert at one rate;
+- two amounts of one sentence beside the rate, of which one is the other multiplied instead of divided.
+
+Rates are read as `1 EUR = 1.17 USD`, `1.17 USD per EUR`, `$1.17/€` and `EUR/USD 1.17`. Rebates that the text states, and
+equal surcharges of all lines, are accepted.
+
+## Why it matters
+
+A rate of 1.17 in the wrong direction is 37 % of the price. The sums of the quote close all the same.
+
+## What to do
+
+Convert the amount with the rate as written: divide an amount in dollars by the dollars for one euro.
+
+## When to ignore it
+
+Ignore it where the line is priced in its own currency, and the other amount is a former list price.
+
+## Fires
+
+```yaml procurement.quote[0].unit_price
+clusterspec: 1
+description: The contract fixes 1.17 USD per EUR for this order.
+cluster: {platform: dgx-h200, nodes: 12}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "DGX H200, list USD 388,000", quantity: 12, unit_price: 453960, price: 5447520}
+    - {part: "QM9700 switch, list USD 35,100", quantity: 5, unit_price: 30000, price: 150000}
+```
+
+```yaml procurement.quote[2].unit_price
+clusterspec: 1
+description: All lines are converted from US dollars.
+cluster: {platform: dgx-h200, nodes: 12}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "DGX H200, USD 351,000", quantity: 12, unit_price: 300000, price: 3600000}
+    - {part: "QM9700 switch, USD 35,100", quantity: 5, unit_price: 30000, price: 150000}
+    - {part: "Optical module, USD 1,170", quantity: 192, unit_price: 1125, price: 216000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The contract fixes 1.17 USD per EUR for this order, so USD 1,170,000 are EUR 1,000,000.
+cluster: {platform: dgx-h200, nodes: 12}
+procurement:
+  currency: EUR
+  quote:
+    - {part: "DGX H200, list USD 388,000", quantity: 12, unit_price: 331623.93, price: 3979487.16}
+    - {part: "QM9700 switch, list USD 35,100 less 10 %", quantity: 5, unit_price: 27000, price: 135000}
+```
+
+## Sources
+
+- Direct and indirect quotation of exchange rates: https://www.investopedia.com/terms/i/indirectquote.asp
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from clusterspec.finding import Problem
+from clusterspec.procurement.amounts import line_price
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.exchange_rates import StatedRate, stated_rate, stated_rates
+from clusterspec.rules.knowledge.purchases import amount_text, money_text
+from clusterspec.rules.knowledge.text_tokens import Token, tokens_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "error", "likely")
+SAME = 0.005
+"""Relative difference up to which an amount is the rounded one of a conversion."""
+OTHER = 0.01
+"""The least difference of one line's rate from that of the others: below it lie the rates of two days."""
+LEAST_FACTOR = 1.02
+"""The least factor between an amount converted in the right and in the wrong direction that is told apart."""
+_EXPLAINED = pattern(
+    r"(?i)%|\b(?:rebate|discount|after|less|net|incl\w*|plus|surcharge|fee|rabatt|nachlass|abzüglich|remise|descuento|desconto|sconto|korting)\b"
+)
+"""Words of a line whose price is not its converted amount."""
+
+
+class _Converted(NamedTuple):
+    """The number of a line, the amount of its text in another currency, and the price of the line that is nearest to it."""
+
+    number: int
+    amount: float
+    code: str
+    price: float
+    explained: bool
+
+    @property
+    def units(self) -> float:
+        """Units of the other currency for one unit of the own one."""
+        return self.amount / self.price
+
+
+def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    currency = procurement.currency
+    if currency is None or not (remarks or procurement.quote):
+        return
+    rates = [each for each in stated_rates(remarks) if currency in (each.one, each.other)]
+    codes = {each.other if each.one == currency else each.one for each in rates}
+    for code in sorted(codes):
+        of_code = [each for each in rates if code in (each.one, each.other)]
+        units = {round(_foreign_units(each, currency), 9) for each in of_code}
+        if len(units) == 1:
+            yield from _sentence_problems(remarks, of_code[0], currency, code)
+    yield from _line_problems(list(_converted_lines(procurement.quote or (), currency)), rates, procurement, currency)
+
+
+def _foreign_units(rate: StatedRate, currency: str) -> float:
+    """Units of the foreign currency of a rate for one unit of the own one."""
+    return rate.units if rate.one == currency else 1 / rate.units
+
+
+def _converted_lines(lines: Sequence[QuoteLine], currency: str) -> Iterator[_Converted]:
+    """The lines whose text has one amount in another currency, and no rate of its own."""
+    for index, line in enumerate(lines):
+        text, price = line.part or "", line_price(line)
+        amounts = [each for each in tokens_of(text) if len(each.unit) == 3 and each.unit.isupper() and not each.per]
+        foreign = {(each.values[0], each.unit) for each in amounts if each.unit != currency}
+        if len(foreign) != 1 or len(foreign) != len(amounts) or stated_rate(text) is not None or not price:
+            continue
+        amount, code = foreign.pop()
+        prices = [float(each) for each in (line.unit_price, price) if each and each > 0]
+        if amount > 0 and prices:
+            nearest = min(prices, key=lambda each: max(each / amount, amount / each))
+            yield _Converted(index, amount, code, nearest, _EXPLAINED.search(text) is not None)
+
+
+def _line_problems(
+    converted: Sequence[_Converted], rates: Sequence[StatedRate], procurement: ProcurementSpec, currency: str
+) -> Iterator[Problem]:
+    for code in sorted({each.code for each in converted}):
+        lines = [each for each in converted if each.code == code]
+        stated = {round(_foreign_units(each, currency), 9) for each in rates if code in (each.one, each.other)}
+        usual = median(each.units for each in lines) if len(lines) > 2 else 0.0
+        agreeing = [each for each in lines if usual and abs(each.units / usual - 1) < SAME]
+        usual_rate = usual if len(agreeing) > len(lines) / 2 else 0.0
+        for line in lines:
+            if len(stated) == 1:
+                (units,) = stated
+                wrong = _is_inverted(line.units, units) or (
+                    _is_same(line.units, 1.0) and not _is_same(units, 1.0, 0.03)
+                )
+                yield from [_line_problem(line, units, procurement, currency)] if wrong else []
+            elif (
+                not stated
+                and usual_rate
+                and line not in agreeing
+                and not line.explained
+                and _is_other(line, usual_rate)
+            ):
+                yield _line_problem(line, usual_rate, procurement, currency, len(agreeing))
+
+
+def _is_other(line: _Converted, usual_rate: float) -> bool:
+    return abs(line.units / usual_rate - 1) > OTHER
+
+
+def _is_inverted(found: float, units: float) -> bool:
+    """Whether a rate is the inverse of another one, and not that one as well."""
+    return max(units, 1 / units) > LEAST_FACTOR and _is_same(found * units, 1.0) and not _is_same(found, units)
+
+
+def _is_same(one: float, other: float, tolerance: float = SAME) -> bool:
+    return abs(one / other - 1) <= tolerance
+
+
+def _line_problem(
+    line: _Converted, units: float, procurement: ProcurementSpec, currency: str, others: int = 0
+) -> Problem:
+    part = (procurement.quote or ())[line.number].part
+    right, own = (money_text(amount_text(round(each, 2)), currency) for each in (line.amount / units, line.price))
+    source = f"the rate of the {others} other lines" if others else "the rate of the text"
+    message = (
+        f"`{name_of_part(part)}` converts {line.amount:,.0f} {line.code} to {own}; at {source}, {units:.4g} {line.code} for one "
+        f"{currency}, it is {right}"
+    )
+    at = ("procurement", "quote", line.number, "unit_price")
+    return RULE.problem(at, message, "convert the amount again, and correct the total")
+
+
+def _sentence_problems(remarks: str, rate: StatedRate, currency: str, code: str) -> Iterator[Problem]:
+    """Sentences with one amount in each currency, of which one is the other in the wrong direction."""
+    units = _foreign_units(rate, currency)
+    for sentence in sentences_of(remarks):
+        tokens = tokens_of(sentence)
+        own, foreign = _amounts(tokens, currency), _amounts(tokens, code)
+        pairs = [(one, other) for one in own for other in foreign]
+        if any(_is_same(other / one, units, 0.02) for one, other in pairs) or len(pairs) != 1:
+            continue
+        ((one, other),) = pairs
+        if _is_inverted(other / one, units):
+            right = money_text(amount_text(round(other / units, 2)), currency)
+            message = f"{other:,.0f} {code} at `{rate.text}` are {right}, not {one:,.0f} {currency}"
+            yield RULE.problem("description", message, "convert the amount again")
+
+
+def _amounts(tokens: Sequence[Token], code: str) -> set[float]:
+    """The amounts of a sentence in a currency, without rates."""
+    return {each.values[0] for each in tokens if each.unit == code and not each.per and each.values[0] >= 100}

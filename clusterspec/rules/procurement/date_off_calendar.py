@@ -1,0 +1,137 @@
+"""A date of the text is not the day, the quarter or the number of weeks that stands beside it.
+
+## What it finds
+
+In the description, the comments and the milestones:
+
+- a name of a weekday beside a date of another weekday (`Monday, 2027-05-11`);
+- a quarter beside a date of another one (`Q2 2027 (2027-07-05)`);
+- a date plus days, weeks or months that is said to be another date, by more than a week (`2026-11-16 + 25 weeks = 2027-06-10`,
+  `25 weeks after 2026-11-16, on 2027-06-10`).
+
+Times that count working days are left alone.
+
+## Why it matters
+
+One of the two is wrong, and partners who read the other one come on another day.
+
+## What to do
+
+Look the date up, and write one of the two.
+
+## When to ignore it
+
+Ignore it where quarters are those of a fiscal year.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The order is placed on 2026-11-16, and 25 weeks after 2026-11-16 is 2027-06-10.
+cluster: {platform: dgx-h100, nodes: 8}
+procurement: {currency: EUR, needed_by: 2027-06-15}
+```
+
+```yaml procurement.delivery.milestones[0]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+procurement: {currency: EUR, delivery: {milestones: ["acceptance on Monday, 2027-05-11"]}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The order is placed on 2026-11-16, and 25 weeks after 2026-11-16 is 2027-05-10.
+cluster: {platform: dgx-h100, nodes: 8}
+procurement: {currency: EUR, delivery: {milestones: ["acceptance on Monday, 2027-05-10, in Q2 2027"]}}
+```
+
+## Sources
+
+- ISO 8601, weekdays and calendar weeks: https://www.iso.org/iso-8601-date-and-time-format.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import DATE, date_of_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, count_in_text
+from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "warning", "likely")
+_NAMES = (
+    ("monday", "montag", "lundi", "lunes", "lunedì", "maandag", "segunda-feira", "måndag", "mandag", "poniedziałek"),
+    ("tuesday", "dienstag", "mardi", "martes", "martedì", "dinsdag", "terça-feira", "tisdag", "tirsdag", "wtorek"),
+    ("wednesday", "mittwoch", "mercredi", "miércoles", "mercoledì", "woensdag", "quarta-feira", "onsdag", "środa"),
+    ("thursday", "donnerstag", "jeudi", "jueves", "giovedì", "donderdag", "quinta-feira", "torsdag", "czwartek"),
+    ("friday", "freitag", "vendredi", "viernes", "venerdì", "vrijdag", "sexta-feira", "fredag", "piątek"),
+    ("saturday", "samstag", "samedi", "sábado", "sabato", "zaterdag", "lördag", "lørdag", "sobota"),
+    ("sunday", "sonntag", "dimanche", "domingo", "domenica", "zondag", "söndag", "søndag", "niedziela"),
+)
+_WEEKDAYS = {name: day for day, names in enumerate(_NAMES) for name in names}
+_WEEKDAY = pattern(
+    rf"\b({'|'.join(_WEEKDAYS)})\b,? ?(?:the |den |le |el |dem |\()?{DATE}|{DATE},? ?\(?(?:a |ein )?({'|'.join(_WEEKDAYS)})\b"
+)
+_QUARTER = pattern(
+    rf"\b(?:q|t)([1-4])[ /]?(20\d\d) ?(?:\(|: ?|, )?(?:on |by |i\.e\. )?{DATE}|{DATE} ?[(,] ?(?:in )?(?:q|t)([1-4])[ /]?(20\d\d)\b"
+)
+_N = rf"(\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
+_UNIT = r"(days?|weeks?|months?)"
+_IS = r"(?:=|,? ?is|are|,? ?i\.e\.|:|→|gives?|ends? on|falls? on|,? ?on|\()"
+_ADDED = pattern(rf"{DATE} ?(?:\+|plus|and) ?{_N} {_UNIT} ?{_IS} ?(?:the )?{DATE}")
+_AFTER = pattern(
+    rf"(?<![\w.,-]){_N} {_UNIT} (?:after|from|later than|following|nach|après|después de|dopo) (?:the )?(?:order |award |signature )?(?:of |on )?{DATE} ?{_IS} ?(?:the )?{DATE}"
+)
+_DATED = pattern(DATE)
+_DAYS = {"d": 1.0, "w": 7.0, "m": 30.44}
+SLACK = 7
+"""Days by which a time may be moved to the next working day, or to the end of a week."""
+
+
+def check(texts: PurchaseTexts) -> Iterator[Problem]:
+    if "20" not in texts.remarks and texts.procurement.delivery is None:
+        return
+    placed: list[tuple[Path, str]] = []
+    if _DATED.search(texts.remarks) is not None:
+        placed.append((("description",), texts.description))
+    delivery = texts.procurement.delivery
+    if delivery is not None and delivery.milestones:
+        placed += [(("procurement", "delivery", "milestones", at), each) for at, each in enumerate(texts.milestones)]
+    for at, text in placed:
+        for message in (*_wrong_weekdays(text), *_wrong_quarters(text), *_wrong_sums(text)):
+            yield RULE.problem(at, message, "look the date up, and correct one of the two")
+
+
+def _wrong_weekdays(text: str) -> Iterator[str]:
+    for before, first, second, behind in _WEEKDAY.findall(text):
+        day, name = date_of_text(first or second), before or behind
+        if day is not None and day.weekday() != _WEEKDAYS[name]:
+            yield f"{day} is a {_NAMES[day.weekday()][0].capitalize()}, not a {_NAMES[_WEEKDAYS[name]][0].capitalize()}"
+
+
+def _wrong_quarters(text: str) -> Iterator[str]:
+    for quarter, year, first, second, other, other_year in _QUARTER.findall(text):
+        day = date_of_text(first or second)
+        number, named = int(quarter or other), int(year or other_year)
+        if day is not None and (day.year, (day.month + 2) // 3) != (named, number):
+            yield f"{day} is in Q{(day.month + 2) // 3} {day.year}, not in Q{number} {named}"
+
+
+def _wrong_sums(text: str) -> Iterator[str]:
+    found = [(start, count, unit, end) for start, count, unit, end in _ADDED.findall(text)]
+    found += [(start, count, unit, end) for count, unit, start, end in _AFTER.findall(text)]
+    for start, count, unit, end in found:
+        first, last = date_of_text(start), date_of_text(end)
+        if first is None or last is None:
+            continue
+        days = count_in_text(count) * _DAYS[unit[0]]
+        expected = first.toordinal() + round(days)
+        if abs(last.toordinal() - expected) > SLACK and expected < date.max.toordinal():
+            yield f"{count} {unit} after {first} is {first + timedelta(days=round(days))}, not {last}"

@@ -1,0 +1,149 @@
+"""By its own figures, a service does not carry its peak after the loss that the text says it survives.
+
+## What it finds
+
+A text that says what one node, engine or accelerator carries (in requests or tokens a second, or users), and that the
+peak is carried after the loss of a zone, a node or an engine, where what is left carries less than the peak: the stated
+number of those that are left, else all of the keys without those that are lost. The peak is the one that the text names,
+else `request_rate`. The rule also reads a load in percent at the peak (`80 % busy`) beside the loss of a part, and a stated
+number of nodes or engines for a rate, where these carry less. Sentences that
+admit a lower load, a longer queue or other capacity are not read.
+
+## Why it matters
+
+The redundancy that was promised does not exist. The first loss at the peak overloads what is left: queues grow without
+end, health checks fail, and the rest goes down as well.
+
+## What to do
+
+Keep as many nodes as the peak needs after the loss, or say how much of the load is then shed.
+
+## When to ignore it
+
+Ignore it where the stated capacity already has the reserve.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: One node held 14 requests/s inside the targets. The peak is 70 requests/s. When one of the six nodes is lost, the others carry the peak; when two are lost, the four nodes that are left still carry it.
+cluster: {platform: dgx-h100, nodes: 6}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 100, request_rate: 70}}
+layout: {framework: vllm, tp: 1}
+```
+
+```yaml description
+clusterspec: 1
+description: At the peak the three zones run at 75 % of their capacity, so the loss of one zone is covered.
+cluster: {platform: dgx-h100, nodes: 6}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 100, request_rate: 70}}
+layout: {framework: vllm, tp: 1}
+```
+
+```yaml description
+clusterspec: 1
+description: One node held 14 requests/s inside the targets. The peak of 90 requests/s needs six nodes.
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 100, request_rate: 90}}
+layout: {framework: vllm, tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: One node held 14 requests/s inside the targets. The peak is 70 requests/s. When one of the six nodes is lost, the others carry the peak.
+cluster: {platform: dgx-h100, nodes: 6}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 100, request_rate: 70}}
+layout: {framework: vllm, tp: 1}
+```
+
+```yaml
+clusterspec: 1
+description: At the peak the three zones run at 65 % of their capacity, so the loss of one zone is covered.
+cluster: {platform: dgx-h100, nodes: 6}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 100, request_rate: 70}}
+layout: {framework: vllm, tp: 1}
+```
+
+## Sources
+
+- Capacity that is left after the loss of a zone: https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/static-stability.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.capacity_texts import (
+    Capacity,
+    Claim,
+    Peak,
+    capacities_in,
+    claims_of_loss,
+    needs_in,
+    peak_in,
+)
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import Spec
+from clusterspec.units import percent
+
+RULE = Rule.of(__name__, "error", "likely")
+ROUNDED = 0.02
+"""Relative shortage that rounding explains."""
+
+
+def check(
+    own_remarks: str, spec: Spec, cluster: Cluster, layout: Layout | None, workload: Workload
+) -> Iterator[Problem]:
+    if not own_remarks or workload.serving is None:
+        return
+    text, counts = own_remarks[:MOST_CHARACTERS], _counts(cluster, layout)
+    found = capacities_in(text)
+    peak = peak_in(text, found, workload.serving.request_rate)
+    claims = [(each.sentence, _shortage_after_loss(each, found, peak, counts)) for each in claims_of_loss(text, counts)]
+    needs = [(each.sentence, _shortage(each.capacity, each.number, each.load)) for each in needs_in(text, found)]
+    for sentence, message in (*claims, *needs):
+        if message:
+            help_ = "keep as many as the load needs, after a loss too, or state the load that is then shed"
+            yield RULE.problem(place_of(sentence, spec), message, help_)
+            return
+
+
+def _shortage_after_loss(
+    claim: Claim, found: Sequence[Capacity], peak: Peak | None, counts: Mapping[str, float]
+) -> str:
+    """What a text says of the load and of the capacity after a loss, where the load is larger; else empty."""
+    if claim.load is not None:
+        if claim.load <= claim.share_left * (1 + ROUNDED):
+            return ""
+        return f"by the text the load at the peak is {percent(claim.load, 3)} of the capacity, and after the loss {percent(claim.share_left, 3)} of the capacity is left"
+    asked = claim.asked(peak)
+    same = [each for each in found if asked is not None and each.kind == asked.kind]
+    lefts = [(each, claim.units_left(each.unit, counts)) for each in same]
+    short = (
+        _shortage(each, left, asked.value, " are left and")
+        for each, left in lefts
+        if left is not None and asked is not None
+    )
+    return next(filter(None, short), "")
+
+
+def _shortage(capacity: Capacity, count: float, load: float, are: str = "") -> str:
+    """What a text says of the capacity of some units and of their load, where the load is larger; else empty."""
+    carried = count * capacity.value
+    if carried >= load * (1 - ROUNDED):
+        return ""
+    units = f"{count:,.6g}{are} carry {carried:,.6g}"
+    return f"by the text one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, and {load:,.6g} are asked for"
+
+
+def _counts(cluster: Cluster, layout: Layout | None) -> dict[str, float]:
+    """The nodes, engines and accelerators that the keys state."""
+    found = {"nodes": float(cluster.nodes), "accelerators": float(cluster.accelerators)}
+    if layout is not None and not layout.separate_engines:
+        found["engines"] = float(layout.dp)
+    return found

@@ -1,0 +1,111 @@
+"""A limit that the text states refuses requests that the service has to accept.
+
+## What it finds
+
+Limits in the description or a comment that lie below the requests of the keys, or below the prompts that the text promises:
+
+- a token bucket, a burst, or a quota of tokens for each minute that holds fewer tokens than the longest prompt, where a
+  request is admitted as a whole: it is refused however long it waits;
+- a length of requests (`max_model_len`) below the longest prompt with its answer (`launch-settings-off-keys` reads flags);
+- a limit of new tokens (`max_tokens`) below the mean answer;
+- a size of request bodies below the text of the longest prompt at three bytes a token.
+
+Buckets that may go below zero, and sentences in which longer prompts are refused on purpose, are not read.
+
+## Why it matters
+
+The client gets the same error at each attempt. The longest requests, for which the context was sized and paid, never run.
+
+## What to do
+
+Raise the limit above the longest request, or state shorter requests.
+
+## When to ignore it
+
+Ignore it where long requests take another way into the service.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: Each key has a token bucket of 65,536 tokens that refills at 2,000 tokens/s; a request waits until the bucket holds all of its prompt.
+cluster: {platform: dgx-h200, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.3-70b
+  serving: {input_tokens: {mean: 9000, p99: 90000, max: 120000}, output_tokens: 350, request_rate: 0.5}
+layout: {framework: vllm, tp: 8}
+```
+
+```yaml description
+clusterspec: 1
+description: The gateway sets max_tokens to 256 where a client sends none.
+cluster: {platform: dgx-h200, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.3-70b
+  serving: {input_tokens: 2000, output_tokens: 900, request_rate: 0.5}
+layout: {framework: vllm, tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: Each key has a token bucket of 131,072 tokens that refills at 2,000 tokens/s; a request waits until the bucket holds all of its prompt.
+cluster: {platform: dgx-h200, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.3-70b
+  serving: {input_tokens: {mean: 9000, p99: 90000, max: 120000}, output_tokens: 350, request_rate: 0.5}
+layout: {framework: vllm, tp: 8}
+```
+
+## Sources
+
+- Token buckets, and requests above the burst: https://pkg.go.dev/golang.org/x/time/rate#Limiter.WaitN
+- Lengths of requests: https://docs.vllm.ai/en/latest/configuration/engine_args.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.request_limits import promised_prompt, request_limits_in
+from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import Spec
+
+RULE = Rule.of(__name__, "error", "likely")
+BYTES_OF_TOKEN = 3.0
+"""Bytes of text for each token of a prompt, fewer than English (about 4) or code needs in current vocabularies."""
+
+
+def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]:
+    serving = spec.workload.serving if spec.workload is not None else None
+    if not own_remarks or workload.serving is None or serving is None:
+        return
+    text = own_remarks[:MOST_CHARACTERS]
+    longest = max(_longest_length(serving.input_tokens), promised_prompt(text))
+    answer = _longest_length(serving.output_tokens)
+    asked = {
+        "bucket": ("the longest prompt has", longest),
+        "request": ("the longest prompt and its answer have", longest + answer),
+        "answer": ("the mean answer has", float(workload.serving.output_tokens)),
+        "body": ("its prompt has at least", BYTES_OF_TOKEN * longest),
+    }
+    for limit in request_limits_in(text):
+        what, needed = asked[limit.of]
+        if needed > limit.value:
+            message = f"by the text {limit.what} {limit.value:,.10g} {limit.unit}, and {what} {needed:,.10g}"
+            help_ = "raise the limit above the longest request, or state shorter requests"
+            yield RULE.problem(place_of(limit.sentence, spec), message, help_)
+            return
+
+
+def _longest_length(lengths: object) -> float:
+    """The longest of some lengths in tokens: where they are cut, else their 99th percentile, else their mean."""
+    stated = (getattr(lengths, key, None) for key in ("max", "p99", "mean"))
+    return float(lengths if isinstance(lengths, int) else next(filter(None, stated), 0))
