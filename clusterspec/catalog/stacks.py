@@ -156,6 +156,10 @@ class ServingSoftware:
     """Where it captures none for prompts: keys of the spec, vendors of accelerators, and ``latent on`` an architecture
     for latent attention there.
     """
+    separate_norms: frozenset[str] = frozenset()
+    """Where the norm after an all-reduce is a kernel of its own, and the all-reduce is by the kernels of the software:
+    with ``grouped`` or ``latent`` attention, ``on`` an architecture or on all.
+    """
     window_tokens: float = 0.0
     """Tokens for which the cache of a layer with a window has space, over those of a layer without; at least its
     window.
@@ -353,6 +357,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         latent_prompt_graphs=read.count(f"{SERVING}.latent_prompt_graphs") or inf,
         outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),
         without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
+        separate_norms=frozenset(read.texts(f"{SERVING}.separate_norms")),
         window_tokens=read.number(f"{SERVING}.window_tokens") or 0.0,
         state_pool=read.number(f"{SERVING}.state_pool") or 0.0,
         state_slots=read.number(f"{SERVING}.state_slots") or 1.0,

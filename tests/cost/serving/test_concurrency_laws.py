@@ -8,7 +8,9 @@ import pytest
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
+from clusterspec.cost.serving import launches
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.cost.serving.times import serving_pools
 from tests.cluster.resolving import clean
 from tests.effort import sampled
@@ -90,11 +92,15 @@ def test_one_request_waits_for_no_step_formed_ahead(engine: str) -> None:
 
 
 @pytest.mark.parametrize("requests", [2, 4, 16])
-def test_a_prompt_waits_for_the_step_that_its_engine_formed_before_it_came(requests: int) -> None:
-    """The same kernels: vLLM forms steps ahead since 0.14, and the first token comes one step of decoding later.
+def test_a_prompt_waits_for_the_step_that_its_engine_formed_before_it_came(
+    requests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """vLLM forms steps ahead since 0.14, and the first token comes one step of decoding later, with the same kernels.
 
     A step then waits 0.5 ms for the host in place of 0.7.
     """
+    monkeypatch.setattr(KernelRates, "_releases", lambda *_: iter(()))
+    monkeypatch.setattr(launches, "separates_norms", lambda layout, *_: layout.tp == 1)
     older, newer = (
         times(f"vllm, software: vllm {release}", "tp: 8", f"concurrency: {requests}", (8000, 1000))
         for release in ("0.13", "0.14")
