@@ -72,7 +72,8 @@ FEW = YEAR + MONTH
 """Time without cover up to which many a buyer repairs at his own cost, or sells the machine."""
 NAMES = ("support", "warranty", "care pack")
 _USED_MACHINES = pattern(
-    r"(?i)\b(?:refurbished|second[- ](?:hand|life)|pre-owned|remarketed|ex-lease|used (?:machines?|servers?|nodes?|hardware|gpus?|accelerators?))\b"
+    r"(?i)\b(?:refurbished|second[- ](?:hand|life)|pre-owned|remarketed|ex-lease|used (?:machines?|servers?|nodes?|hardware|gpus?|accelerators?)|(?:bought|buy|purchased) used"
+    r"|gebraucht\w*|d['’]occasion|de segunda mano|usat[oi]|tweedehands|begagnad\w*|używan\w*)\b"
 )
 
 
