@@ -12,7 +12,8 @@ from clusterspec.rules.knowledge.text_expressions import (
     has_known_unit,
     word_at,
 )
-from clusterspec.rules.knowledge.text_tokens import UNITS, Dimensions, Token, word_set
+from clusterspec.rules.knowledge.text_tokens import UNITS, Dimensions, Token, tokens_of, word_set
+from clusterspec.rules.knowledge.written_numbers import CALCULATION_CUES
 from clusterspec.standard import sum_of
 
 MOST_OPERANDS = 12
@@ -168,6 +169,18 @@ def is_wrong(equation: WrittenEquation) -> bool:
     [False, True, False]
     """
     return not any(_holds(left, value, equation) for left in equation.left for value in equation.result.values)
+
+
+def has_wrong_equation(sentence: str, text: str) -> bool:
+    """Whether a sentence of a text writes out a calculation that does not close, which `arithmetic-does-not-close` reports.
+
+    >>> has_wrong_equation(text := "900 kW x 12 EUR per kW = 12,800 EUR", text)
+    True
+    >>> has_wrong_equation(text := "900 kW at 12 EUR per kW: 12,800 EUR", text)
+    False
+    """
+    read = any(cue in text for cue in CALCULATION_CUES)
+    return read and any(is_wrong(each) for each in equations_in(tokens_of(sentence), sentence))
 
 
 def _holds(left: Result, written: float, equation: WrittenEquation) -> bool:
