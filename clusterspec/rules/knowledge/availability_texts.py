@@ -180,7 +180,7 @@ _OF_REQUESTS = pattern(
 )
 _MAY_FAIL = pattern(
     rf"(?i)(?P<stated>{DIGITS})(?: (?:requests|answers|calls|of them|davon|anfragen))? (?:may|can|are allowed to|dürfen|peuvent|pueden)\b"
-    rf"|\b(?:budget|allow\w*|erlaubt)[^.;\d]{{0,30}}(?P<budget>{DIGITS}) (?:requests|answers|calls|failures|errors|slow|bad|failed|anfragen|fehler)\b"
+    rf"|\b(?:budget|allow\w{{0,8}}|erlaubt)[^.;\d]{{0,30}}(?P<budget>{DIGITS}) (?:requests|answers|calls|failures|errors|slow|bad|failed|anfragen|fehler)\b"
 )
 
 

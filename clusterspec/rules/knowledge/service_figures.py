@@ -38,7 +38,7 @@ _WORDS = NUMBER_WORDS | {
     for word in words.split()
 }
 """Numbers as words; `once` is read beside a noun only."""
-_GROUPS = r"\d{1,3}(?:[,.\u2009\u202f ']\d{3}){1,4}(?![\d.,]*\d)"
+_GROUPS = r"\d{1,3}(?:[,.\u2009\u202f ']\d{3}){1,4}(?![\d.,]{0,20}\d)"
 DIGITS = rf"(?<![\w.,])(?:{_GROUPS}|\d{{1,15}}(?:[.,]\d{{1,6}})?)"
 """The pattern of a number, with or without signs between thousands."""
 _SCALES = {
