@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.quantity import DAY, YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.service_figures import (
-    DAY,
     DIGITS,
-    MONTH,
-    YEAR,
     TextFigure,
     figures_in,
     number_of,
@@ -17,6 +15,7 @@ from clusterspec.rules.knowledge.service_figures import (
     times_in,
     whole_sentences,
 )
+from clusterspec.rules.knowledge.text_units import MONTH
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 

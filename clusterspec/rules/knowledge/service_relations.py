@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.service_figures import (
-    DAY,
     DIGITS,
     TextFigure,
     figures_in,

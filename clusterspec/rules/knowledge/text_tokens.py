@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from clusterspec.quantity import DAY, HOUR, YEAR
+from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
+from clusterspec.rules.knowledge.text_units import SCALE_WORDS, TIME_WORDS
 from clusterspec.standard import pattern
 
 MOST_TOKENS = 4000
 """Tokens of a text that are read."""
-MONTH = YEAR / 12
 DIGITS = r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?!\d)|\d{1,3}(?:[ ,.'’\u00a0\u2009\u202f]\d{3})+(?!\d)(?:[.,]\d{1,9}(?!\d))?|\d{1,15}(?:[.,]\d{1,12})?"
 """The digits of a number with any sign between thousands and before decimals, and in lakhs and crores."""
 _TOKEN = pattern(
@@ -27,14 +27,11 @@ _TOKEN = pattern(
 """A date, a sign of a calculation, a number, a sign of a unit, a word, or another sign."""
 _THOUSANDS = re.compile(r"[ ,.'’\u00a0\u2009\u202f]")
 SCALES = {
-    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "mille": 1e3, "mil": 1e3,
-    "m": 1e6, "mn": 1e6, "mm": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6, "millones": 1e6, "milhões": 1e6,
-    "mln": 1e6, "mill": 1e6, "miljoen": 1e6, "milioni": 1e6, "bn": 1e9, "mld": 1e9, "billion": 1e9, "billions": 1e9, "mrd": 1e9, "milliarden": 1e9, "milliards": 1e9, "crore": 1e7, "lakh": 1e5,
-    "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
+    **SCALE_WORDS, "k": 1e3, "m": 1e6, "mm": 1e6, "crore": 1e7, "lakh": 1e5, "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
 }  # fmt: skip
 """Words that scale the number before them; single letters only beside money."""
-_COUNT_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "T": 1e12, "trillion": 1e12}
-"""Letters and words that scale a count, at the end of what is counted or before one of `_COUNTED`."""
+_COUNT_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "T": 1e12}
+"""Letters that scale a count, at the end of what is counted or before one of `_COUNTED`."""
 Dimensions = tuple[int, int, int, int]
 """Powers of money, watts, seconds and bytes."""
 _NONE, _MONEY, _WATT, _TIME, _BYTE = (0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
@@ -69,16 +66,8 @@ UNITS: Mapping[str, tuple[float, Dimensions]] = {
     **_units_of(_ENERGY, 1e3 * HOUR, "kWh KWh kwh"),
     **_units_of(_ENERGY, 1e6 * HOUR, "MWh mwh"),
     **_units_of(_ENERGY, 1e9 * HOUR, "GWh gwh"),
-    **_units_of(_TIME, 1.0, "s sec second seconds sekunde sekunden seconde secondes segundo segundos"),
-    **_units_of(_TIME, HOUR, "h hour hours hr hrs Std stunde stunden heure heures hora horas ore uur timmar timer"),
-    **_units_of(_TIME, DAY, "day days tag tage tagen jour jours día días dia dias giorni giorno dagen dag"),
-    **_units_of(_TIME, 7 * DAY, "week weeks woche wochen semaine semaines semana semanas settimane settimana weken"),
-    **_units_of(
-        _TIME, MONTH, "month months monat monate monaten mois mes meses mesi mese maanden maand månader måneder"
-    ),
-    **_units_of(
-        _TIME, YEAR, "year years yr yrs annum jahr jahre jahren an ans année années año años ano anos anni anno jaar år"
-    ),
+    "Std": (HOUR, _TIME),
+    **{word: (seconds, _TIME) for word, seconds in TIME_WORDS.items()},
     **_units_of(_BYTE, 1e6, "MB"),
     **_units_of(_BYTE, 1e9, "GB"),
     **_units_of(_BYTE, 1e12, "TB"),
