@@ -15,8 +15,8 @@ from clusterspec.analysis.gates import (
     findings_of_design,
     is_rented,
     quote_gate,
-    term_gate,
 )
+from clusterspec.analysis.purchase_dates import term_gate
 from clusterspec.analysis.risks import IDLE, idle_value, largest_risks, lightly_loaded, risks_of_purchase
 from clusterspec.cost.nameplates import machine_watts
 from clusterspec.finding import Severity

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.analysis.purchase_dates import delivery_gate, purchase_days, sold_gate
+from clusterspec.analysis.purchase_dates import (
+    delivery_gate,
+    purchase_days,
+    run_text,
+    sold_gate,
+    term_gate,
+    unused_rent,
+)
 from clusterspec.analysis.risks import (
     IDLE,
     idle_value,
@@ -26,10 +33,10 @@ from clusterspec.procurement.quotes import QuotedPart, quoted_parts, with_includ
 from clusterspec.quantity import YEAR
 from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, VerdictStatus
+from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, VerdictStatus
 from clusterspec.rules.knowledge.quoted_fabric import is_quoted_without_fabric
 from clusterspec.spec.model import ProcurementSpec, Spec
-from clusterspec.units import display, percent, plural, portion, term_text, years_text
+from clusterspec.units import display, percent, plural, term_text, years_text
 
 RULES_OF_GATES = {
     "prices": (
@@ -113,7 +120,7 @@ def purchase_decision(report: FullReport, remarks: str) -> Purchase | None:
     quoted = quoted_total(buying, bill.currency)
     expected = expected_amount(cost, bill)
     rents = is_rented(cost, cluster)
-    unused = _unused_rent(report, expected) if rents else None
+    unused = unused_rent(report, expected) if rents else None
     gates = (
         design_gate(report.estimate),
         _price_gate(bill, cost, rents=rents),
@@ -121,7 +128,7 @@ def purchase_decision(report: FullReport, remarks: str) -> Purchase | None:
         _use_gate(cost, bill, report.estimate.plan.serving, design.workload),
         budget_gate(buying, (quoted, expected), parts, bill.currency),
         _power_gate(report.areas, cost, cluster),
-        term_gate(buying, unused, _run_text(report)),
+        term_gate(buying, unused, run_text(report)),
         sold_gate(delivery_gate(spec, report.today, rents=rents), cluster),
         _warranty_gate(buying, rents=rents),
         _acceptance_gate(spec, rents=rents),
@@ -342,44 +349,6 @@ def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
         return Gate("power", GateStatus.MET, f"within {limits}; the machine draws {drawn or 'an unknown power'}")
     needs = f"the machine draws {drawn} and no limit is stated" if drawn else "neither the power nor a limit is known"
     return Gate("power", GateStatus.OPEN, f"{needs} (`cluster.power`)", "ask the site for its limit")
-
-
-def _run_seconds(report: FullReport) -> float | None:
-    """The planned run with its interruptions, where they are known."""
-    kept = report.reliability
-    return (kept.with_interruptions if kept else None) or report.estimate.plan.time_to_train
-
-
-def _run_text(report: FullReport) -> str:
-    """Text about the share of the term that the planned run takes; empty if only a scheduling reserve is left."""
-    buying, run = report.estimate.design.spec.procurement, _run_seconds(report)
-    if buying is None or buying.term is None or run is None or run >= (1 - IDLE) * buying.term.value:
-        return ""
-    share = portion(run / buying.term.value)
-    return f", of which the planned run takes {display(run, 's')} ({share}); no work is stated for the rest"
-
-
-def _unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
-    """The rent of the days after the planned run, where these are more than the reserve of a schedule."""
-    buying, run = report.estimate.design.spec.procurement, _run_seconds(report)
-    if buying is None or buying.term is None or run is None or rent is None:
-        return None
-    share = 1 - run / buying.term.value
-    if share <= IDLE:
-        return None
-    text = f"the run ends after {display(run, 's')} of the term of {term_text(buying.term.value)}"
-    return Risk("rent after the run", None, Money.of(rent.middle.low * share, rent.currency), text)
-
-
-def term_gate(buying: ProcurementSpec, unused: Risk | None, run: str) -> Gate:
-    """The gate of the term. ``run`` is the text about the share of the term that the planned run takes, or empty."""
-    if buying.term is None:
-        text = "not stated, so that no cost of operation is counted (`procurement.term`)"
-        return Gate("term", GateStatus.OPEN, text, "state how long the machine is to run")
-    if unused is not None and unused.money is not None:
-        text = f"{unused.text}: {rounded_text(unused.money)} of the rent are for days without planned work"
-        return Gate("term", GateStatus.OPEN, text, "rent for the run, or plan further work")
-    return Gate("term", GateStatus.MET, term_text(buying.term.value) + run)
 
 
 def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:

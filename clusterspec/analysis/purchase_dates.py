@@ -1,4 +1,6 @@
-"""The days of a purchase: order, delivery, acceptance, and the end of the planned run; and the gate of the delivery."""
+"""The days of a purchase: order, delivery, acceptance, and the end of the planned run; and the gates of the delivery
+and the term.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,15 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from math import ceil
 
+from clusterspec.analysis.risks import IDLE
 from clusterspec.cluster.model import Cluster
+from clusterspec.money import Money
+from clusterspec.procurement.amounts import rounded_text
 from clusterspec.quantity import DAY
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import Gate, GateStatus, PurchaseDay
+from clusterspec.results.verdict import Gate, GateStatus, PurchaseDay, Risk
 from clusterspec.spec.model import ProcurementSpec, Spec
+from clusterspec.units import display, portion, term_text
 
 
 def order_day(buying: ProcurementSpec, today: date) -> date:
@@ -95,3 +101,44 @@ def _days_late(spec: Spec, weeks: float, today: date) -> tuple[float, date] | No
     burning = spec.operations.burn_in if spec.operations else None
     ready = ordered.toordinal() + 7 * weeks + (burning.value / DAY if burning else 0.0)
     return ready - needed.toordinal(), ordered
+
+
+# The gate of the term, of which the planned run may take a part
+
+
+def _run_seconds(report: FullReport) -> float | None:
+    """The planned run with its interruptions, where they are known."""
+    kept = report.reliability
+    return (kept.with_interruptions if kept else None) or report.estimate.plan.time_to_train
+
+
+def run_text(report: FullReport) -> str:
+    """Text about the share of the term that the planned run takes; empty if only a scheduling reserve is left."""
+    buying, run = report.estimate.design.spec.procurement, _run_seconds(report)
+    if buying is None or buying.term is None or run is None or run >= (1 - IDLE) * buying.term.value:
+        return ""
+    share = portion(run / buying.term.value)
+    return f", of which the planned run takes {display(run, 's')} ({share}); no work is stated for the rest"
+
+
+def unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
+    """The rent of the days after the planned run, where these are more than the reserve of a schedule."""
+    buying, run = report.estimate.design.spec.procurement, _run_seconds(report)
+    if buying is None or buying.term is None or run is None or rent is None:
+        return None
+    share = 1 - run / buying.term.value
+    if share <= IDLE:
+        return None
+    text = f"the run ends after {display(run, 's')} of the term of {term_text(buying.term.value)}"
+    return Risk("rent after the run", None, Money.of(rent.middle.low * share, rent.currency), text)
+
+
+def term_gate(buying: ProcurementSpec, unused: Risk | None, run: str) -> Gate:
+    """The gate of the term. ``run`` is the text about the share of the term that the planned run takes, or empty."""
+    if buying.term is None:
+        text = "not stated, so that no cost of operation is counted (`procurement.term`)"
+        return Gate("term", GateStatus.OPEN, text, "state how long the machine is to run")
+    if unused is not None and unused.money is not None:
+        text = f"{unused.text}: {rounded_text(unused.money)} of the rent are for days without planned work"
+        return Gate("term", GateStatus.OPEN, text, "rent for the run, or plan further work")
+    return Gate("term", GateStatus.MET, term_text(buying.term.value) + run)

@@ -286,6 +286,7 @@ def stack(read: FactReader) -> Stack:
         serving=serving_software(read),
         compiled=read.flag("compiled") or False,
         separate_matrices=read.flag("separate_matrices") or False,
+        adapter_precision=read.text("adapter_precision") or "",
         achievable=read.achievable(),
     )
 

@@ -156,6 +156,10 @@ class ServingSoftware:
     """Where it captures none for prompts: keys of the spec, vendors of accelerators, and ``latent on`` an architecture
     for latent attention there.
     """
+    separate_norms: frozenset[str] = frozenset()
+    """Where the norm after an all-reduce is a kernel of its own, and the all-reduce is by the kernels of the software:
+    with ``grouped`` or ``latent`` attention, ``on`` an architecture or on all.
+    """
     window_tokens: float = 0.0
     """Tokens for which the cache of a layer with a window has space, over those of a layer without; at least its
     window.
@@ -209,7 +213,8 @@ class Stack(Entry):
     shardings in which every rank receives the sums of all gradients, ``attention_year`` the
     year of its attention kernels if later than ``year``, ``attention_library`` the library that has them, where
     accelerators have figures of it. ``compiled``: the host does not launch kernels one by one. ``separate_matrices``:
-    queries, keys, values and the halves of a gated network have matrices, and adapters, of their own.
+    queries, keys, values and the halves of a gated network have matrices, and adapters, of their own;
+    ``adapter_precision`` is the one in which adapters are kept, empty if it is not known.
     ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
     layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved, as
     are ``fused``, whether the kernels between GEMMs are fused (None: as usual), ``fused_update``, whether Adam updates
@@ -233,6 +238,7 @@ class Stack(Entry):
     attention_library: str = ""
     compiled: bool = False
     separate_matrices: bool = False
+    adapter_precision: str = ""
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     fully_sharded: FrameworkMemory | None = None
     fused: bool | None = None
@@ -351,6 +357,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         latent_prompt_graphs=read.count(f"{SERVING}.latent_prompt_graphs") or inf,
         outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),
         without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
+        separate_norms=frozenset(read.texts(f"{SERVING}.separate_norms")),
         window_tokens=read.number(f"{SERVING}.window_tokens") or 0.0,
         state_pool=read.number(f"{SERVING}.state_pool") or 0.0,
         state_slots=read.number(f"{SERVING}.state_slots") or 1.0,

@@ -238,12 +238,15 @@ class Trainable:
     """Low-rank adapters of rank ``rank`` beside frozen weights.
 
     ``method`` is ``lora``, or ``qlora`` where the frozen matrices are stored in 4 bits; ``modules`` are those that have
-    adapters: ``attention``, ``ffn`` (dense networks and shared experts) and ``experts``.
+    adapters: ``attention``, ``ffn`` (dense networks and shared experts) and ``experts``. ``precision`` is the one in
+    which adapters are kept (None: as usual for the framework); with ``autocast`` they multiply in 16 bits in any case.
     """
 
     method: str
     rank: int
     modules: tuple[str, ...]
+    precision: str | None = None
+    autocast: bool = True
 
 
 @dataclass(frozen=True)

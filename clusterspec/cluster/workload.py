@@ -108,7 +108,8 @@ def _resolved_adapters(section: WorkloadSpec, kind: str, experts: int, log: Reso
     rank = log.written_or_assumed(written.rank, f"{key}.rank", USUAL_RANK, "a usual rank")
     usual = "all linear layers, as QLoRA finds necessary (arXiv 2305.14314, section 4)"
     why = f"{usual}, without routed experts" if experts else usual
-    return Trainable(method, rank, log.written_or_assumed(written.modules, f"{key}.modules", ADAPTED, why))
+    modules = log.written_or_assumed(written.modules, f"{key}.modules", ADAPTED, why)
+    return Trainable(method, rank, modules, written.precision, written.autocast is not False)
 
 
 def _with_predicted_layers(model: Model, section: WorkloadSpec, kind: str, log: ResolutionLog) -> Model:

@@ -13,7 +13,7 @@ from clusterspec.cost import traffic
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, cost_of_nothing, paths_timing
 from clusterspec.cost.compute import Kernel, Shard, Work
-from clusterspec.cost.compute.layer import Parts, SoftwareBehavior, recomputed_kernels
+from clusterspec.cost.compute.layer import Parts, SoftwareBehavior
 from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
 from clusterspec.cost.formulas.compute import is_divided, launch_overhead
 from clusterspec.cost.formulas.pipeline import exposed_time_of_calls
@@ -276,8 +276,12 @@ class LayerKernels(NamedTuple):
     def recomputed_passes(self, layout: Layout, software: SoftwareBehavior, speed: Speed) -> PassKernels:
         """The kernels that run again under the recomputation of a layout."""
         recompute, share = layout.recompute, layout.recomputed_share
+        if recompute == "none":
+            return NO_KERNELS
         if recompute == "full" and share == 1:
             return self.forward
+        from clusterspec.cost.compute.recomputed import recomputed_kernels  # many layouts recompute all or nothing
+
         kernels = recomputed_kernels(self.parts, recompute, software.stack.selective, share)
         return PassKernels.of({"": speed.timed_kernels(kernels)}) if kernels else NO_KERNELS
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Assumption
 from clusterspec.cost import CONSTANTS
-from clusterspec.cost.compute import BIASES, FIXED, KERNELS
+from clusterspec.cost.compute import BIASES, FIXED, KERNELS, SHARDED
 from clusterspec.cost.compute.attention import RECURRENCE, SPARSE
 from clusterspec.quantity import Figure
 from clusterspec.source import Assumed
@@ -79,7 +79,8 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     fixed = sorted(name for name in FIXED if not name.startswith(("usual.", *unused)))
     yield from ((f"{KERNELS} {name}", FIXED[name]) for name in fixed)
     biased = step.software.biases and (model.expert_biases or model.limited_activation)
-    for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse), (BIASES, biased)):
+    cut = step.software.sharded and plan.design.layout is not None and plan.design.layout.tp > 1
+    for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse), (BIASES, biased), (SHARDED, cut)):
         if held:
             yield from ((f"{group} {name}", figure) for name, figure in sorted(CONSTANTS[group].items()))
 

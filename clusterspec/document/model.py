@@ -19,6 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+EDITOR_COMMENT = "yaml-language-server:"
+"""What a comment holds that names the schema for editors."""
+
 # Decoding of bytes to text that is safe to parse, and conversion of offsets to positions
 
 LARGEST = 1024 * 1024
@@ -257,9 +260,10 @@ class Document:
 
     @property
     def remarks(self) -> str:
-        """What the text says outside its keys: its description and its comments."""
+        """What the text says outside its keys: its description and its comments, that for editors aside."""
         described = self.value.get("description") if isinstance(self.value, dict) else None
-        return ". ".join([described if isinstance(described, str) else "", *(each.text for each in self.comments)])
+        told = (each.text for each in self.comments if EDITOR_COMMENT not in each.text)
+        return ". ".join([described if isinstance(described, str) else "", *told])
 
 
 # Conversion of key paths to lines: the only place that does it

@@ -47,7 +47,11 @@ _FIRST_ARGUMENT = re.compile(r"\$\{?(?:1|arg|key|opt|option|param|para)\}?")
 """The argument that a loop over a script's arguments examines: its position, or the variable names that are usual in
 such loops.
 """
+_OPTIONAL_ARGUMENT = re.compile(r"\"?\$\{[1-9]:?-[^{}$]{0,80}\}\"?")
+"""An argument of the script with a default."""
 _PRINTERS = frozenset({"echo", "printf"})
+_SHOWS = _PRINTERS | {"cat", "exit", "return", "sed", "grep", "head", "usage", "help"}
+"""Commands that tell how a script is called."""
 _FINDERS = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "fgrep", "zgrep"})
 """Programs whose argument is a pattern that names a command."""
 _OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
@@ -130,7 +134,8 @@ _PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torc
 class _Shell(ShellTests):
     """Follows the statements of a script, with the variables that it sets.
 
-    ``given`` holds in a loop over the arguments of the script, ``written`` in a command whose output goes to a file.
+    ``given`` holds in a loop over the arguments of the script, ``written`` in a command whose output goes to a file,
+    ``piped`` in a pipeline, ``called`` in a function that a statement calls.
     """
 
     def __init__(self) -> None:
@@ -139,7 +144,7 @@ class _Shell(ShellTests):
         self.functions: dict[str, Node] = {}
         self.commands: list[Command] = []
         self.given = False
-        self.written = False
+        self.written = self.piped = self.called = False
         self.depth = 0
 
     # Statements
@@ -172,7 +177,9 @@ class _Shell(ShellTests):
             given = [Segment(word.text, word.line, word.branch) for word in arguments]
             self.variables |= {str(n): [each] for n, each in enumerate(given, 1)}
             self.variables["@"] = [part for each in given for part in (each, BREAK)][:-1]
+            called, self.called = self.called, True
             self.run(body)
+            self.called = called
             self.variables |= {name: value for name, value in before.items() if name.isdecimal() or name == "@"}
         self.depth -= 1
 
@@ -255,7 +262,7 @@ class _Shell(ShellTests):
 
     def redirect(self, node: Node) -> None:
         """Follow a command, and a script that a here-document writes to a file."""
-        if not self.written and is_printed(node):
+        if not self.written and not self.piped and is_printed(node, called=self.called):
             return
         body = node.child_by_field_name("body")
         before, self.written = self.written, True
@@ -266,6 +273,13 @@ class _Shell(ShellTests):
             for inner in part.named_children:
                 if inner.type == "heredoc_body":
                     self.run_text(text_of(inner), self.line(inner) - 1)
+
+    def pipe(self, node: Node) -> None:
+        """Follow the commands of a pipeline."""
+        before, self.piped = self.piped, True
+        for part in node.named_children:
+            self.run(part)
+        self.piped = before
 
     def define(self, node: Node) -> None:
         """Keep the body of a function."""
@@ -292,20 +306,28 @@ class _Shell(ShellTests):
         items = [child for child in node.named_children if child.type == "case_item"]
         word = self.joined_word(value, self.line(node)) if value is not None else Word("$", 0)
         if "$" in word.text or word.branch or not word.text:
-            before, self.given = self.given, self.given or bool(_FIRST_ARGUMENT.fullmatch(word.text))
-            self.follow_undecided(node, [part for item in items for part in statements_of_item(item)])
-            self.given = before
+            self.follow_items(node, items, given=self.given or bool(_FIRST_ARGUMENT.fullmatch(word.text)))
             return
         for item in items:
             patterns = [text_of(each) for each in item.children_by_field_name("value")]
             matches = [matches_pattern(word.text, pattern) for pattern in patterns]
             if True in matches:
+                started = len(self.commands)
                 for part in statements_of_item(item):
                     self.run(part)
+                shown = all(command.words[0].text in _SHOWS for command in self.commands[started:])
+                if value is not None and shown and _OPTIONAL_ARGUMENT.fullmatch(text_of(value)):
+                    self.follow_items(node, [each for each in items if each != item], given=True)
                 return
             if None in matches:
-                self.follow_undecided(node, [part for each in items for part in statements_of_item(each)])
+                self.follow_items(node, items, given=self.given)
                 return
+
+    def follow_items(self, node: Node, items: Sequence[Node], *, given: bool) -> None:
+        """Follow items of a ``case`` that may run; an argument of the script selects one where it is ``given``."""
+        before, self.given = self.given, given
+        self.follow_undecided(node, [part for item in items for part in statements_of_item(item)])
+        self.given = before
 
     def repeat(self, node: Node) -> None:
         """Follow the body of a loop once; its variable has no single value."""
@@ -340,6 +362,7 @@ _STATEMENTS: dict[str, Callable[[_Shell, Node], None]] = {
     "variable_assignment": _Shell.assign,
     "command": _Shell.start,
     "redirected_statement": _Shell.redirect,
+    "pipeline": _Shell.pipe,
     "function_definition": _Shell.define,
     "if_statement": _Shell.choose,
     "case_statement": _Shell.select,

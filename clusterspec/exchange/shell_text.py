@@ -178,8 +178,12 @@ _KEPT_BY = frozenset({"pipeline", "function_definition", "command_substitution",
 """Nodes around a command that pass on what it prints, or that others call."""
 
 
-def is_printed(node: Node) -> bool:
-    """Whether a here-document is only printed on the terminal (``cat <<EOF``), not written, piped or passed on."""
+def is_printed(node: Node, *, called: bool = False) -> bool:
+    """Whether a here-document is only printed on the terminal (``cat <<EOF``), not written, piped or passed on.
+
+    One in a function may be passed on by who calls it, unless the function is ``called`` where nothing takes what it
+    prints.
+    """
     body, around = node.child_by_field_name("body"), node.parent
     if body is None or text_of(body).strip() != "cat":
         return False
@@ -188,7 +192,7 @@ def is_printed(node: Node) -> bool:
     while around is not None:
         kept.add(around.type)
         around = around.parent
-    return not kept & (_KEPT_BY | {"file_redirect"})
+    return not kept & ((_KEPT_BY - {"function_definition"} if called else _KEPT_BY) | {"file_redirect"})
 
 
 def text_of(node: Node) -> str:

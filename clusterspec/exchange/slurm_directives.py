@@ -46,15 +46,33 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
     """
     if parts_asked(text):
         return None
-    asked = [
-        (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
-    ]
+    asked = _counts_of_node(text)
     found = directives(text)
     if not asked and (of_task := _accelerators_of_tasks(found)):
         return of_task
     if not asked and "gpus" in found and found.get("nodes", ("",))[0] == "1":
         return int(found["gpus"][0]), found["gpus"][1]
     return asked[0] if len({count for count, _ in asked}) == 1 and asked[0][0] else None
+
+
+def _counts_of_node(text: str) -> list[tuple[int, int]]:
+    """The accelerators of a node that each directive of a text asks for, with its line."""
+    return [
+        (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
+    ]
+
+
+def differing_counts(text: str) -> list[tuple[int, int]]:
+    """The different accelerators of a node that directives of a text ask for, each with its first line; none if all
+    agree.
+
+    >>> differing_counts("#SBATCH --gres=gpu:2\\n#SBATCH --gpus-per-node=1"), differing_counts("#SBATCH --gres=gpu:2")
+    ([(2, 1), (1, 2)], [])
+    """
+    first: dict[int, int] = {}
+    for count, line in _counts_of_node(text):
+        first.setdefault(count, line)
+    return list(first.items()) if len(first) > 1 else []
 
 
 def _accelerators_of_tasks(found: dict[str, tuple[str, int]]) -> tuple[int, int] | None:

@@ -157,13 +157,15 @@ def _with_requested_accelerators(file: InputFile, found: ImportResult) -> Import
     """A launch with the accelerators of a node of its job, and with the node of a job of one; readers of launches take
     more nodes by themselves.
     """
-    from clusterspec.exchange.slurm_directives import accelerators_of_node, directives, parts_asked
-    from clusterspec.exchange.workloads.slurm_scripts import list_kinds, list_parts
+    from clusterspec.exchange.slurm_directives import accelerators_of_node, differing_counts, directives, parts_asked
+    from clusterspec.exchange.workloads.slurm_scripts import list_differing, list_kinds, list_parts
 
     builder = ImportBuilder(found.kind, file.name)
     list_parts(parts_asked(file.text), builder)
     if found.value(("cluster", "accelerator")) is None:
         list_kinds(file.text, builder)
+    if found.value(("cluster", "accelerators_per_node")) is None:
+        list_differing(differing_counts(file.text), builder)
     asked, (nodes, line) = accelerators_of_node(file.text), directives(file.text).get("nodes", ("", 0))
     if asked is not None and found.value(("cluster", "accelerators_per_node")) is None:
         builder.set("cluster.accelerators_per_node", *asked)

@@ -37,6 +37,8 @@ BUILD_PATTERNS = (
     ),  # PyTorch
     ("build", re.compile(r"(^CMake Error(?: at .{1,120})?)")),
     ("build", re.compile(r"(\bC(?:annot|ould not|ouldn't) find (?:ptxas|nvcc|hipcc|ld\.lld)\b\S{0,10})")),
+    # triton-lang/triton 2.0 to 3.1. Thread: pytorch/pytorch issue 90136
+    ("build", re.compile(r"(\b(?:ptxas|cuobjdump|nvdisasm|ld\.lld)\b.{1,120}\bworking version could not be found)")),
     (
         "build",
         re.compile(

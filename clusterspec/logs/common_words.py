@@ -18,7 +18,7 @@ SUGGESTIONS = (
         r"|[Dd]evice or resource busy.{0,120}/dev/(?:vfio|accel|neuron|nvidia|kfd|dri|davinci|hl|xpu)",
     ),
     ("shared-memory", r"/dev/shm|shared memory|\bshm\b.{0,40}(?:size|too small|limit)"),
-    ("shared-memory", r"</torch_[0-9_]{3,40}>"),
+    ("shared-memory", r"</torch_[0-9_]{3,40}>|\bboost::interprocess::\w{1,40}"),
     ("shared-memory", r"unable to mmap [0-9]{1,18} bytes from file <[^>]{0,80}>: Cannot allocate memory"),
     ("shared-memory", r"DataLoader worker .{0,40}exited unexpectedly"),
     ("locked-memory", r"locked memory|memlock|MEMLOCK"),
@@ -26,6 +26,22 @@ SUGGESTIONS = (
     (
         "nic-limit",
         r"(?:ibv_|[Mm]em_?[Rr]egister|MEM_REGISTER|\b(?:QP|CQ|SRQ|MR|MW)s?\b|queue pair).{0,120}[Nn]o space left",
+    ),
+    (
+        "container-permission",
+        r"/sys/fs/cgroup\S{0,200}.{0,60}(?:[Pp]ermission denied|[Oo]peration not permitted|[Rr]ead-only file system)",
+    ),
+    # machines that a cloud does not give: codes and texts of EC2, Compute Engine, Azure and OCI, and quotas of
+    # Kubernetes on anything but storage (skypilot-org/skypilot v0.14.1, sky/backends/cloud_vm_ray_backend.py lines 580
+    # to 610; aws/aws-parallelcluster 451cc532, cli/src/pcluster/validators/cluster_validators.py)
+    (
+        "absent-ranks",
+        r"\b[Ii]nsufficient(?:Instance|Host|ReservedInstance)?Capacity\b|\b(?:Vcpu|Instance)LimitExceeded\b"
+        r"|\bMaxSpotInstanceCountExceeded\b|\bZONE_RESOURCE_POOL_EXHAUSTED|\bSkuNotAvailable\b"
+        r"|\b(?:Zonal)?AllocationFailed\b|\bOverconstrained(?:Zonal)?AllocationRequest\b|\b[Oo]ut of host capacity\b"
+        r"|\b[Qq]uota(?:Exceeded\b|_EXCEEDED\b)|\bQUOTA_EXCEEDED\b|\bexceeding approved \w{3,60} Cores quota\b"
+        r"|\b[Qq]uota '?\w{3,60}'? exceeded\. {1,3}Limit\b"
+        r"|\bexceeded quota: (?!.{0,160}\brequested: \S{0,60}(?:storage|persistentvolumeclaims)).{0,300}\blimited: ",
     ),
     ("storage-full", r"[Nn]o space left|(?<!GCE )[Qq]uota exceeded|[Dd]isk (?:is )?full|\bover [0-9]{2,3}% full\b"),
     (
@@ -55,8 +71,8 @@ SUGGESTIONS = (
         r"|\b[Nn]etwork (?:connectivity|access) is (?:disabled|not available)\b"
         r"|\b[Ff]ailed to fetch\b.{0,40}\bhttps?://",
     ),
-    # a program that a launcher does not find: uv, runc
-    ("library-release", r"\b[Ff]ailed to (?:spawn|exec(?:ute)?): "),
+    # a program that a launcher does not find: uv, runc, programs in Go
+    ("library-release", r"\b[Ff]ailed to (?:spawn|exec(?:ute)?): |\bfork/exec /\S{1,200}: no such file or directory"),
     # the firmware that a driver loads, which its package or an initial file system lacks: amdgpu, habanalabs, xe
     (
         "driver-release",
@@ -167,10 +183,13 @@ SUGGESTIONS = (
         r"|[Tt]im(?:ed ?out|eout) .{0,20}waiting for .{0,40}\b(?:nodes|workers|ranks|peers|processes|hosts)\b",
     ),
     ("invalid-setting", r"\b(?:UR[LI]|uri) is (?:invalid|not valid)|[Ii]nvalid port number|as a host-port pair"),
-    # a daemon of Slurm, of accounts or of keys and values, by its name, that does not answer
+    # a daemon of Slurm, of accounts or of keys and values, by its name, that does not answer; exceptions of NATS
+    # (nats-io/nats.py, nats/errors.py and nats/js/errors.py)
     (
         "stopped-service",
-        r"\b(?:slurmdbd|slurmctld|slurmd|munged?|etcd|mysqld?|mariadbd?|redis|nvidia-persistenced|nv-hostengine)\b.{0,80}"
+        r"\bnats\.(?:js\.)?errors\.\w{1,40}|\b(?:NoServers|NoResponders)Error\b"
+        r"|\betcdserver: (?:no leader|request timed out)"
+        r"|\b(?:slurmdbd|slurmctld|slurmd|munged?|etcd|mysqld?|mariadbd?|redis|nvidia-persistenced|nv-hostengine)\b.{0,80}"
         r"(?:[Cc]onnection refused|connect failure|not running|No such file)",
     ),
     (
@@ -366,6 +385,7 @@ EVENTS = (
         "ErrImagePull",
     ),
     *("termination is imminent", "nterruption notice", "Power key pressed", "System is ", "The system will "),
+    *("RESOURCE_POOL_EXHAUSTED", "QuotaExceeded", "InstanceCapacity", "fork/exec /", "not registered with GCS"),
     *("api_core.exceptions.", "% full", "kex_exchange", "VersionConflict", "wandb: Network", "object store is using"),
 )
 """The same of events of clusters, of kernels and of services, which name no error."""

@@ -19,7 +19,8 @@ FORMS = (
     r"^(?:\[[^\]]{1,60}\] ?|\([^)]{1,60}\) ?)?[\w./-]{1,60}(?:\[[0-9]{1,9}\])?: "
     r"(?:[a-z]{1,20} )?(?:[Ee]rror|[Ff]atal|ERROR|FATAL):? ",
     r"^(?:[Ee]rror|[Ff]atal|panic|FATAL|ERROR|fatal error)(?:: | response | in )\S",
-    r"\blevel=(?:error|fatal|panic)\b|\"level\": ?\"(?:error|fatal|panic)\"",  # services written in Go
+    # services written in Go, and lists of faults that command lines of clouds print as JSON
+    r"\blevel=(?:error|fatal|panic)\b|\"(?:level|severity)\": ?\"(?:error|fatal|panic|ERROR|FATAL|CRITICAL)\"",
     r"^[A-Z]\w{1,30} (?:[Ee]rror|ERROR): \S",  # libraries: MIOpen
     r"(?:^|[\s:])[\w./-]{1,60}: error: \S|\bcommand: error: \S",  # daemons of Slurm, Python's argparse
     r"^(?:[\w-]{2,24}: )?(?:ibwarn|iberror|ibpanic): \S",  # infiniband-diags
@@ -69,7 +70,8 @@ WORDS = (
 )
 """Words of which a line of an error has at least one."""
 _QUOTED = re.compile(
-    r"^\s*(?:#|//|\*|[-+] |>|\")|^(?!(?:\[rank[0-9]{1,7}\]: ?)?[A-Z]\w{2,40}Error: |error: [A-Z])[^`]{0,1000}`"
+    r"^\s*(?:#|//|\*|[-+] |>|\"(?!(?:level|severity)\"))|^(?!(?:\[rank[0-9]{1,7}\]: ?)?"
+    r"(?:[A-Z]\w{2,40}Error|[a-z_][\w.]{0,80}\.[A-Z]\w{2,60}): |error: [A-Z])[^`]{0,1000}`"
 )
 """Lines of scripts, of documents and of differences, which quote errors; programs in Rust quote names so themselves."""
 LONGEST = 1_000

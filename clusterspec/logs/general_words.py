@@ -77,7 +77,7 @@ GENERAL = (
     (
         "wrong-interface",
         r"\b[Ii]nterface\b.{0,60}\b(?:not (?:found|exist)|(?:no|without an?) (?:IP|address)|is down)"
-        r"|\b[Nn]o (?:such |network ){1,2}interface",
+        r"|\b[Nn]o (?:such |network |matching |suitable |valid |usable ){1,3}interface",
     ),
     (
         "invalid-setting",
@@ -90,6 +90,14 @@ GENERAL = (
         "invalid-setting",
         r"\b(?:yaml|omegaconf|hydra|configparser|toml|pydantic(?:_core)?)\.[\w.]{0,60}(?:Error|Exception)\b|\bJSONDecodeError\b"
         r"|\bis not in struct\b",
+    ),
+    # settings that exclude or bound each other, and one by its form that is invalid, in errors of any program
+    (
+        "invalid-setting",
+        r"\b(?:cannot|can not|can't|could not|may not) be (?:used|combined|mixed|requested|specified|bigger|larger"
+        r"|greater|smaller|higher|lower) (?:with|together|without|when|than|in combination)\b"
+        r"|\b[A-Z][A-Za-z]{2,40}=\S{0,60} (?:is )?(?:invalid|not valid|not allowed)\b"
+        r"|\b[Ii]nvalid [A-Z][A-Za-z]{2,40}(?:=| ['\"])|\bcount must equal\b",
     ),
     # errors of a device's runtime that no other words explain, such as those of a capture
     ("program-error", r"\b(?:CUDA|HIP) (?:driver |runtime )?error: \S|\bC(?:uda|UDA) failure\b|\bCUDA_ERROR_[A-Z]"),

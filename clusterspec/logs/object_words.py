@@ -82,7 +82,7 @@ _REFUSED_BY_SERVER = (
 )
 _SERVICE = (
     r"\b(?:daemon|service|agent|controller|scheduler|munged?|slurmctld|slurmdbd|slurmd|dockerd|containerd|kubelet"
-    r"|persistenced|hostengine|nvidia-\w{3,20}|opensm|etcd|redis|GCS server|API server|apiserver|raylet"
+    r"|persistenced|hostengine|nvidia-[a-z]\w{2,19}|opensm|etcd|redis|GCS server|API server|apiserver|raylet"
     r"|socket \S{1,80}\.sock)\b"
 )
 _RANKS = (
@@ -99,8 +99,8 @@ OBJECTS = (
     ("remote-login", r"\b(?:ssh|passwordless|login|rsh|pdsh)\b", rf"(?:{_FAILED}|{_DENIED}|{_ABSENT})"),
     (
         "fabric-manager",
-        r"\b(?:NVLink (?:fabric|domain)|NVSwitch(?:es)?|IMEX|multicast object)\b",
-        rf"(?:{_ABSENT}|{_FAILED}|{_SILENT})",
+        r"\b(?:NVLink (?:fabric|domain)|NVSwitch(?:es)?|IMEX|[Ii]mex|[Ff]abric [Mm]anager|multicast object)\b",
+        rf"(?:{_ABSENT}|{_FAILED}|{_SILENT}|\bdo not start\b)",
     ),
     (
         "gpudirect-refused",
@@ -172,6 +172,12 @@ OBJECTS = (
         r"|\bsaved with\b.{0,60}\b(?:current|now|but|expected)\b|\bmismatch|\bdoes not match\b|\bdiffer)",
     ),
     (
+        "missing-accelerator shared-accelerator",
+        r"\bMIG (?:device|instance|profile|mode|geometry|partition|config\w{0,8})s?\b",
+        rf"(?:{_FAILED}|{_ABSENT}|{_BUSY})",
+    ),
+    ("missing-accelerator", r"\bCDI (?:spec|device|cache|handler)s?\b", rf"(?:{_FAILED}|{_ABSENT})"),
+    (
         "shared-accelerator",
         rf"(?:{_DEVICE}|\bdevice [0-9]{{1,3}}\b)",
         rf"(?:{_BUSY}|\b(?:two|several|multiple) (?:ranks|processes)\b)",
@@ -182,6 +188,13 @@ OBJECTS = (
         r"|SYS_[A-Z]{3,12}|user namespace)\b",
         rf"(?:{_DENIED}|\bmissing\b)",
     ),
+    ("container-permission", r"\bx?cgroups?\b", _FAILED),
+    # namespaces of Linux; those of Kubernetes are settings
+    (
+        "container-permission",
+        r"\b(?:user|mount|network|pid|PID|uts|UTS|ipc|IPC|cgroup|NEW(?:USER|NS|NET|PID|IPC|UTS)) namespaces?\b",
+        rf"(?:{_DENIED}|{_FAILED}|\brequire[sd]?\b)",
+    ),
     (
         "unsupported-accelerator",
         rf"(?:{_DEVICE}|\b(?:architecture|arch|compute capability|sm_?[0-9]{{2,3}}|gfx[0-9a-f]{{3,5}})\b)",
@@ -191,7 +204,7 @@ OBJECTS = (
     (
         "driver-release",
         r"\b(?:(?:GPU|kernel|NVIDIA|nvidia|amdgpu|ROCm|CUDA|display) (?:driver|module"
-        r"|kernel module)(?: \w{1,12})?|KMD|DKMS)\b",
+        r"|kernel module)(?: \w{1,12})?|KMD|DKMS|NVML|nvml)\b",
         rf"(?:{_UNLIKE}|{_ABSENT}|{_FAILED})",
     ),
     (

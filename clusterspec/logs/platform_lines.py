@@ -110,6 +110,13 @@ PLATFORM_PATTERNS = (
     ("module-build", re.compile(r"(modpost: GPL-incompatible module nvidia.{0,60})")),
     ("module-build", re.compile(r"(Bad return status for module build on kernel: .{1,60})")),
     ("module-build", re.compile(r"(Unable to load the (?:kernel module )?['\"]nvidia\S{0,12}['\"].{0,40})")),
+    # Kbuild, which calls its target `modules` and the folder of the sources. Thread: NVIDIA/gpu-operator issue 18
+    (
+        "module-build",
+        re.compile(
+            r"(make(?:\[[0-9]\])?: \*\*\* \[(?:[^\]]{0,120}[/:_ ])?(?:modules|_module_|usr/src)\b.{0,120}Error [0-9])"
+        ),
+    ),
     # kubelet: a device plugin that has not started yet, or devices that it calls unhealthy.
     # Thread: kubernetes/kubernetes issue 125579
     ("no-healthy-device", re.compile(r"(no healthy devices present; cannot allocate unhealthy devices \S{1,60})")),

@@ -6,6 +6,7 @@ import re
 
 _QUIET = re.compile(
     r"(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?)(?![\w./-])"
+    r"|\.py:[0-9]{1,6}: \w{0,40}Warning: "  # Python's module `warnings`, after which a program goes on
     r"|\bW[0-9]{4} [0-9:]{8}\.[0-9]{3,6} {1,8}[0-9]{1,9} "
     r"|\b(?:[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b|\berrors="
 )
@@ -28,15 +29,19 @@ _HARMLESS = re.compile(
     r"\befa .{1,60}Failed to process command DEREG_MR\b.{0,60}err -22\b|module verification failed: signature"
     r"|_OSC evaluation|\bDOE: \[|[Hh]ardware error from APEI|Unable to register cu\w{2,6} factory"
     r"|Failed to dlopen libze_loader\.so|Failed to initialize hmem iface FI_HMEM_(?:ZE|NEURON|SYNAPSEAI)"
-    r"|failed to find checkpoint \S{1,400} in wandb|^libfabric:\S{1,120}<warn> .{0,80}\bnot supported\s{0,8}$"
+    r"|failed to find checkpoint \S{1,400} in wandb|Failed to inspect checkpoint in \S{1,400}: "
+    r"|^libfabric:\S{1,120}<warn> .{0,80}\bnot supported\s{0,8}$"
     r"|Error retrieving safetensors: '\S{1,400} is not a safetensors repo"
+    r"|nthreads cannot be larger than environment variable \"NUMEXPR_MAX_THREADS\""
 )
 """Errors that their own documents call harmless, or that a host or a program prints at each start: memory of a process
 that ended is given back twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a module that is not signed
 (kernel/module/signing.c), features that the firmware does not offer, the heading above the severity of an event
-(drivers/acpi/apei/ghes.c), libraries that TensorFlow finds registered (xla, stream_executor), kinds of memory for which
-a host has no library (libfabric, `src/hmem.c`), what a provider does not offer, a checkpoint that only the disk has
-(Megatron-LM, `wandb_utils.py`), and a form of weights that a hub does not have (vLLM, `transformers_utils`).
+(drivers/acpi/apei/ghes.c), libraries that TensorFlow finds registered (xla, stream_executor), kinds of memory for
+which a host has no library (libfabric, `src/hmem.c`), what a provider does not offer, a checkpoint that only the
+disk has or that a first start does not have yet (Megatron-LM, `wandb_utils.py`,
+`megatron/post_training/checkpointing.py`), a form of weights that a hub does not have (vLLM, `transformers_utils`),
+and threads beyond a limit that is then taken (pydata/numexpr, `numexpr/utils.py`).
 """
 
 

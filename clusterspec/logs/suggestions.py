@@ -130,6 +130,8 @@ _CHAINED = re.compile(
 """What stands between what failed and its reason: a colon, and no word of a hint and no end of a sentence."""
 _WRITER = re.compile(
     r"^\s*(?:\S{1,40} {1,4}\| )?(?:\(\w{1,40}(?: [\w=.:,]{1,60}){0,4}\) )|\bError response from daemon: "
+    r"|^(?:\[[^\]]{1,60}\] ?|[A-Z][a-z]{2} [ 0-9]?[0-9] [0-9:]{8} \S{1,80} )?[\w-]{2,40}(?:\[[0-9]{1,9}\])?:"
+    r" (?:[Ee]rror|[Ff]atal|ERROR|FATAL): "
 )
 """The name of the process that wrote a line, which is no object of its error."""
 MOST_CHARACTERS = 400_000

@@ -12,8 +12,9 @@ from clusterspec.cluster.fabric import Fabric, LevelOptics, cable_types, count_f
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money
-from clusterspec.procurement.offered import quoted_unit_prices, servers_have_nics
+from clusterspec.procurement.offered import servers_have_nics
 from clusterspec.procurement.part_names import SWITCHES
+from clusterspec.procurement.quoted_prices import quoted_unit_prices
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, NetworkSpec, NetworksSpec, Price, ProcurementSpec
 from clusterspec.units import display, display_bits, plural

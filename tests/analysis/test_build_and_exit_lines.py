@@ -9,6 +9,17 @@ from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
 
 BUILDS = (
+    (
+        "RuntimeError: `ptxas` was searched in TRITON_PTXAS_PATH, but a working version could not be found.",
+        "library-release",
+    ),
+    (
+        "torch._dynamo.exc.BackendCompilerFailed: _compile_fn raised RuntimeError: `ptxas` was searched in "
+        "TRITON_PTXAS_PATH, /usr/local/cuda/bin/ or PATH but a working version could not be found.",
+        "library-release",
+    ),
+    ("make: *** [modules] Error 2", "driver-release"),
+    ("make[1]: *** [_module_/usr/src/nvidia-418.40.04/kernel] Error 2", "driver-release"),
     ("/a/python_headers.h:12:10: fatal error: Python.h: No such file or directory", "library-release"),
     ("CMake Error at CMakeLists.txt:479 (file):", "library-release"),
     ("RuntimeError: Cannot find ptxas.exe", "library-release"),

@@ -169,7 +169,7 @@ def test_the_simulation_has_the_hits_and_the_median_first_token_of_the_formulas(
 
 def test_the_sustained_rate_is_that_at_which_caches_still_hold_the_conversations() -> None:
     """With the hits of 2 requests a second the engine would complete 8, at which conversations push each other out."""
-    slow, fast = (analysis.simulate(plan("", f"request_rate: {rate}"), requests=2500) for rate in (2, 8))
+    slow, fast = (analysis.simulate(plan("", f"request_rate: {rate}"), requests=1800) for rate in (2, 8))
     assert slow.saturation is not None and fast.saturation is not None
     assert slow.saturation == pytest.approx(fast.saturation, rel=0.06)
     assert not slow.notes and any("exceeds" in note for note in fast.notes)

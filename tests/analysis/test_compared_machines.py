@@ -97,8 +97,11 @@ def test_the_least_row_has_a_figure_and_among_equals_the_least_of_the_second() -
 
 
 def test_other_sizes_of_a_machine_are_half_three_quarters_one_and_a_half_and_twice() -> None:
-    """Of four nodes 2, 3, 6 and 8; of two no three quarters. Racks of GB200 are bought whole."""
-    machines = (("dgx-h100", 4, [2, 3, 6, 8]), ("dgx-h100", 2, [1, 3, 4]), ("gb200-nvl72", 36, [18, 54, 72]))
+    """Of four nodes 2, 3, 6 and 8; of two no three quarters. GB200 are bought by racks, slices of TPUs by hosts."""
+    machines = (
+        *(("dgx-h100", 4, [2, 3, 6, 8]), ("dgx-h100", 2, [1, 3, 4]), ("gb200-nvl72", 36, [18, 54, 72])),
+        *(("tpu-v5p", 4, [2, 3, 6, 8]), ("tpu-v5p", 2, [1, 3, 4])),
+    )
     for platform, nodes, sizes in machines:
         text = JOB.replace("dgx-h100", platform).replace("nodes: 4", f"nodes: {nodes}")
         found = list(_other_sizes(study_of(text)))

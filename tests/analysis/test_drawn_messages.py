@@ -20,6 +20,23 @@ def test_an_error_that_its_document_calls_harmless_has_no_cause() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ('Error.  nthreads cannot be larger than environment variable "NUMEXPR_MAX_THREADS" (64)', None),
+        ("Failed to inspect checkpoint in /a/checkpoints: /a/checkpoints is not a MLM or NeMo checkpoint", None),
+        (
+            "/a/import_utils.py:32: UserWarning: Failed to import plugin: ImportError('peft>=0.17 is required')",
+            None,
+        ),
+        ("ImportError: peft>=0.17.0 is required for a normal functioning of this module", "library-release"),
+    ],
+)
+def test_a_warning_of_python_and_what_a_program_goes_on_after_have_no_cause(line: str, cause: str | None) -> None:
+    compared = read(PAIR, line, 16)
+    assert (names(compared)[0] if compared else None) == cause
+
+
+@pytest.mark.parametrize(
     ("line", "cause", "tool"),
     [
         ("NeuronCore(s) not available - Requested:nc1-nc1 Available:0", "shared-accelerator", "neuron-ls"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.analysis.simulation.outcomes import first_token_seconds
 from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.times import serving_times
@@ -55,6 +56,33 @@ def test_equal_requests_that_start_together_stay_in_step(engine: str, prompt: in
     loose = times_of(spec_text(engine, prompt, flight, 512))
     assert loose.ttft < found.ttft
     assert abs(loose.ttft - ttft.p50) > abs(found.ttft - ttft.p50)
+
+
+REPLICAS = """
+cluster: {{platform: dgx-h200, nodes: 1}}
+workload:
+  kind: serve
+  model: qwen3-235b-a22b
+  precision: fp8
+  serving: {{input_tokens: {prompt}, output_tokens: {answer}, load: closed, concurrency: {flight}, requests: {number}}}
+layout: {{framework: {framework}, tp: 1, ep: 8, attention_dp: 8}}
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("prompt", "each", "rounds"), [(1000, 1, 1), (8000, 2, 1), (1000, 8, 10), (8000, 8, 10)])
+def test_replicas_of_attention_run_the_prompts_that_come_together_in_steps_of_all(
+    engine: str, prompt: int, each: int, rounds: int
+) -> None:
+    """The first prompt of an engine runs alone; those of the other replicas come while it does and follow together."""
+    fields = {"prompt": prompt, "flight": 8 * each, "number": 8 * each * rounds, "framework": ENGINES[engine]}
+    text = REPLICAS.format(answer=EQUAL, **fields)
+    found, load = times_of(text), simulated_load(study_of(text), seed=1)
+    _, tokens, seconds = load.steady_output
+    firsts = [first_token_seconds(request) for request in load.counted]
+    assert found.ttft_mean == pytest.approx(sum(firsts) / len(firsts), rel=0.15 if rounds == 1 else 0.3)
+    assert found.tpot == pytest.approx(load.latencies["tpot"].p50, rel=0.15)
+    assert found.output_tokens_per_second == pytest.approx(tokens / seconds, rel=0.1)
 
 
 def test_a_mean_alone_says_nothing_of_other_lengths_and_a_loop_without_a_beginning_has_no_waves() -> None:

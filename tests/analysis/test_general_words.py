@@ -87,6 +87,56 @@ OTHER_WORDS = (
     ("ibpanic: [77] main: can't open UMAD port ((null):0)", "wrong-interface"),
     ("[ERROR] HCCL(77,python): get device IP failed", "wrong-interface"),
     ("slurmd: error: cannot connect to /run/dbus/system_bus_socket: No such file or directory", "stopped-service"),
+    # machines and quotas of clouds; a quota of storage is full
+    (
+        "botocore.exceptions.ClientError: An error occurred (InsufficientInstanceCapacity) when calling the "
+        "RunInstances operation: We currently do not have sufficient p5.48xlarge capacity in the zone",
+        "absent-ranks",
+    ),
+    (
+        "Error: googleapi: Error 403: Quota 'GPUS_ALL_REGIONS' exceeded.  Limit: 0.0 globally., quotaExceeded",
+        "absent-ranks",
+    ),
+    ("ERROR: ZONE_RESOURCE_POOL_EXHAUSTED: the zone us-central1-a has not enough resources", "absent-ranks"),
+    ("(QuotaExceeded) Operation results in exceeding approved standardNDSH100v5Family Cores quota.", "absent-ranks"),
+    ("Error: 500-InternalError, Out of host capacity.", "absent-ranks"),
+    (
+        'Error creating: pods "a-0" is forbidden: exceeded quota: b, requested: requests.nvidia.com/gpu=8, used: '
+        "requests.nvidia.com/gpu=8, limited: requests.nvidia.com/gpu=8",
+        "absent-ranks",
+    ),
+    (
+        'Error: persistentvolumeclaims "a" is forbidden: exceeded quota: b, requested: requests.storage=9Ti, used: '
+        "requests.storage=1Ti, limited: requests.storage=8Ti",
+        "storage-full",
+    ),
+    ("OSError: [Errno 122] Disk quota exceeded: '/home/u/x'", "storage-full"),
+    # settings of any program, by their form
+    ("sbatch: error: --ntasks-per-core (4) can not be bigger than --threads-per-core (2)", "invalid-setting"),
+    ("slurmd: error: NodeNames=n1 CoreSpecCount=7 is invalid, reset to 1", "invalid-setting"),
+    ("slurmctld: fatal: HealthCheckNodeState=START_ONLY cannot be combined with other options.", "invalid-setting"),
+    ("slurmd: error: Invalid Port 'a'", "invalid-setting"),
+    # control groups and namespaces of Linux; those of Kubernetes are settings
+    ("slurmstepd: error: unable to create cgroup '/sys/fs/cgroup/a' : Permission denied", "container-permission"),
+    ("[2026-11-20T10:00:00.001] error: unable to create slurm a xcgroup", "container-permission"),
+    ("FATAL:   Failed to create network namespace: Operation not permitted", "container-permission"),
+    ("ERROR  : Failed to enter in user namespace: Invalid argument", "container-permission"),
+    ("error: namespace ml-team not found", "invalid-setting"),
+    ("OSError: [Errno 13] Permission denied: '/sys/fs/a'", "file-permission"),
+    # what a daemon writes is not about the daemon
+    ("slurmd[77]: error: slurmd is not running", "stopped-service"),
+    ("error: unable to reach slurmctld: not running", "stopped-service"),
+    ("nats.js.errors.ServiceUnavailableError: nats: ServiceUnavailableError: code=None", "stopped-service"),
+    ("nats.errors.NoServersError: nats: no servers available for connection", "stopped-service"),
+    ("Error: etcdserver: request timed out", "stopped-service"),
+    ("  what():  boost::interprocess::intermodule_singleton initialization failed", "shared-memory"),
+    # devices in parts, libraries of drivers, programs that a service does not find
+    ("E1120 10:00:00.000001 1 main.go:83] failed to initialize NVML: Unknown Error", "driver-release"),
+    ("error: failed to reconfigure MIG mode of two devices: unknown", "missing-accelerator"),
+    ("error: failed to refresh CDI cache: unknown", "missing-accelerator"),
+    ("error: fork/exec /usr/bin/nvidia-container-runtime: no such file or directory: unknown", "library-release"),
+    ("[ERROR] [tid 39] No matching network interface found for any IP addresses in the file", "wrong-interface"),
+    ("E1120 fabric manager: connection failed", "fabric-manager"),
     (
         "botocore.exceptions.ClientError: An error occurred (SlowDown) when calling the PutObject operation",
         "outside-server",
@@ -111,6 +161,9 @@ def test_the_object_and_what_happened_to_it_suggest_a_cause(line: str, cause: st
         "listening on port 8000",
         "8 of 8 workers joined",
         "allocated 12 GiB on GPU 3",
+        "slurmd: created the cgroup of job 7",
+        "IMEX daemon started, 0 errors",
+        "quota: 8 of 16 GPUs used",
     ],
 )
 def test_a_line_about_the_object_alone_tells_nothing(line: str) -> None:

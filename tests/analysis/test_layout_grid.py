@@ -33,7 +33,7 @@ def test_a_cell_has_figures_exactly_where_check_finds_no_error_in_the_degrees(fr
     # 64 heads and 80 layers, 24 heads and 28 layers: the powers of two up to them, and at most 64
     widest = max(cell.tp for cell in grid.cells), max(cell.pp for cell in grid.cells)
     assert widest == ((64, 64) if model == "llama-3.1-70b" else (16, 16))
-    for cell in grid.cells[:: 3 if framework == "deepspeed" else 2]:
+    for cell in grid.cells[:: 5 if framework == "deepspeed" else 4]:
         other = one if cell.present else variation.rewritten_study(one, layout_changes({"tp": cell.tp, "pp": cell.pp}))
         errors = {each.rule for each in other.errors}
         assert bool(cell.errors) is (cell.step_time is None) and bool(cell.why) is bool(cell.errors)

@@ -12,7 +12,7 @@ from clusterspec.results import Input
 from clusterspec.results.diagnosis import DiagnosisReport
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
-from tests.effort import each
+from tests.effort import each, sampled
 from tests.settings import SETTINGS
 
 LINES = (
@@ -252,7 +252,7 @@ def test_xids_that_differ_by_their_number_alone_are_all_read() -> None:
     assert names(compared)[0] == "accelerator-fault"
 
 
-@each("message", messages())
+@each("message", sampled(messages(), len(messages())))
 def test_a_message_of_the_catalog_is_found_with_its_cause(message: Message) -> None:
     compared = read(PAIR, f"h:1:2 [0] NCCL WARN {message.words.replace('*', ' 7 ')} 7", 16)
     assert compared is not None

@@ -841,7 +841,7 @@ def test_requests_wait_for_places_though_their_mean_number_leaves_some_free(name
     pools, expected = parts(study)
     firsts: list[float] = []
     for seed in range(2):
-        traffic = plan_traffic(pools.load, seed, 8_000, None, expected.offered)
+        traffic = plan_traffic(pools.load, seed, 5_000, None, expected.offered)
         counted = traffic.counted_requests(simulated(study, traffic.arrivals).requests)
         firsts += [one.first - one.arrival for one in counted]
     assert expected.ttft_mean == pytest.approx(sum(firsts) / len(firsts), rel=mean)

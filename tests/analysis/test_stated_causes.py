@@ -150,6 +150,18 @@ names, and lines in the form that programs print them.
   45318). Of 16 of Z32, drawn after Z31 was mended, twelve were named first and no other, none refused. Of 32 logs of
   whole runs that ended well (files of 30 repositories) 30 were silent: NCCL's NICs that it makes of one port each and
   GPUDirect through the proxy of another rank were held against one, and one uses sockets, with little evidence.
+- `Z33` and `Z34` (2026-11-28): queries for firewalls, UCX, ROCm, Neuron, TPUs, EFA, attention, compilers of kernels,
+  drivers in containers, IMEX, Apptainer, checkpoints, XLA, Mooncake, containers, RoCE, Ray and rendezvous, after Z32;
+  threads that stand in a table are left out. Before anything was changed, of 27 of Z33 20 were named first and no
+  other, two were refused; of seven of Z34, drawn while Z33 was mended, four first, one refused. None in certainty with
+  another cause. NVIDIA/gpu-operator issue 1356 tells no reason but that a connection closed. Lines of eight of Z33 are
+  in the form of their program.
+- `Z35` (2026-11-28): queries for shared memory, FSDP and Dynamo, after Z34 was mended by what a daemon writes, clouds
+  without capacity, control groups, settings that bound each other and the sources of Apptainer, the DRA driver and
+  Slurm; threads that stand in a table are left out. Of 12, ten were named first before anything was changed, no other
+  at all; one had a missing library as the likely cause (a service of NATS that does not run), one the crash that
+  followed. Of 34 logs of repositories that were drawn by lot, most of runs that ended well, a library's complaint about
+  the number of its threads, a warning of Python and a directory without a checkpoint were taken for errors.
 """
 
 from __future__ import annotations
@@ -162,6 +174,7 @@ import pytest
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_drawn_threads import Thread
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import sampled
 
 with (Path(__file__).parent / "stated_causes.csv").open(encoding="utf-8", newline="") as file:
     ROWS = tuple(csv.DictReader(file))
@@ -176,7 +189,7 @@ def _named(thread: Thread) -> list[str]:
     return names(compared) if compared is not None else []
 
 
-@pytest.mark.parametrize("thread", _threads("first"), ids=lambda each: each.address)
+@pytest.mark.parametrize("thread", sampled(_threads("first"), len(ROWS)), ids=lambda each: each.address)
 def test_the_cause_that_an_address_states_is_named_first(thread: Thread) -> None:
     assert _named(thread)[:1] == [thread.cause]
 

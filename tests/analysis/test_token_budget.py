@@ -34,7 +34,7 @@ def test_prompts_that_nearly_fill_the_budgets_wait_as_long_as_simulated(prompt: 
     assert sustained is not None
     for part in sampled((0.85, 0.3, 0.7), 4):
         study = plan(f"{text}{part * sustained:.3f}", input=prompt, output=output, **ONE)
-        (pools, times), ttft = parts(study), simulated_load(study, requests=6_000).latencies["ttft"]
+        (pools, times), ttft = parts(study), simulated_load(study, requests=4_000).latencies["ttft"]
         assert times.ttft == pytest.approx(ttft.p50, rel=0.2), part
         for percentile, simulated in ((90, ttft.p90), (99, ttft.p99)):
             assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.35), part
@@ -78,7 +78,7 @@ def test_prompts_wait_on_several_prefill_engines_as_long_as_simulated(prompt: in
     assert light.saturation is not None
     for part in sampled((0.85, 0.3, 0.6), 4):
         study = plan(f"{split}{part * light.saturation:.3f}", input=prompt, output=50, **MANY)
-        (pools, times), ttft = parts(study), simulated_load(study, requests=6_000).latencies["ttft"]
+        (pools, times), ttft = parts(study), simulated_load(study, requests=4_000).latencies["ttft"]
         assert times.ttft == pytest.approx(ttft.p50, rel=0.25), part
         for percentile, simulated in ((90, ttft.p90), (99, ttft.p99)):
             assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.3), part

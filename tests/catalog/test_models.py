@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from clusterspec.catalog.models import Model, TokenPrediction
+from clusterspec.catalog.models import CompressedAttention, Model, TokenPrediction
 from clusterspec.cost.parameters import model_weights
 from clusterspec.records import replace
 from tests.catalog.shipped import CATALOG
@@ -162,3 +162,12 @@ def test_widths_that_an_entry_leaves_out_have_their_defaults() -> None:
     )
     assert (replace(experts, gated_ffn=True).ffn_matrices, replace(experts, gated_ffn=False).ffn_matrices) == (3, 2)
     assert (replace(experts, latent_kv=0).latent, replace(experts, latent_kv=1).latent) == (False, True)
+
+
+@each(("light", "heavy", "mean"), [(1, 0, 10.0), (0, 1, 40.0), (1, 1, 25.0), (2, 1, 20.0), (0, 0, 0.0)])
+def test_the_mean_of_compressed_layers_is_over_their_numbers(light: int, heavy: int, mean: float) -> None:
+    part = CompressedAttention(
+        q=1, rope=1, output_groups=1, output_rank=1, light_ratio=4, light_layers=light, heavy_ratio=128,
+        heavy_layers=heavy, window=8,
+    )  # fmt: skip
+    assert part.mean_over_layers(10.0, 40.0) == mean

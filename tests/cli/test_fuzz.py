@@ -17,7 +17,7 @@ from tests.effort import examples, steps
 MOST = 8_000_000
 """Calls that a command may make for one file; an example takes some 50,000."""
 quickly = settings(
-    max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 

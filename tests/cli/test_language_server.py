@@ -216,7 +216,7 @@ def test_any_line_end_and_surrogate_counts_in_markdown(before: str, line: int, e
 
 @pytest.mark.parametrize(
     "stated",
-    sampled([b"99999999999999", b"9" * 5000, b"1000000000", b"-1", b"x", b"", b"0"], 8),
+    sampled([b"99999999999999", b"9" * 5000, b"1000000000", b"-1", b"x", b"", b"0"], 4),
     ids=lambda stated: stated[:12],
 )
 def test_a_wrong_length_costs_its_message_alone(stated: bytes, editor: Editor, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_launch_script_needs_the_parser_of_shell_scripts(missing: str, tmp_pat
 
 def test_a_search_without_numpy_finds_the_same_digits(tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 1"))
-    call = ("search", str(tmp_path / "spec.yaml"), "--format", "json", "--set", "pp=1")
+    call = ("search", str(tmp_path / "spec.yaml"), "--format", "json", "--set", "pp=1", "--set", "cp=1")
     without, with_ = run_without("numpy", *call), run_without("nothing", *call)
     assert (without.returncode, without.stderr) == (0, "")
     assert without.stdout == with_.stdout

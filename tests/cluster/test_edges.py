@@ -18,9 +18,9 @@ from clusterspec.cluster.clos import (
 )
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Dispatcher, MeasuredShare, Overlap, ScaleUp
-from clusterspec.cluster.scaleup import even_shape
+from clusterspec.cluster.scaleup import _oversubscription_ratio, even_shape
 from clusterspec.cluster.serving_load import _session_advice
-from clusterspec.quantity import Bandwidth, Figure
+from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.source import Written
 from tests.cluster.resolving import assumed, clean, layout_of, resolve_text
 from tests.cluster.test_fabric import cluster, counted
@@ -284,3 +284,8 @@ def test_rails_that_no_switch_joins_are_as_many_fabrics_of_one_nic(tiers: int, n
         assert rails.links[level] == 8 * one.links[level]
     assert (rails.tiers, rails.fits, rails.down_ports) == (one.tiers, one.fits, one.down_ports)
     assert bool(rails.core_switches) == (tiers == 3) and rails.links["node_leaf"] == 8 * nodes + extra
+
+
+@each(("stated", "ratio"), [(None, 1.0), (0.0, 1.0), (0.5, 0.5), (1.0, 1.0), (2.0, 2.0)])
+def test_a_domain_is_oversubscribed_by_a_ratio_above_zero(stated: float | None, ratio: float) -> None:
+    assert _oversubscription_ratio(None if stated is None else Quantity(stated, "1", f"{stated:g}:1")) == ratio

@@ -137,7 +137,7 @@ def test_each_matrix_of_its_own_launches_its_adapter(framework: str, matrices: i
 
     Forward two GEMMs and a sum, backward four GEMMs and a sum; widened weights one kernel in each pass.
     """
-    found = tuned({**LORA, "method": "qlora"}, {"framework": framework})
+    found = tuned({**LORA, "method": "qlora", "precision": "bf16"}, {"framework": framework})
     assert found.step is not None
     layer = found.step.parts[0][0]
     for part, kernels in ((layer.forward, 3), (layer.backward, 5)):
@@ -146,6 +146,42 @@ def test_each_matrix_of_its_own_launches_its_adapter(framework: str, matrices: i
             for name in launches:
                 launches[name] += kernel.launches * (name in kernel.name)
         assert launches == {"adapter": kernels * matrices, "dequantization": matrices}
+
+
+INPUTS, OUTPUTS = 4 * 4096 + 2 * 4096 + 14336, 4096 + 2 * 1024 + 4096 + 2 * 14336 + 4096
+"""Inputs and outputs of the seven matrices of a layer, each by itself."""
+
+
+@pytest.mark.parametrize(
+    ("trainable", "layout", "traffic", "launches"),
+    [
+        ({}, {}, (12 * INPUTS, 12 * INPUTS), (28, 28)),  # widened for the adapter, narrowed by autocast
+        ({"precision": "fp32"}, {}, (12 * INPUTS, 12 * INPUTS), (28, 28)),
+        ({"precision": "bf16"}, {}, (0, 0), (0, 0)),
+        ({}, {"fused_kernels": True}, (0, 0), (14, 14)),  # both matrices narrowed, or their gradients widened
+        ({"method": "qlora"}, {}, (4 * OUTPUTS, 0), (21, 14)),  # outputs of 4-bit matrices copied
+        ({"autocast": False}, {}, (8 * INPUTS + 16 * OUTPUTS, 10 * INPUTS + 20 * OUTPUTS), (14, 21)),
+        ({"autocast": False, "method": "qlora"}, {}, (8 * INPUTS + 20 * OUTPUTS, 10 * INPUTS + 20 * OUTPUTS), (21, 21)),
+        ({}, {"framework": "megatron-core"}, (0, 0), (0, 0)),
+        ({"precision": "fp32"}, {"framework": "megatron-core"}, (12 * INPUTS, 12 * INPUTS), (16, 16)),
+    ],
+)
+def test_adapters_in_fp32_convert_their_inputs_and_matrices(
+    trainable: dict[str, Any], layout: dict[str, Any], traffic: tuple[float, float], launches: tuple[int, int]
+) -> None:
+    """Adapters of PEFT are kept in fp32; 4,096 tokens through one layer, by matrix."""
+    found = tuned({**LORA, **trainable}, {"framework": "fsdp", **layout})
+    ending = "adapter conversions"
+    assert (moved(found, ending, backward=False), moved(found, ending, backward=True)) == (
+        4096 * traffic[0],
+        4096 * traffic[1],
+    )
+    assert found.step is not None
+    layer = found.step.parts[0][0]
+    counted = [
+        sum(k.launches for k, _ in part.kernels if k.name.endswith(ending)) for part in (layer.forward, layer.backward)
+    ]
+    assert tuple(counted) == launches
 
 
 def test_laws_of_adapters() -> None:

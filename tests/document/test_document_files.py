@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from clusterspec.document import parse, plain, to_finding, validate
-from clusterspec.document.files import FileFindings, FileName, attributed_findings, file_name, file_names, real_path
+from clusterspec.document.files import (
+    FileFindings,
+    FileName,
+    attributed_findings,
+    file_name,
+    file_names,
+    real_path,
+    spec_paths,
+)
 from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
 from tests.effort import each
@@ -130,3 +139,20 @@ def test_flow_collections_are_read_as_plain_to_a_depth_beyond_every_document(lev
     for start, end in ("[]", ("{a: ", "}")):
         opened = start * (levels - 1) + ("[" if start == "[" else "{") + ("]" if start == "[" else "}")
         assert (plain.plain_events(f"a: {opened}{end * (levels - 1)}\n") is not None) is read
+
+
+@each(
+    ("target", "read"),
+    [("notes.md", True), ("inner/notes.md", True), ("../outside/notes.md", False), ("absent.md", False)],
+)
+def test_a_link_to_a_running_text_is_followed_within_the_project(target: str, read: bool) -> None:
+    with TemporaryDirectory() as name:
+        project, outside = Path(name) / "project", Path(name) / "outside"
+        for folder in (project / ".git", project / "inner", outside):
+            folder.mkdir(parents=True)
+        for folder in (project, project / "inner", outside):
+            (folder / "notes.md").write_text("# Notes\n")
+        (project / "link.md").symlink_to(target)
+        found = spec_paths(str(project), included=lambda each: each.endswith(".md"))
+        named = {Path(each).relative_to(project).as_posix() for each in found}
+        assert named == {"notes.md", "inner/notes.md"} | ({"link.md"} if read else set())

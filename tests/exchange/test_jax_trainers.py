@@ -68,6 +68,18 @@ def test_a_network_of_gpt2_is_four_times_as_wide() -> None:
     assert scaled["workload.model.ffn_hidden"] == 8192
 
 
+def test_experts_of_levanter_have_the_width_that_a_dense_network_has_elsewhere() -> None:
+    experts = LLAMA + "  n_routed_experts: 8\n  num_experts_per_tok: 2\n"
+    found = {
+        key.rpartition(".")[2]: value for key, value in given(read(run("mixtral", experts), name="run.yaml")).items()
+    }
+    sizes = ("layers", "hidden", "heads", "kv_heads", "experts", "experts_per_token", "expert_ffn_hidden", "gated_ffn")
+    assert [found[key] for key in sizes] == [32, 4096, 32, 8, 8, 2, 11008, True]
+    assert "ffn_hidden" not in found, "each of its layers has experts"
+    dense = given(read(run(), name="run.yaml"))
+    assert dense["workload.model.ffn_hidden"] == 11008 and "workload.model.expert_ffn_hidden" not in dense
+
+
 def test_sizes_that_levanter_takes_from_elsewhere_are_listed() -> None:
     absent = read(run(sizes="  intermediate_dim: 11008\n"), name="run.yaml")
     assert "num_kv_heads: not stated: the default of llama in the release" in unknown(absent)

@@ -343,6 +343,7 @@ def test_an_object_states_the_machine_and_its_command_the_layout() -> None:
     assert [found[key] for key in machine] == ["tpu-v5p", 4, 32]
     launch = ("workload.model", "workload.sequence_length", "layout.framework", "layout.shard_group")
     assert [found[key] for key in launch] == ["llama-3.1-8b", 8192, "maxtext", 64]
+    assert found["cluster.scale_up.shape"] == [4, 4, 4]
     served = given(read(GROUP_OF_TWO))
     both = ("layout.tp", "layout.pp", "layout.nodes", "cluster.accelerators_per_node")
     assert [served[key] for key in both] == [8, 2, 2, 8]
@@ -360,6 +361,22 @@ def test_a_launch_has_the_accelerators_of_a_node_that_its_job_asks_for() -> None
     assert given(reading)["layout.nodes"] == 2
     several = read(f"{job}#SBATCH --gpus-per-node=8\n{launch}")
     assert "cluster.accelerators_per_node" not in given(several)
+    for text in (several, read(f"{job}#SBATCH --gpus-per-node=8\nsrun ./own\n")):
+        assert "cluster.accelerators_per_node" not in given(text)
+        assert {(each.what.split(": ")[-1], each.at.line) for each in text.unknown if "per_node" in each.what} == {
+            ("4", 3),
+            ("8", 4),
+        }
+    alike = read(f"{job}#SBATCH --gpus-per-node=4\nsrun ./own\n")
+    assert given(alike)["cluster.accelerators_per_node"] == 4
+    assert "per_node" not in unknown(alike)
+
+
+@pytest.mark.parametrize(("written", "share"), [("0.4837998673434856", 0.4838), ("0.9", 0.9), ("1.5", None)])
+def test_a_share_of_memory_may_have_any_number_of_digits(written: str, share: float | None) -> None:
+    reading = read(f"vllm serve Qwen/Qwen3-8B --gpu-memory-utilization {written}\n", "serving")
+    assert given(reading).get("workload.serving.memory_fraction") == share
+    assert ("no share" in unknown(reading)) is (share is None)
 
 
 def test_supervised_training_with_verl_states_how_parameters_are_kept() -> None:

@@ -358,3 +358,18 @@ def test_the_objects_of_a_page_that_start_an_engine_are_the_choices() -> None:
         read(page * 20, "serving")
     with pytest.raises(FormatError, match="has 2 objects, and --part 3 is none of them"):
         read(page, "serving", part=3)
+
+
+def test_a_server_of_trl_is_read_alone_and_left_out_beside_the_training_that_asks_it() -> None:
+    server = "trl vllm-serve --model Qwen/Qwen3-8B --tensor-parallel-size 2 --dtype bfloat16\n"
+    alone = read(server)
+    assert alone.kind == "serving"
+    assert given(alone)["layout.tp"] == 2
+    training = (
+        "accelerate launch --num_processes 2 grpo.py --model_name_or_path Qwen/Qwen3-8B --use_vllm True "
+        "--per_device_train_batch_size 4 --num_generations 8 --bf16\n"
+    )
+    both = read(f"{server.strip()} &\n{training}")
+    assert both.kind == "trainer"
+    assert "layout.tp" not in given(both)
+    assert "tensor-parallel-size 2" in unknown(both)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.shell_text import branches_of, is_printed, text_of, tree_of, written_text
 from tests.effort import each
 
@@ -35,6 +36,47 @@ def nodes_of(text: str, kind: str) -> Iterator[Any]:
 )
 def test_a_document_is_printed_where_nothing_takes_it(script: str, printed: bool) -> None:
     assert is_printed(next(nodes_of(script, "redirected_statement"))) is printed
+
+
+CALLED = "f() {\ncat <<EOF\nlaunch --a\nEOF\n}\n"
+
+
+@each(
+    ("script", "started"),
+    [
+        (f"{CALLED}f\n", []),
+        (f"{CALLED}g() {{\nf\n}}\ng\n", []),
+        (f"{CALLED}f > run.sh\n", ["launch"]),
+        (f"{CALLED}f | bash\n", ["launch"]),
+        (f"{CALLED}f | tee run.sh\n", ["launch"]),
+        ("f() {\ncat > run.sh <<EOF\nlaunch --a\nEOF\n}\nf\n", ["launch"]),
+        (f"{CALLED}echo a\n", []),
+    ],
+)
+def test_a_document_of_a_function_starts_something_where_its_call_is_written_or_piped(
+    script: str, started: list[str]
+) -> None:
+    names = [command.words[0].text for command in script_of(script).commands]
+    assert [name for name in names if name == "launch"] == started
+
+
+@each(
+    ("default", "item", "started"),
+    [
+        ("help", "echo usage; exit 1", {"launch", "train"}),
+        ("help", "show_help", {"launch", "train"}),
+        ("help", "run --a", {"run"}),
+        ("serve", "echo usage", {"launch"}),
+    ],
+)
+def test_other_items_may_run_where_the_default_of_an_argument_only_shows_help(
+    default: str, item: str, started: set[str]
+) -> None:
+    script = (
+        "show_help() {\necho a\n}\n"
+        f'case "${{1:-{default}}}" in\nserve) launch --b ;;\ntrain) train --c ;;\nhelp) {item} ;;\nesac\n'
+    )
+    assert {command.words[0].text for command in script_of(script).commands} - {"echo", "exit"} == started
 
 
 @each(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.purchasing import terraform_files
 from clusterspec.exchange.purchasing.hcl import Expression, blocks_of
+from tests.effort import each
 from tests.exchange.imports import counts, given, read, unknown
 
 EKS = """
@@ -161,3 +163,18 @@ def test_a_module_with_accelerators_and_no_machine_is_listed() -> None:
     reading = read(text, name="main.tf")
     assert not given(reading)
     assert "tpus.accelerator_type = tpu7x-8: names accelerators and no type of machine" in unknown(reading)
+
+
+@each(("number", "refused"), [(3, False), (4, True)])
+def test_a_file_states_at_most_so_many_pools(number: int, refused: bool) -> None:
+    text = "".join(
+        f'resource "aws_instance" "n{index}" {{\n  instance_type = "p5.48xlarge"\n  count = 2\n}}\n'
+        for index in range(number)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terraform_files, "MOST_POOLS", 3)
+        if refused:
+            with pytest.raises(FormatError, match="states more than 3 pools of machines"):
+                read(text)
+        else:
+            assert len(counts(read(text))) == 3

@@ -11,6 +11,7 @@ from clusterspec.exchange.import_result import InputFile, SeveralParts
 from clusterspec.logs.launch_lines import launches_in
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import read_benchmark
+from tests.effort import each
 
 PROGRAM = re.compile(r"osu_\w+|IMB-MPI1")
 LAUNCHES = {
@@ -200,3 +201,30 @@ def read_file(text: str) -> None:
 def test_other_tables_of_imb_are_refused(text: str, why: str) -> None:
     with pytest.raises(NotALogError, match=why):
         read_benchmark(text)
+
+
+@each(
+    ("ranks", "program", "series", "listed"),
+    [
+        (1, "-CUDA", None, False),  # one rank sends nothing
+        (1, "", None, False),
+        (2, "-CUDA", 2**20 / 100e-6, False),
+        (2, "", None, True),
+        (4, "-CUDA", 1.5 * 2**20 / 100e-6, False),
+        (4, "", None, True),
+    ],
+)
+def test_a_collective_of_osu_needs_two_ranks_and_counts_between_devices(
+    ranks: int, program: str, series: float | None, listed: bool
+) -> None:
+    text = (
+        f"$ mpirun -n {ranks} osu_allreduce\n# OSU MPI{program} Allreduce Latency Test v7.4\n"
+        "# Size       Avg Latency(us)\n1048576                 100.00\n"
+    )
+    if ranks == 1:
+        with pytest.raises(NotALogError, match="no row of sizes"):
+            read_benchmark(text)
+        return
+    found = read_benchmark(text)
+    assert [each.points[0].busbw for each in found.series] == ([] if series is None else [pytest.approx(series)])
+    assert bool(found.listed) is listed is bool(found.remarks)

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from clusterspec.logs.nccl import collective_of, ranks_of, read_logs
 from clusterspec.logs.nccl_lines import lines_with_whole_rows
-from clusterspec.logs.nccl_rows import LARGEST, MOST_TABLES, LogRow, NcclLog, NotALogError, read_log
+from clusterspec.logs.nccl_rows import (
+    LARGEST,
+    MOST_TABLES,
+    LogRow,
+    NcclLog,
+    NotALogError,
+    _check_factor,
+    read_log,
+)
 
 from .printed import COLUMNS, GIB, PARTED, POINTS, TESTS, run
 
@@ -257,3 +265,22 @@ def test_rows_of_one_table_whose_bus_bandwidths_have_different_factors_are_refus
         read_log(head + sound[: sound.index("175", 60)] + "150.00 0\n")
     other = head + sound.replace("175.00", "150.00")
     assert len(read_log(head + sound + other).tables) == 2, "another table may be of other ranks"
+
+
+@pytest.mark.parametrize(
+    ("bandwidths", "sound"),
+    [
+        ([(0.0, 0.0), (0.0, 0.0)], True),  # rows of no bytes state no factor
+        ([(10e9, 0.0), (5e9, 3e9)], True),  # nor does a collective of one rank
+        ([(10e9, 17.5e9), (5e9, 8.75e9)], True),
+        ([(10e9, 17.5e9), (5e9, 5e9)], False),
+        ([(10e9, 17.5e9), (0.0, 0.0)], True),
+    ],
+)
+def test_all_rows_of_a_table_have_one_factor(bandwidths: list[tuple[float, float]], sound: bool) -> None:
+    rows = tuple(LogRow(number, 1e6, 1e-3, *both) for number, both in enumerate(bandwidths, 1))
+    if sound:
+        _check_factor(rows)
+        return
+    with pytest.raises(NotALogError, match="busbw is 1 times algbw"):
+        _check_factor(rows)

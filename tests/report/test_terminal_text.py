@@ -65,7 +65,7 @@ def estimated(path: Path) -> tuple[EstimateReport, tuple[Influence, ...]]:
     return analysis.estimate(study(path)), analysis.influences(study(path))
 
 
-@pytest.mark.parametrize(("path", "width"), sampled(diagonal(len(EXAMPLES) + 1, EXAMPLES, WIDTHS), 5))
+@pytest.mark.parametrize(("path", "width"), sampled(diagonal(len(EXAMPLES) + 1, EXAMPLES, WIDTHS), 4))
 def test_an_estimate_fits_the_terminal_in_straight_columns(path: Path, width: int) -> None:
     report, influences = estimated(path)
     said = estimate_text.estimate_as_text(report, Ink(width=width), influences)

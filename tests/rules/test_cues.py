@@ -10,13 +10,16 @@ from clusterspec.report import _OF_RISK, _RISKY
 from clusterspec.rules.document import description_off_keys, launch_settings_off_keys
 from clusterspec.rules.knowledge.written_numbers import only_setting
 from clusterspec.rules.measured import measurement_without_metric
-from clusterspec.rules.operations import job_limit_below_checkpoint
+from clusterspec.rules.operations import failure_rates_disagree, job_limit_below_checkpoint, timeout_below_pause
+from clusterspec.rules.physical import coolant_below_its_source
 from clusterspec.rules.procurement import term_shorter_than_run
 from tests.effort import each
 
 SETTINGS = {
     "reserved": (term_shorter_than_run._RESERVED, term_shorter_than_run._CUES),
     "limited": (job_limit_below_checkpoint._TIME_LIMIT, job_limit_below_checkpoint._CUES),
+    "counted": (failure_rates_disagree._COUNTED, failure_rates_disagree._CUES),
+    "timeout": (timeout_below_pause._TIMEOUT, timeout_below_pause._CUES),
 }
 MATCHED = [
     *(("reserved", f"A {word} of 14 days") for word in ("capacity block", "reservation", "Allocation", "BOOKING")),
@@ -26,6 +29,17 @@ MATCHED = [
         ("limited", f"jobs: {word} 12 h")
         for word in ("Time limit", "killed after", "preempted after", "PREEMPTED every")
     ),
+    *(
+        ("limited", f"{job} {word} 12 hours")
+        for job in ("A job", "JOBS")
+        for word in ("may run at most", "can run up to", "runs for at most", "run", "end after", "ends", "is cut after")
+    ),
+    ("limited", "jobs are stopped after 12 hours"),
+    ("counted", "23 failures in 90,000 Node-hours"),
+    ("counted", "7 crashes over 120000 node hours"),
+    *(("timeout", f"a {word} after 30 min") for word in ("timeout", "Time-outs", "timed out", "time out")),
+    ("timeout", "--distributed-timeout-minutes 30"),
+    ("timeout", "--ddp_timeout=1800"),
 ]
 
 
@@ -67,6 +81,12 @@ def test_what_the_rule_on_launch_settings_reads_holds_a_sign(text: str) -> None:
 def test_a_degree_holds_its_start(text: str) -> None:
     assert description_off_keys._DEGREE.search(text) is not None
     assert any(start in text for start in description_off_keys._OF_DEGREE)
+
+
+@pytest.mark.parametrize("text", ["45 °c", "45°c", "45 ºc", "45 deg c", "45 degrees c", "45c", "45 c", "17,5 c"])
+def test_a_temperature_holds_a_cue(text: str) -> None:
+    assert coolant_below_its_source._DEGREES.search(text) is not None
+    assert any(cue in text for cue in coolant_below_its_source._CUES)
 
 
 @pytest.mark.parametrize("text", ["4 GB/s", "4 gbps", "40GB/sec"])

@@ -104,7 +104,7 @@ def broken_figures(study: Study, promise: Promise) -> dict[str, tuple[str, str]]
 def test_a_promised_figure_is_that_of_the_changed_design(share: int) -> None:
     broken = {
         (file.name, promise): off
-        for file in sampled(DESIGNS[share::SHARES], 16)
+        for file in sampled(DESIGNS[share::SHARES], 10)
         for study in parts(study_of(file))
         for promise in promises(list(study.findings))
         if (off := broken_figures(study, promise))

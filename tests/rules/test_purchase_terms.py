@@ -611,3 +611,22 @@ def test_the_low_end_of_a_price_is_held_against_rents_and_purchases(
             text += f"as_of: 2026-11-01, term: {term}, prices: {{{prices.format(written)}}}}}\n"
             found = [str(one.severity) for one in check(text) if one.rule == "purchase-dearer-than-rent"]
             assert found == ([wanted] if wanted else []), written
+
+
+@each(
+    "text, needed",
+    [
+        ("The 640 TB are in the cellar. They are copied over 2 Gb/s in the two weeks before the start.", "30 days"),
+        ("The 640 TB are in the cellar. They are copied over 10 Gb/s in the two weeks before the start.", ""),
+        ("Die 900 TB werden in den drei Wochen vor der Abnahme über 2 Gb/s übertragen.", "42 days"),
+        ("Die 300 TB werden in den drei Wochen vor der Abnahme über 2 Gb/s übertragen.", ""),
+        ("2 PB go by drives; the last 20 TB are copied over 1 Gb/s in 4 days.", ""),
+        ("The store holds 500 TB. Delivery takes two weeks.", ""),
+    ],
+)
+def test_a_copy_of_the_description_fits_its_window(text: str, needed: str, check: Check) -> None:
+    # 640e12 B × 8 / 2e9 / 86,400 = 29.6; 900e12 × 8 / 2e9 / 86,400 = 41.7
+    spec = f"clusterspec: 1\ndescription: {text}\ncluster: {{platform: dgx-h100, nodes: 4}}\n"
+    spec += "procurement: {currency: EUR, term: 1 year}\n"
+    found = [one.message for one in check(spec) if one.rule == "migration-exceeds-window"]
+    assert [needed in one for one in found] == [True] * bool(needed), found

@@ -33,7 +33,7 @@ def assert_same_errors(one: Study, same: Study) -> None:
 
 
 def test_an_example_has_the_errors_of_its_whole_check() -> None:
-    for name in (*REMEDIED, *sampled(sorted(RULES), 50)):
+    for name in (*REMEDIED, *sampled(sorted(RULES), 30)):
         for example in (*page(name).fires, *page(name).silent):
             one, same = (study_text(example.text, SETTINGS) for _ in range(2))
             if one.fleet is None:

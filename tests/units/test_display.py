@@ -115,3 +115,17 @@ def test_percentages_of_one_quantity_agree_to_the_whole_percent(fraction: float)
     shown = {round(float(percent(fraction, digits).removesuffix(" %").replace(",", ""))) for digits in (1, 2, 3)}
     assert len(shown) == 1 or fraction < 1
     assert shown == {round(100 * fraction)} or fraction < 1
+
+
+@pytest.mark.parametrize(
+    ("fraction", "digits", "said"),
+    [
+        *((0.4117, 1, "41 %"), (0.4117, 2, "41 %"), (0.4117, 3, "41.2 %")),  # whole percents are never rounded
+        *((0.0117, 1, "1 %"), (0.0117, 2, "1.2 %"), (0.0199, 1, "2 %")),
+        *((0.0041, 1, "0.4 %"), (0.00412, 2, "0.41 %"), (0.01, 1, "1 %")),
+        *((1.174, 1, "117 %"), (9.994, 3, "999 %"), (10.0, 2, "1,000 %"), (123.4, 2, "12,340 %")),
+        *((-0.4117, 2, "−41 %"), (0.999, 2, "99.9 %")),
+    ],
+)
+def test_a_percentage_has_its_digits_and_at_least_all_whole_percents(fraction: float, digits: int, said: str) -> None:
+    assert percent(fraction, digits) == said

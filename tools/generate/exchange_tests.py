@@ -110,6 +110,9 @@ no reader had seen were written down before the first reading, and what failed w
 | ninety-sixth, short launches of 15 repositories, 13 of them never used, as searches gave them | 15 | 9 | 3 | 3 | 0 |
 | ninety-seventh, launches and manifests of 14 repositories, 7 of them never used | 15 | 15 | 0 | 0 | 0 |
 | ninety-eighth, of 8 others, 2 of them never used, after their messages were made fuller | 8 | 6 | 1 | 1 | 0 |
+| ninety-ninth, by lot of other files of 22 repositories, 9 of them never used; 22 state none | 33 | 33 | 0 | 0 | 0 |
+| hundredth, by lot of 19 that hold a path asked for, 12 never used; 10 state none | 31 | 28 | 0 | 1 | 2 |
+| hundred and first, other files of nine of those, after the corrections; 4 state none | 12 | 11 | 0 | 1 | 0 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -351,6 +354,11 @@ ninety-fourth was a launch of a program of its own, whose ranks the refusal name
 the sharding of a launch whose settings another file may change. Of the ninety-seventh, five results told less than the
 files of what no reader knows: the program or script that a job starts, with its options, is now named. Refused in the
 ninety-eighth was a program of its own that DeepSpeed starts on stated ranks; lacking are the nodes of a RayService.
+
+Of the two contradicted in the hundredth, one was a launch in a here-document that a function only prints, the other a
+job whose directives ask for two and for one accelerator of a node, of which one was stated without a word. Refused was
+a script whose default argument shows its help: the launches that other arguments start were passed over. Refused in
+the hundred and first was a server of TRL alone.
 """
 
 

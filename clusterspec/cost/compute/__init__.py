@@ -16,7 +16,7 @@ from clusterspec.cost.parameters import copies_weights, residual_width
 from clusterspec.quantity import NARROW, activation_width, precision_width
 from clusterspec.records import NamedTuple, dataclass
 
-KERNELS, BIASES, COPIES = "kernels", "biases of experts", "copies of weights"
+KERNELS, BIASES, COPIES, SHARDED = "kernels", "biases of experts", "copies of weights", "sharded tensors"
 FIXED = CONSTANTS.setdefault(KERNELS, {})
 """The constants of this module by name; a plan lists them among its assumptions."""
 

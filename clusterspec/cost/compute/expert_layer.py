@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import (
+    KERNELS,
     ROUTER_BYTES,
     GemmShape,
     Kernel,
@@ -16,9 +18,17 @@ from clusterspec.cost.compute import (
     streaming_work,
 )
 from clusterspec.cost.compute.layer import SoftwareBehavior, dense_network_work, feed_forward_work
-from clusterspec.cost.formulas.compute import larger, value_where
+from clusterspec.cost.formulas.compute import is_zero, larger, value_where
 from clusterspec.quantity import NARROW
 from clusterspec.records import dataclass
+
+TRAINED_SPREAD = assumed_figure(
+    KERNELS,
+    "experts.trained.spread",
+    0.7,
+    "spread of the load among trained experts over its mean, which adapters are trained beside on text of one kind: as"
+    " that of the requests of a serving engine (serving.uneven), from what balancing them gained",
+).value
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,8 @@ class Routing:
         """The routing where loads of single experts vary by ``spread``."""
         from clusterspec.cost.formulas.experts import fullest_load
 
+        if shard.trainable is not None:
+            spread = larger(spread, TRAINED_SPREAD)
         leaving = shard.rows * shard.model.experts_per_token
         held = shard.model.experts / shard.ep
         imbalance = fullest_load(shard.ep, larger(1.0, held), spread)
@@ -102,6 +114,45 @@ def placement_work(shard: Shard, routing: Routing, placements: float) -> Work:
     return Work((forward,), (backward,))
 
 
+LOOP_LAUNCHES = (
+    assumed_figure(
+        KERNELS,
+        "experts.loop.launches",
+        10.0,
+        "operations of one expert that runs by itself: tokens found, gathered, three matrices, activation and gate,"
+        " weights of tokens gathered and applied, a sum into rows (transformers at 00d4b3d,"
+        " models/mixtral/modeling_mixtral.py); by count",
+    ).value,
+    assumed_figure(
+        KERNELS,
+        "experts.loop.launches.backward",
+        14.0,
+        "the same backward: gradients gathered, of weights of tokens, of three matrices, activation and gate, a tensor"
+        " of zeros, a sum into its rows, and one of all tokens; by count",
+    ).value,
+)
+
+
+def looped_expert_work(shard: Shard, routing: Routing, loops: float) -> Work:
+    """Work of copying tokens where experts run one after another, beside their GEMMs and activations.
+
+    Forward, each expert gathers its tokens, applies their weights (a read and a write), and sums the results into rows.
+    Backward, the gradient of each gather is a tensor of all tokens: zeros, a sum into rows, and an addition to those of
+    the experts before it (transformers, models/mixtral/modeling_mixtral.py).
+    """
+    if is_zero(loops):
+        return Work()
+    row = shard.width * shard.model.expert_width
+    copies, tokens, experts = loops * routing.arriving * row, loops * shard.rows * row, routing.experts
+    gathers = streaming_work("token gathers", (2 * copies, 2 * copies), loops * experts, Role.GATHER)
+    sums = streaming_work("token sums", (3 * copies, 3 * copies), loops * experts, Role.SCATTER)
+    there, back = (loops * experts * (each - 2) for each in LOOP_LAUNCHES)
+    whole = tokens * (experts + 3 * (experts - 1))
+    weighted = Kernel("weights of tokens", 0.0, 2 * copies + tokens, launches=there, role=Role.COUNTED)
+    returned = Kernel("gradients of all tokens", 0.0, 4 * copies + whole, launches=back, role=Role.COUNTED)
+    return gathers + sums + Work((weighted,), (returned,))
+
+
 def small_routing_work(launches: tuple[float, float]) -> Work:
     """Kernels of scores and counts of tokens, forward and backward, which cost the host a launch and the device next
     to nothing; none where none are known.
@@ -148,10 +199,12 @@ def expert_work(shard: Shard, routing: Routing) -> Work:
 def expert_parts(shard: Shard, software: SoftwareBehavior) -> Mapping[str, Work]:
     """The parts of a mixture of experts, in the order of the forward pass."""
     routing = Routing.of(shard, software.unevenness)
-    loose = software.fusion / software.routing
+    loops = value_where(shard.ep == 1, software.loops, 0.0)
+    loose = software.fusion / software.routing * (1.0 - loops)
     network = {
         "router": router_work(shard),
         "dispatch": less_fused_work(permutation_work(shard, routing), loose)
+        + looped_expert_work(shard, routing, loops)
         + indexed_permutation_work(shard, routing, software.copies)
         + placement_work(shard, routing, software.placements)
         + small_routing_work(software.small_kernels),

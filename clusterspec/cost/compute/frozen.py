@@ -27,6 +27,57 @@ SCALE_PASSES = assumed_figure(
     "reads and writes of one row where eager PyTorch scales the output of an adapter, and its gradient, before that:"
     " one and one",
 ).value
+PEFT = "(huggingface/peft at 5d602fd, tuners/lora/layer.py and bnb.py); by count"
+AUTOCAST_BYTES = assumed_figure(
+    "adapters",
+    "autocast",
+    12.0,
+    "moved for each input of an adapter that is kept in fp32, in either pass under autocast: widened to the precision"
+    f" of the adapter, which autocast narrows again, 6 and 6 {PEFT}",
+    "B",
+).value
+CLONE_BYTES = assumed_figure(
+    "adapters",
+    "clone",
+    4.0,
+    f"moved for each output of a matrix in 4 bits, which is copied before the adapter's is added {PEFT}",
+    "B",
+).value
+WIDE_INPUT_BYTES = (
+    assumed_figure(
+        "adapters",
+        "wide.inputs",
+        8.0,
+        "moved for each input of an adapter that multiplies in fp32, beyond one in 16 bits, forward: widened, 6, and"
+        f" read in 4 bytes, 2 {PEFT}",
+        "B",
+    ).value,
+    assumed_figure(
+        "adapters",
+        "wide.inputs.backward",
+        10.0,
+        "the same backward: read for the weight gradient, 2, its gradient written in 4 bytes, 2, and narrowed, 6"
+        f" {PEFT}",
+        "B",
+    ).value,
+)
+WIDE_OUTPUT_BYTES = (
+    assumed_figure(
+        "adapters",
+        "wide.outputs",
+        16.0,
+        f"the same for each output, forward: written and scaled in 4 bytes, 6, summed, 4, and narrowed, 6 {PEFT}",
+        "B",
+    ).value,
+    assumed_figure(
+        "adapters",
+        "wide.outputs.backward",
+        20.0,
+        "the same backward: its gradient widened, and narrowed for the frozen matrix, 12, scaled and read by both"
+        f" products in 4 bytes, 8 {PEFT}",
+        "B",
+    ).value,
+)
 _PARTS = {"projections": ATTENTION, "output": ATTENTION, "feed-forward": NETWORK, "experts": NETWORK}
 
 
@@ -46,10 +97,11 @@ def matrices_of_kernel(shard: Shard, kernel: Kernel) -> int:
     return 2 if kernel.name.endswith(" in") and shard.model.gated_ffn and kernel.name != "recurrence in" else 1
 
 
-def frozen_work(part: str, work: Work, shard: Shard) -> Work:
+def frozen_work(part: str, work: Work, shard: Shard, wide: bool = False, fused: bool = False) -> Work:
     """The work of one part of a layer whose weights are frozen: no weight gradients, and the adapters' GEMMs.
 
-    Where weights are stored in 4 bits, each pass first widens them to 16.
+    Where weights are stored in 4 bits, each pass first widens them to 16. With ``wide`` adapters are kept in fp32, with
+    ``fused`` kernels of their own apply them.
     """
     trainable = shard.trainable
     if trainable is None:
@@ -62,6 +114,8 @@ def frozen_work(part: str, work: Work, shard: Shard) -> Work:
             result += _launched_work(_dequantization_work(kernel), _launched_matrices(shard, kernel))
         if module in trainable.modules:
             result += _launched_work(_adapter_work(shard, kernel), _launched_matrices(shard, kernel))
+            if wide:
+                result += _conversion_work(shard, kernel, fused)
     return result
 
 
@@ -101,3 +155,35 @@ def _dequantization_work(kernel: Kernel) -> Work:
     _, inputs, outputs, batch, _ = kernel.shape
     moved = batch * inputs * outputs * (precision_width("nf4") + precision_width("bf16"))
     return streaming_work(f"{kernel.name}: dequantization", (moved, moved), role=Role.COUNTED)
+
+
+def _conversion_work(shard: Shard, kernel: Kernel, fused: bool) -> Work:
+    """Conversions around the adapters of a GEMM that are kept in fp32.
+
+    Under autocast, and in kernels of one's own (unslothai/unsloth at 015bdef, kernels/utils.py, matmul_lora), each pass
+    narrows both matrices of an adapter, or widens their gradients: two launches. Modules of PEFT widen their inputs
+    too, of which autocast makes 16 bits again, unless the frozen matrix has 4 bits; without autocast they multiply in
+    fp32.
+    """
+    shape, trainable = kernel.shape, shard.trainable
+    assert shape is not None and trainable is not None
+    matrices, rows = matrices_of_kernel(shard, kernel), shape.m * shape.batch
+    inputs, outputs = rows * shape.k * matrices, rows * shape.n
+    cloned = CLONE_BYTES * outputs if trainable.method == QLORA else 0.0
+    if fused:
+        traffic, launches = (0.0, 0.0), (2, 2)
+    elif not trainable.autocast:
+        forward, backward = (
+            one * inputs + other * outputs for one, other in zip(WIDE_INPUT_BYTES, WIDE_OUTPUT_BYTES, strict=True)
+        )
+        traffic, launches = (forward + cloned, backward), (2 + bool(cloned), 3)
+    elif cloned:
+        traffic, launches = (cloned, 0.0), (3, 2)
+    else:
+        traffic, launches = (AUTOCAST_BYTES * inputs, AUTOCAST_BYTES * inputs), (4, 4)
+    launched = _launched_matrices(shard, kernel)
+    forward_kernel, backward_kernel = (
+        Kernel(f"{kernel.name} adapter conversions", 0.0, moved, launches=launched * each, role=Role.COUNTED)
+        for moved, each in zip(traffic, launches, strict=True)
+    )
+    return Work((forward_kernel,), (backward_kernel,))

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import (
-    ALTERNATE,
     KERNELS,
     LOSS_FORWARD,
     NORM_PASSES,
     RESIDUAL_PASSES,
     GemmShape,
-    Kernel,
     Role,
     Shard,
     Work,
@@ -21,11 +19,11 @@ from clusterspec.cost.compute import (
     cast_work,
     less_fused_work,
     linear_work,
-    scaled_kernel,
     streaming_work,
     sum_bytes,
 )
 from clusterspec.cost.compute.attention import mixing_parts
+from clusterspec.cost.formulas.compute import is_divided
 from clusterspec.cost.layers import FeedForward
 from clusterspec.records import dataclass
 
@@ -47,16 +45,19 @@ class SoftwareBehavior:
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
     ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
     permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
-    kernels of their own apply; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and
-    backward, which move next to nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one
-    weight's gradient to an fp32 sum, ``loss`` per logit. ``fused_experts``
-    where fused GEMMs of experts convert what they write, or a compiler does.
+    kernels of their own apply; ``loops`` is 1 where experts run one after another if no exchange divides tokens by
+    expert; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move
+    next to nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an
+    fp32 sum, ``loss`` per logit. ``fused_experts`` where fused GEMMs of experts convert what they write, or a compiler
+    does. ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where kernels of their own, or a
+    compiler, apply them.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
     launches experts one by one, which captured graphs leave to it, since routing decides on the rows of each (scopes of
-    graphs in Megatron Bridge 0.5, scripts/performance/utils/overrides.py); ``gap`` seconds that the device idles at
-    each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step`` fixed seconds per
-    step.
+    graphs in Megatron Bridge 0.5, scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a
+    tensor that tensor parallelism cuts over ``interval``, where operations run one by one; ``gap`` seconds that the
+    device idles at each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step``
+    fixed seconds per step.
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``tensor_copies`` how often it copies the rows at each collective along the sequence;
@@ -74,12 +75,16 @@ class SoftwareBehavior:
     placements: float
     small_kernels: tuple[float, float]
     biases: float
+    loops: float
     cast: float
     accumulation: float
     loss: float
     fused_experts: bool
+    wide_adapters: bool
+    fused_adapters: bool
     interval: float
     interval_expert: float
+    sharded: float
     gap: float
     step: float
     tensor_hidden: float
@@ -107,12 +112,16 @@ class SoftwareBehavior:
             placements=figure("routing.placements", 0.0),
             small_kernels=(figure("routing.launches", 0.0), figure("routing.launches.backward", 0.0)),
             biases=0.0 if stack.fused else figure("routing.biases", 0.0),
+            loops=figure("routing.loops", 0.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
             loss=_loss_bytes(stack.loss, figure("loss", LOSS)),
             fused_experts=stack.fused_experts or stack.compiled,
+            wide_adapters=stack.adapter_precision == "fp32",
+            fused_adapters=stack.fused is True,
             interval=0.0 if stack.captured else figure("launch.interval", 0.0),
             interval_expert=0.0 if stack.fused_experts else figure("launch.expert", 0.0),
+            sharded=figure("launch.sharded", 0.0) / figure("launch.interval", 1.0) if stack.fused is False else 0.0,
             gap=0.0 if stack.captured or stack.fused else figure("launch.gap", 0.0),
             step=figure("step", 0.0),
             tensor_hidden=figure("hidden.tensor", 0.0),
@@ -126,8 +135,10 @@ class SoftwareBehavior:
     @property
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
-        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.unevenness
-        return self.fusion, *routed, self.cast, self.accumulation, float(self.fused_experts), self.tensor_copies
+        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.loops
+        kinds = map(float, (self.fused_experts, self.wide_adapters, self.fused_adapters))
+        cut = self.tensor_copies, self.sharded
+        return self.fusion, *routed, self.unevenness, self.cast, self.accumulation, *kinds, *cut
 
     @property
     def part_figures(self) -> tuple[object, ...]:
@@ -252,7 +263,7 @@ def _activation_work(name: str, moved: float, inputs: int) -> Work:
     return streaming_work(f"{name} activation", (moved * (inputs + 1), moved * (2 * inputs + 1)), role=Role.LIGHT)
 
 
-# One layer with a dense network, with experts or with none, by part; and the kernels that recomputation runs again
+# One layer with a dense network, with experts or with none, by part
 
 Parts = Mapping[str, Work]
 
@@ -266,12 +277,17 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
     share = (bool(mixed) + bool(parts_of_network)) / 2
     norms = _norm_work(shard, share)
     parts: Parts = {"norms": norms, **mixed, **parts_of_network}
-    if software.tensor_copies and shard.sequence_parallel and shard.gathers_whole:
-        parts = {**parts, "copies": _gather_copies(shard, 4 * share * software.tensor_copies)}
+    if (software.tensor_copies or software.sharded) and is_divided(shard.tp):
+        from clusterspec.cost.compute.sharded_tensors import sharded_parts  # few designs need it
+
+        copies = 4 * share * software.tensor_copies
+        parts = {**parts, **sharded_parts(parts, shard, copies, software.sharded)}
     if shard.trainable is not None:
         from clusterspec.cost.compute.frozen import frozen_work  # few designs need it
 
-        parts = {name: frozen_work(name, work, shard) for name, work in parts.items()}
+        stated = shard.trainable.precision
+        wide = software.wide_adapters if stated is None else stated == "fp32"
+        parts = {name: frozen_work(name, work, shard, wide, software.fused_adapters) for name, work in parts.items()}
     return {name: _work_of_software(work, software, shard) for name, work in parts.items()}
 
 
@@ -289,16 +305,6 @@ def _norm_work(shard: Shard, share: float) -> Work:
         return norms
     additions = (2 * 2 * wider * numbers, 2 * wider * numbers)
     return norms + streaming_work("wide additions", additions, 0, Role.COUNTED)
-
-
-def _gather_copies(shard: Shard, copies: float) -> Work:
-    """The copies between collectives along the sequence and the layout that GEMMs read: each reads and writes the rows
-    of all tensor-parallel ranks.
-
-    DTensor keeps the batch before the sequence, but NCCL joins and divides along the first dimension alone.
-    """
-    moved = copies * 2 * shard.width * shard.tokens * shard.model.hidden
-    return streaming_work("copies of gathered rows", (moved, moved), copies, Role.COUNTED)
 
 
 def _network_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) -> Parts:
@@ -329,83 +335,3 @@ def _gradient_sums(work: Work, counted: float, shard: Shard) -> Work:
     from clusterspec.cost.compute.weight_copies import weight_copy_work  # few designs need it
 
     return weight_copy_work(work) + sums
-
-
-def recomputed_kernels(
-    parts: Parts, recompute: str | tuple[str, ...], selective: str, share: float = 1.0
-) -> tuple[Kernel, ...]:
-    """The kernels of the forward pass that run again before the backward pass under ``recompute``: a word, or a list
-    of modules. ``selective`` names what the software recomputes under that word, ``share`` the layers that ``full``
-    covers, over all.
-    """
-    if isinstance(recompute, tuple):
-        return _module_kernels(parts, recompute)
-    if recompute == "none":
-        return ()
-    everything = tuple(kernel for part in parts.values() for kernel in part.forward)
-    if recompute == "full":
-        return tuple(scaled_kernel(kernel, share) for kernel in everything)
-    return _SELECTIVE.get(selective, _core_kernels)(parts, everything)
-
-
-def _module_kernels(parts: Parts, modules: tuple[str, ...]) -> tuple[Kernel, ...]:
-    """The kernels of the modules that a layout names, in the order of the forward pass, each once."""
-    return tuple(
-        kernel
-        for part, work in parts.items()
-        for kernel in work.forward
-        if any(_runs_again_with(module, part, kernel) for module in modules)
-    )
-
-
-def _runs_again_with(module: str, part: str, kernel: Kernel) -> bool:
-    """Whether a kernel of a part of the layer runs again with a module."""
-    if module == "activation":
-        return kernel.name.endswith("activation")
-    if module == "latent":
-        return kernel.name.endswith("expansion")
-    if module == "shared_experts":
-        return kernel.name.startswith("shared experts")
-    return part in _PARTS[module]
-
-
-_PARTS = {
-    "norm": ("norms",),
-    "attention": ("core",),
-    "mlp": ("feed-forward",),
-    "expert": ("router", "dispatch", "experts"),
-}
-"""The parts of a layer that a module of ``recompute`` covers as a whole."""
-
-
-def _core_kernels(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    """The attention core (Korthikanti et al., arXiv 2205.05198, section 5)."""
-    return parts.get("core", Work()).forward
-
-
-def _alternate_product_kernels(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    """Every second GEMM and all memory-bound kernels; the output of the attention core is saved."""
-    others = (part.forward for name, part in parts.items() if name != "core")
-    return tuple(scaled_kernel(kernel, ALTERNATE if kernel.rate else 1.0) for part in others for kernel in part)
-
-
-def _alternate_layer_kernels(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    return tuple(scaled_kernel(kernel, ALTERNATE) for kernel in everything)
-
-
-def _kernels_but_projections(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    saved = ("projections", "rotary")
-    return tuple(kernel for name, part in parts.items() if name not in saved for kernel in part.forward)
-
-
-def _light_kernels(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    return tuple(kernel for kernel in everything if kernel.role is Role.LIGHT)
-
-
-_SELECTIVE = {
-    "core-attention": _core_kernels,
-    "alternate-products": _alternate_product_kernels,
-    "alternate-layers": _alternate_layer_kernels,
-    "all-but-projections": _kernels_but_projections,
-    "light": _light_kernels,
-}

@@ -48,7 +48,8 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
         widened = _widened_share(engine, rows)
     else:
         blocks = bool(model.fp8_block) and model.checkpoint_precision == "fp8"  # scaled in blocks as trained
-        fused = engine.rates.experts_share(name, rows, engine.software, blocks)
+        year, size = engine.software_year, engine.expert / engine.layout.expert_tp
+        fused = engine.rates.experts_share(name, rows, engine.software, blocks, year=year, size=size)
     numbers = {
         "bytes_read": engine.share.expert * read * precision_width(kept),
         "bandwidth": expert_read_rate(engine) * min(1.0, fused),  # faster products read no weights sooner

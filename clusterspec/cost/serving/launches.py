@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.models import Model
+from clusterspec.cluster.model import Layout
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.layers import Chunk
 
@@ -41,8 +43,8 @@ FUSED_EXPERTS = assumed_figure(
 )
 NORMS, ELEMENTWISE = 2, 2
 """Kernels of one layer between its GEMMs: two norms with the residual, which run in the kernel of an all-reduce where
-ranks share the layer; positions with the write to the cache, and the activation of the network. Latent attention has
-them in the kernels that are counted for it.
+ranks share the layer and the software fuses both; positions with the write to the cache, and the activation of the
+network. Latent attention has them in the kernels that are counted for it.
 """
 SMALL_KERNEL = assumed_figure(
     "serving",
@@ -78,10 +80,17 @@ def launches_per_step(model: Model, chunk: Chunk, ranks: int = 1) -> float:
     return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + indexed + squared)
 
 
-def small_kernels(model: Model, chunk: Chunk, ranks: int = 1) -> float:
-    """Kernels of one step between GEMMs, of the layers of a chunk the heads of which ``ranks`` share."""
+def small_kernels(model: Model, chunk: Chunk, *, norms: bool) -> float:
+    """Kernels of one step between GEMMs, of the layers of a chunk; with ``norms`` if no all-reduce runs them."""
     layers = chunk.full_layers + chunk.window_layers + chunk.linear_layers
-    return 0.0 if model.latent else float(layers * (ELEMENTWISE + (NORMS if ranks == 1 else 0)))
+    return 0.0 if model.latent else float(layers * (ELEMENTWISE + (NORMS if norms else 0)))
+
+
+def separates_norms(layout: Layout, model: Model, chip: Accelerator) -> bool:
+    """Whether norms are kernels of their own: no all-reduce is before them, or it is the software's, without norms."""
+    software, kind = layout.stack.serving if layout.stack else None, "latent" if model.latent else "grouped"
+    places = software.separate_norms if software is not None else frozenset()
+    return layout.tp == 1 or kind in places or f"{kind} on {chip.architecture}" in places
 
 
 def launches_by_host(model: Model, chunk: Chunk) -> float:

@@ -320,13 +320,14 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     turn = max(steady.full_token * pools.load.gaps / (steady.sequences * ranks), each) if steady.rate else service
     if pools.has_prefill_engines:
         turn = max(turn, busy)
-    lanes = float(pools.prompts.attention_ranks)
-    together = prompts_per_step(pools) * lanes
+    together = prompts_per_step(pools) * pools.prompts.attention_ranks
+    joined = steady.prompt * (1 - 1 / steady.prefill.steps) if pools.prompts.layout.attention_dp > 1 else 0.0
     looped = pools.has_prefill_engines and pools.load.load == "closed"
     varied = varied_loop_wait(pools, steady) if looped else steady.wait
     waits = queued + steady.wait - varied, varied, steady.before_decode
     waves, cold = requests / flight if pools.in_waves else 1.0, compilation_seconds(pools)
-    return FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, cold, waves)
+    lanes = float(pools.prompts.replicas)
+    return FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, cold, waves, joined=joined)
 
 
 def offline_run_seconds(pools: Pools, now: Steady) -> float | None:

@@ -337,7 +337,9 @@ def _all_reduce_seconds(engine: Engine, links: RankLinks, size: float) -> float:
     each = links.by_library(size)
     if not links.direct:
         return each
-    return min(each, engine.rates.all_reduce_seconds(engine.layout.tp, size, links.inside) or each)
+    apart = launches.separates_norms(engine.layout, engine.model, engine.cluster.accelerator)
+    software = engine.software if apart else ""
+    return min(each, engine.rates.all_reduce_seconds(engine.layout.tp, size, links.inside, software) or each)
 
 
 NORM_SUMS = 2 * 4.0
@@ -380,6 +382,7 @@ def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
     captured = serving is None or serving.captured_graphs
     apart = captured and engine.cluster.accelerator.vendor not in constants.WHOLE_GRAPHS
     fused = passes * engine.whole.moe_layers if apart else 0.0
+    norms = launches.separates_norms(engine.layout, engine.model, engine.cluster.accelerator)
     measured = table_origins(engine.rates.table, each="gemm.bf16.floor")
     origins = measured if captured else {"each": "serving.eager of the software"}
     numbers = {
@@ -390,7 +393,7 @@ def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
         "sequence": habits.sequence,
         "fused": fused,
         "routed_layer": launches.FUSED_EXPERTS.value,
-        "small": passes * launches.small_kernels(engine.model, engine.whole, engine.layout.tp) if apart else 0.0,
+        "small": passes * launches.small_kernels(engine.model, engine.whole, norms=norms) if apart else 0.0,
         "small_kernel": launches.SMALL_KERNEL.value,
     }
     return Part(LAUNCH, launch_time, numbers, origins)

@@ -57,7 +57,7 @@ class Pools(NamedTuple):
         """Whether the requests of a closed loop whose prompts share a step end in one step: equal outputs on an engine
         that mixes prompts with decoding.
         """
-        return self._keeps_step and not self.decode.separates_prompts and self.decode.layout.attention_dp == 1
+        return self._keeps_step and not self.decode.separates_prompts
 
     @property
     def equal_requests(self) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
-from math import exp, log
+from collections.abc import Iterable, Iterator, Mapping
+from math import exp, inf, log
 from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Accelerator, Kernels
@@ -32,12 +32,15 @@ LONG = 16384.0
 INTEGERS = frozenset({"int4", "int8"})
 WIDENED = {"mxfp4": "fp4"}
 """Precisions of weights whose kernels were measured under another name."""
+FIRST, LATEST = 2025, 2026
+"""The first year of software whose kernels of experts were measured apart, and that of tables without a year."""
 CHECKED_DATA = 15 / 16
 """Share of the transfers of a memory that is data where error correction keeps its check bits in the same memory: GDDR
 with correction on loses 6.25 % of its capacity and fetches the check bits with each access; HBM has its own for them
 (NVIDIA, CUDA C++ Best Practices Guide, theoretical bandwidth, which gives 20 % as the loss of small accesses).
 """
-SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2}
+SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2, "m": 1e6}
+"""Units of the sizes in names of figures: bytes, and millions of weights."""
 
 
 def size_curves(entry: Kernels) -> dict[str, Curve]:
@@ -79,7 +82,8 @@ class KernelRates:
     accelerator relative to the measured one, ``reading`` the same of memory rates, ``alike`` the rows of a measured
     GEMM that is as much bound by memory as one of a row here, ``clock`` the GEMM rate under the power cap relative to
     uncapped, ``tile`` the minimum number of rows that a GEMM computes. ``measured`` is the factor of all rates that a
-    measurement of the engine gives; ``peaks`` and ``bandwidth`` contain it.
+    measurement of the engine gives; ``peaks`` and ``bandwidth`` contain it. ``own`` says whether the kernels were
+    measured on accelerators of the same vendor, whose software chooses them by its release.
     """
 
     table: str
@@ -94,6 +98,7 @@ class KernelRates:
     clock: float = 1.0
     tile: float = 1.0
     measured: float = 1.0
+    own: bool = True
 
     @classmethod
     def of(
@@ -120,7 +125,10 @@ class KernelRates:
         reading = (1.0 if alike else min(1.0, scale)) * _data_share(chip) / _data_share(part or chip)
         here, there = (_flops_per_byte(each) if each is not None else None for each in (chip, part))
         rows = there / here if here and there else 1.0
-        return cls(entry.id, peaks, bandwidth, tables, single, reduces, scale, reading, rows, clock, tile, measured)
+        same = part is None or part.vendor == chip.vendor
+        return cls(
+            entry.id, peaks, bandwidth, tables, single, reduces, scale, reading, rows, clock, tile, measured, same
+        )
 
     @property
     def wide(self) -> float:
@@ -165,17 +173,29 @@ class KernelRates:
         curve = own or self.curves.get(f"gemm.{precision}.by_weights")
         return interpolated_value(curve, weights * precision_width(precision)) if curve is not None else 1.0
 
-    def experts_share(self, precision: str, rows: float, software: str, blocks: bool = False) -> float:
+    def experts_share(
+        self, precision: str, rows: float, software: str, blocks: bool = False, *, year: float = inf, size: float = inf
+    ) -> float:
         """The rate of the fused kernels of experts with ``rows`` rows each over that of GEMMs of as many rows, by the
-        kernels of ``software`` where they were measured apart: 1 if none were. ``blocks`` of weights may have scales.
+        kernels of ``software`` of a ``year`` where they were measured apart: 1 if none were. ``blocks`` of weights may
+        have scales; ``size`` is the number of weights of an expert on a rank.
 
         Their routing is not part of it: passes over activations and launches count it. Tiles of an expert are filled
-        up, and blocks of weights have scales of their own.
+        up, and blocks of weights have scales of their own. Some kernels are slower with small experts.
         """
-        own = f"experts.{software.replace('-', '_')}.{precision}"
-        names = (f"{own}_block", own) if blocks else (own,)
-        share = self._first_share((*names, f"experts.{precision}"), rows)
-        return share if share is not None else 1.0
+        own = software.replace("-", "_")
+        kinds, owners = ([f"{precision}_block"] if blocks else []) + [precision], (*self._releases(own, year), own)
+        names = (*(f"experts.{each}.{kind}" for kind in kinds for each in owners), f"experts.{precision}")
+        name = next((each for each in names if each in self.curves), None)
+        if name is None:
+            return 1.0
+        share, sizes = interpolated_value(self.curves[name], rows), self.curves.get(f"{name}.by_weights")
+        return share if sizes is None else min(max(1.0, share), share * interpolated_value(sizes, size))
+
+    def _releases(self, software: str, year: float) -> Iterator[str]:
+        """The measured releases of ``software`` that are not older than those of a ``year``, the oldest first."""
+        if self.own and year < LATEST:
+            yield from (f"{software}_{each}" for each in range(int(max(year, FIRST)), LATEST))
 
     def widened_experts_share(self, kept: str, rows: float, *software: str) -> float | None:
         """The rate of the kernels of experts that convert weights kept in 4 bits on load over that of 16-bit GEMMs of
@@ -261,13 +281,17 @@ class KernelRates:
             return peak * self.single["attention.index"] * self.clock, "attention.index"
         return self.gemm_rate(precision, LONG, peak), self.gemm_table(precision, "")
 
-    def all_reduce_seconds(self, ranks: int, size: float, line: float) -> float | None:
-        """Seconds of an all-reduce within a domain by the kernels of an engine; None for large ones.
+    def all_reduce_seconds(self, ranks: int, size: float, line: float, software: str = "") -> float | None:
+        """Seconds of an all-reduce within a domain by the kernels of an engine, by those of ``software`` where they
+        were measured apart; None for large ones.
 
         ``line`` is B/s per rank and direction. The size is scaled by the measured links over it.
         """
         scaled = size * self.single["all_reduce.links"] / line
-        curve = next((curve for number, curve in self.all_reduces if number >= ranks), None)
+        own = ((number, self.curves.get(f"{ALL_REDUCE}{software}.{number}")) for number, _ in self.all_reduces)
+        found = own if software and self.own else ()
+        curves = (*((number, each) for number, each in found if each is not None), *self.all_reduces)
+        curve = next((curve for number, curve in curves if number >= ranks), None)
         return interpolated_value(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
 
     @cached_property
@@ -351,7 +375,8 @@ def _cached_tables(entry: Kernels) -> Tables:
         if len(_KNOWN) > MOST_TABLES:
             _KNOWN.clear()
         curves = size_curves(entry)
-        numbers = sorted(int(name.removeprefix(ALL_REDUCE)) for name in curves if name.startswith(ALL_REDUCE))
+        ranks = (name.removeprefix(ALL_REDUCE) for name in curves if name.startswith(ALL_REDUCE))
+        numbers = sorted(int(each) for each in ranks if each.isdigit())
         reduces = tuple((number, curves[f"{ALL_REDUCE}{number}"]) for number in numbers)
         single = {name: each.value for name, each in entry.achievable.items()}
         _KNOWN[id(entry)] = entry, (curves, single, reduces)

@@ -35,9 +35,10 @@ class FiniteRun(NamedTuple):
     Where requests stay in step, the run has ``waves`` of ``concurrency`` requests that all start together.
     ``prompt`` is the time from getting a place to the first token.
 
-    The first prompt of each of ``lanes`` attention ranks runs alone, since it comes first. The others share steps
-    of at most ``together`` prompts of the whole plan, and all prompts of a step end with it. All that start together
-    wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
+    The first prompt of each of ``lanes`` engines runs alone, since it comes first: the steps of attention replicas run
+    together. The others share steps of at most ``together`` prompts of the whole plan, and all prompts of a step end
+    with it. On attention replicas they run beside the last ``joined`` seconds of the first prompt. All that start
+    together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
     """
 
     requests: float
@@ -53,6 +54,7 @@ class FiniteRun(NamedTuple):
     cold: float = 0.0
     waves: float = 1.0
     started: float = 0.0
+    joined: float = 0.0
 
     @property
     def _counted(self) -> float:
@@ -76,8 +78,8 @@ class FiniteRun(NamedTuple):
         placed = min(self.places, self.concurrency)
         first = min(self.places + self.started, self.concurrency)
         alone = min(self.lanes, first)
-        last = (first - alone) * self.service
-        least = min(self.together, first - alone) * self.service
+        last = max(0.0, (first - alone) * self.service - self.joined)
+        least = max(0.0, min(self.together, first - alone) * self.service - self.joined)
         sooner = self.prompt + placed * max(0.0, self.turn - self.service) / 2  # places that were taken at once end so
         others = max(last, placed * self.turn - sooner)
         longest = max(others, (self.concurrency - first + placed) * self.turn - sooner)

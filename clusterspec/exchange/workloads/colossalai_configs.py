@@ -18,8 +18,8 @@ from clusterspec.exchange.workloads.keys import Keys, whole_of
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 CONFIG = re.compile(
-    r"^parallel[ \t]*=[ \t]*(?:dict\(|\{)\s{0,40}(?:#[^\n]{0,200}\s{0,40})?[\"']?(?:pipeline|tensor|data)\b"
-    r"|^zero[ \t]*=[ \t]*(?:dict\(|\{)\s{0,40}[\"']?(?:model_config|optimizer_config)\b",
+    r"^parallel[ \t]*=[ \t]*(?:dict\(|\{)\s*(?:#.*\n\s*)?[\"']?(?:pipeline|tensor|data)\b"
+    r"|^zero[ \t]*=[ \t]*(?:dict\(|\{)\s*[\"']?(?:model_config|optimizer_config)\b",
     re.MULTILINE,
 )
 OTHER = re.compile(r"^parallel[ \t]*=[ \t]*(?:dict\(|\{)(?:[^)}]|\)(?=,)){0,400}?\bzero1\b", re.MULTILINE)

@@ -176,3 +176,21 @@ def engine_path(command: Command) -> str:
     """
     named = positional_model(command)
     return named.text if named and not _REPOSITORY.fullmatch(named.text) else ""
+
+
+_ROLLOUT_SERVER = re.compile(r"\btrl[ ]vllm-serve\b|\btrl\.scripts\.vllm_serve\b")
+_TRAINING = re.compile(
+    r"\b(?:accelerate[ ]launch|torchrun|torch\.distributed\.(?:run|launch)|deepspeed[ ]|trl[ ](?!vllm)[a-z]"
+    r"|\w{0,40}train\w{0,40}\.py)"
+)
+
+
+def without_rollout_servers(text: str) -> str:
+    """A text without the names of TRL's servers (trl/scripts/vllm_serve.py) where it also trains, which they serve.
+
+    >>> without_rollout_servers("trl vllm-serve --model a\\naccelerate launch b.py")
+    ' --model a\\naccelerate launch b.py'
+    >>> without_rollout_servers("trl vllm-serve --model a")
+    'trl vllm-serve --model a'
+    """
+    return _ROLLOUT_SERVER.sub("", text) if _TRAINING.search(text) else text

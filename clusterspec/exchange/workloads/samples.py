@@ -24,8 +24,8 @@ def set_memory_fraction(keys: Keys, names: tuple[str, ...], builder: ImportBuild
     """Set the share of the memory that engines of rollout fill, where it is a number below 1; list another value."""
     if (share := keys.get(*names)) is None:
         return
-    if re.fullmatch(r"0?\.[0-9]{1,4}", str(share)):
-        builder.set("workload.rl.rollout.memory_fraction", float(share), keys.line(*names))
+    if re.fullmatch(r"0?\.[0-9]{1,20}", str(share)):
+        builder.set("workload.rl.rollout.memory_fraction", round(float(share), 4), keys.line(*names))
     else:
         why = "no share between 0 and 1: a variable, or computed elsewhere"
         builder.unknown(f"{keys.find(*names)}: {str(share)[:60]}", why, keys.line(*names))

@@ -47,7 +47,7 @@ from clusterspec.exchange.workloads.engine_limits import (
 )
 from clusterspec.exchange.workloads.engine_logs import engines_of_log, prints_engine
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
-from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model
+from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model, without_rollout_servers
 from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
 from clusterspec.exchange.workloads.split_servers import Launch, set_split, split_launches
@@ -56,7 +56,7 @@ from clusterspec.exchange.workloads.unused_keys import list_unused
 SERVING = "serving"
 _VLLM = (
     r"vllm[ .]serve|vllm[ ]bench[ ](?:throughput|latency)\b|vllm\.entrypoints(?!\.benchmarks)|(?<![\w-])vllm-openai"
-    r"|\bdynamo\.vllm\b(?!\.utils)"
+    r"|\bdynamo\.vllm\b(?!\.utils)|\btrl[ ]vllm-serve\b|\btrl\.scripts\.vllm_serve\b"
 )
 _SGLANG = (
     r"(?:sglang|sglang_router)[. ]launch_server|sglang[. ]serve|\bsglang\.bench_(?:offline_throughput|one_batch)\b"
@@ -101,7 +101,7 @@ def starts_no_engine(file: InputFile) -> bool:
 
 
 def matches_serving(file: InputFile) -> bool:
-    text = file.text
+    text = without_rollout_servers(file.text)
     named = any(pattern.search(text) for _, pattern in _ENGINES)
     return named or bool(_LISTED.search(text)) or declares_engine(text) or may_run_engine(text) or prints_engine(file)
 
@@ -223,8 +223,8 @@ def _set_shared_limits(
         keys, {f"{serving}.chunk_tokens": chunk, f"{serving}.max_sequences": most, "layout.nodes": ("nnodes",)}, builder
     )
     share = keys.get(*memory) if memory else None
-    if share is not None and re.fullmatch(r"0?\.[0-9]{1,4}|1(\.0)?", str(share)):
-        builder.set(f"{serving}.memory_fraction", float(share), keys.line(*memory))
+    if share is not None and re.fullmatch(r"0?\.[0-9]{1,20}|1(\.0)?", str(share)):
+        builder.set(f"{serving}.memory_fraction", round(float(share), 4), keys.line(*memory))
     elif share is not None:
         why = "no share between 0 and 1: a variable, or computed elsewhere"
         builder.unknown(f"{keys.find(*memory)}: {str(share)[:60]}", why, keys.line(*memory))

@@ -13,6 +13,7 @@ from clusterspec.exchange.slurm_directives import (
     accelerator_features,
     accelerator_kinds,
     accelerators_of_node,
+    differing_counts,
     directives,
     is_slice,
     parts_asked,
@@ -45,6 +46,8 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     builder.set("layout.nodes", int(nodes or 0) or None, at)
     if parts := parts_asked(file.text):
         list_parts(parts, builder)
+    elif differing := differing_counts(file.text):
+        list_differing(differing, builder)
     elif name in _OF_NODE:
         builder.set("cluster.accelerators_per_node", count or None, line)
     elif name == _OF_TASK:
@@ -122,6 +125,12 @@ def list_kinds(text: str, builder: ImportBuilder) -> None:
     for kind, place in accelerator_kinds(text) or accelerator_features(text) if not parts_asked(text) else ():
         why = "a name of the site: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {kind}", why, place)
+
+
+def list_differing(counts: list[tuple[int, int]], builder: ImportBuilder) -> None:
+    """List the accelerators of a node where the directives of a job ask for different ones."""
+    for count, line in counts:
+        builder.unknown(f"cluster.accelerators_per_node: {count}", "another directive of the job asks for others", line)
 
 
 def list_parts(parts: list[tuple[str, int]], builder: ImportBuilder) -> None:

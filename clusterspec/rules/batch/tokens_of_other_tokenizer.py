@@ -77,6 +77,8 @@ _NOT = pattern(
 )
 
 
+_CUES = ("uint16", "16-bit", "16 bit", "unsigned short", "two-byte", "two byte")
+"""Words without one of which `_NARROW` finds nothing."""
 _NARROW = pattern(
     r"(?i)\b(?:ids?|tokens?)\b[^.;]{0,40}?\b(?:uint16|16[- ]bit (?:unsigned )?(?:ids?|integers?)|unsigned short|two[- ]byte integers)\b|\buint16 (?:token )?ids?\b"
 )
@@ -114,11 +116,7 @@ def check(own_remarks: str, workload: Workload, catalog: Catalog) -> Iterator[Pr
 def _size_problem(text: str, model: Model) -> Iterator[Problem]:
     """The problem with ids of 16 bits for a larger vocabulary, or a tokenizer with more entries than the model has rows."""
     folded = text.casefold()
-    narrow = (
-        _NARROW.search(text)
-        if ("16" in folded or "two" in folded or "short" in folded) and model.vocab > 256**2
-        else None
-    )
+    narrow = _NARROW.search(text) if any(cue in folded for cue in _CUES) and model.vocab > 256**2 else None
     if narrow is not None and not belongs_to_something_else(text, narrow.start()):
         message = f"`{narrow[0]}`: they have 65,536 values, and the vocabulary has {model.vocab:,} tokens"
         yield RULE.problem("description", message, "store ids in 4 bytes")

@@ -204,7 +204,7 @@ def check(
 
 def _slice_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
     """A slice of TPUs whose type has the number of chips in place of that of cores."""
-    match = _SLICE.search(description)
+    match = _SLICE.search(description) if cluster.accelerator.id.startswith("tpu-") else None
     if match is None or cluster.accelerator.id != f"tpu-{match[1]}" or int(match[2]) != cluster.accelerators:
         return
     message = f"the description says `{match[0]}`, whose number counts cores, two for each accelerator: it has {int(match[2]) // 2:,}, and the keys say {cluster.accelerators:,}"

@@ -244,6 +244,7 @@ _NAMES = {
         r"\b(?:[Tt]rain(?:ed|ing|s)?|[Pp]re-?train(?:ed|ing)|[Tt]uning) in (?P<name>[Ff][Pp]\d{1,2}|[Bb][Ff]16|MXFP\d|NVFP4)\b"
     ),
 }
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _FAMILIES = {
     "infiniband": "infiniband",
     "roce": "roce",
@@ -388,7 +389,7 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
 
 def _plain_letters(name: str) -> str:
     """The letters and digits of a name, in lower case."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return "".join(filter(_PLAIN.__contains__, name.lower()))
 
 
 def _problem(words: str, key: str, own: str) -> Problem:

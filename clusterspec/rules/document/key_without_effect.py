@@ -7,7 +7,7 @@ Keys that contradict the rest of the design: settings of experts (`redundant_exp
 tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits, or `bf16_layers`,
 beside products in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a
 serving plan; `kv_precision`, or experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on modules
-that the model does not have; a `gradient_sync` without sharded gradients; a critic or a reference model for a
+that the model does not have (an error where it has none of them); a `gradient_sync` without sharded gradients; a critic or a reference model for a
 reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
@@ -191,14 +191,22 @@ def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Prob
 
 
 def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
-    """Adapters on routed experts of a model without them, or on dense networks where every layer has experts alone."""
+    """Adapters on routed experts of a model without them, or on dense networks where every layer has experts alone.
+
+    An error where the model has none of the modules: no parameter is trained.
+    """
     modules = (written.trainable.modules if written.trainable else None) or ()
-    dense = model.layers > model.moe_layers or model.shared_width
+    dense = bool(model.layers > model.moe_layers or model.shared_width)
+    present = {"experts": bool(model.experts), "ffn": dense}
+    nothing = bool(modules) and not any(present.get(module, True) for module in modules)
     for index, module in enumerate(modules):
-        if (module == "experts" and not model.experts) or (module == "ffn" and not dense):
+        if not present.get(module, True):
             has = "has no experts" if module == "experts" else "has experts in every layer, and no dense network"
-            message = f"adapters on `{module}`, and the model {has}"
-            yield RULE.problem(("workload", "trainable", "modules", index), message, "remove the module from the list")
+            message = f"adapters on `{module}`, and the model {has}{': nothing is trained' if nothing else ''}"
+            remedy = "name modules that the model has" if nothing else "remove the module from the list"
+            severity = "error" if nothing else ""
+            at = ("workload", "trainable", "modules", index)
+            yield RULE.problem(at, message, remedy, severity=severity)
 
 
 def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:

@@ -84,7 +84,7 @@ _SIGNS = (
     "-tp",
     "-pp",
     "on-policy",
-    "R",
+    *(f"R{digit}" for digit in range(10)),
     "river",
     "NCCL_",
     "VLLM_",

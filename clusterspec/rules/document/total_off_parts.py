@@ -64,6 +64,8 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = (" per ", " a ", " each", " pro ", " par ", " por ", "/")
+_AMOUNT = pattern(r"\d ?[kKMGTP]i?B\b|[Tt]oken|[Bb]ytes|[Jj]eton")
+"""Bytes or tokens, whose totals are compared."""
 _PER = pattern(
     r"(?i)^ ?(?:/|(?:per|a|an|each|for each|for every|in each|pro|par|por|in) )(?:optimizer |training |unique )?"
     r"(?P<part>step|token|word|document|doc|page|sequence|sample|example|image|file|gpu|accelerator|chip|node|server|schritt|étape|paso|wort|dokument)s?\b"
@@ -97,7 +99,7 @@ _ROUGH = pattern(r"(?i)[≈~]|\b(?:about|roughly|some|average|mean|nearly|circa|
 def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Problem]:
     if not own_remarks or spec.pools or spec.jobs:
         return
-    if not any(cue in own_remarks for cue in _CUES):
+    if not any(cue in own_remarks for cue in _CUES) or _AMOUNT.search(own_remarks) is None:
         return
     for sentence, quantities in sentence_quantities(own_remarks):
         if len(quantities) > 1 and _PARTLY.search(sentence) is None:

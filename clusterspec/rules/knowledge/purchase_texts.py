@@ -54,6 +54,10 @@ _ELSEWHERE = pattern(
     r"(?:not|nor) (?:a )?(?:part of|in|on|included in|covered by) (?:this|the|our)"
     r"|contracts? of (?:its|their) own|(?:other|another|second|own|in the|from|in|under|by|with|see) (?:[\w'’-]+ ){0,3}?(?:contract|contractor|order|lot|quote|tender|agreement"
     r"|reseller|landlord|hall|building|purchase|project)s?|(?:supplied|provided|delivered|owned|bought|done|laid|ordered) (?:by|with)|"
+    r"\w*rahmenvertr[aä]g\w*|(?:eigene|getrennte|separate|gesonderte|andere)[mnrs]? (?:\w+ )?\w*(?:vertr[aä]g|auftr[aä]g|bestellung|angebot)\w*|"
+    r"(?:contrat|marché|commande|devis) (?:à part|séparée?|distincte?|propre|cadre)|(?:autre|propre) (?:contrat|marché|commande|devis)|"
+    r"(?:contrato|pedido|oferta|licitación) (?:aparte|propi[oa]|separad[oa]|distint[oa]|marco)|contratt[oi] (?:quadro|separat[oi]|propri[oi]|a parte)|"
+    r"(?:eigen|apart|raam)\w* ?(?:contract|order|bestelling|overeenkomst)|(?:osobn|odrębn)\w+ (?:umow|zamówien)\w+|"
     r"vorhanden\w*|bleib\w*|besteh\w*|bereits|existant\w*|restent|reste|conserv\w*|déjà|existentes?|ya existen?|quedan|se mantienen|"
     r"n?outro lote|otro lote|autre lot|anderen los|altro lotto|ander perceel|ficam|permanecem|reaproveitad\w*|esistent[ei]|restano|rimangono|già|bestaande?|blijven|aanwezig|befintlig\w*|istniej\w*|pozostaj\w*)\b"
     r"|\b(?:still|go on|continue[sd]?|keep) (?:to (?:be used|run|use)|in (?:use|service)|running|using|working)\b|\b(?:weiter(?:hin)? (?:genutzt|verwendet|betrieben|laufen)"
@@ -88,6 +92,10 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
     >>> are_elsewhere({"transceiver": 1}, "Modules come from the framework contract of the site, not this quote")
     True
     >>> are_elsewhere({"cable": 1, "transceiver": 1}, "the fiber plant runs under a contract of its own")
+    True
+    >>> are_elsewhere({"cable": 1, "transceiver": 1}, "Kabel und Optik kommen aus einem eigenen Rahmenvertrag")
+    True
+    >>> are_elsewhere({"cable": 1}, "Les câbles font l'objet d'un marché séparé.")
     True
     >>> are_elsewhere({"cable": 1, "spine_switch": 1}, "fiber stays from the old pod")
     False

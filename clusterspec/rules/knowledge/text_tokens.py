@@ -80,6 +80,23 @@ UNITS: Mapping[str, tuple[float, Dimensions]] = {
     "‰": (0.001, _NONE),
 }
 """The units of texts, words in lower case: their value in SI and their dimensions."""
+_NAMES_OF_MONEY = frozenset(name for name, (_, dimensions) in UNITS.items() if dimensions == _MONEY)
+_SIGNS_OF_MONEY = tuple(name for name in _NAMES_OF_MONEY if not name.isalpha())
+_AROUND = ".,;:()'0123456789"
+
+
+def names_money(text: str) -> bool:
+    """Whether a text names a currency; the patterns of amounts are only compiled for one that does.
+
+    >>> names_money("0.162 EUR/kWh"), names_money("3 TEUR."), names_money("$4,000"), names_money("9.5 kW per rack")
+    (True, True, True, False)
+    """
+    if any(sign in text for sign in _SIGNS_OF_MONEY):
+        return True
+    words = [word.strip(_AROUND) for word in text.replace("/", " ").split()]
+    return any(word in _NAMES_OF_MONEY or word.lower() in _NAMES_OF_MONEY for word in words)
+
+
 PER = word_set("per a an every pro je par por al alla im")
 """Words between an amount and what it is for."""
 _AND = word_set("and und et y e en och og")

@@ -61,6 +61,11 @@ _ANOTHER_MACHINE = (
     *(f" {owner}'s " for owner in _OWNERS),
     *(f" {verb} {each} " for verb in ("compared", "comparison") for each in ("with", "to")),
     *(f" for {each} " for each in ("scale", "comparison", "reference", "context")),
+    *(
+        f" {each} "
+        for each in ("replacement of", "replacement for", "replace the", "ersatz von", "ersatz für", "ersetzt")
+    ),
+    *(f" {each} " for each in ("remplace", "remplacement de", "sustituye", "reemplaza", "sostituisce", "vervangt")),
     *(f" phase {each} " for each in ("two", "three", "2", "3", "ii", "iii")),
     *(f" {verb} back " for verb in ("take", "takes", "taken", "taking")),
     *(f" {each} " for each in ("replaces", "replaced", "replacing", "predecessor", "successor", "retired", "legacy")),
@@ -238,6 +243,8 @@ def without_other_machines(text: str) -> str:
 
     >>> without_other_machines("32 nodes of H200. It replaces the 36 DGX A100; two pods.")
     '32 nodes of H200. two pods.'
+    >>> without_other_machines("Replacement of the V100 partition, 48 nodes in 12 racks. Two rows.")
+    'Two rows.'
     >>> without_other_machines("24 DGX H200 en service, 8 s'ajoutent. 32 au total.")
     '32 au total.'
     """

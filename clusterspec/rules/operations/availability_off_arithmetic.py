@@ -90,9 +90,31 @@ ROUNDED = 0.1
 Fault = tuple[str, str, str]
 """A sentence, what is wrong in it, and what to do."""
 
+_CUES = (
+    *(
+        "avail",
+        "verfüg",
+        "dispo",
+        "uptime",
+        "downtime",
+        "outage",
+        "ausfall",
+        "budget",
+        "slo",
+        "sla",
+        "request",
+        "token",
+    ),
+    *("answer", "call", "prompt", "anfrage", "requête", "petici", "replica", "99"),
+)
+"""Words without one of which a text states no availability and no share of a count."""
+
 
 def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
     if not own_remarks or not any(sign in own_remarks for sign in PERCENT_SIGNS):
+        return
+    folded = own_remarks.lower()
+    if not any(cue in folded for cue in _CUES):
         return
     kinds = (_downtime_faults, _faults_of_wholes, _budget_faults, _share_faults)
     for sentence, message, help_ in (fault for kind in kinds for fault in kind(own_remarks[:MOST_CHARACTERS])):

@@ -243,7 +243,7 @@ def _time_problem(text: str) -> Iterator[Problem]:
 
 def _quotient_problem(text: str, work: Workload) -> Iterator[Problem]:
     """The problem with tokens per parameter that are not those of the plan."""
-    if not work.tokens or "parameter" not in text or work.trainable is not None:
+    if not work.tokens or "parameter" not in text or "token" not in text or work.trainable is not None:
         return
     match = _PER_PARAMETER.search(text)
     clause = (

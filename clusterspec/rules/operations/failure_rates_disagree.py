@@ -70,6 +70,7 @@ _COUNTED = pattern(
     r"(?<![\w.,])(\d{1,3}(?:[,.' ]\d{3})+|\d{3,8}) node[- ]hours\b"
 )
 """Failures of nodes that a text counts over node-hours."""
+_CUES = ("node hours", "node-hours")
 SAME_RATE = 1.25
 """Ratio up to which a rounded time between failures is the counted one."""
 
@@ -100,7 +101,7 @@ def check(operations: OperationsSpec, job_nodes: int | None, own_remarks: str | 
 
 def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks: str) -> Iterator[Problem]:
     """The time between failures of a node, or of the job, that is not the one of the failures that the text counts."""
-    counted = only_setting(_COUNTED, remarks, ("node",))
+    counted = only_setting(_COUNTED, remarks, _CUES)
     if counted is None or not int(counted[1]):
         return
     node = amount_in_text(counted[2]) / int(counted[1]) * HOUR

@@ -65,7 +65,10 @@ _TIME_LIMIT = pattern(
 _ONE_JOB = pattern(
     r"(?i)\b(?:(?:in|as|takes|is|needs|fits (?:into|in)) (?:one|a single) job|without (?:a |any )?restarts?|no requeue|in one piece|uninterrupted)\b"
 )
-_CUES = ("wall", "time limit", "kill", "preempted", "job")
+_CUES = (
+    *("wall", "time limit", "kill", "preempted"),
+    *(f"{job} {verb}" for job in ("job", "jobs") for verb in ("may run", "can run", "run", "end", "is ", "are ")),
+)
 _ON_SIGNAL = pattern(
     r"(?i)(?<!\bno )(?<!\bany )(?<!\bwithout )(?<!\bwithout a )\b(?:signals?|sigterm|sigusr\d|before (?:its|the) (?:end|limit)|saves? (?:at|before) (?:its|the) end)\b"
 )

@@ -67,8 +67,7 @@ _TIMEOUT = pattern(
     r"(?i)\b(?:time-?outs?|timed? out)\b[^.;\d]{0,48}?(\d{1,5}) ?(s|seconds?|min|minutes?|h|hours?)\b|"
     r"(?:--distributed-timeout-minutes|--ddp[-_]timeout)[ =](\d{1,5})\b"
 )
-
-
+_CUES = ("timeout", "time-out", "timed out", "time out")
 _HUNG = pattern(r"(?i)\bh(?:u|a)ngs?\b|\bhanging\b|\bstuck\b|\bstalls?\b")
 _ALONE = pattern(r"(?i)\b(?:only|alone|nothing else|nobody|no other)\b")
 
@@ -76,6 +75,9 @@ _ALONE = pattern(r"(?i)\b(?:only|alone|nothing else|nobody|no other)\b")
 def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
     pause, detected = operations.pause, operations.detection_time
     if not own_remarks or (pause is None and detected is None):
+        return
+    folded = own_remarks.casefold()
+    if not any(cue in folded for cue in _CUES):
         return
     for sentence in sentences_of(own_remarks):
         match = only_setting(_TIMEOUT, sentence) if _COLLECTIVE.search(sentence) is not None else None

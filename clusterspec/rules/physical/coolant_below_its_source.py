@@ -81,6 +81,8 @@ _SIDES = (
 """The loop of the building and the loop of the servers."""
 _PAIR = pattern(r"(?<![\w.,])(\d{2}) ?/ ?(\d{2}) ?°? ?c\b")
 _DEGREES = pattern(rf"{NUMBER} ?(?:°|deg(?:rees)?|º)? ?c\b")
+_CUES = ("°", "º", "deg", *(f"{digit}{space}c" for digit in range(10) for space in ("", " ")))
+"""What a temperature in a text holds; the pattern of a text without one need not be compiled."""
 _CLAUSE = pattern(r"[;:()]|, | and | und | et | y | e ")
 
 
@@ -88,7 +90,7 @@ def check(remarks: str) -> Iterator[Problem]:
     if not remarks:
         return
     text = remarks.lower()
-    if _DEGREES.search(text) is None:  # most texts: the other patterns take longer to compile
+    if not any(cue in text for cue in _CUES) or _DEGREES.search(text) is None:
         return
     if _AIDED.search(_WITHOUT.sub(" ", text)) is not None:
         return

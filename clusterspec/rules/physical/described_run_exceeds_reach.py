@@ -68,13 +68,15 @@ def check(remarks: str) -> Iterator[Problem]:
     if not remarks:
         return
     for sentence in sentences_of(remarks.lower()):
+        lights = {*_LIGHT.findall(sentence)}
+        if len(lights) != 1:  # most sentences: the other patterns need not be compiled
+            continue
         if _OF_FIBER.search(sentence) is None or _UNLIKE.search(sentence) is not None:
             continue
         lengths = {
             number_in_text(number) * (1000 if unit[0] == "k" else 1) for number, unit in _LENGTH.findall(sentence)
         }
-        lights = {*_LIGHT.findall(sentence)}
-        if len(lengths) != 1 or len(lights) != 1:
+        if len(lengths) != 1:
             continue
         run, light = lengths.pop(), lights.pop()
         if run > REACH[light]:

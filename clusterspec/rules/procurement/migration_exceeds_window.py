@@ -68,7 +68,7 @@ from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import dates_in
 from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, count_in_text, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -88,6 +88,19 @@ _DAYS = pattern(
     r"(?<![\w.,])(\d{1,3}) ?(?:(?:calendar|working|consecutive) )?(?:days?|tagen?|tage|jours|días|dias|giorni|dagen|dagar|dager|päivää|dni)\b|(?<!\d)(\d{1,3}) ?(?:日間|일(?:간|이다|동안|입니다|이며)?(?![가-힣\d]))"
 )
 _HOURS = pattern(r"(?<![\w.,])(\d{1,3}) ?(?:h|hours?|stunden|heures|horas|ore|uur|timmar|timer|hodin|godzin\w*)(?!\w)")
+_WEEKS = pattern(
+    r"(?<![\w.,])(\d{1,2}|two|three|four|six|eight|zwei|drei|vier|sechs|deux|trois|quatre|dos|tres|cuatro|due|tre|twee|drie) "
+    r"(?:weeks?|wochen|semaines|semanas|settimane|weken)\b"
+)
+_COUNTS = {
+    **dict.fromkeys(("zwei", "deux", "dos", "due", "twee"), 2),
+    **dict.fromkeys(("drei", "trois", "tres", "tre", "drie"), 3),
+    **dict.fromkeys(("vier", "quatre", "cuatro"), 4),
+    "sechs": 6,
+}
+"""Weeks as words of other languages than English."""
+_UNITS = (" tb", "tib", " pb", "pib")
+"""Units of the data, without one of which a description moves none."""
 _LINKS = pattern(
     r"(?<![\w.,])([2-9]|two|three|four|dvě|dwa|dwie|deux|zwei|dos|due|duas|dois|två|twee) (?:[x×] ?|[\w.-]{3,12} (?:of |de |à |von |da |di |po )?)$"
 )
@@ -97,7 +110,7 @@ _KEPT_APART = 1.02
 
 
 def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
-    if not procurement.quote:
+    if not procurement.quote and not any(unit in texts.remarks.lower() for unit in _UNITS):
         return
     placed = sorted(
         texts.placed, key=lambda each: each[0] == ("description",)
@@ -106,8 +119,9 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     moved = [(path, text) for path, text in placed if _MOVED.search(text) is not None]
     rates, spans = ({value for _, text in moved for value in each(text)} for each in (_rates, _days))
     after = {text: following for (_, text), (_, following) in pairwise(texts.placed)}
+    before = {following: text for text, following in after.items()}
     for path, text in moved:
-        sizes = _sizes(text)
+        sizes = _sizes(text) or _sizes(before.get(text, ""))
         rate, days = _rates(text) or rates, _days(text) or _days_until(ends, text) or spans
         days = days or _days(after.get(text, ""))
         if len(sizes) != 1 or len(rate) != 1 or len(days) != 1:
@@ -162,6 +176,11 @@ def _links_before(text: str) -> int:
 
 
 def _days(text: str) -> set[float]:
-    """The numbers of days that a text in lower case names, or of its hours where it names none."""
+    """The numbers of days that a text in lower case names, or of its weeks, or of its hours where it names none.
+
+    >>> _days("in 12 days"), _days("in den zwei wochen vor dem start"), _days("over 36 hours")
+    ({12.0}, {14.0}, {1.5})
+    """
     days = {float(one or other) for one, other in _DAYS.findall(text)}
+    days = days or {7.0 * (_COUNTS.get(each) or count_in_text(each)) for each in _WEEKS.findall(text)}
     return days or {float(each) / 24 for each in _HOURS.findall(text)}

@@ -59,7 +59,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.offered import quoted_unit_prices
+from clusterspec.procurement.quoted_prices import quoted_unit_prices
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.purchases import band_in_currency, is_bought, is_off_market, price_ends
 from clusterspec.rules.rule import Rule

@@ -71,7 +71,7 @@ SAME = 0.01
 """Relative difference up to which two costs are the same, one of them rounded."""
 SAME_MARGIN = 0.012
 """Difference of two margins, as shares, up to which they are the same."""
-_CURRENCIES = ("usd", "eur", "gbp", "chf", "$", "€", "£", "cent", "dollar", "euro")
+_MONEY = pattern(r"(?i)[$€£]|\b(?:usd|eur|gbp|chf|cents?|ct|dollars?|euros?)\b")
 _LOADED = pattern(
     r"(?i)\b(?:load(?:ed)?|utili[sz](?:ation|ed)|busy|occupied|occupancy|auslastung|ausgelastet|last|charge|taux d'utilisation|carga|ocupación|utilización|uso medio)\b"
 )
@@ -108,7 +108,7 @@ class Load(NamedTuple):
 
 
 def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
-    if not own_remarks or not any(sign in own_remarks.lower() for sign in _CURRENCIES):
+    if not own_remarks or _MONEY.search(own_remarks) is None:
         return
     text = own_remarks[:MOST_CHARACTERS]
     prices = unit_prices_in(text)

@@ -95,11 +95,25 @@ RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.02
 """Relative shortage that rounding explains."""
 
+_RATES = (
+    *("/s", "second", "sekunde", "seconde", "segundo", "qps", "rps", "user", "nutzer", "utilisateur", "usuario"),
+    *("concurrent", "gleichzeitig", "simult", "session", "stream", "n+", "n +", "n-", "n -", "n−"),
+)
+"""Words of a load, without one of which a text says what no unit carries."""
+_LOSSES = (
+    *("los", "fail", "outage", "down", "offline", "surviv", "without", "out of", "shut", "switched", "powered", "away"),
+    *("gone", "ausf", "verl", "fällt", "pert", "perd", "panne", "tomb", "pérdid", "pierd", "cae", "caíd", "fall"),
+)
+"""Words of a loss."""
+
 
 def check(
     own_remarks: str, spec: Spec, cluster: Cluster, layout: Layout | None, workload: Workload
 ) -> Iterator[Problem]:
     if not own_remarks or workload.serving is None:
+        return
+    folded = own_remarks.lower()
+    if not any(cue in folded for cue in _RATES) and not ("%" in folded and any(cue in folded for cue in _LOSSES)):
         return
     text, counts = own_remarks[:MOST_CHARACTERS], _counts(cluster, layout)
     found = capacities_in(text)

@@ -95,6 +95,24 @@ from clusterspec.spec.model import Spec
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error", "likely")
+_CUES = (
+    *(
+        "request",
+        "anfrage",
+        "requête",
+        "petici",
+        "call",
+        "user",
+        "token",
+        "document",
+        "engine",
+        "replica",
+        "cache",
+        "caché",
+    ),
+    *("moteur", "motor", "attempt", "tries", "versuch", "tentativ", "intento", "one of", "/s", "second", "gpu"),
+)
+"""Words of a service, without one of which a text relates no figures of one."""
 ROUNDED = 1.25
 """Factor up to which two figures may be the same, rounded."""
 CLOSE = 1.05
@@ -103,9 +121,12 @@ CLOSE = 1.05
 def check(
     own_remarks: str, spec: Spec, cluster: Cluster | None, layout: Layout | None, workload: Workload | None
 ) -> Iterator[Problem]:
-    if not own_remarks:
+    if not own_remarks or (workload is not None and workload.kind == "train"):
         return
     text = own_remarks[:MOST_CHARACTERS]
+    folded = text.lower()
+    if not any(cue in folded for cue in _CUES):
+        return
     rate = workload.serving.request_rate if workload is not None and workload.serving is not None else None
     for found in _derived_figures(text, rate):
         if _is_calculation(found.sentence, own_remarks):

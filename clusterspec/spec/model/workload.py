@@ -143,6 +143,8 @@ class TrainableSpec:
     method: str | None = None
     rank: int | None = None
     modules: tuple[str, ...] | None = None
+    precision: str | None = None
+    autocast: bool | None = None
 
 
 @dataclass(frozen=True)

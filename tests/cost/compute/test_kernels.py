@@ -24,7 +24,8 @@ from clusterspec.cost.compute import (
     scaled_kernel,
 )
 from clusterspec.cost.compute.biases import biased_expert_work
-from clusterspec.cost.compute.layer import SoftwareBehavior, layer_parts, recomputed_kernels
+from clusterspec.cost.compute.layer import SoftwareBehavior, layer_parts
+from clusterspec.cost.compute.recomputed import recomputed_kernels
 from clusterspec.cost.layers import FeedForward, Mixer
 from clusterspec.cost.timing import update_bytes, update_traffic
 from clusterspec.records import replace
@@ -224,7 +225,7 @@ def test_biases_and_limits_of_experts_are_counted_operation_by_operation() -> No
     assert [kernel.launches for kernel in (*work.forward, *work.backward)] == [3, 2 + 2 * 8, 3, 2 + 5 * 8]
     assert less_fused_work(work, 5.0) == work
     parts = layer.layer_parts(FeedForward.EXPERTS, share, software)
-    again = layer.recomputed_kernels(parts, ("activation",), "light")
+    again = recomputed_kernels(parts, ("activation",), "light")
     assert {kernel.name for kernel in again} == {"experts activation", "limited activation"}
     assert shard(oss, **layout, fused_kernels=True)[1].biases == 0
     assert biased_expert_work(share, 4096, 8, 0.0) == Work()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from clusterspec.cluster.model import MeasuredShare
@@ -52,6 +54,72 @@ def test_rows_are_written_to_their_places_and_their_gradients_summed() -> None:
         expert_layer.placement_work(replace(share, forwarded=True), EVEN, 2.0),
     ):
         assert nothing.forward == nothing.backward == ()
+
+
+def test_experts_that_run_one_after_another_copy_tokens_and_whole_gradients() -> None:
+    """300 copies for four experts; of 1,000 tokens each expert's gradient is a tensor of zeros, and but for the first
+    one an addition: 4 + 3 × 3 passes. Forward a gather (2), weights (2), a sum into rows (3) and zeros of all tokens.
+    """
+    share, _ = shard({"model": MIXTRAL}, tp=1, ep=1)
+    share = replace(share, rows=1000.0)
+    row = share.width * share.model.expert_width
+    found = expert_layer.looped_expert_work(share, EVEN, 1.0)
+    moved = [{kernel.name: kernel.traffic / row for kernel in kernels} for kernels in (found.forward, found.backward)]
+    assert moved[0] == pytest.approx({"token gathers": 600, "token sums": 900, "weights of tokens": 600 + 1000})
+    assert moved[1] == pytest.approx({"token gathers": 600, "token sums": 900, "gradients of all tokens": 1200 + 13000})
+    assert [sum(kernel.launches for kernel in kernels) for kernels in (found.forward, found.backward)] == [40, 56]
+    roles = {kernel.name: kernel.role for kernel in found.forward}
+    assert (roles["token gathers"], roles["token sums"]) == (Role.GATHER, Role.SCATTER)
+    assert expert_layer.looped_expert_work(share, EVEN, 0.0) == Work()
+
+
+@pytest.mark.parametrize(
+    ("layout", "looped"),
+    [
+        ({"framework": "fsdp", "software_year": 2024}, True),
+        ({"framework": "fsdp", "software_year": 2026}, False),  # release 5 of transformers can group experts
+        ({"framework": "fsdp", "software_year": 2024, "ep": 2}, False),  # an exchange divides tokens by expert
+        ({"framework": "deepspeed", "software_year": 2024}, True),
+        ({"framework": "megatron-core", "software_year": 2024}, False),
+    ],
+)
+def test_experts_of_transformers_run_one_after_another(layout: dict[str, Any], looped: bool) -> None:
+    share, software = shard({"model": MIXTRAL}, **{"tp": 1, "ep": 1, **layout})
+    parts = layer.layer_parts(FeedForward.EXPERTS, share, software)
+    names = {kernel.name for kernel in parts["dispatch"].forward if kernel.traffic}
+    assert ("weights of tokens" in names) is looped
+    assert ("dispatch and combine" in names) is not looped
+
+
+def test_experts_beside_adapters_are_trained_ones_with_uneven_loads() -> None:
+    share, software = shard({"model": MIXTRAL}, tp=1, ep=4)
+    tuned, _ = shard({"model": MIXTRAL, "trainable": {"method": "lora"}}, tp=1, ep=4)
+    even, uneven = (expert_layer.Routing.of(each, software.unevenness) for each in (share, tuned))
+    assert uneven.imbalance == expert_layer.Routing.of(share, expert_layer.TRAINED_SPREAD).imbalance > even.imbalance
+    assert expert_layer.Routing.of(tuned, 2.0) == expert_layer.Routing.of(share, 2.0)  # a wider spread stays
+
+
+@pytest.mark.parametrize(
+    ("layout", "seconds"),
+    [
+        ({"software_year": 2025, "fused_kernels": False}, 336e-6),
+        ({"software_year": 2026, "fused_kernels": False}, 25e-6),
+        ({"software_year": 2025, "fused_kernels": True}, 0.0),  # a compiler removes the dispatch
+        ({"software_year": 2025}, 0.0),
+        ({"software_year": 2025, "fused_kernels": False, "tp": 1}, 0.0),
+    ],
+)
+def test_operations_on_sharded_tensors_take_the_host_longer(layout: dict[str, Any], seconds: float) -> None:
+    """Llama 3.1 8B has seven matrices in a layer, four operations each forward and eight backward."""
+    share, software = shard({"model": "llama-3.1-8b"}, **{"framework": "torchtitan", "tp": 4, **layout})
+    parts = layer.layer_parts(FeedForward.DENSE, share, software)
+    if not seconds:
+        assert "sharded tensors" not in parts
+        return
+    (forward,), (backward,) = parts["sharded tensors"].forward, parts["sharded tensors"].backward
+    assert forward.launches * software.interval == pytest.approx(7 * 4 * seconds)
+    assert backward.launches * software.interval == pytest.approx(7 * 8 * seconds)
+    assert forward.traffic == backward.traffic == 0
 
 
 def test_kernels_of_scores_and_counts_cost_launches_and_no_traffic() -> None:

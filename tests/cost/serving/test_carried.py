@@ -52,7 +52,7 @@ def test_a_step_with_prompts_lasts_as_long_as_its_host_launches_it(
     Of a thousand steps a sequence has a prompt in one; the share 1 − exp(−sequences / 1000) has prompts of any.
     """
     pools, step, found = carried(
-        sequences, framework=f"{software.split(maxsplit=1)[0]}, software: {software}", input=600
+        sequences, framework=f"{software.split(maxsplit=1)[0]}, software: {software}", input=520, tp=8
     )
     assert not pools.decode.runs_ahead
     floor = pools.decode.launches * each * 1e-6

@@ -201,3 +201,52 @@ def test_experts_of_weights_in_blocks_have_rates_of_their_own_where_they_were_me
     assert found.experts_share("fp8", 128.0, "trt-llm", blocks=True) == pytest.approx(0.41)
     assert found.experts_share("fp8", 128.0, "trt-llm") == pytest.approx(0.82)
     assert found.experts_share("fp8", 128.0, "vllm", blocks=True) == found.experts_share("fp8", 128.0, "vllm")
+
+
+@pytest.mark.parametrize(
+    ("software", "year", "share"),
+    [
+        ("vllm", 2025.0, 0.53),  # 0.14.0, the first release that was measured
+        ("vllm", 2024.0, 0.53),  # older ones had no faster kernels
+        ("vllm", 2026.0, 0.8),  # the table without a year
+        ("sglang", 2025.0, 0.58),
+        ("trt-llm", 2025.0, 0.69),
+        ("trt-llm", 2026.0, 0.74),
+        ("custom", 2025.0, 0.8),  # none of its releases was measured
+    ],
+)
+def test_experts_run_the_kernels_of_the_first_measured_release_that_is_not_older(
+    software: str, year: float, share: float
+) -> None:
+    found = rates("h100-sxm-80gb", "hopper")
+    assert found.experts_share("bf16", 128.0, software, year=year, size=5e6) == pytest.approx(share, rel=0.06)
+
+
+def test_releases_choose_kernels_on_accelerators_of_the_vendor_that_was_measured_alone() -> None:
+    chip, entry, part = (
+        CATALOG.get(kind, name)
+        for kind, name in (("accelerator", "mi355x"), ("kernels", "blackwell"), ("accelerator", "b200-sxm-180gb"))
+    )
+    assert isinstance(chip, Accelerator) and isinstance(entry, Kernels) and isinstance(part, Accelerator)
+    found = KernelRates.of(chip, entry, part)
+    assert found is not None
+    assert found.experts_share("bf16", 128.0, "vllm", year=2025) == found.experts_share("bf16", 128.0, "vllm")
+    measured = rates("b200-sxm-180gb", "blackwell")
+    assert measured.experts_share("bf16", 128.0, "vllm", year=2025) < measured.experts_share("bf16", 128.0, "vllm") / 2
+
+
+def test_small_experts_are_multiplied_at_a_lower_rate_by_kernels_whose_sizes_were_measured() -> None:
+    """CUTLASS with weights in 4 bits: shards of DeepSeek-V3 over eight ranks, whole experts, and all of one rank."""
+    found = rates("b200-sxm-180gb", "blackwell")
+    sizes = [1e6, 2e6, 5e6, 44e6, 125e6]
+    shares = [found.experts_share("fp4", 128.0, "trt-llm", year=2025, size=size) for size in sizes]
+    assert shares == sorted(shares) and shares[0] < 0.2 and shares[3] == pytest.approx(0.47 * 1.54)
+    assert shares[-1] == 1.0  # no faster than a GEMM of as many rows
+    assert len({found.experts_share("fp8", 128.0, "vllm", size=size) for size in sizes}) == 1  # not measured
+
+
+def test_weights_in_blocks_have_kernels_of_a_release_only_where_those_were_measured() -> None:
+    found = rates("h100-sxm-80gb", "hopper")
+    without = found.experts_share("fp8", 128.0, "trt-llm", blocks=True)
+    assert found.experts_share("fp8", 128.0, "trt-llm", blocks=True, year=2025, size=5e6) == without
+    assert found.experts_share("fp8", 128.0, "trt-llm", year=2025, size=5e6) != without

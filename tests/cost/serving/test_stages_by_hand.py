@@ -182,8 +182,8 @@ def test_requests_that_start_together_wait_in_three_groups() -> None:
     assert run._replace(concurrency=40.0).last == pytest.approx(3.9)
 
 
-def test_ranks_begin_alone_prompts_share_steps_and_all_wait_for_compilation() -> None:
-    """Two ranks begin at once; 48 prompts follow, four in a step, of which none ends before 0.4 s."""
+def test_engines_begin_alone_prompts_share_steps_and_all_wait_for_compilation() -> None:
+    """Two engines begin at once; 48 prompts follow, four in a step, of which none ends before 0.4 s."""
     run = FiniteRun(200.0, 80.0, 50.0, 0.1, 0.5, 1.0, 2.0, 3.0, together=4.0, lanes=2.0, cold=0.6)
     alone, placed, others = run.starting
     assert alone == pytest.approx((2 / 200, 0.6, 0.6))
@@ -192,6 +192,9 @@ def test_ranks_begin_alone_prompts_share_steps_and_all_wait_for_compilation() ->
     few = run._replace(concurrency=4.0)  # two share what would be a step of four
     assert few.starting[1] == pytest.approx((2 / 200, 0.6 + 0.2, 0.6 + 0.2))
     assert run._replace(concurrency=1.0).starting[0] == pytest.approx((1 / 200, 0.6, 0.6))
+    joined = run._replace(joined=0.3)  # of attention replicas, beside later steps of the first prompt
+    assert joined.starting[1] == pytest.approx((48 / 200, 0.6 + 0.1, 0.6 + 4.5))
+    assert run._replace(joined=9.0).starting[1] == pytest.approx((48 / 200, 0.6, 0.6))
 
 
 def test_a_late_start_leaves_requests_that_the_engines_work_off() -> None:

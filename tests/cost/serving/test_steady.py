@@ -23,6 +23,7 @@ from clusterspec.cost.serving.waits import StepsWithPrompts, mixed_prompt_wait, 
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
+from tests.effort import each
 
 
 def pools(load: str, **changes: object) -> Pools:
@@ -293,3 +294,22 @@ def test_a_prompt_shorter_than_its_chunk_meets_the_prompts_of_other_ranks_in_one
         busy = 1 + 7 * (1 - exp(-decoding.sequences / 255 * steps))
         expected = one.prompts.prefill(float(input_tokens), float(input_tokens), busy, decoding)
         assert steady._prompt_step(one, 4.0, decoding, 0.05) == expected
+
+
+@each(
+    ("sequences", "rate", "prompt", "filled"),
+    [
+        (19.8, 0.0, 0.5, True),  # 99 % of 20 places
+        (19.7, 0.0, 0.5, False),
+        (15.8, 8.0, 0.5, True),  # four prompts are computed at any time
+        (15.7, 8.0, 0.5, False),
+        (11.8, 8.0, 1.0, True),
+        (15.8, 2.0, 0.5, False),
+    ],
+)
+def test_sequences_and_prompts_take_the_places(sequences: float, rate: float, prompt: float, filled: bool) -> None:
+    run = with_load(OPEN, requests=120)._replace(limit=20.0)
+    now = steady_load(run)[1]._replace(sequences=sequences, rate=rate, prompt=prompt)
+    assert run.decode.attention_ranks == 1
+    assert fills_places(run, now) is filled
+    assert not fills_places(with_load(run, requests=None), now), "an endless load has no last request"
