@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
+from sys import maxunicode
 from typing import Any
 
 MOST = 3
@@ -86,7 +87,8 @@ class Program:
             return known[char]
 
         written = [chr(value) for kind, value in given if kind is sre.LITERAL] if operation is sre.IN else []
-        ranged = [chr(value[0]) for kind, value in given if kind is sre.RANGE] if operation is sre.IN else []
+        ranges = [value for kind, value in given if kind is sre.RANGE] if operation is sre.IN else []
+        ranged = [chr(code) for first, last in ranges for code in (first, last + 1) if code <= maxunicode]
         choices = [chr(given)] if operation is sre.LITERAL else [*TRIED, *written, *ranged]
         self.example += next(filter(accepts, choices))
         self._add("char", accepts)

@@ -82,7 +82,9 @@ def is_octal(text: str) -> bool:
 
 # Values of a YAML text without positions, for trusted files of the program itself
 
-_PAIR = re.compile(r"""([A-Za-z_][A-Za-z0-9_.]*): (?:"([^"\\]*)"|([A-Za-z0-9][^"'{}\[\],:#&*!|>%@`?\n]*))""")
+_PAIR = re.compile(
+    r"""(?<![A-Za-z0-9_.])([A-Za-z_][A-Za-z0-9_.]*): (?:"([^"\\]*)"|([A-Za-z0-9][^"'{}\[\],:#&*!|>%@`?\n]*))"""
+)
 """A key of a flow mapping and its value, as nearly all are written."""
 _PAIRS = re.compile(rf"\{{{_PAIR.pattern}(?:, {_PAIR.pattern})*\}}")
 """A flow mapping of such pairs."""

@@ -21,14 +21,14 @@ _NODE = ("accelerators_per_node", "ranks_per_node", "accelerators", "ranks", "vi
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
     **{rf"{axis}{_PARALLEL}": (key, f"attention_{key}") for axis, key in _DEGREES.items()},
     **{rf"{key}[_-](?:size|degree)": (key, f"attention_{key}") for key in _DEGREES.values()},
-    **{rf"{key}(?=[ \t]*[:=])": (key, f"attention_{key}") for key in ("tp", "pp", "cp", "ep")},
-    r"etp(?=[ \t]*[:=])": ("expert_tp",),
+    **{rf"{key}(?=[ \t]{{0,16}}[:=])": (key, f"attention_{key}") for key in ("tp", "pp", "cp", "ep")},
+    r"etp(?=[ \t]{0,16}[:=])": ("expert_tp",),
     r"n(?:um)?[_-]?gpus(?:[_-]per[_-]node)?|gpus[_-]per[_-]node|nproc[_-]per[_-]node": _NODE,
     r"(?:nvidia|amd|habana|(?:gpu\.)?intel|aws\.amazon|google|huawei|rebellions|furiosa|tenstorrent|cambricon|iluvatar"
     r"|metax-tech|mthreads|hygon|enflame|qualcomm)\.(?:com|ai|cn)"
     r"/(?!\w{0,20}(?:rdma|roce|hostdev|nic|sriov|imex|network))[\w.]{1,24}": _NODE,
     r"n(?:um)?[_-]?nodes|node[_-]?count|num[_-]machines": ("nodes", "replicas"),
-    r"(?:min|max)?replicas(?=[ \t]*:)": ("replicas", "nodes", "dp"),
+    r"(?:min|max)?replicas(?=[ \t]{0,16}:)": ("replicas", "nodes", "dp"),
     rf"(?:micro|(?:micro[_-])?per[_-]device(?:[_-]train)?|local){_BATCH}": ("micro_batch",),
     rf"(?:global|train|rollout|mini){_BATCH}": ("global_batch", "prompts_per_step", "minibatches"),
     r"batch[_-]size": ("micro_batch", "global_batch"),
@@ -39,8 +39,8 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     r"max[_-]num[_-]seqs|max[_-]running[_-]requests": ("max_sequences",),
     r"chunked[_-]prefill[_-]size|max[_-]num[_-]batched[_-]tokens": ("chunk_tokens",),
     r"gpu[_-]memory[_-]utilization|mem[_-]fraction[_-]static|free[_-]gpu[_-]memory[_-]fraction": ("memory_fraction",),
-    r"(?:input|prefill)(?:[_-]seq)?[_-]len(?:gth)?|isl(?=[ \t]*[:=])": ("isl", "max"),
-    r"(?:output|decode)(?:[_-]seq)?[_-]len(?:gth)?|osl(?=[ \t]*[:=])": ("osl", "max"),
+    r"(?:input|prefill)(?:[_-]seq)?[_-]len(?:gth)?|isl(?=[ \t]{0,16}[:=])": ("isl", "max"),
+    r"(?:output|decode)(?:[_-]seq)?[_-]len(?:gth)?|osl(?=[ \t]{0,16}[:=])": ("osl", "max"),
     r"max[_-]concurren(?:cy|t[_-]requests)": ("concurrency", "max_sequences"),
     r"zero[_-](?:stage|optimization_stage)": ("sharding",),
 }

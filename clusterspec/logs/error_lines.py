@@ -25,7 +25,7 @@ FORMS = (
     r"(?:^|[\s:])[\w./-]{1,60}: error: \S|\bcommand: error: \S",  # daemons of Slurm, Python's argparse
     r"^(?:[\w-]{2,24}: )?(?:ibwarn|iberror|ibpanic): \S",  # infiniband-diags
     r"^(?:KeyboardInterrupt|SystemExit: [1-9]|Stop(?:Async)?Iteration\b)",
-    r"\bUCX {1,4}(?:ERROR|FATAL)\b|\bnon-zero status: [0-9]{1,4}\b|^libfabric:[0-9]+:.{1,80}<warn>",
+    r"\bUCX {1,4}(?:ERROR|FATAL)\b|\bnon-zero status: [0-9]{1,4}\b|^libfabric:[0-9]{1,9}:.{1,80}<warn>",
     r"^[\w./+-]{1,200}:[0-9]{1,7}:(?:[0-9]{1,5}:)? (?:fatal )?error: \S|^CMake Error\b",  # compilers, CMake
     r"^\[[0-9-]{10}T[0-9:.]{8,16}\] (?:error|fatal): \S|\bUNREACHABLE executed\b",  # daemons of Slurm, LLVM
     r"(?:^|\s)[\w./-]{1,120}\.(?:c|cc|cpp|cu|h):[0-9]{1,6} {1,4}(?:Fatal|Error|FATAL)\b",  # UCX, Open MPI

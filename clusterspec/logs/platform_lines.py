@@ -299,7 +299,7 @@ PLATFORM_PATTERNS = (
     (
         "clock",
         re.compile(
-            r"^(?!.{0,200}(?:\bmake(?:\[[0-9]{1,3}\])?: |\bWARNING\b|\badjusting\b)).*?"
+            r"^(?!.{0,200}(?:\bmake(?:\[[0-9]{1,3}\])?: |\bWARNING\b|\badjusting\b)).{0,4000}?"
             r"([Mm]unge.{0,20}[Dd]ecode failed: (?:Rewound|Expired) credential|(?:Rewound|Expired) credential"
             r"|[Cc]heck for out of sync clocks|[Cc]locks? .{0,80}\bnot (?:be )?synchroni[sz]ed"
             r"|[Cc]lock skew (?:too great|detected on).{0,40}|[Cc]lock difference .{0,80}\btoo high.{0,40}"

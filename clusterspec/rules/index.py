@@ -12,7 +12,6 @@ from collections.abc import Callable
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "description-off-keys": ("document", ("own_description", "spec", "cluster", "layout?", "workload?")),
     "description-off-settings": ("document", ("own_description", "spec", "cluster", "layout?", "workload?")),
-    "description-product-off": ("document", ("own_remarks", "spec", "cluster?")),
     "duplicate-key": ("document", ()),
     "expired-waiver": ("document", ()),
     "figures-contradict": ("document", ("spec", "operations?", "cluster?", "layout?")),
@@ -437,7 +436,6 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "date-off-calendar": ("procurement", ("texts",)),
     "delivery-ends-before-site": ("procurement", ("procurement", "remarks")),
     "delivery-misses-date": ("procurement", ("procurement", "operations?", "acceptance?", "texts")),
-    "downtime-off-availability": ("procurement", ("texts",)),
     "energy-beside-rent": ("procurement", ("procurement", "remarks", "own_remarks?")),
     "energy-off-pue": ("procurement", ("procurement?", "remarks", "cluster?", "power?")),
     "export-license-needed": ("procurement", ("procurement", "accelerator", "texts")),
@@ -516,7 +514,6 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 SILENT: dict[str, Callable[..., object]] = {
     "description-off-keys": lambda own_description, spec, cluster, layout, workload: spec.pools or spec.jobs,
     "description-off-settings": lambda own_description, spec, cluster, layout, workload: spec.pools or spec.jobs,
-    "description-product-off": lambda own_remarks, spec, cluster: (not own_remarks or spec.pools or spec.jobs) or not any((cue in own_remarks for cue in ('=', ' are ', ' is ', ' makes ', ' gives ', ' give ', ' for ', '≈', ' sind ', ' sont ', ' son '))),
     "figures-contradict": lambda spec, operations, cluster, layout: not (operations is not None and operations.checkpoint is not None and (operations.checkpoint.write_time is not None)) and (not (operations is not None and operations.failures is not None) and (not any((test.scope for test in spec.acceptance or ())) and (not (spec.cluster is not None and spec.cluster.scale_up is not None and (cluster is not None)) and (not (spec.cluster is not None and spec.cluster.scale_out is not None and spec.cluster.scale_out.levels) and (not (spec.cluster is not None and spec.cluster.software) and ((not (spec.workload.serving.scaling is not None and layout is not None) and (not spec.workload.serving.requests and (not spec.workload.serving.cache_tiers)) if spec.workload is not None and spec.workload.serving is not None else True) and (not (spec.workload is not None and spec.workload.rl is not None)))))))),
     "keys-disagree": lambda operations, written_layout, written_scale_out, layout, networks, spec: (operations is None or (operations.checkpoint if operations else None) is None) and (not len({budget.value for _, budget in spec.power_budgets}) > 1 and (not (written_scale_out is not None and written_scale_out.topology in {'single-switch', 'torus', 'dragonfly'}) and (not (networks is not None and networks.without_links) and (not (networks is not None and networks.seconds_to_fill < 300) and (not (networks is not None and networks.reads_slower) and (not (spec.workload is not None and spec.workload.rl is not None and (spec.workload.rl.weight_sync is not None)) and ((not (spec.workload.serving.session.growth if spec.workload.serving.session is not None else None) is not None if spec.workload is not None and spec.workload.serving is not None else True) and ((layout is None or written_layout is None or layout.capabilities.release is None) or not (written_layout.software_year is not None and abs(written_layout.software_year - layout.software_year) > 1))))))))),
     "launch-settings-off-keys": lambda own_remarks, spec, cluster, layout, workload, catalog: not own_remarks,
@@ -910,7 +907,6 @@ SILENT: dict[str, Callable[..., object]] = {
     "date-off-calendar": lambda texts: '20' not in texts.remarks and texts.procurement.delivery is None,
     "delivery-ends-before-site": lambda procurement, remarks: not procurement.quote,
     "delivery-misses-date": lambda procurement, operations, acceptance, texts: not any((True for index, line in enumerate(procurement.quote or ()))) and (procurement.delivery is None or (not any((True for index, milestone in enumerate(procurement.delivery.milestones or ()))) and (not any((True for sentence in texts.sentences)) and procurement.delivery.weeks is None))),
-    "downtime-off-availability": lambda texts: '%' not in texts.remarks,
     "energy-beside-rent": lambda procurement, remarks, own_remarks: not ([key for key in ('electricity', 'pue') if getattr(procurement, key)] and (bool((procurement.prices or {}).get('node_hour')) and (not (procurement.prices or {}).get('node')))),
     "energy-off-pue": lambda procurement, remarks, cluster, power: not any((cue in remarks for cue in ('Wh', 'PUE', 'lectric', 'nergy', 'trom'))),
     "export-license-needed": lambda procurement, accelerator, texts: not procurement.quote and procurement.delivery is None or (accelerator.vendor not in {'NVIDIA', 'AMD', 'Intel', 'Google', 'Amazon', 'AWS', 'Cerebras', 'Groq'} or (accelerator.peaks.get('bf16').value / 1000000000000.0 * 16 if accelerator.peaks.get('bf16') is not None else 0.0) < 4800.0),

@@ -104,9 +104,16 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Pro
     for sentence, quantities in sentence_quantities(own_remarks):
         if len(quantities) > 1 and _PARTLY.search(sentence) is None:
             problem = next(_total_problems(sentence, quantities, cluster), None)
-            if problem is not None:
+            if problem is not None and not _is_calculation(sentence, own_remarks):
                 yield problem
                 return
+
+
+def _is_calculation(sentence: str, text: str) -> bool:
+    """Whether a sentence of a text writes out a calculation with its signs, which `arithmetic-does-not-close` reports."""
+    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # beside a problem only
+
+    return has_wrong_equation(sentence, text)
 
 
 def _total_problems(sentence: str, quantities: tuple[TextQuantity, ...], cluster: Cluster | None) -> Iterator[Problem]:

@@ -48,7 +48,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-_SPLIT = r"(?:split\w*|br(?:eak|oken?|eaks?)[- ]?out|breakouts?|divided|fanned out|each as|as|aufgeteilt|aufgesplittet|éclaté\w*|divid\w*)"
+_SPLIT = r"(?:split\w{0,12}|br(?:eak|oken?|eaks?)[- ]?out|breakouts?|divided|fanned out|each as|as|aufgeteilt|aufgesplittet|éclaté\w{0,4}|divid\w{0,8})"
 _CUES = pattern(rf"(?i)\d ?G[^.;\n]{{0,80}}?\b{_SPLIT}\b")
 """A rate and a split, which every such sentence holds."""
 _COUNT = rf"(?<![\w.,])(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})"

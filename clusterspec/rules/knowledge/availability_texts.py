@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.quantity import DAY, YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.service_figures import (
-    DAY,
     DIGITS,
-    MONTH,
-    YEAR,
     TextFigure,
     figures_in,
     number_of,
@@ -17,6 +15,7 @@ from clusterspec.rules.knowledge.service_figures import (
     times_in,
     whole_sentences,
 )
+from clusterspec.rules.knowledge.text_units import MONTH
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
@@ -73,6 +72,11 @@ _WHOLE_PERIOD = pattern(
 _EQUALS = pattern(
     r"(?i)=|\b(?:allow\w*|budget|permit\w*|leaves?|that is|that's|i\.e|which is|means?|equals?|corresponds?|or|erlaub\w*|das sind|entspr\w+|lässt|dürfen|soit|autoris\w+|permet\w*|c'est-à-dire|es decir|equivale\w?|permiten?|o sea)\b|\(|:"
 )
+_AT_MOST = pattern(r"(?i)\b(?:at most|no more than|max\w*|up to|höchstens|au plus|como máximo)\b")
+_OUTAGE = pattern(
+    r"(?i)\b(?:down(?:time)?|outages?|unavailab\w*|interruption\w*|standstill|ausf[aä]ll\w*|stillstand\w*|indisponib\w*|caídas?|fermo)\b"
+)
+"""Words behind which a limit of time is that of an availability."""
 _OTHER_TIME = pattern(
     r"(?i)\b(?:maintenance|planned|window|update|repair|restore|recover\w*|rto|mttr|reaction|respon[sd]\w*|business|working|office|wartung|geplant\w*|mantenimiento|each (?:failure|incident|outage))\b"
 )
@@ -91,9 +95,16 @@ def downtimes_in(text: str) -> Iterator[Downtime]:
         for time in times_in(sentence):
             between = sentence[min(shares[0].end, time.end) : max(shares[0].start, time.start)]
             match = _EACH_PERIOD.match(sentence[time.end :]) or _WHOLE_PERIOD.search(sentence)
-            if match is not None and _EQUALS.search(between) is not None and not _names_a_period(time):
+            if match is not None and _equates(between, sentence) and not _names_a_period(time):
                 per = next(name for index, name in enumerate(_PERIODS) if match[f"p{index}"])
                 yield Downtime(shares[0].value, time.value, _PERIODS[per][1], per, sentence)
+
+
+def _equates(between: str, sentence: str) -> bool:
+    """Whether what stands between an availability and a time makes the one the rest of the other."""
+    if _EQUALS.search(between) is not None:
+        return True
+    return _AT_MOST.search(between) is not None and _OUTAGE.search(sentence) is not None
 
 
 def _names_a_period(time: TextFigure) -> bool:
@@ -168,7 +179,7 @@ _OF_REQUESTS = pattern(
 )
 _MAY_FAIL = pattern(
     rf"(?i)(?P<stated>{DIGITS})(?: (?:requests|answers|calls|of them|davon|anfragen))? (?:may|can|are allowed to|dürfen|peuvent|pueden)\b"
-    rf"|\b(?:budget|allow\w*|erlaubt)[^.;\d]{{0,30}}(?P<budget>{DIGITS}) (?:requests|answers|calls|failures|errors|slow|bad|failed|anfragen|fehler)\b"
+    rf"|\b(?:budget|allow\w{{0,8}}|erlaubt)[^.;\d]{{0,30}}(?P<budget>{DIGITS}) (?:requests|answers|calls|failures|errors|slow|bad|failed|anfragen|fehler)\b"
 )
 
 

@@ -35,7 +35,7 @@ PERCENT = pattern(r"(?<![\w.,])(9\d(?:[.,]\d{1,3})?) ?%")
 AVAILABLE = pattern(r"\b(?:availab\w*|uptime|verfügbar\w*|disponib\w*|beschikbaar\w*|tillgänglig\w*)\b")
 MEDIA = (
     r"(?:drives?|disks?|ssds?|nvme|(?:storage )?medi(?:a|um)|laufwerke?n?|festplatten|datenträger|disques?|supports?|"
-    r"discos?|unidades|dischi|supporti|schijven|diskar|harddisk\w*)"
+    r"discos?|unidades|dischi|supporti|schijven|diskar|harddisk\w{0,12})"
 )
 RETURNED = pattern(
     r"\b(?:(?:is|are|be|must be|est|sont|wird|werden|viene|vengono|es|son|é|são|wordt|worden) (?:returned|sent back|handed back)|returns?|restitué\w*|zurückge\w*|zurückzu\w*|retourn\w*|"
@@ -47,11 +47,11 @@ KEPT_DRIVES = pattern(
     r"(?:drives|media|schijven|laufwerke|disques|discos|dischi) (?:stay|remain|are kept|verbleiben|blijven|restent|quedan|ficam|restano))\b"
 )
 STAYS = pattern(
-    rf"\b(?:no|aucun|kein|keine|ningún|ninguna|nenhum\w*|nessun\w*|geen) (?:\w+ ){{0,3}}?{MEDIA}\b[^.]{{0,80}}?\b(?:leaves?|sort|verlässt|sale|sai|esce|verlaat)\b|"
+    rf"\b(?:no|aucun|kein|keine|ningún|ninguna|nenhum\w{{0,4}}|nessun\w{{0,4}}|geen) (?:\w{{1,30}} ){{0,3}}?{MEDIA}\b[^.]{{0,80}}?\b(?:leaves?|sort|verlässt|sale|sai|esce|verlaat)\b|"
     rf"\b{MEDIA}\b[^.]{{0,60}}?\b(?:(?:must|may|do|does|shall|will) (?:not|never) leave|never leaves?|destroyed on site|stay on site|remain on site|"
-    r"verlassen[^.]{0,30}? nicht|ne (?:sort|quitt)\w*|no (?:salen|pueden salir)|non (?:escono|possono uscire))\b|"
-    rf"\b(?:defect\w*|failed|faulty|broken|defekte\w*|défaill\w*|dañad\w*|avariad\w*|guast\w*) {MEDIA}\b[^.]{{0,40}}?"
-    r"\b(?:keep|kept|retain\w*|houden|behouden|behalten|gard\w+|conserv\w*|quedar\w*|ficam|tratten\w*|behåll\w*|behold\w*)\b"
+    r"verlassen[^.]{0,30}? nicht|ne (?:sort|quitt)\w{0,20}|no (?:salen|pueden salir)|non (?:escono|possono uscire))\b|"
+    rf"\b(?:defect\w{{0,20}}|failed|faulty|broken|defekte\w{{0,20}}|défaill\w{{0,20}}|dañad\w{{0,20}}|avariad\w{{0,20}}|guast\w{{0,20}}) {MEDIA}\b[^.]{{0,40}}?"
+    r"\b(?:keep|kept|retain\w{0,20}|houden|behouden|behalten|gard\w{1,20}|conserv\w{0,20}|quedar\w{0,20}|ficam|tratten\w{0,20}|behåll\w{0,20}|behold\w{0,20})\b"
 )
 
 DELIVERED = pattern(

@@ -26,8 +26,8 @@ _RATE = rf"{NUMBER} ?(g|t)(?:i?b|o)/s"
 _RATES = pattern(_RATE)
 _PAIR = pattern(r"(?<![\w.])(\d{1,4}) ?/ ?(?=\d{1,4} ?([gt])(?:i?b|o)/s)")
 """The first of two rates of a store before one unit: `450/200 GB/s`."""
-_READ = r"(?:read\w*|lese\w*|lesend|lettura|lecture|lectura|leitura|odczyt\w*|läs\w*|読み\w*|读\w*|읽기)"
-_WRITE = r"(?:writ\w*|schreib\w*|scrittura|écriture|escritura|escrita|gravação|zapis\w*|skriv\w*|書き\w*|写\w*|쓰기)"
+_READ = r"(?:(?:read|lese|odczyt|läs|読み|读)\w{0,20}|lettura|lecture|lectura|leitura|읽기)"
+_WRITE = r"(?:(?:writ|schreib|zapis|skriv|書き|写)\w{0,20}|scrittura|écriture|escritura|escrita|gravação|쓰기)"
 _OF_KIND = {
     kind: (
         pattern(

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_units import MINUTE, SCALE_WORDS, TIME_WORDS
 from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, sentences_of
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
 
 MOST_CHARACTERS = 16_000
 """Characters of a text that are read: a hostile one may have millions."""
-MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
-MONTH, YEAR = 30.4375 * DAY, 365.25 * DAY
-"""Seconds."""
 _WORDS = NUMBER_WORDS | {
     word: number
     for number, words in enumerate(
@@ -38,14 +37,10 @@ _WORDS = NUMBER_WORDS | {
     for word in words.split()
 }
 """Numbers as words; `once` is read beside a noun only."""
-_GROUPS = r"\d{1,3}(?:[,.\u2009\u202f ']\d{3}){1,4}(?![\d.,]*\d)"
+_GROUPS = r"\d{1,3}(?:[,.\u2009\u202f ']\d{3}){1,4}(?![\d.,]{0,20}\d)"
 DIGITS = rf"(?<![\w.,])(?:{_GROUPS}|\d{{1,15}}(?:[.,]\d{{1,6}})?)"
 """The pattern of a number, with or without signs between thousands."""
-_SCALES = {
-    **{"k": 1e3, "thousand": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3, "ki": 1024.0},
-    **{"m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6, "millones": 1e6},
-    **{"b": 1e9, "bn": 1e9, "g": 1e9, "mrd": 1e9, "billion": 1e9, "milliarden": 1e9, "milliards": 1e9},
-}
+_SCALES = SCALE_WORDS | {"k": 1e3, "ki": 1024.0, "m": 1e6, "b": 1e9, "g": 1e9}
 _SCALE = r"(?: ?(?:Ki|k|K|M|B|G)\b| (?:mn|bn|thousand|tausend|mille|mil|million(?:s|en)?|millones|billion|milli?ards|Milliarden|Millionen)\b| Mio\.?| Mrd\.?)"
 _NOUNS = {
     "requests": r"requests?|reqs?|quer(?:y|ies)|calls?|prompts?|anfragen?|aufrufe|requêtes?|peticion(?:es)?|solicitud(?:es)?|consultas?",
@@ -61,16 +56,11 @@ _NOUNS = {
 UNITS = ("nodes", "engines", "accelerators", "zones")
 """The kinds that carry load."""
 _NOUN = "|".join(f"(?P<{kind}>{words})" for kind, words in _NOUNS.items())
-_PERIODS = {
-    **dict.fromkeys(("s", "sec", "second", "sekunde", "seconde", "segundo"), 1.0),
-    **dict.fromkeys(("min", "minute", "minuto"), MINUTE),
-    **dict.fromkeys(("h", "hour", "stunde", "heure", "hora"), HOUR),
-    **dict.fromkeys(("day", "d", "tag", "jour", "día", "dia"), DAY),
-    **dict.fromkeys(("week", "woche", "semaine", "semana"), 7 * DAY),
-    **dict.fromkeys(("month", "monat", "mois", "mes"), MONTH),
-    **dict.fromkeys(("year", "jahr", "an", "año"), YEAR),
-}
-_PERIOD = "|".join(sorted(_PERIODS, key=len, reverse=True))
+_PERIOD = (
+    "sekunde|seconde|segundo|second|sec|s|minute|minuto|min|stunde|heure|hora|hour|h|jour|día|dia|day|tag|d|semaine|semana|woche|week"
+    "|monat|month|mois|mes|jahr|year|año|an"
+)
+_SECONDS = TIME_WORDS | {"d": DAY}
 EACH = r"(?:per|each|every|an?|for each|pro|je|jede[rmns]?|par|chaque|por|cada|al|à la)"
 """Words before what a rate is counted for."""
 _RATE = rf"(?: ?/ ?(?P<slash>{_PERIOD})\b| {EACH} (?P<each>{_PERIOD})\b)"
@@ -139,7 +129,7 @@ def figures_in(sentence: str) -> list[TextFigure]:
             scale = _scale_of(match["scale"])
             counted = number_of(match["digits"], whole=scale == 1) if match["digits"] else _WORDS[match["word"].lower()]
             value, per = counted * scale, match["slash"] or match["each"]
-            period = _PERIODS[per.lower()] if per else 0.0
+            period = _SECONDS[per.lower()] if per else 0.0
         found.append(TextFigure(value, kind, period, match.start(), match.end()))
     return found
 
@@ -164,7 +154,7 @@ def _unit_seconds(unit: str) -> float:
     """Seconds of the word or sign of a unit, in the singular or the plural."""
     if unit.startswith(("ms", "milli")):
         return 1e-3
-    return next(_PERIODS[each] for each in (unit, unit[:-1], unit[:-2]) if each in _PERIODS)
+    return _SECONDS[unit]
 
 
 def percentages_in(sentence: str) -> list[TextFigure]:

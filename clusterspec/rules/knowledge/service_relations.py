@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.service_figures import (
-    DAY,
     DIGITS,
     TextFigure,
     figures_in,
@@ -33,7 +33,7 @@ class Derived(NamedTuple):
 
 _FLYING = pattern(
     rf"(?i)(?P<count>{DIGITS})(?P<kilo>k)? (?:(?:requests?|users?|streams?|sessions?|answers?|conversations?|sequences?|anfragen|requêtes|peticiones) )?(?:are |is )?"
-    r"(?:in[- ]flight|concurrent(?:ly)?(?: requests?| users?| streams?)?|at (?:once|a time|the same time)|simultaneous\w*|gleichzeitig\w*|en vol|en vuelo|simultan\w*|in parallel|open at a time|open (?:streams|requests|connections|calls|sessions))\b"
+    r"(?:in[- ]flight|concurrent(?:ly)?(?: requests?| users?| streams?)?|at (?:once|a time|the same time)|simultan\w{0,16}|gleichzeitig\w{0,8}|en vol|en vuelo|in parallel|open at a time|open (?:streams|requests|connections|calls|sessions))\b"
 )
 _SPEED = pattern(
     r"(?i)^ ?(?:a|per|/|each|pro|par|por) ?(?:\w+ )?(?:tokens?|steps?|chunks?)\b|^ ?(?:ttft|tpot|to first|between|of prefill|queue|wait|timeout|peak|apart|interval|window)"

@@ -12,7 +12,9 @@ from clusterspec.rules.knowledge.text_expressions import (
     has_known_unit,
     word_at,
 )
-from clusterspec.rules.knowledge.text_tokens import UNITS, Dimensions, Token, word_set
+from clusterspec.rules.knowledge.text_tokens import UNITS, Dimensions, Token, tokens_of, word_set
+from clusterspec.rules.knowledge.written_numbers import CALCULATION_CUES
+from clusterspec.standard import sum_of
 
 MOST_OPERANDS = 12
 _EQUALS = frozenset("=≈:")
@@ -31,6 +33,13 @@ _JOINS = word_set("and und et y e plus minus less or og och up another further")
 _NOT_RESULTS = word_set("times x more less fewer of % ‰ to and or und et per")
 
 
+_PARTS = word_set(
+    "port ports lane lanes link links fiber fibers fibre fibres strand strands end ends cable cables nic nics gpu gpus accelerator "
+    "accelerators chip chips die dies core cores drive drives dimm dimms stack stacks rank ranks supply supplies"
+)
+"""Things of which another thing may have several."""
+
+
 class WrittenEquation(NamedTuple):
     """A calculation in a text: the values of its left side by the readings of its digits, and its result as written."""
 
@@ -42,6 +51,8 @@ class WrittenEquation(NamedTuple):
     rough: bool
     before: tuple[float, ...]
     """Numbers that stand before the calculation, and may multiply it: `3 drawers of 24 x 30.72 TB`."""
+    slack: float = 0.0
+    """Relative rounding of the numbers on the left side that a word or a letter scales."""
 
 
 def equations_in(tokens: Sequence[Token], text: str) -> Iterator[WrittenEquation]:
@@ -69,11 +80,19 @@ def equations_in(tokens: Sequence[Token], text: str) -> Iterator[WrittenEquation
         if len({each.unit for each in (*tokens[start:at], result) if each.unit and each.dimensions[0]}) > 1:
             continue  # an exchange rate
         alike = any(result.dimensions) and results[0].dimensions in (result.dimensions, _without_period(result))
-        if not equals and not alike:
+        noun = word_at(tokens, place + 1)
+        same = not any((*result.dimensions, *results[0].dimensions)) and noun == results[0].noun != ""
+        if not equals and not alike and not same:
             continue  # `64 x 5,000 tokens are 22.5 GB`
         before = tuple(each.values[0] for each in tokens[max(0, start - 12) : start] if each.values)
         yield WrittenEquation(
-            text[tokens[start].start : result.end], results, result, word_at(tokens, place + 1), rough, before
+            text[tokens[start].start : result.end],
+            results,
+            result,
+            noun,
+            rough,
+            before,
+            sum_of(_rounding(each, each.values[0]) for each in tokens[start:at] if each.factor != 1 and each.values[0]),
         )
 
 
@@ -131,10 +150,14 @@ def _goes_on(tokens: Sequence[Token], start: int) -> bool:
 
 EXACT, ROUGH = 0.01, 0.08
 """Relative differences up to which a result is right, and one that the text calls approximate."""
-_POWERS = (*(1000.0**power for power in range(-3, 4)), *(1024.0**power for power in range(-3, 4)))
+MOST_ROUNDED = 0.1
+"""Relative difference up to which zeros stand for rounded digits."""
+_POWERS = (*(1000.0**power for power in range(-7, 8)), *(1024.0**power for power in range(-3, 4)))
 _UNITS = (8.0, 12.0, 24.0, 60.0, 100.0, 365.0, 3600.0, 8760.0, 86400.0)
 _SHIFTS = (*_POWERS, *(each**sign for each in _UNITS for sign in (1, -1)))
 """Factors between the numbers of one figure in two units, of which one is not written."""
+_RATE_SHIFTS = (2.0, 0.5, 8.0, 1 / 8)
+"""Both directions of a link, and bits for bytes, which other rules report."""
 
 
 def is_wrong(equation: WrittenEquation) -> bool:
@@ -148,11 +171,23 @@ def is_wrong(equation: WrittenEquation) -> bool:
     return not any(_holds(left, value, equation) for left in equation.left for value in equation.result.values)
 
 
+def has_wrong_equation(sentence: str, text: str) -> bool:
+    """Whether a sentence of a text writes out a calculation that does not close, which `arithmetic-does-not-close` reports.
+
+    >>> has_wrong_equation(text := "900 kW x 12 EUR per kW = 12,800 EUR", text)
+    True
+    >>> has_wrong_equation(text := "900 kW at 12 EUR per kW: 12,800 EUR", text)
+    False
+    """
+    read = any(cue in text for cue in CALCULATION_CUES)
+    return read and any(is_wrong(each) for each in equations_in(tokens_of(sentence), sentence))
+
+
 def _holds(left: Result, written: float, equation: WrittenEquation) -> bool:
     if not written:
         return True
     token = equation.result
-    tolerance = (ROUGH if equation.rough else EXACT) + _rounding(written)
+    tolerance = (ROUGH if equation.rough else EXACT) + _rounding(token, written) + equation.slack
     ratios = [left.value / (written * token.scale)]
     alike = left.dimensions == token.dimensions and (any(left.dimensions) or left.value == left.plain)
     if not alike and left.dimensions == _without_period(token):
@@ -161,10 +196,14 @@ def _holds(left: Result, written: float, equation: WrittenEquation) -> bool:
         return True  # of summands without a unit some may be counts of other things
     elif not alike:
         ratios += [left.plain / written * shift for shift in _SHIFTS]
+    if token.dimensions[3] and (token.dimensions[2] or "s" in token.per):
+        ratios += [ratio * shift for ratio in ratios[:1] for shift in _RATE_SHIFTS]
     ratios += [ratio * each for ratio in ratios[:2] for each in equation.before if each]
     ratio = ratios[0]
-    if left.noun != equation.noun and not any(token.dimensions) and ratio > 0:
-        ratios.append(max(ratio, 1 / ratio) / max(1, round(max(ratio, 1 / ratio))))  # 96 dies are 48 packages
+    if left.noun != equation.noun and not any(token.dimensions) and ratio > 0 and written.is_integer():
+        ratios.append(ratio / max(1, round(ratio)))  # 96 dies are 48 packages
+        if equation.noun.partition("-")[0] in _PARTS:
+            ratios.append(ratio * max(1, round(1 / ratio)))  # 8 cards have 16 ports
     return any(abs(each - 1) <= tolerance for each in ratios)
 
 
@@ -174,9 +213,14 @@ def _without_period(token: Token) -> Dimensions | None:
     return UNITS[token.unit][1] if periods and len(periods) == len(token.per) else None
 
 
-def _rounding(written: float) -> float:
-    """Half a unit of the last digit of a number, relative to it; zeros at the end of a whole number are rounded."""
+def _rounding(token: Token, value: float) -> float:
+    """Half a unit of the last digit of a value of a number, relative to it. Zeros at the end of a whole number may be rounded, by a
+    tenth at most.
+    """
+    written = value / token.factor
     digits = f"{written:.12g}"
+    if "e" in digits:
+        return EXACT
     decimals = len(digits.partition(".")[2])
     zeros = len(digits) - len(digits.rstrip("0")) if not decimals else 0
-    return min(0.5 * 10.0 ** (zeros - decimals) / written, 0.5) if "e" not in digits else EXACT
+    return min(0.5 * 10.0 ** (zeros - decimals) / written, MOST_ROUNDED if zeros else 0.5)

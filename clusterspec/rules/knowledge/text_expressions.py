@@ -44,7 +44,8 @@ def has_known_unit(tokens: Sequence[Token], at: int) -> bool:
     if token.unit or at + 1 >= len(tokens) or tokens[at + 1].kind != "word":
         return True
     follows = tokens[at + 1]
-    plain = len(follows.text) > 3 and follows.text.isalpha() and not follows.text.isupper()
+    letters = follows.text.replace("-", "")
+    plain = len(letters) > 3 and letters.isalpha() and not letters.isupper()
     return follows.start != token.end and (plain or follows.text.lower() in _SHORT_NOUNS)
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from itertools import islice
 
-from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_units import SCALE_WORDS, TIME_WORDS
 from clusterspec.rules.knowledge.written_numbers import belongs_to_something_else, sentences_of
 from clusterspec.standard import pattern, recent
 
@@ -26,21 +26,9 @@ _SCALE = (
     r"(?: ?(?P<prefix>bn|[kKMBGT])(?:(?![\w%/-])|(?=GPU-?h))|[ -](?P<scale>thousand|million|billion|trillion|tausend|Tausend|Mio\.?|Mrd\.?|Millionen|Milliarden|"
     r"Billionen|mille|millions|milliards|millones|mil millones|billones)\b)?"
 )
-_TIMES = {
-    "s": 1.0, "sec": 1.0, "second": 1.0, "sekunde": 1.0, "seconde": 1.0, "segundo": 1.0,
-    "min": 60.0, "minute": 60.0, "minuto": 60.0,
-    "h": HOUR, "hr": HOUR, "hour": HOUR, "stunde": HOUR, "std": HOUR, "heure": HOUR, "hora": HOUR,
-    "day": DAY, "tag": DAY, "tage": DAY, "jour": DAY, "día": DAY, "dia": DAY,
-    "week": 7 * DAY, "woche": 7 * DAY, "semaine": 7 * DAY, "semana": 7 * DAY,
-}  # fmt: skip
 _FLOP_PREFIX = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21, "Y": 1e24}
 _BYTE_PREFIX = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
-_SCALES = {
-    "k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "G": 1e9, "T": 1e12,
-    "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "tausend": 1e3, "Tausend": 1e3, "Mio": 1e6, "Mrd": 1e9,
-    "Millionen": 1e6, "Milliarden": 1e9, "Billionen": 1e12, "mille": 1e3, "millions": 1e6, "milliards": 1e9,
-    "millones": 1e6, "mil millones": 1e9, "billones": 1e12,
-}  # fmt: skip
+_LETTERS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "G": 1e9, "T": 1e12}
 _PART = r"(?:[\w-]{0,8}\d[\w-]{0,8} |quad-[\w-]{1,8} )?"
 _UNIT = (
     r"(?:(?P<accelerator_hour>(?:[A-Z]{1,2}\d{1,3}\w?[ -]|real )?(?:GPU|chip|accelerator|TPU|card)[ -]?(?:hours?|hrs?|h)|GPUh|GPU-?Stunden|heures[ -](?:de )?GPU|horas[ -](?:de )?GPU)"
@@ -135,9 +123,8 @@ def _quantities(sentence: str) -> Iterator[TextQuantity]:
         groups = match.groupdict()
         unit, factor = _unit(groups)
         digits, written = _digits(groups, match[0])
-        scale = _SCALES.get(
-            (groups["prefix"] or groups["scale"] or groups["bare"] or groups["amount"] or "").rstrip("."), 1.0
-        )
+        letter, word = groups["prefix"] or groups["bare"], groups["scale"] or groups["amount"]
+        scale = _LETTERS[letter] if letter else SCALE_WORDS[word.lower().rstrip(".")] if word else 1.0
         power = 10.0 ** (int(groups["exponent"] or 0) + int(groups["power"] or 0))
         last = 10.0 ** -len(digits.partition(".")[2]) if "." in digits else 1.0
         if groups["power"] is None and match[0].endswith(("/", "-")):
@@ -161,8 +148,7 @@ def _digits(groups: dict[str, str | None], words: str) -> tuple[str, str]:
 def _unit(groups: dict[str, str | None]) -> tuple[str, float]:
     """The unit of a match, and its factor in the unit of its kind."""
     if (word := groups["time"]) is not None:
-        plain = word.lower()
-        return SECOND, _TIMES.get(plain) or _TIMES.get(plain.rstrip("ns")) or _TIMES[plain.rstrip("s")]
+        return SECOND, TIME_WORDS[word.lower()]
     if (word := groups["size"]) is not None:
         return BYTE, 1.0 if word.lower().startswith("byte") else _BYTE_PREFIX[word[:-1]]
     if (word := groups["per_second"]) is not None:

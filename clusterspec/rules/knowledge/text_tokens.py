@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from clusterspec.quantity import DAY, HOUR, YEAR
+from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
+from clusterspec.rules.knowledge.text_units import SCALE_WORDS, TIME_WORDS
 from clusterspec.standard import pattern
 
 MOST_TOKENS = 4000
 """Tokens of a text that are read."""
-MONTH = YEAR / 12
 DIGITS = r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?!\d)|\d{1,3}(?:[ ,.'’\u00a0\u2009\u202f]\d{3})+(?!\d)(?:[.,]\d{1,9}(?!\d))?|\d{1,15}(?:[.,]\d{1,12})?"
 """The digits of a number with any sign between thousands and before decimals, and in lakhs and crores."""
 _TOKEN = pattern(
@@ -27,21 +27,26 @@ _TOKEN = pattern(
 """A date, a sign of a calculation, a number, a sign of a unit, a word, or another sign."""
 _THOUSANDS = re.compile(r"[ ,.'’\u00a0\u2009\u202f]")
 SCALES = {
-    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "mille": 1e3, "mil": 1e3,
-    "m": 1e6, "mn": 1e6, "mm": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6, "millionen": 1e6, "millones": 1e6, "milhões": 1e6,
-    "mln": 1e6, "mill": 1e6, "miljoen": 1e6, "milioni": 1e6, "bn": 1e9, "mld": 1e9, "billion": 1e9, "billions": 1e9, "mrd": 1e9, "milliarden": 1e9, "milliards": 1e9, "crore": 1e7, "lakh": 1e5,
-    "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
+    **SCALE_WORDS, "k": 1e3, "m": 1e6, "mm": 1e6, "crore": 1e7, "lakh": 1e5, "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
 }  # fmt: skip
 """Words that scale the number before them; single letters only beside money."""
+_COUNT_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "T": 1e12}
+"""Letters that scale a count, at the end of what is counted or before one of `_COUNTED`."""
 Dimensions = tuple[int, int, int, int]
 """Powers of money, watts, seconds and bytes."""
 _NONE, _MONEY, _WATT, _TIME, _BYTE = (0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
-_ENERGY = (0, 1, 1, 0)
+_ENERGY, _RATE = (0, 1, 1, 0), (0, 0, -1, 1)
 
 
 def word_set(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
+
+
+_COUNTED = word_set(
+    "token tokens jetons sequence sequences sample samples example examples document documents docs page pages word words "
+    "image images file files prompt prompts answer answers request requests parameter parameters params step steps"
+)
 
 
 def _units_of(dimensions: Dimensions, value: float, words: str) -> dict[str, tuple[float, Dimensions]]:
@@ -61,19 +66,16 @@ UNITS: Mapping[str, tuple[float, Dimensions]] = {
     **_units_of(_ENERGY, 1e3 * HOUR, "kWh KWh kwh"),
     **_units_of(_ENERGY, 1e6 * HOUR, "MWh mwh"),
     **_units_of(_ENERGY, 1e9 * HOUR, "GWh gwh"),
-    **_units_of(_TIME, HOUR, "h hour hours hr hrs Std stunde stunden heure heures hora horas ore uur timmar timer"),
-    **_units_of(_TIME, DAY, "day days tag tage tagen jour jours día días dia dias giorni giorno dagen dag"),
-    **_units_of(_TIME, 7 * DAY, "week weeks woche wochen semaine semaines semana semanas settimane settimana weken"),
-    **_units_of(
-        _TIME, MONTH, "month months monat monate monaten mois mes meses mesi mese maanden maand månader måneder"
-    ),
-    **_units_of(
-        _TIME, YEAR, "year years yr yrs annum jahr jahre jahren an ans année années año años ano anos anni anno jaar år"
-    ),
+    "Std": (HOUR, _TIME),
+    **{word: (seconds, _TIME) for word, seconds in TIME_WORDS.items()},
     **_units_of(_BYTE, 1e6, "MB"),
     **_units_of(_BYTE, 1e9, "GB"),
     **_units_of(_BYTE, 1e12, "TB"),
     **_units_of(_BYTE, 1e15, "PB"),
+    **_units_of(_BYTE, 1e9 / 8, "Gb Gbit"),
+    **_units_of(_BYTE, 1e12 / 8, "Tb Tbit"),
+    **_units_of(_RATE, 1e9 / 8, "Gbps"),
+    **_units_of(_RATE, 1e12 / 8, "Tbps"),
     "%": (0.01, _NONE),
     "‰": (0.001, _NONE),
 }
@@ -114,6 +116,8 @@ class Token(NamedTuple):
     values: tuple[float, ...] = ()
     unit: str = ""
     per: tuple[str, ...] = ()
+    factor: float = 1.0
+    """What a letter or a word behind the digits multiplies them by: `million`, `k`."""
 
     @property
     def dimensions(self) -> Dimensions:
@@ -165,8 +169,8 @@ def tokens_of(text: str) -> list[Token]:
 
     >>> [(each.values, each.unit, each.per) for each in tokens_of("USD 1,404.00, 0.162 EUR per kWh, 9.5 kW") if each.values]
     [((1404.0,), 'USD', ()), ((0.162,), 'EUR', ('kWh',)), ((9.5,), 'kW', ())]
-    >>> [each.values for each in tokens_of("2.3 million EUR, 40 TB/month, H100") if each.values]
-    [(2300000.0,), (40.0,)]
+    >>> [each.values for each in tokens_of("2.3 million EUR, 40 TB/month, H100, 4.2 M tokens, 3 M of fiber") if each.values]
+    [(2300000.0,), (40.0,), (4200000.0,), (3.0,)]
     """
     plain = [
         Token(str(match.lastgroup), match[0], match.start(), match.end())
@@ -232,7 +236,10 @@ def _number_token(plain: list[Token], at: int, before: Token | None, decimal: st
     scale = SCALES.get(follows.lower(), 1.0)
     after = unit_of(plain[at + 1].text) if at + 1 < len(plain) else ""
     of_money = before is not None or (after != "" and UNITS[after][1] == _MONEY)
-    if scale != 1.0 and (len(follows) > 2 or of_money or not follows.isascii()):
+    counts = _scale_of_count(plain, at)
+    if counts != 1.0 and not of_money:
+        scale, at = counts, at + 1
+    elif scale != 1.0 and (len(follows) > 2 or of_money or not follows.isascii()):
         at += 1
         if at < len(plain) and plain[at].text == "." and follows.lower() in ("mio", "mrd", "tsd"):
             at += 1
@@ -252,4 +259,12 @@ def _number_token(plain: list[Token], at: int, before: Token | None, decimal: st
     if len(values) > 1 and scale == 1.0 and unit and UNITS[unit] == (1.0, _MONEY) and not per:
         values = values[:1]  # an amount has no three decimals
     values = tuple(value * scale for value in values)
-    return Token("number", token.text, token.start, plain[at - 1].end, values, unit, tuple(per)), at
+    return Token("number", token.text, token.start, plain[at - 1].end, values, unit, tuple(per), scale), at
+
+
+def _scale_of_count(plain: list[Token], at: int) -> float:
+    """The scale of a count that the token at an index is; 1 without one."""
+    scale = _COUNT_SCALES.get(plain[at].text, 1.0) if at < len(plain) else 1.0
+    behind = plain[at + 1] if at + 1 < len(plain) else None
+    ends = behind is None or behind.kind == "op" or behind.text in ",.;:"
+    return scale if ends or (behind is not None and behind.text.lower() in _COUNTED) else 1.0

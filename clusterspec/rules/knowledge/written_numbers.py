@@ -29,6 +29,8 @@ NUMBER_WORDS = {
     )
 }
 """Numbers that texts write as words."""
+CALCULATION_CUES = ("=", "≈", "×", " x ", "% of", "% von", "% der", "% de", "% van", "% di", " each ")
+"""Signs without one of which a text has no calculation that `arithmetic-does-not-close` reads."""
 _PLAIN = r"\d{1,3}(?:[ ,.'\u2009\u202f]\d{3}){1,3}(?![\d.,])|\d{1,7}(?![.,]\d)"
 """A whole number, with or without signs between thousands."""
 _UNIT_WORDS = r"((?: ?(?![x×*] ?\d)[^\W\d_]{1,14}(?:-[^\W\d_]{1,14})?){0,3})"

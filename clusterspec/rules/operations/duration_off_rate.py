@@ -110,7 +110,7 @@ _OF_STEP = pattern(
 )
 _STEP_TIME = pattern(r"(?i)\b(?:step|iteration)[ -]time(?: of| is|:)?(?: about)? $|\bschrittzeit(?: von)? $")
 _TAKES = pattern(
-    r"(?i)\b(?:so|takes?|lasts?|is|are|in|needs?|for|runs?|total(?:s|ing)?|makes?|=|≈|after|about|within|dauer[nt]|sind|en|dure(?:nt)?|soit|prend|dura[n]?|tarda|son)[ :]?(?: ?about| ?some| ?only| ?roughly| ?~| ?the)* ?$|, $|: $|\($"
+    r"(?i)\b(?:so|takes?|lasts?|is|are|in|needs?|for|runs?|total(?:s|ing)?|makes?|=|≈|after|about|within|dauer[nt]|sind|en|dure(?:nt)?|soit|prend|dura[n]?|tarda|son)[ :]?(?: ?about| ?some| ?only| ?roughly| ?~| ?the){0,3} ?$|, $|: $|\($"
 )
 _WITH_MORE = pattern(
     r"(?i)\b(?:restart\w*|evaluat\w*|interrupt\w*|failures?|reserv\w*|margin|queue\w*|including|incl|book\w*|overhead|slack|attention|contract|recover\w*|between|every|warm\w*|first|last|ago|neustart\w*|per day)\b"

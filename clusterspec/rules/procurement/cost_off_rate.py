@@ -57,6 +57,7 @@ from math import prod
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import amount_text
+from clusterspec.rules.knowledge.text_equations import has_wrong_equation
 from clusterspec.rules.knowledge.text_figures import PricedAmount, clauses_of, other_numbers, priced_amounts
 from clusterspec.rules.knowledge.text_tokens import names_money
 from clusterspec.rules.parts import PurchaseTexts
@@ -82,8 +83,9 @@ def check(texts: PurchaseTexts) -> Iterator[Problem]:
     for index, each in enumerate((delivery.milestones if delivery is not None else None) or ()):
         placed.append((("procurement", "delivery", "milestones", index), each))
     for at, sentence in placed:
+        text = texts.remarks if at == ("description",) else sentence
         for found in priced_amounts(sentence):
-            if _is_slip(found, sentence):
+            if _is_slip(found, sentence) and not has_wrong_equation(sentence, text):
                 cost, quantity, rate = found.cost, found.quantity, found.rate
                 message = (
                     f"{quantity.text} {quantity.unit} at {rate.text} {rate.unit} per {' and '.join(rate.per)} are "

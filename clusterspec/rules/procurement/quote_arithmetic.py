@@ -177,7 +177,7 @@ def _sum_of_lines(procurement: ProcurementSpec) -> float:
 
 
 _TAX = pattern(
-    rf"(?i)^\W*(?:[\w.-]+\W+)?(?:{TAX_NAMES}|hst|pst|qst|icms|tax|ust|消費税|増値税|增值税|부가세|부가가치세)(?![\w])"
+    rf"(?i)^\W{{0,20}}(?:[\w.-]{{1,40}}\W{{1,20}})?(?:{TAX_NAMES}|hst|pst|qst|icms|tax|ust|消費税|増値税|增值税|부가세|부가가치세)(?![\w])"
 )
 """The name of a tax that begins a line, after a number of the line or a word for the sum."""
 

@@ -143,7 +143,7 @@ _UNTIL = pattern(
 )
 _OF_USAGE = pattern(r"\b(?:usage|metered|consum\w*|credits?|gutschrift|crédit|crédito|credito)\b")
 _ONLY_ON = pattern(
-    r"\b(?:\w*rabatt\w*|discount|rebate|descuento|remise|sconto|desconto|korting|alennus|rabat)\b[^;]{0,120}?"
+    r"\b(?:\w{0,30}rabatt\w{0,20}|discount|rebate|descuento|remise|sconto|desconto|korting|alennus|rabat)\b[^;]{0,120}?"
     r"\b(?:only|nur|solo|sólo|só|seulement|uniquement|apenas|somente|alleen|slechts|enbart|endast|kun|vain|tylko)\b[^;]{0,60}?"
     r"\b(?:pos|positions?|items?|lines?|lots?|clins?|partidas?|voci|postes?|lignes?|itens|regels?|poz)\b\.? ?(\d{1,2}) ?"
     r"(?:bis|to|through|-|–|a|à|au|al|até|tot|till|til|do) ?(?:pos\.? ?)?(\d{1,2})\b"

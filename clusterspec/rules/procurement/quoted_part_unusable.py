@@ -186,7 +186,7 @@ _BY_RACK = pattern(
 )
 """Words of a line whose quantity may count racks or sets."""
 _SUPPLY = pattern(
-    rf"(?:(\d{{1,2}}) ?[x×] ?)?{NUMBER} ?(k?)w(?:[- ]class|atts?)? (?:[a-z]+ )?(?:supply|supplies|psus?|power supply|power supplies|netzteile?|alimentations?|fuentes?)\b"
+    rf"(?:(\d{{1,2}}) ?[x×] ?)?{NUMBER} ?(k?)w(?:[- ]class|atts?)? (?:[a-z]{{1,20}} )?(?:supply|supplies|psus?|power supply|power supplies|netzteile?|alimentations?|fuentes?)\b"
 )
 _PASSIVE = pattern(r"\bserver edition\b|\bpassiv\w*\b")
 _CARD = pattern(r"\bconnectx|\bcx-?[6-9]\b|\bmcx\w*|\b(?:nics?|adapters?)\b")

@@ -57,11 +57,11 @@ RULE = Rule.of(__name__, "warning", "likely")
 _CUES = ("p50", "p9", "percentil", "perzentil", "centile", "quantil")
 _PERCENTILE = r"(?:p(?:50|75|90|95|98|99|99[.,]9|999)(?:s\b|\b)|\d\d(?:\.\d)?th percentiles?\b|percentiles?\b|perzentile?n?\b|centiles?\b|percentil(?:es)?\b|quantil\w{0,4}\b)"
 _MEAN = r"(?:means?|averages?|avg|mittel(?:wert)?|durchschnitt|moyenne|media|promedio)"
-_WORDS = r"(?:(?!(?:and|or|und|oder|et|ou|y|o|plus|beside|with|while|but)\b)[^\W_]+(?:-[^\W_]+)? ){0,4}?"
+_WORDS = r"(?:(?!(?:and|or|und|oder|et|ou|y|o|plus|beside|with|while|but)\b)[^\W_]{1,30}(?:-[^\W_]{1,30})? ){0,4}?"
 _AVERAGED = pattern(
     rf"(?i)\b{_MEAN}(?: value)?s?(?: is taken)? (?:of|over|across|der|des|von|über|de|sur|d'|sobre|from) {_WORDS}{_PERCENTILE}"
     rf"|\b(?:mean|average|averaged|mittlere[rsn]?|gemittelte[rsn]?|durchschnittliche[rsn]?) {_PERCENTILE} (?:of|over|across|der|des|von|über) (?:the |all |its |our |alle\w? |aller )"
-    rf"|\b{_PERCENTILE}[^.;,]{{0,50}}? (?:(?:(?:is|are|was|were)(?: then)?|and(?: then)?) averaged|(?:werden|wird) (?:\w+ )?gemittelt|(?:est|sont) moyennés?|se promedian?)\b"
+    rf"|\b{_PERCENTILE}[^.;,]{{0,50}}? (?:(?:(?:is|are|was|were)(?: then)?|and(?: then)?) averaged|(?:werden|wird) (?:\w{{1,20}} )?gemittelt|(?:est|sont) moyennés?|se promedian?)\b"
     rf"|\baverag(?:e|es|ing) (?:of |over )?(?:the |all |their |its )?{_WORDS}{_PERCENTILE}"
     rf"|\b{_PERCENTILE}[^;]{{0,60}}\(\d[\d.,]{{0,6}}(?: ?m?s)?(?: ?\+ ?\d[\d.,]{{0,6}}(?: ?m?s)?){{1,6}}\) ?/ ?\d"
     rf"|\b{_PERCENTILE}[^;]{{0,80}}\) averages?(?: out)?(?: to| at)? \d"

@@ -129,6 +129,8 @@ def check(
         return
     rate = workload.serving.request_rate if workload is not None and workload.serving is not None else None
     for found in _derived_figures(text, rate):
+        if _is_calculation(found.sentence, own_remarks):
+            continue
         yield RULE.problem(place_of(found.sentence, spec), found.message, "correct the figure, or those beside it")
         return
     if layout is None or cluster is None or workload is None or workload.serving is None or layout.separate_engines:
@@ -140,6 +142,13 @@ def check(
             message = f"the text has {plural(engines, 'engine')} of {plural(ranks, 'accelerator')}, and by the keys an engine has {own:g}"
             yield RULE.problem(place_of(sentence, spec), message, "correct the text or the layout")
             return
+
+
+def _is_calculation(sentence: str, text: str) -> bool:
+    """Whether a sentence of a text writes out a calculation with its signs, which `arithmetic-does-not-close` reports."""
+    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # beside a problem only
+
+    return has_wrong_equation(sentence, text)
 
 
 def _derived_figures(text: str, rate: float | None) -> Iterator[Derived]:

@@ -8,9 +8,10 @@ accepts rounding, and a factor of two where the sentence mentions directions. Ot
 bits for bytes.
 
 In a spec: calculations of the description, the comments, the milestones and the lines of the quote whose result does not follow
-from their figures, in numbers of things, money, power, energy, times and percents: `8 nodes x 9.5 kW = 67 kW`, `0.5 % of
-9,944,352 = 497,218`, `16 servers at 412,000 GBP each cost 6,952,000 GBP`. Commas and points may separate thousands or decimals,
-a result may be rounded in its last digit, and units that the rule does not know are left alone.
+from their figures, in numbers of things (also with prefixes, as in `4.2 M tokens`), money, power, energy, sizes, rates of links,
+times and percents: `8 nodes x 9.5 kW = 67 kW`, `0.5 % of 9,944,352 = 497,218`, `16 servers at 412,000 GBP each cost 6,952,000
+GBP`. Commas and points may separate thousands or decimals, a result may be rounded in its last digit, and units that the rule
+does not know are left alone.
 
 ## Why it matters
 
@@ -69,21 +70,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.written_numbers import CALCULATION_CUES
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 from clusterspec.units.display import plain
 
 RULE = Rule.of(__name__, "error", "likely")
-CUES = ("=", "≈", "×", " x ", "% of", "% von", "% der", "% de", "% van", "% di", " each ")
-"""Signs without one of which a text has no calculation that is read."""
 LONGEST = 90
 """Characters of a calculation that a message quotes."""
 
 
 def check(spec: Spec, remarks: str) -> Iterator[Problem]:
     bought = spec.procurement
-    if bought is None and not any(cue in remarks for cue in CUES):
+    if bought is None and not any(cue in remarks for cue in CALCULATION_CUES):
         return
     milestones = bought.delivery.milestones if bought is not None and bought.delivery is not None else None
     texts: list[tuple[Path, str]] = [(("description",), remarks)]
@@ -91,7 +91,7 @@ def check(spec: Spec, remarks: str) -> Iterator[Problem]:
     lines = bought.quote or () if bought is not None else ()
     texts += [(("procurement", "quote", at, "part"), line.part or "") for at, line in enumerate(lines)]
     for path, text in texts:
-        if any(cue in text for cue in CUES):
+        if any(cue in text for cue in CALCULATION_CUES):
             yield from _wrong_calculations(path, text)
 
 
