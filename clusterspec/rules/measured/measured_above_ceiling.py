@@ -3,7 +3,7 @@
 ## What it finds
 
 A bus bandwidth above the line-rate ceiling of its ranks, where no reduction in the network is declared: a note. Above two
-and a half times the ceiling it is an error. Over two nodes, where a tree sends half as much as a ring, it starts at twice.
+and a half times the ceiling, or a tenth above it by a stated ring, it is an error. Over two nodes, where a tree sends half as much as a ring, it starts at twice.
 
 ## Why it matters
 
@@ -66,6 +66,8 @@ BY_TREE = 2.0
 """A tree over two nodes sends every byte once, and a ring twice: its bus bandwidth is up to twice the line rate."""
 BEYOND = 2.5
 """Above this multiple no algorithm and no reduction in switches explains the figure: the unit or the ranks are wrong."""
+RING = 1.1
+"""The same for a ring, which sends what its bus bandwidth counts: only the rounding of log and rate lies between."""
 
 
 def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Problem]:
@@ -81,5 +83,6 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Pro
             "check that the run used this algorithm" if measurement.algorithm else "declare in_network_reduction"
         )
         help_ = f"{reduction}, or check the ranks and whether it is bus or algorithm bandwidth"
-        severity = "error" if seen > BEYOND * best.ceiling_busbw else ""
+        most = RING if measurement.algorithm == "ring" else BEYOND
+        severity = "error" if seen > most * best.ceiling_busbw else ""
         yield RULE.problem(measurement.at, message, help_, severity=severity)
