@@ -12,7 +12,7 @@ In the description and the comments, on Ethernet:
 
 ## Why it matters
 
-Without room between the thresholds the fabric drops packets, or pauses whole trees of links. RDMA then repeats whole
+Where the thresholds lie too close to each other, the fabric drops packets, or pauses whole trees of links. RDMA then repeats whole
 messages, and collectives lose most of their bandwidth.
 
 ## What to do
@@ -127,11 +127,11 @@ def _headroom_problem(sentence: str, fabric: ScaleOut) -> Iterator[Problem]:
     if len(found) != 1 or len(lengths) != 1 or len(rates) > 1:
         return
     number, prefix = found[0][1] or found[0][3], found[0][2] if found[0][1] else found[0][4]
-    room, length = number_in_text(number) * _SCALE[prefix or ""], lengths.pop()
+    headroom, length = number_in_text(number) * _SCALE[prefix or ""], lengths.pop()
     rate = rates.pop() if rates else fabric.nic_bandwidth.value
     flying = 2 * length * PER_METER * rate
-    if 0 < room < flying:
-        message = f"a headroom of {display(room, 'B')} holds less than the {display(flying, 'B')} in flight on {display(length, 'm')} at {display(rate * 8 / 1e9, '1')} Gb/s, there and back"
+    if 0 < headroom < flying:
+        message = f"a headroom of {display(headroom, 'B')} holds less than the {display(flying, 'B')} in flight on {display(length, 'm')} at {display(rate * 8 / 1e9, '1')} Gb/s, there and back"
         yield RULE.problem("description", message, "plan more headroom, or a shorter or slower link")
 
 

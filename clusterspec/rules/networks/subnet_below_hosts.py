@@ -21,7 +21,7 @@ The last nodes get no address, or the address of a gateway. A renumbered fabric 
 
 ## What to do
 
-Plan the next larger prefix, with room for spare nodes and growth.
+Plan the next larger prefix, with addresses for spare nodes and growth.
 
 ## When to ignore it
 
