@@ -27,7 +27,7 @@ MOST_LINES = 10**9 if ALL_CASES else 250
 """Lines of a page that are checked: the long ones are generated, and their rows are alike."""
 
 
-@each("path", [*sampled(GENERATED, 20), *(path for path in DOCUMENTATION if path not in GENERATED)])
+@each("path", [*sampled(GENERATED, 36), *(path for path in DOCUMENTATION if path not in GENERATED)])
 def test_the_documentation_of_the_project_is_silent(path: Path) -> None:
     text = "".join(path.read_text("utf-8").splitlines(keepends=True)[:MOST_LINES])
     problems = check_text(Source(path.name, text), CATALOG)
@@ -53,12 +53,12 @@ def told(example: Example) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("name", OF_TEXT)
 def test_a_rule_of_text_fires_where_its_page_says(name: str) -> None:
-    examples = page(name).fires
-    assert examples and all(example.prose for example in examples)
+    examples = [example for example in page(name).fires if example.prose]  # tests/rules runs examples of specs
+    assert examples
     assert [told(example) for example in examples] == [[(name, int(example.path))] for example in examples]
 
 
 @pytest.mark.parametrize("name", OF_TEXT)
 def test_a_rule_of_text_is_silent_on_its_near_miss(name: str) -> None:
-    examples = page(name).silent
+    examples = [example for example in page(name).silent if example.prose]
     assert examples and [told(example) for example in examples] == [[]] * len(examples)
