@@ -71,6 +71,11 @@ _ANOTHER_MACHINE = (
     *(f" {each} " for each in ("replaces", "replaced", "replacing", "predecessor", "successor", "retired", "legacy")),
     *(f" {each} " for each in ("former", "previous", "existing", "background", "pilot", "prototype", "trade in")),
     *(f" {each} " for each in ("not part of", "out of scope", "proof of concept", "decommissioned", "second phase")),
+    *(
+        f" {other} {each} "
+        for other in ("older", "earlier", "other", "another", "last")
+        for each in ("project", "site")
+    ),
     *(f" {each} " for each in ("next year", "later", "extension", "option", "options", "optional", "future")),
     *(
         f" {each} "
@@ -248,12 +253,17 @@ def without_other_machines(text: str) -> str:
     >>> without_other_machines("24 DGX H200 en service, 8 s'ajoutent. 32 au total.")
     '32 au total.'
     """
-    if not _is_of_another_machine(text):
+    if not is_of_another_machine(text):
         return text
-    return ". ".join(each for each in sentences_of(text) if not _is_of_another_machine(each))
+    return ". ".join(each for each in sentences_of(text) if not is_of_another_machine(each))
 
 
-def _is_of_another_machine(sentence: str) -> bool:
+def is_of_another_machine(sentence: str) -> bool:
+    """Whether a sentence is about another machine: one that is replaced, compared with, or bought later.
+
+    >>> is_of_another_machine("80 l/min held for the racks of an older project"), is_of_another_machine("80 l/min a rack")
+    (True, False)
+    """
     words = f" {' '.join(sentence.lower().translate(_MARKS).split())} "
     return any(each in words for each in _ANOTHER_MACHINE)
 

@@ -56,6 +56,7 @@ from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.written_numbers import (
     MOST_MATCHES,
     NUMBER,
+    is_of_another_machine,
     large_number_in_text,
     number_in_text,
 )
@@ -112,6 +113,8 @@ def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, texts: Purcha
     glycol = _OF_GLYCOL.search(texts.description) is not None
     racks = cluster.all_nodes / power.nodes_per_rack if power.nodes_per_rack else 0.0
     for sentence in texts.sentences:
+        if is_of_another_machine(sentence):
+            continue
         kelvin = _rise_in(sentence) or (next(iter(rises)) if len(rises) == 1 else None)
         for flow in _flows_in(sentence) if kelvin is not None and heat is not None else ():
             if kelvin is None or heat is None:
