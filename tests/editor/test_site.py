@@ -50,16 +50,6 @@ def test_every_link_of_every_page_leads_somewhere() -> None:
             assert (ROOT / path).exists(), (target, path)
 
 
-def test_a_long_list_is_divided_between_entries_and_each_entry_is_on_one_page() -> None:
-    text = document("changelog.md").read_text("utf-8")
-    kept, parts = divided(text, "changelog.md")
-    listed = [line for body in (kept, *(part.text for part in parts)) for line in body.splitlines()]
-    written = [line for line in text.splitlines() if line and not line.startswith("#")]
-    assert sorted(line for line in listed if line in {*written}) == sorted(written)
-    assert max(len(part.text) for part in parts) <= SPLIT["changelog.md"].largest + 100  # a heading
-    assert [part.target for part in parts if part.title.startswith("Added, page")][:1] == ["changelog/added-2.md"]
-
-
 def test_long_documents_are_split_and_nothing_is_lost() -> None:
     """Every heading is on one page, and a link to it leads there."""
     for target in SPLIT:

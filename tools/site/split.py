@@ -18,15 +18,11 @@ from tools.site.engine import ROOT
 
 @dataclass(frozen=True)
 class Split:
-    """Sections of a level that become pages: those with matching titles, from ``smallest`` characters on.
-
-    A list of more than ``largest`` characters becomes several pages, divided between its entries.
-    """
+    """Sections of a level that become pages: those with matching titles, from ``smallest`` characters on."""
 
     level: int
     titles: str = ".*"
     smallest: int = 0
-    largest: int = 10**9
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,6 @@ SPLIT: Mapping[str, Split] = {f"catalog/{kind}.md": Split(2, NAME) for kind in K
     "board.md": Split(3, smallest=20_000),
     "catalog.md": Split(2, smallest=20_000),
     "review.md": Split(2, smallest=20_000),
-    "changelog.md": Split(3, smallest=10_000, largest=25_000),
     "exchange.md": Split(3, "How the readers are tested"),
 }
 """The documents that are split, by the path of their page."""
@@ -106,28 +101,9 @@ def divided(text: str, target: str) -> tuple[str, list[Part]]:
             continue
         kept += text[at:start] + ("" if parts else PARTS)
         raised = re.sub(rf"^#{{{level - 1}}}(?=#+ )", "", text[start:end], flags=re.MULTILINE)
-        parts += _pages_of_list(Part(title, f"{target.removesuffix('.md')}/{slug(title)}.md", raised), how.largest)
+        parts.append(Part(title, f"{target.removesuffix('.md')}/{slug(title)}.md", raised))
         at = end
     return kept + text[at:], parts
-
-
-def _pages_of_list(part: Part, largest: int) -> list[Part]:
-    """A part with at most ``largest`` characters of a list, and its further entries on pages of their own.
-
-    The first page keeps the title and the path of the part; the others are numbered from 2.
-    """
-    head, *entries = re.split(r"^(?=- )", part.text, flags=re.MULTILINE)
-    pages = [head]
-    for entry in entries:
-        if pages[-1] != head and len(pages[-1]) + len(entry) > largest:
-            pages.append("")
-        pages[-1] += entry
-    found = [Part(part.title, part.target, pages[0])]
-    for number, text in enumerate(pages[1:], 2):
-        title = f"{part.title}, page {number}"
-        target = f"{part.target.removesuffix('.md')}-{number}.md"
-        found.append(Part(title, target, f"{head.partition(part.title)[0]}{title}\n\n{text}"))
-    return found
 
 
 def listed(parts: Sequence[Part]) -> str:
