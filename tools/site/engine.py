@@ -41,24 +41,29 @@ LEFT_OUT = frozenset(
         "catalog/xids.csv",
         "catalog/exceptions.csv",
         "schemas/catalog-export.schema.json",
+        "schemas/catalog.schema.json",
         "schemas/check.schema.json",
         "schemas/editor.schema.json",
         "schemas/schemastore.json",
+        "schemas/sweep.schema.json",
+        "schemas/test.schema.json",
     }
 )
 """Data that no verb of the page reads (`clusterspec.cli.editor.verbs.VERBS`): changes of the catalog between releases,
-parts without entries for `catalog`, messages of logs and Xids for `diagnose`, and schemas for editors and readers.
+parts without entries for `catalog`, messages of logs and Xids for `diagnose`, and schemas for editors, readers and
+catalogs of companies.
 """
 UNUSED = frozenset({
     "_aix_support", "_ast_unparse", "_markupbase", "_pydatetime", "_pyio", "_pyrepl", "antigravity",
-    "asyncio.__main__", "asyncio.tools", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall", "configparser",
+    "asyncio.__main__", "asyncio.proactor_events", "asyncio.tools", "asyncio.windows_events",
+    "asyncio.windows_utils", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall", "configparser",
     "ctypes._aix", "ctypes._layout", "ctypes.macholib", "ctypes.util", "doctest", "email._header_value_parser",
     "email.contentmanager", "email.generator", "email.headerregistry", "email.mime", "email.policy", "filecmp",
     "fileinput", "ftplib", "getopt", "getpass", "graphlib", "html.parser", "http", "imaplib", "json.__main__",
     "json.tool", "logging.config", "logging.handlers", "mailbox", "mimetypes", "modulefinder", "multiprocessing",
     "netrc", "nturl2path", "optparse", "pathlib.types", "pdb", "pickletools", "plistlib", "poplib", "profile",
     "pstats", "pty", "py_compile", "pyclbr", "pydoc", "rlcompleter", "runpy", "sched", "shelve", "smtplib",
-    "socketserver", "sqlite3", "sre_compile", "sre_constants", "sre_parse", "symtable", "sysconfig.__main__",
+    "socketserver", "sqlite3", "ssl", "sre_compile", "sre_constants", "sre_parse", "symtable", "sysconfig.__main__",
     "tabnanny", "tarfile", "this", "timeit", "trace", "tracemalloc", "tty", "turtle", "unittest", "urllib.request",
     "urllib.robotparser", "wave", "webbrowser", "wsgiref", "xml.dom", "xml.etree", "xml.sax", "xmlrpc", "zipapp",
     "zipfile.__main__", "zoneinfo",

@@ -21,8 +21,8 @@ from tools.site.engine import ROOT, write_engine, write_lock
 WEB = ROOT / "web"
 GALLERY = ROOT / "examples" / "gallery"
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
-EXAMPLES = ("dgx-h100-pod", "gb200-nvl72", "llama-3-405b", "deepseek-v3", "deepseek-v3-serving", "aws-p5-8b",
-            "mi300x-pair", "trn2-serving", "bloom-176b", "lab-fleet")  # fmt: skip
+EXAMPLES = ("dgx-h100-pod", "gb200-nvl72", "llama-3-405b", "deepseek-v3-serving", "aws-p5-8b",
+            "mi300x-pair", "trn2-serving", "lab-fleet")  # fmt: skip
 SERVED = ("hgx-h200", "llama-3.3-70b")
 """Platform and model of the new spec for serving."""
 LARGEST = 8_000_000

@@ -5,16 +5,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from clusterspec.analysis import HOMES
+
 PACKAGE = "clusterspec"
-PRUNED = (f"{PACKAGE}.exchange.", f"{PACKAGE}.prose", f"{PACKAGE}.cli.editor.server")
-"""Where modules may be left out: importers, the checks of running text, and the local server. All others stay."""
-BY_NAME = f"{PACKAGE}.exchange.exporters."
-"""Modules that a registry names: reports hold what several of them write."""
+PRUNED = (
+    *(f"{PACKAGE}.{name}." for name in ("exchange", "analysis", "logs")),
+    *(
+        f"{PACKAGE}.prose",
+        f"{PACKAGE}.cli.editor.server",
+        f"{PACKAGE}.cli.commands.logs",
+        f"{PACKAGE}.cli.commands.measure",
+    ),
+)
+"""Where modules may be left out: importers, diagnosis with its readers of logs, the checks of running text, and the
+local server. All others stay.
+"""
+BY_NAME = (f"{PACKAGE}.exchange.exporters.", *(f"{PACKAGE}.analysis.{name}" for name in HOMES.values()))
+"""Modules that a registry names: reports hold what several exporters write, and verbs are found by their names."""
 NOT_OF_PAGES = frozenset(
     {
         f"{PACKAGE}.library",  # for Python programs
         f"{PACKAGE}.cli.commands.edit",  # starts the local server
         f"{PACKAGE}.cli.commands.exchange",  # `import` and `export`
+        f"{PACKAGE}.cli.commands.logs",  # `diagnose` and `accept`
+        f"{PACKAGE}.analysis.diagnosis",  # of logs
+        f"{PACKAGE}.analysis.several_logs",
         f"{PACKAGE}.cli.commands.measure",  # runs on the accelerator at hand
         f"{PACKAGE}.prose",  # checks of running text, for which no page has a place
     }
@@ -30,6 +45,7 @@ def unreached_files(files: Mapping[str, bytes]) -> set[str]:
     """
     paths = {_module_of(path): path for path in files if path.endswith(".py")}
     kept = {module for module in paths if module.startswith(BY_NAME) or not module.startswith(PRUNED)}
+    kept -= {module for module in NOT_OF_PAGES if module.startswith(PRUNED)}
     reached, waiting = set(kept), [*(kept - NOT_OF_PAGES)]
     while waiting:
         for module in _with_parents(_imported_names(files[paths[waiting.pop()]])):

@@ -21,11 +21,18 @@ CALL = re.compile(r"<code>(\w+)\(.*")
 """The title of a formula, which is found by its name."""
 HOST = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.(?:ai|com|dev|edu|gov|io|net|org)\b")
 """The address of a reference of the glossary."""
-LISTS = ("accuracy/", "board/", "reality/", "review/")
+LISTS = ("accuracy/", "board/", "reality/", "review/", "changelog/")
 WITHOUT_SECTIONS = ("rules/", "catalog/", "gallery/", *LISTS)
 """Pages found by their title and first lines: a rule repeats its words in every section, and lists have many."""
 TITLES_ONLY = ("formulas/", "architecture/", "contributing/")
-LONGEST_TEXT = {"rules/": 130, "catalog/": 80, "gallery/": 160, "exchange/": 500, **dict.fromkeys(LISTS, 200)}
+LONGEST_TEXT = {
+    "rules/": 40,
+    "catalog/": 40,
+    "gallery/": 120,
+    "exchange/": 250,
+    **{f"{page}/": 300 for page in ("serving", "fleet", "power")},
+    **dict.fromkeys(LISTS, 160),
+}
 """Characters of the text that pages of a folder are found by, up to a whole word."""
 
 
