@@ -262,8 +262,12 @@ class Document:
     def remarks(self) -> str:
         """What the text says outside its keys: its description and its comments, that for editors aside."""
         described = self.value.get("description") if isinstance(self.value, dict) else None
-        told = (each.text for each in self.comments if EDITOR_COMMENT not in each.text)
-        return ". ".join([described if isinstance(described, str) else "", *told])
+        told = [each for each in self.comments if EDITOR_COMMENT not in each.text]
+        if not told:
+            return described if isinstance(described, str) else ""
+        from clusterspec.document.comments import joined_comments  # a spec without any loads nothing
+
+        return ". ".join([described if isinstance(described, str) else "", *joined_comments(told)])
 
 
 # Conversion of key paths to lines: the only place that does it
