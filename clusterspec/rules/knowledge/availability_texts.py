@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clusterspec.quantity import DAY, YEAR
@@ -21,13 +22,16 @@ from clusterspec.standard import pattern
 
 
 class Downtime(NamedTuple):
-    """A downtime in seconds beside an availability in percent, for a period of seconds with its name."""
+    """A downtime in seconds beside an availability in percent, for a period of seconds with its name; ``at_most`` where it may be
+    a part of what the availability leaves.
+    """
 
     availability: float
     seconds: float
     period: float
     per: str
     sentence: str
+    at_most: bool = False
 
 
 class Combined(NamedTuple):
@@ -67,7 +71,7 @@ _EACH_PERIOD = pattern(
     rf"(?i)^(?: of)?(?: (?!and\b|und\b|et\b|y\b)[^\W\d_][\w-]{{1,12}}){{0,3}}? ?(?:a|an|per|each|every|in a|in|im|pro|je|par|por|al|/) ?(?:{_PERIOD})\b"
 )
 _WHOLE_PERIOD = pattern(
-    rf"(?i)\b(?:a|an|per|each|every|in a|im|pro|je|par|por|al|over a|(?=monthly|yearly|weekly|daily)) ?(?:{_PERIOD})\b"
+    rf"(?i)\b(?:a|an|per|each|every|in a|im|pro|je|par|por|al|over a|(?=monthly|yearly|weekly|daily)) ?(?:calendar |full )?(?:{_PERIOD})\b"
 )
 _EQUALS = pattern(
     r"(?i)=|\b(?:allow\w*|budget|permit\w*|leaves?|that is|that's|i\.e|which is|means?|equals?|corresponds?|or|erlaub\w*|das sind|entspr\w+|lässt|dürfen|soit|autoris\w+|permet\w*|c'est-à-dire|es decir|equivale\w?|permiten?|o sea)\b|\(|:"
@@ -96,8 +100,62 @@ def downtimes_in(text: str) -> Iterator[Downtime]:
             between = sentence[min(shares[0].end, time.end) : max(shares[0].start, time.start)]
             match = _EACH_PERIOD.match(sentence[time.end :]) or _WHOLE_PERIOD.search(sentence)
             if match is not None and _equates(between, sentence) and not _names_a_period(time):
-                per = next(name for index, name in enumerate(_PERIODS) if match[f"p{index}"])
+                per = _name_of(match)
                 yield Downtime(shares[0].value, time.value, _PERIODS[per][1], per, sentence)
+
+
+_PROMISED = pattern(
+    r"(?i)\b(?:avail\w*|uptime|sl[ao]s?|promis\w+|guarantee\w*|commit\w*|contract\w*|verfügbar\w*|zugesag\w*|zugesichert\w*|disponib\w+|engag\w+|garant\w+)\b"
+)
+"""Words beside the availability that a service promises."""
+_ALLOWS = pattern(
+    r"(?i)\b(?:allow(?:s|ed|ance)?|leaves?|leaving|permits?|tolerates?|budget|may be (?:down|out|unavailable)|erlaub\w*|lässt|zulässig\w*|darf|dürfen|autoris\w+|permet\w*|laisse\w*|permiten?|dejan?|toleran?)\b[^.;,\d]{0,40}$"
+)
+"""The end of the words before a downtime that is allowed."""
+_OF_PROMISE = pattern(
+    rf"{_OUTAGE.pattern}|\b(?:promise[ds]?|contract\w*|sl[ao]|agreed|guarantee[ds]?|(?:this|that|the|its) (?:figure|number|percentage|level|availability)|error budget|fehlerbudget|vertrag\w*|zusage|contrat|arrêts?|contrato|parad[ao]s?)\b"
+)
+_OF_OTHERS = pattern(
+    r"(?i)\b(?:internal\w*|own|old|former|credits?|(?:each|per|a|an|one|every) (?:node|engine|site|region|zone|replica|rack)|unless|not|would|if|instead)\b"
+)
+"""Words of a downtime that is not the one of the whole service by its promise."""
+
+
+def allowances_in(text: str) -> Iterator[Downtime]:
+    """The downtimes that a sentence states as allowed where the one availability that is promised stands in another sentence.
+
+    >>> text = "We promise 99.95 % availability a month. A month of 30 days allows 43 minutes at the promised figure."
+    >>> [(each.availability, each.seconds, each.per) for each in allowances_in(text)]
+    [(99.95, 2580.0, 'a month')]
+    """
+    sentences = sentences_of(text)
+    promised = {
+        (share.value, sentence)
+        for sentence in sentences
+        for share in percentages_in(sentence)
+        if LEAST <= share.value < 100
+    }
+    values = {value for value, _ in promised}
+    if len(values) != 1 or not any(_PROMISED.search(sentence) is not None for _, sentence in promised):
+        return
+    promises = {sentence for _, sentence in promised}
+    for sentence in sentences:
+        if sentence in promises or _OF_OTHERS.search(sentence) is not None or _OF_PROMISE.search(sentence) is None:
+            continue
+        for time in times_in(sentence):
+            if _names_a_period(time) or _ALLOWS.search(sentence[: time.start]) is None:
+                continue
+            clause = f"{sentence[: time.start].rpartition(',')[2]}{sentence[time.end :].partition(',')[0]}"
+            per = _EACH_PERIOD.match(sentence[time.end :]) or _WHOLE_PERIOD.search(sentence)
+            per = per or next(filter(None, map(_WHOLE_PERIOD.search, promises)), None)
+            if per is not None and _OTHER_TIME.search(clause) is None:
+                name = _name_of(per)
+                yield Downtime(min(values), time.value, _PERIODS[name][1], name, sentence, at_most=True)
+
+
+def _name_of(match: re.Match[str]) -> str:
+    """The name of the period of a match of `_PERIOD`."""
+    return next(name for index, name in enumerate(_PERIODS) if match[f"p{index}"])
 
 
 def _equates(between: str, sentence: str) -> bool:

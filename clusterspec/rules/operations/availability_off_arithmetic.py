@@ -5,7 +5,7 @@
 In the description or a comment:
 
 - a downtime for a month, a year or another period that is not what the availability beside it leaves: 99.9 % of a month leave
-  44 minutes;
+  44 minutes; and one that is called allowed in another sentence than the promise, and is longer;
 - the availability of parts of which all are needed, stated above the product of theirs; and that of redundant parts of
   which one is enough, stated above 1 less the product of what each lacks;
 - a number of requests that may miss a target of so many percent of all requests beside it;
@@ -73,6 +73,7 @@ from math import prod
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.availability_texts import (
     PERCENT_SIGNS,
+    allowances_in,
     combined_in,
     downtimes_in,
     error_budgets_in,
@@ -124,9 +125,9 @@ def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
 
 def _downtime_faults(text: str) -> Iterator[Fault]:
     """Downtimes that are not what an availability leaves."""
-    for down in downtimes_in(text):
+    for down in chain(downtimes_in(text), allowances_in(text)):
         left = (1 - down.availability / 100) * down.period
-        if abs(down.seconds / left - 1) > ROUNDED:
+        if down.seconds / left - 1 > ROUNDED or (not down.at_most and 1 - down.seconds / left > ROUNDED):
             stated, computed = display(down.seconds, "s"), display(left, "s")
             message = f"{down.availability:.10g} % leave {stated} of downtime in {down.per}; they leave {computed}"
             yield down.sentence, message, "correct the availability or the downtime"
