@@ -91,6 +91,8 @@ TEXTS = [
     ("usable-above-raw", "6 PB raw in RAID 10, 3 PB usable.", ""),
     ("usable-above-raw", "6 PB raw in RAID 10, 4 PB usable.", "leave 3 PB"),
     ("usable-above-raw", "6 PB raw, 8+2, with compression 9 PB effective.", ""),
+    ("usable-above-raw", "3,600 TB raw, RAID 6 (8+2), 3.2 PB usable.", "3.6 PB raw leave 2.88 PB"),
+    ("usable-above-raw", "3.6 PB raw, RAID 6 (8+2), 2,800 TB usable.", ""),
     ("arithmetic-does-not-close", "A rack has 4 x 10.2 kW = 44.8 kW.", "the left side is 40.8 kW"),
     ("arithmetic-does-not-close", "A rack has 4 x 10.2 kW = 40.8 kW.", ""),
     ("arithmetic-does-not-close", "16 leaves x 32 ports = 448 ports.", "512"),
