@@ -38,14 +38,14 @@ LAYERS_IN_TRANSIT = 2
 """Layers whose saved tensors are on the device while they are copied to or from host memory."""
 
 
-def kept_tensors(job: Job, every: list[Tensor]) -> list[Tensor]:
-    """The tensors of ``every`` one that a layer stores under the layout's recomputation."""
+def kept_tensors(job: Job) -> list[Tensor]:
+    """The tensors that a layer stores under the layout's recomputation."""
     chosen = job.layout.recompute
     if isinstance(chosen, tuple):
         return layer_tensors(job, frozenset(chosen))
     if chosen == "full":
         return _fully_recomputed_tensors(job)
-    return _selective_tensors(job) if chosen == "selective" else every
+    return _selective_tensors(job) if chosen == "selective" else layer_tensors(job)
 
 
 def recomputed_bytes(job: Job, tensors: StoredTensors, kind: LayerSet) -> float:
@@ -67,8 +67,7 @@ class StoredTensors(NamedTuple):
     @classmethod
     def of(cls, job: Job) -> StoredTensors:
         """The tensors of all kinds of layers."""
-        every = layer_tensors(job)
-        return cls(every, kept_tensors(job, every))
+        return cls(layer_tensors(job), kept_tensors(job))
 
 
 def _layer_bytes(tensors: list[Tensor], kind: LayerSet) -> float:

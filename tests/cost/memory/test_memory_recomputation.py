@@ -12,7 +12,7 @@ from clusterspec.catalog.frameworks import framework_of
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.memory import Job
 from clusterspec.cost.memory.fullest import memory_use
-from clusterspec.cost.memory.recomputation import MODULES, StoredTensors
+from clusterspec.cost.memory.recomputation import MODULES, kept_tensors
 from clusterspec.cost.plan import Plan
 from clusterspec.document.conforms import node_at
 from clusterspec.spec import schema
@@ -174,16 +174,10 @@ def test_the_attention_core_leaves_its_softmax() -> None:
         assert name not in {part.name for part in some.activations.parts}
 
 
-def test_a_layer_keeps_every_tensor_only_without_recomputation() -> None:
-    for word, keeps_all in (("none", True), ("selective", False), ("full", False)):
-        tensors = StoredTensors.of(job_of("megatron-core", 2023, recompute=word))
-        assert (tensors.kept == tensors.every) is keeps_all, word
-
-
 def test_offloaded_layers_keep_two_layers_on_the_device() -> None:
     """On TPUs MaxText's recipes keep in host memory what they save; two layers are in transit."""
     job = replace(job_of("maxtext", 2025, recompute="selective"), vendor="Google")
-    there = {tensor.name: tensor.value for tensor in StoredTensors.of(job).kept}
+    there = {tensor.name: tensor.value for tensor in kept_tensors(job)}
     assert there["layer inputs"] == 2 / LAYERS * 2 * TOKENS * 1024
 
 
