@@ -78,6 +78,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.capacity_texts import (
+    LOSSES,
     Capacity,
     Claim,
     Peak,
@@ -86,7 +87,7 @@ from clusterspec.rules.knowledge.capacity_texts import (
     needs_in,
     peak_in,
 )
-from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import percent
@@ -100,11 +101,6 @@ _RATES = (
     *("concurrent", "gleichzeitig", "simult", "session", "stream", "n+", "n +", "n-", "n -", "n−"),
 )
 """Words of a load, without one of which a text says what no unit carries."""
-_LOSSES = (
-    *("los", "fail", "outage", "down", "offline", "surviv", "without", "out of", "shut", "switched", "powered", "away"),
-    *("gone", "ausf", "verl", "fällt", "pert", "perd", "panne", "tomb", "pérdid", "pierd", "cae", "caíd", "fall"),
-)
-"""Words of a loss."""
 
 
 def check(
@@ -113,7 +109,7 @@ def check(
     if not own_remarks or workload.serving is None:
         return
     folded = own_remarks.lower()
-    if not any(cue in folded for cue in _RATES) and not ("%" in folded and any(cue in folded for cue in _LOSSES)):
+    if not any(cue in folded for cue in _RATES) and not ("%" in folded and any(cue in folded for cue in LOSSES)):
         return
     text, counts = own_remarks[:MOST_CHARACTERS], _counts(cluster, layout)
     found = capacities_in(text)
