@@ -16,7 +16,7 @@ from clusterspec.rules.knowledge.text_loads import (
     percentages_in,
     unit_of_capacity,
 )
-from clusterspec.rules.knowledge.written_numbers import sentences_of, words_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 NEAR = 60
@@ -128,12 +128,6 @@ class Claim(NamedTuple):
         return self.left * counts[unit] / counts[self.unit] if both else None
 
 
-LOSSES = (
-    *("los", "fail", "outage", "down", "offline", "surviv", "without", "shut", "switched", "powered", "away", "dark"),
-    *("gone", "ausf", "verl", "fällt", "pert", "perd", "panne", "tomb", "pérdid", "pierd", "cae", "caíd", "fall"),
-    *(f"n{space}{sign}{space}{lost}" for space in ("", " ") for sign in "-−+" for lost in "12"),
-)
-"""Words of a loss, without one of which a text loses nothing."""
 _LOST = pattern(
     r"(?i)\b(?:loss of|los(?:e|es|t|ing)|fail(?:s|ed|ure|ures)?|outage|goes (?:down|dark|offline)|(?:is|are) (?:down|offline|away|out|gone)|drops? out|out of (?:service|order)|(?:switched|powered) off|offline|shut down|"
     r"survives?|surviving|down\b|n ?[-−+] ?[12]|without (?:an?|one)\b|ausfall|ausfällt|ausfallen|fällt|verlust|verloren|perte|perdue?s?|perd|panne|tombe|pérdida|perdida|pierden?|cae|caída|falla|fallo)\b"
@@ -176,9 +170,7 @@ def claims_of_loss(text: str, counts: Mapping[str, float]) -> Iterator[Claim]:
     >>> [(each.left, round(each.share_left, 3), each.load) for each in claims_of_loss(text, {"nodes": 6.0})]
     [(None, 0.667, 0.75)]
     """
-    folded = text.lower()
-    lost = any(each in folded for each in LOSSES) or "out" in words_of(text)
-    sentences = sentences_of(text) if lost else []
+    sentences = sentences_of(text)
     load = _stated_load(sentences)
     zones = max((each.value for one in sentences for each in figures_in(one) if each.kind == "zones"), default=0.0)
     for before, sentence in zip(["", *sentences], sentences, strict=False):

@@ -1,6 +1,4 @@
-"""Quantities of texts: numbers with what they count or measure, their rates, and the products that a text writes out, in
-English, German, French and Spanish.
-"""
+"""Quantities of plans in texts: numbers with what they count or measure, in English, German, French and Spanish."""
 
 from __future__ import annotations
 
@@ -11,13 +9,7 @@ from itertools import islice
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_tokens import Token, plain_tokens, readings_of
-from clusterspec.rules.knowledge.text_units import (
-    ABBREVIATED,
-    LETTERS,
-    SCALE_WORDS,
-    TIME_WORDS,
-    word_set,
-)
+from clusterspec.rules.knowledge.text_units import ABBREVIATED, LETTERS, SCALE_WORDS, TIME_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import belongs_to_something_else, sentences_of
 from clusterspec.standard import pattern, recent
 
@@ -52,107 +44,23 @@ class TextQuantity(NamedTuple):
 _HOURS = word_set("hour hours hr hrs h")
 _ACCELERATORS = word_set("GPU chip accelerator TPU card")
 _MACHINES = word_set("node instance server VM")
-_UNITS = {
-    **dict.fromkeys(("GPUh", "GPUStunden"), ACCELERATOR_HOUR),
-    **dict.fromkeys(("KnotenStunden", "Knotenstunden"), NODE_HOUR),
-    **dict.fromkeys(
-        [
-            "step",
-            "steps",
-            "iteration",
-            "iterations",
-            "iter",
-            "iters",
-            "updates",
-            "Schritte",
-            "Schritten",
-            "schritte",
-            "schritten",
-            "pas",
-            "étapes",
-            "itérations",
-            "pasos",
-            "iteraciones",
-        ],
-        STEP,
-    ),
-    **dict.fromkeys(["token", "tokens", "Token", "Tokens", "jetons"], TOKEN),
-    **dict.fromkeys(["sequence", "sequences", "Sequenzen", "séquences", "secuencias"], SEQUENCE),
-    **dict.fromkeys(
-        [
-            "node",
-            "nodes",
-            "server",
-            "servers",
-            "instance",
-            "instances",
-            "VM",
-            "VMs",
-            "Knoten",
-            "nœuds",
-            "noeuds",
-            "nodos",
-        ],
-        NODE,
-    ),
-    **dict.fromkeys(
-        ["GPU", "GPUs", "accelerator", "accelerators", "chip", "chips", "TPU", "TPUs", "cards"], ACCELERATOR
-    ),
-    **{f"{family}{size}00{plural}": ACCELERATOR for family in "ABH" for size in "123" for plural in ("", "s")},
-    **dict.fromkeys(("GH200", "GH200s"), ACCELERATOR),
+_WORDS_OF_UNITS = {
+    ACCELERATOR_HOUR: "GPUh GPUStunden",
+    NODE_HOUR: "KnotenStunden Knotenstunden",
+    STEP: "step steps iteration iterations iter iters updates Schritte Schritten schritte schritten pas étapes itérations pasos "
+    "iteraciones",
+    TOKEN: "token tokens Token Tokens jetons",
+    SEQUENCE: "sequence sequences Sequenzen séquences secuencias",
+    NODE: "node nodes server servers instance instances VM VMs Knoten nœuds noeuds nodos",
+    ACCELERATOR: "GPU GPUs accelerator accelerators chip chips TPU TPUs cards GH200 GH200s",
+}
+_UNITS = {word: unit for unit, words in _WORDS_OF_UNITS.items() for word in words.split()} | {
+    f"{family}{size}00{plural}": ACCELERATOR for family in "ABH" for size in "123" for plural in ("", "s")
 }
 """What a text counts in a plan, by its words."""
-_SECONDS = {
-    word: TIME_WORDS[word.lower()]
-    for word in [
-        "s",
-        "sec",
-        "second",
-        "seconds",
-        "min",
-        "minute",
-        "minutes",
-        "h",
-        "hr",
-        "hrs",
-        "hour",
-        "hours",
-        "day",
-        "days",
-        "week",
-        "weeks",
-        "Sekunde",
-        "Sekunden",
-        "Minuten",
-        "Stunde",
-        "Stunden",
-        "Std",
-        "Tag",
-        "Tage",
-        "Tagen",
-        "Woche",
-        "Wochen",
-        "seconde",
-        "secondes",
-        "heure",
-        "heures",
-        "jour",
-        "jours",
-        "semaine",
-        "semaines",
-        "segundo",
-        "segundos",
-        "minuto",
-        "minutos",
-        "hora",
-        "horas",
-        "día",
-        "días",
-        "dia",
-        "dias",
-        "semana",
-        "semanas",
-    ]
+_SECONDS = {word: seconds for word, seconds in TIME_WORDS.items() if seconds <= TIME_WORDS["week"]}
+_SECONDS |= {word.capitalize(): seconds for word, seconds in _SECONDS.items() if len(word) > len("min")} | {
+    each: _SECONDS["tag"] if each == "Tag" else _SECONDS["std"] for each in ("Tag", "Std")
 }
 _PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21, "Y": 1e24}
 _SIZES = {f"{prefix}B": _PREFIXES[prefix] for prefix in ("", *"kMGTPE")} | dict.fromkeys(
@@ -199,7 +107,9 @@ def pieces_of(text: str) -> list[Token]:
 
 
 class Reader:
-    """The tokens of a sentence, with what stands between them."""
+    """The tokens of a sentence, with what stands between them. Methods take the index of a token, and give the one behind what
+    they read.
+    """
 
     def __init__(self, sentence: str) -> None:
         self.sentence = sentence
@@ -222,8 +132,8 @@ class Reader:
     def scale(self, at: int) -> tuple[float, int]:
         """What the letter or word at an index multiplies the number before it by, and the index behind it; 1 without one."""
         word, gap = self.word(at), self.gap(at)
-        if gap in ("", " ") and (word in LETTERS or word in ("Ki", "bn", "mn", "m", "b", "g")):
-            return LETTERS.get(word) or _LOW_LETTERS[word], at + 1
+        if gap in ("", " ") and (letter := LETTERS.get(word) or _LOW_LETTERS.get(word)):
+            return letter, at + 1
         if gap not in (" ", "-") or word.lower() not in SCALE_WORDS:
             return 1.0, at
         if f"{word} {self.word(at + 1)}".lower() in SCALE_WORDS:
@@ -248,12 +158,10 @@ class Reader:
         """The token behind the next space, of a name such as `p5en.48xlarge` of several tokens; 0 where none follows."""
         start = self.pieces[at].start
         end = self.sentence.find(" ", start, start + _LONGEST_NAME)
-        named = end > 0 and set(_BREAKS).isdisjoint(self.sentence[start:end])
-        return (
-            next((each for each in range(at + 1, len(self.pieces)) if self.pieces[each].start == end + 1), 0)
-            if named
-            else 0
-        )
+        if end < 0 or not set(_BREAKS).isdisjoint(self.sentence[start:end]):
+            return 0
+        near = range(at + 1, min(at + _LONGEST_NAME, len(self.pieces)))
+        return next((each for each in near if self.pieces[each].start == end + 1), 0)
 
     def _plain_unit(self, at: int) -> tuple[str, float, int]:
         word, joined = self.word(at), self.gap(at + 1) in ("", " ", "-")
@@ -301,14 +209,14 @@ class Reader:
             end, power = exponent.end(), int(exponent[0][1:])
         elif times := _POWER.match(self.sentence, end):
             end, power = times.end(), int(times[1])
-        at = next(
-            (each for each in range(at + 1, len(self.pieces)) if self.pieces[each].start >= end), len(self.pieces)
-        )
+        at += 1
+        while at < len(self.pieces) and self.pieces[at].start < end:
+            at += 1
         scale, behind = self.scale(at)
         unit, factor, last = self.unit(behind) if behind > at and self._is_open(behind) else ("", 1.0, 0)
         if not last:
             letter = self.word(at)
-            bare = behind > at and letter not in _LOW_LETTERS and not self._is_joined(behind)
+            bare = behind > at and letter not in ("Ki", "m", "b", "g") and not self._is_joined(behind)
             unit, factor, last = self.unit(at)
             if last:
                 scale = 1.0

@@ -42,12 +42,8 @@ ABBREVIATED = word_set("mio mrd tsd std")
 """Words behind which a full stop ends no sentence."""
 LETTERS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12}
 """Letters that scale a count."""
-NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
-    )
-}
+_ENGLISH = "one two three four five six seven eight nine ten eleven twelve"
+NUMBER_WORDS = {word: number for number, word in enumerate(_ENGLISH.split(" "), start=1)}
 """Numbers that English texts write as words."""
 NUMBERS = NUMBER_WORDS | {
     word: number

@@ -77,7 +77,7 @@ _SCALE = {"t": 1e12, "p": 1e15}
 
 
 def check(remarks: str) -> Iterator[Problem]:
-    if not any(unit in remarks.lower() for unit in _BYTES) or _CUES.search(remarks) is None:
+    if not remarks or not any(unit in remarks.lower() for unit in _BYTES) or _CUES.search(remarks) is None:
         return
     for sentence in sentences_of(" ".join(remarks.lower().split())):
         if not any(unit in sentence for unit in _BYTES):

@@ -71,7 +71,7 @@ def _is_light(word: str) -> bool:
 
 
 def check(remarks: str) -> Iterator[Problem]:
-    if not any(_is_light(each) for each in words_of(remarks)):
+    if not remarks or not any(_is_light(each) for each in words_of(remarks)):
         return
     for sentence in sentences_of(remarks.lower()):
         lights = {*_LIGHT.findall(sentence)}

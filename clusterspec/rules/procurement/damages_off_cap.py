@@ -68,17 +68,8 @@ _DAMAGES = word_set(
     "vertraging vite dagmulkt kara kary pénalité pénalités"
 )
 _DAMAGE_STARTS = (
-    "penalt",
-    "delay",
-    "verzug",
-    "verspätung",
-    "vertragsstrafe",
-    "retard",
-    "penali",
-    "atraso",
-    "försening",
-    "forsinkelse",
-    "opóźnieni",
+    *("penalt", "delay", "verzug", "verspätung", "vertragsstrafe", "retard", "penali", "atraso", "försening"),
+    *("forsinkelse", "opóźnieni"),
 )
 """Words of damages for delay, and the starts of others."""
 _RATE = pattern(
