@@ -1,4 +1,4 @@
-"""Quantities, loads and sentences of texts, each reading worked out by hand, beside one that looks alike and is none."""
+"""Quantities, loads and sentences of texts, worked out by hand, each beside one that looks alike and is none."""
 
 from __future__ import annotations
 

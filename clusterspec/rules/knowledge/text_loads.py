@@ -4,13 +4,14 @@ that carries them, in English, German, French and Spanish.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_quantities import Reader, stands_alone
-from clusterspec.rules.knowledge.text_tokens import numbers_of
+from clusterspec.rules.knowledge.text_tokens import Token, numbers_of
 from clusterspec.rules.knowledge.text_units import MINUTE, NUMBERS, TIME_WORDS, word_set
 from clusterspec.spec.model import Spec
 
@@ -233,6 +234,10 @@ _BESIDE = word_set("of with at à mit zu de con (")
 _APIECE = (("each",), ("apiece",), ("chacun",), ("cada", "uno"), ("je",))
 
 
+def _start(token: Token) -> int:
+    return token.start
+
+
 def unit_of_capacity(sentence: str, figure: LoadFigure) -> str:
     """The kind of unit that a rate or a number of users is stated for: `nodes`, `engines`, `accelerators`; else empty.
 
@@ -244,8 +249,7 @@ def unit_of_capacity(sentence: str, figure: LoadFigure) -> str:
     ['engines', '']
     """
     reader = reader_of(sentence)
-    behind = next((at for at, each in enumerate(reader.pieces) if each.start >= figure.end), len(reader.pieces))
-    first = next((at for at, each in enumerate(reader.pieces) if each.start >= figure.start), behind)
+    first, behind = (bisect_left(reader.pieces, place, key=_start) for place in (figure.start, figure.end))
     return (
         _unit_behind(reader, behind)
         or _one_unit_before(reader, first, figure)
@@ -282,9 +286,8 @@ def _unit_behind(reader: _Loads, at: int) -> str:
 
 def _one_unit_before(reader: _Loads, first: int, figure: LoadFigure) -> str:
     """The one unit before a figure with a verb between them that it carries: `a node was tested at 20 requests/s`."""
-    nearest = max(0, figure.start - 160)
-    for at in range(first):
-        if reader.pieces[at].start < nearest or reader.lower(at) not in _ONE:
+    for at in range(bisect_left(reader.pieces, figure.start - 160, key=_start), first):
+        if reader.lower(at) not in _ONE:
             continue
         kind, noun = _carrier(reader, at + 1)
         if not kind or noun >= first or reader.gap(at + 1) != " ":
