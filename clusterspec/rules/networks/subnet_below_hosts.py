@@ -96,13 +96,15 @@ _NAMES = {
     "rack": "there are {} racks",
     "link": "there are {} links between leaves and spines",
 }
+_SYSTEM_NUMBERS = ("as num", "as-num")
+"""Words of the numbers of autonomous systems."""
 
 
 def check(own_remarks: str, cluster: Cluster, counts: FabricCount, power: PowerSpec | None) -> Iterator[Problem]:
     if not own_remarks:
         return
     prefixed = any(each[:2].isdigit() for each in own_remarks.split("/")[1:])
-    numbered = any(each in own_remarks.lower() for each in ("as num", "as-num"))
+    numbered = any(each in own_remarks.lower() for each in _SYSTEM_NUMBERS)
     if not prefixed and not numbered and not has_word(own_remarks, _CUES):
         return
     text = own_remarks.lower()

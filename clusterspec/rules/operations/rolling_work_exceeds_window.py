@@ -48,8 +48,8 @@ from math import ceil
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import (
-    NUMBER_WORDS,
     count_in_text,
     is_of_another_machine,
     sentences_of,
