@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from clusterspec.cluster.model import MeasuredShare
+    from clusterspec.cluster.requests import Serving
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
     from clusterspec.cost.serving.pools import Pools
@@ -335,6 +336,17 @@ def ends_within_limit(stretched: Stretched, low: float, high: float) -> tuple[fl
     A plan slower than its limit would fall behind without end, so that its latencies are no latencies of this load.
     """
     return low, stretched.factor_of_limit(high) or high
+
+
+def may_serve(times: ServingTimes, load: Serving) -> bool:
+    """Whether the high end of the predicted throughput is at least that of an open load's request rate.
+
+    The latencies of a load near saturation depend on its distance to a capacity that is predicted to some ten percent.
+    Of a plan that may serve its rate they are predicted as those of the plans of the range that do, the closest to the
+    prediction: engines at their capacity, without a queue that grows without end. It is part of the range instead.
+    """
+    high = serving_range(times, "output_tokens_per_second")[1]
+    return (load.request_rate or 0.0) * load.output_tokens <= high
 
 
 def loss_factors(times: ServingTimes) -> tuple[float, float]:
