@@ -60,13 +60,14 @@ from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
-    NUMBER_WORDS,
     count_in_text,
     large_number_in_text,
     number_in_text,
     time_in_text,
+    words_of,
 )
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
@@ -142,13 +143,15 @@ def _stated_alone(text: str) -> tuple[str, str] | None:
     return None
 
 
+_STORES = word_set("l litre litres liter liters litro litros litri wh kwh mwh")
+"""Units of a tank and of batteries."""
 ALMOST = 0.97
 """Share of a time up to which rounded figures agree."""
 
 
 def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
-    alone_stated = texts.remarks and _ALONE.search(texts.remarks) is not None
-    sentences = [*texts.sentences] if alone_stated else []
+    named = texts.remarks and any(each.lstrip("0123456789") in _STORES for each in words_of(texts.remarks))
+    sentences = [*texts.sentences] if named and _ALONE.search(texts.remarks) is not None else []
     for text in (*sentences, *map(" ".join, pairwise(sentences))):
         alone = _stated_alone(text)
         if alone is not None:
