@@ -60,9 +60,14 @@ class Stretched:
         self._found: dict[float, ServingTimes] = {}
         self._limits: dict[float, float | None] = {}
 
+    @property
+    def load(self) -> Serving:
+        """The open load."""
+        return self._pools.load
+
     def seconds(self, name: str, factor: float) -> float:
         """A latency of the plan whose times are longer by ``factor``."""
-        value: float = getattr(self._times_with(factor), name)
+        value: float = getattr(self.times_with(factor), name)
         return factor * value
 
     def factor_of_limit(self, most: float) -> float | None:
@@ -83,13 +88,14 @@ class Stretched:
         return low
 
     def _keeps_up(self, factor: float) -> bool:
-        found, load = self._times_with(factor), self._pools.load
+        found, load = self.times_with(factor), self._pools.load
         if self._pools.has_prefill_engines and found.prompt_load >= MOST_LOAD:
             return False
         rate = 0.0 if load.requests else factor * (load.request_rate or 0.0)
         return serves_rate(self._pools, found.state, rate)
 
-    def _times_with(self, factor: float) -> ServingTimes:
+    def times_with(self, factor: float) -> ServingTimes:
+        """The plan at a request rate higher by ``factor``, whose latencies are shorter by it."""
         if factor not in self._found:
             self._found[factor] = self._times(self._pools, factor)
         return self._found[factor]
@@ -324,10 +330,14 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     value: float = getattr(times, name)
     if times.stretched is None or name == "output_tokens_per_second" or not value:
         return low, high
-    steps, waits = (RANGES[range_kind(times, each, "")] for each in ("tpot", name.removesuffix("_mean")))
-    ends = ends_within_limit(times.stretched, min(steps[0], waits[0]), max(steps[1], waits[1]))
-    least, most = (times.stretched.seconds(name, end) / value for end in ends)
+    least, most = (times.stretched.seconds(name, end) / value for end in stretched_ends(times, times.stretched, name))
     return min(low, least), max(high, most)
+
+
+def stretched_ends(times: ServingTimes, stretched: Stretched, name: str) -> tuple[float, float]:
+    """The factors of all times of an open load at the ends of the range of a latency."""
+    steps, waits = (RANGES[range_kind(times, each, "")] for each in ("tpot", name.removesuffix("_mean")))
+    return ends_within_limit(stretched, min(steps[0], waits[0]), max(steps[1], waits[1]))
 
 
 def ends_within_limit(stretched: Stretched, low: float, high: float) -> tuple[float, float]:

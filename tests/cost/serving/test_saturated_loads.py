@@ -7,6 +7,7 @@ import pytest
 from clusterspec.cost.serving.constants import RANGES
 from clusterspec.cost.serving.latency import ServingTimes, may_serve, serving_range
 from clusterspec.cost.serving.loads import in_flight_at_capacity
+from clusterspec.cost.serving.percentiles import latency_at, latency_range
 from clusterspec.cost.serving.targets import exceeds_capacity
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cost.serving.test_waits import design
@@ -54,6 +55,22 @@ def test_the_range_of_a_rate_slightly_above_the_capacity_holds_the_queue_of_slow
     low, high = serving_range(found, "ttft")
     assert low < found.ttft < high
     assert high > times_at(1.25 * capacity).ttft > 10 * found.ttft
+
+
+def test_the_range_of_a_percentile_is_that_of_the_percentile_of_plans_with_other_times() -> None:
+    """The queue of slower engines is added to the wait of the slowest percent, which is ten times the median or more
+    here: it does not grow as often as the median does.
+    """
+    capacity = times_at(100.0).output_tokens_per_second / OUTPUT
+    case = design(1000, f"request_rate: {1.04 * capacity:.6g}")
+    found = serving_times(case)
+    assert found is not None and found.stretched is not None and case.workload and case.workload.serving
+    load = case.workload.serving
+    median, (low, high) = serving_range(found, "ttft")[1], latency_range(found, load, "ttft", 99)
+    assert low < 0.7 * latency_at(found, load, "ttft", 99) < latency_at(found, load, "ttft", 99) < high
+    assert high < 6 * median < median / found.ttft * latency_at(found, load, "ttft", 99)
+    ends = [each * latency_at(found.stretched.times_with(each), load, "ttft", 99) for each in (0.7, 1.5)]
+    assert low > ends[0] / 2 and high < 2 * ends[1]
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.97, 1.04, 1.5])
