@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from clusterspec.cluster.model import MeasuredShare
+    from clusterspec.cluster.requests import Serving
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
     from clusterspec.cost.serving.pools import Pools
@@ -59,9 +60,14 @@ class Stretched:
         self._found: dict[float, ServingTimes] = {}
         self._limits: dict[float, float | None] = {}
 
+    @property
+    def load(self) -> Serving:
+        """The open load."""
+        return self._pools.load
+
     def seconds(self, name: str, factor: float) -> float:
         """A latency of the plan whose times are longer by ``factor``."""
-        value: float = getattr(self._times_with(factor), name)
+        value: float = getattr(self.times_with(factor), name)
         return factor * value
 
     def factor_of_limit(self, most: float) -> float | None:
@@ -82,13 +88,14 @@ class Stretched:
         return low
 
     def _keeps_up(self, factor: float) -> bool:
-        found, load = self._times_with(factor), self._pools.load
+        found, load = self.times_with(factor), self._pools.load
         if self._pools.has_prefill_engines and found.prompt_load >= MOST_LOAD:
             return False
         rate = 0.0 if load.requests else factor * (load.request_rate or 0.0)
         return serves_rate(self._pools, found.state, rate)
 
-    def _times_with(self, factor: float) -> ServingTimes:
+    def times_with(self, factor: float) -> ServingTimes:
+        """The plan at a request rate higher by ``factor``, whose latencies are shorter by it."""
         if factor not in self._found:
             self._found[factor] = self._times(self._pools, factor)
         return self._found[factor]
@@ -323,10 +330,14 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     value: float = getattr(times, name)
     if times.stretched is None or name == "output_tokens_per_second" or not value:
         return low, high
-    steps, waits = (RANGES[range_kind(times, each, "")] for each in ("tpot", name.removesuffix("_mean")))
-    ends = ends_within_limit(times.stretched, min(steps[0], waits[0]), max(steps[1], waits[1]))
-    least, most = (times.stretched.seconds(name, end) / value for end in ends)
+    least, most = (times.stretched.seconds(name, end) / value for end in stretched_ends(times, times.stretched, name))
     return min(low, least), max(high, most)
+
+
+def stretched_ends(times: ServingTimes, stretched: Stretched, name: str) -> tuple[float, float]:
+    """The factors of all times of an open load at the ends of the range of a latency."""
+    steps, waits = (RANGES[range_kind(times, each, "")] for each in ("tpot", name.removesuffix("_mean")))
+    return ends_within_limit(stretched, min(steps[0], waits[0]), max(steps[1], waits[1]))
 
 
 def ends_within_limit(stretched: Stretched, low: float, high: float) -> tuple[float, float]:
@@ -335,6 +346,17 @@ def ends_within_limit(stretched: Stretched, low: float, high: float) -> tuple[fl
     A plan slower than its limit would fall behind without end, so that its latencies are no latencies of this load.
     """
     return low, stretched.factor_of_limit(high) or high
+
+
+def may_serve(times: ServingTimes, load: Serving) -> bool:
+    """Whether the high end of the predicted throughput is at least that of an open load's request rate.
+
+    The latencies of a load near saturation depend on its distance to a capacity that is predicted to some ten percent.
+    Of a plan that may serve its rate they are predicted as those of the plans of the range that do, the closest to the
+    prediction: engines at their capacity, without a queue that grows without end. It is part of the range instead.
+    """
+    high = serving_range(times, "output_tokens_per_second")[1]
+    return (load.request_rate or 0.0) * load.output_tokens <= high
 
 
 def loss_factors(times: ServingTimes) -> tuple[float, float]:

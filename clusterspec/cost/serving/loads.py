@@ -114,6 +114,18 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     return found * ranks + rate * (now.before_decode + now.outside), now
 
 
+def in_flight_at_capacity(pools: Pools, now: Steady) -> float | None:
+    """Requests in flight on the whole plan, without those that wait for a place, of an open load without an end whose
+    rate exceeds the capacity in its state ``now``; None for other loads.
+
+    Such a load has no steady state: the requests that wait are more with every second.
+    """
+    load, ranks = pools.load, pools.decode.attention_ranks
+    if load.load != "open" or load.requests or not load.request_rate or serves_rate(pools, now, load.request_rate):
+        return None
+    return pools.limit * ranks + now.rate * (now.before_decode + now.outside)
+
+
 class PlaceWait(NamedTuple):
     """The wait for a place in an open load whose mean number of requests leaves places free: a ``share`` of the
     requests finds none, and waits ``mean`` seconds with an exponential tail.

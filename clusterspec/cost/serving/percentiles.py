@@ -9,7 +9,7 @@ from clusterspec.cost.formulas.queues import two_waits_beyond, wait_above_median
 from clusterspec.cost.formulas.serving import request_time
 from clusterspec.cost.serving.constants import TAILS
 from clusterspec.cost.serving.held import steps_of_release
-from clusterspec.cost.serving.latency import ServingTimes, range_factors
+from clusterspec.cost.serving.latency import ServingTimes, Stretched, range_factors, stretched_ends
 from clusterspec.cost.serving.loads import PlaceWait
 from clusterspec.cost.serving.quantiles import (
     compound_share,
@@ -21,16 +21,19 @@ from clusterspec.cost.serving.quantiles import (
 from clusterspec.cost.serving.shares import output_parts
 
 
-def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[float, float]:
+def tail_factors(
+    times: ServingTimes, quantity: str, share: float, ends: tuple[float, float] | None = None
+) -> tuple[float, float]:
     """The low and the high end of the range of ``ttft`` or ``tpot`` at a percentile (``share`` from 0.5 to 1), relative
     to the prediction.
 
     The ends at the median and at the 99th percentile were measured. Between the two they follow the exponential tail of
-    waits; above the 99th they are constant. The factors are at least as wide as at the median.
+    waits; above the 99th they are constant. The factors are at least as wide as ``ends``, by default as those at the
+    median.
     """
     kind = "ttft apart" if quantity == "ttft" and times.regime == "apart" else quantity
     part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
-    least, most = range_factors(times, quantity)
+    least, most = ends or range_factors(times, quantity)
     low, high = (middle ** (1 - part) * end**part for middle, end in zip((least, most), TAILS[kind], strict=True))
     return min(least, low), max(most, high)
 
@@ -86,7 +89,25 @@ def latency_factors(times: ServingTimes, quantity: str, percentile: float) -> tu
     """The low and high ends of the range of ``ttft`` or ``tpot`` at a percentile, as factors of the prediction."""
     if percentile <= MEDIAN:
         return range_factors(times, quantity)
-    return tail_factors(times, quantity, min(percentile, HIGHEST) / 100)
+    ends = None
+    if times.stretched is not None and quantity == "ttft":
+        ends = _factors_of_longer_times(times, times.stretched, percentile)
+    return tail_factors(times, quantity, min(percentile, HIGHEST) / 100, ends)
+
+
+def _factors_of_longer_times(
+    times: ServingTimes, stretched: Stretched, percentile: float
+) -> tuple[float, float] | None:
+    """The time to first token at a percentile above the median of the plans at the ends of the range of an open load,
+    whose times are all shorter or longer, over that of the plan. The queue of a load above the capacity lengthens the
+    median and the percentile by as much, not in the same proportion.
+    """
+    value = latency_at(times, stretched.load, "ttft", percentile)
+    low, high = (
+        each * latency_at(stretched.times_with(each), stretched.load, "ttft", percentile)
+        for each in stretched_ends(times, stretched, "ttft")
+    )
+    return (low / value, high / value) if value else None
 
 
 def _first_token(times: ServingTimes, load: Serving, share: float) -> float:

@@ -12,6 +12,7 @@ from clusterspec.cost.formulas.experts import received_bytes
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.memory import memory_line
 from clusterspec.cost.memory.states import received_copies, sampled_logits
+from clusterspec.cost.mixers import next_token_bytes
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, side_transfers, slower_transfer
@@ -178,3 +179,22 @@ def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> fl
         return max(0.0, memory - taken) * load.memory_fraction
     free, most = memory * load.memory_fraction - taken, memory * constants.HIGHEST_FRACTION - taken
     return max(0.0, free, min(wanted, most))
+
+
+def used_accelerators(pools: Pools) -> float:
+    """The accelerators of all engines of a plan."""
+    engines = (pools.decode, pools.prompts) if pools.has_prefill_engines else (pools.decode,)
+    return sum(each.replicas * each.accelerators for each in engines)
+
+
+def cache_bytes_per_token(engine: Engine) -> float:
+    """Bytes of cache per token over the whole model, for any sharding."""
+    reserved = engine.layout.stack.window_tokens if engine.layout.stack is not None else 0.0
+    return next_token_bytes(engine.model, (engine.whole,), engine.workload.kv_precision, reserved)
+
+
+def is_in_one_domain(engine: Engine) -> bool:
+    """Whether the ranks of an engine share a scale-up domain."""
+    ranks = engine.ranks * engine.layout.pp
+    links = constants.rank_links(engine.cluster, ranks) if ranks > 1 else None
+    return links is None or links.domains == 1

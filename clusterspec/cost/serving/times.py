@@ -15,16 +15,16 @@ from clusterspec.cost.formulas.serving import (
     time_to_first_token,
     typical_prompt_time,
 )
-from clusterspec.cost.mixers import next_token_bytes
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.cold import first_compilation
-from clusterspec.cost.serving.engine import Engine, measured_kernels
+from clusterspec.cost.serving.engine import measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.held import held_wait
-from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
+from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched, may_serve
 from clusterspec.cost.serving.loads import (
     computed_again,
     finite_run,
+    in_flight_at_capacity,
     offline_run_seconds,
     open_run,
     place_wait,
@@ -33,7 +33,14 @@ from clusterspec.cost.serving.loads import (
     steady_load,
 )
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
-from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, pools_with_link
+from clusterspec.cost.serving.plan_engines import (
+    bare_pools,
+    cache_bytes_per_token,
+    cache_capacity,
+    is_in_one_domain,
+    pools_with_link,
+    used_accelerators,
+)
 from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, most_beside_prompts, prompt_seconds
 from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
@@ -118,7 +125,18 @@ def _expert_use(pools: Pools) -> ExpertUse | None:
 
 
 def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
-    """The times with ``offered`` requests in flight on the whole plan, and the steady state with them."""
+    """The times with ``offered`` requests in flight on the whole plan, and the steady state with them.
+
+    Without the queue of an open load whose rate exceeds the predicted capacity, but not the high end of its range.
+    """
+    found, most = _times_of_flight(pools, offered, now), in_flight_at_capacity(pools, now)
+    if most is None or most >= offered or not may_serve(found, pools.load):
+        return found
+    return _times_of_flight(pools, most, now)
+
+
+def _times_of_flight(pools: Pools, offered: float, now: Steady) -> ServingTimes:
+    """The times with ``offered`` requests in flight, which grow with each of them that waits for a place."""
     load = pools.load
     now = _with_static_batch_prompt(pools, now) if load.load == "static" else now
     shares = prompt_shares(pools, now)
@@ -136,9 +154,8 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     )
     of_mean = ttft + (now.prompt - median)
     first = of_mean - place.median if run is not None else of_mean - early - place.median
-    placed = request_time(first, load.output_tokens, token)
-    latency = placed + place.of_all
-    offered = _requests_in_flight(pools, now, offered, latency)
+    latency = request_time(first, load.output_tokens, token) + place.of_all
+    offered = _requests_in_flight(pools, now, offered, (latency, place.of_all))
     lasting = _run_seconds(pools, now, run, latency - early - wait)
     rounds = (run.requests, lasting) if run is not None and lasting is not None else None
     return ServingTimes(
@@ -147,7 +164,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         ttft_mean=of_mean - early + delay + place.of_all - place.median,
         tpot_mean=token,
         request_latency=latency,
-        output_tokens_per_second=_output_rate(pools, now, *(rounds or _round(pools, now, offered, (latency, placed)))),
+        output_tokens_per_second=_output_rate(pools, now, *(rounds or (offered, latency))),
         state=now,
         wait=wait,
         queued=queued,
@@ -185,8 +202,8 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
     """
     engine, load, ranks = pools.decode, pools.load, pools.decode.attention_ranks
     return {
-        "accelerators": _used_accelerators(pools),
-        "kv_bytes_per_token": _cache_bytes_per_token(engine),
+        "accelerators": used_accelerators(pools),
+        "kv_bytes_per_token": cache_bytes_per_token(engine),
         "kv_capacity_tokens": pools.tokens * ranks,
         "kv_capacity_sequences": cache_capacity(engine, load)[1] * ranks,
         "stages": (pools.prompts.layout.pp, engine.layout.pp),
@@ -195,7 +212,7 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "starts_together": load.load == "static",
         "always_full": load.load == "offline",
         "own_kernels": engine.cluster.accelerator.kernels is not None,
-        "one_domain": _in_one_domain(engine),
+        "one_domain": is_in_one_domain(engine),
         "coupled_ranks": unevenly_loaded_ranks(engine),
         "loading": pools.loading,
         "prefix_hit": load.prefix_hit,
@@ -208,25 +225,10 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
     }
 
 
-def _in_one_domain(engine: Engine) -> bool:
-    """Whether the ranks of an engine share a scale-up domain."""
-    ranks = engine.ranks * engine.layout.pp
-    links = constants.rank_links(engine.cluster, ranks) if ranks > 1 else None
-    return links is None or links.domains == 1
-
-
 def _times_at_rate(pools: Pools, factor: float) -> ServingTimes:
     """The times of the same pools at a request rate that is higher by a factor."""
     other = pools._replace(load=replace(pools.load, request_rate=(pools.load.request_rate or 0.0) * factor))
     return _times_at(other, *steady_load(other))
-
-
-def _round(pools: Pools, now: Steady, offered: float, latencies: tuple[float, float]) -> tuple[float, float]:
-    """Requests that a plan without an end produces in so many seconds: those ``offered`` in their latency. Of a plan
-    that does not serve its rate, those in places count alone; ``latencies`` are with and without the wait for a place.
-    """
-    rate = pools.load.request_rate
-    return offered, latencies[0] if rate is None or serves_rate(pools, now, rate) else latencies[1]
 
 
 def _handoff_seconds(pools: Pools, now: Steady, sent: Handoff | None) -> tuple[float, float, float]:
@@ -335,16 +337,19 @@ def _budget_limits_places(pools: Pools) -> bool:
     return not apart and pools.limit >= most_beside_prompts(pools.load)
 
 
-def _requests_in_flight(pools: Pools, steady: Steady, offered: float, latency: float) -> float:
+def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: tuple[float, float]) -> float:
     """Requests in flight on the whole plan. If the engines keep up with an open load, this is rate × latency; otherwise
-    ``offered``.
+    those ``offered`` and those that wait for a place at times. ``seconds`` are the latency and that wait, on average.
 
     Source: Little's law (Operations Research 9(3), 1961).
     """
     load, used = pools.load, steady.rate * steady.service / pools.prompts.attention_ranks
+    latency, waited = seconds
     if load.load != "open" or not load.request_rate or load.requests or used >= constants.MOST_LOAD:
-        return offered
-    return load.request_rate * latency if serves_rate(pools, steady, load.request_rate) else offered
+        return offered + steady.rate * waited
+    if serves_rate(pools, steady, load.request_rate):
+        return load.request_rate * latency
+    return offered + steady.rate * waited
 
 
 def _output_rate(pools: Pools, steady: Steady, offered: float, latency: float) -> float:
@@ -363,17 +368,6 @@ def _with_static_batch_prompt(pools: Pools, steady: Steady) -> Steady:
     tokens = max(1.0, steady.sequences) * load.input_tokens * (1 - load.prefix_hit)
     whole = engine.prefill(tokens, float(load.input_tokens), float(engine.layout.attention_dp))
     return steady._replace(prefill=whole, prompt=prompt_seconds(engine, whole))
-
-
-def _used_accelerators(pools: Pools) -> float:
-    engines = (pools.decode, pools.prompts) if pools.has_prefill_engines else (pools.decode,)
-    return sum(each.replicas * each.accelerators for each in engines)
-
-
-def _cache_bytes_per_token(engine: Engine) -> float:
-    """Bytes of cache per token over the whole model, for any sharding."""
-    reserved = engine.layout.stack.window_tokens if engine.layout.stack is not None else 0.0
-    return next_token_bytes(engine.model, (engine.whole,), engine.workload.kv_precision, reserved)
 
 
 def _highest_concurrency(pools: Pools) -> float | None:
