@@ -91,14 +91,14 @@ _OF_LARGER_TABLE = pattern(
 _AS_THEY_ARE = pattern(r"(?i)\b(?:not|never) (?:re-?tokeni[sz]ed|tokeni[sz]ed again)\b")
 
 
-def check(own_remarks: str, workload: Workload, catalog: Catalog) -> Iterator[Problem]:
-    if not own_remarks or workload.kind == "serve" or workload.model is None or not workload.model.vocab:
+def check(own_remarks: str, remarks: str, workload: Workload, catalog: Catalog) -> Iterator[Problem]:
+    if not remarks or workload.kind == "serve" or workload.model is None or not workload.model.vocab:
         return
-    own, folded = workload.model, own_remarks.lower()
+    own, folded = workload.model, remarks.lower()
     yield from _size_problem(own_remarks, own)
     if not any(word in folded for word in _WORDS):  # most texts
         return
-    for sentence in sentences_of(own_remarks):
+    for sentence in sentences_of(remarks):  # ids may be those of another project, and are used in this one
         is_own = _NOT.search(_AS_THEY_ARE.sub(" ", sentence)) is None
         found = _TOKENIZER.search(sentence) if is_own else None
         if found is None:
