@@ -155,6 +155,24 @@ def test_influences_rank_by_the_larger_change_of_either_sign_and_end_above_one_p
     assert [(one.step_time, one.memory) for one in ranked] == [(0.02, -0.3), (-0.28, 0.1), (0.0, 0.25), (0.011, 0.0)]
 
 
+@pytest.mark.parametrize(
+    ("key", "upper", "added"),
+    [
+        ("memory.context", 1.6e9, 0.8e9),  # 0.8 GB of one process, at most 1.6 GB
+        ("memory.communicator", 600e6, 4 * 350e6),  # four communicators of 250 MB, each at most 600 MB
+        ("memory.fragmentation", 0.12, 3 * 416_002_867.2),  # 3 % of what a framework allocates, at most 12 %
+    ],
+)
+def test_a_figure_of_memory_with_a_range_is_compared_with_its_upper_end(key: str, upper: float, added: float) -> None:
+    plan = plan_of(POD)
+    full = next(each[0] for each in plan.assumptions if each[0].endswith(key))
+    against, time, change = influence_of(plan, full)
+    assert isinstance(against, Figure) and plan.memory is not None
+    assert against.value == pytest.approx(upper)
+    assert time == 0.0
+    assert change == pytest.approx(added / plan.memory.total.value)
+
+
 def test_gradients_of_half_the_width_save_two_bytes_for_each_weight_of_a_rank() -> None:
     """8.03e9 parameters over tp 4: two bytes of each quarter are saved; norms, which tp does not split, are few."""
     plan = plan_of(POD.replace("pp: 2", "pp: 1, sharding: none"))

@@ -7,7 +7,7 @@ import pytest
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.serving import SHARED_CHUNK
 from clusterspec.records import replace
-from tests.cluster.resolving import assumed, clean
+from tests.cluster.resolving import assumed, clean, resolve_text
 from tests.cluster.test_serving import REQUESTS, plan
 
 RAISED = "up to 0.95 if the requests in flight need more"
@@ -150,3 +150,36 @@ def test_the_cache_follows_quantized_weights_where_the_software_follows_checkpoi
     )
     assert design.workload is not None and design.workload.kv_precision == cache
     assert assumed(design)["workload.kv_precision"] == cache
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "table", "part", "assumes"),
+    [
+        ("h100-sxm-80gb", "hopper", None, False),  # it was measured itself
+        ("h200-sxm-141gb", "hopper-h200", None, False),
+        ("a100-sxm-40gb", "ampere", "a100-sxm-80gb", False),  # the same die with another memory
+        ("l4", "ada", "l40s", True),  # of the architecture of measured kernels
+        ("a30", "ampere", "a100-sxm-80gb", True),
+        ("mi300x", "hopper", "h100-sxm-80gb", True),  # of 2023: after the tables from 2022, before those from 2025
+        ("mi355x", "blackwell", "b200-sxm-180gb", True),  # of 2025
+        ("v100-sxm-32gb", "hopper", "h100-sxm-80gb", True),  # of 2017: before all tables
+    ],
+)
+def test_kernels_are_of_the_accelerator_its_architecture_or_its_year(
+    accelerator: str, table: str, part: str | None, assumes: bool
+) -> None:
+    machine = f"cluster: {{accelerator: {accelerator}, nodes: 1, accelerators_per_node: 8}}\n"
+    serves = f"workload: {{kind: serve, model: llama-3.1-8b, serving: {{{REQUESTS}}}}}\n"
+    design, _ = resolve_text(machine + serves)
+    cluster = design.cluster
+    assert cluster is not None and cluster.kernels is not None and cluster.kernels.id == table
+    assert (cluster.kernels_part.id if cluster.kernels_part else None) == part
+    assert ("cluster.kernels" in assumed(design)) is assumes
+
+
+def test_training_uses_no_kernels_of_serving() -> None:
+    cluster = clean(
+        "cluster: {platform: dgx-a100, nodes: 1}\n"
+        "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 8}\n"
+    ).cluster
+    assert cluster is not None and (cluster.kernels, cluster.kernels_part) == (None, None)

@@ -80,6 +80,12 @@ def test_the_configurations_of_genai_perf_state_an_open_load(config: dict[str, o
     assert f"{SERVING}.concurrency" not in given(reading)
 
 
+@pytest.mark.parametrize("names", ["", [], [""], ["a/b", "c/d"], [["m"]], 7, None])
+def test_names_that_are_no_single_model_replace_none_that_is_stated(names: object) -> None:
+    config = {"model": "openai/gpt-oss-120b", "endpoint": {"model_names": names}}
+    assert given(read(json.dumps(AIPERF | {"input_config": config})))["workload.model"] == "gpt-oss-120b"
+
+
 def test_what_the_configuration_leaves_open_is_unknown() -> None:
     reading = read(json.dumps({key: value for key, value in AIPERF.items() if key != "input_config"}))
     assert not {f"{SERVING}.load", "workload.model"} & set(given(reading))

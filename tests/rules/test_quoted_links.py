@@ -152,6 +152,25 @@ def test_a_changed_word_of_a_line_is_found(
 
 
 @each(
+    ("nodes", "nics", "quantity", "wrong"),
+    [
+        (16, 8, ", quantity: 128", True),
+        (16, 8, ", quantity: 127", False),  # fewer than the NICs may be those of another network
+        (16, 8, "", False),
+        (1, 1, ", quantity: 1", True),
+        (1, 1, "", False),  # a line that states no number may be of fewer
+    ],
+)
+def test_slow_cables_are_those_of_the_fabric_where_they_are_as_many_as_its_nics(
+    nodes: int, nics: int, quantity: str, wrong: bool, check: Check
+) -> None:
+    text = QUOTE.format(line="cable 200G", **INFINIBAND).replace(", quantity: 128", quantity)
+    text = text.replace("nodes: 16", f"nodes: {nodes}").replace("nics_per_node: 8", f"nics_per_node: {nics}")
+    found = {dotted_path(one.path) for one in check(text) if one.rule == "quote-names-other-part"}
+    assert found == ({"procurement.quote[1].part"} if wrong else set())
+
+
+@each(
     ("switch", "line", "wrong"),
     [
         ("dell-z9864f-on", "leaf switch Dell Z9864F-ON", False),
