@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from clusterspec.analysis import influence
 from clusterspec.analysis.influence import (
     OF_RANGES,
     PLUGIN,
@@ -18,7 +19,10 @@ from clusterspec.analysis.influence import (
 )
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys, with_values
+from clusterspec.cost import estimate as costs
+from clusterspec.cost import memory, tables
 from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.plan import Plan
@@ -246,3 +250,30 @@ def test_the_end_of_a_figure_that_costs_more_counts(text: str) -> None:
     if text == SYNCHRONIZED:
         added = [one.step_time for one in found if one.assumption[0].endswith("accumulation")]
         assert added == [pytest.approx(0.012, abs=0.002)]
+
+
+ROUTED = POD.replace("llama-3.1-8b", "mixtral-8x7b").replace("tp: 4", "tp: 2, ep: 4")
+
+
+@pytest.mark.parametrize("text", [POD, EFA, ROUTED], ids=["InfiniBand", "EFA", "experts"])
+def test_every_alternative_costs_what_an_estimate_finds_that_reuses_nothing(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    varied: list[Plan] = []
+    reused = influence._plan_of_changed_design
+
+    def recorded(plan: Plan, design: Design) -> Plan:
+        varied.append(reused(plan, design))
+        return varied[-1]
+
+    monkeypatch.setattr(influence, "_plan_of_changed_design", recorded)
+    plan = plan_of(text)
+    for assumption in plan.assumptions:
+        largest_influence(plan, assumption)
+    assert len(varied) > 40
+    for each in varied:
+        for known in (costs._RECENT, tables._RECENT, memory._RECENT):
+            known.kept = ()
+        fresh = estimate(each.design)
+        assert each.step_seconds == pytest.approx(fresh.step_seconds, rel=1e-12)
+        assert each.memory_bytes == pytest.approx(fresh.memory_bytes, rel=1e-12)

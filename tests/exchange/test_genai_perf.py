@@ -168,3 +168,19 @@ def test_several_printed_tables_are_several_runs_and_one_without_answers_is_none
         read(printed() + printed() + rankings)
     with pytest.raises(FormatError, match="no result of a load test"):
         read(rankings)
+
+
+@pytest.mark.parametrize(
+    ("names", "model"),
+    [
+        (["openai/gpt-oss-120b"], "gpt-oss-120b"),
+        ("openai/gpt-oss-120b", "gpt-oss-120b"),
+        (["openai/gpt-oss-120b", "openai/gpt-oss-20b"], None),
+        ([], None),
+        ("", None),
+        (120, None),
+    ],
+)
+def test_a_model_is_stated_where_exactly_one_name_is_given(names: object, model: str | None) -> None:
+    value = AIPERF | {"input_config": {"endpoint": {"model_names": names}, "loadgen": {"concurrency": 8}}}
+    assert given(read(json.dumps(value, indent=1))).get("workload.model") == model

@@ -284,3 +284,19 @@ def test_the_worse_kind_of_engines_counts() -> None:
 
 def test_a_training_job_has_no_engines() -> None:
     assert engine_loss(machine().design, "node", 1) is None
+
+
+@each(
+    ("afr", "accelerators", "others"),
+    [
+        (1.0, 128.0, 365.25 - 128.0),  # a stop a day is 365.25 a year, of which the 128 accelerators take 128
+        (2.0, 256.0, 365.25 - 256.0),
+        (4.0, 512.0, 0.0),  # the stated rates alone are above the whole: nothing is left to share
+    ],
+)
+def test_classes_without_a_stated_rate_share_what_is_left_of_all_failures(
+    afr: float, accelerators: float, others: float
+) -> None:
+    rates = machine(f", mean_time_between_failures: 24 h, failures: {{accelerator: {{afr: {afr}}}}}").failures()
+    assert rates.pop("accelerator").yearly == pytest.approx(accelerators)
+    assert sum(rate.yearly for rate in rates.values()) == pytest.approx(others, abs=1e-9)

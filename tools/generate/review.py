@@ -8,9 +8,9 @@ from tools.review import PLACED, Case, Subject, first_score, rounds, rules_by_su
 HEAD = """# What a review looks at
 
 `clusterspec check` reviews a design as an expert of the field would. This page says what it looks at, subject by
-subject, where the truth of a subject comes from, and what no rule looks at. The last part reports every blind round:
-designs by writers who had read neither the rules nor earlier designs, scored before anything was changed. This page is
-generated from `tools/review/subjects.toml` and `tests/review/rounds`.
+subject, where the truth of a subject comes from, and what no rule looks at. The last part has the first score of every
+blind round: designs by writers who had read neither the rules nor earlier designs, scored before anything was changed.
+This page is generated from `tools/review/subjects.toml` and `tests/review/rounds`.
 """
 ROUNDS = """
 ## Rounds
@@ -19,14 +19,31 @@ A flawed design has one flaw, and counts as found if a finding states it with a 
 reader would look; a sound one is right if no finding alarms at what is right. Only the first score counts. The designs
 of finished rounds are regression tests, and a score on them means nothing.
 """
+LAST = 20
+"""Rounds of the table by subject: enough for each subject, and none of long ago."""
+COLUMNS = "flaws found | found with another severity | sound designs without a false finding"
 
 
 def page() -> str:
     """The text of the page."""
     known = subjects()
     of = rules_by_subject([(name, group) for name, group, _ in rules()], known)
-    parts = [HEAD, *(section(subject, of[subject.name]) for subject in known), ROUNDS]
-    return "".join([*parts, *(round_section(name, cases) for name, cases in rounds().items())])
+    newest = dict(sorted(rounds().items(), key=lambda item: round_number(item[0]), reverse=True))
+    last = [case for cases in [*newest.values()][:LAST] for case in cases]
+    return "".join(
+        [
+            HEAD,
+            *(section(subject, of[subject.name]) for subject in known),
+            ROUNDS,
+            f"\n### The last {LAST} rounds by subject\n\n{score_table('subject', by_subject(last))}",
+            f"\n### Every round, the newest first\n\n{score_table('round', by_number(newest))}",
+        ]
+    )
+
+
+def round_number(name: str) -> int:
+    """The number of a round: 207 of ``round-207``."""
+    return int(name.rpartition("-")[2])
 
 
 def section(subject: Subject, rules_of_subject: list[str]) -> str:
@@ -39,15 +56,11 @@ def section(subject: Subject, rules_of_subject: list[str]) -> str:
     )
 
 
-def round_section(name: str, cases: list[Case]) -> str:
-    """The first scores of one round, by subject."""
-    rows = "".join(f"| {subject} | {score_cells(members)} |\n" for subject, members in by_subject(cases).items())
-    return (
-        f"\n### {name.replace('-', ' ').capitalize()}\n\n"
-        "| subject | flaws found | found with another severity | sound designs without a false finding |\n"
-        f"|---|---|---|---|\n{rows}"
-        f"| **all** | {score_cells(cases)} |\n"
-    )
+def score_table(heading: str, groups: dict[str, list[Case]]) -> str:
+    """The first scores of groups of designs, a row for each, and of all of them."""
+    rows = "".join(f"| {name} | {score_cells(members)} |\n" for name, members in groups.items())
+    everything = [case for members in groups.values() for case in members]
+    return f"| {heading} | {COLUMNS} |\n|---|---|---|---|\n{rows}| **all** | {score_cells(everything)} |\n"
 
 
 def score_cells(cases: list[Case]) -> str:
@@ -61,3 +74,8 @@ def by_subject(cases: list[Case]) -> dict[str, list[Case]]:
     return {
         subject: [case for case in cases if case.subject == subject] for subject in sorted({c.subject for c in cases})
     }
+
+
+def by_number(all_rounds: dict[str, list[Case]]) -> dict[str, list[Case]]:
+    """The cases of each round, by its number."""
+    return {str(round_number(name)): cases for name, cases in all_rounds.items()}

@@ -52,7 +52,6 @@ SPLIT: Mapping[str, Split] = {f"catalog/{kind}.md": Split(2, NAME) for kind in K
     "accuracy.md": Split(2, smallest=5_000),
     "board.md": Split(3, smallest=20_000),
     "catalog.md": Split(2, smallest=20_000),
-    "review.md": Split(2, smallest=20_000),
     "exchange.md": Split(3, "How the readers are tested"),
 }
 """The documents that are split, by the path of their page."""

@@ -61,8 +61,9 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.test_figures import TestFigure, test_figures
+from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.written_numbers import has_word
 from clusterspec.rules.rule import Rule
-from clusterspec.standard import pattern
 from clusterspec.units import display, display_bits
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -72,13 +73,11 @@ UNREACHED = 0.95
 """Share of the fp64 peak that no large system of the TOP500 reaches in HPL."""
 BYTES = 4.0
 """Bytes of memory that HPCG reads for each operation at least: a value of eight for a product and a sum."""
-_CUES = pattern(
-    r"(?i)\b(?:hpl|hpcg|linpack|fp64|double|ib_\w+_bw|perftest|babelstream|stream|rmax|hbm|memory bandwidth)\b"
-)
+_CUES = word_set("hpl hpcg linpack fp64 double perftest babelstream stream rmax hbm")
 
 
 def check(own_remarks: str, remarks: str, cluster: Cluster) -> Iterator[Problem]:
-    if not remarks or _CUES.search(remarks) is None:
+    if not remarks or not (has_word(remarks, _CUES, ("ib_",)) or "memory bandwidth" in remarks.lower()):
         return
     text = " ".join(remarks.replace("B/s", "byte/s").replace("Bps", "byte/s").lower().split())
     for figure in test_figures(text):

@@ -59,7 +59,7 @@ from itertools import pairwise
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_quantities import SHARE, TOKEN, TextQuantity, is_own, sentence_quantities
-from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display, percent, plain

@@ -100,7 +100,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import price_ends
-from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, written_numbers
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.written_numbers import written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -124,8 +125,11 @@ _ACCELERATORS = pattern(
     rf" (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|(?!C(?:13|14|15|19|20|21)\b){_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
 )
 """What follows the number of accelerators."""
-_NOUNS = frozenset({"nodes", "servers", "instances", "accelerators", "chips", "quad"})
-"""Words in lower case with which one of the two begins."""
+_NODE_NOUNS, _ACCELERATOR_NOUNS = (
+    frozenset({"nodes", "servers", "instances", "quad"}),
+    frozenset({"accelerators", "chips"}),
+)
+"""Words in lower case with which each of the two begins."""
 _OF_UNITS = pattern(r"\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
 """Words of a text that splits the nodes into equal parts."""
 _RANGE_SIGNS = frozenset({"to", "-", "–"})
@@ -143,6 +147,7 @@ _PRICE = pattern(
     r" ?(?:per |/ ?|an? |for each )(?P<unit>GPU|accelerator|chip|card|node|server|instance)"
     r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour)?"
 )
+_LOADS = ("requests", "queries", "calls", "tokens", "users", "sessions")
 _OF_LOAD = pattern(
     r"\d ?[kM]? (?:requests|queries|calls|tokens|users|sessions)(?:/s| (?:a|per) second| at once)?"
     r"[^.;:=\d]{0,12}(?::|=|\b(?:needs?|requires?|takes?|that is|would be)\b)[^.;\d]{0,12}$"
@@ -179,8 +184,8 @@ def check(
         _node_counts(cluster, layout) | _role_nodes(spec) | {cluster.nodes_of_ranks(ranks) for ranks in engine_ranks}
     )
     for words, count in _counts_with_words(_NODES, own_description):
-        unit = bool(_OF_UNITS.search(own_description)) and cluster.all_nodes % count == 0 if count else False
-        if count > 1 and count not in nodes | written and not unit and not _is_after_failure(count, spec, cluster):
+        other = count > 1 and count not in nodes | written and not _is_after_failure(count, spec, cluster)
+        if other and not (cluster.all_nodes % count == 0 and _OF_UNITS.search(own_description)):
             if sum(each for _, each in _counts_with_words(_NODES, spec.description or "")) in nodes:
                 break  # parts of the whole: 62 nodes of the first phase and 31 of the second
             yield _problem(words, plural(cluster.nodes, "node"))
@@ -242,13 +247,16 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
         if _is_of_another_size(before):
             continue
         next_word = description[number.end() + 1 :].partition(" ")[0]
-        if next_word.isalpha() and next_word.islower() and next_word not in _NOUNS:
+        nouns = _NODE_NOUNS if counted is _NODES else _ACCELERATOR_NOUNS
+        if next_word.isalpha() and next_word.islower() and next_word not in nouns:
             continue  # NOTE: compiling a pattern that cannot match takes longer than most rules
         if (what := counted.match(description, number.end())) is not None:
             end = what.end()
             ranged = len(before) > 1 and before[-1] in _RANGE_SIGNS and before[-2][-1].isdigit()
             behind = description[end : end + 16].lstrip()
-            of_load = _OF_LOAD.search(description, max(0, number.start() - 48), number.start()) is not None
+            near = max(0, number.start() - 48)
+            loaded = any(each in description[near : number.start()] for each in _LOADS)
+            of_load = loaded and _OF_LOAD.search(description, near, number.start()) is not None
             if ranged or of_load or behind.startswith((*_AND_MORE, *_LATER)):
                 continue  # the sizes of orders that a price is for: 50 to 99 nodes, 100 nodes and more
             if not names or before[-2][-1] == ".":

@@ -81,8 +81,8 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import (
-    NUMBER_WORDS,
     belongs_to_something_else,
     numbers_within,
     written_numbers,

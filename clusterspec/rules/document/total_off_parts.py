@@ -57,6 +57,8 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
+from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.written_numbers import words_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -64,7 +66,7 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = (" per ", " a ", " each", " pro ", " par ", " por ", "/")
-_AMOUNT = pattern(r"\d ?[kKMGTP]i?B\b|[Tt]oken|[Bb]ytes|[Jj]eton")
+_AMOUNTS = word_set("kb mb gb tb pb kib mib gib tib pib token tokens bytes jeton jetons")
 """Bytes or tokens, whose totals are compared."""
 _PER = pattern(
     r"(?i)^ ?(?:/|(?:per|a|an|each|for each|for every|in each|pro|par|por|in) )(?:optimizer |training |unique )?"
@@ -99,12 +101,15 @@ _ROUGH = pattern(r"(?i)[≈~]|\b(?:about|roughly|some|average|mean|nearly|circa|
 def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Problem]:
     if not own_remarks or spec.pools or spec.jobs:
         return
-    if not any(cue in own_remarks for cue in _CUES) or _AMOUNT.search(own_remarks) is None:
+    if not any(cue in own_remarks for cue in _CUES) or not any(
+        each.lstrip("0123456789") in _AMOUNTS for each in words_of(own_remarks)
+    ):
         return
     for sentence, quantities in sentence_quantities(own_remarks):
-        if len(quantities) > 1 and _PARTLY.search(sentence) is None:
+        if len(quantities) > 1:
             problem = next(_total_problems(sentence, quantities, cluster), None)
-            if problem is not None and not _is_calculation(sentence, own_remarks):
+            other = problem is None or _PARTLY.search(sentence) is not None
+            if problem is not None and not other and not _is_calculation(sentence, own_remarks):
                 yield problem
                 return
 

@@ -43,7 +43,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, count_in_text, sentences_of
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
+from clusterspec.rules.knowledge.written_numbers import count_in_text, has_word, sentences_of, words_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
@@ -62,8 +63,22 @@ _ONE_PORT = pattern(
 )
 
 
+_SPLITS = ("split", "break", "brok", "divid", "fanned", "aufgeteilt", "aufgesplittet", "éclaté")
+_TIMES = word_set("x × port ports cage cages link links")
+
+
+def _names_split(text: str) -> bool:
+    """Whether a text may say a rate as several others: `400G as 4x 100G`, `ports split to`."""
+    if has_word(text, frozenset(), _SPLITS):
+        return True
+    several = has_word(text, _TIMES) or any(
+        each[0].isdigit() and ("x" in each or "×" in each) for each in words_of(text)
+    )
+    return several and has_word(text, frozenset({"as"}))
+
+
 def check(remarks: str) -> Iterator[Problem]:
-    if not remarks or _CUES.search(remarks) is None:
+    if not remarks or not _names_split(remarks) or _CUES.search(remarks) is None:
         return
     text = " ".join(remarks.lower().split())
     for sentence in sentences_of(text):

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, NUMBER_WORDS
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES
 from clusterspec.standard import pattern
 
 _OCTET = r"(?:\d{1,3}|[<{\[][\w .,-]{1,16}[>}\]]|[xynr*](?![\w]))"

@@ -7,16 +7,15 @@ from collections.abc import Iterator
 
 from clusterspec.quantity import DAY, YEAR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.service_figures import (
+from clusterspec.rules.knowledge.text_loads import (
     DIGITS,
-    TextFigure,
+    LoadFigure,
     figures_in,
     number_of,
     percentages_in,
     times_in,
-    whole_sentences,
 )
-from clusterspec.rules.knowledge.text_units import MONTH
+from clusterspec.rules.knowledge.text_units import MONTH, word_set
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
@@ -77,9 +76,8 @@ _EQUALS = pattern(
     r"(?i)=|\b(?:allow\w*|budget|permit\w*|leaves?|that is|that's|i\.e|which is|means?|equals?|corresponds?|or|erlaub\w*|das sind|entspr\w+|lässt|dürfen|soit|autoris\w+|permet\w*|c'est-à-dire|es decir|equivale\w?|permiten?|o sea)\b|\(|:"
 )
 _AT_MOST = pattern(r"(?i)\b(?:at most|no more than|max\w*|up to|höchstens|au plus|como máximo)\b")
-_OUTAGE = pattern(
-    r"(?i)\b(?:down(?:time)?|outages?|unavailab\w*|interruption\w*|standstill|ausf[aä]ll\w*|stillstand\w*|indisponib\w*|caídas?|fermo)\b"
-)
+_OUTAGES = r"down(?:time)?|outages?|unavailab\w*|interruption\w*|standstill|ausf[aä]ll\w*|stillstand\w*|indisponib\w*|caídas?|fermo"
+_OUTAGE = pattern(rf"(?i)\b(?:{_OUTAGES})\b")
 """Words behind which a limit of time is that of an availability."""
 _OTHER_TIME = pattern(
     r"(?i)\b(?:maintenance|planned|window|update|repair|restore|recover\w*|rto|mttr|reaction|respon[sd]\w*|business|working|office|wartung|geplant\w*|mantenimiento|each (?:failure|incident|outage))\b"
@@ -113,7 +111,7 @@ _ALLOWS = pattern(
 )
 """The end of the words before a downtime that is allowed."""
 _OF_PROMISE = pattern(
-    rf"{_OUTAGE.pattern}|\b(?:promise[ds]?|contract\w*|sl[ao]|agreed|guarantee[ds]?|(?:this|that|the|its) (?:figure|number|percentage|level|availability)|error budget|fehlerbudget|vertrag\w*|zusage|contrat|arrêts?|contrato|parad[ao]s?)\b"
+    rf"(?i)\b(?:{_OUTAGES}|promise[ds]?|contract\w*|sl[ao]|agreed|guarantee[ds]?|(?:this|that|the|its) (?:figure|number|percentage|level|availability)|error budget|fehlerbudget|vertrag\w*|zusage|contrat|arrêts?|contrato|parad[ao]s?)\b"
 )
 _OF_OTHERS = pattern(
     r"(?i)\b(?:internal\w*|own|old|former|credits?|(?:each|per|a|an|one|every) (?:node|engine|site|region|zone|replica|rack)|unless|not|would|if|instead)\b"
@@ -165,7 +163,7 @@ def _equates(between: str, sentence: str) -> bool:
     return _AT_MOST.search(between) is not None and _OUTAGE.search(sentence) is not None
 
 
-def _names_a_period(time: TextFigure) -> bool:
+def _names_a_period(time: LoadFigure) -> bool:
     """Whether a time is itself the period: 24 h, 30 days, 365 days."""
     return time.value / DAY in (1, 7, 28, 30, 31, 365, 366)
 
@@ -207,7 +205,7 @@ def combined_in(text: str) -> Iterator[Combined]:
     >>> [(each.parts, each.stated, each.redundant) for each in combined_in(text)]
     [((99.5, 99.5), 99.999, True)]
     """
-    for sentence in whole_sentences(text):
+    for sentence in sentences_of(text, ".#"):
         shares = [each for each in percentages_in(sentence) if LEAST <= each.value < 100]
         if len(shares) < 2:
             continue
@@ -271,6 +269,14 @@ _PART_OF = pattern(
 )
 
 
+def _names_part(sentence: str) -> bool:
+    """Whether a sentence may say what another number is a part of; the patterns of one that does not need not be compiled."""
+    return not _OF.isdisjoint(sentence.lower().split())
+
+
+_OF = word_set("of von sur de des")
+
+
 def parts_in(text: str) -> Iterator[Share]:
     """The numbers that a text states to be so many percent of a number of requests or tokens.
 
@@ -278,7 +284,8 @@ def parts_in(text: str) -> Iterator[Share]:
     [(4000.0, 40000000.0, 'requests', 0.1)]
     """
     for sentence in sentences_of(text):
-        shares, match = percentages_in(sentence), _PART_OF.search(sentence)
+        shares = percentages_in(sentence)
+        match = _PART_OF.search(sentence) if shares and _names_part(sentence) else None
         share = next((each for each in shares if match is not None and match.start() < each.end <= match.end()), None)
         if match is None or share is None:
             continue
@@ -309,9 +316,9 @@ def shares_in(text: str) -> Iterator[Share]:
     [(6000.0, 25100.0, 24.0)]
     """
     for sentence in sentences_of(text):
-        matches = list(_OF_ALL.finditer(sentence))
         shares = percentages_in(sentence)
-        if len(matches) != 1 or len(shares) != 1:
+        matches = list(_OF_ALL.finditer(sentence)) if len(shares) == 1 and _names_part(sentence) else []
+        if len(matches) != 1:
             continue
         match, share = matches[0], shares[0]
         part, whole = (number_of(match[name], whole=True) for name in ("part", "whole"))
@@ -328,7 +335,7 @@ def shares_in(text: str) -> Iterator[Share]:
             )
 
 
-def _last_digit(sentence: str, figure: TextFigure) -> float:
+def _last_digit(sentence: str, figure: LoadFigure) -> float:
     """A unit of the last digit of a percentage, which texts round or cut off."""
     digits = sentence[figure.start : figure.end].rstrip("% perctnoPzuiaé").replace(",", ".")
     return 1.1 * 10.0 ** -len(digits.partition(".")[2])

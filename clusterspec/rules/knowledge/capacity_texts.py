@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.service_figures import (
+from clusterspec.rules.knowledge.text_loads import (
     UNIT_NOUN,
     UNITS,
-    TextFigure,
+    LoadFigure,
     figures_in,
     kind_of_unit,
     percentages_in,
@@ -52,7 +52,12 @@ _PEAK = (
 _PEAK_WORD = pattern(rf"(?i){'|'.join(re.escape(each) for each in _PEAK)}")
 
 
-def _is_load(figure: TextFigure) -> bool:
+def _names_peak(sentence: str) -> bool:
+    folded = sentence.lower()
+    return any(each in folded for each in _PEAK)
+
+
+def _is_load(figure: LoadFigure) -> bool:
     return figure.kind in LOADS and (figure.period > 0) == (figure.kind != "users")
 
 
@@ -79,7 +84,7 @@ def peak_in(text: str, found: Sequence[Capacity], planned: float | None) -> Peak
     """
     named = set()
     for sentence in sentences_of(text):
-        words = [each.span() for each in _PEAK_WORD.finditer(sentence)]
+        words = [each.span() for each in _PEAK_WORD.finditer(sentence)] if _names_peak(sentence) else []
         figures = figures_in(sentence) if words else []
         loads = [each for each in figures if _is_load(each) and not unit_of_capacity(sentence, each)]
         for start, end in words if loads else ():
@@ -187,7 +192,7 @@ def _stated_load(sentences: Sequence[str]) -> float | None:
     """The load at the peak as a share of the capacity, where a text states one alone; from 0 to 1."""
     found = set()
     for sentence in sentences:
-        if _PEAK_WORD.search(sentence) is None and _LOST.search(sentence) is None:
+        if not _names_peak(sentence) and _LOST.search(sentence) is None:
             continue
         for share in percentages_in(sentence):
             near = sentence[max(0, share.start - 40) : share.end + 40]
@@ -196,7 +201,7 @@ def _stated_load(sentences: Sequence[str]) -> float | None:
     return found.pop() if len(found) == 1 and max(found) <= 1 else None
 
 
-def _stated_left(sentence: str, totals: Mapping[str, float]) -> TextFigure | None:
+def _stated_left(sentence: str, totals: Mapping[str, float]) -> LoadFigure | None:
     """The number of units of which a sentence says that they are left: the finest kind, fewer than there are."""
     if _LEFT.search(sentence) is None:
         return None
@@ -219,7 +224,7 @@ _IS_LEFT = pattern(r"(?i)^ (?:\w+ ){0,2}(?:left|remain\w*|over|übrig|verbleib\w
 _OF_ALL = pattern(r"(?i)\b(?:one|two|three|any|1|2|3) of (?:the |its |our )?$")
 
 
-def _is_lost(sentence: str, figure: TextFigure) -> bool:
+def _is_lost(sentence: str, figure: LoadFigure) -> bool:
     """Whether a number of units is that of the lost ones, or of all of which one is lost."""
     before, behind = sentence[max(0, figure.start - 24) : figure.start], sentence[figure.end : figure.end + 24]
     is_left = _LEFT.search(before[-len("the remaining ") :]) is not None or _IS_LEFT.match(behind) is not None
@@ -275,7 +280,7 @@ def needs_in(text: str, found: Sequence[Capacity]) -> Iterator[Need]:
                 yield Need(sentence, count.value, load.per_second, of_one[0])
 
 
-def _is_needed(sentence: str, load: TextFigure, count: TextFigure) -> bool:
+def _is_needed(sentence: str, load: LoadFigure, count: LoadFigure) -> bool:
     """Whether a sentence says that a load needs so many units, or that so many units carry it."""
     if load.end <= count.start:
         return _NEEDED.search(sentence[load.end : count.start]) is not None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.service_figures import DIGITS, TextFigure, figures_in, number_of, sentences_with
+from clusterspec.rules.knowledge.text_loads import DIGITS, LoadFigure, figures_in, number_of
+from clusterspec.rules.knowledge.written_numbers import sentences_with
 from clusterspec.standard import pattern
 
 
@@ -89,14 +90,18 @@ def request_limits_in(text: str) -> Iterator[RequestLimit]:
     >>> [(each.value, each.of) for each in request_limits_in("The bucket of 4k tokens may go below zero. 1 MB body limit.")]
     [(1000000.0, 'body')]
     """
-    if _ON_PURPOSE.search(text) is not None:
-        return
-    if _NEGATIVE.search(text) is None:
-        for sentence in sentences_with(text, _BUCKET):
-            if _OTHER_BUCKET.search(sentence) is None:
-                yield from _buckets(sentence)
-        for sentence in sentences_with(text, _QUOTA, ("token", "tpm", "jeton")):
-            yield from _quotas(sentence)
+    for found in _stated_limits(text):
+        if _ON_PURPOSE.search(text) is not None:
+            return
+        if found.of != "bucket" or _NEGATIVE.search(text) is None:
+            yield found
+
+
+def _stated_limits(text: str) -> Iterator[RequestLimit]:
+    for sentence in sentences_with(text, _BUCKET):
+        yield from _buckets(sentence)
+    for sentence in sentences_with(text, _QUOTA, ("token", "tpm", "jeton")):
+        yield from _quotas(sentence)
     for sentence in sentences_with(text, ("max", "context")):
         yield from _flags(sentence)
     for sentence in sentences_with(text, _BODY):
@@ -107,11 +112,11 @@ def _buckets(sentence: str) -> Iterator[RequestLimit]:
     held = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period]
     held = [each for each in held if _REFILL.search(sentence[max(0, each.start - 40) : each.start]) is None]
     near = [each for each in held if _is_near(sentence, each)]
-    if len(near) == 1:
+    if len(near) == 1 and _OTHER_BUCKET.search(sentence) is None:
         yield RequestLimit(near[0].value, "tokens", "bucket", "a bucket holds", sentence)
 
 
-def _is_near(sentence: str, figure: TextFigure) -> bool:
+def _is_near(sentence: str, figure: LoadFigure) -> bool:
     """Whether a figure is that of the bucket: beside its name, without the words of a prompt between them."""
     words = sentence[max(0, figure.start - 40) : figure.end + 20].casefold()
     return any(each in words for each in _BUCKET) and _PROMISED.search(sentence[: figure.start]) is None

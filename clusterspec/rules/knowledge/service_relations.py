@@ -7,16 +7,17 @@ from itertools import pairwise
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.service_figures import (
+from clusterspec.rules.knowledge.text_loads import (
     DIGITS,
-    TextFigure,
+    LoadFigure,
     figures_in,
     number_of,
     percentages_in,
     times_in,
     unit_of_capacity,
 )
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
 
@@ -55,8 +56,10 @@ def requests_in_flight(text: str) -> Iterator[Derived]:
     [(120.0, 240.0)]
     """
     for sentence in sentences_of(text):
-        flying = list(_FLYING.finditer(sentence))
         rates = [each for each in figures_in(sentence) if each.kind == "requests" and each.period]
+        if len(rates) != 1 or not times_in(sentence):
+            continue
+        flying = list(_FLYING.finditer(sentence))
         times = [each for each in times_in(sentence) if not _SPEED.match(sentence[each.end :])]
         times = [each for each in times if not any(rate.start <= each.start < rate.end for rate in rates)]
         if not len(flying) == len(rates) == len(times) == 1 or _NOT_ANSWERS.search(sentence) is not None:
@@ -103,12 +106,16 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
     for sentence in sentences_of(text):
         figures = figures_in(sentence)
         rates = [each for each in figures if 0 < each.period <= 60]
-        if _OTHER_LOAD.search(sentence) is not None or any(unit_of_capacity(sentence, each) for each in rates):
+        counted = any(each.kind in _COUNTED and each not in rates for each in figures)
+        bare = _BARE_RATE.search(sentence) if counted and not rates and _names_second(sentence) else None
+        if not counted or (not rates and bare is None and planned is None):
             continue
-        for count, period, what in _counts(sentence, figures):
+        counts = list(_counts(sentence, figures))
+        if not counts or any(unit_of_capacity(sentence, each) for each in rates) or _OTHER_LOAD.search(sentence):
+            continue
+        for count, period, what in counts:
             same = [each for each in rates if each.kind == count.kind]
             constant = _CONSTANT.search(sentence) is not None
-            bare = _BARE_RATE.search(sentence) if not rates else None
             if bare is not None:
                 rate, of = number_of(bare["digits"]), "the rate beside it"
             elif len(same) == 1 and len(rates) == 1 and not percentages_in(sentence):
@@ -122,11 +129,20 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
             yield Derived(count.value, computed, message, sentence, constant)
 
 
-def _counts(sentence: str, figures: list[TextFigure]) -> Iterator[tuple[TextFigure, float, str]]:
+_COUNTED = ("requests", "tokens", "documents")
+
+
+def _names_second(sentence: str) -> bool:
+    folded = sentence.lower()
+    return any(each in folded for each in ("/s", "second", "sekunde", "segundo"))
+
+
+def _counts(sentence: str, figures: list[LoadFigure]) -> Iterator[tuple[LoadFigure, float, str]]:
     """The counts of requests and tokens of a sentence, each with the seconds and the name of its period."""
-    hours, clock = _HOURS.search(sentence), _FROM_TO.search(sentence)
+    hours = _HOURS.search(sentence) if times_in(sentence) else None
+    clock = _FROM_TO.search(sentence) if ":" in sentence else None
     for each in figures:
-        if each.kind not in ("requests", "tokens", "documents"):
+        if each.kind not in _COUNTED:
             continue
         if each.period >= DAY:
             names = {1: "a day", 7: "a week"}
@@ -148,7 +164,7 @@ _LENGTH = pattern(rf"(?i)(?P<digits>{DIGITS}) (?:input|output|prompt|in|out)\b")
 _DIGIT = pattern(r"\d")
 
 
-def _without(sentence: str, figures: list[TextFigure]) -> str:
+def _without(sentence: str, figures: list[LoadFigure]) -> str:
     """A sentence without some of its figures."""
     for each in reversed(figures):
         sentence = sentence[: each.start] + sentence[each.end :]
@@ -165,13 +181,14 @@ def token_rates(text: str) -> Iterator[Derived]:
     for sentence in sentences_of(text):
         figures = figures_in(sentence)
         rates = [each for each in figures if each.period == 1.0]
+        if [each.kind for each in rates] != ["requests", "tokens"]:
+            continue
         lengths = [each.value for each in figures if each.kind == "tokens" and not each.period]
         rest = _without(sentence, figures)
         lengths += [number_of(each["digits"], whole=True) for each in _LENGTH.finditer(rest)]
-        kinds = [each.kind for each in rates]
         if _DIGIT.search(_LENGTH.sub("", rest)) is not None:
             continue  # a figure that is not read may be a length
-        if kinds != ["requests", "tokens"] or not 1 <= len(lengths) <= 2 or _OTHER_LOAD.search(sentence) is not None:
+        if not 1 <= len(lengths) <= 2 or _OTHER_LOAD.search(sentence) is not None:
             continue
         if _MAKES.search(sentence[rates[0].end : rates[1].start]) is None or percentages_in(sentence):
             continue
@@ -193,6 +210,16 @@ _EVENLY = pattern(
 _TRAFFIC = pattern(r"(?i)\b(?:traffic|requests?|load|verkehr|anfragen|trafic|tráfico)\b")
 
 
+_OF_ONE = word_set("of von sur de")
+
+
+def _names_unit(sentence: str) -> bool:
+    return has_word(sentence, _OF_ONE) and has_word(sentence, _ONE)
+
+
+_ONE = word_set("one a an ein eine un une una")
+
+
 def shares_of_traffic(text: str) -> Iterator[Derived]:
     """The share of the traffic of one engine among some that a text spreads evenly.
 
@@ -200,8 +227,13 @@ def shares_of_traffic(text: str) -> Iterator[Derived]:
     [(10.0, 5.0)]
     """
     for sentence in sentences_of(text):
-        match, shares = _PART_OF.search(sentence), percentages_in(sentence)
-        if match is None or len(shares) != 1 or _EVENLY.search(sentence) is None or _TRAFFIC.search(sentence) is None:
+        shares = percentages_in(sentence)
+        if len(shares) != 1 or not _names_unit(sentence):
+            continue
+        if _EVENLY.search(sentence) is None or _TRAFFIC.search(sentence) is None:
+            continue
+        match = _PART_OF.search(sentence)
+        if match is None:
             continue
         computed = 100 / max(1, int(match["all"] or match["other"]))
         if not 0.8 <= shares[0].value / computed <= 1.25:
@@ -238,9 +270,11 @@ def cache_sizes(text: str) -> Iterator[Derived]:
     [(786000000.0, 7864320000.0)]
     """
     for sentence in sentences_of(text):
+        tokens = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period and each.value > 1]
+        if len(tokens) != 1 or not any(unit in sentence for unit in ("MB", "GB", "TB", "iB")):
+            continue
         if _CACHE.search(sentence) is None or _OTHER_BYTES.search(sentence) is not None:
             continue
-        tokens = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period and each.value > 1]
         sizes = [(each, _size_of(each["digits"], each["unit"])) for each in _SIZE.finditer(sentence)]
         small = [_size_of(each["digits"], each["unit"]) for each in _EACH_BYTES.finditer(sentence)]
         small = [each for each in small if 512 <= each <= 8e6]
@@ -302,6 +336,7 @@ _LAYERS = pattern(
 _ATTEMPTS = pattern(
     r"(?i)\b(?P<attempts>two|three|four|five|2|3|4|5|zwei|drei|deux|trois|dos|tres) (?:attempts|tries|versuche|tentatives|intentos)\b(?: each)?"
 )
+_TRIES = ("attempts", "tries", "versuche", "tentatives", "intentos")
 _TIMES = pattern(
     rf"(?i)\b(?P<times>{DIGITS}|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen) (?:times (?:the|as)|requests|calls|attempts at the|-?fold)\b|\bfactor (?:of )?(?P<factor>{DIGITS})"
 )
@@ -323,7 +358,8 @@ def amplified_attempts(text: str) -> Iterator[Derived]:
     [(9, 27)]
     """
     for sentence in sentences_of(text):
-        layers, attempts = _LAYERS.search(sentence), _ATTEMPTS.search(sentence)
+        attempts = _ATTEMPTS.search(sentence) if any(each in sentence.lower() for each in _TRIES) else None
+        layers = _LAYERS.search(sentence) if attempts is not None else None
         if layers is None or attempts is None:
             continue
         one, each = (_small(found) for found in (layers["layers"], attempts["attempts"]))

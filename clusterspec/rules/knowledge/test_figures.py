@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import (
     MOST_MATCHES,
     NUMBER,
-    NUMBER_WORDS,
     count_in_text,
     number_in_text,
     without_other_machines,

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import isfinite
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_tokens import Dimensions, Token, word_set
+from clusterspec.rules.knowledge.text_quantities import (
+    FLOP,
+    HOURS,
+    SECOND,
+    STEP,
+    TOKEN,
+    TextQuantity,
+    sentence_quantities,
+)
+from clusterspec.rules.knowledge.text_tokens import Dimensions, Token
+from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.standard import pattern, recent
 
 _NONE: Dimensions = (0, 0, 0, 0)
 MOST_AMBIGUOUS = 4
@@ -178,3 +190,89 @@ def _sum_of(one: Result, other: Result, sign: int, share: bool) -> Result:
         return _combined(one, Result(1 + sign * other.value, 1 + sign * other.value, _NONE), 1)
     value, plain = one.value + sign * other.value, one.plain + sign * other.plain
     return Result(value, plain, one.dimensions, other.noun, True)
+
+
+class TextProduct(NamedTuple):
+    """A product or quotient that a text writes out, with the quantity that the text calls its result."""
+
+    factors: tuple[TextQuantity, ...]
+    divided: tuple[bool, ...]
+    """Whether each factor divides."""
+    result: TextQuantity
+    words: str
+
+    @property
+    def value(self) -> float:
+        """The product of the factors, in their units."""
+        return math.prod(
+            1 / each.value if under else each.value for each, under in zip(self.factors, self.divided, strict=True)
+        )
+
+
+_OPERATOR = pattern(
+    r"(?: ?(?!(?:and|or|to|plus|of|with|at|per|und|et|y)\b)[^\W\d_][\w/-]{0,15}){0,3} ?([x×*·/]|\btimes\b|\bmal\b|\bfois\b|\bpor\b) ?(?:about |~)?"
+)
+"""What stands between two factors: nouns of the first one, and the sign."""
+_OF_DURATION = pattern(r"(?:,)? (?:each )?(?:for|over|during|running|während|für|pendant|durante) (?:about |the )?")
+"""What stands between machines and the time for which they run."""
+_EQUALS = pattern(
+    r"(?: ?(?!(?:and|or|und|et|y)\b)[^\W\d_][\w/-]{0,15}){0,3}(?: ?=|,? (?:are|is|makes?|gives?|equals?|or|i\.e|sind|ergeben|ergibt|sont|font|donnent|son|hacen|dan))? ?(?:(?:an?|the) (?:global )?(?:batch|total|sum) of)? ?(?:[≈~=]|about|roughly|some)? ?"
+)
+
+
+@recent(2)
+def text_products(text: str) -> tuple[TextProduct, ...]:
+    """The products of a text with their results, before or in brackets behind them.
+
+    >>> [(each.value / 3600, each.result.value) for each in text_products("64 nodes x 504 h = 32,256 node-hours")]
+    [(32256.0, 32256.0)]
+    >>> [round(each.value) for each in text_products("32,256 GPU-hours (64 nodes x 504 h)")]
+    [116121600]
+    """
+    return tuple(each for sentence, quantities in sentence_quantities(text) for each in _products(sentence, quantities))
+
+
+def _products(sentence: str, quantities: tuple[TextQuantity, ...]) -> Iterator[TextProduct]:
+    at = 0
+    while at < len(quantities) - 1:
+        last, divided = at, [False]
+        while last + 1 < len(quantities):
+            between = sentence[quantities[last].end : quantities[last + 1].start]
+            sign = _OPERATOR.fullmatch(between)
+            if sign is None and (_OF_DURATION.fullmatch(between) is None or quantities[last + 1].unit != SECOND):
+                break
+            divided.append(sign is not None and sign[1] == "/")
+            last += 1
+        if last > at:
+            result = _result_of(sentence, quantities, at, last)
+            if result is not None:
+                factors = quantities[at : last + 1]
+                if all(each.value for each in factors):
+                    start, end = min(factors[0].start, result.start), max(factors[-1].end, result.end)
+                    yield TextProduct(factors, tuple(divided), result, sentence[start:end])
+        at = last + 1 if last > at else at + 1
+
+
+def _result_of(sentence: str, quantities: tuple[TextQuantity, ...], first: int, last: int) -> TextQuantity | None:
+    """The quantity behind a product that an equals sign or a verb joins to it, or the one before its bracket."""
+    if last + 1 < len(quantities):
+        behind = sentence[quantities[last].end : quantities[last + 1].start]
+        if _EQUALS.fullmatch(behind) is not None and not _is_only_nouns(behind):
+            return quantities[last + 1]
+        if behind.strip() == "," and quantities[last + 1].unit in HOURS:
+            return quantities[last + 1]
+    before = sentence[quantities[first - 1].end : quantities[first].start] if first else ""
+    written_first = first and quantities[first - 1].unit in (*HOURS, TOKEN, FLOP, STEP)
+    if written_first and before.strip() in ("(", "(=", "=", ", i.e", ", that is"):
+        return quantities[first - 1]
+    return None
+
+
+_EQUALS_WORDS = word_set(
+    "are is make makes give gives equal equals sind ergeben ergibt sont font donnent son hacen dan or about"
+)
+
+
+def _is_only_nouns(between: str) -> bool:
+    """Whether nothing between two quantities equates them."""
+    return not any(each in between for each in "=≈~") and _EQUALS_WORDS.isdisjoint(between.strip(" ,").split(" "))

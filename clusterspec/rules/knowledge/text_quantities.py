@@ -1,13 +1,15 @@
-"""Quantities in the sentences of a training plan: numbers with their units, and the products that a text writes out."""
+"""Quantities of plans in texts: numbers with what they count or measure, in English, German, French and Spanish."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_units import SCALE_WORDS, TIME_WORDS
+from clusterspec.rules.knowledge.text_tokens import Token, plain_tokens, readings_of
+from clusterspec.rules.knowledge.text_units import ABBREVIATED, LETTERS, SCALE_WORDS, TIME_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import belongs_to_something_else, sentences_of
 from clusterspec.standard import pattern, recent
 
@@ -17,50 +19,6 @@ STEP, TOKEN, SEQUENCE, NODE, ACCELERATOR = "step", "token", "sequence", "node", 
 ACCELERATOR_HOUR, NODE_HOUR, FLOP, FLOP_PER_SECOND = "accelerator hour", "node hour", "FLOP", "FLOP/s"
 HOURS = (ACCELERATOR_HOUR, NODE_HOUR)
 TOKEN_PER_SECOND, SECOND, SHARE, BYTE, BARE = "token/s", "s", "%", "B", ""
-_DIGITS = (
-    r"(?<![\w.,/:'-])(?:(?P<grouped>\d{1,3}(?:[,'\u2009\u202f\u00a0]\d{3}){1,5}(?:\.\d{1,6})?(?!\d|,\d))|(?P<points>\d{1,3}(?:\.\d{3}){1,4})(?!\d|[.,]\d)"
-    r"|(?P<spaced>\d{1,3}(?: \d{3}){1,4})(?!\d|[.,]\d)|(?P<plain>\d{1,15}(?:\.\d{1,9})?|\d{1,6},\d{1,3})(?:[eE](?P<exponent>[+-]?\d{1,2}))?(?![.,]?\d))"
-    r"(?: ?[x×·*] ?10(?:\^|\*\*)(?P<power>\d{1,2}))?"
-)
-_SCALE = (
-    r"(?: ?(?P<prefix>bn|[kKMBGT])(?:(?![\w%/-])|(?=GPU-?h))|[ -](?P<scale>thousand|million|billion|trillion|tausend|Tausend|Mio\.?|Mrd\.?|Millionen|Milliarden|"
-    r"Billionen|mille|millions|milliards|millones|mil millones|billones)\b)?"
-)
-_FLOP_PREFIX = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21, "Y": 1e24}
-_BYTE_PREFIX = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
-_LETTERS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "G": 1e9, "T": 1e12}
-_PART = r"(?:[\w-]{0,8}\d[\w-]{0,8} |quad-[\w-]{1,8} )?"
-_UNIT = (
-    r"(?:(?P<accelerator_hour>(?:[A-Z]{1,2}\d{1,3}\w?[ -]|real )?(?:GPU|chip|accelerator|TPU|card)[ -]?(?:hours?|hrs?|h)|GPUh|GPU-?Stunden|heures[ -](?:de )?GPU|horas[ -](?:de )?GPU)"
-    r"|(?P<node_hour>(?:node|instance|server|VM)[ -]?(?:hours?|hrs?|h)|Knoten-?[Ss]tunden|heures[ -](?:de )?n(?:œ|oe)uds?|horas[ -](?:de )?nodo)"
-    r"|(?P<token_per_second>tokens?(?:/s(?:ec)?|/second| (?:per|a|each) second| pro Sekunde| par seconde| por segundo))"
-    r"|(?P<step>(?:(?:training|optimizer|warm-?up|decay|gradient) )?(?:steps?|iterations?|iters?|updates)|(?:Optimierer|Trainings|Warmup-)?[Ss]chritten?|pas|étapes|itérations|pasos|iteraciones)"
-    r"|(?P<token>(?:(?:unique|training|distinct|pre-?training|new|consumed|more|clean|high-quality|raw) )?[Tt]okens?|jetons)"
-    r"|(?P<sequence>sequences?|Sequenzen|séquences|secuencias)"
-    r"|(?P<flops>(?P<per_second>[kMGTPE]?(?:FLOP/s|FLOPS|FLOPs/s|FLOPs? per second))|(?P<total>[kMGTPEZY]?FLOPs?))"
-    r"|(?P<time>s|sec|seconds?|min|minutes?|h|hrs?|hours?|days?|weeks?|Sekunden?|Minuten|Stunden?|Std|Tagen?|Tag|Wochen?|secondes?|heures?|jours?|semaines?|segundos?|minutos?|horas?|d[ií]as?|semanas?)"
-    rf"|(?P<node>{_PART}(?:nodes?|servers?|instances?|VMs?|Knoten|n(?:œ|oe)uds|nodos))"
-    rf"|(?P<accelerator>{_PART}(?:GPUs?|accelerators?|chips?|TPUs?|cards)|[ABH][123]00s?|MI\d{{3}}[AX]s?|GH200s?)"
-    r"|(?P<size>[kMGTPE]?B|bytes?|Bytes?))(?![\w/-]|[ -]?(?:hours|Stunden)\b)"
-)
-_QUANTITY = pattern(
-    rf"{_DIGITS}(?:{_SCALE}(?:[ -]?{_UNIT})|[ -]?(?P<percent>%|percent\b|per cent\b|Prozent\b)|(?: ?(?P<bare>bn|[kKMBGT])(?![\w%/])|[ -](?P<amount>thousand|million|billion|trillion)\b)?)"
-)
-"""A number and its unit, as English, German, French and Spanish plans write both."""
-_ABBREVIATION = pattern(r"\b(Mio|Mrd|ca|approx|incl|Std|i\.e|e\.g|d\.h|z\.B)\.")
-_OF_OTHER_LANGUAGE = pattern(
-    r"(?:chritte|stunden|Stunden|Tage|Wochen|Knoten|Sekunden|Sequenzen|étapes|pas$|itérations|heures|jours|semaines|séquences|pasos|iteraciones|horas|d[ií]as|semanas|nodos|Tokens?$)"
-)
-"""Units behind which points stand between thousands."""
-_OPERATOR = pattern(
-    r"(?: ?(?!(?:and|or|to|plus|of|with|at|per|und|et|y)\b)[^\W\d_][\w/-]{0,15}){0,3} ?([x×*·/]|\btimes\b|\bmal\b|\bfois\b|\bpor\b) ?(?:about |~)?"
-)
-"""What stands between two factors: nouns of the first one, and the sign."""
-_OF_DURATION = pattern(r"(?:,)? (?:each )?(?:for|over|during|running|während|für|pendant|durante) (?:about |the )?")
-"""What stands between machines and the time for which they run."""
-_EQUALS = pattern(
-    r"(?: ?(?!(?:and|or|und|et|y)\b)[^\W\d_][\w/-]{0,15}){0,3}(?: ?=|,? (?:are|is|makes?|gives?|equals?|or|i\.e|sind|ergeben|ergibt|sont|font|donnent|son|hacen|dan))? ?(?:(?:an?|the) (?:global )?(?:batch|total|sum) of)? ?(?:[≈~=]|about|roughly|some)? ?"
-)
 
 
 class TextQuantity(NamedTuple):
@@ -83,21 +41,219 @@ class TextQuantity(NamedTuple):
         return abs(self.value - value) <= max(tolerance * abs(value), 1.001 * self.step)
 
 
-class TextProduct(NamedTuple):
-    """A product or quotient that a text writes out, with the quantity that the text calls its result."""
+_HOURS = word_set("hour hours hr hrs h")
+_ACCELERATORS = word_set("GPU chip accelerator TPU card")
+_MACHINES = word_set("node instance server VM")
+_WORDS_OF_UNITS = {
+    ACCELERATOR_HOUR: "GPUh GPUStunden",
+    NODE_HOUR: "KnotenStunden Knotenstunden",
+    STEP: "step steps iteration iterations iter iters updates Schritte Schritten schritte schritten pas étapes itérations pasos "
+    "iteraciones",
+    TOKEN: "token tokens Token Tokens jetons",
+    SEQUENCE: "sequence sequences Sequenzen séquences secuencias",
+    NODE: "node nodes server servers instance instances VM VMs Knoten nœuds noeuds nodos",
+    ACCELERATOR: "GPU GPUs accelerator accelerators chip chips TPU TPUs cards GH200 GH200s",
+}
+_UNITS = {word: unit for unit, words in _WORDS_OF_UNITS.items() for word in words.split()} | {
+    f"{family}{size}00{plural}": ACCELERATOR for family in "ABH" for size in "123" for plural in ("", "s")
+}
+"""What a text counts in a plan, by its words."""
+_SECONDS = {word: seconds for word, seconds in TIME_WORDS.items() if seconds <= TIME_WORDS["week"]}
+_SECONDS |= {word.capitalize(): seconds for word, seconds in _SECONDS.items() if len(word) > len("min")} | {
+    each: _SECONDS["tag"] if each == "Tag" else _SECONDS["std"] for each in ("Tag", "Std")
+}
+_PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21, "Y": 1e24}
+_SIZES = {f"{prefix}B": _PREFIXES[prefix] for prefix in ("", *"kMGTPE")} | dict.fromkeys(
+    ("byte", "bytes", "Byte", "Bytes"), 1.0
+)
+_KINDS = word_set(
+    "training optimizer warm-up warmup decay gradient unique distinct pre-training pretraining new consumed more clean "
+    "high-quality raw real Optimierer Trainings Warmup"
+)
+"""Words between a number and what it counts, beside the names of parts: 32 H100 nodes, 400 B unique tokens."""
+_OTHER_LANGUAGE = (
+    *("chritte", "stunden", "Stunden", "Tage", "Wochen", "Knoten", "Sekunden", "Sequenzen", "étapes", "itérations"),
+    *("heures", "jours", "semaines", "séquences", "pasos", "iteraciones", "horas", "días", "dias", "semanas", "nodos"),
+)
+"""Units behind which points stand between thousands."""
+_BREAKS = ",;:()[]=/"
+_LONGEST_NAME = len("H100-SXM5-80GB-X")
+_PLURALS_OF_HOURS = ("hours", "Stunden")
+_EXPONENT = pattern(r"[eE][+-]?\d{1,2}(?![.,]?\d)")
+_POWER = pattern(r" ?[x×·*] ?10(?:\^|\*\*)(\d{1,2})")
+_ABBREVIATION = pattern(r"\b(Mio|Mrd|ca|approx|incl|Std|i\.e|e\.g|d\.h|z\.B)\.")
+_PERCENTS = (("%",), ("percent",), ("per", "cent"), ("prozent",), ("pour", "cent"), ("por", "ciento"))
 
-    factors: tuple[TextQuantity, ...]
-    divided: tuple[bool, ...]
-    """Whether each factor divides."""
-    result: TextQuantity
-    words: str
 
-    @property
-    def value(self) -> float:
-        """The product of the factors, in their units."""
-        return math.prod(
-            1 / each.value if under else each.value for each, under in zip(self.factors, self.divided, strict=True)
-        )
+@lru_cache(64)
+def pieces_of(text: str) -> list[Token]:
+    """The tokens of a text, with the parts of words with hyphens or apostrophes as words of their own.
+
+    >>> [each.text for each in pieces_of("8-GPU nodes of H100-SXM")]
+    ['8', '-', 'GPU', 'nodes', 'of', 'H100', 'SXM']
+    """
+    found: list[Token] = []
+    for token in plain_tokens(text):
+        parts = token.text.replace("'", "-").replace("’", "-").split("-") if token.kind == "word" else ()
+        if len(parts) < 2:
+            found.append(token)
+            continue
+        at = token.start
+        for part in parts:
+            if part:
+                found.append(Token("word", part, at, at + len(part)))
+            at += len(part) + 1
+    return found
+
+
+class Reader:
+    """The tokens of a sentence, with what stands between them. Methods take the index of a token, and give the one behind what
+    they read.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        self.sentence = sentence
+        self.pieces = [each for each in pieces_of(sentence) if each.text != "-"]
+
+    def word(self, at: int) -> str:
+        return self.pieces[at].text if at < len(self.pieces) else ""
+
+    def gap(self, at: int) -> str:
+        """What stands before a token."""
+        return self.sentence[self.pieces[at - 1].end : self.pieces[at].start] if 0 < at < len(self.pieces) else "\n"
+
+    def percent_end(self, at: int) -> int:
+        """The token behind the sign or words of percents at an index; 0 without them."""
+        for words in _PERCENTS:
+            if all(self.word(at + index).lower() == word for index, word in enumerate(words)):
+                return at + len(words) if self.gap(at) in ("", " ", "-") else 0
+        return 0
+
+    def scale(self, at: int) -> tuple[float, int]:
+        """What the letter or word at an index multiplies the number before it by, and the index behind it; 1 without one."""
+        word, gap = self.word(at), self.gap(at)
+        if gap in ("", " ") and (letter := LETTERS.get(word) or _LOW_LETTERS.get(word)):
+            return letter, at + 1
+        if gap not in (" ", "-") or word.lower() not in SCALE_WORDS:
+            return 1.0, at
+        if f"{word} {self.word(at + 1)}".lower() in SCALE_WORDS:
+            return SCALE_WORDS[f"{word} {self.word(at + 1)}".lower()], at + 2
+        stop = self.word(at + 1) == "." and word.lower() in ABBREVIATED and self.gap(at + 1) == ""
+        return SCALE_WORDS[word.lower()], at + 1 + stop
+
+    def unit(self, at: int) -> tuple[str, float, int]:
+        """The unit of the words at an index, its factor, and the index behind it; 0 without one."""
+        if self.gap(at) not in ("", " ", "-"):
+            return "", 1.0, 0
+        after = self.next_word(at)
+        name = self.sentence[self.pieces[at].start : self.pieces[after].start - 1] if after else ""
+        of_part = name.startswith("quad-") or (any(map(str.isdigit, name)) and name[0].isalnum())
+        if name in _KINDS or of_part:
+            named = self._plain_unit(after) if self.word(after).isalpha() else ("", 1.0, 0)
+            if named[2] and (name in _KINDS or named[0] in (ACCELERATOR_HOUR, NODE, ACCELERATOR)):
+                return named
+        return self._plain_unit(at)
+
+    def next_word(self, at: int) -> int:
+        """The token behind the next space, of a name such as `p5en.48xlarge` of several tokens; 0 where none follows."""
+        start = self.pieces[at].start
+        end = self.sentence.find(" ", start, start + _LONGEST_NAME)
+        if end < 0 or not set(_BREAKS).isdisjoint(self.sentence[start:end]):
+            return 0
+        near = range(at + 1, min(at + _LONGEST_NAME, len(self.pieces)))
+        return next((each for each in near if self.pieces[each].start == end + 1), 0)
+
+    def _plain_unit(self, at: int) -> tuple[str, float, int]:
+        word, joined = self.word(at), self.gap(at + 1) in ("", " ", "-")
+        after = self.word(at + 1) if joined else ""
+        if (word in _ACCELERATORS or word in _MACHINES) and after in _HOURS | {"Stunden"}:
+            found = ACCELERATOR_HOUR if word in _ACCELERATORS else NODE_HOUR, 1.0, at + 2
+        elif word in ("heures", "horas") and (noun := self._noun_of_hours(at + 1)):
+            found = noun[0], 1.0, noun[1]
+        elif _UNITS.get(word) == TOKEN and (end := self._second_end(at + 1)):
+            found = TOKEN_PER_SECOND, 1.0, end
+        elif word in _UNITS or (word[:2] == "MI" and word.rstrip("s")[5:] in ("A", "X") and word[2:5].isdigit()):
+            found = _UNITS.get(word, ACCELERATOR), 1.0, at + 1
+        elif word in _SECONDS:
+            found = SECOND, _SECONDS[word], at + 1
+        elif word in _SIZES:
+            found = BYTE, _SIZES[word], at + 1
+        elif word.lstrip("kMGTPEZY") in ("FLOP", "FLOPs", "FLOPS") and word[: word.index("F")] in _PREFIXES:
+            factor, end = _PREFIXES[word[: word.index("F")]], self._second_end(at + 1)
+            found = (FLOP_PER_SECOND if end or word.endswith("S") else FLOP), factor, end or at + 1
+        else:
+            return "", 1.0, 0
+        behind = self.sentence[self.pieces[found[2] - 1].end :][:12]
+        if behind[:1] in ("/", "-", "_") or behind[:1].isalnum() or behind.lstrip(" -").startswith(_PLURALS_OF_HOURS):
+            return "", 1.0, 0
+        return found
+
+    def _noun_of_hours(self, at: int) -> tuple[str, int] | None:
+        """The kind of the hours of what stands at an index, in French and Spanish, and the index behind it."""
+        at += self.word(at) == "de"
+        word = self.word(at)
+        kind = ACCELERATOR_HOUR if word == "GPU" else NODE_HOUR if word in ("nœud", "nœuds", "nodo") else ""
+        return (kind, at + 1) if kind and self.gap(at) in (" ", "-") else None
+
+    def _second_end(self, at: int) -> int:
+        """The index behind `/s` or `per second`; 0 without them."""
+        sign = self.word(at)
+        named = sign in ("/", "per", "a", "each", "pro", "par", "por") and self.word(at + 1) in _ONE_SECOND
+        return at + 2 if named and self.gap(at) == ("" if sign == "/" else " ") else 0
+
+    def quantity(self, at: int) -> tuple[TextQuantity, int]:
+        """The quantity of the number at an index, and the index behind it."""
+        number = self.pieces[at]
+        end, power = number.end, 0
+        if exponent := _EXPONENT.match(self.sentence, end):
+            end, power = exponent.end(), int(exponent[0][1:])
+        elif times := _POWER.match(self.sentence, end):
+            end, power = times.end(), int(times[1])
+        at += 1
+        while at < len(self.pieces) and self.pieces[at].start < end:
+            at += 1
+        scale, behind = self.scale(at)
+        unit, factor, last = self.unit(behind) if behind > at and self._is_open(behind) else ("", 1.0, 0)
+        if not last:
+            letter = self.word(at)
+            bare = behind > at and letter not in ("Ki", "m", "b", "g") and not self._is_joined(behind)
+            unit, factor, last = self.unit(at)
+            if last:
+                scale = 1.0
+            elif share := self.percent_end(at):
+                unit, factor, scale, last = SHARE, 0.01, 1.0, share
+            elif bare:
+                last = behind
+            else:
+                scale, last = 1.0, at
+        end = max(end, self.pieces[last - 1].end) if last else end
+        words = self.sentence[number.start : end]
+        digits = _decimal_digits(number.text, words)
+        whole = scale * factor * 10.0**power
+        step = 10.0 ** -len(digits.partition(".")[2]) if "." in digits else 1.0
+        return TextQuantity(float(digits) * whole, unit, number.start, end, words, step * whole), max(last, at)
+
+    def _is_open(self, behind: int) -> bool:
+        """Whether a scale that ends before an index is no part of a longer sign: `24k-token`, `5 M/s`."""
+        return len(self.word(behind - 1)) > 2 or self.gap(behind) in ("", " ")
+
+    def _is_joined(self, behind: int) -> bool:
+        following = self.sentence[self.pieces[behind - 1].end :][:1]
+        return following.isalnum() or following in ("_", "%", "/")
+
+
+_ONE_SECOND = word_set("s sec second Sekunde seconde segundo")
+_LOW_LETTERS = {"Ki": 1024.0, "bn": 1e9, "mn": 1e6, "m": 1e6, "b": 1e9, "g": 1e9}
+"""Scales that stand before a noun alone."""
+
+
+def _decimal_digits(written: str, words: str) -> str:
+    """The digits of a number with a point before its decimals: in English a single point is one, a comma before three digits
+    none.
+    """
+    readings = readings_of(written)
+    english = not words.endswith(("pas", "Token", "Tokens")) and not any(each in words for each in _OTHER_LANGUAGE)
+    return readings[-1] if "." in written and english else readings[0]
 
 
 @recent(2)
@@ -118,128 +274,25 @@ def sentence_quantities(text: str) -> tuple[tuple[str, tuple[TextQuantity, ...]]
     return tuple(found)
 
 
+def stands_alone(sentence: str, number: Token, signs: str = "_") -> bool:
+    """Whether a number is no part of a name, a version or a time: no letter or one of some signs before it, no digits behind."""
+    before, behind = sentence[max(0, number.start - 1) : number.start], sentence[number.end : number.end + 2]
+    joined = before.isalnum() or (before and before in signs)
+    return not joined and not (behind[:1] in (".", ",") and behind[1:].isdigit())
+
+
 def _quantities(sentence: str) -> Iterator[TextQuantity]:
-    for match in _QUANTITY.finditer(sentence):
-        groups = match.groupdict()
-        unit, factor = _unit(groups)
-        digits, written = _digits(groups, match[0])
-        letter, word = groups["prefix"] or groups["bare"], groups["scale"] or groups["amount"]
-        scale = _LETTERS[letter] if letter else SCALE_WORDS[word.lower().rstrip(".")] if word else 1.0
-        power = 10.0 ** (int(groups["exponent"] or 0) + int(groups["power"] or 0))
-        last = 10.0 ** -len(digits.partition(".")[2]) if "." in digits else 1.0
-        if groups["power"] is None and match[0].endswith(("/", "-")):
+    reader, at = Reader(sentence), 0
+    while at < len(reader.pieces):
+        piece = reader.pieces[at]
+        if piece.kind != "number" or not stands_alone(sentence, piece, "_/:'-"):
+            at += 1
             continue
-        whole = scale * power * factor
-        if math.isfinite(float(digits) * whole):
-            yield TextQuantity(float(digits) * whole, unit, match.start(), match.end(), written, last * whole)
-
-
-def _digits(groups: dict[str, str | None], words: str) -> tuple[str, str]:
-    """The digits of a number with a point before its decimals, and the words of the quantity."""
-    if groups["points"] is not None:
-        foreign = groups["points"].count(".") > 1 or _OF_OTHER_LANGUAGE.search(words) is not None
-        return groups["points"].replace(".", "") if foreign else groups["points"], words
-    digits = groups["grouped"] or groups["spaced"] or groups["plain"] or "0"
-    if groups["plain"] is not None:
-        return digits.replace(",", "."), words
-    return "".join(each for each in digits if each.isdigit() or each == "."), words
-
-
-def _unit(groups: dict[str, str | None]) -> tuple[str, float]:
-    """The unit of a match, and its factor in the unit of its kind."""
-    if (word := groups["time"]) is not None:
-        return SECOND, TIME_WORDS[word.lower()]
-    if (word := groups["size"]) is not None:
-        return BYTE, 1.0 if word.lower().startswith("byte") else _BYTE_PREFIX[word[:-1]]
-    if (word := groups["per_second"]) is not None:
-        return FLOP_PER_SECOND, _FLOP_PREFIX[word.partition("F")[0]]
-    if (word := groups["total"]) is not None:
-        return FLOP, _FLOP_PREFIX[word.partition("F")[0]]
-    if groups["percent"] is not None:
-        return SHARE, 0.01
-    names = {"accelerator_hour": ACCELERATOR_HOUR, "node_hour": NODE_HOUR, "token_per_second": TOKEN_PER_SECOND}
-    named = next(
-        (each for each in (*names, STEP, TOKEN, SEQUENCE, NODE, ACCELERATOR) if groups[each] is not None), BARE
-    )
-    return names.get(named, named), 1.0
+        quantity, at = reader.quantity(at)
+        if math.isfinite(quantity.value):
+            yield quantity
 
 
 def is_own(sentence: str, quantity: TextQuantity) -> bool:
     """Whether a quantity is one of this plan, and not one that it replaces or is compared with."""
     return not belongs_to_something_else(sentence, quantity.start)
-
-
-@recent(2)
-def text_products(text: str) -> tuple[TextProduct, ...]:
-    """The products of a text with their results, before or in brackets behind them.
-
-    >>> [(each.value / 3600, each.result.value) for each in text_products("64 nodes x 504 h = 32,256 node-hours")]
-    [(32256.0, 32256.0)]
-    >>> [round(each.value) for each in text_products("32,256 GPU-hours (64 nodes x 504 h)")]
-    [116121600]
-    """
-    return tuple(each for sentence, quantities in sentence_quantities(text) for each in _products(sentence, quantities))
-
-
-def _products(sentence: str, quantities: tuple[TextQuantity, ...]) -> Iterator[TextProduct]:
-    at = 0
-    while at < len(quantities) - 1:
-        last, divided = at, [False]
-        while last + 1 < len(quantities):
-            between = sentence[quantities[last].end : quantities[last + 1].start]
-            sign = _OPERATOR.fullmatch(between)
-            if sign is None and (_OF_DURATION.fullmatch(between) is None or quantities[last + 1].unit != SECOND):
-                break
-            divided.append(sign is not None and sign[1] == "/")
-            last += 1
-        if last > at:
-            result = _result_of(sentence, quantities, at, last)
-            if result is not None:
-                factors = quantities[at : last + 1]
-                if all(each.value for each in factors):
-                    start, end = min(factors[0].start, result.start), max(factors[-1].end, result.end)
-                    yield TextProduct(factors, tuple(divided), result, sentence[start:end])
-        at = last + 1 if last > at else at + 1
-
-
-def _result_of(sentence: str, quantities: tuple[TextQuantity, ...], first: int, last: int) -> TextQuantity | None:
-    """The quantity behind a product that an equals sign or a verb joins to it, or the one before its bracket."""
-    if last + 1 < len(quantities):
-        behind = sentence[quantities[last].end : quantities[last + 1].start]
-        if _EQUALS.fullmatch(behind) is not None and not _is_only_nouns(behind):
-            return quantities[last + 1]
-        if behind.strip() == "," and quantities[last + 1].unit in HOURS:
-            return quantities[last + 1]
-    before = sentence[quantities[first - 1].end : quantities[first].start] if first else ""
-    written_first = first and quantities[first - 1].unit in (*HOURS, TOKEN, FLOP, STEP)
-    if written_first and before.strip() in ("(", "(=", "=", ", i.e", ", that is"):
-        return quantities[first - 1]
-    return None
-
-
-def _is_only_nouns(between: str) -> bool:
-    """Whether nothing between two quantities equates them."""
-    return not any(each in between for each in "=≈~") and not any(
-        f" {verb} " in f" {between.strip(' ,')} "
-        for verb in (
-            "are",
-            "is",
-            "make",
-            "makes",
-            "give",
-            "gives",
-            "equal",
-            "equals",
-            "sind",
-            "ergeben",
-            "ergibt",
-            "sont",
-            "font",
-            "donnent",
-            "son",
-            "hacen",
-            "dan",
-            "or",
-            "about",
-        )
-    )

@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
 
 from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
-from clusterspec.rules.knowledge.text_units import SCALE_WORDS, TIME_WORDS
+from clusterspec.rules.knowledge.text_units import LETTERS, SCALE_WORDS, TIME_WORDS, word_set
 from clusterspec.standard import pattern
 
 MOST_TOKENS = 4000
 """Tokens of a text that are read."""
-DIGITS = r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?!\d)|\d{1,3}(?:[ ,.'’\u00a0\u2009\u202f]\d{3})+(?!\d)(?:[.,]\d{1,9}(?!\d))?|\d{1,15}(?:[.,]\d{1,12})?"
+_DIGITS = r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?!\d)|\d{1,3}(?P<between>[ ,.'’\u00a0\u2009\u202f])\d{3}(?:(?P=between)\d{3})*(?!\d)(?:[.,]\d{1,9}(?!\d))?|\d{1,15}(?:[.,]\d{1,12})?"
 """The digits of a number with any sign between thousands and before decimals, and in lakhs and crores."""
 _TOKEN = pattern(
     r"(?P<date>20\d\d-\d\d-\d\d)(?!\d)"
     r"|(?P<op>(?<=[\d)\s])[x×*·∗](?=\s?[\d(€$£¥₹₩])|(?<=\s)[x×*·∗](?=\s)|(?<=[\d)\s])[/÷+−](?=\s?[\d(€$£¥₹₩])|(?<=\s)[/÷:+−-](?=\s)|(?<![<>=!~])=(?![=>])|≈|[()])"
-    rf"|(?P<number>(?:(?<![\w.,])|(?<=\d[x×*/]))(?:{DIGITS}))"
+    rf"|(?P<number>(?:(?<![\w.,])|(?<=\d[x×*/]))(?:{_DIGITS}))"
     r"|(?P<sign>[€$£¥₹₩%‰])"
     r"|(?P<word>[^\W\d_](?:[\w’'-]*\w)?)"
     r"|(?P<other>\S)"
 )
 """A date, a sign of a calculation, a number, a sign of a unit, a word, or another sign."""
-_THOUSANDS = re.compile(r"[ ,.'’\u00a0\u2009\u202f]")
+_THOUSANDS = pattern(r"[ ,.'’\u00a0\u2009\u202f]")
 SCALES = {
     **SCALE_WORDS, "k": 1e3, "m": 1e6, "mm": 1e6, "crore": 1e7, "lakh": 1e5, "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
 }  # fmt: skip
 """Words that scale the number before them; single letters only beside money."""
-_COUNT_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "T": 1e12}
+_COUNT_SCALES = {**LETTERS, "bn": 1e9}
 """Letters that scale a count, at the end of what is counted or before one of `_COUNTED`."""
 Dimensions = tuple[int, int, int, int]
 """Powers of money, watts, seconds and bytes."""
 _NONE, _MONEY, _WATT, _TIME, _BYTE = (0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
 _ENERGY, _RATE = (0, 1, 1, 0), (0, 0, -1, 1)
-
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
 
 
 _COUNTED = word_set(
@@ -141,18 +136,17 @@ def _less(powers: Dimensions, other: Dimensions) -> Dimensions:
     return money, watts, seconds, size
 
 
-def numbers_of(digits: str) -> tuple[float, ...]:
-    """The numbers that digits may stand for: a single sign before three digits separates thousands or decimals.
+def readings_of(digits: str) -> tuple[str, ...]:
+    """The plain digits that digits may stand for: a single sign before three digits separates thousands or decimals.
 
-    >>> numbers_of("1,884,200"), numbers_of("1.250"), numbers_of("27,20"), numbers_of("5.722.445,5")
-    ((1884200.0,), (1250.0, 1.25), (27.2,), (5722445.5,))
+    >>> readings_of("1,884,200"), readings_of("1.250"), readings_of("27,20"), readings_of("5.722.445,5")
+    (('1884200',), ('1250', '1.250'), ('27.20',), ('5722445.5',))
     """
     signs = _THOUSANDS.findall(digits)
     if not signs:
-        return (float(digits),)
+        return (digits,)
     head, _, tail = digits.rpartition(signs[-1])
-    whole = float(_THOUSANDS.sub("", digits))
-    decimal = float(f"{_THOUSANDS.sub('', head)}.{tail}")
+    whole, decimal = _THOUSANDS.sub("", digits), f"{_THOUSANDS.sub('', head)}.{tail}"
     if signs[-1] not in ".,":
         return (whole,)
     if len(set(signs)) > 1:
@@ -164,6 +158,18 @@ def numbers_of(digits: str) -> tuple[float, ...]:
     return (whole, decimal)
 
 
+def numbers_of(digits: str) -> tuple[float, ...]:
+    """The numbers that digits may stand for, as `readings_of` reads them."""
+    return tuple(map(float, readings_of(digits)))
+
+
+@lru_cache(64)
+def plain_tokens(text: str) -> list[Token]:
+    """The words, numbers, dates and signs of a text, without values."""
+    matches = islice(_TOKEN.finditer(text), MOST_TOKENS)
+    return [Token(str(each.lastgroup), each[0], each.start(), each.end()) for each in matches]
+
+
 def tokens_of(text: str) -> list[Token]:
     """The tokens of a text as written.
 
@@ -172,10 +178,7 @@ def tokens_of(text: str) -> list[Token]:
     >>> [each.values for each in tokens_of("2.3 million EUR, 40 TB/month, H100, 4.2 M tokens, 3 M of fiber") if each.values]
     [(2300000.0,), (40.0,), (4200000.0,), (3.0,)]
     """
-    plain = [
-        Token(str(match.lastgroup), match[0], match.start(), match.end())
-        for match in islice(_TOKEN.finditer(text), MOST_TOKENS)
-    ]
+    plain = plain_tokens(text)
     return list(_with_units(plain, _decimal_sign([each.text for each in plain if each.kind == "number"])))
 
 

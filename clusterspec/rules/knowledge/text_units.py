@@ -1,4 +1,4 @@
-"""Words that texts write behind numbers, in lower case: units of time in seconds, and words that scale a number."""
+"""Words of numbers, scales and units in texts, in lower case unless the case tells units apart."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from clusterspec.quantity import DAY, HOUR, YEAR
 MINUTE = 60.0
 MONTH = YEAR / 12
 """Seconds."""
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
 
 
 def _table(*rows: tuple[float, str]) -> dict[str, float]:
@@ -33,3 +38,32 @@ SCALE_WORDS = {
     "mil millones": 1e9,
 }
 """What words multiply the number before them by."""
+ABBREVIATED = word_set("mio mrd tsd std")
+"""Words behind which a full stop ends no sentence."""
+LETTERS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12}
+"""Letters that scale a count."""
+_ENGLISH = "one two three four five six seven eight nine ten eleven twelve"
+NUMBER_WORDS = {word: number for number, word in enumerate(_ENGLISH.split(" "), start=1)}
+"""Numbers that English texts write as words."""
+NUMBERS = NUMBER_WORDS | {
+    word: number
+    for number, words in enumerate(
+        (
+            "ein eine einem einen un une una",
+            "zwei deux dos due",
+            "drei trois tres tre",
+            "vier quatre cuatro quattro",
+            "fünf cinq cinco cinque",
+            "sechs seis sei",
+            "sieben sept siete sette",
+            "acht huit ocho otto",
+            "neun neuf nueve nove",
+            "zehn dix diez dieci",
+            "elf onze undici",
+            "zwölf douze doce dodici",
+        ),
+        start=1,
+    )
+    for word in words.split()
+}
+"""Numbers as words of several languages."""

@@ -66,6 +66,8 @@ _STREAM = pattern(r"(?i)\bstream(?:s|ed|ing)?\b(?! or not\b)|\bsse\b")
 _WHOLE_STREAM = pattern(
     r"(?i)\b(?:stream duration|total|absolute|hard limit|regardless|whether|even|also (?:for|of|a) |(?:ends|closes|cuts|aborts|limits) (?:a|any|every|each|all) (?:\w+ )?streams?|streams? (?:is|are) (?:ended|closed|cut|limited))"
 )
+_WHOLE = ("stream", "in one piece", "as one")
+"""What every text has whose answers are not streamed."""
 _NOT_STREAMED = pattern(
     r"(?i)\b(?:not|un|non|without|no|never)[- ]?stream(?:ed|ing|s)?\b|\bstream(?:ing)? ?(?:=|:|is) ?(?:false|off)\b|\bin one piece\b|\bas one (?:json|document|response)\b|\bnicht gestreamt\b|\bsans streaming\b|\bsin streaming\b"
 )
@@ -109,7 +111,7 @@ def limits_in(text: str) -> Iterator[TimeLimit]:
     >>> [(each.seconds, each.of) for each in limits_in("Answers are streamed. nginx: proxy_read_timeout is 60 s.")]
     [(60.0, 'first token')]
     """
-    whole, kept = _NOT_STREAMED.search(text) is not None, None
+    whole, kept = any(each in text.lower() for each in _WHOLE) and _NOT_STREAMED.search(text) is not None, None
     for sentence in sentences_of(text):
         match = only_setting(_TIMEOUT, sentence, _CUES) or only_setting(_TIMEOUT_BEFORE, sentence, _CUES)
         if match is not None and _NOT_AN_ANSWER.search(sentence) is None:

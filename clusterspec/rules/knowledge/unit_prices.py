@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.service_figures import DIGITS, number_of
+from clusterspec.rules.knowledge.text_loads import DIGITS, number_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 

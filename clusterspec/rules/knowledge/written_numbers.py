@@ -9,8 +9,9 @@ from math import prod
 
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import NamedTuple, fields, is_dataclass
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.spec.model import Spec
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, recent
 from clusterspec.units import read
 
 _OF_SOMETHING_ELSE = pattern(
@@ -22,13 +23,6 @@ MOST_MATCHES = 100
 """Matches of one setting that are compared with each other."""
 NUMBER = r"(?<![\w.,])(\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})?|\d{1,15}(?:[.,]\d{1,2}(?!\d))?|\d{1,15}\.\d{1,15})"
 """The pattern of a number with commas between thousands, or with a decimal comma, as half of Europe writes it."""
-NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
-    )
-}
-"""Numbers that texts write as words."""
 CALCULATION_CUES = ("=", "≈", "×", " x ", "% of", "% von", "% der", "% de", "% van", "% di", " each ")
 """Signs without one of which a text has no calculation that `arithmetic-does-not-close` reads."""
 _PLAIN = r"\d{1,3}(?:[ ,.'\u2009\u202f]\d{3}){1,3}(?![\d.,])|\d{1,7}(?![.,]\d)"
@@ -41,7 +35,10 @@ _PRODUCT = pattern(
 """Two or three whole numbers with a sign of multiplication between them, with words behind each, and their result; hours
 of a service such as `24x7` are none."""
 _NO_DIGIT = pattern(r"\D")
-_SENTENCE_END = pattern(r"(?:(?<!\bi\.e)(?<!\be\.g)(?<!\bz\.B)(?<!\bd\.h)\.|[;#])\s")
+_SENTENCE_END = pattern(r"[.;#]\s")
+_ABBREVIATIONS = word_set("i.e e.g z.b d.h incl inkl excl exkl zzgl mio mrd tsd approx max ca std")
+"""Words behind which a full stop ends no sentence."""
+_LONGEST = len("(approx ")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
     "other",
@@ -90,6 +87,7 @@ _ANOTHER_MACHINE = (
 )
 """Words of a sentence about a machine that the keys do not describe. No pattern: compiling it takes longer."""
 _MARKS = str.maketrans(dict.fromkeys('()[],;:.-–—/"', " "))
+_ALL_MARKS = str.maketrans(dict.fromkeys("()[]{},;:.-–—/\"'’`!?%$€£=+*~≈<>|", " "))
 
 
 def written_numbers(spec: Spec) -> Iterator[float]:
@@ -232,15 +230,34 @@ def agree(one: float, other: float, tolerance: float) -> bool:
     return abs(one - other) <= tolerance * other
 
 
-def sentences_of(text: str) -> list[str]:
-    """The parts of a text between the ends of sentences; a comment begins another one.
+@recent(2)
+def sentences_of(text: str, signs: str = ".;#") -> list[str]:
+    """The parts of a text between the ends of sentences, or between some of the signs of them; a comment begins another one.
 
     >>> sentences_of("Data: 1.2 PB. # the store")
     ['Data: 1.2 PB', '', 'the store']
-    >>> sentences_of("99.9 %, i.e. 43 min. Both zones")
-    ['99.9 %, i.e. 43 min', 'Both zones']
+    >>> sentences_of("99.9 %, i.e. 43 min. 3 Mio. EUR incl. VAT; both zones")
+    ['99.9 %, i.e. 43 min', '3 Mio. EUR incl. VAT', 'both zones']
     """
-    return _SENTENCE_END.split(text)
+    found, start = [], 0
+    for end in _SENTENCE_END.finditer(text):
+        at = end.start()
+        if text[at] in signs and not (text[at] == "." and _is_abbreviated(text[max(0, at - _LONGEST) : at])):
+            found.append(text[start:at])
+            start = end.end()
+    return [*found, text[start:]]
+
+
+def _is_abbreviated(before: str) -> bool:
+    return before[-1:].isalpha() and before.rsplit(maxsplit=1)[-1].strip("(").lower() in _ABBREVIATIONS
+
+
+def sentences_with(text: str, *cues: tuple[str, ...]) -> list[str]:
+    """The sentences of a text that hold one word of each group of cues, in lower case; none where the text has none."""
+    folded = text.casefold()
+    if not all(any(cue in folded for cue in group) for group in cues):
+        return []
+    return [each for each in sentences_of(text) if all(any(cue in each.casefold() for cue in group) for group in cues)]
 
 
 def without_other_machines(text: str) -> str:
@@ -266,6 +283,29 @@ def is_of_another_machine(sentence: str) -> bool:
     """
     words = f" {' '.join(sentence.lower().translate(_MARKS).split())} "
     return any(each in words for each in _ANOTHER_MACHINE)
+
+
+@recent(4)
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text in lower case, those between hyphens and slashes too. Most texts lack the words of a rule: its
+    patterns need not be compiled.
+
+    >>> sorted(words_of("An 800G-port, 12 l/h"))
+    ['12', '800g', 'an', 'h', 'l', 'port']
+    """
+    return frozenset(text.lower().translate(_ALL_MARKS).split())
+
+
+def has_word(text: str, words: frozenset[str], starts: tuple[str, ...] = ()) -> bool:
+    """Whether a text has one of some words, or a word that starts with one of some letters.
+
+    >>> has_word("2 % for each late week", frozenset({"late"})), has_word("delayed", frozenset({"late"}), ("delay",))
+    (True, True)
+    >>> has_word("plates and slates", frozenset({"late"}), ("delay",))
+    False
+    """
+    here = words_of(text)
+    return not words.isdisjoint(here) or (bool(starts) and any(each.startswith(starts) for each in here))
 
 
 def belongs_to_something_else(text: str, start: int) -> bool:

@@ -74,10 +74,11 @@ from clusterspec.rules.knowledge.address_plans import (
     subnets_in,
 )
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
-from clusterspec.standard import pattern, sum_of
+from clusterspec.standard import sum_of
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -85,7 +86,7 @@ KEPT_BY_CLOUD = {"aws": 5, "azure": 5, "gcp": 4, "oci": 3}
 """Addresses of each subnet that a cloud keeps, by the first letters of its platforms."""
 LARGEST = 16
 """Need over addresses up to which a subnet is too small, and not that of something else."""
-_CUES = pattern(r"(?i)/\d\d\b|\bvlans?\b|\basns?\b|\bdhcp\b|\bas[- ]num|\bgateway\b|\b(?:pool|range)\b")
+_CUES = word_set("vlan vlans asn asns dhcp gateway pool range")
 _NAMES = {
     "rail": "a rail has {} NICs",
     "fabric": "the nodes have {} NICs",
@@ -100,7 +101,9 @@ _NAMES = {
 def check(own_remarks: str, cluster: Cluster, counts: FabricCount, power: PowerSpec | None) -> Iterator[Problem]:
     if not own_remarks:
         return
-    if _CUES.search(own_remarks) is None:
+    prefixed = any(each[:2].isdigit() for each in own_remarks.split("/")[1:])
+    numbered = any(each in own_remarks.lower() for each in ("as num", "as-num"))
+    if not prefixed and not numbered and not has_word(own_remarks, _CUES):
         return
     text = own_remarks.lower()
     sentences = sentences_of(" ".join(text.split()))

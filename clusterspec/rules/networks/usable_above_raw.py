@@ -72,13 +72,16 @@ _THREE = pattern(
 _REDUCED = pattern(r"\b(?:compress\w*|dedup\w*|data reduction|similarity|effective|komprim\w*|compressi\w*)\b")
 _CUES = pattern(r"(?i)\d ?\+ ?\d|\braid|\bmirror|\bcop(?:y|ies)\b|\breplica|kopien|copias|gespiegelt|miroir|espejo")
 """What every text with a redundant store holds."""
+_BYTES = ("tb", "tib", "pb", "pib")
 _SCALE = {"t": 1e12, "p": 1e15}
 
 
 def check(remarks: str) -> Iterator[Problem]:
-    if not remarks or _CUES.search(remarks) is None:
+    if not remarks or not any(unit in remarks.lower() for unit in _BYTES) or _CUES.search(remarks) is None:
         return
     for sentence in sentences_of(" ".join(remarks.lower().split())):
+        if not any(unit in sentence for unit in _BYTES):
+            continue
         if _REDUCED.search(sentence) is not None:
             continue
         share, raw, usable = data_share(sentence), _capacities(_RAW, sentence), _capacities(_USABLE, sentence)

@@ -80,7 +80,7 @@ from clusterspec.rules.knowledge.availability_texts import (
     parts_in,
     shares_in,
 )
-from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import display

@@ -65,6 +65,7 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.parameters import model_weights, workload_flops_per_token
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.text_expressions import text_products
 from clusterspec.rules.knowledge.text_quantities import (
     BARE,
     FLOP,
@@ -74,7 +75,6 @@ from clusterspec.rules.knowledge.text_quantities import (
     TextQuantity,
     is_own,
     sentence_quantities,
-    text_products,
 )
 from clusterspec.rules.knowledge.written_numbers import agree, number_in_text
 from clusterspec.rules.rule import Rule

@@ -79,6 +79,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, Spec
@@ -227,8 +228,9 @@ def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Prob
 def _day_problem(text: str, operations: OperationsSpec | None) -> Iterator[Problem]:
     """The problem with a first and a last day that are nearer to each other than the run is long."""
     target = operations.targets.run_time if operations is not None and operations.targets is not None else None
-    for sentence, quantities in sentence_quantities(text):
-        starts, ends = _START.findall(sentence), _END.findall(sentence)
+    read = dict(sentence_quantities(text))
+    for sentence in sentences_of(" ".join(text.split())):
+        quantities, starts, ends = read.get(sentence, ()), _START.findall(sentence), _END.findall(sentence)
         if len(set(starts)) != 1 or len(set(ends)) != 1 or _RUN.search(sentence) is None:
             continue
         first, last = _day(starts[0]), _day(ends[0])
@@ -253,10 +255,12 @@ def _day(text: str) -> date | None:
 def _failure_problem(text: str) -> Iterator[Problem]:
     """The problem with a time between failures of all parts that is not that of one over their number."""
     for sentence, quantities in sentence_quantities(text):
-        part = _ONE_PART.search(sentence) if _FAILS.search(sentence) is not None else None
         times = [each for each in quantities if each.unit == SECOND and each.value >= 60]
         counts = [each for each in quantities if each.unit in (ACCELERATOR, NODE) and each.value > 1]
-        if part is None or len(times) != 2 or len(counts) != 1:
+        if len(times) != 2 or len(counts) != 1 or _FAILS.search(sentence) is None:
+            continue
+        part = _ONE_PART.search(sentence)
+        if part is None:
             continue
         of_nodes = part["part"].lower() not in ("gpu", "accelerator", "chip")
         one, whole = max(times, key=lambda each: each.value), min(times, key=lambda each: each.value)

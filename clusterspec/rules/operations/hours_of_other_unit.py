@@ -57,6 +57,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
+from clusterspec.rules.knowledge.text_expressions import TextProduct, text_products
 from clusterspec.rules.knowledge.text_quantities import (
     ACCELERATOR,
     ACCELERATOR_HOUR,
@@ -65,11 +66,9 @@ from clusterspec.rules.knowledge.text_quantities import (
     NODE,
     NODE_HOUR,
     SECOND,
-    TextProduct,
     TextQuantity,
     is_own,
     sentence_quantities,
-    text_products,
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec

@@ -50,7 +50,8 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import asynchronous_checkpoint_time, checkpoint_time
-from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, count_in_text, sentences_of
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.standard import pattern

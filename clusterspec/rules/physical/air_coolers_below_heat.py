@@ -75,9 +75,9 @@ from clusterspec.procurement.offered import is_option
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
-    NUMBER_WORDS,
     count_in_text,
     number_in_text,
     sentences_of,

@@ -45,7 +45,8 @@ from collections.abc import Iterator
 from math import sqrt
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of, words_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -61,7 +62,7 @@ _POWER = pattern(rf"{NUMBER} ?(k|m)(?:w|va)\b(?!h)")
 _CIRCUIT = pattern(
     r"\b(?:circuits?|pdus?|feeds?|busways?|busbars?|breakers?|whips?|tap[- ]?offs?|drops?|connectors?|outlets?|stromkreise?|einspeisung|départ|acometida|circuit[oi])\b"
 )
-_CUES = pattern(r"(?i)\d ?V(?:olts?|ac)?\b")
+_VOLT_WORDS = word_set("v volt volts vac")
 _ONE_PHASE = pattern(r"\b(?:single|one|1)[- ]?phase\b|\beinphasig|\bmonophasé|\bmonofásic")
 _EIGHTY = pattern(r"\b80 ?%|\b0[.,]8\b(?! ?pf)|\bfour fifths\b|\bcontinuous\w*")
 _FACTOR = pattern(r"\b(?:power factor|pf|cos ?(?:phi|φ)|leistungsfaktor)(?: of| is|:|=)? ?(0[.,]\d{1,2}|1(?:[.,]0)?)\b")
@@ -76,7 +77,7 @@ _OF_LOAD = pattern(
 
 
 def check(remarks: str) -> Iterator[Problem]:
-    if not remarks or _CUES.search(remarks) is None:
+    if not remarks or not any(each.lstrip("0123456789") in _VOLT_WORDS for each in words_of(remarks)):
         return
     for sentence in sentences_of(" ".join(remarks.lower().split())):
         if _CIRCUIT.search(sentence) is None or _SEVERAL.search(sentence) or _OF_LOAD.search(sentence):

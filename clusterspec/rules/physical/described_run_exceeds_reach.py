@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of, words_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -64,8 +64,14 @@ _UNLIKE = pattern(
 """Words of a sentence about what a kind of light reaches, or about another way."""
 
 
+def _is_light(word: str) -> bool:
+    """Whether a word ends as the name of a kind of light does: dr4, 400gbase, 2xfr4."""
+    head, kind = word.rstrip("1248")[:-2], word.rstrip("1248")[-2:]
+    return kind in REACH and not head.isalpha()
+
+
 def check(remarks: str) -> Iterator[Problem]:
-    if not remarks:
+    if not remarks or not any(_is_light(each) for each in words_of(remarks)):
         return
     for sentence in sentences_of(remarks.lower()):
         lights = {*_LIGHT.findall(sentence)}

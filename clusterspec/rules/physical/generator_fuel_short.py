@@ -5,8 +5,8 @@
 A description with one tank (`990 litres`), the liters that a kilowatt-hour takes (`0.25 litre per kWh`) and the hours
 without refueling, where the tank is empty sooner at the full load of the machine, with cooling by `procurement.pue`. Also
 batteries of the quote (`2 × 100 kWh`) that hold less than the machine draws in the time for which by the description they
-carry it. Also a sentence with one tank, the liters that a generator takes in an hour and the hours it has to run, and one with
-the energy of batteries, a power and the minutes for which they carry it, where the product is larger.
+carry it. Also one or two sentences with one tank, the liters that a generator takes in an hour and the hours it has to
+run, or with the energy of batteries, a power and the minutes for which they carry it, where the product is larger.
 
 ## Why it matters
 
@@ -53,19 +53,21 @@ procurement: {currency: USD, pue: 1.5}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
-    NUMBER_WORDS,
     count_in_text,
     large_number_in_text,
     number_in_text,
     time_in_text,
+    words_of,
 )
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
@@ -108,8 +110,8 @@ _NOT_WHOLE = pattern(
 )
 
 
-def _stated_alone(sentence: str) -> tuple[str, str] | None:
-    """The message and the remedy of a sentence that states tank, consumption and hours, or energy, power and minutes.
+def _stated_alone(text: str) -> tuple[str, str] | None:
+    """The message and the remedy of one or two sentences that state tank, consumption and hours, or energy, power and minutes.
 
     >>> _stated_alone("the generator burns 280 l/h, and its tank of 5,000 l lasts 24 h")
     ('5,000 liters last 17.9 h at 280 liters an hour, and the text asks for 24 h', 'order a larger tank, or a contract for refueling')
@@ -117,19 +119,19 @@ def _stated_alone(sentence: str) -> tuple[str, str] | None:
     ('batteries of 200 kWh carry 1.2 MW for 10 minutes, and the text asks for 15', 'order more batteries, or plan with a shorter time')
     >>> _stated_alone("the ups batteries of 300 kwh carry 1.2 mw for 15 minutes")
     """
-    if _NOT_WHOLE.search(sentence) is not None:
+    if _NOT_WHOLE.search(text) is not None:
         return None
-    hourly, tanks = {*_BURNED_HOURLY.findall(sentence)}, {*_TANK.findall(_BURNED_HOURLY.sub("", sentence))}
-    hours = {float(each) for each in _RUN.findall(_BURNED_HOURLY.sub("", sentence))} | {
-        24.0 * float(each) for each in _DAYS.findall(sentence)
+    hourly, tanks = {*_BURNED_HOURLY.findall(text)}, {*_TANK.findall(_BURNED_HOURLY.sub("", text))}
+    hours = {float(each) for each in _RUN.findall(_BURNED_HOURLY.sub("", text))} | {
+        24.0 * float(each) for each in _DAYS.findall(text)
     }
     if len(hourly) == len(tanks) == len(hours) == 1:
         burned, tank, asked = large_number_in_text(hourly.pop()), large_number_in_text(tanks.pop()), hours.pop()
         if 0 < tank < burned * asked:
             message = f"{tank:,.10g} liters last {tank / burned:.1f} h at {burned:,.10g} liters an hour, and the text asks for {asked:g} h"
             return message, "order a larger tank, or a contract for refueling"
-    stored, powers, minutes = ({*setting.findall(sentence)} for setting in (_STORED, _POWER, _MINUTES))
-    if _OF_BATTERY.search(sentence) is None or not len(stored) == len(powers) == len(minutes) == 1:
+    stored, powers, minutes = ({*setting.findall(text)} for setting in (_STORED, _POWER, _MINUTES))
+    if _OF_BATTERY.search(text) is None or not len(stored) == len(powers) == len(minutes) == 1:
         return None
     (energy, unit), (drawn, scale), asked = stored.pop(), powers.pop(), float(minutes.pop())
     held = number_in_text(energy) * (1e6 if unit == "m" else 1e3)
@@ -141,14 +143,17 @@ def _stated_alone(sentence: str) -> tuple[str, str] | None:
     return None
 
 
+_STORES = word_set("l litre litres liter liters litro litros litri wh kwh mwh")
+"""Units of a tank and of batteries."""
 ALMOST = 0.97
 """Share of a time up to which rounded figures agree."""
 
 
 def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
-    alone_stated = texts.remarks and _ALONE.search(texts.remarks) is not None
-    for sentence in texts.sentences if alone_stated else ():
-        alone = _stated_alone(sentence)
+    named = texts.remarks and any(each.lstrip("0123456789") in _STORES for each in words_of(texts.remarks))
+    sentences = [*texts.sentences] if named and _ALONE.search(texts.remarks) is not None else []
+    for text in (*sentences, *map(" ".join, pairwise(sentences))):
+        alone = _stated_alone(text)
         if alone is not None:
             yield RULE.problem("description", *alone)
             return

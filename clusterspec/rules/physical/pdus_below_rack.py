@@ -109,7 +109,8 @@ from clusterspec.procurement.part_names import plain_part
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.quoted_parts import AMPERES, PDU, UNITS_OF_RACK, VOLTS
-from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, count_in_text, number_in_text
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.written_numbers import count_in_text, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import PdusSpec, PowerSpec, ProcurementSpec

@@ -80,8 +80,9 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text
-from clusterspec.rules.knowledge.text_figures import MONEY, clauses_of, has_only_periods
+from clusterspec.rules.knowledge.text_equations import MONEY, has_only_periods
 from clusterspec.rules.knowledge.text_tokens import UNITS, Token, tokens_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -115,7 +116,7 @@ _NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "t
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not any(cue in remarks for cue in CUES):
         return
-    for clause in clauses_of(remarks):
+    for clause in sentences_of(remarks):
         money = [each for each in tokens_of(clause) if each.unit and UNITS[each.unit][1] == MONEY]
         amounts = [each for each in money if has_only_periods(each)]
         found = (

@@ -57,9 +57,9 @@ from math import prod
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import amount_text
-from clusterspec.rules.knowledge.text_equations import has_wrong_equation
-from clusterspec.rules.knowledge.text_figures import PricedAmount, clauses_of, other_numbers, priced_amounts
+from clusterspec.rules.knowledge.text_equations import PricedAmount, has_wrong_equation, other_numbers, priced_amounts
 from clusterspec.rules.knowledge.text_tokens import names_money
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
@@ -78,7 +78,7 @@ MOST_OTHERS = 6
 def check(texts: PurchaseTexts) -> Iterator[Problem]:
     if not any(cue in texts.remarks for cue in CUES) or not names_money(texts.remarks):
         return
-    placed: list[tuple[Path, str]] = [(("description",), each) for each in clauses_of(texts.remarks)]
+    placed: list[tuple[Path, str]] = [(("description",), each) for each in sentences_of(texts.remarks)]
     delivery = texts.procurement.delivery
     for index, each in enumerate((delivery.milestones if delivery is not None else None) or ()):
         placed.append((("procurement", "delivery", "milestones", index), each))

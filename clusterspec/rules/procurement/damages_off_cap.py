@@ -53,7 +53,8 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.written_numbers import NUMBER_WORDS, count_in_text
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
+from clusterspec.rules.knowledge.written_numbers import count_in_text, has_word
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
@@ -62,10 +63,15 @@ from clusterspec.units.display import plain, plural
 RULE = Rule.of(__name__, "warning", "likely")
 _SHARE = r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?) ?(?:%|percent|per cent|prozent)"
 _UNIT = r"((?:calendar |working |business |kalender|werk|arbeits)?(?:days?|tag(?:en?)?)|weeks?|months?|jours?(?: ouvrés?| calendaires?)?)"
-_DAMAGES = pattern(
-    r"\b(?:damages|lds?|penalt\w+|delay\w*|late|lateness|verzug\w*|verspätung\w*|vertragsstrafe\w*|pönale|konventionalstrafe|pénalités?|retard\w*|"
-    r"penali\w+|penalizaci\w+|demora|retraso|atraso\w*|multas?|ritardo|boetes?|vertraging|vite|försening\w*|dagmulkt|forsinkelse\w*|kara|kary|opóźnieni\w*)\b"
+_DAMAGES = word_set(
+    "damages ld lds late lateness pönale konventionalstrafe retard retards demora retraso multa multas ritardo boete boetes "
+    "vertraging vite dagmulkt kara kary pénalité pénalités"
 )
+_DAMAGE_STARTS = (
+    *("penalt", "delay", "verzug", "verspätung", "vertragsstrafe", "retard", "penali", "atraso", "försening"),
+    *("forsinkelse", "opóźnieni"),
+)
+"""Words of damages for delay, and the starts of others."""
 _RATE = pattern(
     rf"{_SHARE}[^.;%]{{0,60}}?\b(?:per|pro|je|par|por|al|for each|for every|for any|each|every|für jeden|für jede|pour chaque|por cada|cada|chaque|a)\b "
     rf"(?:(?:full|started|commenced|begun|completed|whole|angefangene[nr]?|vollendete[nr]?|entamée?|iniciad[ao]|or part of a) ){{0,2}}?{_UNIT}\b"
@@ -111,7 +117,7 @@ class _Terms(NamedTuple):
 def check(texts: PurchaseTexts) -> Iterator[Problem]:
     if "%" not in texts.remarks and "percent" not in texts.remarks.lower():
         return
-    if _DAMAGES.search(texts.remarks.lower()) is None:
+    if not has_word(texts.remarks, _DAMAGES, _DAMAGE_STARTS):
         return
     text = texts.description
     if _GRACE.search(text) is not None:

@@ -63,8 +63,9 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
-from clusterspec.rules.knowledge.text_figures import ENERGY, MONEY, WATTS, TextFigure, clauses_of, figures_of
+from clusterspec.rules.knowledge.text_equations import ENERGY, MONEY, WATTS, PhysicalFigure, figures_of
 from clusterspec.rules.knowledge.text_tokens import UNITS
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern
@@ -145,7 +146,7 @@ def _divided(remarks: str, pue: float, drawn: float, procurement: ProcurementSpe
                     return
 
 
-def _is_of_site_alone(figure: TextFigure) -> bool:
+def _is_of_site_alone(figure: PhysicalFigure) -> bool:
     return _OF_SITE.search(figure.words) is not None and _OF_IT.search(figure.words) is None
 
 
@@ -155,7 +156,7 @@ def _agree(one: float, other: float, tolerance: float = SAME) -> bool:
 
 def _left_out(remarks: str, procurement: ProcurementSpec, pue: float, drawn: float) -> Iterator[Problem]:
     """Yearly bills of electricity that are the tariff times the energy of the IT load."""
-    tariff, clauses = float(procurement.electricity or 0.0), clauses_of(remarks)
+    tariff, clauses = float(procurement.electricity or 0.0), sentences_of(remarks)
     if not tariff or _INCLUDED.search(remarks) is not None:
         return
     energies = [each.value / HOUR / 1e3 for each in figures_of(remarks, ENERGY)]

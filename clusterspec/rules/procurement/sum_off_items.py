@@ -70,8 +70,9 @@ from collections.abc import Iterator, Sequence
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text
-from clusterspec.rules.knowledge.text_figures import MONEY, clauses_of, has_only_periods
+from clusterspec.rules.knowledge.text_equations import MONEY, has_only_periods
 from clusterspec.rules.knowledge.text_tokens import UNITS, Token, tokens_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -107,7 +108,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         each in remarks.lower() for each in ("total", "together", "zusammen", "insgesamt", "all")
     ):
         return
-    for clause in clauses_of(remarks):
+    for clause in sentences_of(remarks):
         for message, help_ in (*_wrong_totals(clause), *_wrong_shares(clause), *_wrong_taxes(clause)):
             yield RULE.problem("description", message, help_)
 

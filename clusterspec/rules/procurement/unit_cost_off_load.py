@@ -58,9 +58,10 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, percentages_in, place_of
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, percentages_in, place_of
+from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.rules.knowledge.unit_prices import UnitPrice, unit_prices_in
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -71,7 +72,7 @@ SAME = 0.01
 """Relative difference up to which two costs are the same, one of them rounded."""
 SAME_MARGIN = 0.012
 """Difference of two margins, as shares, up to which they are the same."""
-_MONEY = pattern(r"(?i)[$€£]|\b(?:usd|eur|gbp|chf|cents?|ct|dollars?|euros?)\b")
+_MONEY = word_set("usd eur gbp chf cent cents ct dollar dollars euro euros")
 _LOADED = pattern(
     r"(?i)\b(?:load(?:ed)?|utili[sz](?:ation|ed)|busy|occupied|occupancy|auslastung|ausgelastet|last|charge|taux d'utilisation|carga|ocupación|utilización|uso medio)\b"
 )
@@ -108,7 +109,7 @@ class Load(NamedTuple):
 
 
 def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
-    if not own_remarks or _MONEY.search(own_remarks) is None:
+    if not own_remarks or not (has_word(own_remarks, _MONEY) or any(sign in own_remarks for sign in "$€£")):
         return
     text = own_remarks[:MOST_CHARACTERS]
     prices = unit_prices_in(text)

@@ -49,7 +49,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_quantities import STEP, is_own, sentence_quantities
-from clusterspec.rules.knowledge.written_numbers import NUMBER, NUMBER_WORDS, agree, number_in_text
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

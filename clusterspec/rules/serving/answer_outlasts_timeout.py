@@ -82,8 +82,8 @@ from clusterspec.cost.formulas.serving import request_time
 from clusterspec.cost.serving.percentiles import MEDIAN, latency_at, latency_range
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
-from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS
 from clusterspec.rules.knowledge.shares import target_severity
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.time_limits import TimeLimit, limits_in
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plural

@@ -62,6 +62,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.serving.constants import RANGES
+from clusterspec.cost.serving.handoff import request_cache_bytes
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served, transfer_advice
 from clusterspec.rules.knowledge.shares import cost_severity
@@ -70,6 +71,8 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("handoff-slower-than-prefill",))
 MOST = 0.10
+ONE_COPY = 1.5
+"""Bytes sent over the bytes of one cache from which some ranks hold copies."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -83,8 +86,16 @@ def check(served: Served) -> Iterator[Problem]:
     size = served.load.input_tokens * served.times.kv_bytes_per_token
     yield RULE.problem(
         f"{LOAD}.disaggregated",
-        f"sending the cache of a prompt, {display(size, 'B')}, takes {display(seconds, 's')}: {percent(seconds / ttft, 2)} of the "
+        f"sending the cache of a prompt, {display(size, 'B')}{_copies(served, size)}, takes {display(seconds, 's')}: {percent(seconds / ttft, 2)} of the "
         f"{display(ttft, 's')} to the first token",
         transfer_advice(sent.transfer, served.workload, missing),
         severity=cost_severity(seconds / ttft, RANGES["ttft"], most="warning"),
     )
+
+
+def _copies(served: Served, size: float) -> str:
+    """The bytes that ranks with copies of the same heads send together, where they send more than one cache."""
+    sent = request_cache_bytes(served.design)
+    if sent is None or sent < ONE_COPY * size:
+        return ""
+    return f" ({display(sent, 'B')} with the copies of tensor-parallel ranks, each of which sends its own)"

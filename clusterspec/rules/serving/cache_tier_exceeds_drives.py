@@ -65,9 +65,9 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.quoted_parts import BYTES
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
-    NUMBER_WORDS,
     count_in_text,
     number_in_text,
     sentences_of,

@@ -86,7 +86,8 @@ from clusterspec.rules.knowledge.capacity_texts import (
     needs_in,
     peak_in,
 )
-from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.knowledge.written_numbers import words_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import percent
@@ -101,10 +102,11 @@ _RATES = (
 )
 """Words of a load, without one of which a text says what no unit carries."""
 _LOSSES = (
-    *("los", "fail", "outage", "down", "offline", "surviv", "without", "out of", "shut", "switched", "powered", "away"),
+    *("los", "fail", "outage", "down", "offline", "surviv", "without", "shut", "switched", "powered", "away", "dark"),
     *("gone", "ausf", "verl", "fällt", "pert", "perd", "panne", "tomb", "pérdid", "pierd", "cae", "caíd", "fall"),
+    *(f"n{space}{sign}{space}{lost}" for space in ("", " ") for sign in "-−+" for lost in "12"),
 )
-"""Words of a loss."""
+"""Words of a loss, without one of which a text loses nothing."""
 
 
 def check(
@@ -118,7 +120,9 @@ def check(
     text, counts = own_remarks[:MOST_CHARACTERS], _counts(cluster, layout)
     found = capacities_in(text)
     peak = peak_in(text, found, workload.serving.request_rate)
-    claims = [(each.sentence, _shortage_after_loss(each, found, peak, counts)) for each in claims_of_loss(text, counts)]
+    lost = any(cue in folded for cue in _LOSSES) or "out" in words_of(text)
+    stated = claims_of_loss(text, counts) if lost else ()
+    claims = [(each.sentence, _shortage_after_loss(each, found, peak, counts)) for each in stated]
     needs = [(each.sentence, _shortage(each.capacity, each.number, each.load)) for each in needs_in(text, found)]
     for sentence, message in (*claims, *needs):
         if message:

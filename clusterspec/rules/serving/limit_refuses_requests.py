@@ -74,7 +74,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.request_limits import promised_prompt, request_limits_in
-from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 

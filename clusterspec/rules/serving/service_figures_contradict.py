@@ -78,7 +78,6 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.service_figures import MOST_CHARACTERS, place_of
 from clusterspec.rules.knowledge.service_relations import (
     Derived,
     amplified_attempts,
@@ -90,6 +89,7 @@ from clusterspec.rules.knowledge.service_relations import (
     token_rates,
     totals_of_units,
 )
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import plural

@@ -55,6 +55,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_tokens import names_money
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units.display import plain
@@ -73,11 +74,15 @@ _EVEN = pattern(rf"(?i)\bbreaks? ?-?even\b[^.;\d]{{0,40}}?{_PERCENT}|\bbreak-eve
 
 
 def check(remarks: str) -> Iterator[Problem]:
-    if "%" not in remarks or not any(each.search(remarks) is not None for each in (_LESS, _MORE, _EVEN)):
+    if (
+        "%" not in remarks
+        or not names_money(remarks)
+        or not any(each.search(remarks) is not None for each in (_LESS, _MORE, _EVEN))
+    ):
         return
-    from clusterspec.rules.knowledge.text_figures import clauses_of  # most texts compare no prices
+    from clusterspec.rules.knowledge.written_numbers import sentences_of  # most texts compare no prices
 
-    for clause in clauses_of(remarks):
+    for clause in sentences_of(remarks):
         low, high = _two_prices(clause)
         if not low:
             continue

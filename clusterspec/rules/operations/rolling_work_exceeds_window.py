@@ -1,0 +1,112 @@
+"""Work on a few nodes at a time takes longer than the window that a text gives for all of them.
+
+## What it finds
+
+A sentence, or two in a row, that states how many nodes are worked on at a time (`two servers at a time`, `in groups of
+4`), the time of each group and a window for all, where the groups one after another need more than the window. The number
+of nodes is that of `cluster.nodes`, or the one that the text gives for all.
+
+## Why it matters
+
+Firmware, drivers and kernels go to all nodes of a machine. A window that ends in the middle leaves two versions in one
+job, or nodes that are still drained when users return.
+
+## What to do
+
+Work on more nodes at a time, ask for a longer window, or plan several.
+
+## When to ignore it
+
+Ignore it where only some of the nodes are worked on in this window.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: Firmware day, four nodes at a time, two hours for each group. All nodes are done in the 12-hour window of a Sunday.
+cluster: {platform: dgx-h100, nodes: 32}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: Firmware day, four nodes at a time, two hours for each group. All nodes are done in the 18-hour window of a weekend.
+cluster: {platform: dgx-h100, nodes: 32}
+```
+
+## Sources
+
+- Rolling upgrades with a number of nodes at a time: https://kubernetes.io/docs/tasks/administer-cluster/safely-drain-node/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import ceil
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.written_numbers import (
+    NUMBER_WORDS,
+    count_in_text,
+    is_of_another_machine,
+    sentences_of,
+    time_in_text,
+)
+from clusterspec.rules.rule import Rule
+from clusterspec.standard import pattern
+from clusterspec.units import display
+from clusterspec.units.display import plural
+
+RULE = Rule.of(__name__, "error", "likely")
+_CUES = ("at a time", "at once", "in parallel", "at the same time", "groups of", "batches of", "waves of", "in pairs")
+"""Words of work on some nodes at a time, without one of which a text states none."""
+_COUNT = rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})"
+_NODES = r"(?:nodes?|servers?|hosts?|machines|systems?)"
+_AT_ONCE = pattern(
+    rf"\b{_COUNT} {_NODES} (?:are [a-z]{{3,14}} )?(?:at a time|at once|in parallel|at the same time)\b"
+    rf"|\b(?:groups|batches|waves) of {_COUNT}\b(?! ?%)|\b(in pairs)\b"
+)
+_UNIT = r"(h|hrs?|hours?|min|minutes?)"
+_EACH = pattern(
+    rf"\b{_COUNT}[- ]?{_UNIT}(?: are needed)? (?:for |per |a )(?:each |every )?(?:pair|group|batch|wave|round|node|server|host|machine|system|of them)\b"
+    rf"|\b(?:each|every)(?: (?:pair|group|batch|wave|round|node|server|host|machine|system))?(?: of [a-z]{{2,9}})? (?:takes|needs|lasts|requires)(?: about)? {_COUNT}[- ]?{_UNIT}\b"
+    rf"|\b{_COUNT}[- ]?{_UNIT} each\b"
+)
+_WINDOW = pattern(
+    rf"\b{_COUNT}[- ]?{_UNIT}(?: long)?[- ](?:maintenance )?window\b|\bwindow (?:of|is|has|lasts) {_COUNT}[- ]?{_UNIT}\b"
+    rf"|\b(?:all|done|complete\w*|finish\w*|ready|whole)\b[^.;]{{0,40}}? (?:within|in) {_COUNT}[- ]?{_UNIT}\b"
+)
+_ALL = pattern(rf"\ball (\d{{1,5}}) (?:{_NODES}|are|of them)\b|\b(\d{{2,5}}) {_NODES}\b(?!,? (?:at a time|at once|in))")
+_ROUNDED = 1.02
+"""Ratio up to which the groups fill the window."""
+
+
+def check(remarks: str, cluster: Cluster) -> Iterator[Problem]:
+    folded = remarks.lower()
+    if not any(cue in folded for cue in _CUES):
+        return
+    sentences = sentences_of(" ".join(folded.split()))
+    for text in (*sentences, *map(". ".join, pairwise(sentences))):
+        groups, times, windows = ([*setting.finditer(text)] if text else [] for setting in (_AT_ONCE, _EACH, _WINDOW))
+        if not len(groups) == len(times) == len(windows) == 1 or is_of_another_machine(text):
+            continue
+        counts = {int(one or other) for one, other in _ALL.findall(text)}
+        nodes = counts.pop() if len(counts) == 1 else cluster.nodes
+        size = 2 if groups[0][3] else count_in_text(groups[0][1] or groups[0][2])
+        each, window = (_seconds([one for one in match.groups() if one]) for match in (times[0], windows[0]))
+        rounds = ceil(nodes / size) if 0 < size <= nodes <= cluster.all_nodes else 0
+        if rounds * each > window * _ROUNDED:
+            message = (
+                f"{plural(nodes, 'node')} in groups of {size} are {plural(rounds, 'group')} of {display(each, 's')}: "
+                f"{display(rounds * each, 's')}, and the window has {display(window, 's')}"
+            )
+            yield RULE.problem("description", message, "work on more nodes at a time, or ask for a longer window")
+            return
+
+
+def _seconds(parts: list[str]) -> float:
+    """Seconds of a count and its unit."""
+    return time_in_text(str(count_in_text(parts[0])), parts[1])
