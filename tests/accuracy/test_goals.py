@@ -63,6 +63,9 @@ SINCE_THEN |= ON_FOUR_A100
 OF_EXPERTS_ON_GB300_TPU_AND_H800 = frozenset({"gputpupedia", "paipatch"})
 """Sources of 28 November 2026, experts in Megatron Bridge, MaxText and Megatron Core, likewise."""
 SINCE_THEN |= OF_EXPERTS_ON_GB300_TPU_AND_H800
+OF_SHORT_SEQUENCES = frozenset({"lightningmingpt"})
+"""A source of the same day, sequences of 128 tokens in PyTorch FSDP on four V100: their steps wait for the host."""
+SINCE_THEN |= OF_SHORT_SEQUENCES
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -180,6 +183,13 @@ def test_steps_of_experts_on_gb300_tpu_and_h800_are_predicted(new_runs: list[Cas
     assert found.cases == 29
     assert found.median <= 0.13
     assert found.mean <= 0.15
+
+
+def test_steps_of_short_sequences_are_predicted(new_runs: list[Case]) -> None:
+    short = score("short", [case for case in new_runs if training_source(case.id) in OF_SHORT_SEQUENCES])
+    assert short.cases == 8
+    assert short.median <= 0.58
+    assert short.mean <= 0.5
 
 
 def test_steps_of_dense_models_in_torchtitan_are_predicted(new_runs: list[Case]) -> None:
