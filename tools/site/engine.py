@@ -32,6 +32,11 @@ KEPT = {".py", ".json", ".txt", ".typed"}
 """Suffixes of the wheel files that are kept: no compiled ones, since all of these libraries work without."""
 OWN_TESTS = {"benchmarks", "tests", "testsuite"}
 """Folders of a library that hold its own tests, which the engine does not run."""
+UNUSED_OF_LIBRARIES = frozenset({
+    "jinja2/ext.py", "jinja2/meta.py", "jinja2/nativetypes.py", "jinja2/sandbox.py", "jsonschema/__main__.py",
+    "jsonschema/cli.py", "pint/matplotlib.py", "pint/pint_convert.py", "pint/testing.py",
+})  # fmt: skip
+"""Modules of the libraries that no answer of the engine imports: extensions of templates, command lines, tests."""
 DATA = ("schemas", "catalog", "templates")
 LEFT_OUT = frozenset(
     {
@@ -96,7 +101,8 @@ def library_files() -> dict[str, bytes]:
             with zipfile.ZipFile(wheel) as archive:
                 for name in (one for one in archive.namelist() if not one.endswith("/")):
                     licensed = ".dist-info/" in name and "LICENSE" in name.upper()
-                    if licensed or (Path(name).suffix in KEPT and not OWN_TESTS & {*Path(name).parts}):
+                    used = Path(name).suffix in KEPT and not OWN_TESTS & {*Path(name).parts}
+                    if licensed or (used and name not in UNUSED_OF_LIBRARIES):
                         found[name] = archive.read(name)
     return found
 
