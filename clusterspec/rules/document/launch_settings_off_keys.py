@@ -9,8 +9,8 @@ In the description and the comments of a spec of one design:
 - `--max-model-len` below the longest prompt and answer together;
 - engines without a cache of prefixes (`--disable-radix-cache`, `--no-enable-prefix-caching`) beside a `prefix_hit`, a
   `shared_prefix` or `cache_tiers`;
-- `NCCL_IB_HCA` with fewer adapters than `nics_per_node`; `NCCL_IB_DISABLE=1`, or the provider `tcp` of libfabric, with an
-  RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority no lossless priority is;
+- `NCCL_IB_HCA` with fewer adapters than `nics_per_node`, or with a caret before as many; `NCCL_IB_DISABLE=1`, or the
+  provider `tcp` of libfabric, with an RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority no lossless priority is;
 - flags of the distributed optimizer where `sharding` is none, and a first batch of a ramp (`--rampup-batch-size`) that
   the replicas do not divide, or that has fewer micro-batches than stages;
 - samples called on-policy where a batch has several updates or rollout runs ahead;
@@ -118,6 +118,8 @@ _MODEL_LENGTH = pattern(rf"(?<!\w)--(?:max-model-len|context-length){_N}")
 _ADAPTERS = pattern(
     r"\bNCCL_IB_HCA ?= ?\"?[=]?((?:\w{1,30}(?::\d)?,)+\w{1,30}(?::\d)?|\w{1,30}?_(?:re)?\d{1,2}(?::\d)?(?![\w,]))"
 )
+_EXCLUDED = pattern(r"\bNCCL_IB_HCA ?= ?[\"']?\^=?((?:\w{1,30}(?::\d)?,){0,40}\w{1,30}(?::\d)?)")
+"""The adapters that a caret keeps the library from using."""
 _NO_PREFIX_CACHE = pattern(r"--(?:disable-radix-cache|no-enable-prefix-caching)\b")
 _TRAFFIC_CLASS = pattern(r"\bNCCL_IB_TC ?= ?(\d{1,3})\b")
 _NO_RDMA = pattern(r"\bNCCL_IB_DISABLE ?= ?1\b|\bFI_PROVIDER ?= ?(?:tcp|sockets)\b")
@@ -236,6 +238,10 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
     names = only_setting(_ADAPTERS, text)
     if names is not None and len(names[1].split(",")) < fabric.nics_per_node:
         yield _problem(names[0], f"{at}.nics_per_node", f"{fabric.nics_per_node}: the others stay idle")
+    excluded = only_setting(_EXCLUDED, text)
+    if excluded is not None and len(excluded[1].split(",")) >= fabric.nics_per_node > 1:
+        own = f"{fabric.nics_per_node}: `^` excludes as many, and leaves none of the fabric"
+        yield _problem(excluded[0], f"{at}.nics_per_node", own)
     off = only_setting(_NO_RDMA, text)
     if off is not None and fabric.technology.family in {"infiniband", "roce", "efa"}:
         yield _problem(off[0], f"{at}.technology", f"{fabric.technology.id}: the library uses TCP sockets")
