@@ -24,15 +24,15 @@ def joined_comments(comments: Iterable[Comment]) -> list[str]:
     >>> joined_comments(Comment("a", number, 1, text, True) for number, text in enumerate(lines))
     ['# A month of 30 days allows 43 minutes.', '# Two sites', '# - one engine']
     """
-    found: list[str] = []
+    found: list[list[str]] = []  # NOTE: appending to a text takes quadratic time in a block of a hostile file
     last: Comment | None = None
     for each in comments:
         if last is not None and _goes_on(last, each):
-            found[-1] += f" {each.text.lstrip('# ')}"
+            found[-1].append(each.text.lstrip("# "))
         else:
-            found.append(each.text)
+            found.append([each.text])
         last = each
-    return found
+    return [" ".join(lines) for lines in found]
 
 
 def _goes_on(last: Comment, line: Comment) -> bool:
