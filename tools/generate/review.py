@@ -28,7 +28,8 @@ def page() -> str:
     """The text of the page."""
     known = subjects()
     of = rules_by_subject([(name, group) for name, group, _ in rules()], known)
-    newest = dict(sorted(rounds().items(), key=lambda item: round_number(item[0]), reverse=True))
+    numbered = {round_number(name): cases for name, cases in rounds().items()}
+    newest = {str(number): numbered[number] for number in sorted(numbered, reverse=True)}
     last = [case for cases in [*newest.values()][:LAST] for case in cases]
     return "".join(
         [
@@ -36,7 +37,7 @@ def page() -> str:
             *(section(subject, of[subject.name]) for subject in known),
             ROUNDS,
             f"\n### The last {LAST} rounds by subject\n\n{score_table('subject', by_subject(last))}",
-            f"\n### Every round, the newest first\n\n{score_table('round', by_number(newest))}",
+            f"\n### Every round, the newest first\n\n{score_table('round', newest)}",
         ]
     )
 
@@ -74,8 +75,3 @@ def by_subject(cases: list[Case]) -> dict[str, list[Case]]:
     return {
         subject: [case for case in cases if case.subject == subject] for subject in sorted({c.subject for c in cases})
     }
-
-
-def by_number(all_rounds: dict[str, list[Case]]) -> dict[str, list[Case]]:
-    """The cases of each round, by its number."""
-    return {str(round_number(name)): cases for name, cases in all_rounds.items()}

@@ -34,22 +34,6 @@ _QUOTA = (
     "kontingent",
     "cuota",
 )
-_LENGTH = (
-    "max-model-len",
-    "max_model_len",
-    "context-length",
-    "max_seq_len",
-    "max-total-tokens",
-    "max_total_tokens",
-    "limit",
-    "reject",
-    "refuse",
-    "longer than",
-    "at most",
-    "höchstens",
-    "grenze",
-)
-_ANSWER = ("max_tokens", "max_new_tokens", "max_completion_tokens", "max_output_tokens")
 _BODY = ("body", "bodies", "payload", "client_max_body_size", "request size", "corps de", "cuerpo")
 _NEGATIVE = pattern(
     r"(?i)\b(?:may|can|could|is allowed to|allowed to)\b(?! (?:not|never)\b)[^.;]{0,24}?\b(?:below zero|negative|debt|overdraw\w*|borrow\w*)\b|(?<!never )(?<!not )\bgoes (?:below zero|negative|into debt)\b|\bdebts?\b|\boverdraft\b|\bsplit (?:into|over)\b|\bon account\b|\bsubtracted afterwards\b|\bcharged (?:after|in arrears)"
@@ -90,11 +74,12 @@ def request_limits_in(text: str) -> Iterator[RequestLimit]:
     >>> [(each.value, each.of) for each in request_limits_in("The bucket of 4k tokens may go below zero. 1 MB body limit.")]
     [(1000000.0, 'body')]
     """
-    for found in _stated_limits(text):
-        if _ON_PURPOSE.search(text) is not None:
-            return
-        if found.of != "bucket" or _NEGATIVE.search(text) is None:
-            yield found
+    found = list(_stated_limits(text))
+    if not found or _ON_PURPOSE.search(text) is not None:
+        return
+    if any(each.of == "bucket" for each in found) and _NEGATIVE.search(text) is not None:
+        found = [each for each in found if each.of != "bucket"]
+    yield from found
 
 
 def _stated_limits(text: str) -> Iterator[RequestLimit]:

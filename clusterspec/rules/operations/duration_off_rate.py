@@ -228,12 +228,12 @@ def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Prob
 def _day_problem(text: str, operations: OperationsSpec | None) -> Iterator[Problem]:
     """The problem with a first and a last day that are nearer to each other than the run is long."""
     target = operations.targets.run_time if operations is not None and operations.targets is not None else None
-    read = dict(sentence_quantities(text))
     for sentence in sentences_of(" ".join(text.split())):
-        quantities, starts, ends = read.get(sentence, ()), _START.findall(sentence), _END.findall(sentence)
+        starts, ends = _START.findall(sentence), _END.findall(sentence)
         if len(set(starts)) != 1 or len(set(ends)) != 1 or _RUN.search(sentence) is None:
             continue
         first, last = _day(starts[0]), _day(ends[0])
+        quantities = [each for _, found in sentence_quantities(sentence) for each in found]
         times = [each.value for each in quantities if each.unit == SECOND and each.value >= 2 * DAY]
         needed = times[0] if len(times) == 1 else target.value if target is not None else None
         if first is None or last is None or needed is None:

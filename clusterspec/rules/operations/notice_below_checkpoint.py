@@ -50,7 +50,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import asynchronous_checkpoint_time, checkpoint_time
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.text_units import MINUTE, NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
@@ -73,7 +73,6 @@ _ELSEWHERE = pattern(
     r"\b(?:memory|ram|local|nvme|peers?|neighbou?rs?|adapters?|lora|not|no|never|too short|cannot|does not|only (?:the )?(?:step|state of)|nicht|kein\w*|pas|lokal\w*)\b"
 )
 """Words of a save that is no whole checkpoint on the storage system, or that a text rules out."""
-MINUTE = 60.0
 
 
 def check(

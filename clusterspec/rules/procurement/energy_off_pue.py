@@ -78,7 +78,6 @@ SAME_COST = 0.005
 """The same for a cost, whose year has 8,760 or 8,766 hours."""
 LEAST = 1.04
 """The least PUE that is told apart from rounding."""
-_CUES = ("Wh", "PUE", "lectric", "nergy", "trom")
 _PUE = pattern(r"\bPUE\b[^\d.;]{0,24}?(?<![\d.,])(1[.,]\d{1,3})(?!\d)|(?<![\d.,])(1[.,]\d{1,3}) PUE\b")
 _OF_IT = pattern(
     r"\bIT\b|(?i:\b(?:servers?|nodes?|machines?|gpus?|equipment|accelerators|serveurs?|nœuds|servidores|nodos|knoten|rechner|nodi)\b|\bIT-?(?:last|energie|leistung|strom)\b)"
