@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
 
@@ -167,7 +167,7 @@ class PurchaseTexts:
         return in_english(self.remarks.lower())
 
     @cached_property
-    def sentences(self) -> list[str]:
+    def sentences(self) -> Sequence[str]:
         """The sentences of the description and the comments."""
         from clusterspec.rules.knowledge.written_numbers import sentences_of
 

@@ -58,7 +58,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     sentence_quantities,
 )
 from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.written_numbers import words_of
+from clusterspec.rules.knowledge.written_numbers import has_unit
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -101,9 +101,7 @@ _ROUGH = pattern(r"(?i)[≈~]|\b(?:about|roughly|some|average|mean|nearly|circa|
 def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Problem]:
     if not own_remarks or spec.pools or spec.jobs:
         return
-    if not any(cue in own_remarks for cue in _CUES) or not any(
-        each.lstrip("0123456789") in _AMOUNTS for each in words_of(own_remarks)
-    ):
+    if not any(cue in own_remarks for cue in _CUES) or not has_unit(own_remarks, _AMOUNTS):
         return
     for sentence, quantities in sentence_quantities(own_remarks):
         if len(quantities) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from clusterspec.records import NamedTuple
@@ -86,7 +86,7 @@ class Subnet(NamedTuple):
         return first, first + (1 << (32 - self.prefix)) - 1
 
 
-def subnets_in(sentences: list[str]) -> Iterator[Subnet]:
+def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
     """The subnets of some sentences in lower case.
 
     >>> text = "the front end has 10.80.0.0/22, the bmcs 10.81.0.0/23 and 10.9.0.0/24 is for storage"
@@ -141,7 +141,7 @@ def _role_of(match: re.Match[str], sentence: str) -> str:
     return (found.lastgroup or "") if found is not None else ""
 
 
-def gateway_outside(sentences: list[str]) -> tuple[str, str] | None:
+def gateway_outside(sentences: Sequence[str]) -> tuple[str, str] | None:
     """A subnet and a gateway that is not in it, of a sentence with one of each.
 
     >>> gateway_outside(["bmcs: 10.81.0.0/23, gateway 10.81.2.1"])
@@ -166,7 +166,7 @@ _RANGE = pattern(
 _OF_POOL = pattern(r"\b(?:dhcp|pool|range|leases?|bereich|plage|rango)\b")
 
 
-def pools_in(sentences: list[str]) -> Iterator[tuple[str, int, str]]:
+def pools_in(sentences: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     """The ranges of addresses of some sentences in lower case: as written, the number of addresses, and for what.
 
     >>> [*pools_in(["the dhcp pool of the bmcs is 10.81.0.100 - 10.81.0.199"])]
@@ -196,7 +196,7 @@ _LEAVES = pattern(r"\b(?:leaf|leaves|leafs|tors?|top-of-rack)\b")
 _OWN = pattern(r"\b(?:each|every|one|own|unique|private|je|jede\w*|eigene\w*|chaque|cada|propre|propio)\b")
 
 
-def leaf_numbers_in(sentences: list[str]) -> Iterator[tuple[str, int]]:
+def leaf_numbers_in(sentences: Sequence[str]) -> Iterator[tuple[str, int]]:
     """The ranges of autonomous system numbers of which each leaf has its own: as written, and how many they are.
 
     >>> [*leaf_numbers_in(["every leaf has an asn of its own, 65101-65128"])]
@@ -218,7 +218,7 @@ _SPLIT_TURNED = pattern(
 )
 
 
-def splits_in(sentences: list[str]) -> Iterator[tuple[str, int, str]]:
+def splits_in(sentences: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     """The blocks of some sentences that are split into subnets: the words, the number of subnets, and what each is for.
 
     >>> [*splits_in(["pods get 10.244.0.0/16, a /24 per node"])]
@@ -250,7 +250,7 @@ HIGHEST_VLAN = 4094
 """The largest identifier of a VLAN (IEEE 802.1Q): 12 bits, and 4,095 is reserved."""
 
 
-def impossible_vlan(sentences: list[str]) -> int | None:
+def impossible_vlan(sentences: Sequence[str]) -> int | None:
     """An identifier of a VLAN beyond 4,094.
 
     >>> impossible_vlan(["storage in vlan 4200"]), impossible_vlan(["vlans 100-107 and vni 10100"])

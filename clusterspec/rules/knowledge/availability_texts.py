@@ -16,7 +16,7 @@ from clusterspec.rules.knowledge.text_loads import (
     times_in,
 )
 from clusterspec.rules.knowledge.text_units import MONTH, word_set
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.standard import pattern
 
 
@@ -269,12 +269,8 @@ _PART_OF = pattern(
 )
 
 
-def _names_part(sentence: str) -> bool:
-    """Whether a sentence may say what another number is a part of; the patterns of one that does not need not be compiled."""
-    return not _OF.isdisjoint(sentence.lower().split())
-
-
 _OF = word_set("of von sur de des")
+"""Words between a part and what it is a part of."""
 
 
 def parts_in(text: str) -> Iterator[Share]:
@@ -285,7 +281,7 @@ def parts_in(text: str) -> Iterator[Share]:
     """
     for sentence in sentences_of(text):
         shares = percentages_in(sentence)
-        match = _PART_OF.search(sentence) if shares and _names_part(sentence) else None
+        match = _PART_OF.search(sentence) if shares and has_word(sentence, _OF) else None
         share = next((each for each in shares if match is not None and match.start() < each.end <= match.end()), None)
         if match is None or share is None:
             continue
@@ -317,7 +313,7 @@ def shares_in(text: str) -> Iterator[Share]:
     """
     for sentence in sentences_of(text):
         shares = percentages_in(sentence)
-        matches = list(_OF_ALL.finditer(sentence)) if len(shares) == 1 and _names_part(sentence) else []
+        matches = list(_OF_ALL.finditer(sentence)) if len(shares) == 1 and has_word(sentence, _OF) else []
         if len(matches) != 1:
             continue
         match, share = matches[0], shares[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from clusterspec.quantity import DAY
@@ -137,7 +137,7 @@ def _names_second(sentence: str) -> bool:
     return any(each in folded for each in ("/s", "second", "sekunde", "segundo"))
 
 
-def _counts(sentence: str, figures: list[LoadFigure]) -> Iterator[tuple[LoadFigure, float, str]]:
+def _counts(sentence: str, figures: Sequence[LoadFigure]) -> Iterator[tuple[LoadFigure, float, str]]:
     """The counts of requests and tokens of a sentence, each with the seconds and the name of its period."""
     hours = _HOURS.search(sentence) if times_in(sentence) else None
     clock = _FROM_TO.search(sentence) if ":" in sentence else None
@@ -164,7 +164,7 @@ _LENGTH = pattern(rf"(?i)(?P<digits>{DIGITS}) (?:input|output|prompt|in|out)\b")
 _DIGIT = pattern(r"\d")
 
 
-def _without(sentence: str, figures: list[LoadFigure]) -> str:
+def _without(sentence: str, figures: Sequence[LoadFigure]) -> str:
     """A sentence without some of its figures."""
     for each in reversed(figures):
         sentence = sentence[: each.start] + sentence[each.end :]
@@ -211,13 +211,8 @@ _TRAFFIC = pattern(r"(?i)\b(?:traffic|requests?|load|verkehr|anfragen|trafic|trÃ
 
 
 _OF_ONE = word_set("of von sur de")
-
-
-def _names_unit(sentence: str) -> bool:
-    return has_word(sentence, _OF_ONE) and has_word(sentence, _ONE)
-
-
 _ONE = word_set("one a an ein eine un une una")
+"""Words of the part of a whole, both of which a text has that names one of some units."""
 
 
 def shares_of_traffic(text: str) -> Iterator[Derived]:
@@ -228,7 +223,7 @@ def shares_of_traffic(text: str) -> Iterator[Derived]:
     """
     for sentence in sentences_of(text):
         shares = percentages_in(sentence)
-        if len(shares) != 1 or not _names_unit(sentence):
+        if len(shares) != 1 or not (has_word(sentence, _OF_ONE) and has_word(sentence, _ONE)):
             continue
         if _EVENLY.search(sentence) is None or _TRAFFIC.search(sentence) is None:
             continue

@@ -5,7 +5,7 @@ that carries them, in English, German, French and Spanish.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from clusterspec.quantity import DAY
@@ -37,7 +37,7 @@ _KINDS = {word: kind for kind, words in _NOUNS.items() for word in words.split()
 """The kind of each noun that a number of a service counts."""
 UNITS = ("nodes", "engines", "accelerators", "zones")
 """The kinds that carry load."""
-UNIT_NOUN = "|".join(f"{_NOUNS[kind]}".replace(" ", "|") for kind in UNITS)
+UNIT_NOUN = "|".join(_NOUNS[kind].replace(" ", "|") for kind in UNITS)
 """The pattern of a noun of `UNITS`."""
 _NO_KINDS = word_set("of per in to and or the that which are is with for at on von de des und et y")
 """Words that no noun has between its number and itself."""
@@ -48,13 +48,12 @@ _TIMES = {word: seconds for word, seconds in _SECONDS.items() if seconds < 7 * D
 _EACH = word_set("per each every a an pro je jede jeder jedem jeden jedes par chaque por cada al")
 """Words before what a rate is counted for."""
 _SIGNS = {
-    **dict.fromkeys(("rps", "qps"), ("requests", 1.0)),
-    **{"rpm": ("requests", MINUTE), "tpm": ("tokens", MINUTE), "t/s": ("tokens", 1.0)},
-    **dict.fromkeys(("req/s",), ("requests", 1.0)),
-    **dict.fromkeys(("tok/s",), ("tokens", 1.0)),
+    **dict.fromkeys(("rps", "qps", "req/s"), ("requests", 1.0)),
+    **dict.fromkeys(("tok/s", "t/s"), ("tokens", 1.0)),
+    "rpm": ("requests", MINUTE),
+    "tpm": ("tokens", MINUTE),
 }
-
-
+"""What the signs of rates count, and in how many seconds."""
 _PERCENT_SIGNS = ("%", "ercent", "cent", "rozent", "ciento")
 
 
@@ -161,7 +160,7 @@ def reader_of(sentence: str) -> _Loads:
 
 
 @lru_cache(64)
-def figures_in(sentence: str) -> list[LoadFigure]:
+def figures_in(sentence: str) -> Sequence[LoadFigure]:
     """The counts of a sentence and their rates.
 
     >>> [(each.value, each.kind, each.period) for each in figures_in("two engines hold 14 requests/s, 24k tokens a day")]
@@ -184,7 +183,7 @@ def _numbers(sentence: str) -> Iterator[tuple[_Loads, int, float]]:
 
 
 @lru_cache(64)
-def times_in(sentence: str) -> list[LoadFigure]:
+def times_in(sentence: str) -> Sequence[LoadFigure]:
     """The durations of a sentence, in seconds.
 
     >>> [each.value for each in times_in("35 ms a token, 43 min a month, 8.76 Stunden, 120s")]
@@ -200,7 +199,7 @@ def times_in(sentence: str) -> list[LoadFigure]:
 
 
 @lru_cache(64)
-def percentages_in(sentence: str) -> list[LoadFigure]:
+def percentages_in(sentence: str) -> Sequence[LoadFigure]:
     """The shares of a sentence, as written from 0 to 100.
 
     >>> [each.value for each in percentages_in("99.95 % of 3 engines, 55% and 12,5 Prozent")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -86,7 +86,7 @@ _PERCENTS = (("%",), ("percent",), ("per", "cent"), ("prozent",), ("pour", "cent
 
 
 @lru_cache(64)
-def pieces_of(text: str) -> list[Token]:
+def pieces_of(text: str) -> Sequence[Token]:
     """The tokens of a text, with the parts of words with hyphens or apostrophes as words of their own.
 
     >>> [each.text for each in pieces_of("8-GPU nodes of H100-SXM")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -164,7 +164,7 @@ def numbers_of(digits: str) -> tuple[float, ...]:
 
 
 @lru_cache(64)
-def plain_tokens(text: str) -> list[Token]:
+def plain_tokens(text: str) -> Sequence[Token]:
     """The words, numbers, dates and signs of a text, without values."""
     matches = islice(_TOKEN.finditer(text), MOST_TOKENS)
     return [Token(str(each.lastgroup), each[0], each.start(), each.end()) for each in matches]
@@ -198,7 +198,7 @@ def _decimal_sign(digits: list[str]) -> str:
     return "" if point == comma else "." if point else ","
 
 
-def _with_units(plain: list[Token], decimal: str) -> Iterator[Token]:
+def _with_units(plain: Sequence[Token], decimal: str) -> Iterator[Token]:
     at, taken = 0, 0
     while at < len(plain):
         token = plain[at]
@@ -228,7 +228,7 @@ def unit_of(word: str) -> str:
     return word.lower() if len(word) > 2 and word.lower() in UNITS and not word.isupper() else ""
 
 
-def _number_token(plain: list[Token], at: int, before: Token | None, decimal: str) -> tuple[Token, int]:
+def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal: str) -> tuple[Token, int]:
     """A number with its scale and its unit, and the index of the token behind them."""
     token = plain[at]
     values = numbers_of(token.text)
@@ -265,7 +265,7 @@ def _number_token(plain: list[Token], at: int, before: Token | None, decimal: st
     return Token("number", token.text, token.start, plain[at - 1].end, values, unit, tuple(per), scale), at
 
 
-def _scale_of_count(plain: list[Token], at: int) -> float:
+def _scale_of_count(plain: Sequence[Token], at: int) -> float:
     """The scale of a count that the token at an index is; 1 without one."""
     scale = _COUNT_SCALES.get(plain[at].text, 1.0) if at < len(plain) else 1.0
     behind = plain[at + 1] if at + 1 < len(plain) else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 from math import prod
 
 from clusterspec.quantity import Figure, Quantity
@@ -231,7 +231,7 @@ def agree(one: float, other: float, tolerance: float) -> bool:
 
 
 @recent(2)
-def sentences_of(text: str, signs: str = ".;#") -> list[str]:
+def sentences_of(text: str, signs: str = ".;#") -> Sequence[str]:
     """The parts of a text between the ends of sentences, or between some of the signs of them; a comment begins another one.
 
     >>> sentences_of("Data: 1.2 PB. # the store")
@@ -250,6 +250,16 @@ def sentences_of(text: str, signs: str = ".;#") -> list[str]:
 
 def _is_abbreviated(before: str) -> bool:
     return before[-1:].isalpha() and before.rsplit(maxsplit=1)[-1].strip("(").lower() in _ABBREVIATIONS
+
+
+def sentences_with_neighbors(sentences: Sequence[str]) -> Iterator[str]:
+    """Each of some sentences, then each with the next one: figures that belong together may stand in two.
+
+    >>> list(sentences_with_neighbors(["It burns 9 l", "The tank has 40 l"]))
+    ['It burns 9 l', 'The tank has 40 l', 'It burns 9 l. The tank has 40 l']
+    """
+    yield from sentences
+    yield from map(". ".join, pairwise(sentences))
 
 
 def sentences_with(text: str, *cues: tuple[str, ...]) -> list[str]:
@@ -306,6 +316,15 @@ def has_word(text: str, words: frozenset[str], starts: tuple[str, ...] = ()) -> 
     """
     here = words_of(text)
     return not words.isdisjoint(here) or (bool(starts) and any(each.startswith(starts) for each in here))
+
+
+def has_unit(text: str, units: frozenset[str]) -> bool:
+    """Whether a text has one of some units in lower case, alone or right behind a number.
+
+    >>> has_unit("12 l/h at 400V", frozenset({"l"})), has_unit("400V", frozenset({"v"})), has_unit("NVL72", frozenset({"v"}))
+    (True, True, False)
+    """
+    return any(each.lstrip("0123456789") in units for each in words_of(text))
 
 
 def belongs_to_something_else(text: str, start: int) -> bool:

@@ -59,7 +59,7 @@ cluster: {platform: mi300x-ubb8, nodes: 256, scale_out: {technology: roce-v2, ni
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -133,7 +133,7 @@ def _needed(role: str, cluster: Cluster) -> int:
     return all_nics if role == "fabric" and not cluster.cloud else 0
 
 
-def _small_subnet(sentences: list[str], cluster: Cluster) -> tuple[str, str] | None:
+def _small_subnet(sentences: Sequence[str], cluster: Cluster) -> tuple[str, str] | None:
     """The message and the remedy of a subnet with fewer addresses than its NICs or nodes."""
     found = [*dict.fromkeys(subnets_in(sentences))]
     platform = cluster.platform.id if cluster.platform is not None else ""
@@ -163,7 +163,7 @@ def _free_hosts(subnet: Subnet, kept: int) -> int:
     return subnet.hosts - subnet.taken
 
 
-def _small_pool(sentences: list[str], cluster: Cluster) -> tuple[str, str] | None:
+def _small_pool(sentences: Sequence[str], cluster: Cluster) -> tuple[str, str] | None:
     """The message and the remedy of a range of addresses that is smaller than its nodes."""
     for text, count, role in pools_in(sentences):
         needed = cluster.all_nodes if role in {"node", "bmc"} else 0
@@ -174,7 +174,7 @@ def _small_pool(sentences: list[str], cluster: Cluster) -> tuple[str, str] | Non
 
 
 def _few_subnets(
-    sentences: list[str], cluster: Cluster, counts: FabricCount, power: PowerSpec | None
+    sentences: Sequence[str], cluster: Cluster, counts: FabricCount, power: PowerSpec | None
 ) -> tuple[str, str] | None:
     """The message and the remedy of a block that is split into too few subnets."""
     racks = -(-cluster.all_nodes // power.nodes_per_rack) if power is not None and power.nodes_per_rack else 0
@@ -188,7 +188,7 @@ def _few_subnets(
     return None
 
 
-def _few_numbers(sentences: list[str], counts: FabricCount) -> tuple[str, str] | None:
+def _few_numbers(sentences: Sequence[str], counts: FabricCount) -> tuple[str, str] | None:
     """The message and the remedy of fewer autonomous system numbers than leaves."""
     leaves = counts.fabric.leaf_switches if counts.fabric is not None else 0
     for text, count in leaf_numbers_in(sentences):
@@ -198,7 +198,7 @@ def _few_numbers(sentences: list[str], counts: FabricCount) -> tuple[str, str] |
     return None
 
 
-def _impossible_plan(sentences: list[str]) -> tuple[str, str] | None:
+def _impossible_plan(sentences: Sequence[str]) -> tuple[str, str] | None:
     """The message and the remedy of a VLAN, a gateway or a subnet that cannot be."""
     vlan, outside = impossible_vlan(sentences), gateway_outside(sentences)
     if vlan is not None:

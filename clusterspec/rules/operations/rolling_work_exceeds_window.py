@@ -43,7 +43,6 @@ cluster: {platform: dgx-h100, nodes: 32}
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from math import ceil
 
 from clusterspec.cluster.model import Cluster
@@ -53,6 +52,7 @@ from clusterspec.rules.knowledge.written_numbers import (
     count_in_text,
     is_of_another_machine,
     sentences_of,
+    sentences_with_neighbors,
     time_in_text,
 )
 from clusterspec.rules.rule import Rule
@@ -88,8 +88,7 @@ def check(remarks: str, cluster: Cluster) -> Iterator[Problem]:
     folded = remarks.lower()
     if not any(cue in folded for cue in _CUES):
         return
-    sentences = sentences_of(" ".join(folded.split()))
-    for text in (*sentences, *map(". ".join, pairwise(sentences))):
+    for text in sentences_with_neighbors(sentences_of(" ".join(folded.split()))):
         groups, times, windows = ([*setting.finditer(text)] if text else [] for setting in (_AT_ONCE, _EACH, _WINDOW))
         if not len(groups) == len(times) == len(windows) == 1 or is_of_another_machine(text):
             continue

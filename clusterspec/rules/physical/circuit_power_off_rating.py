@@ -46,7 +46,7 @@ from math import sqrt
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of, words_of
+from clusterspec.rules.knowledge.written_numbers import NUMBER, has_unit, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -77,7 +77,7 @@ _OF_LOAD = pattern(
 
 
 def check(remarks: str) -> Iterator[Problem]:
-    if not remarks or not any(each.lstrip("0123456789") in _VOLT_WORDS for each in words_of(remarks)):
+    if not remarks or not has_unit(remarks, _VOLT_WORDS):
         return
     for sentence in sentences_of(" ".join(remarks.lower().split())):
         if _CIRCUIT.search(sentence) is None or _SEVERAL.search(sentence) or _OF_LOAD.search(sentence):

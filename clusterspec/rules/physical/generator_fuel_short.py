@@ -53,7 +53,6 @@ procurement: {currency: USD, pue: 1.5}
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power
@@ -64,10 +63,11 @@ from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
     count_in_text,
+    has_unit,
     large_number_in_text,
     number_in_text,
+    sentences_with_neighbors,
     time_in_text,
-    words_of,
 )
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
@@ -150,9 +150,9 @@ ALMOST = 0.97
 
 
 def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
-    named = texts.remarks and any(each.lstrip("0123456789") in _STORES for each in words_of(texts.remarks))
-    sentences = [*texts.sentences] if named and _ALONE.search(texts.remarks) is not None else []
-    for text in (*sentences, *map(" ".join, pairwise(sentences))):
+    named = texts.remarks and has_unit(texts.remarks, _STORES)
+    stated_alone = named and _ALONE.search(texts.remarks) is not None
+    for text in sentences_with_neighbors(texts.sentences) if stated_alone else ():
         alone = _stated_alone(text)
         if alone is not None:
             yield RULE.problem("description", *alone)

@@ -67,7 +67,7 @@ cluster: {platform: dgx-h100, nodes: 8, power: {node: 10.2 kW, nodes_per_rack: 2
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -205,7 +205,7 @@ def _intake_temperature(sentence: str) -> float:
     return max((each for each in degrees if each < HOTTEST), default=0.0)
 
 
-def _capacity_of_site(sentences: list[str], planned: Quantity) -> float | None:
+def _capacity_of_site(sentences: Sequence[str], planned: Quantity) -> float | None:
     """Watts of a capacity at the site, where the planned one holds elsewhere; None where no sentence says so."""
     for sentence in sentences:
         watts = [watts_in_text(number, scale) for number, scale in _POWERS.findall(sentence)]
