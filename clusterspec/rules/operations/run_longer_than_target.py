@@ -3,8 +3,8 @@
 ## What it finds
 
 A run of `workload.tokens` that takes longer than `operations.targets.run_time`, interruptions included. It is an error
-where the run misses the target even at the dense peak of its accelerators, or by a third even at the fast end of the
-predicted range; a warning where the fast end misses it; else a note. Without a stated failure rate the rule uses the
+where the run misses the target even at the dense peak of its accelerators, by a third even at the fast end of the
+predicted range, or at the fast end of the range of a step that was measured (`measured`); a warning where the fast end misses it; else a note. Without a stated failure rate the rule uses the
 lowest published one.
 
 It is an error too where the storage system cannot deliver the data in time, however fast the steps are: where it opens
@@ -84,7 +84,7 @@ from clusterspec.cost.failures import catalog_of, interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import data_reads, stored_token_rate
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import target_severity
+from clusterspec.rules.knowledge.shares import run_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Written
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
@@ -110,8 +110,7 @@ def check(
     if kept.share <= 0 or timed.time_to_train / kept.share <= target.value:
         return
     seconds = timed.time_to_train / kept.share
-    low, high = (end / step for end in timed.step_time_range)
-    severity = target_severity(target.value, seconds, (low, high))
+    severity = run_severity(target.value, seconds, timed)
     message = (
         f"the run takes {display(seconds, 's')} with interruptions, and its target is {display(target.value, 's')}"
     )
