@@ -61,5 +61,5 @@ def test_what_memory_does_not_hold_is_gathered_again(
     held, of_tables = layers + tables, min(gathers, MICRO_BATCHES)  # the backward pass finds the tables still whole
     assert moved(found, "all-gather") == pytest.approx(2 * (gathers * layers + of_tables * tables), rel=0.01)
     assert moved(found, "reduce-scatter") == pytest.approx(sums * 4 * held, rel=0.01)
-    assert (stored(found, "weights") > held) == (gathers == 1), "2 bytes each, whole or sharded"
+    assert (stored(found, "weights") > 1.5 * held) == (gathers == 1), "2 bytes each, whole or sharded"
     assert (stored(found, "gradients") > 3 * held) == (sums == 1), "4 bytes each, whole or sharded"
