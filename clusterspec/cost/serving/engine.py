@@ -101,13 +101,14 @@ class Engine:
         share = parameters.rank_share(model, layout, (whole,))
         gemms = {"weights": share.dense + share.replicated, "gemms": dense_gemms(model, whole)}
         products = dense_products(model, whole, layout.tp, **gemms)
+        host = (layout.stack, cluster.accelerator.architecture, layout.software_year, layout.tp)
         return cls(
             cluster=cluster,
             workload=workload,
             layout=layout,
             replicas=replicas,
             rates=rates,
-            habits=HostOverhead.of(layout.stack, cluster.accelerator.architecture, layout.software_year, layout.tp),
+            habits=HostOverhead.of(*host, latent=bool(model.latent)),
             whole=whole,
             share=share,
             expert=counted.expert,

@@ -382,7 +382,7 @@ def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
     captured = serving is None or serving.captured_graphs
     apart = captured and engine.cluster.accelerator.vendor not in constants.WHOLE_GRAPHS
     fused = passes * engine.whole.moe_layers if apart else 0.0
-    norms = launches.separates_norms(engine.layout, engine.model, engine.cluster.accelerator)
+    small = launches.small_kernels(engine.layout, engine.model, engine.whole, engine.cluster.accelerator)
     measured = table_origins(engine.rates.table, each="gemm.bf16.floor")
     origins = measured if captured else {"each": "serving.eager of the software"}
     numbers = {
@@ -393,7 +393,7 @@ def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
         "sequence": habits.sequence,
         "fused": fused,
         "routed_layer": launches.FUSED_EXPERTS.value,
-        "small": passes * launches.small_kernels(engine.model, engine.whole, norms=norms) if apart else 0.0,
+        "small": passes * small if apart else 0.0,
         "small_kernel": launches.SMALL_KERNEL.value,
     }
     return Part(LAUNCH, launch_time, numbers, origins)
