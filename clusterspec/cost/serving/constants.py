@@ -42,11 +42,6 @@ MEASURED_WEIGHTS = 2.0**25
 """Weights of the median GEMM in the tables of kernels: n and k from 2,048 to 16,384, in the geometric middle."""
 EXCHANGE_BYTES = 3.0
 """Bytes of an element sent to an expert in 8 bits and back in 16 (DeepSeek-V3, arXiv 2412.19437, section 3.2)."""
-GATHERED_BYTES = 4.0
-"""Bytes of an element that is gathered and scattered in 16 bits where every rank has a slice of every expert (SGLang
-0.4.3, python/sglang/srt/models/deepseek_v2.py, all_gather; vLLM, distributed/device_communicators/all2all.py,
-AgRsAll2AllManager).
-"""
 LOW_LATENCY_TOKENS = 256
 """Tokens per rank above which an exchange sends one copy per rank instead of one per expert (the two modes of
 DeepEP).

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.balance import Placed
     from clusterspec.cost.serving.engine import Engine
 
+GATHERED_BYTES = 4.0
+"""Bytes of an element that is gathered and scattered in 16 bits where every rank has a slice of every expert (SGLang
+0.4.3, python/sglang/srt/models/deepseek_v2.py, all_gather; vLLM, distributed/device_communicators/all2all.py,
+AgRsAll2AllManager).
+"""
+
 
 def expert_read_rate(engine: Engine) -> float:
     """B/s at which kernels of experts read weights: no more than the compute units convert on load."""
@@ -119,7 +125,7 @@ def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ..
         "tokens": fullest,
         "copies": copies,
         "hidden": float(engine.model.hidden),
-        "bytes_each": constants.EXCHANGE_BYTES if engine.layout.ep > 1 else constants.GATHERED_BYTES,
+        "bytes_each": constants.EXCHANGE_BYTES if engine.layout.ep > 1 else GATHERED_BYTES,
         "bandwidth": line,
     }
     origins = table_origins(engine.rates.table, latency="exchange.latency", bandwidth="exchange.line")
