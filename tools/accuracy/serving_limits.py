@@ -153,10 +153,14 @@ positions, conversions to 8 bits and the selection of experts as 30 to 50 PyTorc
 captured no graphs of DeepSeek-V3, and two sources were entered with ranks that their commands do not have: 64 on eight
 accelerators, and experts divided whole where `--enable-dp-attention` alone slices all of them. With `ep: 1` attention
 replicas now gather each token once. On the fitted side times per output token with experts went from 36.5 to 29.0 % in
-the median, first tokens from 50.6 to 45.2, throughput from 61.4 to 48.5; no held-out plan changed. Left are SGLang 0.4
-(0.43 to 0.55 of the published time per output token), MI300X with few requests (0.42 to 0.74: what a small kernel costs
-there was not found), prompts (a half to an eighth: no kernels of those releases were measured) and caches:
-TensorRT-LLM 0.17 holds 350,000 tokens whatever the length of answers, vLLM 0.7.4 some 200,000, half of the predicted.
+the median, first tokens from 50.6 to 45.2, throughput from 61.4 to 48.5; no held-out plan changed. Up to 0.5.12 SGLang
+still runs positions as PyTorch operations on ROCm, and on MI300X converts both absorbed matrices to 16 bits in every
+step (16 kernels a layer): times per output token with experts went from 28.0 to 27.2 % (p90 65.1 to 60.3; after the
+change below) and held out from 16.7 to 16.6 (mean 27.3 to 27.1), throughput of InferenceX from 13.3 to 12.4 in the
+mean. Left are SGLang 0.4 (0.43 to 0.55 of the published time per output token), MI300X with few requests (0.38 to 0.74:
+what a small kernel costs there was not found), prompts (a half to an eighth: no kernels of those releases were
+measured) and caches: TensorRT-LLM 0.17 holds 350,000 tokens whatever the length of answers, vLLM 0.7.4 some 200,000,
+half of the predicted.
 
 A product of few tiles takes a time for each element along which it sums: 1.1 ns in blocks of FP8 on Hopper, 0.85 on
 B200, 0.63 in 4 bits (1.8 by TensorRT-LLM), by all releases in aiconfigurator at 095f58a5; products in 16 bits divide

@@ -21,6 +21,9 @@ DENSE, EXPERTS = 3, 58
         ("sglang, software: sglang 0.4.3", "mi300x-ubb8", 22, 12),  # weights are converted, not queries
         ("sglang, software: sglang 0.4.4", "dgx-h200", 0, 0),
         ("sglang, software: sglang 0.5", "dgx-h200", 0, 0),
+        ("sglang, software: sglang 0.5.7", "mi300x-ubb8", 16, 0),  # positions in PyTorch, and weights converted
+        ("sglang, software: sglang 0.5.12", "mi300x-ubb8", 16, 0),
+        ("sglang, software: sglang 0.5.12", "dgx-b200", 0, 0),
         ("vllm, software: vllm 0.7.3", "dgx-h200", 18, 12),
         ("vllm, software: vllm 0.8", "dgx-h200", 0, 0),
     ],
