@@ -41,6 +41,21 @@ def _serving_figure(name: str) -> Callable[[Plan], float | None]:
     return lambda plan: getattr(plan.serving, name) if plan.serving is not None else None
 
 
+def _latency_with_queue(name: str) -> Callable[[Plan], float | None]:
+    """A latency that includes the wait for a place: infinite where requests arrive faster than they are served."""
+
+    def value(plan: Plan) -> float | None:
+        from clusterspec.cost.serving.targets import exceeds_capacity
+
+        times, work = plan.serving, plan.design.workload
+        if times is None or work is None or work.serving is None:
+            return None
+        latency: float = getattr(times, name)
+        return inf if exceeds_capacity(times, work.serving) else latency
+
+    return value
+
+
 def _meets_targets(plan: Plan) -> float | None:
     """1 if the cache holds the requests in flight and the targets are met, else 0; None if the plan trains."""
     from clusterspec.cost.serving.targets import meets_targets
@@ -155,9 +170,9 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "loading": ("s", _storage_seconds("load")),
     "power": ("W", _power_figure("busy")),
     "power_peak": ("W", _power_figure("peak")),
-    "ttft": ("s", _serving_figure("ttft")),
+    "ttft": ("s", _latency_with_queue("ttft")),
     "tpot": ("s", _serving_figure("tpot")),
-    "request_latency": ("s", _serving_figure("request_latency")),
+    "request_latency": ("s", _latency_with_queue("request_latency")),
     "output_tokens_per_second": ("tok/s", _serving_figure("output_tokens_per_second")),
     "output_tokens_per_second_per_accelerator": ("tok/s", _serving_figure("per_accelerator")),
 }

@@ -63,10 +63,16 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
     times = plan.serving
     if times is None:
         return
+    from clusterspec.cost.serving.targets import OF_QUEUE, exceeds_capacity
+
+    grows = "of full engines, as the queue grows without end" if exceeds_capacity(times, load) else ""
     for title, seconds, span, target, field in latency_rows(times, load):
+        queued = grows if target is None and field in OF_QUEUE else ""
         aim = f"target {target_text(times, load, target)}" if target is not None else ""
         drafted = _speculation_text(load) if field in {"ttft", "tpot"} else ""
-        yield ServingRow(title, display(seconds, "s"), joined_notes(_span_text(span), aim, drafted, held), field)
+        yield ServingRow(
+            title, display(seconds, "s"), joined_notes(_span_text(span), aim, queued, drafted, held), field
+        )
     rate = f"{times.output_tokens_per_second:,.0f}"
     each = f"{times.per_accelerator:,.0f} per accelerator of {times.accelerators:,.0f}"
     yield ServingRow("output tokens per second", rate, joined_notes(each, held), "output_tokens_per_second")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 
 from clusterspec.records import dataclass, field, replace
 from clusterspec.results import Input, Json, Result, Tool, head, result_repr
@@ -38,6 +39,9 @@ class SolveReport(Result):
     layout: Section = field(default_factory=dict)
     estimate: Json | None = None
     probes: tuple[tuple[float, float | None, bool], ...] = ()
+    """The values tried, each with the metric (None where it has none, infinite in a queue that grows without end) and
+    whether the condition holds. JSON has null for both.
+    """
     why: str = ""
     disaggregated: Json | None = None
     """The separate engines of a serving plan that was searched for; they belong to `workload.serving`."""
@@ -83,7 +87,8 @@ class SolveReport(Result):
             "disaggregated": self.disaggregated,
             "estimate": self.estimate,
             "probes": [
-                {"value": value, "metric": metric, "holds": holds, "errors": list(self.errors.get(value, ()))}
+                {"value": value, "metric": metric if metric is None or isfinite(metric) else None, "holds": holds}
+                | {"errors": list(self.errors.get(value, ()))}
                 | {"misfit": self.misfits.get(value)}
                 | ({"roles": dict(self.roles[value])} if value in self.roles else {})
                 for value, metric, holds in self.probes

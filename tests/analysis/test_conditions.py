@@ -136,3 +136,26 @@ def test_every_metric_has_a_unit() -> None:
     assert {metric_unit(name) for name in METRICS} == {"1", "s", "B", "W", "tok/s", "money"}
     assert (metric_unit(RELATIVE), metric_unit("fits"), metric_unit(TARGETS)) == ("1", None, None)
     assert METRICS.keys() > OF_FLEET.keys()
+
+
+OPEN_LOAD = """clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: 1}}
+workload:
+  {{kind: serve, model: llama-3.1-70b, serving: {{input_tokens: 2000, output_tokens: 500, request_rate: {rate}}}}}
+layout: {{framework: vllm, tp: 8}}
+"""
+
+
+def test_an_endless_queue_meets_no_limit_of_latency() -> None:
+    """A load above the predicted capacity has no steady latency, however short that of full engines is."""
+    kept, full = (study_text(OPEN_LOAD.format(rate=rate), SETTINGS).plan for rate in (1, 1000))
+    assert full.serving is not None
+    capacity = full.serving.output_tokens_per_second / 500
+    near = study_text(OPEN_LOAD.format(rate=f"{1.1 * capacity:.4g}"), SETTINGS).plan
+    for metric in ("ttft", "request_latency"):
+        condition = parse(f"{metric}<=1000 h")
+        assert condition.holds(kept)
+        assert near.serving is not None and getattr(near.serving, metric) < 3600, "of full engines"
+        assert condition.value(near) == inf and not condition.holds(near)
+        assert not parse(f"{metric}<=1000 h").holds(full)
+    assert parse("tpot<=1 s").holds(near), "tokens of running requests come as before"
