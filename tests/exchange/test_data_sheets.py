@@ -90,6 +90,9 @@ def test_columns_that_differ_are_left_open_without_a_name() -> None:
         ("FP32: 60 TFLOPS", {"peak.fp32": "60 TFLOP/s dense"}),
         ("All figures are with sparsity.\nBFLOAT16 Tensor Core: 1 petaFLOPS", {"sparse_peak.bf16": 1000}),
         ("FP64: 30 TFLOPS", {}),
+        ("FP64 / FP32: 60 TFLOPS", {}),  # of one of the two
+        ("FP16: 500 TFLOPS\nFP16: 900 TFLOPS", {}),
+        ("Half precision: 500 TFLOPS dense", {"peak.fp16": 500}),
     ],
 )
 def test_a_peak_is_a_figure_only_where_the_sheet_decides_between_dense_and_sparse(
