@@ -63,7 +63,7 @@ def _derived_runs(racks: int, served: int, floor: FloorSpec | None) -> Iterator[
     across = plan.row_pitch.value if plan.row_pitch else ROW_PITCH
     place = plan.network_racks or "middle-of-row"
     if served > 1 or plan.racks_per_row:
-        meters = run_length(served, row, pitch, across, place)
+        meters = run_length(served, row, pitch, across, place, hall=racks)
         yield "node_leaf", Run(meters, f"{served} racks share a leaf, {pitch:g} m apart", False)
     if floor is not None and plan.racks_per_row:
         meters = run_length(racks, row, pitch, across, place)
@@ -82,25 +82,30 @@ def shortest_way(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int) -> 
     across = plan.row_pitch.value if plan.row_pitch else ROW_PITCH
     place = plan.network_racks or "middle-of-row"
     rows = [plan.racks_per_row or parts_needed(racks, number) for number in range(1, min(racks, 8) + 1)]
-    ways = {run_length(racks, each, pitch, across, place) - 2 * RISE: each for each in rows}
+    hall = parts_needed(cluster.all_nodes, power.nodes_per_rack) if plan.racks_per_row else racks
+    ways = {run_length(racks, each, pitch, across, place, hall=hall) - 2 * RISE: each for each in rows}
     way = min(ways)
     return Run(round(way, 3), f"{plural(racks, 'rack')} in rows of {ways[way]}, {pitch:g} m apart", False)
 
 
-def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, place: str) -> float:
+def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, place: str, *, hall: int = 0) -> float:
     """The longest run in meters from a rack to the switches of ``racks`` racks in rows of ``per_row``.
 
     Cables follow the row and cross rows at the switches; `RISE` is added at both ends. The switches are in the middle
-    of the middle row, at its end, in one of the racks, or in a separate row next to the others.
+    of the middle row, at its end, in one of the racks, or in a separate row next to the others. A separate row serves
+    all ``hall`` racks of the hall, and stands in the middle of their rows where that is nearer than beside all of them.
 
     >>> run_length(8, 8, 0.6, 3.0, "middle-of-row"), run_length(8, 8, 0.6, 3.0, "end-of-row")
     (5.4, 7.8)
     >>> run_length(1, 16, 0.6, 3.0, "top-of-rack"), run_length(32, 16, 0.6, 3.0, "middle-of-row")
     (3.0, 10.8)
+    >>> run_length(16, 16, 0.6, 3.0, "separate-row"), run_length(16, 16, 0.6, 3.0, "separate-row", hall=128)
+    (10.8, 19.8)
     """
     in_row, rows = min(racks, per_row), parts_needed(racks, per_row)
     along = in_row if place == "end-of-row" else in_row // 2
-    crossed = rows if place == "separate-row" else rows // 2
+    farthest = max(rows, parts_needed(parts_needed(hall, per_row), 2))
+    crossed = farthest if place == "separate-row" else rows // 2
     return round(2 * RISE + along * rack_pitch + crossed * row_pitch, 3)
 
 

@@ -341,6 +341,19 @@ def data_reads(plan: Plan) -> DataReads | None:
     return DataReads(needed, batch, whole, width)
 
 
+def stored_token_rate(design: Design) -> float | None:
+    """The most tokens per second whose files the storage system can open: `metadata_rate` over the files that hold one
+    token; None if the spec does not state both.
+    """
+    networks = design.spec.cluster.networks if design.spec.cluster else None
+    store = networks.storage if networks is not None else None
+    written, work = design.spec.workload, design.workload
+    if store is None or not store.metadata_rate or written is None or not written.dataset_files or work is None:
+        return None
+    held = written.dataset_tokens.value if written.dataset_tokens is not None else work.tokens
+    return store.metadata_rate * held / written.dataset_files.value if held else None
+
+
 def _reads(networks: NetworksSpec | None) -> bool:
     """Whether the rate at which the storage system is read is known, and not zero."""
     store = networks.storage if networks is not None else None

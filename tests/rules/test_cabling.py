@@ -52,6 +52,23 @@ def test_a_run_goes_up_along_the_row_across_and_down(racks: int, per_row: int, p
     assert run_length(racks, per_row, 0.6, 3.0, place) == pytest.approx(meters)
 
 
+@pytest.mark.parametrize(
+    ("racks", "hall", "crossed"),
+    [
+        (16, 16, 1),
+        (16, 32, 1),  # the row of switches stands between the two
+        (16, 256, 8),  # 16 rows, eight on each side
+        (32, 48, 2),
+        (256, 256, 16),
+    ],
+)
+def test_a_separate_row_of_switches_is_as_far_as_half_of_the_hall(racks: int, hall: int, crossed: int) -> None:
+    assert run_length(racks, 16, 0.6, 4.0, "separate-row", hall=hall) == pytest.approx(
+        2 * RISE + 8 * 0.6 + crossed * 4.0
+    )
+    assert run_length(racks, 16, 0.6, 4.0, "end-of-row", hall=hall) == run_length(racks, 16, 0.6, 4.0, "end-of-row")
+
+
 @settings(max_examples=examples(25), deadline=None)
 @given(racks=st.integers(1, 500), per_row=st.integers(1, 60), pitch=st.floats(0.5, 1.2), rows=st.floats(1.5, 6.0))
 def test_more_racks_and_wider_rooms_never_shorten_a_run(racks: int, per_row: int, pitch: float, rows: float) -> None:

@@ -23,7 +23,7 @@ train workload  precision: bf16, recipe: delayed                    -> key-witho
 train workload  bf16_layers: {last: 2}                              -> key-without-effect warning workload.bf16_layers
 train workload  loss_scaling: dynamic                               -> key-without-effect note workload.loss_scaling
 train workload  quantization: awq                                   -> key-without-effect warning workload.quantization
-train layout    sharding: zero1, gradient_sync: step                 -> key-without-effect warning layout.gradient_sync
+train layout    sharding: zero1, gradient_sync: micro-batch          -> key-without-effect warning layout.gradient_sync
 train layout    attention_dp: 2                                     -> key-without-effect warning layout.attention_dp
 train layout    dispatcher: deepep                                  -> key-without-effect warning layout.dispatcher
 serve serving   redundant_experts: 8             -> key-without-effect warning workload.serving.redundant_experts

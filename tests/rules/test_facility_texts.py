@@ -20,6 +20,8 @@ FLOWS = [
     ("Supply 30 °C, return 40 °C. The pumps give 1,500 l/min of PG25.", ""),
     ("The loop of water has 170 gpm at a rise of 10 K.", "carry 448 kW"),  # 643.5 l/min
     ("The loop of water has 350 gpm at a rise of 10 K.", ""),
+    ("At 24 m3/h the water of the loop warms up by 10 K.", "carry 279 kW"),
+    ("At 75 m3/h the temperature of the water rises by 10 K.", ""),
     ("Wasser, 12 l/s insgesamt, Spreizung 10 K.", "carry 502 kW"),
     ("Wasser, 24 l/s insgesamt, Spreizung 10 K.", ""),
     ("Wasser, 1.400 l/min insgesamt, Spreizung 10 K.", ""),

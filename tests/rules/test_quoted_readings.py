@@ -106,6 +106,9 @@ def test_nodes_beside_as_many_as_needed_may_be_for_something_else(
         ([("underhåll 4 år", 1)], 4),
         ([("三年维保 7x24, 每年", 3)], 3),
         ([("manutenzione 2 anni", 1)], 2),
+        ([("support, one year", 3)], 3),
+        ([("support for three years", 1)], 3),
+        ([("support, one node for one year", 40)], None),  # the quantity multiplies nodes by years
         ([("support of servers for 5 years", 1), ("support of switches for 3 years", 1)], 5),
     ],
 )

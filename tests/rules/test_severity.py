@@ -22,6 +22,7 @@ MECHANISM = {
     "step_severity",
     "cost_severity",
     "target_severity",
+    "run_severity",
     "what_if.severity",
     "what_if.idle_severity",
     "gain.severity",

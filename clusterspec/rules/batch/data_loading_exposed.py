@@ -65,14 +65,14 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.storage import data_reads
+from clusterspec.cost.storage import data_reads, stored_token_rate
 from clusterspec.cost.term import Term
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Written
-from clusterspec.spec.model import NetworksSpec, WorkloadSpec
+from clusterspec.spec.model import NetworksSpec
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -82,7 +82,6 @@ MOST = 0.05
 def check(
     thresholds: Thresholds,
     networks: NetworksSpec | None,
-    written_workload: WorkloadSpec | None,
     training: Workload,
     timed: Plan,
 ) -> Iterator[Problem]:
@@ -109,32 +108,17 @@ def check(
             f"plan a storage system that the job reads at {display(reads.needed.value, 'B/s')}, or copy the data to the nodes before",
             severity=step_severity(reads.stall, timed),
         )
-    opened = _files_per_second(networks, written_workload, training, step)
-    if opened is not None and opened[0] > opened[1]:
-        needed, given = opened
-        lost = 1 - given / needed
+    used, most = training.global_batch * training.sequence_length / step, stored_token_rate(timed.design)
+    if most is not None and used > most:
+        assert networks is not None and networks.storage is not None and networks.storage.metadata_rate is not None
+        given = networks.storage.metadata_rate
+        needed, lost = given * used / most, 1 - most / used
         message = (
             f"the predicted steps open {needed:,.0f} files a second, and the storage system {given:,.0f} "
             f"(`metadata_rate`): training waits {percent(lost, 2)} of the time"
         )
         help_ = "put many samples into one file, or copy the data to the nodes before"
         yield RULE.problem("workload.dataset_files", message, help_, severity=step_severity(lost, timed))
-
-
-def _files_per_second(
-    networks: NetworksSpec | None, written: WorkloadSpec | None, training: Workload, step: float
-) -> tuple[float, float] | None:
-    """The files that steps of ``step`` seconds open in a second, and those that the storage system opens; None if
-    the spec does not state both.
-    """
-    store = networks.storage if networks is not None else None
-    if store is None or not store.metadata_rate or written is None or written.dataset_files is None:
-        return None
-    held = written.dataset_tokens.value if written.dataset_tokens is not None else training.tokens
-    if not held:
-        return None
-    tokens = training.global_batch * training.sequence_length / step
-    return tokens * written.dataset_files.value / held, store.metadata_rate
 
 
 def _limiting_key(rate: Term) -> str:

@@ -101,7 +101,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import written_numbers
+from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -139,6 +139,8 @@ _LATER = ("of the next", "in the next", "of the coming", "of a later", "of the s
 """Words behind a count of what is bought later."""
 _BLOCKS = frozenset({"pod", "pods", "island", "islands", "cell", "cells", "zone", "zones", "blocks", "buildings"})
 """Words for a part of a fabric, which need not divide the machine."""
+_OF_A_STORE = frozenset({"drive", "drives", "disk", "disks", "ssds", "hdds", "osds", "jbod", "erasure", "parity"})
+"""Words of a sentence whose servers are those of a storage system."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 _OF_DEGREE = ("tp ", "tp=", "pp ", "pp=", "cp ", "cp=", "ep ", "ep=")
 """Starts of degrees: the pattern of a text without them need not be compiled."""
@@ -184,6 +186,8 @@ def check(
         _node_counts(cluster, layout) | _role_nodes(spec) | {cluster.nodes_of_ranks(ranks) for ranks in engine_ranks}
     )
     for words, count in _counts_with_words(_NODES, own_description):
+        if _is_of_a_store(words, own_description):
+            continue
         other = count > 1 and count not in nodes | written and not _is_after_failure(count, spec, cluster)
         if other and not (cluster.all_nodes % count == 0 and _OF_UNITS.search(own_description)):
             if sum(each for _, each in _counts_with_words(_NODES, spec.description or "")) in nodes:
@@ -261,6 +265,18 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
                 continue  # the sizes of orders that a price is for: 50 to 99 nodes, 100 nodes and more
             if not names or before[-2][-1] == ".":
                 yield number[0] + what[0], count
+
+
+def _is_of_a_store(words: str, description: str) -> bool:
+    """Whether the sentence with these words speaks of drives.
+
+    >>> _is_of_a_store("Twelve servers", "60 nodes. Twelve servers with 24 drives are 2.2 PB. The drives are new.")
+    True
+    >>> _is_of_a_store("60 nodes", "60 nodes. Twelve servers with 24 drives are 2.2 PB.")
+    False
+    """
+    sentence = next((each for each in sentences_of(description) if words in each), "")
+    return has_word(sentence.lower(), _OF_A_STORE)
 
 
 def _is_of_another_size(before: list[str]) -> bool:

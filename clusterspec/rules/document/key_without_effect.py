@@ -7,7 +7,8 @@ Keys that contradict the rest of the design: settings of experts (`redundant_exp
 tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits, or `bf16_layers`,
 beside products in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a
 serving plan; `kv_precision`, or experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on modules
-that the model does not have (an error where it has none of them); a `gradient_sync` without sharded gradients; a critic or a reference model for a
+that the model does not have (an error where it has none of them); a `gradient_sync` after each micro-batch
+without sharded gradients; a critic or a reference model for a
 reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
@@ -152,7 +153,7 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
     if layout.shard_group is not None and layout.sharding not in {None, "hsdp"}:
         message = f"a shard group is of hsdp, and the layout has `sharding: {layout.sharding}`"
         yield RULE.problem("layout.shard_group", message, "write `sharding: hsdp`, or remove the key")
-    if layout.gradient_sync is not None and layout.sharding in {"none", "zero1"}:
+    if layout.gradient_sync == "micro-batch" and layout.sharding in {"none", "zero1"}:
         message = f"`sharding: {layout.sharding}` leaves gradients whole, which ranks reduce once per step"
         remedy = "remove the key, or shard the gradients: `sharding: zero2` or `fsdp`"
         yield RULE.problem("layout.gradient_sync", message, remedy)

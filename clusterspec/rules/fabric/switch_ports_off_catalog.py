@@ -3,7 +3,8 @@
 ## What it finds
 
 A stated `switch_ports` that differs from the ports of the stated `switch`. The rule counts breakout: 64 ports of 800
-Gb/s are 128 of 400 Gb/s.
+Gb/s are 128 of 400 Gb/s. It is silent where a part of the ports is split and the others serve uplinks: 24 ports of 100
+Gb/s are 96 of 25 Gb/s.
 
 ## Why it matters
 
@@ -50,6 +51,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.finding import Problem
@@ -66,8 +68,14 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: Sc
     known = broken_out_ports(scale_out.switch, rate)
     if written is None or scale_out.switch is None or known is None or written == known:
         return
-    if deviations.concern("nic"):
+    if deviations.concern("nic") or _splits_some_ports(scale_out.switch, written, known):
         return
     at = "cluster.scale_out.switch_ports"
     message = f"{scale_out.switch.name} has {known} ports at {display_bits(rate)}, not {written}"
     yield RULE.problem(at, message, "remove the key: it follows from the switch", fix=rewrite(at, str(known)))
+
+
+def _splits_some_ports(switch: Switch, stated: int, most: int) -> bool:
+    """Whether ``stated`` ports are those of several ports of a switch, each split evenly into as many as for ``most``."""
+    parts = most // switch.ports if switch.ports else 1
+    return parts > 1 and (switch.ports or most) < stated < most and stated % parts == 0

@@ -4,7 +4,9 @@
 
 Phases whose dates do not ascend, whose nodes do not increase, or whose last number of nodes is not the `nodes` of the pool; and
 a phase without a date or nodes: errors. A first phase after `procurement.needed_by` is a warning,
-and so is a last one before the last delivery: that of the milestones, else `delivery.weeks` after the order or `as_of`.
+and so is a last one before the last delivery: that of the milestones, else `delivery.weeks` after the order or `as_of`. A first
+phase after the order and before the first delivery of servers is an error where the text gives the day of the order, else a
+warning.
 
 ## Why it matters
 
@@ -55,6 +57,19 @@ jobs:
 procurement: {needed_by: 2027-03-01}
 ```
 
+```yaml pools.train.phases[0].date
+clusterspec: 1
+description: The order is signed on 2026-11-16.
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 64
+    phases: [{date: 2027-02-15, nodes: 32}, {date: 2027-09-01, nodes: 64}]
+jobs:
+  a: {pool: train}
+procurement: {delivery: {milestones: ["Week 16: the first 32 DGX B200", "Week 28: the other 32 DGX B200"]}}
+```
+
 ## Silent
 
 ```yaml
@@ -83,6 +98,7 @@ from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -96,13 +112,22 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             yield from _late_problem(pool, fleet)
             buying = fleet.spec.procurement
             if buying is not None and len(pool.spec.phases) > 1 and pool is last:
-                yield from _undelivered_problem(pool, PurchaseTexts(buying, fleet.spec.description or ""))
+                yield from _undelivered_problems(pool, PurchaseTexts(buying, fleet.spec.description or ""))
 
 
-def _undelivered_problem(pool: Pool, texts: PurchaseTexts) -> Iterator[Problem]:
-    """The problem with a last phase of a pool that starts before the last delivery."""
-    last = [*(pool.spec.phases or ())][-1]
-    planned, delivery = date_of_text(last.date), Timeline.of(texts).delivery
+def _undelivered_problems(pool: Pool, texts: PurchaseTexts) -> Iterator[Problem]:
+    """The problems with a first phase between the order and the first delivery of servers, and with a last phase of a
+    pool that starts before the last delivery.
+    """
+    first, last = (pool.spec.phases or ())[0], (pool.spec.phases or ())[-1]
+    timeline = Timeline.of(texts)
+    start, arrival, order = date_of_text(first.date), timeline.first_delivery, timeline.order
+    if start is not None and arrival is not None and order is not None and order < start < arrival:
+        message = f"pool `{pool.name}` has {plural(first.nodes or 0, 'node')} from {start}, and the first servers come on {arrival}"
+        at = ("pools", pool.name, "phases", 0, "date")
+        severity = "error" if timeline.states_order else "warning"
+        yield RULE.problem(at, message, "let the phase follow the delivery", severity=severity, confidence="likely")
+    planned, delivery = date_of_text(last.date), timeline.delivery
     if planned is not None and delivery is not None and planned < delivery:
         message = f"pool `{pool.name}` has all its nodes from {planned}, and the last delivery is on {delivery}"
         at = ("pools", pool.name, "phases", len(pool.spec.phases or ()) - 1, "date")

@@ -9,7 +9,8 @@ from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import ANY_SWITCH, kinds_of_words
 from clusterspec.quantity import HOUR, YEAR, Quantity
 from clusterspec.rules.knowledge.quoted_parts import OtherFigure
-from clusterspec.rules.knowledge.written_numbers import products_in
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.written_numbers import count_in_text, products_in
 from clusterspec.spec.model import ProcurementSpec, SupportSpec
 from clusterspec.standard import pattern
 
@@ -37,8 +38,10 @@ _YEAR_OF_TERM = pattern(r"\byear (\d{1,2})\b(?! ?(?:to|-|–|until|through|and|&
 """The one year of the term that a line is for."""
 _OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpus?|accelerators?|licen[cs]es?)\b")
 """Words of a line whose quantity may be that of parts, not of years."""
+_OF_ONE_PART = pattern(r"\b(?:one|1) (?:node|system|server|rack|switch|gpu|accelerator)\b")
+"""Words of a line of one year whose quantity multiplies the parts by the years."""
 _DURATION = pattern(
-    r"(?<![\w.,])(\d{1,2})(?:[.,]0)?[ -]?(?:(years?|yrs?|y|jahre?n?|ans?|années|años?|anni|anno|år|vuotta|lat|lata|jaar|年|년)|"
+    rf"(?<![\w.,])(\d{{1,2}}|{'|'.join(NUMBER_WORDS)})(?:[.,]0)?[ -]?(?:(years?|yrs?|y|jahre?n?|ans?|années|años?|anni|anno|år|vuotta|lat|lata|jaar|年|년)|"
     r"(months?(?! (?:antes|before|earlier|früher|avant|prima|eerder|tidigare|tidligere|earlier))|mo|monate?n?|mois|mes(?:es)?|mesi|mån(?:ader)?|måneder|mdr|kk|kuukautta|miesięcy|maanden|个月|か月|ヶ月|개월))"
     r"(?![a-zäöåéñ])"
 )
@@ -172,15 +175,14 @@ def years_of_support(line: Offered, text: str) -> float | None:
     ranged = _RANGE_OF_YEARS.search(text)
     if ranged is not None:
         return int(ranged[2]) - int(ranged[1]) + 1
-    named = [int(number) * (1.0 if years else 1 / 12) for number, years, _ in _DURATION.findall(text)]
-    longest = max(named, default=None)
-    counted = line.line.quantity or 0
+    named = [count_in_text(number) * (1.0 if years else 1 / 12) for number, years, _ in _DURATION.findall(text)]
+    longest, counted = max(named, default=None), line.line.quantity or 0
     if _BY_THE_QUARTER.search(text) is not None and _OF_EACH_PART.search(text) is None and longest is None:
         return counted / 4 if counted > 1 else None
     if longest == 1 and 1 < counted <= MOST_YEARS and _OF_EACH_PART.search(text) is None:
         return counted
     if _BY_THE_YEAR.search(text) is None:
-        return longest
+        return None if longest == 1 and _OF_ONE_PART.search(text) is not None else longest
     if line.line.quantity is None or _OF_EACH_PART.search(text) is not None:
         return None
     return max(longest or 0.0, line.line.quantity)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clusterspec.cluster.model import Layout
+from clusterspec.cost.estimate import measured_step
 from clusterspec.cost.plan import Plan
 
 TYPE_CHECKING = False
@@ -106,20 +107,36 @@ def _share_of_whole_step(loss: float, times: RlTimes) -> float:
     return max(0.0, loss * times.update / times.step - waits)
 
 
-def target_severity(target: float | None, seconds: float, bounds: Bounds, most: str = "error") -> str:
+def target_severity(
+    target: float | None, seconds: float, bounds: Bounds, most: str = "error", *, measured: bool = False
+) -> str:
     """The severity of a predicted time above its target.
 
     It is a warning if the low end of the time's range also misses the target, and an error if the low end exceeds the
-    target by a third.
+    target by a third, or at all where the time follows from a measurement of the same job.
 
     >>> [target_severity(1.0, seconds, (0.8, 1.25)) for seconds in (1.2, 1.3, 1.6, 1.7)]
     ['note', 'warning', 'warning', 'error']
+    >>> [target_severity(1.0, seconds, (0.8, 1.25), measured=True) for seconds in (1.2, 1.3)]
+    ['note', 'error']
     """
     if not target or not seconds:
         return "note"
+    if measured and seconds * bounds[0] > target:
+        return most
     if most == "error" and cost_severity(1 - target / (seconds * min(bounds[0], 1.0)), EXACT) == "error":
         return "error"
     return cost_severity(1 - target / seconds, bounds, most="warning")
+
+
+def run_severity(target: float, seconds: float, timed: Plan) -> str:
+    """The severity of a training run of ``seconds`` above its ``target``, with the range of the plan's step."""
+    step, ends = timed.step_seconds, timed.step_time_range
+    if not step or ends is None:
+        return target_severity(target, seconds, EXACT)
+    found = measured_step(timed.design)
+    same_job = found is not None and found.matches_measured_time(step)
+    return target_severity(target, seconds, (ends[0] / step, ends[1] / step), measured=same_job)
 
 
 # Sums of gradients in bf16

@@ -131,6 +131,22 @@ class Timeline:
         return found or (_weeks_after(ordered, self.weeks) if ordered is not None and self.weeks is not None else None)
 
     @property
+    def first_delivery(self) -> date | None:
+        """The first delivery of servers by the milestones; None without a dated one."""
+        found = [
+            day
+            for each in self.clauses
+            if each.at[:2] == ("procurement", "delivery") and SERVERS.search(each.text) is not None
+            for day in each.days
+        ]
+        return min(found, default=None)
+
+    @property
+    def states_order(self) -> bool:
+        """Whether a text gives the day of the order, beside that of the prices."""
+        return any(ORDER.search(each.text) is not None for each in self.clauses if each.at == ("description",))
+
+    @property
     def acceptance(self) -> date | None:
         """The last day on which something is accepted."""
         return self._last(lambda each: ACCEPTANCE.search(each.text) is not None)

@@ -84,11 +84,11 @@ CLEAR = 0.1
 """Share of the accelerators' power from which on the loss is a warning."""
 
 _FEED = pattern(
-    r"\b(?:feeds?|paths?|pdus?|supply lines?|power strings?|[ab][- ]side|side [ab]|circuits?|ups (?:strings?|systems?)|"
+    r"\b(?:feeds?|paths?|pdus?|supply lines?|power strings?|[ab][- ]side|side [ab]|circuits?|bus(?:way|bar|duct)s?|ups (?:strings?|systems?)|"
     r"(?:strom)?einspeisung(?:en)?|stromwege?|alimentations?|voies?|acometidas?|ramas?|alimentazion[ei]|linee?)\b"
 )
 _LOST = pattern(
-    r"\b(?:los[est]\w*|fail\w*|fault\w*|outage|taken (?:out|down|off)|out of service|is out|maintenance|down|drops?|trips?|without (?:one|a|either)|"
+    r"\b(?:los[est]\w*|fail\w*|fault\w*|outage|taken (?:out|down|off)|(?:switched|shut|turned|powered) off|out of service|is out|maintenance|down|drops?|trips?|without (?:one|a|either)|"
     r"ausfall\w*|fällt|ausfällt|wartung|panne|perte|défaillance|maintenance|fallo|falla|pérdida|mantenimiento|guasto|perdita)\b"
 )
 _FULL = pattern(
@@ -127,6 +127,8 @@ def asks_for_full_load(text: str) -> bool:
     True
     >>> asks_for_full_load("when a feed fails the nodes run throttled"), asks_for_full_load("at full load a feed has 20 kw")
     (False, False)
+    >>> asks_for_full_load("either busway can be switched off while training goes on at full load")
+    True
     """
     return any(
         _FEED.search(each) and _LOST.search(each) and _FULL.search(each) and not _LESS.search(each)

@@ -1,9 +1,10 @@
-"""Each job ends before it writes a checkpoint.
+"""A job ends before it writes a checkpoint.
 
 ## What it finds
 
 A limit of the run time of a job in the description or a comment (`wall time`, `time limit`, `kills every job after`) that is
-at or below the checkpoint interval, or a limit below `targets.run_time` beside a run that takes one job. A text by which the job saves on a signal is silent.
+at or below the checkpoint interval, or a limit below `targets.run_time` beside a run that takes one job. A text by which the job saves on a signal is silent, unless the signal comes later before
+the limit (`--signal=B:USR1@90`, `SIGTERM 60 s before the limit`) than a checkpoint takes to write.
 
 ## Why it matters
 
@@ -32,6 +33,13 @@ clusterspec: 1
 description: The time limit of the queue is 24 h, and the run goes through in one job.
 cluster: {platform: dgx-a100, nodes: 8}
 operations: {checkpoint: {interval: 1 h}, targets: {run_time: 5 days}}
+```
+
+```yaml operations.checkpoint.write_time
+clusterspec: 1
+description: Jobs of 48 h are started with --signal=B:USR1@90, on which the script saves a checkpoint.
+cluster: {platform: dgx-a100, nodes: 8}
+operations: {checkpoint: {interval: 8 h, write_time: 4 min, mode: synchronous}}
 ```
 
 ## Silent
@@ -73,11 +81,19 @@ _ON_SIGNAL = pattern(
     r"(?i)(?<!\bno )(?<!\bany )(?<!\bwithout )(?<!\bwithout a )\b(?:signals?|sigterm|sigusr\d|before (?:its|the) (?:end|limit)|saves? (?:at|before) (?:its|the) end)\b"
 )
 """Words of a job that saves before its end, whatever the interval."""
+_SIGNAL = pattern(
+    r"(?i)--signal[= ](?:R?B?:)?(?:sig)?\w{1,8}@(\d{1,6})\b|"
+    r"\b(?:signals?|sig(?:term|usr[12]|int)|warns?|warning|notif\w{1,8})\b[^.;\d]{0,40}?(\d{1,4}) ?(s|secs?|seconds?|min|minutes?) (?:before|ahead of|prior to)\b"
+)
+"""A signal some seconds before the limit of a job."""
+_SIGNAL_CUES = ("signal", "sigterm", "sigusr", "sigint", "warn", "notif")
+_SAVES = pattern(r"(?i)\b(?:sav(?:e|es|ed|ing)|checkpoint\w*|writes?|dump\w*)\b")
 
 
 def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
     if not own_remarks:
         return
+    yield from _late_signal(own_remarks, operations)
     nested = operations.checkpoint.interval if operations.checkpoint is not None else None
     interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
     match = only_setting(_TIME_LIMIT, own_remarks, _CUES)
@@ -91,3 +107,26 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
     elif run is not None and run.value > limit and _ONE_JOB.search(own_remarks) is not None:
         message = f"a job ends after {match[1]} {match[2]}, and the run takes {run.written}: it is no single job"
         yield RULE.problem("description", message, "plan a chain of jobs that resume from the latest checkpoint")
+
+
+def _late_signal(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
+    """A signal that comes later before the limit of a job than the checkpoint takes that it asks for."""
+    saving = operations.checkpoint
+    taken = (saving.write_time or saving.pause) if saving is not None else operations.checkpoint_time
+    match = only_setting(_SIGNAL, own_remarks, _SIGNAL_CUES) if taken is not None else None
+    if taken is None or match is None or _SAVES.search(own_remarks) is None:
+        return
+    before = float(match[1]) if match[1] else time_in_text(match[2], match[3])
+    if before < taken.value:
+        key = (
+            "checkpoint_time"
+            if saving is None
+            else "checkpoint.write_time"
+            if saving.write_time
+            else "checkpoint.pause"
+        )
+        written = f"{match[1]} s" if match[1] else f"{match[2]} {match[3]}"
+        message = f"the signal comes {written} before the limit of a job, and a checkpoint takes {taken.written}"
+        yield RULE.problem(
+            f"operations.{key}", message, f"send the signal {taken.written} before the limit, or earlier"
+        )

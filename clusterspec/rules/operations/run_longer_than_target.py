@@ -3,9 +3,13 @@
 ## What it finds
 
 A run of `workload.tokens` that takes longer than `operations.targets.run_time`, interruptions included. It is an error
-where the run misses the target even at the dense peak of its accelerators, or by a third even at the fast end of the
-predicted range; a warning where the fast end misses it; else a note. Without a stated failure rate the rule uses the
+where the run misses the target even at the dense peak of its accelerators, by a third even at the fast end of the
+predicted range, or at the fast end of the range of a step that was measured (`measured`); a warning where the fast end misses it; else a note. Without a stated failure rate the rule uses the
 lowest published one.
+
+It is an error too where the storage system cannot deliver the data in time, however fast the steps are: where it opens
+the files of the run's tokens (`workload.dataset_files`) at its `metadata_rate`, or reads their bytes
+(`workload.dataset_token_bytes`) at its rate, in more than the target.
 
 ## Why it matters
 
@@ -39,6 +43,14 @@ layout: {framework: megatron-core, tp: 1, recompute: full}
 operations: {burn_in: 72 h, targets: {run_time: 75 days}}
 ```
 
+```yaml operations.targets.run_time
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32, networks: {storage: {bandwidth: 100 GB/s, metadata_rate: 5000}}}
+workload: {model: llama-3.2-1b, sequence_length: 8192, global_batch: 512, tokens: 900B, dataset_tokens: 900B, dataset_files: 3B}
+layout: {framework: megatron-core, tp: 1}
+operations: {targets: {run_time: 5 days}}
+```
+
 ## Silent
 
 ```yaml
@@ -47,6 +59,14 @@ cluster: {platform: dgx-h100, nodes: 32}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 15T}
 layout: {framework: megatron-core, tp: 1, recompute: full}
 operations: {burn_in: 72 h, targets: {run_time: 130 days}}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32, networks: {storage: {bandwidth: 100 GB/s, metadata_rate: 5000}}}
+workload: {model: llama-3.2-1b, sequence_length: 8192, global_batch: 512, tokens: 900B, dataset_tokens: 900B, dataset_files: 2B}
+layout: {framework: megatron-core, tp: 1}
+operations: {targets: {run_time: 5 days}}
 ```
 
 ## Sources
@@ -62,9 +82,11 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.failures import catalog_of, interruptions
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.storage import data_reads, stored_token_rate
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import target_severity
+from clusterspec.rules.knowledge.shares import run_severity
 from clusterspec.rules.rule import Rule
+from clusterspec.source import Written
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display
 
@@ -82,13 +104,13 @@ def check(
     target = operations.targets.run_time if operations.targets else None
     if target is None or timed.step is None or timed.time_to_train is None or timed.step_time_range is None:
         return
+    yield from _slow_deliveries(timed, target.value)
     step, catalog = timed.step.seconds, catalog_of(timed.design)
     kept = interruptions(cluster, layout, operations, networks, timed.parameters, step=step, catalog=catalog)
     if kept.share <= 0 or timed.time_to_train / kept.share <= target.value:
         return
     seconds = timed.time_to_train / kept.share
-    low, high = (end / step for end in timed.step_time_range)
-    severity = target_severity(target.value, seconds, (low, high))
+    severity = run_severity(target.value, seconds, timed)
     message = (
         f"the run takes {display(seconds, 's')} with interruptions, and its target is {display(target.value, 's')}"
     )
@@ -97,3 +119,24 @@ def check(
         message += f": even at the dense peak it takes {display(timed.time_to_train * timed.mfu, 's')}"
     wanted = f"`clusterspec solve` finds how many, with `--for nodes --until 'run_time<={display(target.value, 's')}'`"
     yield RULE.problem(AT, message, f"train fewer tokens, or take more nodes: {wanted}", severity=severity)
+
+
+def _slow_deliveries(timed: Plan, target: float) -> Iterator[Problem]:
+    """The stated rates at which the storage system delivers the data of the run in more than ``target`` seconds."""
+    work, store = timed.design.workload, "the storage system"
+    tokens = work.tokens if work is not None else None
+    opened, read = stored_token_rate(timed.design), data_reads(timed)
+    if tokens and opened is not None and tokens / opened > target:
+        message = (
+            f"{store} opens the files of the run's tokens at its `metadata_rate` in {display(tokens / opened, 's')}, "
+            f"and the target of the run is {display(target, 's')}"
+        )
+        yield RULE.problem(AT, message, "put many samples into one file", severity="error")
+    if tokens and read is not None and isinstance(read.width.origin, Written):
+        seconds = tokens * read.width.value / read.batch.rate.value
+        if seconds > target:
+            message = (
+                f"{store} reads the {display(tokens * read.width.value, 'B')} of the run in {display(seconds, 's')}, "
+                f"and the target of the run is {display(target, 's')}"
+            )
+            yield RULE.problem(AT, message, "plan a storage system that is read faster", severity="error")

@@ -4,7 +4,8 @@
 
 A timeout of NCCL, of a process group or of its watchdog, by the description or a comment, that is at or below the pause of
 a checkpoint (`operations.checkpoint.pause`, or `write_time` of a checkpoint that is not asynchronous); and one that is
-longer than `operations.detection_time`, where by the text nothing else notices that a job hangs.
+longer than `operations.detection_time`, where by the text nothing else notices that a job hangs. A process group that by the
+text is made without a timeout has PyTorch's, 10 min for NCCL; it counts where ranks wait in a barrier or a collective.
 
 ## Why it matters
 
@@ -60,6 +61,7 @@ from clusterspec.rules.knowledge.written_numbers import only_setting, sentences_
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.standard import pattern
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 _COLLECTIVE = pattern(r"(?i)\b(?:nccl|rccl|hccl|process groups?|watchdog|barrier|collectives?|distributed)\b")
@@ -68,6 +70,12 @@ _TIMEOUT = pattern(
     r"(?:--distributed-timeout-minutes|--ddp[-_]timeout)[ =](\d{1,5})\b"
 )
 _CUES = ("timeout", "time-out", "timed out", "time out")
+_DEFAULT = pattern(
+    r"(?i)\b(?:init_process_group|process groups?)\b[^.;]{0,48}?\b(?:without (?:a |an |any )?(?:explicit )?time-?out|no time-?out|default time-?out|time-?out (?:left )?at (?:its|the) default)\b"
+)
+_WAITING = pattern(r"(?i)\b(?:barriers?|wait(?:s|ing)?)\b")
+PYTORCH_DEFAULT = 600.0
+"""Seconds after which a process group of NCCL times out by default, since PyTorch 2.2 (`default_pg_nccl_timeout`)."""
 _HUNG = pattern(r"(?i)\bh(?:u|a)ngs?\b|\bhanging\b|\bstuck\b|\bstalls?\b")
 _ALONE = pattern(r"(?i)\b(?:only|alone|nothing else|nobody|no other)\b")
 
@@ -78,6 +86,15 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         return
     folded = own_remarks.casefold()
     if not any(cue in folded for cue in _CUES):
+        return
+    if (
+        pause is not None
+        and pause.value >= PYTORCH_DEFAULT
+        and _DEFAULT.search(own_remarks) is not None
+        and _WAITING.search(own_remarks) is not None
+    ):
+        message = f"ranks wait {pause.written} for a checkpoint, and a process group without a timeout of its own ends after {display(PYTORCH_DEFAULT, 's')}"
+        yield RULE.problem(operations.pause_key, message, "raise the timeout, or save asynchronously")
         return
     for sentence in sentences_of(own_remarks):
         match = only_setting(_TIMEOUT, sentence) if _COLLECTIVE.search(sentence) is not None else None

@@ -95,7 +95,7 @@ _RETURN = pattern(
     rf"{NUMBER} ?°? ?c (?:return|out(?:let)?|rücklauf|retour|retorno|ritorno|retur)\b"
 )
 _RISE = pattern(
-    rf"\b(?:rise|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,20}}{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread)\b"
+    rf"\b(?:rise[sn]?|rising|warms?(?: up)?|heats? up|increases?|erwärmt|steigt|monte|sube|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,20}}{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread)\b"
 )
 _CLAUSE = pattern(r"[,;:()]|\b(?:which is|that is|i\.e\.|das sind|soit|es decir)\b")
 _COOLANT = pattern(r"\b(?:coolant|water|pg ?-?25|glycol|loop|liquid|cold plates?|wasser|eau|agua|acqua|vatten)\b")

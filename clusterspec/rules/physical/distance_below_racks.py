@@ -6,7 +6,8 @@ A `distance.node_leaf` below the way from the farthest rack to the leaf along th
 each end. The racks that share a leaf follow from
 `nodes_per_rack` and the ports of a leaf; they stand side by side, `rack_pitch` apart (0.6 m), in rows of
 `floor.racks_per_row`, or in as many rows as make the way shortest, with the switches in their middle unless
-`floor.network_racks` says otherwise. A way that is shorter by less than a rack is not reported.
+`floor.network_racks` says otherwise. A separate row of switches stands in the middle of all rows of the hall: the farthest
+of them is half the rows away. A way that is shorter by less than a rack is not reported.
 
 ## Why it matters
 

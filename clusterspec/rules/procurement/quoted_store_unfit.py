@@ -86,17 +86,16 @@ procurement:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.quotes import lines_with_texts
+from clusterspec.rules.knowledge.erasure_codes import stripes_in
 from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.quoted_stores import LICENSE, STORE, licensed_sizes, raw_bytes, sold_stores
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
@@ -106,34 +105,6 @@ from clusterspec.units import display
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
-_ACROSS = pattern(
-    r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])[^.;\d]{0,24}?\b(?:across|over|between|přes|über|sur|entre|sobre|su|op|över|przez|na)\b(?: (?:all|the|les|los|die|alle|de|i|os))* ?(?:\d{1,3} )?"
-    r"(?:storage )?(?:nodes?|servers?)\b"
-)
-"""An erasure code whose fragments lie on different nodes, by a text in English."""
-_EACH_APART = pattern(
-    r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])[^.;\d]{0,40}?\b(?:each|every|každý|jedes|jeder|chaque|cada|ogni|elk|elke|varje|hver|każdy) "
-    r"(?:fragments?|fragmento|frammento|shards?|strips?|chunks?|stripes?|teil|blo(?:ck|c|k)|parte?) [^.;\d]{0,12}?\b(?:another|different|separate|own|jiném|samostatném|anderen?|eigenen|autre|otro|outro|altro|andere|annan|annen|innym)\b"
-)
-"""An erasure code each of whose fragments lies on a node of its own."""
-_SEVERAL_EACH = pattern(
-    rf"(?<![\w.])(\d{{1,2}}) ?\+ ?(\d)(?![\w.])[^.;\d]{{0,24}}?\b(\d|{'|'.join(NUMBER_WORDS)}) "
-    r"(?:fragments?|shards?|strips?|chunks?|blocks?) (?:on|per|in|to) (?:each|every|a|one|the same) (?:storage )?(?:node|server|enclosure)s?\b"
-)
-"""An erasure code with several fragments on each node."""
-_SURVIVES = pattern(
-    rf"\b(?:surviv\w*|tolerat\w*|withstand\w*|přežije|übersteht|verkraftet|supporte la perte|résiste|tolera\w*|soporta|suporta|sopporta|overleeft|tål|kestää|wytrzymuje)\b"
-    rf"[^.;\d]{{0,30}}?\b(\d|{'|'.join(NUMBER_WORDS)}|dvou|zwei(?:er)?|deux|dos|dois|due|twee|två|to)\b [^.;]{{0,12}}?(?:nodes?|servers?)\b"
-)
-"""The nodes whose loss a store survives by its text."""
-_TWO = frozenset({"dvou", "zwei", "zweier", "deux", "dos", "dois", "due", "twee", "två", "to"})
-
-
-def _count_of(word: str) -> int:
-    """The number that a digit or a word stands for."""
-    return 2 if word in _TWO else count_in_text(word)
-
-
 _PORTS = pattern(r"(?<![\w.,])(\d{1,2}) ?[x×] ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b(?! ?(?:memory|ram|ddr\d?|rdimm))")
 _PORTS_OF = pattern(
     r"(?<![\w.,])(\d{1,2}) ?ports? (?:of|with|à|de|mit|at|von|med)? ?(\d{2,3}) ?g(?:b/s|be?|bps|bit/s)?\b"
@@ -170,30 +141,14 @@ def _problem(line: Offered, message: str, help_: str) -> Problem:
 def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[str]) -> Iterator[Problem]:
     """An erasure code across nodes that the loss of one node breaks: it lays more fragments on it than it has parity."""
     counts = {int(line.line.quantity or 0) for line, _ in stores if not line.counts_periods}
-    texts = [*sentences, *(text for _, text in stores)]
-    codes = {
-        (int(data), int(parity))
-        for text in texts
-        for found in (_ACROSS, _EACH_APART, _SEVERAL_EACH)
-        for data, parity, *_ in found.findall(text)
-    }
-    if len(counts) != 1 or len(codes) != 1:
+    stripes = stripes_in([*sentences, *(text for _, text in stores)]) if len(counts) == 1 else None
+    if stripes is None:
         return
-    (nodes,), ((data, parity),) = counts, codes
-    stated = {_count_of(found[3]) for text in texts if (found := _SEVERAL_EACH.search(text)) is not None}
-    if nodes < data + parity and any(_EACH_APART.search(text) is not None for text in texts):
-        message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} with each part on another node takes {data + parity}"
-        yield _problem(stores[0][0], message, f"choose a code for {nodes} nodes, or order {data + parity}")
-        return
-    each = max([ceil((data + parity) / nodes), *stated]) if nodes > 1 else 0
-    lost = max((_count_of(found[1]) for text in texts if (found := _SURVIVES.search(text)) is not None), default=0)
-    if each <= parity < lost * each:
-        message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} lays {each} fragments on one of them: it survives the loss of {plural(parity // each, 'node')}, not of {lost}"
-        yield _problem(stores[0][0], message, f"spread the code over {data + parity} nodes, or add parity")
-        return
-    if each > parity:
-        message = f"is quoted for {nodes} nodes, and a code of {data}+{parity} lays {each} fragments on one of them: its loss takes more than the {parity} of parity"
-        yield _problem(stores[0][0], message, f"spread the code over {data + parity} nodes, or add parity")
+    (nodes,) = counts
+    why = stripes.weakness(nodes)
+    if why:
+        help_ = f"choose a code for {nodes} nodes, or order {stripes.fragments}"
+        yield _problem(stores[0][0], f"is quoted for {nodes} nodes, and {why}", help_)
 
 
 def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:

@@ -61,7 +61,7 @@ from collections.abc import Iterator
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.shares import target_severity
+from clusterspec.rules.knowledge.shares import run_severity
 from clusterspec.rules.knowledge.written_numbers import only_setting, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
@@ -116,7 +116,4 @@ def _too_short(timed: Plan, run: float, term: float, written: str, at: str) -> I
         return
     message = f"the run takes {display(run, 's')} without interruptions, and the machine is there for {written}"
     help_ = "take a longer term, more nodes or fewer tokens"
-    low, high = timed.step_time_range or (1.0, 1.0)
-    step = timed.step_seconds if timed.step_time_range and timed.step_seconds else 1.0
-    severity = target_severity(term, run, (low / step, high / step))
-    yield RULE.problem(at, message, help_, severity=severity)
+    yield RULE.problem(at, message, help_, severity=run_severity(term, run, timed))

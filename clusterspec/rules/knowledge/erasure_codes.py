@@ -1,0 +1,129 @@
+"""What a text says of the erasure code of a store: its fragments on servers, and the losses that it survives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.written_numbers import count_in_text
+from clusterspec.standard import pattern
+from clusterspec.units.display import plural
+
+_CODE = r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])"
+_COUNT = rf"(\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
+_SERVER = r"(?:storage )?(?:nodes?|servers?)\b"
+_FRAGMENT = r"(?:fragments?|shards?|strips?|chunks?|blocks?)"
+_ACROSS = pattern(
+    rf"{_CODE}[^.;\d]{{0,24}}?\b(?:across|over|between|přes|über|sur|entre|sobre|su|op|över|przez|na)\b(?: (?:all|the|les|los|die|alle|de|i|os))* ?(?:\d{{1,3}} )?{_SERVER}"
+)
+"""An erasure code whose fragments lie on different nodes, by a text in English."""
+_EACH_APART = pattern(
+    rf"{_CODE}[^.;\d]{{0,40}}?\b(?:each|every|každý|jedes|jeder|chaque|cada|ogni|elk|elke|varje|hver|każdy) "
+    r"(?:fragments?|fragmento|frammento|shards?|strips?|chunks?|stripes?|teil|blo(?:ck|c|k)|parte?) [^.;\d]{0,12}?\b(?:another|different|separate|own|jiném|samostatném|anderen?|eigenen|autre|otro|outro|altro|andere|annan|annen|innym)\b"
+)
+"""An erasure code each of whose fragments lies on a node of its own."""
+_SEVERAL_EACH = pattern(
+    rf"{_CODE}[^.;\d]{{0,24}}?\b(\d|{'|'.join(NUMBER_WORDS)}) "
+    rf"{_FRAGMENT} (?:on|per|in|to) (?:each|every|a|one|the same) (?:storage )?(?:node|server|enclosure)s?\b"
+)
+"""An erasure code with several fragments on each node."""
+_SURVIVES = pattern(
+    rf"\b(?:surviv\w*|tolerat\w*|withstand\w*|přežije|übersteht|verkraftet|supporte la perte|résiste|tolera\w*|soporta|suporta|sopporta|overleeft|tål|kestää|wytrzymuje)\b"
+    rf"[^.;\d]{{0,30}}?\b(\d|{'|'.join(NUMBER_WORDS)}|dvou|zwei(?:er)?|deux|dos|dois|due|twee|två|to)\b [^.;]{{0,12}}?(?:nodes?|servers?)\b"
+)
+_LOST = (
+    pattern(rf"\b(?:any|loss of|losing|lose|without) {_COUNT} (?:of the |of its |whole )?{_SERVER}"),
+    pattern(
+        rf"(?<![\w+]){_COUNT} {_SERVER} (?:(?:may|can|could|are|be|at once|both) ){{0,2}}(?:down|fail\w*|lost|offline|out|die|stop)\b"
+    ),
+)
+"""Servers whose loss the store survives by its text, whatever the verb."""
+_SERVERS = pattern(rf"(?<![\w+.,]){_COUNT} (?:identical |new |flash |all-flash )?{_SERVER}")
+_TWO = frozenset({"dvou", "zwei", "zweier", "deux", "dos", "dois", "due", "twee", "två", "to"})
+_ANY_CODE = pattern(_CODE)
+_CODED = pattern(r"\b(?:erasure|parity|codes?|coding|stripes?|raid|ec)\b")
+
+
+class Stripes(NamedTuple):
+    """An erasure code of ``data`` and ``parity`` fragments. A server holds at least ``least`` fragments of a stripe by the
+    text (1 where it says nothing); ``apart`` says that each lies on another server, ``spread`` that the code runs across
+    servers; ``lost`` is the servers whose loss it survives by the text, 0 where it names none.
+    """
+
+    data: int
+    parity: int
+    least: int
+    apart: bool
+    spread: bool
+    lost: int
+
+    @property
+    def fragments(self) -> int:
+        return self.data + self.parity
+
+    def weakness(self, servers: int) -> str:
+        """Why the code on so many servers does not do what the text says of it; empty where it does."""
+        code = f"a code of {self.data}+{self.parity}"
+        if servers < self.fragments and self.apart:
+            return f"{code} with each part on another node takes {self.fragments}"
+        each = max(ceil(self.fragments / servers), self.least) if servers > 1 else 0
+        if each <= self.parity < self.lost * each:
+            return f"{code} lays {each} fragments on one of them: it survives the loss of {plural(self.parity // each, 'node')}, not of {self.lost}"
+        if each > self.parity and (self.spread or self.lost):
+            return f"{code} lays {each} fragments on one of them: its loss takes more than the {self.parity} of parity"
+        return ""
+
+
+def stripes_in(texts: Sequence[str]) -> Stripes | None:
+    """The erasure code of a store by its texts in lower case; None where they name none, or several.
+
+    >>> stripes_in(["erasure coding with 8+2 on five servers.", "any two servers may fail"])
+    Stripes(data=8, parity=2, least=1, apart=False, spread=False, lost=2)
+    >>> stripes_in(["a code of 20+4, two fragments on each server"])
+    Stripes(data=20, parity=4, least=2, apart=False, spread=True, lost=0)
+    """
+    placed = [(found, text) for text in texts for found in (_ACROSS, _EACH_APART, _SEVERAL_EACH) if found.search(text)]
+    codes = {(int(each[0]), int(each[1])) for found, text in placed for each in found.findall(text)}
+    if not codes:
+        coded = [text for text in texts if _CODED.search(text) is not None]
+        codes = {(int(data), int(parity)) for text in coded for data, parity in _ANY_CODE.findall(text) if int(parity)}
+    if len(codes) != 1:
+        return None
+    ((data, parity),) = codes
+    several = [found[3] for text in texts if (found := _SEVERAL_EACH.search(text)) is not None]
+    apart = any(found is _EACH_APART for found, _ in placed)
+    return Stripes(data, parity, max(map(_count_of, several), default=1), apart, bool(placed), _lost_servers(texts))
+
+
+def _lost_servers(texts: Sequence[str]) -> int:
+    """The most servers whose loss a store survives by its texts; 0 where they name none."""
+    counts = [_count_of(found[1]) for text in texts for each in (_SURVIVES, *_LOST) for found in each.finditer(text)]
+    return max(counts, default=0)
+
+
+def servers_in(texts: Sequence[str]) -> int | None:
+    """The servers of a store by sentences in lower case that speak of its drives or fragments; None where they name none,
+    or several numbers. Those that may fail are not counted.
+
+    >>> servers_in(["a store of five servers, each with 24 drives", "strips lie over the five servers", "any two servers may fail"])
+    5
+    """
+    found = set()
+    for text in texts:
+        if _OF_A_STORE.search(text) is None:
+            continue
+        lost = {each.start(1) for pattern_ in (_SURVIVES, *_LOST) for each in pattern_.finditer(text)}
+        found |= {_count_of(each[1]) for each in _SERVERS.finditer(text) if each.start(1) not in lost}
+    return found.pop() if len(found) == 1 else None
+
+
+_OF_A_STORE = pattern(
+    r"\b(?:drives?|disks?|ssds?|nvme|stripes?|strips?|fragments?|shards?|storage (?:nodes?|servers?)|raw)\b"
+)
+
+
+def _count_of(word: str) -> int:
+    """The number that a digit or a word stands for."""
+    return 2 if word in _TWO else count_in_text(word)
