@@ -155,3 +155,137 @@ def test_a_time_is_the_compute_over_the_rate(text: str, words: str) -> None:
 )
 def test_tokens_of_a_parameter_are_those_of_the_plan(text: str, model: str, keys: str, words: str) -> None:
     judge("compute-off-model", words, text, model, keys)
+
+
+@each(
+    ("text", "words"),
+    [
+        # 238,419 steps of 4,194,304 tokens
+        ("The warm-up takes 119,000 steps.", ""),
+        ("The warm-up takes 120,000 steps.", "the warm-up of `120,000 steps` takes 50% of a run of 238,419 steps"),
+        ("The warm-up takes 510B tokens.", "takes 51% of a run of 1T tokens"),
+        ("Warm-up of 1,000 steps, constant for 200,000 steps, decay over 10,000 steps.", "are 211,000 steps"),
+        ("Warm-up of 1,000 steps, constant for 227,000 steps, decay over 10,000 steps.", ""),
+        # steps and their tokens, within 5 %
+        ("It saves at 1,000 steps (4.19B tokens).", ""),
+        ("It saves at 1,000 steps (4.38B tokens).", ""),
+        ("It saves at 1,000 steps (4.5B tokens).", "1,000 steps of 4,194,304 tokens are 4.19B"),
+        ("4.5B tokens in 1,000 steps.", "1,000 steps of 4,194,304 tokens are 4.19B"),
+        ("It saves at 1,000 steps, 4.5B tokens.", ""),
+        ("The first 1,000 steps (4.5B tokens).", ""),
+        ("It saves at 9 steps (1B tokens).", ""),
+        ("It saves at 10 steps (1B tokens).", "10 steps of 4,194,304 tokens are 41,943,040"),
+        # shares, half as much again at most: 100,000 steps are 41.9 %
+        ("100,000 steps are 62 % of the run.", ""),
+        ("100,000 steps are 63 % of the run.", "`100,000 steps` are 42 % of the run, not 63 %"),
+        ("100,000 steps are 28 % of the run.", ""),
+        ("100,000 steps are 27.9 % of the run.", "not 27.9 %"),
+        ("500B tokens (76 % of all tokens).", "`500B tokens` are 50 % of the run"),
+        ("100,000 steps are 90 % of the time.", ""),
+        # unique tokens and their passes, within a tenth, of sources between half and twice the run
+        ("500B unique tokens, seen two times.", ""),
+        ("540B unique tokens, seen two times.", ""),
+        ("560B unique tokens, seen two times.", "are 1.12T tokens, and the run has 1T"),
+        ("260B unique tokens, seen two times.", "are 520B tokens, and the run has 1T"),
+        ("240B unique tokens, seen two times.", ""),
+        ("1.2T unique tokens, seen once.", "1 times `1.2T"),
+        ("990B unique tokens, seen two times.", "are 1.98T"),
+        ("1.05T unique tokens, seen two times.", ""),
+        ("700B unique tokens, seen two times, 1.4T tokens.", ""),
+        ("700B unique tokens, 30 % of them seen two times.", ""),
+        # phases: all of the run where none of them is
+        ("Two phases: 600B tokens and 400B tokens.", ""),
+        ("Two phases: 600B tokens and 370B tokens.", ""),
+        ("Two phases: 600B tokens and 300B tokens.", "600B tokens + 300B tokens are 900B tokens"),
+        ("Two phases: 300B tokens and 150B tokens.", ""),
+        ("Two phases: 1.2T tokens and 300B tokens.", ""),
+        ("Two phases: 1T tokens and 300B tokens.", ""),
+        ("Five phases of 180B tokens, 180B tokens, 180B tokens, 180B tokens, 180B tokens.", "are 900B tokens"),
+        ("Phases of 150B tokens" + ", 150B tokens" * 5, ""),
+        ("Two phases: 900B tokens and 0.9B tokens.", ""),
+        ("One phase: 900B tokens.", ""),
+        # a batch that grows
+        ("The batch grows over 1.1T tokens.", "the batch grows over `1.1T tokens`, and the run has 1T"),
+        ("The batch grows over 1.04T tokens.", ""),
+        ("The batch grows over 0.9B tokens.", ""),
+        (
+            "In some steps the batch grows from 256 to 512 sequences.",
+            "grows to `512 sequences`, and `global_batch` is 1,024",
+        ),
+        ("In some steps the batch grows from 256 to 1,024 sequences.", ""),
+        ("In some steps the batch grows from 512 sequences.", ""),
+        # passes over tokens, of all or of half of the run
+        ("Two epochs of 500B tokens.", ""),
+        ("4 epochs of 260B tokens.", ""),
+        ("Four epochs of 125B tokens.", ""),
+        ("Two epochs of 600B tokens.", "are 1.2T tokens, and `tokens` is 1T"),
+        ("Two epochs of 600B tokens, 1.2T tokens.", ""),
+    ],
+)
+def test_the_schedule_of_a_text_is_that_of_the_plan(text: str, words: str) -> None:
+    judge("schedule-off-tokens", words, text, LLAMA)
+
+
+@each(
+    ("text", "words"),
+    [
+        # 240,000 x 3 s = 8.33 days, within 15 %, and up to 40 % more with restarts
+        ("The run has 240,000 steps of 3 s and takes 9.5 days.", ""),
+        ("The run has 240,000 steps of 3 s and takes 9.7 days.", "240,000 steps of 3 s take 8.33 days, not 9.7 days"),
+        ("The run has 240,000 steps of 3 s and takes 7.1 days.", ""),
+        ("The run has 240,000 steps of 3 s and takes 7 days.", "not 7 days"),
+        ("With restarts the run has 240,000 steps of 3 s and takes 11.6 days.", ""),
+        ("With restarts the run has 240,000 steps of 3 s and takes 11.8 days.", "not 11.8 days"),
+        ("The run has 240,000 steps of 3 s and 1,000 steps, and takes 20 days.", ""),
+        ("99 steps of 3 s take 10 min.", ""),
+        ("100 steps of 3 s take 10 min.", "100 steps of 3 s take 5 min, not 10 min"),
+        ("100 steps of 0.3 s take 50 s.", ""),
+        ("100 steps of 0.3 s take 60 s.", "not 60 s"),
+        ("200 steps of 3,600 s take 4 days.", "not 4 days"),
+        ("200 steps of 3,601 s take 4 days.", ""),  # no step
+        # 238,419 steps of the plan
+        ("The run has a step time of 3 s and takes 9 days.", ""),
+        ("The run has a step time of 3 s and takes 12 days.", "238,419 steps of 3 s take 8.28 days"),
+        ("A step time of 3 s takes 12 days.", ""),
+        # 1e12 / 1.2e6 = 9.65 days; of each of 128 accelerators or 16 nodes
+        ("1T tokens at 1.2M tokens/s take 9.6 days.", ""),
+        ("1T tokens at 1.2M tokens/s take 32 days.", "take 9.65 days, not 32 days"),
+        ("1T tokens at 20k tokens/s take 9.6 days.", "1T tokens at 20k tokens/s take 4.52 days"),
+        ("1T tokens at 20k tokens/s take 4.5 days.", ""),
+        ("1T tokens at 20k tokens/s take 36 days.", ""),
+        ("1T tokens at 20k tokens/s, 1.2M tokens/s take 32 days.", "at 1.2M tokens/s take 9.65 days"),
+        ("1T tokens at 20k tokens/s, 1.2M tokens/s, 40k tokens/s take 32 days.", ""),
+        ("110M tokens at 1k tokens/s take 9 days.", "take 30.6 h, not 9 days"),
+        ("90M tokens at 1k tokens/s take 9 days.", ""),
+        ("The run at 1.2M tokens/s takes 32 days.", "1T tokens at 1.2M tokens/s take 9.65 days"),
+        ("At 1.2M tokens/s it takes 32 days.", ""),
+        # both days count: ten of them
+        ("The run starts on 2027-01-01, ends on 2027-01-10 and takes 12 days.", "are 10 days, and the run takes 12"),
+        ("The run starts on 2027-01-01, ends on 2027-01-10 and takes 10.3 days.", ""),
+        ("The run starts on 2027-01-01, ends on 2027-01-10 and takes 10.4 days.", "the run takes 10.4"),
+        ("The run starts on 2027-01-01, ends on 2027-01-02 and takes 50 hours.", "are 2 days"),
+        ("The run starts on 2027-01-01, ends on 2027-01-01 and takes 47 hours.", ""),
+        ("The run starts on 2027-01-01, ends on 2027-01-10 and takes 12 days or 14 days.", ""),
+        ("It starts on 2027-01-01, ends on 2027-01-10 and takes 12 days.", ""),
+        ("The run starts on 2027-01-01, ends on 2027-01-40 and takes 12 days.", ""),
+        # 50,000 h / 128 = 391 h, between 0.7 and 1.4 times as much
+        ("One GPU fails every 50,000 hours, 128 GPUs every 390 hours.", ""),
+        ("One GPU fails every 50,000 hours, 128 GPUs every 540 hours.", ""),
+        (
+            "One GPU fails every 50,000 hours, 128 GPUs every 550 hours.",
+            "fail every 16.3 days together, not every 550 h",
+        ),
+        ("One GPU fails every 50,000 hours, 128 GPUs every 280 hours.", ""),
+        ("One GPU fails every 50,000 hours, 128 GPUs every 270 hours.", "not every 270 hours"),
+        ("One node fails every 50,000 hours, 128 GPUs every 550 hours.", ""),
+        ("One node fails every 50,000 hours, 128 nodes every 550 hours.", "128 nodes that each fail"),
+        ("One GPU fails every 99 hours, 128 GPUs every 3 hours.", ""),
+        ("One GPU fails every 101 hours, 128 GPUs every 3 hours.", "not every 3 hours"),
+        ("One GPU fails every 50,000 hours, 128 GPUs every 50 s.", ""),
+        ("One GPU fails every 50,000 hours, 128 GPUs every 60 s.", "not every 60 s"),
+        ("One GPU fails every 50,000 hours, 128 GPUs every 550 hours, with repair.", ""),
+        ("One GPU fails every 50,000 hours, 128 GPUs of 256 GPUs every 550 hours.", ""),
+    ],
+)
+def test_a_duration_is_its_steps_tokens_days_or_failures(text: str, words: str) -> None:
+    judge("duration-off-rate", words, text, LLAMA)
