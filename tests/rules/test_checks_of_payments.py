@@ -103,3 +103,119 @@ RATE = "Rate of the order: 1 EUR = 1.25 USD."
 )
 def test_an_amount_is_converted_at_the_rate_of_its_text(text: str, lines: str, words: str) -> None:
     judge("conversion-off-rate", words, lines, text)
+
+
+NODES = "DGX H200 node | 8 | 100"
+ONLY = "The discount is given only on items 1 to 2."
+HARDWARE = "The discount holds only for hardware."
+THREE = "1 Server | 1 | 100; 2 Rack | 1 | 200; 3 Support | 1 | 300"
+RISES = "Prices rise by 4 % each year."
+MONTHS = "Colocation, months | 36 | 100"
+RENTED = "needed_by: 2027-03-01; prices: {node_hour: 23.2}"
+
+
+@each(
+    ("text", "lines", "keys", "words"),
+    [
+        # 8 nodes, 64 accelerators, and what the quote has of nodes beyond them
+        ("x", f"{NODES}; Rebate from 8 systems | 1 | -5", "", ""),
+        ("x", f"{NODES}; Rebate from 9 systems | 1 | -5", "", "begins at 9 nodes, and the quote has 8"),
+        ("x", f"{NODES}; Rebate from 64 GPUs | 1 | -5", "", ""),
+        ("x", f"{NODES}; Rebate from 65 GPUs | 1 | -5", "", "begins at 65 accelerators, and the quote has 64"),
+        ("x", f"{NODES}; Rebate, 9 servers or more | 1 | -5", "", "begins at 9 nodes"),
+        ("x", f"{NODES}; Rebate, 65 GPUs or more | 1 | -5", "", "begins at 65 accelerators"),
+        ("x", f"{NODES}; Fee from 9 systems | 1 | 5", "", ""),
+        ("x", "DGX H200 node | 12 | 100; Rebate from 12 systems | 1 | -5", "", ""),
+        ("x", "DGX H200 node | 12 | 100; Rebate from 13 systems | 1 | -5", "", "the quote has 12"),
+        ("x", "Cable, minimum order 50 | 50 | 1", "", ""),
+        ("x", "Cable, minimum order 50 | 49 | 1", "", "is ordered 49 times, and the least order is 50"),
+        ("x", "Cable, minimum order 50 % | 49 | 1", "", ""),
+        # 10 % off 600 are 540; off 300 of it 570
+        (
+            ONLY,
+            THREE,
+            "discount: 0.1; quoted_total: 540",
+            "lines 1 to 2 by the text, and the total takes it off all: 570 EUR",
+        ),
+        (ONLY, THREE, "discount: 0.1; quoted_total: 570", ""),
+        (ONLY, THREE, "discount: 0.1; tax: 0.1; quoted_total: 594", "627 EUR with it on those alone"),
+        (ONLY, THREE, "quoted_total: 600", ""),
+        (ONLY, THREE, "discount: 0.1", ""),
+        (ONLY.replace("2", "3"), THREE, "discount: 0.1; quoted_total: 540", ""),
+        (ONLY.replace("1 to 2", "2 to 3"), THREE, "discount: 0.1; quoted_total: 540", "550 EUR with it"),
+        (ONLY, "Server | 1 | 100; Rack | 1 | 200; Support | 1 | 300", "discount: 0.1; quoted_total: 540", "570 EUR"),
+        (ONLY, "5 Server | 1 | 100; 6 Rack | 1 | 200; 7 Bolt | 1 | 300", "discount: 0.1; quoted_total: 540", "600 EUR"),
+        # a discount from an amount on
+        ("Discount of 5 % from 1,000,000 EUR.", "DGX H200 node | 8 | 125000", "discount: 0.05", ""),
+        (
+            "Discount of 5 % from 1,000,000 EUR.",
+            "DGX H200 node | 8 | 124999",
+            "discount: 0.05",
+            "the discount begins at 1,000,000 EUR, and the lines sum to 999,992 EUR",
+        ),
+        (
+            "Discount of 5 % from 1.5 million EUR.",
+            "DGX H200 node | 8 | 125000",
+            "discount: 0.05",
+            "begins at 1,500,000",
+        ),
+        ("Discount of 5 % from 1,000,000 EUR.", NODES, "", ""),
+        ("Delivery from 1,000,000 EUR.", NODES, "discount: 0.05", ""),
+        # a price that has the discount in it
+        (
+            "x",
+            "Server, net of 5 % | 1 | 100",
+            "discount: 0.05",
+            "is priced net of 5 %, and `discount` takes it off again",
+        ),
+        ("x", "Server, less 5 % discount | 1 | 100", "discount: 0.05", "net of 5 %"),
+        ("x", "Server, net of 5 % | 1 | 100", "discount: 0.06", ""),
+        ("x", "Server, net of 5 % | 1 | 100", "", ""),
+        # 10 % off 1,000 are 900; off 800 of it 920
+        (
+            HARDWARE,
+            f"{NODES}; Support, 3 years | 1 | 200",
+            "discount: 0.1; quoted_total: 900",
+            "200 EUR of services as well: 920 EUR",
+        ),
+        (HARDWARE, f"{NODES}; Support, 3 years | 1 | 200", "discount: 0.1; quoted_total: 920", ""),
+        (
+            HARDWARE,
+            f"{NODES}; Support, 3 years | 1 | 200",
+            "discount: 0.1; tax: 0.1; quoted_total: 990",
+            "1,012 EUR without",
+        ),
+        (HARDWARE, f"{NODES}; Cable | 1 | 200", "discount: 0.1; quoted_total: 900", ""),
+        (HARDWARE, f"{NODES}; Support, 3 years | 1 | 200", "quoted_total: 1000", ""),
+        # 36 months at 100: 3,600 x ((1 + 1.04 + 1.0816) / 3 - 1) = 145.92
+        (
+            RISES,
+            MONTHS,
+            "term: 3 years; quoted_total: 3600",
+            "rise by 4 % a year, and the lines count 3 years at that of",
+        ),
+        (RISES, MONTHS, "term: 3 years; quoted_total: 3600", "146 EUR are missing before tax"),
+        (RISES, MONTHS, "term: 18 months; quoted_total: 3600", "count 2 years at that of the first: 72 EUR"),
+        (RISES, MONTHS, "term: 17 months; quoted_total: 3600", ""),
+        (RISES, MONTHS, "term: 10 years; quoted_total: 3600", "count 10 years at that of the first: 722 EUR"),
+        (RISES, MONTHS, "term: 11 years; quoted_total: 3600", ""),
+        (RISES, MONTHS, "term: 3 years", ""),
+        (RISES, MONTHS, "quoted_total: 3600", ""),
+        (RISES, NODES, "term: 3 years; quoted_total: 800", ""),
+        (f"{RISES} Rents rise by 2 % each year.", MONTHS, "term: 3 years; quoted_total: 3600", ""),
+        ("Prices rise by 4 %.", MONTHS, "term: 3 years; quoted_total: 3600", ""),
+        ("The fixed prices contain the rise by 4 % each year.", MONTHS, "term: 3 years; quoted_total: 3600", ""),
+        # a credit that ends before the machine is there
+        (
+            "x",
+            "Credit for usage until 2027-02-28 | 1 | -45",
+            RENTED,
+            "ends on 2027-02-28, and the machine is needed on 2027",
+        ),
+        ("x", "Credit for usage until 2027-03-01 | 1 | -45", RENTED, ""),
+        ("x", "Credit for usage until 2027-02-28 | 1 | 45", RENTED, ""),
+        ("x", "Credit for usage until 2027-02-28 | 1 | -45", "needed_by: 2027-03-01; prices: {node: 9}", ""),
+    ],
+)
+def test_a_condition_of_a_line_or_a_text_is_met(text: str, lines: str, keys: str, words: str) -> None:
+    judge("quote-condition-unmet", words, lines, text, keys)
