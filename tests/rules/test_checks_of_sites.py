@@ -6,6 +6,7 @@ import pytest
 
 from clusterspec import rules
 from clusterspec.finding import Problem
+from clusterspec.rules.physical.generator_fuel_short import _stated_alone
 from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
@@ -119,3 +120,79 @@ def test_ratings_of_breakers_tell_north_america_from_other_countries() -> None:
         assert units(volts, amperes, 0.9, ", derating: 1") == [("warning", "derating")], (volts, amperes)
     for volts, amperes in ((240, 25), (209, 25), (240, 16), (240, 101)):
         assert units(volts, amperes, 0.9, ", derating: 1") == [], (volts, amperes)
+
+
+FUEL = "The generator runs 24 h without refueling; its tank has {} liters, and it burns 0.25 liter per kWh."
+
+
+@each(
+    ("text", "words"),
+    [
+        # 280 l an hour for 24 h are 6,720 l, for two days 13,440 l
+        ("the generator burns 280 l/h, and its tank of 6,720 l lasts 24 h", ""),
+        (
+            "the generator burns 280 l/h, and its tank of 6,719 l lasts 24 h",
+            "6,719 liters last 24.0 h at 280 liters an",
+        ),
+        ("the generator burns 280 l/h, and its tank of 13,440 l lasts 2 days", ""),
+        ("the generator burns 280 l/h, and its tank of 13,000 l lasts 2 days", "the text asks for 48 h"),
+        ("the generator burns 280 l/h at half load, and its tank of 5,000 l lasts 24 h", ""),
+        ("the generator burns 280 l/h, and its tank of 5,000 l lasts 24 h or 12 h", ""),
+        # 1.2 MW for ten minutes are 200 kWh, and figures are rounded by 3 %
+        ("the ups batteries of 195 kwh carry 1.2 mw for 10 minutes", ""),
+        (
+            "the ups batteries of 192 kwh carry 1.2 mw for 10 minutes",
+            "batteries of 192 kWh carry 1.2 MW for 9.6 minutes",
+        ),
+        ("the ups batteries of 0.192 mwh carry 1200 kw for 10 minutes", "for 9.6 minutes, and the text asks for 10"),
+        ("the heaters of 192 kwh carry 1.2 mw for 10 minutes", ""),
+        ("the ups batteries of 192 kwh or 100 kwh carry 1.2 mw for 10 minutes", ""),
+    ],
+)
+def test_a_tank_or_a_battery_lasts_as_long_as_its_sentence_says(text: str, words: str) -> None:
+    found = _stated_alone(text)
+    assert (words in found[0] if found else False) if words else found is None, found
+
+
+def test_a_tank_lasts_for_the_hours_at_the_draw_of_the_machine() -> None:
+    """Four nodes of 10 kW and a switch of 1.72 kW take 41.72 kW: 24 h are 1,001.3 kWh, and 250.3 liters."""
+    for liters, words in (
+        (251, ""),
+        (250, "250 liters last 24.0 h at 41.7 kW, and the text asks for 24 h: 250 liters"),
+    ):
+        found = problems("generator-fuel-short", "node: 10 kW", FUEL.format(liters), PARTS)
+        assert [one.message for one in found] == ([words] if words else []), liters
+
+
+@each(
+    ("text", "words"),
+    [
+        # two nodes of 10 kW give 80 % of it, 16 kW a rack, to water of 4,180 J per liter and K: 22.97 liters at 10 K
+        ("Every rack has 23 liters of water a minute at a rise of 10 K.", ""),
+        ("Every rack has 22 liters of water a minute at a rise of 10 K.", "carry 15.3 kW, and a rack gives 16 kW"),
+        ("Every rack has 22 liters of water a minute at a rise of 10 K.", "plan 23 liters a minute"),
+        ("Every rack has 0.39 l/s of water at a rise of 10 K.", ""),
+        ("Every rack has 0.38 l/s of water at a rise of 10 K.", "22.8 liters a minute that rise by 10 K"),
+        ("Every rack has 1.38 m³/h of water at a rise of 10 K.", ""),
+        ("Every rack has 1.37 m³/h of water at a rise of 10 K.", "a rack gives 16 kW"),
+        ("Every rack has 6.07 gpm of water at a rise of 10 K.", ""),
+        ("Every rack has 6.06 gpm of water at a rise of 10 K.", "a rack gives 16 kW"),
+        ("Every rack has 23 l/min of water, supply 32 °C, return 42 °C.", ""),
+        ("Every rack has 22 l/min of water, supply 32 °C, return 42 °C.", "rise by 10 K"),
+        # 4,000 J of PG25: 24 liters
+        ("Every rack has 24 liters of PG25 a minute at a rise of 10 K.", ""),
+        ("Every rack has 23 liters of PG25 a minute at a rise of 10 K.", "carry 15.3 kW"),
+        # 32 kW of four nodes: 45.9 liters
+        ("The loop moves 46 liters a minute at a rise of 10 K.", ""),
+        ("The loop moves 45 liters a minute at a rise of 10 K.", "and the nodes give 32 kW to the liquid"),
+        # 1.36 liters carry 948 W, below 95 % of a kilowatt
+        ("The loop has 1.37 l/min per kW at a rise of 10 K.", ""),
+        ("The loop has 1.36 l/min per kW at a rise of 10 K.", "it is for 1 kW"),
+        ("Every CDU has 9 liters of water a minute at a rise of 10 K.", ""),
+        ("Every rack has 9 liters of water a minute.", ""),
+    ],
+)
+def test_a_flow_carries_the_heat_of_its_racks(text: str, words: str) -> None:
+    power = "node: 10 kW, nodes_per_rack: 2, cooling: liquid, liquid_share: 0.8"
+    found = [f"{one.message}; {one.help}" for one in problems("coolant-flow-below-heat", power, text, PARTS)]
+    assert any(words in each for each in found) if words else found == [], found
