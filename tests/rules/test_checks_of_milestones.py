@@ -110,3 +110,40 @@ def test_milestones_stand_in_the_order_in_which_they_need_each_other(
     assert not study.loading, study.loading
     found = [problem.message for problem in rules.run_rules(study.facts(), {RULE}) if problem.rule == RULE]
     assert any(words in message for message in found) if words else found == [], found
+
+
+@each(
+    ("text", "words"),
+    [
+        # 100 TB at 10 Gb/s take 0.926 days, at 1 Gb/s 9.26 days; 2 % are rounding
+        ("We copy 100 TB over 1 Gb/s in 10 days.", ""),
+        ("We copy 100 TB over 1 Gb/s in 9 days.", "the text has 9 days, and 100 TB take 9.3 days at 1 Gb/s"),
+        ("We copy 98 TB over 1 Gb/s in 9 days.", ""),  # 9.07 days
+        ("We copy 100 TB over 1000 Mb/s in 9 days.", "take 9.3 days"),
+        ("We copy 100 TB over two links of 1 Gb/s in 4 days.", "take 4.6 days at 2 Gb/s"),
+        ("We copy 100 TB over two links of 1 Gb/s in 5 days.", ""),
+        ("We copy 100 TB over three links of 1 Gb/s in 3 days.", "at 3 Gb/s"),
+        ("We copy 100 TB over four links of 1 Gb/s in 2 days.", "at 4 Gb/s"),
+        ("We copy 100 TB over 3 x 1 Gb/s in 3 days.", "at 3 Gb/s"),
+        ("We copy 0.1 PB over 1 Gb/s in 9 days.", "100 TB take 9.3 days"),
+        ("We copy 91 TiB over 1 Gb/s in 9 days.", "take 9.3 days"),  # 100.06 TB
+        ("We copy 100 TB over 1 Gb/s in one day.", ""),
+        ("We copy 100 TB over 1 Gb/s in 200 hours.", "has 8 days"),
+        ("We copy 100 TB over 1 Gb/s in 240 hours.", ""),
+        ("We copy 200 TB over 1 Gb/s in two weeks.", "has 14 days, and 200 TB take 19 days"),
+        ("We copy 200 TB over 1 Gb/s in three weeks.", ""),
+        ("Wir kopieren: Übertragung von 200 TB mit 1 Gb/s in zwei Wochen.", "has 14 days"),
+        ("Wir kopieren: Übertragung von 200 TB mit 1 Gb/s in drei Wochen.", ""),
+        ("We copy 100 TB or 200 TB over 1 Gb/s in 9 days.", ""),
+        ("We copy 100 TB over 1 Gb/s or 2 Gb/s in 9 days.", ""),
+        ("We keep 100 TB behind 1 Gb/s for 9 days.", ""),
+        # from the first day to the last, both counted
+        ("The copy of 100 TB over 1 Gb/s starts on 2027-03-01. The old store is returned on 2027-03-10.", ""),
+        ("The copy of 100 TB over 1 Gb/s starts on 2027-03-01. The old store is returned on 2027-03-09.", "has 9 days"),
+    ],
+)
+def test_data_are_moved_in_the_days_that_the_link_needs(text: str, words: str) -> None:
+    spec = SPEC.format(text=text, keys="", milestones='"week 3: servers"')
+    found = rules.run_rules(study_text(spec, SETTINGS).facts(), {"migration-exceeds-window"})
+    messages = [problem.message for problem in found]
+    assert any(words in message for message in messages) if words else messages == [], messages
