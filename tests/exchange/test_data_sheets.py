@@ -131,6 +131,17 @@ def test_each_kind_reads_the_figures_of_its_sheets(kind: str, text: str, fact: s
     assert bare(facts_of(kind, text).get(fact)) == value
 
 
+def test_the_title_of_a_module_decides_where_its_sheet_lists_others() -> None:
+    """The first five lines are those of the title; two figures in it decide nothing."""
+    rest = "\n".join(f"Remark {letter}" for letter in "abcdefgh") + "\n400Gb/s single mode FR4 2km"
+    for title, reach in (
+        ("800Gb/s transceiver, single mode DR8 500m", "500 m"),
+        ("800Gb/s transceiver, single mode DR8 500m, FR8 2km", None),
+        ("800Gb/s transceiver, single mode", "2 km"),
+    ):
+        assert bare(facts_of("optics", f"{title}\n{rest}").get("reach")) == reach, title
+
+
 def test_a_page_of_html_reads_as_its_table() -> None:
     page = "<html><script>Ports: 9 x 800GbE</script><table><tr><td>Latency</td><td>600&nbsp;ns</td></tr></table>"
     assert facts_of("switch", page) == {"latency": "600 ns"}
