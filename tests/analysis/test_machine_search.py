@@ -21,9 +21,12 @@ from clusterspec.analysis.candidates import (
     read_prices,
 )
 from clusterspec.analysis.machine_search import nearest_rows, pareto_rows
+from clusterspec.analysis.studied import serving_targets_missed
 from clusterspec.records import replace
 from clusterspec.results.machines import MachineRow
+from clusterspec.studies import study_text
 from tests.cli.conftest import Call
+from tests.settings import SETTINGS
 from tests.studies.test_fleets import study
 
 WORK = """clusterspec: 1
@@ -169,6 +172,17 @@ def test_a_machine_for_serving_has_the_nodes_of_its_plan(call: Call) -> None:
     (only,) = json.loads(done.out)["machines"]
     assert (done.status, only["nodes"], only["missed"], only["cluster"]["nodes"]) == (0, 1, [], 1)
     assert only["serving"]["tpot"] <= 0.05
+
+
+def test_a_missed_target_is_told_with_both_figures() -> None:
+    text = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\nlayout: {framework: vllm, tp: 1}\nworkload: "
+    load = "input_tokens: 500, output_tokens: 100, concurrency: 8"
+    serve = f"{text}{{kind: serve, model: llama-3.1-8b, serving: {{{load}, targets: {{tpot: TARGET, ttft: 9 s}}}}}}\n"
+    (missed,) = serving_targets_missed(study_text(serve.replace("TARGET", "1 us"), SETTINGS))
+    assert missed.startswith("TPOT ") and missed.endswith(" > 1 µs")
+    assert [*serving_targets_missed(study_text(serve.replace("TARGET", "9 s"), SETTINGS))] == []
+    train = f"{text}{{model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}}\n"
+    assert [*serving_targets_missed(study_text(train, SETTINGS))] == []
 
 
 REFUSED = {

@@ -9,7 +9,14 @@ import pytest
 from clusterspec.analysis import fault_models
 from clusterspec.analysis.call_causes import _causes_of_statement, evidence_line, without_refuted
 from clusterspec.analysis.fault_models import FAULT_MODELS, fault_fits
-from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
+from clusterspec.analysis.placed_runs import (
+    LogOverrides,
+    NotComparable,
+    PlacedRun,
+    _host_count,
+    _two_apart,
+    placed_run,
+)
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STRONG, WEAK
 from clusterspec.cluster.model import Cluster
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint
@@ -32,6 +39,40 @@ def placed(one: Series, cluster: Cluster = MACHINE, *names: tuple[str, str], **s
 
 
 FULL = series((2.0**33, 300.0))
+
+
+@pytest.mark.parametrize(
+    ("hosts", "ranks", "nodes"),
+    [(0, 16, 1), (1, 16, 1), (2, 16, 2), (3, 16, 1), (5, 40, 5), (6, 48, 1), (4, 2, 1), (2, 2, 2)],
+)
+def test_hosts_of_a_log_are_nodes_where_they_divide_its_ranks(hosts: int, ranks: int, nodes: int) -> None:
+    """Five nodes are there, one of them a spare."""
+    assert _host_count(MACHINE, replace(FULL, hosts=hosts), ranks) == nodes
+
+
+@pytest.mark.parametrize(
+    ("names", "changes", "ranks", "apart"),
+    [
+        ([("gdr", "/GDRDMA")], {}, 2, True),
+        ([("socket", "NET/Socket")], {}, 2, True),
+        ([("no-gdr", "12")], {}, 2, True),
+        ([("gdr", "via P2P")], {}, 2, False),
+        ([("p2p-direct", "P2P"), ("gdr", "/GDRDMA")], {}, 2, False),
+        ([("gdr", "/GDRDMA")], {}, 4, False),
+        ([("gdr", "/GDRDMA")], {"hosts": 1}, 2, False),
+        ([], {}, 2, False),
+    ],
+)
+def test_two_ranks_are_on_two_nodes_where_all_channels_leave_them(
+    names: list[tuple[str, str]], changes: dict[str, Any], ranks: int, apart: bool
+) -> None:
+    one = replace(FULL, **{"hosts": 0, **changes})
+    evidence = tuple(Evidence(name, text, 1) for name, text in names)
+    benchmark = Benchmark("nccl-tests", (one,), evidence=evidence)
+    assert _two_apart(MACHINE, benchmark, one, ranks) is apart
+    assert not _two_apart(MACHINE, replace(benchmark, series=(one, one)), one, ranks)
+    single = cluster_of("cluster: {platform: dgx-h100, nodes: 1}")
+    assert not _two_apart(single, benchmark, one, ranks)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from clusterspec import studies
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.levers import lever_of
-from clusterspec.analysis.rl_splits import keys_of_nodes, nodes_by_role, rl_splits, splits_of_nodes
+from clusterspec.analysis.rl_splits import _engines_fit, keys_of_nodes, nodes_by_role, rl_splits, splits_of_nodes
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
@@ -171,3 +173,41 @@ def test_the_division_of_the_spec_is_among_those_of_as_many_nodes() -> None:
     assert {trainer for trainer, _ in divided} >= {8, 16, 32}
     found = solve(one, "nodes", f"rl_step_time<={1.001 * one.plan.rl.step} s")
     assert found.value is not None and found.value <= 40
+
+
+@pytest.mark.parametrize(
+    ("changes", "fit"),
+    [
+        # 0.9 of 80 GB x 0.85 / 2 ranks are 30.6 GB for the weights of one of two stages
+        ({}, True),
+        ({"weights": 61.2e9}, False),
+        ({"weights": 61.1e9}, True),
+        ({"accelerators": 33}, False),
+        ({"capacity": 70e9, "fullest": 70e9}, True),
+        ({"capacity": 70e9, "fullest": 70.1e9}, False),
+        ({"capacity": None, "fullest": 99e9}, True),
+        ({"memory": None}, False),
+        ({"load": None}, False),
+    ],
+)
+def test_engines_fit_beside_their_cache_and_the_trainer(changes: dict[str, Any], fit: bool) -> None:
+    given = {"weights": 50e9, "accelerators": 32, "capacity": 80e9, "fullest": 1.0, "memory": 80e9, "load": 0.85}
+    given |= changes
+    load = given["load"] and SimpleNamespace(memory_fraction=given["load"])
+    memory = given["memory"] and SimpleNamespace(value=given["memory"])
+    cluster = SimpleNamespace(accelerator=SimpleNamespace(memory=memory), ranks_per_accelerator=2)
+    engine = SimpleNamespace(
+        workload=SimpleNamespace(serving=load),
+        cluster=cluster,
+        weight_bytes=given["weights"],
+        layout=SimpleNamespace(pp=2),
+    )
+    times: Any = SimpleNamespace(
+        rollout=SimpleNamespace(engine=engine, accelerators=given["accelerators"]),
+        accelerators=32,
+        memory=SimpleNamespace(capacity=given["capacity"], fullest=given["fullest"]),
+    )
+    assert _engines_fit(times) is fit
+    if "fullest" not in changes:
+        times.memory = None
+        assert _engines_fit(times) is fit

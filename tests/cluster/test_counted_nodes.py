@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from clusterspec.cluster.degrees import (
     rack_nodes,
 )
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.nearby_layouts import fewer_nodes
+from clusterspec.cluster.nearby_layouts import fewer_nodes, neighbor_degrees
 from clusterspec.cluster.scaleout import nic_rate
 from clusterspec.cluster.sites import link_to_pool
 from clusterspec.quantity import Quantity
@@ -142,3 +143,22 @@ def test_spare_nodes_are_the_trays_held_back_where_these_are_as_many(
 ) -> None:
     rack = replace(cluster_of(RACKS.format(nodes)), spare_nodes=spares)
     assert job_nodes(LayoutSpec(nodes_per_domain=used), rack) == job
+
+
+@pytest.mark.parametrize(
+    ("nodes", "heads", "layers", "tp", "pp"),
+    [
+        (1, 64, 80, (1, 2, 4, 8), (1, 2, 3, 4, 6, 8)),  # up to the 8 ranks of the job
+        (32, 64, 40, (1, 2, 4, 8, 16, 32, 64), (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)),  # 3 × 8 is the last doubling
+        (32, 12, 5, (1, 2, 4, 8), (1, 2, 3, 4)),  # up to the heads and the layers
+        (32, 0, 0, (1, 2), (1, 3)),  # one where a model states neither, and the present degrees
+        (999, 999, 999, (1, 2, 4, 8, 16, 32, 64), (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)),  # 64 at most
+    ],
+)
+def test_neighbors_of_degrees_are_powers_of_two_and_doublings(
+    nodes: int, heads: int, layers: int, tp: tuple[int, ...], pp: tuple[int, ...]
+) -> None:
+    cluster: Any = SimpleNamespace(ranks_per_node=8)
+    work: Any = SimpleNamespace(model=SimpleNamespace(heads=heads, layers=layers))
+    layout: Any = SimpleNamespace(nodes=nodes, tp=2, pp=3)
+    assert neighbor_degrees(cluster, work, layout) == (tp, pp)

@@ -48,6 +48,8 @@ def test_a_step_is_the_sum_of_its_roles_where_they_take_turns() -> None:
     assert found.tokens_per_second_per_accelerator == pytest.approx(512 * 2512 / found.step / 32)
     assert {part.role for part in found.parts} >= {"rollout", "log_probabilities", "update", "weight_sync", "switch"}
     assert all(0 <= part.idle_share <= 1 for part in found.parts)
+    full = {"log_probabilities", "driver", "weight_sync", "switch"}
+    assert {part.idle_share for part in found.parts if part.role in full} == {0.0}, "no accelerator waits for others"
 
 
 def test_slots_that_wait_for_the_longest_samples_are_idle_in_every_placement() -> None:

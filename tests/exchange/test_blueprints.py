@@ -75,6 +75,20 @@ def test_a_module_states_a_fixed_number_of_nodes_or_none(source: str, setting: s
     assert "login: n2-standard-4: machines without an entry" in unknown(reading)
 
 
+@pytest.mark.parametrize(
+    ("source", "setting", "why"),
+    [
+        (SLURM, "{node_count_static: 16}", "16 nodes, and up to 10 more: the node set grows and shrinks"),
+        (SLURM, "{node_count_static: 16, node_count_dynamic_max: 8}", "16 nodes, and up to 8 more"),
+        (SLURM, "{node_count_static: $(vars.unset), node_count_dynamic_max: 8}", "node_count_static is not a number"),
+        (GKE, "{static_node_count: $(vars.unset)}", "static_node_count is not a number here"),
+        ("community/modules/compute/mig", "{target_size: 3}", "compute/mig makes is not read"),
+    ],
+)
+def test_a_number_of_nodes_that_is_not_fixed_is_listed_with_the_reason(source: str, setting: str, why: str) -> None:
+    assert why in unknown(read(BLUEPRINT.format(source, setting.strip("{}").replace(", ", "\n      "))))
+
+
 def test_attached_accelerators_are_those_of_a_machine_without_an_entry() -> None:
     attached = "guest_accelerator: [{type: nvidia-tesla-t4, count: 4}]"
     text = BLUEPRINT.format(VM, attached).replace("a3-megagpu-8g", "n1-standard-32")

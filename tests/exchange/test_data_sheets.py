@@ -90,6 +90,9 @@ def test_columns_that_differ_are_left_open_without_a_name() -> None:
         ("FP32: 60 TFLOPS", {"peak.fp32": "60 TFLOP/s dense"}),
         ("All figures are with sparsity.\nBFLOAT16 Tensor Core: 1 petaFLOPS", {"sparse_peak.bf16": 1000}),
         ("FP64: 30 TFLOPS", {}),
+        ("FP64 / FP32: 60 TFLOPS", {}),  # of one of the two
+        ("FP16: 500 TFLOPS\nFP16: 900 TFLOPS", {}),
+        ("Half precision: 500 TFLOPS dense", {"peak.fp16": 500}),
     ],
 )
 def test_a_peak_is_a_figure_only_where_the_sheet_decides_between_dense_and_sparse(
@@ -126,6 +129,17 @@ def test_a_page_of_a_family_gives_the_lines_of_the_named_part() -> None:
 )
 def test_each_kind_reads_the_figures_of_its_sheets(kind: str, text: str, fact: str, value: object) -> None:
     assert bare(facts_of(kind, text).get(fact)) == value
+
+
+def test_the_title_of_a_module_decides_where_its_sheet_lists_others() -> None:
+    """The first five lines are those of the title; two figures in it decide nothing."""
+    rest = "\n".join(f"Remark {letter}" for letter in "abcdefgh") + "\n400Gb/s single mode FR4 2km"
+    for title, reach in (
+        ("800Gb/s transceiver, single mode DR8 500m", "500 m"),
+        ("800Gb/s transceiver, single mode DR8 500m, FR8 2km", None),
+        ("800Gb/s transceiver, single mode", "2 km"),
+    ):
+        assert bare(facts_of("optics", f"{title}\n{rest}").get("reach")) == reach, title
 
 
 def test_a_page_of_html_reads_as_its_table() -> None:

@@ -116,6 +116,29 @@ def test_replicas_that_are_no_count_leave_the_nodes_open() -> None:
     assert "the replicas of an engine are no count" in unknown(reading)
 
 
+def test_workers_that_are_no_part_of_the_plan_are_listed_with_the_reason() -> None:
+    mode = "--disaggregation-mode"
+    reading = read(
+        graph(
+            worker("--model, a/b", name="idle", replicas="0"),
+            worker(f"--model-path, a/b, {mode}, encode", name="vision", engine="sglang"),
+            worker("--model-path, a/b", name="own", engine="sglang"),
+        )
+    )
+    told = unknown(reading).split("\n")
+    assert "idle: no replicas" in told
+    assert "vision: its role encode is not part of a serving plan" in told
+    assert not any(line.startswith("own:") for line in told)
+    assert given(reading)["layout.framework"] == "sglang"
+
+
+def test_engines_of_several_frameworks_are_no_plan() -> None:
+    mode = "--disaggregation-mode"
+    prefill = worker(f"--model-path, a/b, {mode}, prefill", name="p", engine="sglang")
+    with pytest.raises(FormatError, match="several frameworks"):
+        read(graph(prefill, worker("--model, a/b, --is-decode-worker", name="d")))
+
+
 def test_roles_of_which_no_plan_follows_are_refused() -> None:
     with pytest.raises(FormatError, match="neither engines of one kind"):
         read(graph(worker("--model, a/b", name="a"), worker("--model, c/d", name="b")))

@@ -96,6 +96,13 @@ def test_a_recipe_of_automodel_cuts_batches_for_pipeline_stages(stages: int, mic
     assert (found["layout.framework"], found["layout.sharding"], found["layout.recompute"]) == ("fsdp", "fsdp", "full")
 
 
+def test_a_recipe_of_automodel_without_stages_has_the_batch_of_a_rank() -> None:
+    found = given(read(RECIPE.replace("pp_size: 1, ", "")))
+    assert (found["layout.micro_batch"], "layout.pp" in found) == (4, False)
+    assert "local_batch_size" not in counts(read(RECIPE))
+    assert counts(read(RECIPE.replace("pp_size: 1", "pp_size: 2")))["local_batch_size"] == 4
+
+
 def test_a_recipe_of_automodel_lists_what_has_no_entry() -> None:
     text = RECIPE.replace("fsdp2", "megatron_fsdp").replace(
         "dataset: {seq_len: 4096}", "peft: {_target_: a.Lora, dim: 8}"

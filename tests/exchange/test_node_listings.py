@@ -219,3 +219,18 @@ def test_a_system_of_mlperf_states_its_nodes_and_accelerators() -> None:
         read(json.dumps(SYSTEM | {"accelerators_per_node": "0"}))
     with pytest.raises(SeveralParts, match="2 types of nodes"):
         read(json.dumps({"node_types": [SYSTEM, both]}))
+
+
+def test_a_type_of_node_has_the_accelerators_of_its_only_description() -> None:
+    described = {key: SYSTEM[key] for key in ("accelerator_model_name", "accelerators_per_node")}
+    other = {"accelerator_model_name": "AMD Instinct MI300X", "accelerators_per_node": "8"}
+    rest = {key: value for key, value in SYSTEM.items() if key not in described}
+    one = {"node_types": [rest | {"accelerator_info": [described]}, rest | {"accelerator_info": [other]}]}
+    for part, found in ((1, ("gb200", 4, 9)), (2, ("mi300x", 8, 9))):
+        stated = given(read(json.dumps(one), part=part))
+        assert tuple(stated[f"cluster.{key}"] for key in ("accelerator", "accelerators_per_node", "nodes")) == found
+    with pytest.raises(SeveralParts, match=r"2 types of nodes \(NVIDIA Blackwell GPU \(GB200\), AMD Instinct MI300X\)"):
+        read(json.dumps(one))
+    several = {"node_types": [rest | {"accelerator_info": [described, other]}]}
+    with pytest.raises(FormatError):
+        read(json.dumps(several))

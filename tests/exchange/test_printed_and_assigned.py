@@ -180,3 +180,17 @@ def test_a_throughput_of_accelmark_counts_answers_where_it_says_so(note: str | N
 def test_a_summary_of_accelmark_without_a_load_of_its_own_is_refused() -> None:
     with pytest.raises(FormatError, match="has no run of its own"):
         read(result(scaling={"results_by_chip_count": []}))
+
+
+@pytest.mark.parametrize(
+    ("policy", "offloaded", "why"),
+    [("cpu", 1, ""), ("auto", None, "moves parameters to the memory of the host as it runs"), ("cuda", None, "")],
+)
+def test_where_colossal_ai_keeps_parameters_is_read_from_its_line(policy: str, offloaded: int | None, why: str) -> None:
+    more = f"zero = dict(model_config=dict(tensor_placement_policy='{policy}'))"
+    text = ASSIGNED.format(stages=1, size=2, mode="'1d'", more=more)
+    reading = read(text)
+    assert given(reading).get("layout.offload.optimizer") == offloaded
+    assert bool(why) is ("tensor_placement_policy: auto" in unknown(reading)) and why in unknown(reading)
+    lines = {each.at.line for each in reading.given if each.path[:2] in {("layout", "sharding"), ("layout", "offload")}}
+    assert lines == {next(at for at, line in enumerate(text.strip("\n").split("\n"), 1) if "zero" in line)}

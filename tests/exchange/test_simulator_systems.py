@@ -230,6 +230,13 @@ def test_a_design_that_a_simulator_cannot_state_is_refused(kind: str, cluster: s
         exporter_of(kind).write(source(cluster))
 
 
+def test_a_network_of_one_dimension_has_no_messages_across_several() -> None:
+    one, two = omitted("astra-sim", "platform: dgx-h100, nodes: 1"), omitted("astra-sim", POD)
+    for words in ("messages that cross several dimensions", "congestion: "):
+        assert words in two and words not in one
+    assert "both directions of a ring" in omitted("astra-sim", TORUS) and "of a ring" not in two
+
+
 @pytest.mark.parametrize("kind", ["calculon", "astra-sim", "aiconfigurator"])
 def test_what_a_network_of_one_bandwidth_cannot_state_is_named(kind: str) -> None:
     tapered = "platform: dgx-h100, nodes: 32, spare_nodes: 2, scale_out: {topology: fat-tree, oversubscription: 2}"

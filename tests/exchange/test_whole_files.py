@@ -1,4 +1,7 @@
-"""What a file of each tool states to the last value, with its line; `whole_files.txt` has the files and the values."""
+"""What a file of each tool states to the last value, with its line; `whole_files.txt` has the files and the values.
+
+`reasons.txt` has why each part that they pass over is none, read against the files.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from tests.effort import each
 from tests.exchange.imports import read
 
 TEXT = Path(__file__).with_name("whole_files.txt").read_text("utf-8").split("\n=== ")[1:]
+REASONS = [line.split(" | ") for line in Path(__file__).with_name("reasons.txt").read_text("utf-8").splitlines()]
 FILES = {part.split("\n", 1)[0]: part.split("\n", 1)[1].strip("\n") for part in TEXT}
 
 
@@ -29,3 +33,11 @@ def test_a_file_states_its_values_with_their_lines(name: str) -> None:
     reading = read(text.encode())
     assert reading.kind == name.split(": ", maxsplit=1)[0]
     assert sorted(told(reading)) == sorted(wanted.split("\n"))
+
+
+@each("name", dict.fromkeys(name for name, *_ in REASONS))
+def test_what_a_file_passes_over_has_its_reason(name: str) -> None:
+    text, _, _ = FILES[name].rpartition("\n---\n")
+    assert [[part.what, part.why] for part in read(text.encode()).unknown] == [
+        reason for of_file, *reason in REASONS if of_file == name
+    ]

@@ -7,7 +7,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.power import drawn_power
 from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.cost import Cost, cost, costs_by_use, yearly_costs
+from clusterspec.procurement.cost import Cost, _each_once, cost, costs_by_use, yearly_costs
 from clusterspec.procurement.neighbor import cheaper_neighbor
 from tests.cluster.resolving import clean, resolve_text
 from tests.cost.expressions import evaluate
@@ -110,6 +110,11 @@ def test_goodput_loses_checkpoints_half_an_interval_and_a_restart_a_failure() ->
     found = costs(OWNED)
     assert found.goodput is not None and found.goodput.value == pytest.approx(0.955)
     assert found.goodput.low is None  # the rate is stated
+
+
+def test_assumptions_of_one_value_are_all_listed_and_of_one_key_the_last() -> None:
+    first, second, again = ("a", 1.25, "x"), ("b", 1.25, "x"), ("a", 2.0, "y")
+    assert _each_once(first, second, again) == (again, second)
 
 
 def test_each_assumption_of_a_cost_is_listed_once() -> None:

@@ -91,6 +91,10 @@ def test_advice_uses_the_figure_that_the_vendor_prints(text: str, advice: str, c
             "18× is 900 GB/s (NVLink 4, both directions) over 50 GB/s;",
         ),
         ("NVLink 4 : NDR ≈ 18×", "900 GB/s (NVLink 4, both directions) over 50 GB/s (NDR); in one direction it is 9×"),
+        (
+            "NVLink 4 : NDR ≈ 4.5×",
+            "450 GB/s (NVLink 4) over 100 GB/s (NDR, both directions); in one direction it is 9×",
+        ),
     ],
 )
 def test_a_message_quotes_what_is_written(text: str, said: str, catalog: Catalog) -> None:

@@ -90,6 +90,7 @@ def test_numerals_are_the_numbers_they_name() -> None:
     [
         ("18 links give 50 GB/s each", FigureScope.LINK),
         ("1 link gives 50 GB/s each", None),
+        ("2 links give 50 GB/s each", FigureScope.LINK),
         ("18 links, each at 50 GB/s", FigureScope.LINK),
         ("18 links give 50 GB/s a b each", FigureScope.LINK),
         ("18 links give 50 GB/s a b c each", None),

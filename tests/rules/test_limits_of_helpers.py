@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from clusterspec.finding import Confidence, Problem, Severity
+from clusterspec.rules.advice.proposals import near_multiples
 from clusterspec.rules.advice.remedies import may_fit
 from clusterspec.rules.configured import MOST, bounded_problems
 from clusterspec.rules.fabric import endpoints_exceed_fabric, switch_of_another_technology
@@ -193,3 +194,7 @@ def test_of_many_problems_of_a_rule_a_hundred_are_reported_and_the_last_counts_t
     assert kept[:-1] == given[1:100] and kept[-1].path == ("nodes", 99)
     rest = f"; {beyond} more of this rule in this file are counted, not printed" if beyond else ""
     assert kept[-1].message == f"a 99{rest}"
+
+
+def test_the_multiples_near_a_number_are_others_above_zero() -> None:
+    assert [near_multiples(number, 32) for number in (5, 32, 33, 63, 64)] == [[32], [64], [32, 64], [32, 64], [96]]

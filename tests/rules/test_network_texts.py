@@ -54,8 +54,23 @@ PLANS = [
     (100, "The DHCP pool of the BMCs is 10.81.0.100-10.81.0.199.", ""),
     (120, "DHCP range for the nodes: 10.8.0.10 to 10.8.0.110", "101 addresses"),
     (120, "The range 10.8.0.10 to 10.8.0.20 is for load balancers.", ""),
+    (40, "The DHCP pool of the BMCs is 10.81.0.100-10.81.0.138.", "39 addresses, and there are 40 nodes"),
+    (39, "The DHCP pool of the BMCs is 10.81.0.100-10.81.0.138.", ""),
+    (257, "Pods get 10.244.0.0/16, a /24 per node.", "makes 256 subnets, and there are 257 nodes"),
+    # at most sixteen times as many hosts as addresses, else it is of something else
+    (254, "The BMCs have 10.81.0.0/24.", ""),
+    (255, "The BMCs have 10.81.0.0/24.", "254 host addresses, and there are 255 nodes"),
+    (96, "The BMCs have 10.81.0.0/29.", "6 host addresses, and there are 96 nodes"),
+    (97, "The BMCs have 10.81.0.0/29.", ""),
     # what cannot be
     (16, "Storage is in VLAN 4200.", "VLAN 4,200 does not exist"),
+    (16, "Storage is in VLAN 4094.", ""),
+    (16, "Storage is in VLAN 4095.", "VLAN 4,095 does not exist: the largest is 4,094"),
+    (16, "BMCs: 10.81.0.0/23, gateway 10.81.1.254.", ""),
+    (16, "The front end is 10.80.3.0/24.", ""),
+    (16, "The front end is 10.80.3.0/23.", "10.80.3.0 is within 10.80.2.0/23"),
+    (16, "Front end 10.80.0.0/23, BMCs 10.80.1.0/24.", "overlap"),
+    (16, "Front end 10.80.0.0/24, BMCs 10.80.0.0/24.", "overlap"),
     (16, "Storage is in VLAN 420, its VNI is 10420.", ""),
     (16, "BMCs: 10.81.0.0/23, gateway 10.81.2.1.", "the gateway 10.81.2.1 is not in `10.81.0.0/23`"),
     (16, "BMCs: 10.81.0.0/22, gateway 10.81.2.1.", ""),
@@ -84,6 +99,16 @@ def test_a_subnet_has_an_address_for_each_of_its_hosts(nodes: int, text: str, wo
 def test_a_cloud_keeps_addresses_of_each_subnet(text: str, words: str, check: Check) -> None:
     found = told(check, "subnet-below-hosts", text, "platform: aws-p5-48xlarge, nodes: 30")
     assert bool(found) == bool(words), found
+
+
+def test_each_cloud_keeps_addresses_of_its_own(check: Check) -> None:
+    """A /27 has 32 addresses: without those of the cloud 27, 28 and 29."""
+    clouds = ("aws-p5-48xlarge", 27), ("azure-nd-h100-v5", 27), ("gcp-a3-megagpu-8g", 28), ("oci-bm-gpu-h100-8", 29)
+    for platform, most in clouds:
+        for nodes, told_of in ((most, False), (most + 1, True)):
+            text = "A subnet 10.0.0.0/27 for the instances."
+            found = told(check, "subnet-below-hosts", text, f"platform: {platform}, nodes: {nodes}")
+            assert bool(found) is told_of, (platform, nodes, found)
 
 
 LEAVES = "platform: mi300x-ubb8, nodes: 128, scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, topology: rail-optimized, rails: 8, switch_ports: 128, tiers: 2, leaf_switches: 16, spine_switches: 8}"

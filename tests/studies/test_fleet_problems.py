@@ -58,6 +58,29 @@ def test_unlike_messages_at_a_shared_key_name_their_pools() -> None:
     assert len(found) == 1 and found[0].startswith("all-reduce over 8 ranks: 300 GB/s")
 
 
+QUOTE = """procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX H100 640 GB, quantity: 16, unit_price: 310000}
+"""
+
+
+def test_a_line_of_a_quote_is_wrong_where_it_fits_no_pool() -> None:
+    """One DGX H100 line, and pools of H200 and B200: alone, together, and beside a pool of H100."""
+    pools = {name: f"  {name}: {{platform: {name}, nodes: 16}}\n" for name in ("dgx-h200", "dgx-b200", "dgx-h100")}
+
+    def found(*names: str) -> list[str]:
+        text = "clusterspec: 1\npools:\n" + "".join(pools[name] for name in names) + QUOTE
+        return messages(text, "quote-names-other-part")
+
+    (alone,) = found("dgx-h200")
+    assert "no other pool" not in alone
+    (together,) = found("dgx-h200", "dgx-b200")
+    assert together == f"{alone}; no other pool fits it either"
+    assert found("dgx-h200", "dgx-h100") == found("dgx-h100", "dgx-b200") == []
+
+
 def test_unlike_messages_of_jobs_of_one_pool_name_the_jobs() -> None:
     """Two jobs of `train` disagree with the third; each pool alone in a message is named as a pool."""
     at: Path = ("pools", "train", "nodes")

@@ -130,7 +130,7 @@ _NODE_NOUNS, _ACCELERATOR_NOUNS = (
     frozenset({"accelerators", "chips"}),
 )
 """Words in lower case with which each of the two begins."""
-_OF_UNITS = pattern(r"\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
+_OF_UNITS = pattern(r"(?i)\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
 """Words of a text that splits the nodes into equal parts."""
 _RANGE_SIGNS = frozenset({"to", "-", "–"})
 _AND_MORE = ("and more", "or more", "and above", "and up")

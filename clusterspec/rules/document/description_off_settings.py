@@ -227,7 +227,7 @@ _PASSES = pattern(r"\b(?:passes|epochs?|times)\b")
 _RATIO = pattern(
     r"(?<![\w.:/])(?P<down>\d{1,2}(?:\.\d)?):(?P<up>\d{1,2})(?![\w:])|\b(?:fully )?[Nn]on-?blocking\b|\bfull bisection\b"
 )
-_RATIO_CUES = ("blocking", "full bisection", "oversubscri")
+_RATIO_CUES = ("blocking", "full bisection", "versubscri")
 _NETWORKS = ("InfiniBand", "RoCE", "Spectrum-X", "Slingshot", "EFA", "Omni-Path")
 _NAME_CUES = {
     "cluster.scale_out.technology": _NETWORKS,

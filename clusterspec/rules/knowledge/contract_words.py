@@ -41,7 +41,10 @@ RETURNED = pattern(
     r"\b(?:(?:is|are|be|must be|est|sont|wird|werden|viene|vengono|es|son|é|são|wordt|worden) (?:returned|sent back|handed back)|returns?|restitué\w*|zurückge\w*|zurückzu\w*|retourn\w*|"
     r"devuel\w*|devolv\w*|devolu\w*|restituit\w*|teruggestuurd|retour|återlämna\w*|(?:go|goes|gaan|gehen|gaat|geht) (?:[\w ]{0,20}?)(?:back|terug|zurück))\b"
 )
-OF_MEDIA = pattern(rf"\b{MEDIA}\b|\b(?:parts?|pièces?|pieces?|teile?|piezas|peças|pezzi|onderdelen)\b")
+OF_MEDIA = pattern(
+    rf"\b(?!support\b(?! d[e'])){MEDIA}\b|\b(?:parts?|pièces?|pieces?|teile?|piezas|peças|pezzi|onderdelen)\b"
+)
+"""Words of what a supplier takes back, without `support` that is no medium in French."""
 KEPT_DRIVES = pattern(
     r"\b(?:keep[- ]your[- ](?:hard )?drives?|drive retention|media retention|kyhd|dmr|retention of (?:drives|media)|"
     r"(?:drives|media|schijven|laufwerke|disques|discos|dischi) (?:stay|remain|are kept|verbleiben|blijven|restent|quedan|ficam|restano))\b"

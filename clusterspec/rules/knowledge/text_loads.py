@@ -96,10 +96,10 @@ class _Loads(Reader):
         word, gap = self.lower(at), self.gap(at)
         if word == "/" and gap in ("", " ") and self.gap(at + 1) in ("", " "):
             at += 1
+        elif gap == " " and word in ("a", "à") and self.lower(at + 1) == "la":
+            at += 2
         elif gap == " " and (word in _EACH or (word == "for" and self.lower(at + 1) == "each")):
             at += 1 + (word == "for")
-        elif gap == " " and word == "à" and self.lower(at + 1) == "la":
-            at += 2
         else:
             return 0.0, at
         seconds = _SECONDS.get(self.lower(at), 0.0)

@@ -246,10 +246,11 @@ def _quotient_problem(text: str, work: Workload) -> Iterator[Problem]:
     if not work.tokens or "parameter" not in text or "token" not in text or work.trainable is not None:
         return
     match = _PER_PARAMETER.search(text)
-    clause = (
-        re.split(r"[;.] ", text[max(0, match.start() - 60) : match.end() + 40].rpartition("; ")[2])[0] if match else ""
-    )
-    if match is None or _OTHER_QUOTIENT.search(clause) is not None:
+    if match is None:
+        return
+    before, behind = text[max(0, match.start() - 60) : match.start()], text[match.start() : match.end() + 40]
+    clause = re.split(r"[;.] ", before)[-1] + re.split(r"[;.] ", behind)[0]
+    if _OTHER_QUOTIENT.search(clause) is not None:
         return
     weights = model_weights(work.model)
     sizes = (weights.active,) if match["active"] else (weights.active, weights.total)

@@ -88,7 +88,7 @@ def _odd_batch(training: Workload, layout: Layout) -> Iterator[Problem]:
     lost = max(1, layout.dp // max(1, layout.nodes))
     left, each = layout.dp - lost, layout.micro_batch or 1
     if left > 0 and training.global_batch and training.global_batch % (left * each):
-        message = f"after the loss of a node {plural(left, 'replica')} are left, and a batch of {training.global_batch:,} sequences is {training.global_batch / left:.4g} for each"
+        message = f"after the loss of a node {plural(left, 'replica')} {'is' if left == 1 else 'are'} left, and a batch of {training.global_batch:,} sequences is {training.global_batch / left:.4g} for each"
         help_ = (
             "keep a spare node and write `recovery: restart`, or choose a batch that both numbers of replicas divide"
         )

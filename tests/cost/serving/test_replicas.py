@@ -52,6 +52,14 @@ def test_more_prompts_or_longer_ones_never_shorten_the_steps_of_replicas(name: s
     assert rates == sorted(rates) and lengths == sorted(lengths)
 
 
+def test_the_fullest_replica_has_one_prompt_at_least_and_as_many_as_fit_at_most() -> None:
+    assert STEPS._replace(rate=1e-6).fullest == pytest.approx(1.0, abs=1e-3)
+    assert STEPS._replace(rate=100.0).fullest == STEPS.most == 4.0
+    one = STEPS._replace(ranks=1.0, rate=20.0, longer=0.05)
+    # one replica: a mean of 0.2 prompts in plain steps and 1.0 in longer ones, over the steps that have any
+    assert one.fullest == pytest.approx(max(1.0, 1.0 + (1 / one.mixed - 1) * 0.2))
+
+
 def test_the_longest_of_more_prompts_is_longer_and_none_exceeds_the_cut() -> None:
     drawn = [longest_over_mean(Lengths(1000, 4000, most), count) for most in (2000, None) for count in (1, 3, 30)]
     assert drawn[:3] == sorted(drawn[:3]) and drawn[3:] == sorted(drawn[3:]) and drawn[2] <= 2.0

@@ -46,7 +46,17 @@ def test_a_cache_has_a_share_of_all_memory_or_of_what_is_free(
 
 @pytest.mark.parametrize(
     ("most", "limit", "found"),
-    [(0.5, 8, 0), (1, 8, 1), (1, 1, 1), (5.25, 8, 5.25), (8, 8, 8), (100, 8, 8), (0.99, 1, 0)],
+    [
+        (0.5, 8, 0),
+        (1, 8, 1),
+        (1, 1, 1),
+        (5.25, 8, 5.25),
+        (8, 8, 8),
+        (100, 8, 8),
+        (0.99, 1, 0),
+        (7.5, 8, 7.5),
+        (1.5, 2, 1.5),
+    ],
 )
 def test_a_bisection_finds_the_most_that_satisfies_a_condition(most: float, limit: float, found: float) -> None:
     assert largest_satisfying(lambda sequences: sequences - most, limit) == pytest.approx(found, abs=1e-5)

@@ -1,0 +1,147 @@
+"""The arguments of Megatron-LM for the blocks of a model, one property at a time beside its absence."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from clusterspec.catalog.models import Block
+from clusterspec.exchange.exporters.megatron import (
+    _block_arguments,
+    _expert_arguments,
+    _recompute_arguments,
+    _window_pattern,
+)
+from clusterspec.records import replace
+from tests.effort import each
+
+PLAIN = Block(norm="layer", positions="alibi", bias="all")
+YARN = Block(norm="rms", positions="alibi", bias="all", rope_scaling="yarn", rope_scaling_factor=40.0)
+LLAMA = Block(
+    norm="layer", positions="rope", bias="all", rope_base=500000, rope_scaling="llama3", rope_scaling_factor=8.0
+)
+NORM = "--normalization LayerNorm"
+
+
+@each(
+    "block, latent, arguments",
+    [
+        (PLAIN, False, [NORM]),
+        (replace(PLAIN, norm="rms"), False, ["--normalization RMSNorm"]),
+        (replace(PLAIN, norm_epsilon=1e-6), False, [f"{NORM} --norm-epsilon 1e-06"]),
+        (replace(PLAIN, norm_epsilon=0.0), False, [f"{NORM} --norm-epsilon 0"]),
+        (replace(PLAIN, positions="learned"), False, [NORM, "--position-embedding-type learned_absolute"]),
+        (
+            replace(PLAIN, positions="rope", rope_base=10000),
+            False,
+            [NORM, "--position-embedding-type rope --rotary-base 10000"],
+        ),
+        (
+            replace(PLAIN, positions="rope", rope_base=10000, rope_fraction=0.5),
+            False,
+            [NORM, "--position-embedding-type rope --rotary-base 10000 --rotary-percent 0.5"],
+        ),
+        (
+            LLAMA,
+            False,
+            [
+                NORM,
+                "--position-embedding-type rope --rotary-base 500000",
+                "--use-rope-scaling --rope-scaling-factor 8",
+            ],
+        ),
+        # YaRN belongs to latent attention, whose other rotary embedding has a name of its own
+        (YARN, False, ["--normalization RMSNorm"]),
+        (YARN, True, ["--normalization RMSNorm", "--rope-type yarn --rotary-scaling-factor 40"]),
+        (
+            replace(YARN, rope_mscale=1.0, rope_mscale_all_dim=0.5),
+            True,
+            [
+                "--normalization RMSNorm",
+                "--rope-type yarn --rotary-scaling-factor 40",
+                "--mscale 1 --mscale-all-dim 0.5",
+            ],
+        ),
+        (
+            replace(YARN, rope_mscale=1.0),
+            True,
+            ["--normalization RMSNorm", "--rope-type yarn --rotary-scaling-factor 40"],
+        ),
+        (
+            replace(YARN, rope_mscale_all_dim=1.0),
+            True,
+            ["--normalization RMSNorm", "--rope-type yarn --rotary-scaling-factor 40"],
+        ),
+        (PLAIN, True, [NORM, "--rope-type rope"]),
+        (replace(PLAIN, bias="none"), False, [NORM, "--disable-bias-linear"]),
+        (replace(PLAIN, bias="qkv"), False, [NORM, "--disable-bias-linear --add-qkv-bias"]),
+        (replace(PLAIN, qk_norm=True), False, [NORM, "--qk-layernorm"]),
+        (replace(PLAIN, qk_norm=True), True, [NORM, "--rope-type rope"]),
+    ],
+)
+def test_a_property_of_a_block_has_its_argument(block: Block, latent: bool, arguments: list[str]) -> None:
+    assert [*_block_arguments(block, latent)] == arguments
+
+
+def test_the_layers_without_a_window_are_every_nth_or_marked() -> None:
+    assert _window_pattern(62, 10) == "6"
+    assert _window_pattern(48, 24) == "2"
+    assert _window_pattern(48, 12) == "4"
+    marks = _window_pattern(7, 4).strip("'[]").split(",")
+    assert len(marks) == 7 and marks.count("0") == 4 and marks[-1] == "0"
+
+
+@pytest.mark.parametrize(
+    ("changes", "arguments"),
+    [
+        ({"recompute": "none"}, []),
+        ({"recompute": "selective"}, ["--recompute-granularity selective"]),
+        ({"recompute": "full"}, ["--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"]),
+        (
+            {"recompute": "full", "recompute_layers": 3, "recomputed_share": 0.5},
+            ["--recompute-granularity full --recompute-method block --recompute-num-layers 3"],
+        ),
+        (
+            {"recompute": "full", "recompute_layers": 3},
+            ["--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"],
+        ),
+    ],
+)
+def test_recomputation_has_its_granularity(changes: dict[str, Any], arguments: list[str]) -> None:
+    layout: Any = SimpleNamespace(**{"recompute_layers": None, "recomputed_share": 1.0, **changes})
+    assert [*_recompute_arguments(layout)] == arguments
+
+
+EXPERTS = {"experts": 8, "experts_per_token": 2, "expert_ffn_hidden": 64, "expert_latent": 0, "shared_experts": 0}
+FIRST = ["--num-experts 8 --moe-router-topk 2", "--moe-ffn-hidden-size 64 --moe-grouped-gemm"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "arguments"),
+    [
+        ({}, []),
+        ({"expert_latent": 16}, ["--moe-latent-size 16"]),
+        ({"shared_experts": 1}, ["--moe-shared-expert-intermediate-size 32"]),
+        # layers with experts: all, every second one, or all behind three dense ones
+        ({"moe_layers": 6}, ["--moe-layer-freq 2"]),
+        ({"moe_layers": 9}, ["--moe-layer-freq '([0]*3+[1]*9)'"]),
+        ({"moe_layers": 5}, ["--moe-layer-freq '([0]*7+[1]*5)'"]),
+        ({"block": Block(router="sigmoid")}, ["--moe-router-score-function sigmoid"]),
+        ({"block": Block(router="softmax")}, []),
+        (
+            {"block": Block(router_groups=4, router_top_groups=2)},
+            ["--moe-router-num-groups 4 --moe-router-group-topk 2"],
+        ),
+        ({"block": Block(router_scale=2.5)}, ["--moe-router-topk-scaling-factor 2.5"]),
+        ({"block": Block(router_scale=0.0)}, ["--moe-router-topk-scaling-factor 0"]),
+        ({"block": Block(expert_bias=True)}, ["--moe-router-enable-expert-bias"]),
+        ({"block": Block(expert_bias=False)}, []),
+    ],
+)
+def test_experts_have_their_arguments(changes: dict[str, Any], arguments: list[str]) -> None:
+    model: Any = SimpleNamespace(
+        **{**EXPERTS, "shared_width": 32, "layers": 12, "moe_layers": 12, "block": None} | changes
+    )
+    assert [*_expert_arguments(model)] == FIRST + arguments
