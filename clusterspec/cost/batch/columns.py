@@ -60,7 +60,7 @@ class ArrayLibrary(Protocol):
 # One layout of a batch, from its variant and its degrees
 
 
-def variant_of(layout: Layout, **choices: object) -> Layout:
+def variant_of(layout: Layout, **choices: Any) -> Layout:
     """The layout with other choices, and with the overlap that its sharding and schedule then have where the spec
     states none.
     """
