@@ -356,7 +356,7 @@ def heat_table(found: Grid, ink: Ink) -> str:
     by_pair = {(cell.row, cell.column): cell for cell in found.cells}
     lines = [(str(row), *(_heat_cell(by_pair.get((row, column))) for column in columns)) for row in rows]
     heads = ("", *(str(column) for column in columns))
-    note = "x does not fit in memory; · no legal layout; * the layout of the spec\n"
+    note = "x does not fit in memory; · no legal layout; * the degrees of the layout of the spec\n"
     return grid.text_table(heads, lines, right=range(len(heads)), ink=ink) + note
 
 
