@@ -151,7 +151,12 @@ def _unit_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
     of_node = of_node and claim.scope is not FigureScope.PORT and not of_machine
     whole = fact.scope in (FigureScope.DEVICE, FigureScope.PORT, FigureScope.NODE) or claim.scope is fact.scope
     identified = whole and fact.scope is not FigureScope.LANE and (token.bits or not (of_node or fact.unit == "B"))
-    if identified and any(agrees_within(other, reading, tolerance) for reading in possible_values(claim, fact)):
+    of_data = fact.unit in {"B", "B/s"}
+    if (
+        of_data
+        and identified
+        and any(agrees_within(other, reading, tolerance) for reading in possible_values(claim, fact))
+    ):
         yield LikelyError(BITS, fact, meant_by_bits(token.symbol, token.bits))
     identified = (fact.unit != "B" or claim.specified) and fact.scope in (
         FigureScope.DEVICE,

@@ -234,8 +234,9 @@ class Study:
         further, more = rules.problems_and_faults(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
         own, others = rules.problems_and_faults(self._company_problems)
         engines, failed = rules.problems_and_faults(lambda: self._engine_problems(facts))
+        told, unread = rules.problems_and_faults(self._description_problems)
         found = self._problems_at_engines(found)
-        return [*found, *further, *engines, *own], next(iter([*faults, *more, *failed, *others]), None)
+        return [*found, *further, *engines, *told, *own], next(iter([*faults, *more, *failed, *unread, *others]), None)
 
     def _problems_at_engines(self, problems: list[Problem]) -> list[Problem]:
         """Problems of a layout at the keys of the engines that are the layout."""
@@ -244,6 +245,15 @@ class Study:
         from clusterspec.studies.engines import problem_at_decode_engines
 
         return [problem_at_decode_engines(self.design, each) for each in problems]
+
+    def _description_problems(self) -> list[Problem]:
+        """The problems with figures of parts in the description."""
+        text = self.spec.description
+        if not text or self.design.cluster is None or not any(unit in text for unit in ("B/s", "b/s", "bps", "FLOP")):
+            return []
+        from clusterspec.studies.prose_files import described_figures
+
+        return described_figures(text, self.design.cluster, self.settings)
 
     def _engine_problems(self, facts: rules.Facts) -> list[Problem]:
         """The problems with engines that the layout does not describe: of rollout, or for prefill."""

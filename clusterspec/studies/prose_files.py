@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from clusterspec import rules
+from clusterspec.cluster.model import Cluster
 from clusterspec.document import to_finding
-from clusterspec.finding import Finding
+from clusterspec.finding import Finding, Problem
 from clusterspec.prose import check_text
+from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.source import Source
 from clusterspec.studies import Checked, Settings
+
+_CHECKED_ELSEWHERE = frozenset({"arithmetic-does-not-close", "percentage-off-count", "measurement-without-metric"})
+"""Rules on running text that check the description of a spec on their own, with its comments."""
+
+
+def described_figures(description: str, cluster: Cluster, settings: Settings) -> list[Problem]:
+    """The problems with figures of parts in a description. A sentence that names no part is of the cluster's nodes."""
+    named = cluster.platform.id if cluster.platform is not None else cluster.accelerator.id
+    text = f"The nodes are {named}. {' '.join(description.split())}\n"
+    found = check_text(Source("description", text), settings.catalog, settings.today)
+    return [replace(each, path=("description",), span=None) for each in found if each.rule not in _CHECKED_ELSEWHERE]
 
 
 def checked_prose(source: Source, data: bytes, settings: Settings) -> Checked:

@@ -211,6 +211,9 @@ def read_step_log(file: InputFile) -> ImportResult:
         steady = values[SKIPPED:] if len(values) > 2 * SKIPPED else values
         builder.count(name, float(f"{median(steady):.6g}"), log.line)
     builder.count("steps", _step_count(log), log.line)
+    seconds = builder.reading().number("step_seconds")
+    if isinstance(seconds, int | float) and seconds > 0:
+        builder.append("measured", {"step_time": f"{seconds:.6g} s"}, log.line)
     if len(log.batches) == 1:
         builder.set("workload.global_batch", log.batches.pop(), log.line)
     elif log.batches:

@@ -65,8 +65,10 @@ def check(
     placements: Placements, thresholds: Thresholds, training: Workload, layout: Layout, timed: Plan | None
 ) -> Iterator[Problem]:
     many = layout.micro_batches
-    if layout.sharding != "fsdp" or layout.pp > 1 or many is None or many <= thresholds.of(RULE.name, MOST):
+    if layout.sharding != "fsdp" or many is None or many <= thresholds.of(RULE.name, MOST):
         return
+    if layout.pp > 1 and layout.stack is not None and layout.stack.memory_of(layout.sharding).sharded_master:
+        return  # weights stay gathered in a pipeline
     placement = placements.of("shard")
     if placement is not None and placement.domains > 1:
         message = f"fsdp over {placement.domains:,} domains gathers every weight twice for each of {many} micro-batches"

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A domain of several nodes, and a layout that fills all nodes: a note if there are no `spare_nodes`. Where there are fewer
+A domain of several nodes, and a layout that fills all nodes: a note if there are no `spare_nodes`. Beyond one rack, where there are fewer
 than a domain has, and groups of tensor or expert parallelism cover several nodes of a domain, the spares are outside of
 the domains that need them: a note, and a warning beside `recovery: hot-spare`.
 
@@ -64,7 +64,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
@@ -116,6 +116,8 @@ def _problem_of_spares_elsewhere(
     """The problem with spares that no group of the full domains reaches over the scale-up links."""
     groups = {"tp": layout.tp, "ep": layout.ep * layout.expert_tp}
     axis = max(groups, key=groups.__getitem__)
+    if cluster.platform is not None and cluster.all_nodes <= nodes_of_rack(cluster.platform):
+        return  # the spares are trays of the same rack
     if layout.nodes_per_domain is not None or cluster.spare_nodes >= there or groups[axis] <= cluster.ranks_per_node:
         return
     spares = f"the {plural(cluster.spare_nodes, 'spare node')} {'is' if cluster.spare_nodes == 1 else 'are'}"

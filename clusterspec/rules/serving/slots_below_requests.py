@@ -77,8 +77,8 @@ def check(served: Served) -> Iterator[Problem]:
     severity = cost_severity(lost, loss_factors(times))
     yield RULE.problem(
         f"{LOAD}.max_sequences",
-        f"{plural(most * ranks, 'slot')} for {plural(round(times.offered), 'request')} in flight, of which the cache holds "
-        f"{plural(round(more.times.sequences * ranks), 'request')}: the others wait {display(times.wait, 's')} on average; predicted "
+        f"{plural(most * ranks, 'slot')} for {plural(round(times.offered), 'request')} in flight, of which the engines would run "
+        f"{round(more.times.sequences * ranks):,} at once without the limit: the others wait {display(times.wait, 's')} on average; predicted "
         f"{display(now, '1')} output tokens per second, {display(then, '1')} without the limit ({percent(lost, 2)} lost)",
         f"use `max_sequences: {ceil(times.offered / ranks)}`, or lower the concurrency",
         severity="warning" if severity == "note" and lost >= A_TENTH else severity,

@@ -50,14 +50,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.memory.fullest import Memory
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.serving import best_gain, comparison_text
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
+from clusterspec.standard import sum_of
 from clusterspec.units import display
 
-RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
+RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain", "tp-beyond-kv-heads"))
 LEAST = 0.15
 """At this relative gain in time per output token or above, doubling tp is not reported."""
 LIGHT = 10e9
@@ -68,17 +70,16 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     layout, stored = served.layout, served.plan.stored
     if layout.tp % 2 or layout.ep > 1 or layout.separate_engines or stored is None:
         return
-    weights = sum(line.value for line in stored.rank.weights)
+    weights = _weight_bytes(stored)
     if 2 * weights >= LIGHT:
         return
     gain = best_gain(served, legality, _narrower_tp_layouts(layout.tp, weights))
     if gain is None:
         return
-    tp = gain.served.layout.tp
+    tp, fewer = gain.served.layout.tp, gain.served.plan.stored
     times = layout.tp // tp
-    kept = (
-        f"tp {layout.tp} leaves {display(weights, 'B')} of weights on a rank, tp {tp} {display(times * weights, 'B')}"
-    )
+    then_kept = _weight_bytes(fewer) if fewer is not None else times * weights
+    kept = f"tp {layout.tp} leaves {display(weights, 'B')} of weights on a rank, tp {tp} {display(then_kept, 'B')}"
     if gain.is_worth_it:
         remedy = f"use tp {tp} and {'twice' if times == 2 else f'{times} times'} the replicas"
         measured = served.times.own_kernels
@@ -94,6 +95,11 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         f"for {'twice' if times == 2 else f'{times} times'} the accelerators",
         f"use tp {tp}, unless the latency of single requests matters most",
     )
+
+
+def _weight_bytes(stored: Memory) -> float:
+    """Bytes of weights on a rank; layers that ranks copy do not shrink with tp."""
+    return sum_of(line.value for line in stored.rank.weights)
 
 
 def _narrower_tp_layouts(tp: int, weights: float) -> Iterator[dict[str, object]]:

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-In Markdown and text files: one size stated in two units that differ by a power of 1.024, such as "80 GiB (80 GB)".
+In Markdown and text files, and in the description of a spec: one size stated in two units that differ by a power of 1.024, such as "80 GiB (80 GB)".
 
 ## Why it matters
 

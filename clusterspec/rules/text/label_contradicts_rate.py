@@ -2,7 +2,7 @@
 
 ## What it finds
 
-In Markdown and text files: a figure of NVLink, PCIe or another interconnect that does not fit the named generation in
+In Markdown and text files, and in the description of a spec: a figure of NVLink, PCIe or another interconnect that does not fit the named generation in
 any reading, but fits another generation: "PCIe Gen5 x16: 32 GB/s per direction". `nic-rate-off-technology` reports
 rates of network ports. The rule also reports a memory size or memory bandwidth stated as a property of an accelerator,
 in a sentence ("H200 GPUs have 80 GB of HBM3e") or in a column of memory, that belongs to another accelerator of the

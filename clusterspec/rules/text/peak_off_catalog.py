@@ -2,7 +2,7 @@
 
 ## What it finds
 
-In Markdown and text files: a peak that is more than 1.2 times the sparse peak of the part in the named precision, times
+In Markdown and text files, and in the description of a spec: a peak that is more than 1.2 times the sparse peak of the part in the named precision, times
 the number of parts in the sentence. A lower peak is not reported, because it may be measured.
 
 ## Why it matters
