@@ -14,7 +14,7 @@ from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.plan_assumptions import unused_figures
 from clusterspec.cost.term import Term
-from clusterspec.quantity import Figure, Quantity, precision_width
+from clusterspec.quantity import PRECISIONS, Figure, Quantity, precision_width
 from clusterspec.records import fields, replace
 from clusterspec.results.verdict import LEAST, Influence
 from clusterspec.source import Assumed
@@ -58,6 +58,9 @@ Among choices of one kind, a larger size needs more of both.
 """
 WIDE = frozenset({"fp32", "tf32"})
 """Formats in which nobody runs the products of language models, or serves their weights, unless the spec says so."""
+GRADIENTS = "workload.gradient_precision"
+NARROW = frozenset(name for name, each in PRECISIONS.items() if each.bits <= 8)
+"""Formats in which nobody sums gradients: small ones vanish (the rule `narrow-gradients`)."""
 KEPT = frozenset({PARAMETERS, "workload.expert_parameter_precision", "workload.kv_precision"})
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
@@ -67,30 +70,44 @@ def ranked_influences(found: Iterable[Influence | None]) -> tuple[Influence, ...
     return tuple(sorted((one for one in found if one and one.size > LEAST), key=lambda one: -one.size))
 
 
-def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
+Accepts = Callable[[str, str], bool]
+"""Whether a design may have this choice of a key."""
+
+
+def largest_influence(
+    plan: Plan, assumption: Assumption, accepts: Accepts = lambda key, choice: True
+) -> Influence | None:
     """The largest change that another value of an assumption causes; None if no other value is known.
 
-    A number varies over its range, or by `STEP` if it has none; a keyword varies over all choices. Each alternative
-    needs an estimate of about a millisecond; assumptions that affect no figure of the plan are skipped.
+    A number varies over its range, or by `STEP` if it has none; a keyword varies over all choices that a design may
+    have. Each alternative needs an estimate of about a millisecond; assumptions that affect no figure of the plan are
+    skipped.
     """
     spread = _range_influence(plan, assumption)
     if spread is not None:
         return spread
     known: list[Influence] = []
     for choices in _alternatives(plan, assumption):
-        found = _first_influence(plan, assumption, choices)
+        found = _first_influence(plan, assumption, choices, accepts)
         known += [found] if found else []
         if found and len(choices) > 1 and _larger_increase(found) == 0:  # then the smallest saves the most
-            least = _first_influence(plan, assumption, sorted(choices, key=SIZES[assumption[0]]))
+            least = _first_influence(plan, assumption, sorted(choices, key=SIZES[assumption[0]]), accepts)
             known += [least] if least else []
         if found and isinstance(found.against, Figure) and (found.size < LEAST / 2 or _larger_increase(found) > 0):
             break  # the other end of a range as wide does not reach the limit either, or it costs less than the design
     return max(known, key=lambda one: (_larger_increase(one), one.size), default=None)
 
 
-def _first_influence(plan: Plan, assumption: Assumption, choices: list[Any]) -> Influence | None:
+def _first_influence(plan: Plan, assumption: Assumption, choices: list[Any], accepts: Accepts) -> Influence | None:
     """The influence of the first of some values with which the design can run; None if there is none."""
-    return next((found for each in choices if (found := _influence_of_value(plan, assumption, each))), None)
+    influences = (_influence_of_value(plan, assumption, each) for each in choices)
+    return next((each for each in influences if each and _is_accepted(each, accepts)), None)
+
+
+def _is_accepted(found: Influence, accepts: Accepts) -> bool:
+    """Whether a design may have the other value of an influence; an influence that is not listed is not asked for."""
+    choice = found.against
+    return not isinstance(choice, str) or found.size <= LEAST or accepts(found.assumption[0], choice)
 
 
 def _larger_increase(influence: Influence) -> float:
@@ -231,6 +248,7 @@ def other_choices(design: Design, key: str, value: str) -> list[str]:
         return []  # NOTE: a spec that states it says the same of the experts, whose own precision is an alternative too
     serves = work is not None and work.kind == "serve"
     unusual = WIDE if key == "workload.precision" or (serves and key in KEPT) else frozenset()
+    unusual |= NARROW if key == GRADIENTS else frozenset()
     others = [choice for choice in choices_of(key) if choice != value and choice not in unusual]
     fabric = design.cluster.scale_out if design.cluster else None
     if key != PLUGIN or fabric is None:

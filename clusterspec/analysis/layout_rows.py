@@ -19,7 +19,7 @@ def picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kep
     shown = picks.best_candidates
     if not shown:
         return ()
-    same = [each.severity_counts == shown[0].severity_counts for each in shown]
+    same = [each.objection_counts == shown[0].objection_counts for each in shown]
     tied = tied_with([each.kept for each, alike in zip(shown, same, strict=True) if alike])
     return tuple(
         replace(_candidate_row(studied, job, space, each), tied=alike and each.kept in tied)

@@ -47,6 +47,13 @@ class Lever:
         """Whether the values describe hardware that is sold, and not the load."""
         return self.path[0] == "cluster"
 
+    def printable(self, value: float) -> float:
+        """The nearest value that is printed in full: an integer where it is written so, else four significant digits
+        in the unit in which the key is printed.
+        """
+        written, scale = self.written(value), 8.0 if self.name == "nic_bandwidth" else 1.0
+        return float(round(value)) if isinstance(written, int) else float(f"{value * scale:.3e}") / scale
+
     def changes(self, value: float) -> Changes:
         """The changes to a spec that give the key this value."""
         if self.spread is not None:

@@ -75,12 +75,13 @@ def _power_as_drawn(study: Study) -> Drawn | None:
 
 def influences(study: Study) -> tuple[Influence, ...]:
     """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
+    from clusterspec.analysis.allowed_choices import choice_filter
     from clusterspec.analysis.influence import largest_influence, ranked_influences
 
-    found = []
+    found, allows = [], choice_filter(study)
     for assumption in study.plan.assumptions:
         with study.failure_noted(f"influence of {assumption[0]}"):
-            found.append(largest_influence(study.plan, assumption))
+            found.append(largest_influence(study.plan, assumption, allows))
     return ranked_influences(found)
 
 

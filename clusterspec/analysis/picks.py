@@ -55,11 +55,6 @@ class Candidate(Generic[K]):
         return cls(kept, study, errors, layout, other)
 
     @property
-    def objections(self) -> frozenset[str]:
-        """The rules with a finding about the layout."""
-        return frozenset(each.rule for each in self.layout)
-
-    @property
     def finding_rules(self) -> tuple[str, ...]:
         """The rules with a finding, those about the layout first."""
         return tuple(dict.fromkeys(each.rule for each in (*self.layout, *self.other)))
@@ -69,6 +64,11 @@ class Candidate(Generic[K]):
         """The number of findings about the layout by severity, errors first."""
         counted = Counter(each.severity.rank for each in self.layout)
         return tuple(counted[rank] for rank in range(3))
+
+    @property
+    def objection_counts(self) -> tuple[int, ...]:
+        """The number of errors and of warnings about the layout: a note is no objection."""
+        return self.severity_counts[:2]
 
 
 def _errors_beside(findings: Sequence[Finding]) -> set[str]:
@@ -90,7 +90,7 @@ class Picks(Generic[K]):
     @property
     def without_objection(self) -> list[Candidate[K]]:
         """The candidates without an objection."""
-        return [each for each in self.checked if not each.layout]
+        return [each for each in self.checked if not any(each.objection_counts)]
 
     @property
     def best_refused(self) -> Candidate[K] | None:
@@ -109,9 +109,9 @@ class Picks(Generic[K]):
     def best_candidates(self) -> list[Candidate[K]]:
         """The candidates to show: those with the fewest objections of the least severity first, else in their order.
 
-        Among the ``top``, candidates to which a rule objects are last.
+        Notes do not change the order: what they say of time is part of the predicted step.
         """
-        return sorted(self.checked, key=lambda each: each.severity_counts)[: self.top]
+        return sorted(self.checked, key=lambda each: each.objection_counts)[: self.top]
 
 
 def training_picks(studied: Studied, job: SearchJob, space: Space, found: Found, top: int) -> Picks[Kept]:

@@ -181,11 +181,11 @@ def _picked_plans(studied: Studied, job: ServingJob, kept: Iterable[Rated], top:
 def _ordered_plans(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]]:
     """The plans to show, in the order of the objective.
 
-    Plans whose range includes the best value come first, in order of the number of findings about the layout.
+    Plans whose range includes the best value come first, in order of the number of warnings about the layout.
     """
     alike = [each for each in picks.checked if _are_equally_good(picks.checked[0].kept, each.kept, objective)]
     others = [each for each in picks.checked if each not in alike]
-    return [*sorted(alike, key=lambda each: each.severity_counts), *others][: picks.top]
+    return [*sorted(alike, key=lambda each: each.objection_counts), *others][: picks.top]
 
 
 def _are_equally_good(first: Rated, other: Rated, objective: str) -> bool:

@@ -123,7 +123,8 @@ class _Seeker:
 
         The search starts at the first value, among the sold values and the present one, that meets the condition, and
         goes down from it. A metric need not be monotonic: a switch has fewer ports if each is faster. Hardware beyond
-        the sold values is not tried.
+        the sold values is not tried. The values tried are those that are printed, so that the printed boundary meets
+        the condition.
         """
         steps = self.lever.steps
         ends: tuple[float, ...] = () if self.lever.is_hardware else (max(steps[0] / SPAN, 1.0), steps[-1] * SPAN)
@@ -133,7 +134,9 @@ class _Seeker:
             return None if met is None else tried[0]
         worst, best = tried[met - 1], tried[met]
         while max(worst, best) / min(worst, best) > 1 + TOLERANCE:
-            middle = sqrt(worst * best)
+            middle = self.lever.printable(sqrt(worst * best))
+            if middle in {worst, best}:
+                break
             if self.holds(middle):
                 best = middle
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from textwrap import wrap
 
 from clusterspec.catalog.reader import Fact, Plain, RawEntry, Status, quantity_of, si_value
 from clusterspec.quantity import Quantity
@@ -257,14 +258,28 @@ def _shared_fact(name: str, lines: Sequence[FactView | None]) -> SharedFact:
     return SharedFact(name, unit, values, tuple(line.decimal_text(_DIGITS) if line else "" for line in lines))
 
 
-def side_by_side_text(comparison: SideBySide) -> str:
-    """A text table with one column per entry, and each figure's ratio to the first entry's figure."""
+def side_by_side_text(comparison: SideBySide, width: int = 0) -> str:
+    """A text table with one column per entry, and each figure's ratio to the first entry's figure.
+
+    Where the table is wider than ``width`` characters, if any is given, each figure has a line per entry.
+    """
     header = ("", *(f"{entry.kind}/{entry.id}" for entry in comparison.entries))
     rows = [header, ("status", *(entry.status.state for entry in comparison.entries))]
     rows += [(fact.name, *_fact_cells(fact)) for fact in comparison.facts]
+    if width and sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) - 2 > width:
+        return "\n".join([*wrap(CONVENTION, width), "", *_lines_by_entry(rows)]) + "\n"
     widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
     lines = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([CONVENTION, "", *lines]) + "\n"
+
+
+def _lines_by_entry(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """The rows of a table as lines: each name, and below it the value of each entry."""
+    (_, *entries), *facts = rows
+    longest = max(map(len, entries))
+    for name, *cells in facts:
+        yield name
+        yield from (f"  {entry.ljust(longest)}  {cell}" for entry, cell in zip(entries, cells, strict=True))
 
 
 def _fact_cells(fact: SharedFact) -> tuple[str, ...]:

@@ -278,16 +278,21 @@ def resolve_overlap(
             log.assume(f"{OVERLAP_KEY}.{axis}", default, why)
         return default if written is None else written
 
-    paired = (
-        (True, "what the schedule is for (DeepSeek-V3, arXiv 2412.19437, 3.2.1)") if section.schedule == PAIRED else ()
-    )
     return Overlap(
         tp=_tensor_overlap(stated, degrees, stack, log),
         cp=overlap_setting("cp", True, "the keys and values of the next block are fetched beside the current one"),
-        ep=overlap_setting("ep", *(paired or (False, "dispatch and combine wait for the experts"))),
-        dp=overlap_setting("dp", *_software_overlap("dp", stack, sharding)),
-        pp=overlap_setting("pp", *(paired or _software_overlap("pp", stack))),
+        **{axis: overlap_setting(axis, *why) for axis, why in usual_overlap(section.schedule, sharding, stack).items()},
     )
+
+
+def usual_overlap(schedule: str | None, sharding: str, stack: Stack | None) -> dict[str, tuple[bool, str]]:
+    """Whether the communication of ep, dp and pp overlaps where the spec does not say, and the reason to assume so."""
+    paired = (True, "what the schedule is for (DeepSeek-V3, arXiv 2412.19437, 3.2.1)") if schedule == PAIRED else None
+    return {
+        "ep": paired or (False, "dispatch and combine wait for the experts"),
+        "dp": _software_overlap("dp", stack, sharding),
+        "pp": paired or _software_overlap("pp", stack),
+    }
 
 
 def _does_communicate(axis: str, degrees: Degrees) -> bool:

@@ -256,6 +256,10 @@ def recomputation_uses(recompute: str | tuple[str, ...]) -> Iterator[str]:
         yield "full-recomputation"
 
 
+OF_STAGES = ("interleaved", "1f1b")
+"""The schedules that the number of virtual stages decides between."""
+
+
 def layout_uses(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
     """The features that a layout uses, named as in the support matrix."""
     return frozenset((*_uses_of_degrees(numbers, demands), *recomputation_uses(numbers.recompute))) - {""}
@@ -273,7 +277,8 @@ def _uses_of_degrees(numbers: LayoutNumbers, demands: Demands) -> Iterator[str]:
         yield "expert-tp" if numbers.expert_tp > 1 else ""
     if numbers.pp > 1:
         stages = numbers.pp * numbers.virtual_stages
-        yield "virtual-stages" if numbers.virtual_stages > 1 else numbers.schedule
+        yield "virtual-stages" if numbers.virtual_stages > 1 else ""
+        yield numbers.schedule if numbers.virtual_stages == 1 or numbers.schedule not in OF_STAGES else ""
         yield "uneven-stages" if demands.model is not None and demands.model.layers % stages else ""
     yield sharding_use(numbers.sharding) if numbers.dp(demands) * numbers.cp > 1 else ""
 

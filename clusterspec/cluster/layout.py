@@ -31,7 +31,7 @@ from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.finding import Problem
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
-from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, Spec
+from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, OverlapSpec, Spec
 from clusterspec.standard import recent
 
 TYPE_CHECKING = False
@@ -264,12 +264,19 @@ def _as_written(
         software=software.release,
         stack=_stack_as_run(section, software.stack),
         capabilities=software.capabilities,
-        stated=frozenset(key for key in ("cp_method", "dispatcher") if getattr(section, key) is not None),
+        stated=_stated_settings(section),
         separate_engines=_has_separate_engines(workload),
         gradient_sync=section.gradient_sync or layout.gradient_sync,
         recompute_layers=section.recompute_layers,
         nodes_per_domain=nodes_per_domain(section, cluster),
     )
+
+
+def _stated_settings(section: LayoutSpec) -> frozenset[str]:
+    """The settings that the spec states, among those that are otherwise assumed from the rest of the layout."""
+    stated = {key for key in ("cp_method", "dispatcher") if getattr(section, key) is not None}
+    overlap = section.overlap or OverlapSpec()
+    return frozenset(stated | {f"overlap.{axis}" for axis in ("ep", "dp", "pp") if getattr(overlap, axis) is not None})
 
 
 def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:

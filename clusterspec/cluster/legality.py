@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 ENDS = 2
 """The first and the last stage."""
-STAGE_ENDS = 2
-"""Embedding and head, which frameworks may place as separate layers or stages."""
 
 
 def forbids_pipeline(capabilities: Capabilities, sharding: str) -> bool:
@@ -273,9 +271,8 @@ def refusals(design: Design) -> frozenset[str]:
     """The names of the rules that find an error in the degrees of a layout, by `CONDITIONS` and by what the framework
     combines; empty without a layout.
 
-    Layers that are not divisible by the stages are no error, since stages may differ; fewer layers than stages are.
-    Engines
-    for prefill are a second layout.
+    Layers that are not divisible by the stages are no error where stages may differ; fewer layers than stages are.
+    Engines for prefill are a second layout.
     """
     found, work = _refusals_of_layout(design), design.workload
     if work is None or work.serving is None or work.serving.prefill is None:
@@ -291,6 +288,10 @@ def _refusals_of_layout(design: Design) -> frozenset[str]:
         return frozenset()
     found = violations(numbers_of(design), demands_of(design), _NO_ERRORS_OF_LAYOUTS)
     found |= {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
+    if design.layout.pp > 1 or design.layout.virtual_stages > 1:
+        from clusterspec.cluster.pipelines import pipeline_refusals  # most layouts have no pipeline
+
+        found |= pipeline_refusals(design, design.layout)
     about = _statements_on_layouts(design.layout.capabilities)
     used = design_uses(design) if about else frozenset()
     return found | {LACKS for each in about if each.combination.applies(used)}
@@ -322,18 +323,14 @@ def refused_statements(design: Design) -> Iterator[tuple[Statement, frozenset[st
     yield from ((each, used) for each in refused if each.combination.applies(used))
 
 
-def stages_exceed_layers(design: Design, layout: Layout) -> bool:
-    """Whether the pipeline has more stages than the model has layers. Embedding and head may be stages without layers
-    (Llama 3 405B: 126 layers on 16 × 8 stages, arXiv:2407.21783, section 3.3.2); stages that the spec states may
-    have none.
-    """
-    model = design.workload.model if design.workload else None
-    if design.spec.layout is not None and design.spec.layout.stage_layers is not None:
-        return False
-    if model is None or layout.pp == 1:
-        return False
-    stages = layout.pp * layout.virtual_stages
-    return model.layers < stages and model.layers + STAGE_ENDS != stages
+def _shard_group_refused(design: Design, layout: Layout) -> bool:
+    group = design.spec.layout.shard_group if design.spec.layout is not None else None
+    return group is not None and cuts_shard_group(layout, group)
+
+
+def cuts_shard_group(layout: Layout, group: int) -> bool:
+    """Whether the ranks of hsdp do not divide into groups of this size."""
+    return layout.sharding == "hsdp" and layout.dp * layout.cp % group != 0
 
 
 def _ranks_differ_from_nodes(design: Design, layout: Layout) -> bool:
@@ -379,7 +376,7 @@ def _experts_wider_than_engine(design: Design, layout: Layout) -> bool:
 
 _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
     "world-size-mismatch": _ranks_differ_from_nodes,
-    "layers-indivisible-by-pp": stages_exceed_layers,
+    "shard-group-not-dividing-dp": _shard_group_refused,
     "sharding-forbids-pipeline": _pipeline_refused,
     "sharding-forbids-expert-parallel": _expert_parallel_refused,
     "tied-embeddings-with-pipeline": _pipeline_of_tied_model_refused,

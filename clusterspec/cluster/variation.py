@@ -37,12 +37,17 @@ STAGES = frozenset({"pp", "virtual_stages"})
 """Keys of a layout from which the number of stages follows."""
 
 
+PIPELINE = ("virtual_stages", "schedule")
+"""Keys of a layout that describe its pipeline."""
+
+
 class NoSuchKeyError(ValueError):
     """Raised for a path that a spec or a design does not have."""
 
 
 def layout_changes(changes: Mapping[str, object]) -> dict[Path, object]:
-    """Changes to keys of the layout, without the keys that follow from a changed one: dp, and the layers of stages.
+    """Changes to keys of the layout, without the keys that follow from a changed one: dp, and the layers of stages, or
+    all that describes a pipeline where there is none.
 
     >>> layout_changes({"pp": 4})
     {('layout', 'pp'): 4, ('layout', 'dp'): None, ('layout', 'stage_layers'): None}
@@ -52,6 +57,8 @@ def layout_changes(changes: Mapping[str, object]) -> dict[Path, object]:
         whole.setdefault("dp", None)
     if STAGES & changes.keys():
         whole.setdefault("stage_layers", None)
+    if changes.get("pp") == 1:
+        whole = {**dict.fromkeys(PIPELINE), **whole}
     return {("layout", key): value for key, value in whole.items()}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from clusterspec import report as grid
+from clusterspec.cost.plan import TIE
 from clusterspec.procurement.amounts import money_text
 from clusterspec.report import PLAIN, Ink, paragraph, text_table
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, RlSplit, SearchReport, Section
@@ -251,14 +252,17 @@ def _notes_text(report: SearchReport, ink: Ink) -> str:
 
 
 def _order_text(report: SearchReport) -> str:
-    """Why a faster layout is listed after a slower one that it does not tie with; empty where none is."""
+    """Why a faster layout is listed after a slower one that it does not tie with; empty where none is.
+
+    Of ties, the one with less memory is first.
+    """
     times = {number: row.step_time for number, row in enumerate(report.layouts, 1) if row.step_time is not None}
     if report.objective != "step_time" or 1 not in times:
         return ""
     order = [time for number, time in times.items() if number == 1 or not report.layouts[number - 1].tied]
-    if all(first <= later for first, later in pairwise(order)):
+    if all(first <= later * (1 + TIE) for first, later in pairwise(order)):
         return ""
-    told, fastest = "Layouts to which `check` objects more are last", min(times, key=lambda number: times[number])
+    told, fastest = "Layouts with more warnings of `check` are last", min(times, key=lambda number: times[number])
     if fastest == 1 or report.layouts[fastest - 1].tied:
         return f"{told}, even if they are faster."
     return f"{told}: layout {fastest} takes {percent(1 - times[fastest] / times[1], 2)} less time than layout 1."
@@ -281,7 +285,7 @@ def _faster_front_texts(report: SearchReport) -> Iterator[str]:
     if best is None or report.objective != "step_time" or not best.step_time or fastest.step_time is None:
         return
     rules = [rule for rule in fastest.findings if rule not in best.findings]
-    if fastest.step_time < best.step_time and rules:
+    if fastest.step_time * (1 + TIE) < best.step_time and rules:
         less = percent(1 - fastest.step_time / best.step_time, 2)
         yield (
             f"The first layout of the front takes {less} less time than the best one above, and has findings of "
@@ -352,7 +356,7 @@ def heat_table(found: Grid, ink: Ink) -> str:
     by_pair = {(cell.row, cell.column): cell for cell in found.cells}
     lines = [(str(row), *(_heat_cell(by_pair.get((row, column))) for column in columns)) for row in rows]
     heads = ("", *(str(column) for column in columns))
-    note = "x does not fit in memory; · no legal layout; * the layout of the spec\n"
+    note = "x does not fit in memory; · no legal layout; * the degrees of the layout of the spec\n"
     return grid.text_table(heads, lines, right=range(len(heads)), ink=ink) + note
 
 

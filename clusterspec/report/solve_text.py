@@ -38,6 +38,8 @@ NOUNS = {
 COUNTED = {"scale_up.domain": "accelerators", "global_batch": "sequences"}
 COUNTED |= {"sequence_length": "tokens", "input_tokens": "tokens", "concurrency": "requests"}
 """What a sentence counts with a key."""
+MORE_DIGITS = (4, 5, 6, 7)
+"""Significant digits with which values are printed; more than the first where fewer print two alike."""
 NEGLIGIBLE = 5e-4
 """Relative effect that prints as 0.0 %."""
 
@@ -53,15 +55,15 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
     shown = shown if len(shown) <= SHOWN_PROBES else _telling_values(shown, report.value)
     roles = tuple(dict.fromkeys(role for nodes in report.roles.values() for role in nodes))
     roles = roles if len(roles) > 1 else ()
-    amounts = _distinct_amounts(report, [value for value, _, _ in shown])
+    amounts, metrics = _distinct_amounts(report, [value for value, _, _ in shown]), _distinct_metrics(report, shown)
     rows = [
         (
             f"  {amount}",
             *(plain(report.roles.get(value, {}).get(role, 0)) for role in roles),
-            _metric_text(report, metric),
+            metric,
             _verdict_text(holds, report.errors.get(value, ()), report.misfits.get(value, "")),
         )
-        for amount, (value, metric, holds) in zip(amounts, shown, strict=True)
+        for amount, metric, (value, _, holds) in zip(amounts, metrics, shown, strict=True)
     ]
     heads, last = (f"  {report.key}", *roles, report.metric or "", "meets it"), len(roles) + 1
     body = grid.text_table(heads, rows, right=range(1, last + 1), wrap=(last + 1,), ink=ink)
@@ -70,11 +72,21 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
 
 
 def _distinct_amounts(report: SolveReport, values: Sequence[float]) -> list[str]:
-    """The values of the key, with a fourth digit where a bisection ends at neighbors that three would print alike."""
-    texts = [_amount_text(report, value) for value in values]
-    if len(set(texts)) == len(texts) or report.key != "nic_bandwidth":
-        return texts
-    return [f"{plain(value * 8 / 1e9, 4)} Gb/s" for value in values]
+    """The values of the key, with as many digits as tell them apart."""
+    found = [[_amount_text(report, value, digits) for value in values] for digits in MORE_DIGITS]
+    return next((texts for texts in found if len(set(texts)) == len(texts)), found[0])
+
+
+def _distinct_metrics(report: SolveReport, rows: Sequence[tuple[float, float | None, bool]]) -> list[str]:
+    """The metrics, with as many digits as tell those that meet the condition from those that do not."""
+    found = [[_metric_text(report, metric, digits) for _, metric, _ in rows] for digits in MORE_DIGITS]
+    met = [holds for *_, holds in rows]
+    apart = (texts for texts in found if not _of_verdict(texts, met, True) & _of_verdict(texts, met, False))
+    return next(apart, found[0])
+
+
+def _of_verdict(texts: Sequence[str], met: Sequence[bool], verdict: bool) -> set[str]:
+    return {text for text, holds in zip(texts, met, strict=True) if holds is verdict}
 
 
 def _gap_text(known: Sequence[object], tried: Sequence[object], ink: Ink) -> str:
@@ -91,11 +103,11 @@ def _verdict_text(holds: bool, errors: Sequence[str], misfit: str) -> str:
     return ("yes" if holds else "no") + (f" ({', '.join(reasons)})" if reasons else "")
 
 
-def _metric_text(report: SolveReport, metric: float | None) -> str:
+def _metric_text(report: SolveReport, metric: float | None, digits: int) -> str:
     """A metric with its unit; a condition without a limit holds or does not."""
     if metric is None:
         return "–"
-    return metric_text(metric, report.metric_unit, 4) if report.metric_unit else ("yes" if metric else "no")
+    return metric_text(metric, report.metric_unit, digits) if report.metric_unit else ("yes" if metric else "no")
 
 
 def _telling_values(
@@ -238,18 +250,22 @@ def _counted_value(report: SolveReport, value: float) -> str:
     return f"{_amount_text(report, value)} {unit}" if unit else _amount_text(report, value)
 
 
-def _amount_text(report: SolveReport, value: float) -> str:
+def _amount_text(report: SolveReport, value: float, digits: int = MORE_DIGITS[0]) -> str:
     if report.key == "nic_bandwidth":
-        return display_bits(value)
+        return display_bits(value, digits)
     if report.unit == "B/s":
-        return f"{display(value, 'B/s')} each way"
+        return f"{display(value, 'B/s', digits)} each way"
     if report.key == "oversubscription":
-        return f"{value:.4g}:1"
-    return _rate_text(value) if report.key == "request_rate" else f"{value:,.0f}"
+        return f"{plain(value, digits)}:1"
+    if report.key == "request_rate":
+        return _rate_text(value, digits)
+    return f"{value:,.0f}" if value == round(value) else plain(value, digits)
 
 
-def _rate_text(requests_per_second: float) -> str:
-    return f"{requests_per_second:,.0f}/s" if requests_per_second >= 1000 else f"{plain(requests_per_second, 4)}/s"
+def _rate_text(requests_per_second: float, digits: int = MORE_DIGITS[0]) -> str:
+    if requests_per_second >= 10 ** (digits - 1):
+        return f"{requests_per_second:,.0f}/s"
+    return f"{plain(requests_per_second, digits)}/s"
 
 
 def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from clusterspec.cluster.fleet import EnginesAway
 from clusterspec.document import Document, Places, merged_value
 from clusterspec.finding import Fix, Problem
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path, Span, value_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Value = dict[str, Any]
 
 POOL_KEYS = frozenset({"phases", "measured", "acceptance", "prices"})
 """The keys of a pool that a cluster does not have."""
@@ -20,7 +25,6 @@ OF_ALL_MACHINES = ("power_budget",)
 STORE: Path = ("networks", "storage")
 OF_STORE = ("bandwidth", "capacity", "read", "per_client", "metadata_rate", "slots")
 """Keys of a storage system itself; its other keys describe the links to it."""
-Value = dict[str, Any]
 
 
 @dataclass(frozen=True)

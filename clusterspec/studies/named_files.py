@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem, Severity
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
     from clusterspec.logs.traces import TraceSummary

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from typing import Any
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.variation import (
@@ -29,6 +28,10 @@ from clusterspec.spec.model import Spec
 from clusterspec.studies import Study
 from clusterspec.studies.fleet_parts import problems_of_part
 from clusterspec.studies.named_files import calibrated_by_logs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def rewritten_study(study: Study, changes: Changes) -> Study:

@@ -71,6 +71,23 @@ def test_where_less_is_better_the_highest_value_is_sought(limit: float) -> None:
     assert found.catalog_step == max(step for step in STEPS if step <= limit * (1 + TOLERANCE))
 
 
+@pytest.mark.parametrize("limit", [10.5, 31.7316, 39.999])
+def test_the_boundary_is_a_value_of_four_digits_that_meets_the_condition(limit: float) -> None:
+    """31.7316 is no boundary that can be printed with four digits: 31.73 does not meet it, 31.74 does."""
+    found = boundary(RATE, rising(limit))
+    tried = [probe.value for probe in found.probes if probe.value not in (*STEPS, 20.0)]
+    assert found.value is not None and found.value >= limit
+    assert all(float(f"{value:.4g}") == value for value in (*tried, found.value))
+
+
+def test_an_integer_is_bisected_as_an_integer() -> None:
+    """With 86 requests the condition holds, with 87 it does not: 86.4 would be printed as 86 and be another value."""
+    whole = replace(LOAD, written=int, better=-1)
+    found = boundary(whole, lambda value: 0.5 * 86.5 / value)
+    assert found.value == 86.0 and all(probe.value == int(probe.value) for probe in found.probes)
+    assert [(probe.value, probe.holds) for probe in found.probes if 85 < probe.value < 88] == [(86, True), (87, False)]
+
+
 def test_hardware_is_sought_among_what_is_sold_and_a_load_beyond_it() -> None:
     """A load may be 64 times beyond the usual values, down to 1; 10 / 64 is below it."""
     assert boundary(RATE, rising(81.0)).value is None

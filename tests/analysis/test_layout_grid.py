@@ -41,6 +41,54 @@ def test_a_cell_has_figures_exactly_where_check_finds_no_error_in_the_degrees(fr
         assert cell.errors or not {rule for rule in errors if "indivisible" in rule or "mismatch" in rule}
 
 
+SLOW_OR_LARGE = {
+    *("activations-exceed-memory", "states-exceed-memory", "degrees-beyond-need"),
+    *("tp-crosses-scale-up-domain", "tp-communication-exposed", "dp-reduction-exposed", "oversubscribed-fabric"),
+    "fsdp-gather-exposed",
+}
+"""Errors about layouts that run: the cell says how slow one is, or that it does not fit."""
+STAGED = """
+cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+"""
+
+
+@pytest.mark.parametrize(
+    ("layout", "drawn", "refused"),
+    [
+        # 80 layers on pp 16 are 5 a rank, which 2 virtual stages do not divide; pp 32 and 64 do not divide 80
+        (
+            "{framework: megatron-core, tp: 8, pp: 4, virtual_stages: 2}",
+            (1, 2, 4, 8),
+            {16: "layers-indivisible-by-stages", 32: "layers-indivisible-by-pp", 64: "world-size-mismatch"},
+        ),
+        # without virtual stages, Megatron Core distributes 80 layers over 32 stages of 2 and 3
+        ("{framework: megatron-core, tp: 4, pp: 4}", (1, 2, 4, 8, 16, 32), {64: "world-size-mismatch"}),
+        # 128 ranks over tp 8 × pp: a group of 8 divides 16 to 8, and does not divide 4
+        ("{framework: torchtitan, tp: 8, pp: 1, sharding: hsdp, shard_group: 8}", (1, 2),
+         {4: "shard-group-not-dividing-dp", 8: "shard-group-not-dividing-dp"}),
+        # a batch of 256 in micro-batches of 32 on tp 8 are pp / 2, and torchtitan needs one for each stage
+        ("{framework: torchtitan, tp: 8, pp: 2, micro_batch: 32}", (),
+         {1: "global-batch-indivisible", 2: "fewer-microbatches-than-stages", 4: "fewer-microbatches-than-stages"}),
+    ],
+)  # fmt: skip
+def test_a_cell_is_drawn_exactly_where_check_finds_that_the_layout_runs(
+    layout: str, drawn: tuple[int, ...], refused: dict[int, str]
+) -> None:
+    one = study_of(STAGED + f"layout: {layout}\n")
+    assert one.design.layout is not None
+    grid = layout_grid(one.plan)
+    assert grid is not None
+    cells = {cell.pp: cell for cell in grid.cells if cell.tp == one.design.layout.tp}
+    for pp in (*drawn, *refused):
+        cell = cells[pp]
+        other = variation.rewritten_study(one, layout_changes({"tp": cell.tp, "pp": pp}))
+        errors = {each.rule for each in other.errors} - SLOW_OR_LARGE
+        assert bool(errors) is (pp in refused) is (cell.step_time is None), (pp, errors)
+        assert (other.plan.step_seconds is None) is (cell.step_time is None)
+        assert pp not in refused or refused[pp] in errors & set(cell.errors), (pp, errors)
+
+
 def test_torchtitan_gives_eight_key_value_heads_to_no_more_than_eight_ranks() -> None:
     grid = layout_grid(study_of(JOB.format(framework="torchtitan", model="llama-3.1-70b")).plan)
     assert grid is not None

@@ -1,7 +1,8 @@
-"""What search picks: it fits at the upper end of its memory range, and draws no finding that another layout avoids."""
+"""What search picks: it fits at the upper end of its memory range, and draws no warning that another layout avoids."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import Pins, Space, Studied
 from clusterspec.cli import run
 from clusterspec.cost.plan import TIE
-from clusterspec.finding import Finding, Severity
+from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow
 from tests.analysis.jobs import DENSE, EXPERT, JOBS, SHARDED, design_of, job, study_of
 from tests.effort import sampled
@@ -89,25 +90,40 @@ def test_a_pick_fits_at_the_upper_end_of_its_range_and_draws_what_is_printed(nam
 
 
 @pytest.mark.parametrize("text", sampled([DENSE, EXPERT, SHARDED], 1))
-def test_a_pick_draws_no_finding_that_any_layout_within_its_range_avoids(text: str) -> None:
+def test_the_pick_is_the_fastest_of_the_layouts_with_the_fewest_warnings_whatever_their_notes(text: str) -> None:
     pins = {"cp": 1, "micro_batch": 1, "virtual_stages": 1}
     report, searched = search(study_of(text), SearchOptions(pins, top=1)), job(text)
     space, studied = Space(list(families(searched, Pins(pins)))), Studied(study_of(text))
     memory = searched.cluster.accelerator.memory
-    pick, avoidable = report.layouts[0], []
-    assert memory is not None and pick.high is not None
+    pick, fastest = report.layouts[0], dict[tuple[int, ...], float]()
+    assert memory is not None and pick.high is not None and pick.step_time is not None
     for block in evaluation(studied.one.design, searched)(space):
         for number, seconds, upper in zip(block.number, block.step_time, block.upper, strict=True):
             choice = space.choice(int(number))
             if seconds <= pick.high and upper <= memory.value and choice.order == ("tp", "cp", "ep", "dp", "pp"):
                 other = Candidate.of(number, studied.with_layout(section_of(searched, choice)), studied)
-                avoidable += [other] if not other.errors and not other.layout else []
-    drawn = {rule for rule in pick.findings if rule in {found.rule for found in _about_layout(text, pick)}}
-    assert not drawn or not avoidable
+                if not other.errors:
+                    counts = other.objection_counts
+                    fastest[counts] = min(seconds, fastest.get(counts, seconds))
+    drawn = Counter(found.severity.rank for found in pasted(text, pick).findings if found.path[:1] == ("layout",))
+    assert min(fastest) == (drawn[0], drawn[1])
+    assert pick.step_time <= fastest[min(fastest)] * (1 + TIE)
 
 
-def _about_layout(text: str, row: LayoutRow) -> list[Finding]:
-    return [found for found in pasted(text, row).findings if found.path[:1] == ("layout",)]
+NOTED = """
+cluster: {platform: tpu-v6e, nodes: 32}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {framework: maxtext, sharding: fsdp}
+"""
+
+
+def test_a_note_puts_no_slower_layout_first() -> None:
+    """A group off the axes of the torus has half of the bandwidth, as the note says; its step contains that."""
+    found = search(study_of(NOTED), SearchOptions({"cp": 1, "pp": 1, "sharding": "fsdp"}, top=3))
+    times = [row.step_time or 0.0 for row in found.layouts]
+    assert "group-off-torus-axis" in found.layouts[0].findings
+    assert times[0] <= min(times) * (1 + TIE)
+    assert found.layouts[0].step_time == pytest.approx(found.pareto[0].step_time, rel=TIE)
 
 
 def test_where_nothing_surely_fits_the_best_that_may_fit_is_marked() -> None:

@@ -53,6 +53,16 @@ def test_the_text_is_a_table_under_its_convention() -> None:
     assert "448 GB/s (× 0.996)" in row
 
 
+def test_a_table_wider_than_the_terminal_has_a_line_for_each_entry() -> None:
+    found = compare_all(CATALOG, THREE)
+    wide, narrow = side_by_side_text(found, 200), side_by_side_text(found, 80).splitlines()
+    assert wide == side_by_side_text(found) and max(map(len, wide.splitlines())) > 80
+    assert max(map(len, narrow)) <= 80
+    at = narrow.index("scale_up.bandwidth")
+    assert [line.split()[0] for line in narrow[at + 1 : at + 4]] == [f"accelerator/{name}" for name in THREE]
+    assert narrow[at + 2].endswith("448 GB/s (× 0.996)")
+
+
 def test_an_id_of_two_kinds_takes_the_kind_of_the_other_ids() -> None:
     """``gb200`` may be the accelerator alone; ``cloudmatrix`` names stand for what they all are."""
     both = [name for name in CATALOG.ids("platform") if name in CATALOG.ids("accelerator")]

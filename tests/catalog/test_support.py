@@ -377,6 +377,8 @@ def test_a_release_that_refuses_the_accelerator_or_a_setting_hides_no_figure() -
     work = "model: llama-3.1-8b, sequence_length: 8192, global_batch: 256"
     rows = {
         "software: megatron-core 0.19, pp: 4, schedule: dualpipe": {"framework-lacks-feature"},
+        "software: megatron-core 0.19, pp: 4, virtual_stages: 2, schedule: dualpipe": {"framework-lacks-feature"},
+        "software: megatron-core 0.19, pp: 4, virtual_stages: 2, schedule: interleaved": set(),
         "software: megatron-core 0.15, sharding: fsdp": set(),
         "framework: neuronx-distributed, sharding: fsdp": set(),  # assumed: a warning
     }

@@ -61,6 +61,44 @@ def test_values_of_a_bisection_are_printed_apart() -> None:
     assert len(shown) > 5 and len(set(shown)) == len(shown)
 
 
+BOUNDARIES = [
+    ("nic_bandwidth", "slowdown<=3%", r"rate of at least ([\d.]+ Gb/s)", "scale_out: {nic_bandwidth: VALUE, "),
+    ("nic_bandwidth", "slowdown<=7%", r"rate of at least ([\d.]+ Gb/s)", "scale_out: {nic_bandwidth: VALUE, "),
+    ("scale_up.bandwidth", "slowdown<=5%", r"of at least ([\d.]+ GB/s)",
+     "scale_up: {bandwidth: VALUE each way}, scale_out: {"),
+    ("oversubscription", "slowdown<=1%", r"oversubscription of ([\d.]+:1)", "scale_out: {oversubscription: VALUE, "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "condition", "value", "keys"), BOUNDARIES)
+def test_a_printed_boundary_meets_its_condition_and_each_row_is_the_value_that_it_names(
+    key: str, condition: str, value: str, keys: str
+) -> None:
+    """116.45 Gb/s printed as 116 is a value that does not meet the condition."""
+    whole = study_of(JOB)
+    text = solve_text.solve_as_text(solve(whole, key, condition))
+    found = re.search(value, text.replace("\n", " "))
+    assert found is not None and whole.plan.step_seconds is not None, text
+    held = study_of(JOB.replace("scale_out: {", keys.replace("VALUE", found[1]))).plan
+    assert parse(condition, whole.plan.step_seconds).holds(held)
+    rows = [line.split("  ") for line in text.splitlines() if re.match(r"  [\d.]+", line)]
+    labels = [row[1] for row in rows]
+    assert len(labels) > 4 and len(set(labels)) == len(labels)
+
+
+def test_a_metric_beside_its_limit_is_printed_apart_from_it() -> None:
+    rows = ((1.0, 0.0300001, False), (2.0, 0.03, True), (3.0, 0.02, True))
+    assert solve_text._distinct_metrics(_report_of("slowdown<=3%"), rows) == ["3.00001 %", "3 %", "2 %"]
+    assert solve_text._distinct_metrics(_report_of("slowdown<=3%"), rows[1:]) == ["3 %", "2 %"]
+
+
+def _report_of(condition: str) -> SolveReport:
+    more: dict[str, Any] = {"metric": "slowdown", "metric_unit": "1"}
+    return SolveReport(
+        Tool("1", "1"), Input("x.yaml", b""), "nic_bandwidth", "B/s", condition, None, value=None, **more
+    )
+
+
 @pytest.mark.parametrize(("spec", "key", "condition", "sentence"), SENTENCES)
 def test_a_boundary_is_a_sentence_with_units(spec: str, key: str, condition: str, sentence: str) -> None:
     text = solve_text.solve_as_text(solve(study_of(spec), key, condition))

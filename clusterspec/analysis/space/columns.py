@@ -13,7 +13,7 @@ from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Found, Limi
 from clusterspec.analysis.studied import Family, SearchJob, Sharding, Space
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch.batch import Batch, RowsOfOrders
-from clusterspec.cost.batch.columns import Array, ArrayLibrary
+from clusterspec.cost.batch.columns import Array, ArrayLibrary, variant_of
 from clusterspec.cost.timing import design_tables
 from clusterspec.records import NamedTuple, replace
 
@@ -133,7 +133,7 @@ def number_column(column: object) -> Numbers:
 
 
 def _layout_variants(job: SearchJob, words: Words) -> list[Layout]:
-    layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule, recompute_layers=None)
+    layout = variant_of(job.layout, sharding=words.sharding, schedule=words.schedule, recompute_layers=None)
     words_of = ((again, parallel) for again in words.recompute for parallel in (False, True))
     return [replace(layout, recompute=again, sequence_parallel=parallel) for again, parallel in words_of]
 

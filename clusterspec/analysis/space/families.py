@@ -21,6 +21,7 @@ from clusterspec.cluster.legality import (
 )
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.columns import layout_of as with_degrees
+from clusterspec.cost.batch.columns import variant_of
 from clusterspec.records import replace
 
 # The families of legal layouts of a job. Legality is decided by `cluster.legality`, as for rules; an illegal layout is
@@ -319,7 +320,7 @@ Section = dict[str, object]
 def layout_of(job: SearchJob, choice: Choice) -> Layout:
     """The layout of a choice; the job's layout gives the settings that the search does not vary."""
     family, pipeline = choice.family, choice.pipeline
-    variant = replace(
+    variant = variant_of(
         job.layout,
         sequence_parallel=family.sequence_parallel,
         sharding=choice.sharding.kind,

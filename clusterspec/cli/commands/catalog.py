@@ -175,7 +175,7 @@ def comparison_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
     if len(args.entries) < 2:
         raise UsageFault("compare takes two entries or more")
     found = lookup.compare_all(catalog, args.entries)
-    return side_by_side_text(found), found.to_json()
+    return side_by_side_text(found, _output_width(args)), found.to_json()
 
 
 def difference_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:

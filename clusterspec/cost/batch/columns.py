@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Any, Literal, Protocol, TypeVar, cast
 
-from clusterspec.cluster.degrees import even_stages
+from clusterspec.cluster.degrees import even_stages, usual_overlap
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.layer_tables import Group, NoPathError
 from clusterspec.records import NamedTuple, replace
@@ -58,6 +58,17 @@ class ArrayLibrary(Protocol):
 
 
 # One layout of a batch, from its variant and its degrees
+
+
+def variant_of(layout: Layout, **choices: Any) -> Layout:
+    """The layout with other choices, and with the overlap that its sharding and schedule then have where the spec
+    states none.
+    """
+    changed = replace(layout, **choices)
+    usual = usual_overlap(changed.schedule, changed.sharding, changed.stack)
+    assumed = {axis: hides for axis, (hides, _) in usual.items() if f"overlap.{axis}" not in layout.stated}
+    return replace(changed, overlap=replace(changed.overlap, **assumed))
+
 
 DEGREES = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "virtual_stages", "micro_batch", "shard_group")
 """The numbers of a layout that differ within a batch, in ranks, chunks and sequences."""

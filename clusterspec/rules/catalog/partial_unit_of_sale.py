@@ -88,7 +88,7 @@ def _partial_rack_problem(cluster: Cluster, platform: Platform, severity: str) -
     if whole == cluster.all_nodes or unit == 1:
         return
     more = f" with the {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""
-    message = f"{platform.id} is sold in units of {unit} nodes: {plural(cluster.all_nodes, 'node')}{more} are a part of {whole}"
+    message = f"{platform.id} is sold in units of {unit} nodes: {plural(cluster.all_nodes, 'node')}{more} {'is' if cluster.all_nodes == 1 else 'are'} a part of {whole}"
     spares_alone = cluster.spare_nodes > 0 and cluster.nodes % unit == 0
     yield RULE.problem(
         "cluster.spare_nodes" if spares_alone else "cluster.nodes",

@@ -76,7 +76,7 @@ from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, without_fabric
 from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
-from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, plural_of_kind
+from clusterspec.rules.knowledge.purchases import counted_kind, date_of_text, is_bought, name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.quoted_fabric import pool_has_no_fabric
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
@@ -193,9 +193,7 @@ def _shortage_problem(
     least = wanted * (1.0 if kind == "node" else ENOUGH.get(kind, USUAL))
     if total >= least:
         return
-    message = (
-        f"the quote has {total:,.0f} {plural_of_kind(kind)}, and all pools need {_counted_parts_text(kind, needed)}"
-    )
+    message = f"the quote has {counted_kind(kind, total)}, and all pools need {_counted_parts_text(kind, needed)}"
     message += f": {wanted - total:,.0f} are missing"
     place = ("procurement", "quote", counted[0].index, "quantity")
     of_some = kind == "node" and total in needed.values() and are_elsewhere({"node": 1}, remarks)
@@ -206,8 +204,6 @@ def _shortage_problem(
 def _counted_parts_text(kind: str, needed: Mapping[str, int]) -> str:
     """The parts that are needed, by pool."""
     each = " + ".join(f"{count:,} ({name})" for name, count in needed.items())
-    return (
-        f"{each} = {sum_of(needed.values()):,} {plural_of_kind(kind)}"
-        if len(needed) > 1
-        else f"{each} {plural_of_kind(kind)}"
-    )
+    total = sum_of(needed.values())
+    parts = name_of_kind(kind) if total == 1 else plural_of_kind(kind)
+    return f"{each} = {total:,} {parts}" if len(needed) > 1 else f"{each} {parts}"

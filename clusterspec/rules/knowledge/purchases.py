@@ -145,6 +145,15 @@ def plural_of_kind(kind: str) -> str:
     return name + ("es" if name.endswith("switch") else "s")
 
 
+def counted_kind(kind: str, count: float) -> str:
+    """A number of parts of a kind.
+
+    >>> counted_kind("leaf_switch", 1), counted_kind("nic", 1024.0)
+    ('1 leaf switch', '1,024 NICs')
+    """
+    return f"{count:,.0f} {name_of_kind(kind) if count == 1 else plural_of_kind(kind)}"
+
+
 def name_of_kind(kind: str) -> str:
     """A kind of parts of a bill as a word for one: `leaf switch`, `NIC`."""
     return "NIC" if kind == "nic" else kind.replace("_", " ")

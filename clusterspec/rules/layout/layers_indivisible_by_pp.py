@@ -59,8 +59,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.legality import STAGE_ENDS
 from clusterspec.cluster.model import Layout
+from clusterspec.cluster.pipelines import divides_with_ends, refuses_uneven_interleaving, stages_exceed_layers
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.advice.what_if import WhatIf
@@ -84,7 +84,7 @@ def check(
     if layout.pp == 1 or written_layout.stage_layers is not None:
         return
     stages = layout.pp * layout.virtual_stages
-    if model.layers < stages and not _divides_with_ends(model, stages):
+    if stages_exceed_layers(model, layout):
         message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
         yield RULE.problem(
             "layout.pp", message, _help(what_if, legality, written_model, model, layout), severity="error"
@@ -92,33 +92,12 @@ def check(
     elif legality.breaks(RULE.name):
         assumed = f": assumed {_stage_runs_text(layout.stage_layers)} layers" if layout.stage_layers else ""
         message = f"{model.layers} layers are not divisible by pp {layout.pp}, and no `stage_layers` states the split{assumed}"
-        refused = (
-            layout.virtual_stages > 1
-            and layout.capabilities.has("requires.even_virtual_stages")
-            and _has_one_layer_kind(model)
-        )
-        severity = "error" if refused else "warning"
-        if layout.capabilities.has("stages.by_itself") or _divides_with_ends(model, stages):
+        severity = "error" if refuses_uneven_interleaving(model, layout) else "warning"
+        if layout.capabilities.has("stages.by_itself") or divides_with_ends(model, stages):
             severity = "note"
         yield RULE.problem(
             "layout.pp", message, _help(what_if, legality, written_model, model, layout), severity=severity
         )
-
-
-def _divides_with_ends(model: Model, stages: int) -> bool:
-    """Whether the layers divide over the stages with embedding, loss and layers of multi-token prediction counted as
-    layers, as published runs place them (Llama 3 405B: 126 + 2; DeepSeek-V3: 61 + 1 + 2).
-    """
-    more = model.prediction.layers if model.prediction else 0 if _has_one_layer_kind(model) else 1
-    return any((model.layers + STAGE_ENDS + also) % stages == 0 for also in (0, more))
-
-
-def _has_one_layer_kind(model: Model) -> bool:
-    """Whether all layers are of one kind.
-
-    Runs of other models give the framework an explicit stage layout, which publications often omit.
-    """
-    return model.prediction is None and model.dense_layers in {0, model.layers}
 
 
 def _fitting_stages(what_if: WhatIf, legality: Legality) -> str:

@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.legality import cuts_shard_group
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
@@ -57,7 +58,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(legality: Legality, written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
     group, ranks = written_layout.shard_group, layout.dp * layout.cp
-    if layout.sharding != "hsdp" or group is None or ranks % group == 0 or not legality.whole_world:
+    if group is None or not cuts_shard_group(layout, group) or not legality.whole_world:
         return
     divisors = [size for size in range(1, min(ranks, 4096) + 1) if ranks % size == 0]
     near = sorted(divisors, key=lambda size: (abs(size - group), -size))[:2]

@@ -45,6 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
+from clusterspec.cluster.pipelines import lacks_stages_to_interleave
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -55,14 +56,11 @@ RULE = Rule.of(__name__, "error")
 def check(written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
     if layout.virtual_stages == 1:
         return
+    if not lacks_stages_to_interleave(layout, forbids_overlap=written_layout.forbids_overlap("pp")):
+        return
     at, help_ = "layout.virtual_stages", "raise pp, or drop `virtual_stages`"
     if layout.pp == 1:
         yield RULE.problem(at, f"{layout.virtual_stages} virtual stages with pp 1: there is no pipeline", help_)
-    elif layout.pp == 2 and written_layout.forbids_overlap("pp") and _needs_overlapped_transfers(layout):
+    else:
         message = "with pp 2, the interleaved schedule needs overlapped transfers, and `overlap.pp` is false"
         yield RULE.problem(at, message, "write `overlap: {pp: true}`, or " + help_)
-
-
-def _needs_overlapped_transfers(layout: Layout) -> bool:
-    """Whether the framework interleaves two stages only with overlapped transfers."""
-    return layout.capabilities.has("requires.pp_overlap_with_two_stages")

@@ -51,6 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.pipelines import refuses_few_micro_batches
 from clusterspec.cost.formulas.pipeline import idle_share
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
@@ -66,7 +67,8 @@ def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatI
     many = layout.micro_batches
     if layout.pp == 1 or many is None or not legality.whole_world:
         return
-    if layout.schedule == "dualpipe" and (many < 2 * layout.pp or many % 2):
+    refused = refuses_few_micro_batches(layout)
+    if layout.schedule == "dualpipe" and refused:
         yield _dualpipe_problem(layout, many)
         return
     if many >= layout.pp:
@@ -78,7 +80,7 @@ def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatI
         f"{plural(many, 'micro-batch')} for {layout.pp} stages: about {percent(idle, 2)} of the pipeline schedule is idle",
         f"use a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}"
         + what_if.comparison(what_if.interleaved),
-        severity="error" if layout.capabilities.has("requires.micro_batch_per_stage") else what_if.idle_severity(idle),
+        severity="error" if refused else what_if.idle_severity(idle),
         related=[("workload.global_batch", plural(training.global_batch, "sequence"))],
     )
 

@@ -44,6 +44,7 @@ layout: {framework: maxtext, sharding: hsdp, shard_group: 64}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
@@ -60,13 +61,12 @@ def check(placements: Placements, training: Workload, cluster: Cluster, layout: 
     placement = placements.of("shard")
     if placement is None or placement.domains < 2:
         return
-    group = cluster.ranks_per_domain // layout.tp
+    group = gcd(cluster.ranks_per_domain // layout.tp, layout.dp * layout.cp)
     share = cluster.nic_share
     beyond = f"{display(share, 'B/s')} per accelerator" if share else "a network that is not described"
     message = (
         f"fsdp gathers weights over {placement.domains} slices: {beyond} between them, "
         f"{display(cluster.scale_up.bandwidth.value, 'B/s')} inside"
     )
-    yield RULE.problem(
-        "layout.sharding", message, f"write `sharding: hsdp, shard_group: {group}`, where a slice holds the states"
-    )
+    written = f"`sharding: hsdp, shard_group: {group}`" if group > 1 else "`sharding: hsdp`, and groups inside a slice"
+    yield RULE.problem("layout.sharding", message, f"write {written}, where a slice holds the states")

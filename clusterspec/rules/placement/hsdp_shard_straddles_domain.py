@@ -49,6 +49,7 @@ layout: {tp: 1, sharding: hsdp, shard_group: 8}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
@@ -70,7 +71,11 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, what_if: Wha
     own = max(1, domain // layout.tp)
     if block % domain:
         message = f"{straddling_groups(placement)}: {layout.shard_group} ranks × tp {layout.tp} = {block} is neither a divisor nor a multiple of the domain of {domain}"
-        yield RULE.problem("layout.shard_group", message, f"write `shard_group: {own}`, the ranks of a domain over tp")
+        inside = gcd(own, layout.dp * layout.cp)
+        which = (
+            ", the ranks of a domain over tp" if inside == own else ", which a domain holds and dp × cp divides into"
+        )
+        yield RULE.problem("layout.shard_group", message, f"write `shard_group: {inside}`{which}")
         return
     fits = what_if.fitting_alternatives([{"shard_group": own}]) if (layout.dp * layout.cp) % own == 0 else []
     if fits and (what_if.saved_share(fits[0]) or 0) > 0:

@@ -160,7 +160,7 @@ from clusterspec.rules.knowledge.fabric_parts import (
 )
 from clusterspec.rules.knowledge.market import is_minor_cabling
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
-from clusterspec.rules.knowledge.purchases import is_bought, name_of_kind, plural_of_kind
+from clusterspec.rules.knowledge.purchases import counted_kind, is_bought, name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.quoted_fabric import is_quoted_without_fabric
 from clusterspec.rules.knowledge.quoted_readings import (
     OF_ENDPOINT,
@@ -270,7 +270,9 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
             )
             return
     if offered:
-        yield from _difference_problem(unit, total, needed, _quantity_path(offered[0]), surplus="warning")
+        yield from _difference_problem(
+            f"{total:,.0f} {unit}", total, needed, _quantity_path(offered[0]), surplus="warning"
+        )
 
 
 def _count_problem(
@@ -284,7 +286,7 @@ def _count_problem(
     least = needed * (1.0 if cabling and exact else ENOUGH.get(kind, 1.0))
     guessed = guessed or (cabling and not exact and offered_quantity(counted) >= FAR * needed)
     yield from _difference_problem(
-        plural_of_kind(kind),
+        counted_kind(kind, offered_quantity(counted)),
         offered_quantity(counted),
         needed,
         _quantity_path(counted[0]),
@@ -302,7 +304,7 @@ def _surplus_severity(total: float, needed: int, far: str) -> str:
 
 
 def _difference_problem(
-    name: str,
+    counted: str,
     total: float,
     needed: int,
     at: tuple[str | int, ...],
@@ -312,12 +314,12 @@ def _difference_problem(
 ) -> Iterator[Problem]:
     """The problem with the total of a kind that is below the least, or so far above the bill that it has ``surplus``."""
     if total < (needed if least is None else least):
-        message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}: {needed - total:,.0f} {'is' if needed - total == 1 else 'are'} missing"
+        message = f"the quote has {counted}, and the design needs {needed:,}: {needed - total:,.0f} {'is' if needed - total == 1 else 'are'} missing"
         if guessed:
             message += "; the count rests on parts that the spec leaves open, or on a way of counting"
         yield RULE.problem(at, message, HELP, severity="warning" if guessed else "error")
     elif total > SURPLUS * needed:
-        message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}"
+        message = f"the quote has {counted}, and the design needs {needed:,}"
         yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity=surplus)
 
 
@@ -348,7 +350,7 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
         total = offered_quantity(offered)
         if each and offered and total >= INCLUDED * each * cluster.all_nodes:
             parts = plural_of_kind(kind)
-            message = f"the quote has {total:,.0f} {parts} beside the nodes, and a {cluster.platform.name} includes {each} {parts}"
+            message = f"the quote has {counted_kind(kind, total)} beside the nodes, and a {cluster.platform.name} includes {each} {parts}"
             help_ = f"remove the line, unless the quote has nodes without {parts}"
             yield RULE.problem(_quantity_path(offered[0]), message, help_, severity="warning")
 

@@ -58,7 +58,7 @@ from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.failures import poisson_percentile
-from clusterspec.rules.knowledge.purchases import plural_of_kind
+from clusterspec.rules.knowledge.purchases import name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
@@ -97,7 +97,7 @@ def check(
         needed, total = poisson_percentile(mean, stock.percentile), offered_quantity(own)
         if total < needed:
             parts = plural_of_kind(kind)
-            message = f"{total:,.0f} spare {parts} are quoted: of {number:,} {parts}, {plain(mean, 3)} fail in {stock.lead_time.written} on average, and {needed:,} suffice with a probability of {percent(stock.percentile)}"
+            message = f"{total:,.0f} spare {parts if total != 1 else name_of_kind(kind)} {'is' if total == 1 else 'are'} quoted: of {number:,} {parts}, {plain(mean, 3)} fail in {stock.lead_time.written} on average, and {needed:,} suffice with a probability of {percent(stock.percentile)}"
             at = ("procurement", "quote", own[0].index, "quantity")
             yield RULE.problem(at, message, f"order {needed:,}")
 
