@@ -183,7 +183,12 @@ class LayoutTiming:
 
     @property
     def layer_by_layer(self) -> bool:
-        return self.layout.sharding in LAYER_BY_LAYER and not is_divided(self.layout.pp)
+        """Whether each micro-batch gathers weights or reduces gradients: not where the framework keeps both whole in
+        pipelines.
+        """
+        stack, sharding = self.tables.software.stack, self.layout.sharding
+        kept = is_divided(self.layout.pp) and stack.memory_of(sharding).kept_in_pipelines
+        return sharding in LAYER_BY_LAYER and not kept
 
     @property
     def reduces_once(self) -> bool:
