@@ -45,15 +45,15 @@ layout: {framework: megatron-core, tp: 1, pp: 2, sharding: fsdp, recompute: full
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
-workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 512}
-layout: {framework: torchtitan, tp: 1, pp: 2, sharding: fsdp, recompute: full, micro_batch: 1}
+workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 128}
+layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}
 ```
 
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
-workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 128}
-layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}
+workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 512}
+layout: {framework: torchtitan, tp: 1, pp: 2, sharding: fsdp, recompute: full, micro_batch: 1}
 ```
 
 ## Sources

@@ -51,17 +51,16 @@ layout: {framework: torchtitan, tp: 1, pp: 2, sharding: fsdp, gradient_sync: mic
 
 ```yaml
 clusterspec: 1
-cluster: {platform: dgx-h100, nodes: 2}
-workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
-layout: {framework: megatron-core, tp: 1, pp: 2, sharding: fsdp, gradient_sync: micro-batch}
-```
-
-
-```yaml
-clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
 workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256, precision: fp8, recipe: delayed}
 layout: {framework: megatron-core, ep: 8, dispatcher: deepep}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {framework: megatron-core, tp: 1, pp: 2, sharding: fsdp, gradient_sync: micro-batch}
 ```
 
 ## Sources
