@@ -106,7 +106,9 @@ RANGES = {
     "attention": _TENSORS,
     "quantized attention output": _TENSORS,
     "softmax": _TENSORS,
-    "scores": Range(0.4, 1.1, "fused kernels store two of the five bytes per score, unfused ones an additional copy"),
+    "scores": Range(
+        0.4, 1.1, "fused kernels store one copy, two of the five bytes in 16 bits; unfused ones an additional copy"
+    ),
     "attention gate": _TENSORS,
     "compressed latents": _TENSORS,
     "sparse index": Range(0.5, 1.5, "kernels store the selected tokens or select them again"),
