@@ -162,6 +162,12 @@ class ServingSoftware:
     """Where the norm after an all-reduce is a kernel of its own, and the all-reduce is by the kernels of the software:
     with ``grouped`` or ``latent`` attention, ``on`` an architecture or on all.
     """
+    separate_kernels: Mapping[str, int] = field(default_factory=dict)
+    """Kernels between the GEMMs of one layer that later releases fuse: in layers with ``latent`` attention, or with it
+    ``on`` an architecture, and beside them in those with ``latent experts``, in models with latent attention.
+    """
+    uncaptured: frozenset[str] = frozenset()
+    """Where decoding is launched kernel by kernel unless a spec says otherwise: models with ``latent`` attention."""
     window_tokens: float = 0.0
     """Tokens for which the cache of a layer with a window has space, over those of a layer without; at least its
     window.
@@ -361,6 +367,8 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),
         without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
         separate_norms=frozenset(read.texts(f"{SERVING}.separate_norms")),
+        separate_kernels=dict(_separate_kernels(text) for text in read.texts(f"{SERVING}.separate_kernels")),
+        uncaptured=frozenset(read.texts(f"{SERVING}.uncaptured")),
         window_tokens=read.number(f"{SERVING}.window_tokens") or 0.0,
         state_pool=read.number(f"{SERVING}.state_pool") or 0.0,
         state_slots=read.number(f"{SERVING}.state_slots") or 1.0,
@@ -406,3 +414,13 @@ def _expert_tiles(text: str) -> tuple[str, tuple[int, int]]:
     numbers, _, architecture = text.partition(" on ")
     hidden, _, network = numbers.partition(", ")
     return architecture, (int(hidden), int(network))
+
+
+def _separate_kernels(text: str) -> tuple[str, int]:
+    """Where a number of kernels is, and that number, as written.
+
+    >>> _separate_kernels("22 latent on gfx942")
+    ('latent on gfx942', 22)
+    """
+    number, _, where = text.partition(" ")
+    return where, int(number)

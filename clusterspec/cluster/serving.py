@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from clusterspec.catalog.entries import Accelerator
+from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import ServingSoftware, Stack
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.requests import (
@@ -52,11 +53,16 @@ USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=C
 
 
 def resolve_serving(
-    section: ServingSpec, experts: int, stack: Stack | None, accelerator: Accelerator | None, log: ResolutionLog
+    section: ServingSpec,
+    model: Model | None,
+    stack: Stack | None,
+    accelerator: Accelerator | None,
+    log: ResolutionLog,
 ) -> Serving | None:
-    """The requests; None, with a problem, if their lengths are not known. ``experts`` belong to a layer; defaults
-    of software may depend on the ``accelerator``.
+    """The requests; None, with a problem, if their lengths are not known. Defaults of software may depend on the
+    ``model`` and on the ``accelerator``.
     """
+    experts, latent = (model.experts, model.latent) if model is not None else (0, False)
     section = _with_highest_rate(_with_traced_requests(section, log), log)
     prompt, answer = _stated_lengths(section, log)
     if prompt is None or answer is None:
@@ -78,6 +84,7 @@ def resolve_serving(
         targets=tuple(_resolved_targets(targets, percentile)),
         percentile=percentile,
         **_batching_settings(section, stack, accelerator, log),
+        captured_graphs=_captures_graphs(section, stack, bool(latent), log),
         max_sequences=section.max_sequences,
         prefill=_resolved_engines(sides.prefill, "prefill", experts, section, log) if sides else None,
         decode=_resolved_engines(sides.decode, "decode", experts, section, log) if sides else None,
@@ -137,10 +144,18 @@ def _batching_settings(
         "raised": section.memory_fraction is None
         and (section.concurrency is not None or section.request_rate is not None)
         and not at_once,
-        "captured_graphs": log.written_or_assumed(
-            section.captured_graphs, f"{KEY}.captured_graphs", True, "the default of serving frameworks"
-        ),
     }
+
+
+def _captures_graphs(section: ServingSpec, stack: Stack | None, latent: bool, log: ResolutionLog) -> bool:
+    """Whether steps of decoding are launched as captured graphs: as written, else by default but where the software
+    does not for ``latent`` attention.
+    """
+    if latent and stack is not None and stack.serving is not None and "latent" in stack.serving.uncaptured:
+        why = f"the default of {stack.name} for models with latent attention"
+        return log.written_or_assumed(section.captured_graphs, f"{KEY}.captured_graphs", False, why)
+    why = "the default of serving frameworks"
+    return log.written_or_assumed(section.captured_graphs, f"{KEY}.captured_graphs", True, why)
 
 
 def _resolved_day(section: ServingSpec, load: str, log: ResolutionLog) -> Day | None:

@@ -169,7 +169,7 @@ def _workload_size(
     if kind == "serve" and section.serving is not None:
         from clusterspec.cluster.serving import resolve_serving  # a training plan needs none of it
 
-        serving = resolve_serving(section.serving, model.experts if model else 0, stack, accelerator, log)
+        serving = resolve_serving(section.serving, model, stack, accelerator, log)
         return serving, _Size(serving.tokens, serving.concurrency or 1) if serving else None
     if log.unreadable((*WORKLOAD_PATH, "kind")) and None in (section.sequence_length, section.global_batch):
         return None, None  # what it needs depends on its kind

@@ -63,7 +63,10 @@ def _serving_assumptions(plan: Plan, times: ServingTimes) -> Iterator[Assumption
     compiled = compiled_figure(layout.stack, layout.software_year)
     sent = sending_figure(layout.stack) if layout.tp > 1 else None
     launches = (AHEAD, *(one for one in (compiled, sent) if one is not None))
-    figures = (*host_figures(layout.stack, cluster.accelerator.architecture), *launches, *ASSUMED, *first)
+    workload = plan.design.workload
+    latent = workload is not None and bool(workload.model.latent)
+    host = host_figures(layout.stack, cluster.accelerator.architecture, latent=latent)
+    figures = (*host, *launches, *ASSUMED, *first)
     return _assumed_figures((one.origin.key, one) for one in figures if isinstance(one.origin, Assumed))
 
 

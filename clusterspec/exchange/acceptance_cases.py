@@ -141,13 +141,70 @@ def evaluate(
     """The outcome of every test, and the logs that belong to no test, with the reason."""
     from clusterspec.exchange.measurements import series_description
 
-    series = [(log, each) for log, benchmark in logs for each in benchmark.series]
+    series, unused = _single_runs(logs)
     digests = {log: benchmark.sha256 for log, benchmark in logs}
     outcomes = tuple(_logged_outcome(test, series, digests) for test in tests)
-    unused = [
-        (log, series_description(each)) for log, each in series if not any(_measures_test(each, test) for test in tests)
-    ] + [(log, benchmark.reason_without_series) for log, benchmark in logs if not benchmark.series]
+    unused += [
+        (log, f"{series_description(each)}{_unlike_nodes(each, tests)}")
+        for log, each in series
+        if not any(_measures_test(each, test) for test in tests)
+    ]
+    unused += [(log, benchmark.reason_without_series) for log, benchmark in logs if not benchmark.series]
     return outcomes, tuple(unused)
+
+
+CLOSE = 0.02
+"""Relative difference up to which a bus bandwidth is that of its time: both are rounded."""
+
+
+def _single_runs(
+    logs: Sequence[tuple[str, Benchmark]],
+) -> tuple[list[tuple[str, Series]], list[tuple[str, str]]]:
+    """The series of different runs, and the logs that repeat the figures of an earlier one or contradict themselves."""
+    found: list[tuple[str, Series]] = []
+    unused: list[tuple[str, str]] = []
+    first: dict[object, int] = {}
+    for number, (log, benchmark) in enumerate(logs):
+        for each in benchmark.series:
+            points = tuple((point.size, point.seconds, point.busbw) for point in each.points)
+            origin = first.setdefault((each.collective, each.ranks, points), number)
+            if origin != number:
+                unused.append((log, f"its figures are those of {logs[origin][0]}: one run counts once"))
+            elif wrong := _contradicting_line(each):
+                unused.append((log, f"line {wrong}: the bus bandwidth does not follow from the size and the time"))
+            else:
+                found.append((log, each))
+    return found, unused
+
+
+def _contradicting_line(series: Series) -> int:
+    """The first line whose bus bandwidth is above that of its size and time on the ranks of its log; 0 without one."""
+    from clusterspec.logs.benchmark import bus_factor
+
+    if series.collective is None or series.ranks is None or series.ranks < 2 or series.jobs > 1:
+        return 0
+    factor = bus_factor(series.collective, series.ranks)
+    return next(
+        (
+            point.line
+            for point in series.points
+            if point.seconds and point.busbw > factor * point.size / point.seconds * (1 + CLOSE) + ROUNDING
+        ),
+        0,
+    )
+
+
+ROUNDING = 0.05e9
+"""B/s by which a printed bandwidth may be rounded."""
+
+
+def _unlike_nodes(series: Series, tests: Sequence[AcceptanceCase]) -> str:
+    """The nodes of a series that has the collective and the ranks of a test, and other nodes; else empty."""
+    alike = (test for test in tests if (test.collective, test.ranks) == (series.collective, series.ranks))
+    test = next(alike, None)
+    if test is None or series.nodes is None or series.nodes == test.nodes:
+        return ""
+    return f" of {plural(series.nodes, 'node')}, and the test is of {test.nodes}"
 
 
 def _logged_outcome(

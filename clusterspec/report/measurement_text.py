@@ -263,7 +263,7 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
     for why in reasons:
         names = ", ".join(name for name, own in report.unmeasured.items() if own == why)
         lines += [*wrapped_lines(f"{names}: a pass is weak evidence: {why}.", ink.measure), ""]
-    lines += [plain_line(f"{log}: belongs to no test: {why}") for log, why in report.unused]
+    lines += [plain_line(f"{log}: not counted: {why}") for log, why in report.unused]
     lines += _changed_lines(report, ink)
     lines += [plain_line(each) for each in _range_lines(report)]
     count = {status: sum(test.status == status for test in report.tests) for status in ("pass", "fail", "not-run")}

@@ -16,7 +16,7 @@ from clusterspec.exchange.acceptance_cases import AcceptanceCase, acceptance_cas
 from clusterspec.exchange.exporters.acceptance_runs import SECONDS_A_SWEEP, repetition_count, threshold_lines
 from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
+from clusterspec.logs.benchmark import Benchmark, Series, SizePoint, bus_factor
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.records import replace
 from clusterspec.studies import study_text
@@ -30,6 +30,14 @@ RACKS = "clusterspec: 1\ncluster: {platform: gb200-nvl72, nodes: 72}\n"
 TEST = "  - {{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s{0}}}\n"
 
 
+def run(
+    rate: float, number: int, *, collective: str = "all-reduce", size: float = 2.0**33, ranks: int = 32
+) -> SizePoint:
+    """A size at a bus bandwidth in B/s; no two runs take the same time to a millionth."""
+    time = bus_factor(collective, ranks) * size / rate
+    return SizePoint(size, time * (1 + number * 1e-6), rate, 1)
+
+
 def outcomes(
     extra: str, rates: list[float], *, size: float = 2.0**33, ranks: int = 32, wrong: int = 0
 ) -> list[tuple[str, float | None]]:
@@ -37,7 +45,9 @@ def outcomes(
     logs = [
         (
             f"{n}.log",
-            Benchmark("t", (Series("all-reduce", ranks, None, (SizePoint(size, 1.0, rate * 1e9, 1),), wrong=wrong),)),
+            Benchmark(
+                "t", (Series("all-reduce", ranks, None, (run(rate * 1e9, n, size=size, ranks=ranks),), wrong=wrong),)
+            ),
         )
         for n, rate in enumerate(rates)
     ]
@@ -82,7 +92,7 @@ def test_the_rule_of_a_test_decides(extra: str, rates: list[float], expected: st
 )
 def test_the_reason_of_an_outcome_counts_its_runs(extra: str, rates: list[float], measured: float, why: str) -> None:
     tests = acceptance_cases(study_text(f"{BASE}acceptance:\n{TEST.format(extra)}", SETTINGS).design)[0]
-    series = (Series("all-reduce", 32, None, (SizePoint(2.0**33, 1.0, rate * 1e9, 1),)) for rate in rates)
+    series = (Series("all-reduce", 32, None, (run(rate * 1e9, n),)) for n, rate in enumerate(rates))
     (found,), unused = evaluate(tests, [(f"{n}.log", Benchmark("t", (one,))) for n, one in enumerate(series)])
     assert found.measured == pytest.approx(measured)
     assert (found.threshold, found.why) == (340e9, why)
@@ -129,12 +139,41 @@ def test_a_test_is_found_under_the_size_that_its_benchmark_prints() -> None:
     tests, _, _ = acceptance_cases(study_text(RACKS, SETTINGS).design)
     gather = next(test for test in tests if test.collective == "all-gather")
     for size, status in ((gather.size - 512, "pass"), (gather.size, "pass"), (gather.size - 1024, "not-run")):
-        points = (SizePoint(size, 1.0, 2 * gather.threshold, 1),)
+        points = (run(2 * gather.threshold, 0, collective="all-gather", size=size, ranks=288),)
         log_of_size = Benchmark("t", (Series("all-gather", 288, None, points),))
         assert evaluate([gather], [("a.log", log_of_size)])[0][0].status == status
     design = ExportInput(study_text(RACKS, SETTINGS).design)
     for kind, text in (("mpijob", "-v size=8589934080 "), ("superbench", r"allgather_(\d+_\d+:)?8589934080_busbw")):
         assert text in str(exporter_of(kind).write(design).content)
+
+
+def test_a_run_counts_once() -> None:
+    """Copies of a log, whatever their names, are one run of the three that are demanded."""
+    tests = acceptance_cases(study_text(f"{BASE}acceptance:\n{TEST.format(', pass: 3 of 3')}", SETTINGS).design)[0]
+    same = Benchmark("t", (Series("all-reduce", 32, 4, (run(350e9, 0),)),))
+    other = Benchmark("t", (Series("all-reduce", 32, 4, (run(350e9, 1),)),))
+    (found,), unused = evaluate(tests, [("a.log", same), ("a.log", same), ("b.log", same), ("c.log", other)])
+    assert (found.status, found.why) == ("not-run", "2 of 3 runs found")
+    assert unused == tuple((log, "its figures are those of a.log: one run counts once") for log in ("a.log", "b.log"))
+
+
+@pytest.mark.parametrize(
+    ("busbw", "status"), [(350e9, "pass"), (356e9, "pass"), (364e9, "not-run"), (700e9, "not-run")]
+)
+def test_a_bus_bandwidth_follows_from_the_time(busbw: float, status: str) -> None:
+    """8 GiB in 47.55 ms on 32 ranks are 180.6 GB/s, and 350 GB/s on the bus; 2 % is rounding."""
+    tests = acceptance_cases(study_text(f"{BASE}acceptance:\n{TEST.format('')}", SETTINGS).design)[0]
+    point = replace(run(350e9, 0), busbw=busbw)
+    (found,), unused = evaluate(tests, [("a.log", Benchmark("t", (Series("all-reduce", 32, 4, (point,)),)))])
+    assert found.status == status
+    why = "line 1: the bus bandwidth does not follow from the size and the time"
+    assert [said for _, said in unused] == ([] if status == "pass" else [why])
+
+
+def test_the_nodes_of_a_log_that_are_not_those_of_its_test_are_named() -> None:
+    tests = acceptance_cases(study_text(f"{BASE}acceptance:\n{TEST.format('')}", SETTINGS).design)[0]
+    _, unused = evaluate(tests, [("a.log", Benchmark("t", (Series("all-reduce", 32, 3, (run(350e9, 0),)),)))])
+    assert unused == (("a.log", "all-reduce on 32 ranks of 3 nodes, and the test is of 4"),)
 
 
 def test_wrong_results_fail_whatever_their_speed() -> None:

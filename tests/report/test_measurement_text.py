@@ -106,7 +106,7 @@ def test_an_acceptance_lists_and_counts_its_tests() -> None:
         "Acceptance tests of the spec; bus bandwidth in GB/s",
         "test at least measured status why",
         *("one 100.0 110.0 pass", "two 1,000.0 990.0 fail below", "three 50.0 not run no log"),
-        "c.log: belongs to no test: no test of 4 nodes",
+        "c.log: not counted: no test of 4 nodes",
         "1 passed, 1 failed, 1 not run",
     ]
     earlier = replace(report, stated=False, earlier={"one": 100e9, "two": None})

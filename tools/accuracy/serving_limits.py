@@ -128,10 +128,9 @@ place of 31; neutral on the fitted side), a factor for small experts with the ne
 to 41.6 %).
 
 Not mended: DeepSeek of MLPerf v5.1 (server at 0.38 to 0.55 of the published time per output token; CUTLASS as the
-default of its release explains a tenth); DeepSeek on the releases of February 2025 (61 plans of two sources, 1.5 times
-the throughput in the median: no kernels of these were measured); sampling with top-k and top-p, which sorts 131,072
-logits in 17 to 19 us a sequence before vLLM's pull request 40376 and which no key of a spec states, a quarter of the
-75 to 120 us a sequence that ML.ENERGY's plans are too fast.
+default of its release explains a tenth); sampling with top-k and top-p, which sorts 131,072 logits in 17 to 19 us a
+sequence before vLLM's pull request 40376 and which no key of a spec states, a quarter of the 75 to 120 us a sequence
+that ML.ENERGY's plans are too fast.
 
 Formulas and `simulate` agree on 95 of the plans that this changed: by source, times per output token and throughput
 within 3 % in the median (one source of two plans within 11), first tokens within 7 (another within 14). Four of
@@ -143,6 +142,44 @@ of 128 equal requests on them 33 ms a token (before 123), and throughput is with
 up to three times). Kimi-K2 of vLLM's recipes went from 0.64 to 1.8 s (published 1.93), first tokens with experts of
 the fitted side from 41.3 to 40.8 %; on the held-out side nothing changed by 0.1 %. First tokens of such loops in later
 rounds stay up to half too short.
+
+### Releases of early 2025, and depths of products
+
+On 28 November 2026 the releases that first served DeepSeek-V3 were read again (packages of SGLang 0.4.1 and 0.4.3 and
+vLLM 0.7.3 on PyPI; TensorRT-LLM pull request 5480; README of dstackai/benchmarks at 209ca6f). TensorRT-LLM 0.17 to 0.21
+captured no graphs on PyTorch, which DeepSeek ran on: with 0.8 ms a layer (AIConfigurator) times per output token that
+were predicted 1.7 to 4.6 times too fast are within 15 %, throughput up to 64 requests within 5 %. SGLang and vLLM ran
+positions, conversions to 8 bits and the selection of experts as 30 to 50 PyTorch operations a layer. SGLang 0.4.1
+captured no graphs of DeepSeek-V3, and two sources were entered with ranks that their commands do not have: 64 on eight
+accelerators, and experts divided whole where `--enable-dp-attention` alone slices all of them. With `ep: 1` attention
+replicas now gather each token once. On the fitted side times per output token with experts went from 36.5 to 29.0 % in
+the median, first tokens from 50.6 to 45.2, throughput from 61.4 to 48.5; no held-out plan changed. Up to 0.5.12 SGLang
+still runs positions as PyTorch operations on ROCm, and on MI300X converts both absorbed matrices to 16 bits in every
+step (16 kernels a layer): times per output token with experts went from 28.0 to 27.2 % (p90 65.1 to 60.3; after the
+change below) and held out from 16.7 to 16.6 (mean 27.3 to 27.1), throughput of InferenceX from 13.3 to 12.4 in the
+mean. Left are SGLang 0.4 (0.43 to 0.55 of the published time per output token), MI300X with few requests (0.38 to 0.74:
+what a small kernel costs there was not found), prompts (a half to an eighth: no kernels of those releases were
+measured) and caches: TensorRT-LLM 0.17 holds 350,000 tokens whatever the length of answers, vLLM 0.7.4 some 200,000,
+half of the predicted.
+
+A product of few tiles takes a time for each element along which it sums: 1.1 ns in blocks of FP8 on Hopper, 0.85 on
+B200, 0.63 in 4 bits (1.8 by TensorRT-LLM), by all releases in aiconfigurator at 095f58a5; products in 16 bits divide
+the depth. 512 columns of 7,168 elements take 12 us, where weights and floor are 5.3; a module of latent attention with
+16 heads takes 39 us on B200 in 16 bits, 46 to 54 in blocks of FP8 with half of the bytes, and 57 to 64 in NVFP4
+(mla_generation_module, TensorRT-LLM 1.3), where 36 us were predicted in FP8 and 40 are now. Nothing was fitted. On the
+fitted side times per output token of dense models went from 13.8 to 10.2 % in the median (MLPerf v5.1 from 23.6 to
+16.9) and with experts from 29.0 to 28.0; those of `serving.csv` from 10.1 to 9.3 and from 8.4 to 9.2 % (mean 18.2 to
+18.1). Held out, times per output token with experts went from 16.4 to 16.7 % (bias -1.4 to -0.1), throughput with
+experts from 11.2 to 11.3 (bias +3.6 to +2.8), of dense models from 10.1 to 10.3. The 992 plans went from 10.5 to 10.7 %
+(times per output token with experts from 6.7 to 7.0 and, on separate engines, 9.6 to 9.9, both too slow by 1.7 and 2.9
+%; dense 7.2 to 7.0, batches 11.6 to 10.9). Shared experts are left out, as they run beside routed ones: with them they
+go to 10.9 %.
+
+Refused: passes over copies of a rank's own experts alone under tp with ep. vLLM writes zeros for the copies of other
+ranks and sums all (fused_moe.py, write_zeros_to_output; moe_sum); with SGLang and TensorRT-LLM alone, which skip them,
+first tokens of `serving.csv` go from 18.1 to 18.9 % and held out from 26.5 to 26.2. And a wait for the host in steps
+beyond the largest captured graph (512 tokens in vLLM, 8 to 512 sequences in SGLang, server_args.py): with the 64 to 72
+us a kernel of SGLang's pull request 1401 it binds in no published plan.
 
 ### Formulas and simulation
 

@@ -23,8 +23,8 @@ Made by `make docs`; the figures below are computed from `tests/prose/claims.tom
 `clusterspec check notes.md` (and `.txt`) compares the quantities of a document with the catalog and with each
 other: figures in sentences, lists and tables, with their part, direction and scope; sums and conversions stated in the
 text; ratios between tiers; figures of collectives and bisections; numbers of accelerators and NICs stated of one
-machine. Fenced code, comments and addresses are skipped. The `description` of a spec is compared in the same way, where it
-states a bandwidth or a peak; a sentence of it that names no part is about the nodes of the spec.
+machine. Fenced code, comments and addresses are skipped. The `description` of a spec is compared in the same way, where
+it states a bandwidth or a peak; a sentence of it that names no part is about the nodes of the spec.
 
 A search of folders checks running text only where the configuration includes it: `text = ["docs/**/*.md"]` in
 `clusterspec.toml` names the files, as in `.gitignore`, and `clusterspec check .` then checks them with the specs.

@@ -99,15 +99,16 @@ class Engine:
         expert_precision, expert_peak = _expert_gemm_peak(workload, rates, (precision, peak))
         ranks = layout.tp * layout.attention_dp
         share = parameters.rank_share(model, layout, (whole,))
-        gemms = {"weights": share.dense + share.replicated, "gemms": dense_gemms(model, whole)}
-        products = dense_products(model, whole, layout.tp, **gemms)
+        weights = share.dense + share.replicated
+        products = dense_products(model, whole, layout.tp, weights=weights, gemms=dense_gemms(model, whole))
+        host = layout.stack, chip.architecture, layout.software_year, layout.tp
         return cls(
             cluster=cluster,
             workload=workload,
             layout=layout,
             replicas=replicas,
             rates=rates,
-            habits=HostOverhead.of(layout.stack, cluster.accelerator.architecture, layout.software_year, layout.tp),
+            habits=HostOverhead.of(*host, latent=bool(model.latent)),
             whole=whole,
             share=share,
             expert=counted.expert,
@@ -139,8 +140,8 @@ class Engine:
     def times(self, number: int) -> Engine:
         """The same engine with another number of replicas; both share the timed steps."""
         other = replace(self, replicas=number)
-        object.__setattr__(other, "steps", self.steps)
-        object.__setattr__(other, "contexts", self.contexts)
+        for name in ("steps", "contexts"):
+            object.__setattr__(other, name, getattr(self, name))
         return other
 
     @property
@@ -175,12 +176,11 @@ class Engine:
         """One step that decodes ``sequences`` on every attention rank, ``tokens`` of each: one plus drafted ones."""
         key = (sequences, context, tokens)
         if key not in self.steps:
-            ranks, most = float(self.layout.attention_dp), max(1.0, sequences * self.layout.attention_dp)
-            mean = max(1.0, sequences)
+            ranks, mean = float(self.layout.attention_dp), max(1.0, sequences)
+            most = max(1.0, sequences * ranks)
             read = cache_reading_parts(self, mean, context, tokens, most=most)
-            repeated = (repeated_reads(self, part, self.reads_of_cache) for part in read)
+            repeated, every = (repeated_reads(self, part, self.reads_of_cache) for part in read), mean * tokens
             attention = (*repeated, *absorbed_parts(self, mean, tokens, most=most))
-            every = mean * tokens
             self.steps[key] = StepTime.of(step_parts(self, every, every, attention, min(ranks, most)))
         return self.steps[key]
 

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.balance import Placed
     from clusterspec.cost.serving.engine import Engine
 
+GATHERED_BYTES = 4.0
+"""Bytes of an element that is gathered and scattered in 16 bits where every rank has a slice of every expert (SGLang
+0.4.3, python/sglang/srt/models/deepseek_v2.py, all_gather; vLLM, distributed/device_communicators/all2all.py,
+AgRsAll2AllManager).
+"""
+
 
 def expert_read_rate(engine: Engine) -> float:
     """B/s at which kernels of experts read weights: no more than the compute units convert on load."""
@@ -103,7 +109,8 @@ def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ..
     """Dispatch and combine on the slowest rank, where the ranks of an engine hold different tokens.
 
     Each of ``busy`` attention ranks sends ``tokens``. A rank finishes when it has sent its own tokens and received
-    those for its experts; if few ranks have tokens, sending takes longer.
+    those for its experts; if few ranks have tokens, sending takes longer. Where every rank has a slice of every expert
+    instead, all ranks gather all tokens, and the sums of their slices are scattered.
     """
     links, expert_layers = engine.exchange_links, engine.whole.moe_layers
     if not expert_layers or links is None:
@@ -111,22 +118,28 @@ def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ..
     line = links.inside * engine.rates.single.get("exchange.line", constants.EXCHANGE_LINE.value)
     if links.domains > 1:
         line = links.between * engine.rates.single.get("exchange.network", constants.NETWORK.value)
-    least = min(tokens, float(constants.LOW_LATENCY_TOKENS))
-    kinds = [_low_latency_copies(engine, least, busy)]
-    if uses_throughput_kernels(tokens):  # no sooner than the others with the most tokens that those take
-        kinds.append(_forwarded_copies(engine, tokens, busy))
-    fullest, copies = max(kinds, key=lambda sent: sent[0] * sent[1])
+    fullest, copies = _sent_copies(engine, tokens, busy)
     numbers = {
         "layers": float(expert_layers),
         "latency": _exchange_latency(engine, links.domains),
         "tokens": fullest,
         "copies": copies,
         "hidden": float(engine.model.hidden),
-        "bytes_each": constants.EXCHANGE_BYTES,
+        "bytes_each": constants.EXCHANGE_BYTES if engine.layout.ep > 1 else GATHERED_BYTES,
         "bandwidth": line,
     }
     origins = table_origins(engine.rates.table, latency="exchange.latency", bandwidth="exchange.line")
     return (Part("expert_exchange", expert_exchange_time, numbers, origins),)
+
+
+def _sent_copies(engine: Engine, tokens: float, busy: float) -> tuple[float, float]:
+    """Tokens of the fullest rank, and copies of each that it sends or receives."""
+    if engine.layout.ep == 1:
+        return tokens * busy, 1 - 1 / engine.layout.attention_dp
+    kinds = [_low_latency_copies(engine, min(tokens, float(constants.LOW_LATENCY_TOKENS)), busy)]
+    if uses_throughput_kernels(tokens):  # no sooner than the others with the most tokens that those take
+        kinds.append(_forwarded_copies(engine, tokens, busy))
+    return max(kinds, key=lambda sent: sent[0] * sent[1])
 
 
 def uses_throughput_kernels(tokens: float) -> bool:

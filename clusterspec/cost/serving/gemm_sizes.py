@@ -13,12 +13,14 @@ from clusterspec.standard import sum_of
 class Products(NamedTuple):
     """GEMMs of equal size: the ``weights`` of each on one rank, and their ``number`` in one pass through all layers.
 
-    An all-reduce over the tensor-parallel ranks follows each of them if they are ``reduced``.
+    An all-reduce over the tensor-parallel ranks follows each of them if they are ``reduced``. Each element of a result
+    is a sum of ``depth`` products; 0 where it is not known, and where other kernels run at the same time.
     """
 
     weights: float
     number: float
     reduced: bool = False
+    depth: float = 0.0
 
 
 def dense_products(model: Model, whole: Chunk, tp: int, *, weights: float, gemms: float) -> tuple[Products, ...]:
@@ -40,32 +42,33 @@ def dense_products(model: Model, whole: Chunk, tp: int, *, weights: float, gemms
 def _known_products(model: Model, whole: Chunk, tp: int) -> tuple[Products, ...]:
     kinds = () if model.compressed else ((Mixer.FULL, whole.full_layers), (Mixer.WINDOW, whole.window_layers))
     attention = (
-        Products(weights, float(layers), reduced)
+        Products(weights, float(layers), reduced, depth)
         for mixer, layers in kinds
         if layers
-        for weights, reduced in _attention_products(model_of_mixer(model, mixer), tp)
+        for weights, reduced, depth in _attention_products(model_of_mixer(model, mixer), tp)
     )
     networks = ((model.ffn_hidden, whole.dense_layers, True), (model.shared_width, whole.moe_layers, False))
     dense = (
-        Products(float(matrices * model.hidden * width) / tp, float(layers), reduced and last)
-        for width, layers, reduced in networks  # an all-reduce follows the sum with the routed experts
+        Products(float(matrices * model.hidden * width) / tp, float(layers), alone and last, depth if alone else 0.0)
+        for width, layers, alone in networks  # shared experts run beside routed ones, and are reduced with their sum
         if width and layers
-        for matrices, last in ((model.ffn_matrices - 1, False), (1, True))
+        for matrices, last, depth in ((model.ffn_matrices - 1, False, float(model.hidden)), (1, True, width / tp))
     )
     return (*attention, *dense)
 
 
-def _attention_products(model: Model, tp: int) -> tuple[tuple[float, bool], ...]:
-    """The weights of each GEMM of one layer with softmax attention, and whether an all-reduce follows."""
+def _attention_products(model: Model, tp: int) -> tuple[tuple[float, bool, float], ...]:
+    """The weights of each GEMM of one layer with softmax attention, whether an all-reduce follows, and its depth."""
     heads, keys = share_of_heads(model.heads, tp), share_of_heads(model.kv_heads, tp)
-    output = heads * model.value_width * model.hidden
+    output = (heads * model.value_width * model.hidden, True, heads * model.value_width)
+    hidden = float(model.hidden)
     if not model.latent:
         widths = heads * model.head_dim + keys * (model.head_dim + model.value_width)
-        return (model.hidden * widths, False), (output, True)
+        return (hidden * widths, False, hidden), output
     queries = (model.latent_q or model.hidden) * heads * (model.head_dim + model.latent_rope)
-    compressions = model.hidden * (model.latent_q + model.latent_kv + model.latent_rope)
-    absorbed = ((heads * model.latent_kv * width, False) for width in (model.head_dim, model.value_width))
-    return ((float(compressions), False), (queries, False), *absorbed, (output, True))
+    compressions = hidden * (model.latent_q + model.latent_kv + model.latent_rope)
+    absorbed = ((heads * model.latent_kv * width, False, 0.0) for width in (model.head_dim, model.value_width))
+    return (compressions, False, hidden), (queries, False, float(model.latent_q or hidden)), *absorbed, output
 
 
 def sizes_share(rates: KernelRates, precision: str, products: tuple[Products, ...], software: str) -> float:

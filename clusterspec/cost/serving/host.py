@@ -38,11 +38,14 @@ class HostOverhead:
     ahead: float
 
     @classmethod
-    def of(cls, stack: Stack | None, architecture: str = "", year: float = 0, ranks: int = 1) -> HostOverhead:
+    def of(
+        cls, stack: Stack | None, architecture: str = "", year: float = 0, ranks: int = 1, *, latent: bool = False
+    ) -> HostOverhead:
         """The figures of an entry on an architecture of accelerators, or of software of a ``year`` without an entry;
-        missing ones are assumed. ``ranks`` have the same steps.
+        missing ones are assumed. ``ranks`` have the same steps of a model, with ``latent`` attention or without.
         """
-        host, sequence, eager, request, token = (figure.value for figure in host_figures(stack, architecture))
+        figures = host_figures(stack, architecture, latent=latent)
+        host, sequence, eager, request, token = (figure.value for figure in figures)
         compiled, sent = compiled_figure(stack, year), sending_figure(stack)
         others = (ranks - 1) * (sent.value if sent is not None else 0.0)
         return cls(
@@ -56,12 +59,14 @@ class HostOverhead:
         )
 
 
-def host_figures(stack: Stack | None, architecture: str) -> tuple[Figure, ...]:
-    """The figures of `HABITS` that hold for an entry of software: those that it states for the architecture of the
-    accelerator, else for any, else the defaults.
+def host_figures(stack: Stack | None, architecture: str, *, latent: bool = False) -> tuple[Figure, ...]:
+    """The figures of `HABITS` that hold for an entry of software: those that it states for models with ``latent``
+    attention, else for the architecture of the accelerator, else for any, else the defaults.
     """
-    stated = stack.achievable if stack is not None else {}
-    return tuple(stated.get(f"{name}.{architecture}", stated.get(name, usual)) for name, usual in HABITS.items())
+    stated, kinds = stack.achievable if stack is not None else {}, (*(("latent",) if latent else ()), architecture)
+    usual = {name: stated.get(name, figure) for name, figure in HABITS.items()}
+    own = {name: [stated[key] for kind in kinds if (key := f"{name}.{kind}") in stated] for name in usual}
+    return tuple(own[name][0] if own[name] else figure for name, figure in usual.items())
 
 
 def sending_figure(stack: Stack | None) -> Figure | None:

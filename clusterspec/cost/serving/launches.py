@@ -80,10 +80,25 @@ def launches_per_step(model: Model, chunk: Chunk, ranks: int = 1) -> float:
     return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers + indexed + squared)
 
 
-def small_kernels(model: Model, chunk: Chunk, *, norms: bool) -> float:
-    """Kernels of one step between GEMMs, of the layers of a chunk; with ``norms`` if no all-reduce runs them."""
+def small_kernels(layout: Layout, model: Model, chunk: Chunk, chip: Accelerator) -> float:
+    """Kernels of one step between GEMMs, of the layers of a chunk: norms if no all-reduce runs them, and those that the
+    software does not fuse.
+    """
     layers = chunk.full_layers + chunk.window_layers + chunk.linear_layers
-    return 0.0 if model.latent else float(layers * (ELEMENTWISE + (NORMS if norms else 0)))
+    if model.latent:
+        return _separate_kernels(layout, chunk, chip)
+    norms = separates_norms(layout, model, chip)
+    return float(layers * (ELEMENTWISE + (NORMS if norms else 0)))
+
+
+def _separate_kernels(layout: Layout, chunk: Chunk, chip: Accelerator) -> float:
+    """The kernels of one step with latent attention that later releases of the software fuse."""
+    software = layout.stack.serving if layout.stack else None
+    if software is None:
+        return 0.0
+    known = software.separate_kernels
+    each = known.get(f"latent on {chip.architecture}", known.get("latent", 0))
+    return float(each * chunk.full_layers + known.get("latent experts", 0) * chunk.moe_layers)
 
 
 def separates_norms(layout: Layout, model: Model, chip: Accelerator) -> bool:

@@ -21,9 +21,9 @@ from clusterspec.cost.formulas.serving import (
 from clusterspec.cost.serving import constants, launches, sparse_parts
 from clusterspec.cost.serving.activations import activation_bytes
 from clusterspec.cost.serving.constants import LAUNCH, Part, RankLinks, table_origins
+from clusterspec.cost.serving.dense_parts import dense_part, depth_parts, head_part
 from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
-from clusterspec.cost.serving.rates import DECODE, converts_weights, dense_rate_share
-from clusterspec.quantity import precision_width, table_width
+from clusterspec.cost.serving.rates import DECODE
 from clusterspec.standard import sum_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ CACHE = "cache"
 """The part of a step that reads the cache."""
 RECURRENT_STATE = "recurrent_state"
 """The part of a step that reads and writes the state of recurrences."""
-BY_PASS = ("bytes_read", "flops", "calls", "layers")
+BY_PASS = ("bytes_read", "flops", "calls", "layers", "depth")
 """Numbers of a part that count the operations of one pass."""
 
 
@@ -44,9 +44,11 @@ def step_parts(
     if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
         return alternating_step_parts(engine, tokens, sequences, attention, busy)
     experts = expert_parts(engine, tokens, busy) if engine.whole.moe_layers else ()
+    dense = dense_part(engine, tokens)
     return (
-        _dense_part(engine, tokens),
-        _head_part(engine, sequences),
+        dense,
+        *depth_parts(engine, dense),
+        head_part(engine, sequences),
         *experts,
         *attention,
         _activation_part(engine, tokens, busy),
@@ -66,9 +68,11 @@ def alternating_step_parts(
     """
     half = tokens / 2
     units = _free_units_share(engine, half)
-    products = (_dense_part(engine, half), _head_part(engine, sequences / 2), *expert_parts(engine, half, busy))
+    dense = dense_part(engine, half)
+    products = (dense, head_part(engine, sequences / 2), *expert_parts(engine, half, busy))
     work = (
         *(_doubled_part(_part_on_units(part, units)) for part in products),
+        *map(_doubled_part, depth_parts(engine, dense)),
         *attention,
         _activation_part(engine, tokens, busy),
         *map(_doubled_part, _all_reduce_parts(engine, half)),
@@ -265,50 +269,6 @@ def _scores_in_memory(engine: Engine, tokens: float, before: float, fresh: float
     return tokens * seen * heads * (engine.whole.full_layers + engine.whole.window_layers)
 
 
-def _dense_part(engine: Engine, tokens: float) -> Part:
-    """Attention and dense networks: reading their weights once, or their GEMMs."""
-    weights, name = engine.share.dense + engine.share.replicated, engine.precision
-    numbers = {
-        "bytes_read": weights * precision_width(engine.workload.parameter_precision),
-        "bandwidth": engine.rates.weight_read_rate(name, tokens),
-        "flops": 2 * weights * tokens,
-        "rate": _dense_rate(engine, tokens),
-    }
-    table = engine.rates.gemm_table(name, engine.software)
-    return Part(
-        "dense",
-        roofline_time,
-        numbers,
-        table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=table),
-    )
-
-
-def _dense_rate(engine: Engine, tokens: float) -> float:
-    """FLOP/s of dense GEMMs; where they convert weights, the number of tiles lowers it."""
-    kept, name = engine.workload.parameter_precision, engine.precision
-    if not converts_weights(kept, name):
-        rate = engine.rates.padded_gemm_rate(name, tokens, engine.peak, engine.software)
-        return min(engine.peak, rate * engine.sizes)
-    rate = engine.rates.gemm_rate(name, tokens, engine.peak)
-    return rate * dense_rate_share(kept, engine.cluster.accelerator.architecture, tokens, rate / engine.rates.bandwidth)
-
-
-def _head_part(engine: Engine, sequences: float) -> Part:
-    weights = engine.share.output
-    numbers = {
-        "bytes_read": weights * table_width(engine.workload.parameter_precision),
-        "bandwidth": engine.rates.weight_read_rate("bf16", sequences),
-        "flops": 2 * weights * sequences,
-        "rate": engine.rates.padded_gemm_rate("bf16", sequences, engine.rates.wide),
-    }
-    return Part(
-        "head",
-        roofline_time,
-        numbers,
-        table_origins(engine.rates.table, bandwidth="gemm.bf16.stream", rate="gemm.bf16"),
-    )
-
-
 def _activation_part(engine: Engine, tokens: float, busy: float) -> Part:
     """Reading and writing activations between GEMMs: norms, residuals, positions, conversion, sorting by expert."""
     numbers = {
@@ -371,7 +331,7 @@ def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
     rows, columns = constants.REDUCED_TILE
     tiles = max(1.0, tokens / rows) * engine.model.hidden / columns
     share *= 1 - 1 / max(1.0, tiles * engine.cluster.ranks_per_accelerator / units)
-    dense = _dense_part(engine, tokens).seconds / (engine.share.dense + engine.share.replicated)
+    dense = dense_part(engine, tokens).seconds / (engine.share.dense + engine.share.replicated)
     reduced = (product for product in engine.products if product.reduced)
     covered = sum_of(product.number * min(each, product.weights * dense) for product in reduced)
     return share * covered / (2.0 * engine.model.layers)
@@ -382,7 +342,7 @@ def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
     captured = serving is None or serving.captured_graphs
     apart = captured and engine.cluster.accelerator.vendor not in constants.WHOLE_GRAPHS
     fused = passes * engine.whole.moe_layers if apart else 0.0
-    norms = launches.separates_norms(engine.layout, engine.model, engine.cluster.accelerator)
+    small = launches.small_kernels(engine.layout, engine.model, engine.whole, engine.cluster.accelerator)
     measured = table_origins(engine.rates.table, each="gemm.bf16.floor")
     origins = measured if captured else {"each": "serving.eager of the software"}
     numbers = {
@@ -393,7 +353,7 @@ def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
         "sequence": habits.sequence,
         "fused": fused,
         "routed_layer": launches.FUSED_EXPERTS.value,
-        "small": passes * launches.small_kernels(engine.model, engine.whole, norms=norms) if apart else 0.0,
+        "small": passes * small if apart else 0.0,
         "small_kernel": launches.SMALL_KERNEL.value,
     }
     return Part(LAUNCH, launch_time, numbers, origins)

@@ -221,6 +221,15 @@ class KernelRates:
         """Seconds of the smallest GEMM."""
         return self.single.get(f"{self._measured_table(precision)}.floor", constants.FLOOR.value)
 
+    def depth_seconds(self, precision: str, software: str, *, blocks: bool = False) -> float:
+        """Seconds for each element along which a product of few tiles sums, by the kernels of ``software`` if they were
+        measured apart; 0 if none were. ``blocks`` of weights may have scales.
+        """
+        kind, own = f"{precision}_block" if blocks else precision, software.replace("-", "_")
+        names = (f"gemm.{own}.{kind}.along", f"gemm.{kind}.along", f"gemm.{precision}.along")
+        found = next((self.single[name] for name in names if name in self.single), 0.0)
+        return found / self.measured
+
     def decode_table(self, software: str, precision: str) -> str:
         """The table of attention over a cache in a precision: the software's table, else the general one."""
         own = f"{DECODE}.{software.replace('-', '_')}.{precision}"

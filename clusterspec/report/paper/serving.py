@@ -21,6 +21,7 @@ from clusterspec.units import display, percent, plain, plural, portion
 
 TINTS = {
     "dense": "forward",
+    "depth": "forward",
     "head": "backward",
     "experts": "ep",
     "cache": "activations",

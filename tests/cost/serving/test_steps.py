@@ -331,7 +331,7 @@ def test_two_micro_batches_in_turns_launch_twice_and_expose_the_excess_of_the_ex
     # half of the tokens in each turn are a little less even
     sent = numbers(turns, "expert_exchange")["tokens"] / (numbers(apart, "expert_exchange")["tokens"] / 2)
     assert sent == pytest.approx(1.0, rel=0.05)
-    work = ("dense", "head", "experts", "latent_attention", "absorbed_matrices", "activations")
+    work = ("dense", "depth", "head", "experts", "latent_attention", "absorbed_matrices", "activations")
     seconds = sum(part.seconds for part in turns.parts if part.name in work)
     assert numbers(turns, "expert_exchange")["computing"] == pytest.approx(seconds)
 
