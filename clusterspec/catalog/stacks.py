@@ -54,7 +54,8 @@ class FrameworkMemory:
 
     Of full sharding: ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
     that stay gathered; ``reduced`` bytes of one gradient in the reduction; ``sub_group`` gradients of a rank are
-    widened and updated at a time.
+    widened and updated at a time. ``kept_in_pipelines``: with several pipeline stages the weights are gathered once per
+    step and stay whole, and whole gradients are reduced once; else every micro-batch gathers and reduces by layer.
     """
 
     logits: Spread | None = None
@@ -79,6 +80,7 @@ class FrameworkMemory:
     may_be_plain: bool = False
     widens_logits: bool = False
     gathered_inputs: bool = False
+    kept_in_pipelines: bool = False
     offloads_selective: tuple[str, ...] = ()
     layers_at_once: int = 2
     live: float = inf
@@ -301,6 +303,7 @@ _MEMORY_FLAGS = (
     "may_be_plain",
     "widens_logits",
     "gathered_inputs",
+    "kept_in_pipelines",
 )
 
 

@@ -16,6 +16,7 @@ from clusterspec.cost.formulas import compute, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.layer_tables import PHASES, PartTime, PhaseTime, TransferTime
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
+from clusterspec.cost.step import paced_stages
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
 from clusterspec.cost.traffic import COPY_RATE, Transfer, call_seconds
 from clusterspec.quantity import Figure
@@ -210,10 +211,11 @@ class _StepExplanation:
         return Term.total("pipeline_bubble", parts)
 
     def _idle_term(self, stages: Figure) -> Term:
-        stage = self.inputs.stage
+        stage, every = paced_stages(self.inputs, self.choices)
+        waits = ", with the traffic that it exposes" if self.choices.layer_by_layer else ""
 
         def stage_figure(seconds: float, why: str) -> Figure:
-            return computed_figure(seconds, f"{why} of one micro-batch on the slowest stage", "s")
+            return computed_figure(seconds, f"{why} of one micro-batch on the slowest stage{waits}", "s")
 
         forward, both = stage_figure(stage.forward, "forward pass"), stage_figure(stage.total, "all passes")
         back, weight = (
@@ -228,7 +230,7 @@ class _StepExplanation:
         if self.choices.schedule == "dualpipe":
             arguments = {"stages": stages, "both": both, "backward": back, "backward_weight": weights}
             return leaf_term("idle_stages", pipeline.dualpipe_idle, arguments)
-        total = computed_figure(self.inputs.every, "one micro-batch on every stage, summed", "s")
+        total = computed_figure(every, f"one micro-batch on every stage, summed{waits}", "s")
         arguments = {"total": total, "slowest": both, "virtual_stages": self._virtual_stages}
         return leaf_term("idle_stages", pipeline.fill_and_drain_idle, arguments)
 

@@ -288,9 +288,10 @@ def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[
     """The times of a step, and the exposures of data parallelism."""
     stage, count = inputs.stage, inputs.micro_batches
     exposures = data_parallel_exposures(inputs, choices)
+    paced, every = paced_stages(inputs, choices)
     times = StepTimes(
         work=count * stage.total,
-        idle=idle_seconds(choices.schedule, inputs.stages, inputs.virtual_stages, stage, inputs.every),
+        idle=idle_seconds(choices.schedule, inputs.stages, inputs.virtual_stages, paced, every),
         fill_sends=fill_sends_time(inputs.stages, inputs.send),
         sends=0.0 if choices.hides_sends else sends_time(count, inputs.virtual_stages, inputs.send),
         replicas=exposed_seconds(exposures),
@@ -311,6 +312,23 @@ def data_parallel_exposures(inputs: StepInputs, choices: StepChoices) -> tuple[E
     work = ReplicaWork(stage.forward, stage.backward_with_recompute, inputs.layers, count, turns)
     timed = layer_by_layer_exposures if choices.layer_by_layer else once_per_step_exposures
     return timed(inputs.replicas, work, choices.overlap)
+
+
+def paced_stages(inputs: StepInputs, choices: StepChoices) -> tuple[StageTime, float]:
+    """One micro-batch on the slowest stage, and on all stages, with the traffic that data parallelism exposes in it.
+
+    Where micro-batches gather and reduce, the stages of a pipeline wait for each other's traffic as for their work.
+    """
+    stage, layers, overlap = inputs.stage, larger(1.0, inputs.layers), choices.overlap
+    if not choices.layer_by_layer:
+        return stage, inputs.every
+    exposed = {one.name: one.exposed for one in data_parallel_exposures(inputs, choices)}
+    back = exposed["gather_before_the_last_backward" if overlap.reduces_once else "reduction_of_a_layer"]
+    several = smaller(1.0, inputs.stages - 1.0)
+    forward = several * (0.0 if overlap.gathers_once else layers * exposed["gather_of_a_layer"])
+    backward = several * (layers * back + exposed["embedding_and_head"])
+    paced = StageTime(stage.forward + forward, stage.backward, stage.recomputation + backward)
+    return paced, inputs.every + inputs.stages * (forward + backward)
 
 
 def owned_weights(dense: float, expert: float, shards: float, expert_replicas: float) -> float:

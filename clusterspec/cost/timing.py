@@ -183,14 +183,12 @@ class LayoutTiming:
 
     @property
     def layer_by_layer(self) -> bool:
-        """Whether each micro-batch gathers the weights, or reduces the gradients, of every layer.
-
-        In a pipeline FSDP of PyTorch keeps weights gathered and gradients whole until the last micro-batch, and the
-        memory holds them; software that frees a layer after use gathers it again for the next micro-batch.
+        """Whether each micro-batch gathers weights or reduces gradients: not where the framework keeps both whole in
+        pipelines.
         """
         stack, sharding = self.tables.software.stack, self.layout.sharding
-        keeps = is_divided(self.layout.pp) and stack.memory_of(sharding).sharded_master
-        return sharding in LAYER_BY_LAYER and not keeps
+        kept = is_divided(self.layout.pp) and stack.memory_of(sharding).kept_in_pipelines
+        return sharding in LAYER_BY_LAYER and not kept
 
     @property
     def reduces_once(self) -> bool:

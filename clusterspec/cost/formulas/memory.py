@@ -5,9 +5,6 @@ from __future__ import annotations
 from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger, smaller
 
-SCORES = 5
-"""Bytes per score that plain attention stores: the softmax and its dropout in 16 bits, and a mask."""
-
 
 @formula("tokens * hidden * (width + kept) / ranks")
 def residual_bytes(tokens: float, hidden: float, ranks: float, *, width: float = 2, kept: float = 2) -> float:
@@ -55,9 +52,10 @@ def softmax_bytes(tokens: float, heads: float, ranks: float) -> float:
     return 4 * tokens * heads / ranks
 
 
-@formula("5 * tokens * keys * heads / ranks")
-def scores_bytes(tokens: float, keys: float, heads: float, ranks: float) -> float:
-    """Bytes that plain attention stores for its score matrices: B = 5 a t s / r.
+@formula("(2 * width + 1) * tokens * keys * heads / ranks")
+def scores_bytes(tokens: float, keys: float, heads: float, ranks: float, *, width: float = 2) -> float:
+    """What plain attention stores of its score matrices: the softmax and its dropout in the width of activations, and a
+    mask of one byte: B = (2 w + 1) a t s / r, 5 a t s / r in 16 bits and 9 a t s / r in fp32.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1.
 
@@ -66,7 +64,7 @@ def scores_bytes(tokens: float, keys: float, heads: float, ranks: float) -> floa
     >>> scores_bytes(2048, 2048, 96, 1) == 5 * 96 * 2048**2
     True
     """
-    return SCORES * tokens * keys * heads / ranks
+    return (2 * width + 1) * tokens * keys * heads / ranks
 
 
 @formula("tokens * ffn * (width * (matrices - 1) + kept) / ranks")

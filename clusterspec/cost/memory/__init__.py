@@ -106,7 +106,9 @@ RANGES = {
     "attention": _TENSORS,
     "quantized attention output": _TENSORS,
     "softmax": _TENSORS,
-    "scores": Range(0.4, 1.1, "fused kernels store two of the five bytes per score, unfused ones an additional copy"),
+    "scores": Range(
+        0.4, 1.1, "fused kernels store one copy, two of the five bytes in 16 bits; unfused ones an additional copy"
+    ),
     "attention gate": _TENSORS,
     "compressed latents": _TENSORS,
     "sparse index": Range(0.5, 1.5, "kernels store the selected tokens or select them again"),
@@ -326,12 +328,16 @@ class Job:
 
     @property
     def keeps_gathered(self) -> float:
-        """1 if FSDP keeps weights gathered from forward to backward pass (as ZeRO-2, and in pipelines), else 0."""
-        if not self.framework.sharded_master or not (self.sharded_fully or self.layout.sharding == "zero2"):
-            return 0.0
-        if self.layout.sharding == "zero2":
+        """1 if FSDP keeps weights gathered from forward to backward pass (as ZeRO-2, or in pipelines), else 0."""
+        if self.layout.sharding == "zero2" and self.framework.sharded_master:
             return value_where(self.shards > 1, 1.0, 0.0)
-        return value_where(self.layout.pp > 1, 1.0, 0.0) * value_where(self.shards > 1, 1.0, 0.0)
+        return self.synchronizes_once if self.sharded_fully else 0.0
+
+    @property
+    def synchronizes_once(self) -> float:
+        """1 if the framework gathers weights and reduces whole gradients once per step in this pipeline, else 0."""
+        several = value_where(self.layout.pp > 1, 1.0, 0.0) if self.framework.kept_in_pipelines else 0.0
+        return several * value_where(self.shards > 1, 1.0, 0.0)
 
     @property
     def gathers_layers(self) -> float:

@@ -118,7 +118,7 @@ def _softmax_line(job: Job, heads: int) -> MemoryLine:
     tp = job.layout.tp
     if job.workload.attention == "plain":
         keys = job.workload.sequence_length
-        sizes = {"tokens": job.tokens, "keys": keys, "heads": heads, "ranks": tp}
+        sizes = {"tokens": job.tokens, "keys": keys, "heads": heads, "ranks": tp, "width": job.width}
         return memory_line("scores", memory.scores_bytes, KORTHIKANTI, **sizes)
     return memory_line("softmax", memory.softmax_bytes, FLASH, tokens=job.tokens, heads=heads, ranks=tp)
 

@@ -81,8 +81,10 @@ def _narrow_weight_lines(job: Job, share: Share) -> Lines:
 
 
 def _frozen_weight_lines(job: Job, share: Share) -> Lines:
-    """Frozen weights in their stored precision, which only full sharding divides over ranks, and the adapters."""
-    work, shards = job.workload, _state_shards(job, job.sharded_fully)
+    """Frozen weights in their stored precision, and the adapters. Only full sharding divides frozen weights over ranks,
+    and they come whole where the framework keeps them so in pipelines.
+    """
+    work, shards = job.workload, _kept_shards(job)
     layers, tables = precision_width(frozen_precision(work)), precision_width(work.parameter_precision)
     kinds = (
         ("dense", share.dense, layers, shards.dense),
@@ -94,7 +96,17 @@ def _frozen_weight_lines(job: Job, share: Share) -> Lines:
         for kind, count, width, ranks in kinds
     )
     stored = max(tables, precision_width(job.layout.master_precision)) if job.framework.sharded_master else tables
-    return (*frozen, *_state_lines("adapters", share.trained_share(work), stored, shards))
+    return (
+        *frozen,
+        *_state_lines("adapters", share.trained_share(work), stored, _state_shards(job, job.sharded_fully)),
+    )
+
+
+def _kept_shards(job: Job) -> Shards:
+    """The shards of frozen weights: one where weights stay gathered, as their precision is the one on the wire."""
+    dense, expert = _state_shards(job, job.sharded_fully)
+    apart = 1 - job.keeps_gathered
+    return Shards(1 + apart * (dense - 1), 1 + apart * (expert - 1))
 
 
 def _stored_weight_lines(job: Job, share: Share, stored: float, gathered: float) -> Lines:
@@ -123,12 +135,12 @@ def gradient_lines(job: Job, share: Share) -> Lines:
 
 
 def _gradient_shards(job: Job) -> Shards:
-    """The shards of gradients. Gradients reduced at the end of a step are accumulated whole: with FSDP in a pipeline,
-    and for several micro-batches with ``gradient_sync: step``.
+    """The shards of gradients. Gradients reduced at the end of a step are accumulated whole: where the framework
+    synchronizes a pipeline once, and for several micro-batches with ``gradient_sync: step``.
     """
     if job.layout.sharding not in SHARDS_GRADIENTS:
         return Shards()
-    whole = job.keeps_gathered * value_where(job.layout.pp > 1, 1.0, 0.0)
+    whole = job.synchronizes_once
     if job.layout.gradient_sync == "step":
         whole = value_where(job.micro_batches > 1, 1.0, whole)
     apart = 1 - whole

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-Sharding fsdp over several domains, with more than four micro-batches per step. The finding is a note where the gathers
-expose less of the predicted step than the half-width of its range, a warning above it and where the time is not known.
+Sharding fsdp over several domains, with more than four micro-batches per step; in a pipeline too, unless the framework
+keeps gathered weights there, as torchtitan does. The finding is a note where the gathers expose less of the predicted
+step than the half-width of its range, a warning above it and where the time is not known.
 
 ## Why it matters
 
@@ -32,6 +33,13 @@ workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 512}
 layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}
 ```
 
+```yaml layout.sharding
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 512}
+layout: {framework: megatron-core, tp: 1, pp: 2, sharding: fsdp, recompute: full, micro_batch: 1}
+```
+
 ## Silent
 
 ```yaml
@@ -41,8 +49,16 @@ workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 128}
 layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}
 ```
 
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 16384, global_batch: 512}
+layout: {framework: torchtitan, tp: 1, pp: 2, sharding: fsdp, recompute: full, micro_batch: 1}
+```
+
 ## Sources
 
+- Megatron-FSDP frees weights after each pass and reduces gradients after every backward pass: https://github.com/NVIDIA/Megatron-LM/blob/00caa53af30912914981c86f39db123961678bbd/megatron/core/distributed/fsdp/src/megatron_fsdp/megatron_fsdp.py
 - Traffic of each stage: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/training/model-parallelism/README.md
 """
 
@@ -67,8 +83,8 @@ def check(
     many = layout.micro_batches
     if layout.sharding != "fsdp" or many is None or many <= thresholds.of(RULE.name, MOST):
         return
-    if layout.pp > 1 and layout.stack is not None and layout.stack.memory_of(layout.sharding).sharded_master:
-        return  # weights stay gathered in a pipeline
+    if layout.pp > 1 and (layout.stack is None or layout.stack.memory_of("fsdp").kept_in_pipelines):
+        return
     placement = placements.of("shard")
     if placement is not None and placement.domains > 1:
         message = f"fsdp over {placement.domains:,} domains gathers every weight twice for each of {many} micro-batches"

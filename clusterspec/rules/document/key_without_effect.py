@@ -8,7 +8,7 @@ tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `r
 beside products in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a
 serving plan; `kv_precision`, or experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on modules
 that the model does not have (an error where it has none of them); a `gradient_sync` after each micro-batch
-without sharded gradients; a critic or a reference model for a
+without sharded gradients, or in a pipeline of a framework that reduces once per step all the same; a critic or a reference model for a
 reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
@@ -40,6 +40,13 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precis
 layout: {framework: megatron-core}
 ```
 
+```yaml layout.gradient_sync
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {framework: torchtitan, tp: 1, pp: 2, sharding: fsdp, gradient_sync: micro-batch}
+```
+
 ## Silent
 
 ```yaml
@@ -47,6 +54,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
 workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256, precision: fp8, recipe: delayed}
 layout: {framework: megatron-core, ep: 8, dispatcher: deepep}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {framework: megatron-core, tp: 1, pp: 2, sharding: fsdp, gradient_sync: micro-batch}
 ```
 
 ## Sources
@@ -105,8 +119,17 @@ def check(
     )
 
 
+def _reduces_once(layout: Layout) -> bool:
+    """Whether the framework reduces the gradients of this pipeline once per step, although their states are sharded."""
+    sharded = layout.pp > 1 and layout.sharding in {"zero2", "fsdp", "hsdp"}
+    return sharded and layout.stack is not None and layout.stack.memory_of(layout.sharding).kept_in_pipelines
+
+
 def _degree_problems(layout: Layout, keys: LayoutSpec, model: Model) -> Iterator[Problem]:
     """Settings of an exchange between ranks, or of stages, that the layout does not have."""
+    if keys.gradient_sync == "micro-batch" and _reduces_once(layout):
+        message = "pipelines of this framework keep gradients whole, which ranks reduce once per step"
+        yield RULE.problem("layout.gradient_sync", message, "remove the key, or write `gradient_sync: step`")
     if model.experts and keys.dispatcher is not None and layout.ep == 1 and not layout.separate_engines:
         message = (
             f"`dispatcher: {keys.dispatcher}` has no effect: with ep 1 every rank holds all experts and sends no tokens"

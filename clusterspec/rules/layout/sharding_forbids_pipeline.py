@@ -17,7 +17,8 @@ Use `zero1` with the pipeline, or no pipeline with the sharding.
 
 ## When to ignore it
 
-Do not ignore it for these frameworks; torchtitan combines fsdp with a pipeline.
+Do not ignore it for these frameworks. torchtitan combines fsdp with a pipeline, but keeps whole weights and gradients
+from the first micro-batch of a step to the last; Megatron-FSDP gathers and reduces for every micro-batch.
 
 ## Fires
 

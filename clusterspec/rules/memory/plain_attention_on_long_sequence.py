@@ -57,14 +57,11 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.memory import scores_bytes
 from clusterspec.finding import Problem
+from clusterspec.quantity import activation_width
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning")
-REST_OF_A_LAYER = 34
-"""Bytes per token and hidden element that a layer stores without the scores (Korthikanti et al., section 4)."""
-
-
 OLDER = ("sm_60", "sm_70", "sm_75")
 """Architectures on which FlashAttention 2 does not run; kernels of other libraries exist for some models."""
 
@@ -75,9 +72,20 @@ WIDE = ("fp32", "tf32")
 def check(training: Workload, model: Model, layout: Layout, accelerator: Accelerator) -> Iterator[Problem]:
     if training.attention != "plain" or layout.recompute != "none" or model.hidden <= 0:
         return
-    scores = scores_bytes(1, training.sequence_length, model.heads, 1) / model.hidden
-    if scores > REST_OF_A_LAYER:
+    width = activation_width(training.precision)
+    scores = scores_bytes(1, training.sequence_length, model.heads, 1, width=width) / model.hidden
+    rest = rest_of_a_layer(width)
+    if scores > rest:
         at = "workload.attention"
-        message = f"stored attention scores take {plain(scores / REST_OF_A_LAYER)} times the memory of all other activations of a layer"
+        message = (
+            f"stored attention scores take {plain(scores / rest)} times the memory of all other activations of a layer"
+        )
         severity = "note" if accelerator.architecture in OLDER or training.precision in WIDE else ""
         yield RULE.problem(at, message, "write `attention: flash`", severity=severity, fix=rewrite(at, "flash"))
+
+
+def rest_of_a_layer(width: float) -> float:
+    """Bytes per token and hidden element that a layer stores without the scores: 16 activations and two masks, 34 in
+    16 bits (Korthikanti et al., section 4).
+    """
+    return 16 * width + 2

@@ -174,6 +174,17 @@ def test_the_attention_core_leaves_its_softmax() -> None:
         assert name not in {part.name for part in some.activations.parts}
 
 
+def test_scores_are_as_wide_as_other_activations() -> None:
+    """Korthikanti et al.: 2 + 1 + 2 bytes of softmax, mask and dropout in 16 bits; 4 + 1 + 4 in fp32, also for tf32."""
+    for precision, each in (("bf16", 5), ("fp16", 5), ("fp8", 5), ("fp32", 9), ("tf32", 9)):
+        work = {"attention": "plain", "precision": precision}
+        found = memory_use(design(model(), work, software_year=2023, recompute="none"))[0]
+        assert found is not None
+        assert {part.value for part in found.activations.parts if part.name == "scores"} == {
+            LAYERS * each * 2048 * TOKENS * 16
+        }
+
+
 def test_offloaded_layers_keep_two_layers_on_the_device() -> None:
     """On TPUs MaxText's recipes keep in host memory what they save; two layers are in transit."""
     job = replace(job_of("maxtext", 2025, recompute="selective"), vendor="Google")
