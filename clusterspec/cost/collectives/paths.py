@@ -123,7 +123,7 @@ def _bandwidth_in_domain(cluster: Cluster, group: Placement, packages: int) -> B
     if up.topology == "torus" and up.shape:
         from clusterspec.cost.collectives.torus import torus_bandwidth
 
-        return _part_of_links(torus_bandwidth(cluster, group), in_package)
+        return _part_of_links(torus_bandwidth(cluster, group), in_package if packages > 1 else 1.0)
     if up.topology in MESHES and packages > 1:
         from clusterspec.cost.formulas.topologies import mesh_bandwidth
 

@@ -124,6 +124,7 @@ def of_chip(accelerator: str, shape: str, ranks: int, in_chip: int) -> tuple[flo
         ("trainium2", "[4, 4]", 16, 1, 512 / 4),  # four groups on each chip, whose four links of 128 GB/s they share
         ("trainium2", "[4, 4]", 32, 2, 512 / 2),
         ("trainium2", "[4, 4]", 64, 4, 512),  # one group: the ranks of a chip forward for each other
+        ("trainium2", "[4, 4]", 2, 2, 512),  # half of a chip: its traffic crosses no link between chips
         ("tpu-v7x", "[4, 4, 4]", 64, 1, 600 / 2),
         ("tpu-v7x", "[4, 4, 4]", 128, 2, 600),
     ],
