@@ -119,11 +119,11 @@ def _bandwidth_in_domain(cluster: Cluster, group: Placement, packages: int) -> B
     groups divide the links.
     """
     up = cluster.scale_up
+    in_package = group.ranks_per_domain / packages / cluster.ranks_per_accelerator
     if up.topology == "torus" and up.shape:
         from clusterspec.cost.collectives.torus import torus_bandwidth
 
-        return torus_bandwidth(cluster, group)
-    in_package = group.ranks_per_domain / packages / cluster.ranks_per_accelerator
+        return _part_of_links(torus_bandwidth(cluster, group), in_package if packages > 1 else 1.0)
     if up.topology in MESHES and packages > 1:
         from clusterspec.cost.formulas.topologies import mesh_bandwidth
 
@@ -134,6 +134,14 @@ def _bandwidth_in_domain(cluster: Cluster, group: Placement, packages: int) -> B
     slowest = _slowest_pair(up)
     tapered = shared_bandwidth(slowest.value * in_package, 1, max(1.0, up.oversubscription))
     return Bandwidth.one_way(tapered, slowest.origin)
+
+
+def _part_of_links(links: Bandwidth, part: float) -> Bandwidth:
+    """The ``part`` of the links of a package that the ranks of one group on it have beside other groups."""
+    if part >= 1.0:
+        return links
+    known = links.origin.formula if isinstance(links.origin, Computed) else f"{links.value:.4g} B/s"
+    return Bandwidth.one_way(links.value * part, Computed(f"{part:.3g} of the links of a chip, {known}"))
 
 
 def _slowest_pair(up: ScaleUp) -> Bandwidth:

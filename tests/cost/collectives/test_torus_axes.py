@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.groups import Placement, contiguous_placement
+from clusterspec.cluster.groups import Placement, contiguous_placement, runs_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.torus import (
@@ -104,3 +104,35 @@ def test_ranks_of_one_package_share_its_links() -> None:
     slots = cluster_of("cluster: {accelerator: l40s, accelerators_per_node: 8, nodes: 1, scale_up: {domain: 8}}")
     narrow = Bandwidth.one_way(5 * GB, Written("test"))
     assert line_of(replace(slots, scale_up=replace(slots.scale_up, peer_bandwidth=narrow)), 8) / GB == pytest.approx(5)
+
+
+def of_chip(accelerator: str, shape: str, ranks: int, in_chip: int) -> tuple[float, str]:
+    """GB/s of a rank of a group that has ``in_chip`` ranks on each chip of the torus, and the origin of the figure."""
+    cluster = torus(shape, accelerator, nodes=1 if accelerator == "trainium2" else 16)
+    each = cluster.ranks_per_accelerator
+    chips = ranks // in_chip
+    runs = ((in_chip, 1), (chips, each))
+    others = ((each // in_chip, in_chip),)
+    paths = group_paths(cluster, runs_placement(cluster, "dp", runs, others, None))
+    assert paths is not None and paths.between is None
+    return paths.inside.line.value / GB, str(paths.inside.line.origin)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "shape", "ranks", "in_chip", "line"),
+    [
+        ("trainium2", "[4, 4]", 16, 1, 512 / 4),  # four groups on each chip, whose four links of 128 GB/s they share
+        ("trainium2", "[4, 4]", 32, 2, 512 / 2),
+        ("trainium2", "[4, 4]", 64, 4, 512),  # one group: the ranks of a chip forward for each other
+        ("trainium2", "[4, 4]", 2, 2, 512),  # half of a chip: its traffic crosses no link between chips
+        ("tpu-v7x", "[4, 4, 4]", 64, 1, 600 / 2),
+        ("tpu-v7x", "[4, 4, 4]", 128, 2, 600),
+    ],
+)
+def test_groups_that_meet_on_a_chip_of_a_torus_divide_its_links(
+    accelerator: str, shape: str, ranks: int, in_chip: int, line: float
+) -> None:
+    """What the groups of a chip take together is what its links carry."""
+    found, origin = of_chip(accelerator, shape, ranks, in_chip)
+    assert found == pytest.approx(line)
+    assert ("of the links of a chip" in origin) is (line not in (512, 600))
