@@ -56,6 +56,7 @@ class FrameworkMemory:
     that stay gathered; ``reduced`` bytes of one gradient in the reduction; ``sub_group`` gradients of a rank are
     widened and updated at a time. ``kept_in_pipelines``: with several pipeline stages the weights are gathered once per
     step and stay whole, and whole gradients are reduced once; else every micro-batch gathers and reduces by layer.
+    ``once_in_pipelines``: they are gathered and reduced once, and it is not known what the memory holds meanwhile.
     """
 
     logits: Spread | None = None
@@ -81,6 +82,7 @@ class FrameworkMemory:
     widens_logits: bool = False
     gathered_inputs: bool = False
     kept_in_pipelines: bool = False
+    once_in_pipelines: bool = False
     offloads_selective: tuple[str, ...] = ()
     layers_at_once: int = 2
     live: float = inf
@@ -304,6 +306,7 @@ _MEMORY_FLAGS = (
     "widens_logits",
     "gathered_inputs",
     "kept_in_pipelines",
+    "once_in_pipelines",
 )
 
 

@@ -184,11 +184,12 @@ class LayoutTiming:
     @property
     def layer_by_layer(self) -> bool:
         """Whether each micro-batch gathers weights or reduces gradients: not where the framework keeps both whole in
-        pipelines.
+        pipelines, or is not known to do either.
         """
-        stack, sharding = self.tables.software.stack, self.layout.sharding
-        kept = is_divided(self.layout.pp) and stack.memory_of(sharding).kept_in_pipelines
-        return sharding in LAYER_BY_LAYER and not kept
+        sharding = self.layout.sharding
+        memory = self.tables.software.stack.memory_of(sharding)
+        once = is_divided(self.layout.pp) and (memory.kept_in_pipelines or memory.once_in_pipelines)
+        return sharding in LAYER_BY_LAYER and not once
 
     @property
     def reduces_once(self) -> bool:

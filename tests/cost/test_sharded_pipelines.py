@@ -47,7 +47,7 @@ def stored(found: Plan, name: str) -> float:
         ("megatron-core", "fsdp", 1, 2 * MICRO_BATCHES, MICRO_BATCHES),
         ("megatron-core", "fsdp", 2, 2 * MICRO_BATCHES, MICRO_BATCHES),
         ("megatron-core", "zero2", 2, 1, MICRO_BATCHES),
-        ("custom", "fsdp", 4, 2 * MICRO_BATCHES, MICRO_BATCHES),
+        ("maxtext", "fsdp", 4, 2 * MICRO_BATCHES, MICRO_BATCHES),
         ("torchtitan", "fsdp", 1, 2 * MICRO_BATCHES, MICRO_BATCHES),
         ("torchtitan", "fsdp", 2, 1, 1),  # weights and gradients stay whole until the last micro-batch
         ("megatron-core", "zero1", 2, 1, 1),
