@@ -14,7 +14,7 @@ WEIGHTS = 96 / 2 * (12 * 12288**2) / 8
 """Weights of 48 layers of 12 h^2 each, on a rank of eight: 10.9 GB in 16 bits."""
 MICRO_BATCHES = 64
 """512 sequences over the 8 replicas of 16 nodes with tp 8 and pp 2."""
-PER_MICRO_BATCH = ("megatron-core", "custom", "maxtext")
+PER_MICRO_BATCH = ("megatron-core", "maxtext")
 ONCE = ("torchtitan", "fsdp")
 
 
@@ -70,6 +70,13 @@ def test_gradients_are_whole_where_they_are_reduced_once(framework: str, shardin
     found = pipelined(framework, sharding=sharding)
     calls = sum(row.calls for row in found.communication if row.collective == "reduce-scatter" and row.axis == "dp_cp")
     assert (state(found, "gradients") > 2 * WEIGHTS) == (calls < MICRO_BATCHES)
+
+
+def test_a_framework_of_ones_own_has_the_least_of_both() -> None:
+    """Nothing is known of it: neither whole gradients nor a reduction for every micro-batch is held against it."""
+    found = pipelined("custom")
+    assert sent(found, "reduce-scatter") <= 4 * WEIGHTS * 1.03
+    assert state(found, "gradients") == pytest.approx(4 * WEIGHTS / 8, rel=0.03)
 
 
 def test_hsdp_gathers_in_its_shard_group_for_every_micro_batch() -> None:
