@@ -231,8 +231,20 @@ def bill(design: Design) -> Bill:
     fabric = (
         () if isinstance(found, Fabric) or not found.needed else (f"switches and cables between nodes: {found.why}",)
     )
-    uncounted = (*fabric, *(line for line in others if isinstance(line, str)))
+    uncounted = (*fabric, *(line for line in others if isinstance(line, str)), *_unused_prices(procurement, items))
     return Bill(items, built, why, uncounted, procurement.currency or "")
+
+
+OF_TERMS = frozenset({"node_hour", "rack_per_month", "support_per_year"})
+"""Prices of a time, which the cost multiplies by the term."""
+
+
+def _unused_prices(procurement: ProcurementSpec, items: Sequence[Item]) -> Iterator[str]:
+    """The stated prices of parts that the bill does not have."""
+    kinds = {item.kind for item in items}
+    for key in procurement.prices or {}:
+        if key not in kinds | OF_TERMS:
+            yield f"{kind_words(key)}: the bill has none (`procurement.prices.{key}`)"
 
 
 FIXED_ENDS_UP_TO = 200e9
@@ -330,12 +342,14 @@ def _module_derivation(tier: str, count: int, named: Mapping[str, LevelOptics]) 
 
 
 def _other_items(cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec | None) -> Iterator[Item | str]:
-    """Items for other networks, storage and racks; none for rented machines."""
-    if cluster.cloud:
-        return
-    yield from network_items(cluster, written.networks)
+    """Items for other networks, storage and racks; for rented machines storage alone, where it has a price."""
     store = written.networks.storage if written.networks else None
     prices = (procurement.prices if procurement else None) or {}
+    if cluster.cloud:
+        if "storage" in prices and (store is None or store.pool is None):
+            yield Item("storage", "storage system", 1, "procurement.prices.storage")
+        return
+    yield from network_items(cluster, written.networks)
     if store is not None and store.pool is not None:
         yield f"storage: counted with pool `{store.pool}` (`cluster.networks.storage.pool`)"
     elif store is not None or "storage" in prices:

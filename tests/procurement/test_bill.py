@@ -182,7 +182,20 @@ def test_what_the_spec_does_not_describe_is_listed_as_not_counted() -> None:
         "out-of-band network",
         "storage",
         "racks",
+        "NIC",  # of the nodes: their price has no line
     ]
+
+
+RENTED = "cluster: {platform: aws-p5-48xlarge, nodes: 16}\nprocurement: {prices: {node_hour: 55, storage: 120000%s}}"
+
+
+def test_a_stated_price_is_in_the_sum_or_named_as_not_counted() -> None:
+    """Storage beside rented nodes is paid; a price of racks that the cloud owns has no line."""
+    rented = bill(clean(RENTED % ", rack: 9000"))
+    assert [item.price_text for item in rented.items if item.kind == "storage"] == ["120,000"]
+    assert "rack: the bill has none (`procurement.prices.rack`)" in rented.not_counted
+    assert not any("node_hour" in line or "storage" in line for line in rented.not_counted)
+    assert not any("prices" in line for line in bill(clean(RENTED % ", support_per_year: 5000")).not_counted)
     described = POD.replace(
         "  scale_out:",
         """  networks: {frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s, switch: spectrum-4-sn5600},
