@@ -57,6 +57,7 @@ CALLS = {
         r"ibv_modify_qp|[Mm]odify(?:ing)? (?:\w{1,8} )?(?:QP|DCT)\b|ibv_create_ah|fi_av_insert"
         r"|[Aa]ddress (?:handle|vector)"
     ),
+    "provider": r"\bfi_(?:getinfo|fabric|domain2?|endpoint2?|scalable_ep|passive_ep|av_open|cq_open|cntr_open|enable|ep_bind)\b",
     "firmware": r"\bmlx5dv_devx_\w{1,24}",
     "create": (
         r"ibv_create_(?:cq|qp|srq)\w{0,8}|ibv_alloc_pd|mlx5dv_create_\w{1,8}"
@@ -80,6 +81,7 @@ TELLING = {
     "register": ("ENOMEM", "EAGAIN", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO", "ENOSPC"),
     "init": ("EINVAL", "ENODEV", "EREMOTEIO"),
     "address": ("EREMOTEIO", "EINVAL", "ENOMEM", *NO_PATH),
+    "provider": ("EOPNOTSUPP", "EINVAL", "EPERM", "EACCES"),
     "firmware": ("ENOMEM", "EAGAIN", "EREMOTEIO", "EINVAL", "EPERM"),
     "create": ("ENOMEM", "EAGAIN", "EPERM", "EREMOTEIO", "ENOSPC"),
     "query": ("ENOTTY", "EOPNOTSUPP"),

@@ -34,6 +34,9 @@ def test_every_error_that_tells_a_cause_has_one() -> None:
         ("btl_tcp_endpoint.c connect() to 172.17.0.1 failed: Connection refused (111)", "wrong-interface"),
         ("tcp: could not connect to 192.168.122.1:7000, Connection timed out", "wrong-interface"),
         ("cuMulticastAddDevice: operation not supported", "fabric-manager"),
+        ("btl_ofi_component.c:581 cxi0 failed fi_domain with err=Function not implemented", "invalid-setting"),
+        ("gasnet_ofi.c:1365: fi_endpoint failed: -22(Invalid argument)", "invalid-setting"),
+        ("E1 net.cpp:7] fi_enable(ep) returned: Operation not permitted", "container-permission"),
         ("hipIpcGetMemHandle -> 1 (invalid argument)", "invalid-setting"),
         ("h:1 [0] misc/socket.cc NCCL WARN Socket creation failed : Address family not supported", "wrong-interface"),
     ],
@@ -67,6 +70,8 @@ def test_a_bridge_is_wrong_between_hosts_alone() -> None:
         "INFO connect to 10.0.0.1 returned Connection refused, retrying",
         "open(model.safetensors): No such file or directory",
         "mkdir /data: Permission denied",
+        "fi_tsend: Function not implemented",
+        "fi_domain: No data available",
     ],
 )
 def test_other_lines_are_no_refused_calls(line: str) -> None:
