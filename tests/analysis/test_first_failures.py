@@ -208,8 +208,8 @@ def test_what_ranks_print_after_a_failure_is_below_it_in_any_order(line: str, ca
 
 
 WATCHDOG = (
-    "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
-    "Timeout(ms)=1800000) ran for 1800090 milliseconds before timing out."
+    "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=1, "
+    "NumelOut=1, Timeout(ms)=1800000) ran for 1800090 milliseconds before timing out."
 )
 
 

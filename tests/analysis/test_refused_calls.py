@@ -30,6 +30,8 @@ def test_every_error_that_tells_a_cause_has_one() -> None:
         ("shm_open(/psm_7) failed: No such file or directory", "shared-memory"),
         ("[Errno 28] No space left on device while writing /dev/shm/x", "shared-memory"),
         ("bind(0.0.0.0:29500): Address already in use", "port-in-use"),
+        ("NCCL WARN ibv_reg_mr_iova2 failed, errno 14", "gpudirect-refused"),
+        ("E0101 verbs.cpp:9] ibv_open_device returned NULL, errno=19", "wrong-interface"),
         ("bind to 10.1.2.3 failed: Cannot assign requested address", "wrong-interface"),
         ("btl_tcp_endpoint.c connect() to 172.17.0.1 failed: Connection refused (111)", "wrong-interface"),
         ("tcp: could not connect to 192.168.122.1:7000, Connection timed out", "wrong-interface"),
@@ -72,6 +74,7 @@ def test_a_bridge_is_wrong_between_hosts_alone() -> None:
         "mkdir /data: Permission denied",
         "fi_tsend: Function not implemented",
         "fi_domain: No data available",
+        "ibv_reg_mr: errno 0, size 22",
     ],
 )
 def test_other_lines_are_no_refused_calls(line: str) -> None:
