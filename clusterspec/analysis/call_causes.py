@@ -20,6 +20,10 @@ _DEVICES = {
         "ls -ln /dev/kfd /dev/dri /dev/nvidia* within the container, and id: docker run --device=/dev/kfd "
         "--device=/dev/dri --group-add of the group that owns them, or --gpus all"
     ),
+    "provider": (
+        "fi_info -v within the job: the provider, its attributes and its release; on Slingshot the key of the job: "
+        "SLINGSHOT_VNIS of every rank, srun --network=single_node_vni, mpirun --prtemca ras_base_launch_orted_on_hn 1"
+    ),
 }
 _IPC = (
     "run with NCCL_P2P_DISABLE=1; docker run --ipc=host --pid=host; unset PYTORCH_CUDA_ALLOC_CONF=expandable_segments "
@@ -44,6 +48,12 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("firmware", "EREMOTEIO"): (("nic-limit", GIVEN), ("nic-fault", GIVEN)),
     ("firmware", "EINVAL"): (("library-release", GIVEN), ("nic-limit", GIVEN)),
     ("firmware", "EPERM"): (("container-permission", STRONG),),
+    # objects that a provider of libfabric makes on its own host: without a key of the job, or for a feature that its
+    # release lacks. open-mpi/ompi issue 12038, uiuc-hpc/lci issue 110 (keys of Slingshot), KhiopsML/khiops issue 307
+    ("provider", "EOPNOTSUPP"): (("invalid-setting", STRONG), ("library-release", GIVEN)),
+    ("provider", "EINVAL"): (("invalid-setting", GIVEN), ("library-release", GIVEN)),
+    ("provider", "EPERM"): (("container-permission", STRONG), ("invalid-setting", GIVEN)),
+    ("provider", "EACCES"): (("container-permission", STRONG), ("invalid-setting", GIVEN)),
     ("register", "EAGAIN"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     ("create", "EAGAIN"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     ("register", "EFAULT"): (("gpudirect-refused", STATED),),

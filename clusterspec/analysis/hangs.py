@@ -65,7 +65,7 @@ _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
 """A status of a request that was sent again until its retries were used up."""
 _OF_GIDS = (("unreachable-peer", STATED), ("wrong-interface", STRONG), ("invalid-setting", GIVEN))
 """A connection with a GID that the NIC does not have."""
-_UNREAD_GID = re.compile(r"ncclIb|GID is NULL|[Nn]o (?:suitable|usable|valid) GID")
+_UNREAD_GID = re.compile(r"ncclIb|GID is NULL|Invalid gid\[|[Nn]o (?:suitable|usable|valid) GID")
 """A GID that is missing or cannot be read, before any connection: an address of the port that is missing, the NIC
 itself, or the index that the environment sets. None is certain (NVIDIA/nccl issue 622, uccl-project/uccl issue 301)."""
 MOST_ABSENT = 0.25

@@ -303,6 +303,7 @@ POSSIBLE = (
     ("unplaced", "absent-ranks", ": a scheduler finds no place for it", _PLACE, STRONG),
     *EXIT_CAUSES,
     ("launch", "remote-login", UNSAID, STEP_OF["remote-login"], GIVEN),
+    ("launch", "unreachable-peer", UNSAID, RENDEZVOUS, WEAK),
     ("daemon-lost", "peer-ended", UNSAID, "the logs of that host: what ended there first", GIVEN),
     ("daemon-lost", "unreachable-peer", UNSAID, RENDEZVOUS, WEAK),
     ("frozen", "storage-fault", ", as where a file system holds up every rank", STEP_OF["storage-fault"], WEAK),

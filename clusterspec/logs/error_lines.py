@@ -20,7 +20,8 @@ FORMS = (
     r"(?:[a-z]{1,20} )?(?:[Ee]rror|[Ff]atal|ERROR|FATAL):? ",
     r"^(?:[Ee]rror|[Ff]atal|panic|FATAL|ERROR|fatal error)(?:: | response | in )\S",
     # services written in Go, and lists of faults that command lines of clouds print as JSON
-    r"\blevel=(?:error|fatal|panic)\b|\"(?:level|severity)\": ?\"(?:error|fatal|panic|ERROR|FATAL|CRITICAL)\"",
+    r"\blevel=(?:error|fatal|panic|ERROR|FATAL|PANIC)\b",
+    r"\"(?:level|severity)\": ?\"(?:error|fatal|panic|ERROR|FATAL|CRITICAL)\"",
     r"^[A-Z]\w{1,30} (?:[Ee]rror|ERROR): \S",  # libraries: MIOpen
     r"(?:^|[\s:])[\w./-]{1,60}: error: \S|\bcommand: error: \S",  # daemons of Slurm, Python's argparse
     r"^(?:[\w-]{2,24}: )?(?:ibwarn|iberror|ibpanic): \S",  # infiniband-diags

@@ -130,7 +130,6 @@ FAILURE_PATTERNS = (
     # NICs: access, link types, links and hardware
     ("no-network", re.compile(r"(NET/IB : Unable to (?:open|query) device .{1,40})")),
     ("no-network", re.compile(r"((?<!\w)No matched device found.{0,60})")),
-    ("no-network", re.compile(r"(No available RNIC|cannot initialize RDMA resources)")),  # Mooncake
     ("foreign-nic", re.compile(r"([Nn]o (?:suitable|usable|valid) GID (?:found|index).{0,40}|GID is NULL.{0,60})")),
     # NVSHMEM (`src/modules/transport/ibgda/ibgda.cpp`, `src/host/transport/transport.cpp`)
     ("no-network", re.compile(r"(cannot allocate mlx5dv_devx_uar)")),

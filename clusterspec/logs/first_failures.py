@@ -342,7 +342,7 @@ def _is_after(time: Moment | None, other: Moment | None) -> bool | None:
     return time[1] >= other[1]
 
 
-_TAKEN_DOWN = re.compile(r"exit ?code\s{0,3}: ?-6\b|exitcode: -6\b|SIGABRT|Signal 6\b")
+_TAKEN_DOWN = re.compile(r"exit ?code\s{0,3}: ?-6\b|exitcode: -6\b|SIGABRT|[Ss]ignal:? 6\b|\bAborted\b|\b134\b")
 _OF_WATCHDOGS = frozenset({"dump", "waiting", "parted", "family timeout", "consistency"})
 _OF_CANCELS = frozenset({"signal", "time-limit", "job-ended"})
 _BY_LIMITS = frozenset({"time-limit", "job-ended"})

@@ -34,7 +34,7 @@ LIBRARY_PATTERNS = (
     ("wrong-plan", re.compile(r"((?:TOPO/NET(?! : (?:Importing|Made vNic))|XML Mismatch|XML Graph) ?:? .{1,80})")),
     ("link-down", re.compile(r"(Detected [0-9]{1,4} failed devices out of [0-9]{1,4} devices)")),
     ("foreign-nic", re.compile(r"((?:read failed in|Check failed: ) ?ncclIb(?:RoceGetVersionNum|GetGidIndex).{0,40})")),
-    ("foreign-nic", re.compile(r"(ibv_create_ah\(.{1,300}failed: No such device)")),  # UCX
+    ("foreign-nic", re.compile(r"(ibv_create_ah\(.{1,300}failed: No such device|\bInvalid gid\[.{0,40})")),  # UCX
     ("gid-changed", re.compile(r"(NET/IB : \S{1,40} GID table changed)")),
     (
         "remote-access",

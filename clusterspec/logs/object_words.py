@@ -107,6 +107,12 @@ OBJECTS = (
         r"\b(?:(?:GPU|device|CUDA|HIP) (?:buffer|memory|pointer)s?|peer_?mem\w{0,8}|nvidia_peermem|dma-?buf)\b",
         r"(?:\bregist(?:er|ration)\w{0,4}\b|\bexport(?:ed|ing)?\b.{0,40}\bfail|\bnot loaded\b)",
     ),
+    # the modules of the kernel that let NICs reach the memory of accelerators
+    (
+        "gpudirect-refused",
+        r"\b(?:(?:nv|nvidia|amdgpu|ib)[-_ ]peer_?mem\w{0,6}|PeerDirect)\b",
+        rf"(?:{_ABSENT}|{_FAILED}|\bwithout\b|\brequire[sd]?\b)",
+    ),
     (
         "accelerator-fault",
         rf"(?:{_DEVICE}|\bNVLink(?: [0-9]{{1,2}})?s?\b|\bHBM\b|\brow remapp\w{{2,4}}\b)",

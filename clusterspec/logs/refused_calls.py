@@ -12,37 +12,46 @@ import re
 
 from clusterspec.logs.text_lines import shown_line
 
-
-def _words_of_number(number: int) -> str:
-    """The words of an error that a line names by its number alone."""
-    return rf"[Ee]rrno\W{{0,3}}{number}\b"
-
-
-ERRORS = {
+_TEXTS = {
     "EPERM": r"[Oo]peration not permitted|\bNOT_PERMITTED|\bRC: -1\b",
     "ENOENT": r"[Nn]o such file or directory",
     "ENOMEM": r"[Cc]annot allocate memory|[Ee]rr(?:no|or)?:? ?\(?-?12\b|\bRC: -12\b",
     "EAGAIN": r"[Rr]esource temporarily unavailable",
-    "EACCES": r"[Pp]ermission denied|\bRC: -13\b" + f"|{_words_of_number(13)}",
-    "EFAULT": r"[Bb]ad address" + f"|{_words_of_number(14)}",
+    "EACCES": r"[Pp]ermission denied|\bRC: -13\b",
+    "EFAULT": r"[Bb]ad address",
     "ENODEV": r"[Nn]o such device\b",
     "EINVAL": r"[Ii]nvalid (?:argument|device ordinal)|\bCUDA_ERROR_INVALID_(?:VALUE|HANDLE|DEVICE)\b|"
     r"[Ii]nvalid resource handle|hsa_status: 4097|\bRC: -22\b",
-    "ENOSPC": r"[Nn]o space left on device" + f"|{_words_of_number(28)}",
+    "ENOSPC": r"[Nn]o space left on device",
     "EOPNOTSUPP": r"[Oo]peration not supported|\bCUDA_ERROR_NOT_SUPPORTED\b|"
     r"[Ff]unction not implemented|[Pp]rotocol not supported|[Uu]nknown error 524\b|\berrno:? 524\b",
     "EAFNOSUPPORT": r"[Aa]ddress family not supported",
-    "EADDRINUSE": r"[Aa]ddress already in use" + f"|{_words_of_number(98)}",
+    "EADDRINUSE": r"[Aa]ddress already in use",
     "EADDRNOTAVAIL": r"[Cc]annot assign requested address",
-    "ENETUNREACH": r"[Nn]etwork is unreachable" + f"|{_words_of_number(101)}",
+    "ENETUNREACH": r"[Nn]etwork is unreachable",
     "ECONNABORTED": r"[Ss]oftware caused connection abort",
-    "ECONNREFUSED": r"[Cc]onnection refused" + f"|{_words_of_number(111)}",
+    "ECONNREFUSED": r"[Cc]onnection refused",
     "ETIMEDOUT": r"[Cc]onnection timed out|[Tt]imed out\b",
-    "EHOSTUNREACH": r"[Nn]o route to host" + f"|{_words_of_number(113)}",
+    "EHOSTUNREACH": r"[Nn]o route to host",
     "EREMOTEIO": r"[Rr]emote I/O error",
     "ENOTTY": r"[Ii]nappropriate ioctl for device",
 }
 """Errors of the system by their symbols, and the texts in which programs print them."""
+_NUMBERS = {
+    **{"EPERM": 1, "ENOENT": 2, "EAGAIN": 11, "EACCES": 13, "EFAULT": 14, "ENODEV": 19, "EINVAL": 22, "ENOTTY": 25},
+    **{"ENOSPC": 28, "EOPNOTSUPP": 95, "EAFNOSUPPORT": 97, "EADDRINUSE": 98, "EADDRNOTAVAIL": 99, "ENETUNREACH": 101},
+    **{"ECONNABORTED": 103, "ETIMEDOUT": 110, "ECONNREFUSED": 111, "EHOSTUNREACH": 113, "EREMOTEIO": 121},
+}
+"""Their numbers on Linux, by which alone some programs name them (`include/uapi/asm-generic/errno.h`)."""
+
+
+def _words_of(error: str, texts: str) -> str:
+    """The words of an error: its texts, or its number behind the name of the variable."""
+    return rf"{texts}|[Ee]rrno\W{{0,3}}{_NUMBERS[error]}\b" if error in _NUMBERS else texts
+
+
+ERRORS = {error: _words_of(error, texts) for error, texts in _TEXTS.items()}
+"""Errors of the system by their symbols, and the words in which programs name them."""
 CALLS = {
     "device": r"/dev/(?:kfd|dri|nvidia(?!-caps-imex)\w{0,12})\b",
     "mapping": r"\bcuMem(?:SetAccess|ImportFromShareableHandle|ExportToShareableHandle|RetainAllocationHandle)\b",
@@ -56,6 +65,10 @@ CALLS = {
     "address": (
         r"ibv_modify_qp|[Mm]odify(?:ing)? (?:\w{1,8} )?(?:QP|DCT)\b|ibv_create_ah|fi_av_insert"
         r"|[Aa]ddress (?:handle|vector)"
+    ),
+    "provider": (
+        r"\bfi_(?:getinfo|fabric|domain2?|endpoint2?|scalable_ep|passive_ep|av_open|cq_open|cntr_open|enable"
+        r"|ep_bind)\b"
     ),
     "firmware": r"\bmlx5dv_devx_\w{1,24}",
     "create": (
@@ -80,6 +93,7 @@ TELLING = {
     "register": ("ENOMEM", "EAGAIN", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO", "ENOSPC"),
     "init": ("EINVAL", "ENODEV", "EREMOTEIO"),
     "address": ("EREMOTEIO", "EINVAL", "ENOMEM", *NO_PATH),
+    "provider": ("EOPNOTSUPP", "EINVAL", "EPERM", "EACCES"),
     "firmware": ("ENOMEM", "EAGAIN", "EREMOTEIO", "EINVAL", "EPERM"),
     "create": ("ENOMEM", "EAGAIN", "EPERM", "EREMOTEIO", "ENOSPC"),
     "query": ("ENOTTY", "EOPNOTSUPP"),

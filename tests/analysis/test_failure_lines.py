@@ -263,11 +263,11 @@ def test_common_words_suggest_nothing_where_a_line_states_the_cause() -> None:
     [
         ("transport.cpp:282: init failed for transport: IBGDA", ["invalid-setting", "gpudirect-refused"]),
         ("ibgda.cpp:2234: NULL value Unable to create ah.", ["unreachable-peer", "invalid-setting"]),
-        ("ORTE was unable to reliably start one or more daemons.", ["remote-login"]),
+        ("ORTE was unable to reliably start one or more daemons.", ["remote-login", "unreachable-peer"]),
         (
             "ssh: Could not resolve hostname w-3: Name or service not known\n"
             "ORTE was unable to reliably start one or more daemons.",
-            ["name-resolution", "remote-login"],
+            ["name-resolution", "remote-login", "unreachable-peer"],
         ),
         ("ORTE has lost communication with a remote daemon.", ["peer-ended", "unreachable-peer"]),
         ("SignalException: Process 40121 got signal: 1", ["job-ended"]),

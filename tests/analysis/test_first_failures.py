@@ -205,3 +205,24 @@ def test_what_ranks_print_after_a_failure_is_below_it_in_any_order(line: str, ca
     for seed in range(10):
         random.Random(seed).shuffle(said)
         assert _first("\n".join((line, *said))) == cause
+
+
+WATCHDOG = (
+    "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=1, "
+    "NumelOut=1, Timeout(ms)=1800000) ran for 1800090 milliseconds before timing out."
+)
+
+
+@pytest.mark.parametrize(
+    ("end", "first"),
+    [
+        ("srun: error: n1: task 0: Aborted (core dumped)", "ranks-diverge"),
+        ("train.sh: line 9: 4711 Aborted  (core dumped) python train.py", "ranks-diverge"),
+        ("srun: error: n1: task 0: Exited with exit code 134", "ranks-diverge"),
+        ("srun: error: n1: task 0: Segmentation fault (core dumped)", "program-fault"),
+    ],
+)
+def test_the_abort_by_which_a_watchdog_ends_its_process_is_no_fault_of_the_program(end: str, first: str) -> None:
+    after, before = read(PAIR, f"{WATCHDOG}\n{end}", 16), read(PAIR, f"{end}\n{WATCHDOG}", 16)
+    assert after is not None and names(after)[0] == first
+    assert before is not None and names(before)[0] == "program-fault"

@@ -309,6 +309,7 @@ def test_lines_of_runs_that_go_on_state_nothing(line: str) -> None:
         "slurmd[5]: spank-epilog: error: pyxis: couldn't execute enroot command",
         "MIOpen Error: a.hpp:2: no such kernel",
         'time="2026-11-25" level=error msg="failed to create NVIDIA device nodes"',
+        'time=2026-11-25T09:12:44Z level=ERROR msg="failed to create NVIDIA device nodes"',
         '{"level":"fatal","msg":"failed to create NVIDIA device nodes"}',
     ],
 )

@@ -55,6 +55,8 @@ LINES = (
     ("RuntimeError: process group aborted because another rank failed", "peer-ended"),
     ("ERROR: stage 2 of the pipeline went away", "peer-ended"),
     ("error: broken pipe while sending to node gpu-12", "peer-ended"),
+    ("ERROR: amdgpu_peermem is required to register HBM with a NIC", "gpudirect-refused"),
+    ("RuntimeError: nvidia-peermem not loaded, zero copy is off", "gpudirect-refused"),
     ("ERROR: no response from 10.1.2.3:4791 after 7 retries", "unreachable-peer"),
     ("RuntimeError: RDMA connection to peer 4 could not be established", "unreachable-peer"),
     ("error: ping to gpu-07 failed", "unreachable-peer"),

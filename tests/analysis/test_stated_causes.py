@@ -162,6 +162,15 @@ names, and lines in the form that programs print them.
   at all; one had a missing library as the likely cause (a service of NATS that does not run), one the crash that
   followed. Of 34 logs of repositories that were drawn by lot, most of runs that ended well, a library's complaint about
   the number of its threads, a warning of Python and a directory without a checkpoint were taken for errors.
+- `Z36` and `Z37` (2026-11-28): queries for communication alone (NCCL, RCCL, libfabric, Slingshot, UCX, NVSHMEM, MPI,
+  Mooncake, RoCE, EFA, oneCCL, Kubernetes), after Z35; threads that stand in a table are left out, which most of the
+  hits did. Before anything was changed, of 16 of Z36 nine were named first and eleven at all; one was refused, one left
+  undecided, and one had a missing interface in certainty (Mooncake's summary that no NIC is left, where kvcache-ai pull
+  3538 lacks nvidia-peermem). Of 9 of Z37, drawn after Z36 was mended, four first and five at all, one refused, one with
+  another cause in certainty (ofiwg/libfabric issue 12708: a device that a container may not open, named second). What
+  is not first of Z37: a mismatched MTU behind a daemon that did not start, GIDs that are missing, a library without the
+  provider of EFA, and a plugin without the symbols of a release (NVIDIA/nccl issue 513), which no line blames. Lines of
+  eight are in the form of their program.
 """
 
 from __future__ import annotations
