@@ -196,6 +196,18 @@ def test_options_that_a_remark_cuts_off_are_no_second_launch() -> None:
     assert "workload.serving.max_sequences" not in given(read(cut))
 
 
+def test_a_launch_without_degrees_is_read_where_a_remark_names_their_options() -> None:
+    found = given(
+        read(
+            "# For model parallel, set --model-parallel-size $MP_SIZE --DDP-impl torch\n"
+            "python -m torch.distributed.launch --nproc_per_node 4 --nnodes 1 pretrain_gpt2.py \\\n"
+            "  --num-layers 4 --hidden-size 512 --num-attention-heads 16 --batch-size 32\n"
+        )
+    )
+    assert (found["workload.model.layers"], found["layout.micro_batch"], found["layout.nodes"]) == (4, 32, 1)
+    assert "layout.tp" not in found
+
+
 OPTIONS = """\
 cat > extra.yaml <<EOF
 enable_attention_dp: false

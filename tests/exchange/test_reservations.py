@@ -129,3 +129,20 @@ def test_pods_of_a_deployment_are_copies_unless_they_join() -> None:
     joined = read(DEPLOYMENT.format(copies=3, args="torchrun, --nnodes, 3"))
     assert given(joined) == {PER_NODE: 4}
     assert "its pods may join in one launch" in unknown(joined)
+
+
+@pytest.mark.parametrize(
+    ("copies", "args", "nodes"),
+    [
+        (16, "sleep, infinity", None),
+        (2, "bash, -c, 'service ssh start; tail -f /dev/null'", None),
+        (1, "sleep, infinity", 1),
+        (3, "bash, -c, 'serve --port 80 & sleep infinity'", 1),
+        (3, "bash, -c, 'sleep 30; serve'", 1),
+    ],
+)
+def test_pods_that_wait_for_a_launch_are_no_nodes_of_one(copies: int, args: str, nodes: int | None) -> None:
+    reading = read(DEPLOYMENT.format(copies=copies, args=args))
+    assert given(reading).get("layout.nodes") == nodes
+    assert given(reading)[PER_NODE] == 4
+    assert ("its pods wait, and what is started in them" in unknown(reading)) == (nodes is None)

@@ -113,6 +113,8 @@ no reader had seen were written down before the first reading, and what failed w
 | ninety-ninth, by lot of other files of 22 repositories, 9 of them never used; 22 state none | 33 | 33 | 0 | 0 | 0 |
 | hundredth, by lot of 19 that hold a path asked for, 12 never used; 10 state none | 31 | 28 | 0 | 1 | 2 |
 | hundred and first, other files of nine of those, after the corrections; 4 state none | 12 | 11 | 0 | 1 | 0 |
+| hundred and second, of 10 repositories that were never used; 3 state none | 22 | 18 | 0 | 0 | 4 |
+| hundred and third, of six others that were never used, in the order of their files; 4 state none | 13 | 11 | 0 | 2 | 0 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -358,7 +360,11 @@ ninety-eighth was a program of its own that DeepSpeed starts on stated ranks; la
 Of the two contradicted in the hundredth, one was a launch in a here-document that a function only prints, the other a
 job whose directives ask for two and for one accelerator of a node, of which one was stated without a word. Refused was
 a script whose default argument shows its help: the launches that other arguments start were passed over. Refused in
-the hundred and first was a server of TRL alone.
+the hundred and first was a server of TRL alone. All four contradicted in the hundred and second were expectations that
+were wrong: the degrees of SGLang's replicas of attention (twice), the name of a sharding, and the sharding of
+DeepSpeed's optimizer for bf16. Refused in the hundred and third were a launch of Megatron whose remarks name options
+of a layout that it leaves out, and a file of four objects, which asks for a choice; their pods, which wait for a
+launch from outside, were one node each, and no nodes are stated now.
 """
 
 

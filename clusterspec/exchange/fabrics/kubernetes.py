@@ -30,6 +30,7 @@ from clusterspec.exchange.fabrics.pods import (
     count_product,
     mapping_of,
     pod_count,
+    record_copies,
     record_pods,
     requested_accelerators,
     requested_resources,
@@ -64,7 +65,6 @@ from clusterspec.exchange.import_result import (
     InputFile,
     SeveralParts,
     chosen_part,
-    without_comments,
 )
 from clusterspec.exchange.machines.node_labels import count_node_type, set_labelled_accelerator
 from clusterspec.exchange.pages import is_page_or_script
@@ -260,30 +260,6 @@ def _pod(yaml: Yaml, builder: ImportBuilder) -> None:
     record_pods([template_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
 
 
-_JOINED = re.compile(r"\bray start\b|--nnodes\b|\btorchrun\b|distributed[-_]executor[-_]backend|--node-rank\b")
-"""Text that shows that several pods may be nodes of one launch."""
-
-
-def _deployment(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Record the pods of a Deployment or StatefulSet: each replica is a separate node, unless the pods join in one
-    launch.
-    """
-    spec = mapping_of(yaml.mapping.get("spec"))
-    pods = template_pods(yaml, ("spec",), spec.get("template"), 1, "pod")
-    stated, line = spec.get("replicas"), yaml.line("spec", "replicas")
-    if _JOINED.search(without_comments(yaml.document.source.text)):
-        builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
-        builder.unknown("layout.nodes", "its pods may join in one launch, which its commands decide", line)
-    elif stated == 0:
-        builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
-        builder.unknown("layout.nodes", "replicas of 0: none of its pods runs", line)
-    else:
-        record_pods([pods], builder, line)
-    if (copies := pod_count(stated)) is None:
-        builder.unknown("replicas", NO_COUNT, line)
-    builder.count("replicas", copies, line)
-
-
 _PODS_OF = {"Pod": (), "Deployment": ("spec", "template"), "StatefulSet": ("spec", "template")}
 """The path to the pod, for kinds of objects that are jobs only if they request accelerators."""
 
@@ -380,8 +356,8 @@ READERS = {
     "JobSet": _job_set,
     "Job": _job,
     "Pod": _pod,
-    "Deployment": _deployment,
-    "StatefulSet": _deployment,
+    "Deployment": record_copies,
+    "StatefulSet": record_copies,
     "LeaderWorkerSet": _leader_worker_set,
     "RayCluster": record_ray_cluster,
     "RayJob": record_ray_job,

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, without_comments
 from clusterspec.source import value_at
 
 RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
@@ -146,3 +146,40 @@ def record_pods(groups: list[Pods], builder: ImportBuilder, line: int) -> int | 
     builder.count("nodes", nodes, first.line)
     builder.count("accelerators", sum((pods.copies or 0) * pods.accelerators for pods in asking), first.line)
     return nodes
+
+
+_JOINED = re.compile(r"\bray start\b|--nnodes\b|\btorchrun\b|distributed[-_]executor[-_]backend|--node-rank\b")
+"""Text that shows that several pods may be nodes of one launch."""
+_WAITS = re.compile(r"(?:^|[\s;&|/])(?:sleep inf(?:inity)?|tail -f /dev/null|sleep \d{4,9}|sleep \d{1,4}d)\s*;?\s*$")
+"""A command after which a container does nothing by itself: work is started in it from outside."""
+
+
+def record_copies(yaml: Yaml, builder: ImportBuilder) -> None:
+    """Record the pods of a Deployment or StatefulSet: each replica is a separate node, unless the pods join in one
+    launch, or wait for one.
+    """
+    spec = mapping_of(yaml.mapping.get("spec"))
+    pods = template_pods(yaml, ("spec",), spec.get("template"), 1, "pod")
+    stated, line = spec.get("replicas"), yaml.line("spec", "replicas")
+    joined = _JOINED.search(without_comments(yaml.document.source.text))
+    waiting = stated not in (None, 0, 1) and _waits(spec.get("template"))
+    if joined or waiting or stated == 0:
+        builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
+        why = "replicas of 0: none of its pods runs"
+        if waiting:
+            why = "its pods wait, and what is started in them decides how many are nodes of one launch"
+        elif joined:
+            why = "its pods may join in one launch, which its commands decide"
+        builder.unknown("layout.nodes", why, line)
+    else:
+        record_pods([pods], builder, line)
+    if (copies := pod_count(stated)) is None:
+        builder.unknown("replicas", NO_COUNT, line)
+    builder.count("replicas", copies, line)
+
+
+def _waits(template: Any) -> bool:
+    """Whether the last thing that each container with accelerators does is to wait, with nothing in the background."""
+    asking = [each for each in containers_of(template) if requested_accelerators(each)]
+    run = [" ".join(str(word) for key in ("command", "args") for word in list_at(each, key)) for each in asking]
+    return bool(run) and all(_WAITS.search(each) and not re.search(r"(?<![&>])&(?![&>])", each) for each in run)

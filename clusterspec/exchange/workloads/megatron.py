@@ -234,9 +234,11 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         return keys, "megatron-core"
     if bridge.FACTORY.search(file.text):
         return overrides_of_launch(file, bridge.FACTORY, bridge.OF_RUN), "nemo"
-    for launch in () if bridge.BUILT.search(file.text) else (_LAUNCHED, bridge.LAUNCH, _SIZES):
-        if launch.search(file.text) and (launch is not _SIZES or _holds_sizes(file.text)):
-            keys = read_arguments(file, launch)
+    launches = () if bridge.BUILT.search(file.text) else (_LAUNCHED, bridge.LAUNCH, _SIZES)
+    named = [each for each in launches if each.search(file.text) and (each is not _SIZES or _holds_sizes(file.text))]
+    for launch in named:
+        keys = read_arguments(file, launch)
+        if keys.command.words or launch is named[-1]:  # a remark alone may name the options of a layout
             take_environment(keys, file.text)
             return keys, launched_framework(keys)
     if _IS_CODE.search(file.text) and "(" in file.text and not re.match(r"#!.{0,60}sh\b", file.text):
