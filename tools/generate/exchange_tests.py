@@ -114,7 +114,7 @@ no reader had seen were written down before the first reading, and what failed w
 | hundredth, by lot of 19 that hold a path asked for, 12 never used; 10 state none | 31 | 28 | 0 | 1 | 2 |
 | hundred and first, other files of nine of those, after the corrections; 4 state none | 12 | 11 | 0 | 1 | 0 |
 | hundred and second, of 10 repositories that were never used; 3 state none | 22 | 18 | 0 | 0 | 4 |
-| hundred and third, of six others that were never used, in the order of their files; 4 state none | 13 | 11 | 0 | 2 | 0 |
+| hundred and third, of six others never used, in the order of their files; 4 state none | 13 | 11 | 0 | 2 | 0 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
