@@ -35,10 +35,11 @@ OWN_TESTS = {"benchmarks", "tests", "testsuite"}
 UNUSED_OF_LIBRARIES = frozenset({
     "jinja2/ext.py", "jinja2/meta.py", "jinja2/nativetypes.py", "jinja2/sandbox.py", "jsonschema/__main__.py",
     "jsonschema/cli.py", "platformdirs/__main__.py", "platformdirs/android.py", "platformdirs/ios.py",
-    "platformdirs/macos.py", "platformdirs/testing.py", "platformdirs/windows.py", "pint/matplotlib.py", "pint/pint_convert.py", "pint/testing.py",
+    "platformdirs/macos.py", "platformdirs/testing.py", "platformdirs/windows.py",
+    "pint/matplotlib.py", "pint/pint_convert.py", "pint/testing.py",
 })  # fmt: skip
-"""Modules of the libraries that no answer of the engine imports: extensions of templates, command lines, tests, folders of
-other systems.
+"""Modules of the libraries that no answer of the engine imports: extensions of templates, command lines, tests, and
+folders of other systems.
 """
 DATA = ("schemas", "catalog", "templates")
 LEFT_OUT = frozenset(
