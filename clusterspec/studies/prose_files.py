@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from clusterspec import rules
+from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
 from clusterspec.document import to_finding
 from clusterspec.finding import Finding, Problem
@@ -10,6 +13,7 @@ from clusterspec.prose import check_text
 from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.source import Source
+from clusterspec.standard import recent
 from clusterspec.studies import Checked, Settings
 
 _CHECKED_ELSEWHERE = frozenset({"arithmetic-does-not-close", "percentage-off-count", "measurement-without-metric"})
@@ -20,8 +24,13 @@ def described_figures(description: str, cluster: Cluster, settings: Settings) ->
     """The problems with figures of parts in a description. A sentence that names no part is of the cluster's nodes."""
     named = cluster.platform.id if cluster.platform is not None else cluster.accelerator.id
     text = f"The nodes are {named}. {' '.join(description.split())}\n"
-    found = check_text(Source("description", text), settings.catalog, settings.today)
+    found = _problems_of_text(text, settings.catalog, settings.today)
     return [replace(each, path=("description",), span=None) for each in found if each.rule not in _CHECKED_ELSEWHERE]
+
+
+@recent(2)  # every variation of a design has the description of the design
+def _problems_of_text(text: str, catalog: Catalog, today: date | None) -> tuple[Problem, ...]:
+    return tuple(check_text(Source("description", text), catalog, today))
 
 
 def checked_prose(source: Source, data: bytes, settings: Settings) -> Checked:
