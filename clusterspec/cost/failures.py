@@ -328,7 +328,7 @@ def _restart_time(cluster: Cluster, layout: Layout, written: OperationsSpec, rea
     on_spare = restart_on_spare(cluster, layout, written, read)
     if standby_nodes(cluster, layout):
         return on_spare
-    if written.recovery == "shrink" and layout.nodes > 1:
+    if written.shrinks and layout.nodes > 1:
         repair = written.repair_time.value if written.repair_time else REPAIR.value
         without = repair * share_of_replicas(layout, cluster.ranks_per_node, 1)
         return Figure(on_spare.value + without, "s", Computed("restart_time + repair_time * lost_replicas / dp"))

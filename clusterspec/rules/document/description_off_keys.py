@@ -318,8 +318,7 @@ def _step_count(match: re.Match[str]) -> int:
 
 def _is_after_failure(count: int, spec: Spec, cluster: Cluster) -> bool:
     """Whether a job that goes on with fewer nodes after a failure may have this number of them."""
-    shrinks = spec.operations is not None and spec.operations.recovery == "shrink"
-    return shrinks and count < cluster.nodes
+    return spec.operations is not None and spec.operations.shrinks and count < cluster.nodes
 
 
 def _problem(words: str, keys: str) -> Problem:

@@ -280,8 +280,13 @@ def check(
             continue
         value, words, numbers = found[0]
         others = numbers_within((spec.workload, spec.layout)) if key.startswith("layout.") else written_numbers(spec)
-        if key == "workload.global_batch" and value < stated and _continues_with_less(spec):
-            continue
+        if (
+            key == "workload.global_batch"
+            and value < stated
+            and spec.operations is not None
+            and spec.operations.shrinks
+        ):
+            continue  # the batch of the replicas that are left
         if not any(abs(value - each) <= numbers.same * abs(each) for each in chain((stated,), others)):
             yield _problem(words, key, display(stated, numbers.unit))
     yield from _ratio_problem(own_description, cluster)
@@ -291,11 +296,6 @@ def check(
         names = {_plain_letters(match.groupdict().get("name") or match[0]) for match in found_names}
         if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], own_description):
             yield _problem(found_names[0][0], key, own_name)
-
-
-def _continues_with_less(spec: Spec) -> bool:
-    """Whether a job goes on with fewer replicas after a failure, and so with a smaller batch."""
-    return spec.operations is not None and spec.operations.recovery == "shrink"
 
 
 def _stated_numbers(key: str, description: str) -> Iterator[tuple[float, str, Numbers]]:

@@ -208,7 +208,7 @@ class FailingMachine:
             return None
         assert self.design.layout is not None
         restart, spares = self.kept.restart.value, standby_nodes(self.cluster, self.design.layout)
-        if self.operations.recovery == "shrink" and spares < away < self.nodes:
+        if self.operations.shrinks and spares < away < self.nodes:
             share = share_of_replicas(self.design.layout, self.cluster.ranks_per_node, away)
             noticed = detection_seconds(self.operations)
             restart = noticed + self._restart_on_spare() + repair * share

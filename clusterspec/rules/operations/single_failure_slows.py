@@ -84,7 +84,7 @@ def check(operations: OperationsSpec, design: Design, timed: Plan) -> Iterator[P
     whole = step_of_job(timed) or timed.step_seconds
     machine = FailingMachine(design, whole, timed.parameters)
     steps = [(row.step_time, row.part, row.why) for row in machine.rows(None) if row.step_time is not None]
-    if operations.recovery == "shrink" and not standby_nodes(machine.cluster, design.layout):
+    if operations.shrinks and not standby_nodes(machine.cluster, design.layout):
         share = share_of_replicas(design.layout, machine.cluster.ranks_per_node, 1)
         if share < 1:
             left = (

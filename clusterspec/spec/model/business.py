@@ -141,6 +141,11 @@ class OperationsSpec:
         return "operations.checkpoint.write_time" if written else "operations.checkpoint.pause"
 
     @property
+    def shrinks(self) -> bool:
+        """Whether a job goes on with fewer replicas after a failure."""
+        return self.recovery == "shrink"
+
+    @property
     def asynchronous(self) -> bool:
         """Whether checkpoints are written while training continues, as far as the spec says so."""
         return self.checkpoint is not None and self.checkpoint.mode == "asynchronous"
