@@ -16,7 +16,7 @@ from clusterspec.cost.formulas import compute, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.layer_tables import PHASES, PartTime, PhaseTime, TransferTime
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
-from clusterspec.cost.step import paced_stages
+from clusterspec.cost.step import data_parallel_exposures, paced_stages
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
 from clusterspec.cost.traffic import COPY_RATE, Transfer, call_seconds
 from clusterspec.quantity import Figure
@@ -211,7 +211,8 @@ class _StepExplanation:
         return Term.total("pipeline_bubble", parts)
 
     def _idle_term(self, stages: Figure) -> Term:
-        stage, every = paced_stages(self.inputs, self.choices)
+        exposures = data_parallel_exposures(self.inputs, self.choices)
+        stage, every = paced_stages(self.inputs, self.choices, exposures)
         waits = ", with the traffic that it exposes" if self.choices.layer_by_layer else ""
 
         def stage_figure(seconds: float, why: str) -> Figure:

@@ -288,7 +288,7 @@ def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[
     """The times of a step, and the exposures of data parallelism."""
     stage, count = inputs.stage, inputs.micro_batches
     exposures = data_parallel_exposures(inputs, choices)
-    paced, every = paced_stages(inputs, choices)
+    paced, every = paced_stages(inputs, choices, exposures)
     times = StepTimes(
         work=count * stage.total,
         idle=idle_seconds(choices.schedule, inputs.stages, inputs.virtual_stages, paced, every),
@@ -314,7 +314,7 @@ def data_parallel_exposures(inputs: StepInputs, choices: StepChoices) -> tuple[E
     return timed(inputs.replicas, work, choices.overlap)
 
 
-def paced_stages(inputs: StepInputs, choices: StepChoices) -> tuple[StageTime, float]:
+def paced_stages(inputs: StepInputs, choices: StepChoices, exposures: tuple[Exposure, ...]) -> tuple[StageTime, float]:
     """One micro-batch on the slowest stage, and on all stages, with the traffic that data parallelism exposes in it.
 
     Where micro-batches gather and reduce, the stages of a pipeline wait for each other's traffic as for their work.
@@ -322,7 +322,7 @@ def paced_stages(inputs: StepInputs, choices: StepChoices) -> tuple[StageTime, f
     stage, layers, overlap = inputs.stage, larger(1.0, inputs.layers), choices.overlap
     if not choices.layer_by_layer:
         return stage, inputs.every
-    exposed = {one.name: one.exposed for one in data_parallel_exposures(inputs, choices)}
+    exposed = {one.name: one.exposed for one in exposures}
     back = exposed["gather_before_the_last_backward" if overlap.reduces_once else "reduction_of_a_layer"]
     several = smaller(1.0, inputs.stages - 1.0)
     forward = several * (0.0 if overlap.gathers_once else layers * exposed["gather_of_a_layer"])
