@@ -57,11 +57,11 @@ def _latency_with_queue(name: str) -> Callable[[Plan], float | None]:
 
 
 def _meets_targets(plan: Plan) -> float | None:
-    """1 if the cache holds the requests in flight and the targets are met, else 0; None if the plan trains."""
+    """1 if the cache holds the requests in flight and the targets are met, else 0; None without targets."""
     from clusterspec.cost.serving.targets import meets_targets
 
     work = plan.design.workload
-    if plan.serving is None or work is None or work.serving is None:
+    if plan.serving is None or work is None or work.serving is None or not work.serving.targets:
         return None
     held = plan.serving.offered <= plan.serving.kv_capacity_sequences or work.serving.load == "offline"
     return float(held and meets_targets(plan.serving, work.serving))
@@ -152,8 +152,8 @@ def _rl_step(plan: Plan) -> float | None:
 OF_FLEET: dict[str, Callable[[Plan], float | None]] = {"fleet_power": _machine_watts, "fleet_cost": _machine_cost}
 """The metrics that are summed over the pools of a fleet."""
 METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
-    "mfu": ("1", lambda plan: plan.mfu),
-    "step_time": ("s", lambda plan: plan.step_seconds),
+    "mfu": ("1", lambda plan: plan.whole_step_mfu),
+    "step_time": ("s", lambda plan: plan.whole_step_seconds),
     "time_to_train": ("s", lambda plan: plan.time_to_train),
     "run_time": ("s", _seconds_with_interruptions),
     "elapsed": ("s", lambda plan: plan.time_to_train),
@@ -163,7 +163,7 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "exposed": ("1", _exposed_share),
     "headroom": ("1", _free_memory_share),
     "memory": ("B", lambda plan: plan.memory_bytes),
-    "tokens_per_second_per_accelerator": ("tok/s", lambda plan: plan.tokens_per_second_per_accelerator),
+    "tokens_per_second_per_accelerator": ("tok/s", lambda plan: plan.whole_step_rate),
     "goodput": ("1", _share_of_time("goodput")),
     "stall": ("1", _share_of_time("stall")),
     "restore": ("s", _storage_seconds("restore")),
@@ -185,8 +185,10 @@ RELATIVE = "slowdown"
 """The metric of a plan against the spec's own: step time over step time, less one."""
 _FORM = re.compile(r"([a-z_]+)\s*(<=|>=)\s*+(\S.*)")
 _KINDS = {"s": "time", "B": "bytes", "W": "power"}
-_UNITS = {"s": "d", "B": " GB", "W": " kW"}
+_UNITS = {"s": " s", "B": " GB", "W": " kW"}
 """Units that the message on a limit without one proposes."""
+_OF_RUNS = frozenset({"time_to_train", "run_time", "elapsed"})
+"""Metrics of times whose limits are days."""
 
 
 @dataclass(frozen=True)
@@ -221,9 +223,10 @@ class Condition:
         if self.metric == TARGETS:
             return _meets_targets(plan)
         if self.metric == RELATIVE:
-            if not plan.step or not isfinite(self.baseline):
+            seconds = plan.whole_step_seconds
+            if not seconds or not isfinite(self.baseline):
                 return None
-            return round(plan.step.seconds / self.baseline - 1, 12) + 0.0  # two ways to sum one step differ by less
+            return round(seconds / self.baseline - 1, 12) + 0.0  # two ways to sum one step differ by less
         found = METRICS[self.metric][1](plan)
         if found is not None and self.metric == "elapsed":
             return found / self.share if self.share > 0 else None
@@ -242,7 +245,7 @@ class Condition:
 
 
 def parse(text: str, baseline: float | None = None, others: Sequence[str] = ()) -> Condition:
-    """Reads a condition; ``baseline`` is the step time of the spec in seconds. Raises `ConditionFault`, with the
+    """Reads a condition; ``baseline`` is the seconds of a whole step of the spec. Raises `ConditionFault`, with the
     ``others`` that its place takes."""
     if text.strip() in WHOLE:
         return Condition(text.strip(), text.strip(), at_most=False, limit=1.0)
@@ -272,21 +275,24 @@ def _limit_value(text: str, metric: str) -> float:
     try:
         value = read_quantity(text, _KINDS[unit]).value if unit in _KINDS else _condition_number(text, unit)
     except (ValueError, UnitFault) as fault:
-        raise ConditionFault(f"invalid limit `{text}` of {metric}: {_unreadable_reason(text, unit, fault)}") from None
+        raise ConditionFault(f"invalid limit `{text}` of {metric}: {_unreadable_reason(text, metric, fault)}") from None
     if not isfinite(value):
         raise ConditionFault(f"invalid limit `{text}` of {metric}: it is not finite")
     return value
 
 
-def _unreadable_reason(text: str, unit: str, fault: ValueError | UnitFault) -> str:
-    """Why a limit cannot be read."""
+def _unreadable_reason(text: str, metric: str, fault: ValueError | UnitFault) -> str:
+    """Why the limit of a metric cannot be read."""
+    unit = metric_unit(metric) or "1"
     if unit not in _KINDS:
         return str(fault)
     try:
-        float(text)
+        number = float(text)
     except ValueError:
         return str(getattr(fault, "message", fault))
-    return f"the limit needs a unit, such as `{text}{_UNITS[unit]}`"
+    if not isfinite(number):
+        return "it is not finite"
+    return f"the limit needs a unit, such as `{text}{' d' if metric in _OF_RUNS else _UNITS[unit]}`"
 
 
 def _condition_number(text: str, unit: str) -> float:

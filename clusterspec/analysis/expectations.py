@@ -10,7 +10,7 @@ from typing import Any
 
 from clusterspec import document as documents
 from clusterspec import resources, rules
-from clusterspec.analysis.conditions import METRICS, ConditionFault, parse
+from clusterspec.analysis.conditions import METRICS, RELATIVE, TARGETS, Condition, ConditionFault, parse
 from clusterspec.analysis.sweeps import key_path, located_text, unknown_key_problem
 from clusterspec.cost.plan import Plan
 from clusterspec.document.conforms import Schema
@@ -19,7 +19,7 @@ from clusterspec.finding import Problem, Severity, current_name
 from clusterspec.records import dataclass
 from clusterspec.results.expectations import Missed, Tested
 from clusterspec.studies import Study, variation
-from clusterspec.units import display
+from clusterspec.units import display, percent
 
 MOST_FINDINGS = 3
 """Findings that the reason of a missed expectation names."""
@@ -123,17 +123,24 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
     if not study.has_figures:
         errors = _findings_text(study, lambda one: one.severity is Severity.ERROR)
         return f"there is no estimate, because of errors: {errors}"
-    condition = parse(text, unchanged.plan.step_seconds if unchanged.has_figures else None)
+    condition = parse(text, unchanged.plan.whole_step_seconds if unchanged.has_figures else None)
     value = condition.value(study.plan)
     if value is None:
-        return "the estimate has no such figure"
-    if condition.holds(study.plan):
-        return ""
+        is_unstated = condition.metric == TARGETS and study.plan.serving is not None
+        return "the spec states no targets" if is_unstated else "the estimate has no such figure"
+    return "" if condition.holds(study.plan) else _missed_limit(condition, value, study.plan, unchanged.plan)
+
+
+def _missed_limit(condition: Condition, value: float, plan: Plan, unchanged: Plan) -> str:
+    """The value of a metric that misses its limit."""
     if condition.metric in METRICS:
-        fits = "" if condition.fit(study.plan) is not False else f", and it {_fit_text(study.plan)}"
+        fits = "" if condition.fit(plan) is not False else f", and it {_fit_text(plan)}"
         return f"it is {display(value, METRICS[condition.metric][0], 4)}{fits}"
-    if condition.metric == "fits" and study.plan.memory_bytes is not None:
-        return f"it {_fit_text(study.plan)}: {display(study.plan.memory_bytes, 'B')} of {study.plan.capacity_text}"
+    if condition.metric == RELATIVE and not condition.admits(value):
+        times = [display(one.whole_step_seconds or 0.0, "s", 4) for one in (plan, unchanged)]
+        return f"it is {percent(value)}: a step takes {times[0]}, and {times[1]} in the unchanged spec"
+    if condition.fit(plan) is False and plan.memory_bytes is not None:
+        return f"it {_fit_text(plan)}: {display(plan.memory_bytes, 'B')} of {plan.capacity_text}"
     return "it does not"
 
 

@@ -12,7 +12,7 @@ from clusterspec.money import Money
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import replace
 from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, Stock, YearlyGoodput
-from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
+from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study
@@ -25,7 +25,7 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
     if design.cluster is None:
         return replace(empty, notes=("the cluster cannot be resolved; `clusterspec check` reports the reason",))
     plan = study.plan if study.has_figures else None
-    machine = FailingMachine(design, step_of_job(plan) if plan else None, plan.parameters if plan else None)
+    machine = FailingMachine(design, plan.whole_step_seconds if plan else None, plan.parameters if plan else None)
     hour, currency = _cost_of_hour(study)
     found = with_broken_targets(machine, machine.rows(hour), plan)
     rows = tuple(sorted(found, key=lambda row: (-(row.hours or 0.0), -(row.failures or 0.0))))

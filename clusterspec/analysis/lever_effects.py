@@ -41,9 +41,9 @@ def sensitivity(study: Study) -> SensitivityReport:
 
 
 def _step_or_token_seconds(study: Study) -> float | None:
-    """The step time, or for serving the time per output token."""
+    """The time of a whole step, or for serving the time per output token."""
     plan = study.plan
-    return plan.serving.tpot if plan.serving is not None else plan.step_seconds
+    return plan.serving.tpot if plan.serving is not None else plan.whole_step_seconds
 
 
 def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
@@ -78,10 +78,12 @@ def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
 
 
 def _seconds_per_token(study: Study) -> float | None:
-    """The time per token: for training, the step time over its tokens; for serving, the time per output token."""
+    """The time per token: for serving, of an output token; for training, that of a whole step over its tokens."""
     plan, workload = study.plan, study.design.workload
     if plan.serving is not None:
         return plan.serving.tpot
+    if plan.rl is not None:
+        return plan.rl.step / plan.rl.tokens
     if plan.step_time is None or workload is None:
         return None
     return plan.step_time.value / (workload.global_batch * workload.sequence_length)

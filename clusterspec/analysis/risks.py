@@ -42,7 +42,7 @@ def risks_of_purchase(
         if kept.goodput < 1 - LEAST_DELAY:
             yield Risk("interruptions", days, price(days), text)
         high = plan.rl.band[1] if plan.rl is not None else plan.step_time_range[1] if plan.step_time_range else None
-        step = plan.rl.step if plan.rl is not None else plan.step_seconds
+        step = plan.whole_step_seconds
         if high is not None and step:
             share = high / step - 1
             slow = share * kept.with_interruptions / DAY

@@ -185,8 +185,30 @@ class Plan:
 
     @property
     def step_seconds(self) -> float | None:
-        """Seconds of one step."""
+        """Seconds of one step; in reinforcement learning, of the update of one minibatch."""
         return self.step.seconds if self.step else None
+
+    @property
+    def whole_step_seconds(self) -> float | None:
+        """Seconds of one step of the job: in reinforcement learning, of all roles."""
+        return self._of_whole_step(self.step_seconds, "step")
+
+    @property
+    def whole_step_mfu(self) -> float | None:
+        """The MFU of a step of the job: in reinforcement learning, of all roles and on all accelerators."""
+        return self._of_whole_step(self.mfu, "mfu")
+
+    @property
+    def whole_step_rate(self) -> float | None:
+        """Tokens per second and accelerator of a step of the job: in reinforcement learning, of all roles."""
+        return self._of_whole_step(self.tokens_per_second_per_accelerator, "tokens_per_second_per_accelerator")
+
+    def _of_whole_step(self, of_step: float | None, name: str) -> float | None:
+        """A figure of a step, or the one with this name of all roles where the step is an update."""
+        if not self.is_update:
+            return of_step
+        found: float | None = getattr(self.rl, name) if self.rl is not None else None
+        return found
 
     @cached_property
     def step_time_range(self) -> tuple[float, float] | None:

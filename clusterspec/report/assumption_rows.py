@@ -33,14 +33,15 @@ EXACT = 0.0005
 
 def influences_text(influences: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:
     """The assumptions with the largest effect on step time or memory, in at most ``most`` lines."""
-    time = "time per output token" if report.plan.serving is not None else "step time"
-    moved = f"the {time} or the memory by more than {percent(LEAST)}"
+    time, column = ("time per output token", "tpot") if report.plan.serving is not None else ("step time", "step time")
+    time, column = ("the time of an update", "update") if report.plan.is_update else (time, column)
+    moved = f"the {time.removeprefix('the ')} or the memory by more than {percent(LEAST)}"
     rest = len(report.plan.assumptions)
     if not influences:
         return heading_line(f"No assumption moves {moved}", ink)
     shown = influences[: max(1, most - 3)]
     rows = [_influence_row(one) for one in shown]
-    heads = ("  assumed", "value", "alternative", "tpot" if report.plan.serving is not None else "step time", "memory")
+    heads = ("  assumed", "value", "alternative", column, "memory")
     table = text_table(heads, rows, right=(3, 4), ink=ink)
     more = len(influences) - len(shown)
     more_text = f"{plural(more, 'more assumption')} with an effect; " if more else ""

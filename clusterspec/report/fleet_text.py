@@ -293,12 +293,10 @@ def _predicted_cells(report: FleetReport, name: str) -> tuple[str, str, str, str
     if found is None:
         return (UNKNOWN,) * 4
     plan, run = found.plan, report.jobs[name].elapsed
-    times = _cell(plan.step_time.value, "s") if plan.step_time else UNKNOWN
+    seconds, mfu, held = plan.whole_step_seconds, plan.whole_step_mfu, plan.memory_bytes
+    times = _cell(seconds, "s") if seconds is not None else UNKNOWN
     if plan.serving is not None:
         times = f"{display(plan.serving.ttft, 's')} / {display(plan.serving.tpot, 's')}"
-    mfu, held = plan.mfu, plan.memory_bytes
-    if plan.is_update:
-        times, mfu = (_cell(plan.rl.step, "s"), plan.rl.mfu) if plan.rl else (UNKNOWN, None)
     if plan.rl is not None:
         held = max(held or 0.0, plan.rl.memory.fullest) if plan.rl.memory else held
     fits = "" if plan.memory is None or plan.memory.fits is not False else " (too much)"
@@ -365,9 +363,7 @@ def _job_values(report: FleetReport) -> Iterator[Sequence[object]]:
     for name, use in report.jobs.items():
         found = report.estimates.get(name)
         plan = found.plan if found else None
-        step = plan.rl.step if plan and plan.rl else plan.step_time.value if plan and plan.step_time else ""
-        mfu = plan.rl.mfu if plan and plan.rl else plan.mfu if plan else None
-        times = (step, mfu or "")
+        times = (plan.whole_step_seconds or "", plan.whole_step_mfu or "") if plan else ("", "")
         served = plan.serving if plan else None
         latency = (served.ttft, served.tpot) if served else ("", "")
         memory = plan.memory_bytes if plan and plan.memory_bytes else ""

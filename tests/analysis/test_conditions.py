@@ -67,7 +67,7 @@ def test_a_condition_has_its_limit_in_si_units(text: str, metric: str, at_most: 
         ("mfu", "an unquoted `>` itself: quote the condition"),
         ("mfuu>=0.4", "unknown metric `mfuu`; did you mean `mfu`"),
         ("zzzzzz>=1", "unknown metric `zzzzzz`. Metrics: mfu, "),
-        ("step_time<=8", "the limit needs a unit, such as `8d`"),
+        ("step_time<=8", "the limit needs a unit, such as `8 s`"),
         ("memory<=8", "such as `8 GB`"),
         ("power<=8", "such as `8 kW`"),
         ("mfu>=high", "write a share, such as `40%` or `0.4`"),

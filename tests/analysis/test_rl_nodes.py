@@ -10,14 +10,20 @@ import pytest
 
 from clusterspec import studies
 from clusterspec.analysis.boundaries import solve
+from clusterspec.analysis.conditions import METRICS, parse
+from clusterspec.analysis.expectations import expectation
+from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.analysis.levers import lever_of
 from clusterspec.analysis.rl_splits import _engines_fit, keys_of_nodes, nodes_by_role, rl_splits, splits_of_nodes
+from clusterspec.analysis.studied import Studied
+from clusterspec.analysis.sweeps import _row_as_written
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.report.solve_text import solve_as_text
 from clusterspec.studies import Study
 from clusterspec.studies.variation import varied_study
+from clusterspec.units import display, percent
 from tests.analysis.jobs import study_of
 
 WORK = """
@@ -211,3 +217,32 @@ def test_engines_fit_beside_their_cache_and_the_trainer(changes: dict[str, Any],
     if "fullest" not in changes:
         times.memory = None
         assert _engines_fit(times) is fit
+
+
+def test_every_verb_judges_the_step_of_all_roles() -> None:
+    """The trainer waits for the longest samples: an update of 5 s is less than a tenth of the step."""
+    one = study_of(SPLIT % "")
+    rl = one.plan.rl
+    assert rl is not None and one.plan.step_seconds is not None
+    assert rl.step > 10 * one.plan.step_seconds
+    figures = {"step_time": rl.step, "mfu": rl.mfu, "rl_step_time": rl.step}
+    figures["tokens_per_second_per_accelerator"] = rl.tokens_per_second_per_accelerator
+    assert {name: METRICS[name][1](one.plan) for name in figures} == figures
+    row = _row_as_written(one, Studied(one))
+    assert (row.step_time, row.mfu) == (rl.step, rl.mfu)
+    found = sensitivity(one)
+    assert found.step_time == rl.step
+    faster = next(each for each in found.levers if (each.key, each.after) == ("recompute", "none"))
+    assert faster.step_time == pytest.approx(rl.step) and faster.effect == pytest.approx(0.0)
+
+
+def test_a_slower_step_of_all_roles_is_a_slowdown() -> None:
+    one = study_of(SPLIT % "")
+    assert one.plan.rl is not None
+    waits = varied_study(one, {("workload", "rl", "max_staleness"): 0})
+    assert waits.plan.rl is not None and waits.plan.step_seconds == one.plan.step_seconds
+    slower = parse("slowdown<=1%", one.plan.whole_step_seconds).value(waits.plan)
+    assert slower == pytest.approx(waits.plan.rl.step / one.plan.rl.step - 1)
+    assert slower is not None and slower > 0.2
+    told = expectation("slowdown<=1%")(waits, one)
+    assert told.startswith(f"it is {percent(slower)}: a step takes {display(waits.plan.rl.step, 's', 4)}, and ")

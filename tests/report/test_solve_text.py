@@ -109,7 +109,7 @@ def test_a_boundary_is_a_sentence_with_units(spec: str, key: str, condition: str
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        ("time_to_train<=30", "invalid limit `30` of time_to_train: the limit needs a unit, such as `30d`"),
+        ("time_to_train<=30", "invalid limit `30` of time_to_train: the limit needs a unit, such as `30 d`"),
         ("memory<=60", "invalid limit `60` of memory: the limit needs a unit, such as `60 GB`"),
         (
             "fleet_cost<=7,5M USD",

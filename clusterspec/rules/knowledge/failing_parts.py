@@ -28,7 +28,6 @@ from clusterspec.cost.failures import (
     stated_time_between_failures,
     time_between_failures,
 )
-from clusterspec.cost.plan import Plan
 from clusterspec.quantity import HOUR, YEAR, Figure
 from clusterspec.records import replace
 from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, Stock
@@ -163,7 +162,7 @@ class FailingMachine:
             design = self.design
             for tier, lost in cuts:
                 design = self.degraded_design(tier, lost, design)
-            self._steps[cuts] = step_of_job(legal_estimate(design))
+            self._steps[cuts] = legal_estimate(design).whole_step_seconds
         return self._steps[cuts]
 
     def degraded_design(self, tier: str, lost: float, design: Design | None = None) -> Design:
@@ -296,8 +295,3 @@ class FailingMachine:
 STOPPING = "no document that was read says that jobs of this platform run without a switch tray of their domain"
 OFTEN = 0.2
 """Duration of one failure over the time between failures, above which overlapping failures matter."""
-
-
-def step_of_job(plan: Plan) -> float | None:
-    """Seconds of a step of a job; for reinforcement learning, including all roles."""
-    return plan.rl.step if plan.rl is not None else plan.step_seconds

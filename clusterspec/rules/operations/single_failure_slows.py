@@ -79,9 +79,9 @@ def check(operations: OperationsSpec, design: Design, timed: Plan) -> Iterator[P
     if limit is None or timed.step_seconds is None or design.layout is None:
         return
     from clusterspec.cost.failures import share_of_replicas, standby_nodes
-    from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
+    from clusterspec.rules.knowledge.failing_parts import FailingMachine
 
-    whole = step_of_job(timed) or timed.step_seconds
+    whole = timed.whole_step_seconds or timed.step_seconds
     machine = FailingMachine(design, whole, timed.parameters)
     steps = [(row.step_time, row.part, row.why) for row in machine.rows(None) if row.step_time is not None]
     if operations.shrinks and not standby_nodes(machine.cluster, design.layout):
