@@ -280,6 +280,26 @@ def cache_sizes(text: str) -> Iterator[Derived]:
             yield Derived(large[0], computed, message, sentence)
 
 
+_OF_A_TOKEN = pattern(
+    rf"(?i)(?P<digits>{DIGITS}) ?(?P<unit>B|bytes|kB|KB|KiB|MB|MiB)(?: (?:a|per|each|for (?:a|each|every)|pro|je|par|por) ?|/)(?:token|jeton)\b"
+)
+_OF_A_PART = pattern(
+    r"(?i)\b(?:gpus?|ranks?|accelerators?|cards?|chips?|devices?|layers?|draft\w*|heads?|instead of|would|were|was)\b"
+)
+
+
+def bytes_of_tokens(text: str) -> Iterator[tuple[str, float]]:
+    """The sentences that give the bytes of cache of a token of the whole model, with these bytes.
+
+    >>> list(bytes_of_tokens("The cache takes 64 KiB a token in bf16. Of it a rank holds 16 KiB a token."))
+    [('The cache takes 64 KiB a token in bf16', 65536.0)]
+    """
+    for sentence in sentences_of(text):
+        found = [_size_of(each["digits"], each["unit"]) for each in _OF_A_TOKEN.finditer(sentence)]
+        if len(found) == 1 and _CACHE.search(sentence) is not None and _OF_A_PART.search(sentence) is None:
+            yield sentence, found[0]
+
+
 def _size_of(digits: str, unit: str) -> float:
     return number_of(digits, whole=unit.lower() in ("b", "bytes")) * _BYTES[unit.lower()]
 

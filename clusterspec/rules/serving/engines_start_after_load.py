@@ -4,8 +4,8 @@
 
 A rise of the load in `workload.serving.day` that the running engines cannot serve, where the new engines start too late
 (`scaling.ahead` shorter than `scaling.cold_start`). The message states the number of requests that wait when the new
-engines are ready, and the longest wait. The finding is a warning where that wait exceeds the target for the time to
-first token, or 10 s without a target, over the whole range of the predicted throughput; else a note.
+engines are ready, and the longest wait. Where that wait exceeds the target for the time to first token over the whole range of
+the predicted throughput, the finding is an error, and a warning without a target where it exceeds 10 s; else it is a note.
 
 ## Why it matters
 
@@ -95,7 +95,7 @@ def check(served: Served) -> Iterator[Problem]:
         f"{LOAD}.scaling.ahead",
         message,
         "start engines at least `cold_start` before the load rises (`ahead`), or keep more running (`min_replicas`)",
-        severity=target_severity(limit, worst.wait, _wait_factors(served), most="warning"),
+        severity=target_severity(limit, worst.wait, _wait_factors(served), most="error" if target else "warning"),
     )
 
 
