@@ -239,6 +239,25 @@ def test_notes_say_what_the_rows_omit(operations: str, spares: int, told: list[s
     assert [text for text in silent if text in notes] == []
 
 
+@each(
+    ("cluster", "operations", "told"),
+    [
+        ("platform: dgx-h100, nodes: 4", "burn_in: 72 h", "the job waits 24 h for the repair"),
+        ("platform: dgx-h100, nodes: 4", "restart_time: 9 min", "the stated `operations.restart_time` counts"),
+        ("platform: dgx-h100, nodes: 4", "restart_time: 9 min, repair_time: 6 h", "the job waits 6 h for the repair"),
+        ("platform: aws-p5-48xlarge, nodes: 4", "burn_in: 72 h", "the provider is taken to replace a failed node"),
+        ("platform: dgx-h100, nodes: 4, spare_nodes: 1", "burn_in: 72 h", ""),
+    ],
+)
+def test_a_note_says_who_replaces_a_node_without_a_spare_one(cluster: str, operations: str, told: str) -> None:
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}\nlayout: {tp: 8}\n"
+    text = f"clusterspec: 1\ncluster: {{{cluster}}}\n{work}operations: {{{operations}}}\n"
+    notes = " ".join(FailingMachine(study_text(text, SETTINGS).design, 10.0, 8e9).notes())
+    known = ("the job waits", "restart_time` counts", "the provider is taken")
+    assert [words for words in known if words in notes] == [words for words in known if words in told]
+    assert told in notes
+
+
 def serving(layout: str, own: str = "") -> str:
     return f"""clusterspec: 1
 cluster: {{platform: dgx-h100, nodes: 4, scale_out: {{topology: fat-tree, switch_ports: 64}}}}
