@@ -9,7 +9,7 @@ from math import exp, lgamma, log, sqrt
 from clusterspec.analysis.failures_of_parts import faults
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cost.failures import REPAIR
+from clusterspec.cost.interruptions import REPAIR
 from clusterspec.exchange.failure_logs import FailureEvent, FailureLog, read_failure_log
 from clusterspec.exchange.import_result import (
     FormatError,

@@ -20,7 +20,7 @@ from clusterspec.analysis.serving_choices import (
 from clusterspec.analysis.studied import Studied
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failures import plan_interruptions
+from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.finding import Severity
 from clusterspec.money import Money
 from clusterspec.procurement.bill import bill

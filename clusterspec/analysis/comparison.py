@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from clusterspec.analysis.outputs import bill, estimate
-from clusterspec.cost.failures import plan_interruptions
 from clusterspec.cost.formulas.topologies import bisection_bandwidth
+from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass, replace
 from clusterspec.results import Input, Json, Tool

@@ -73,7 +73,7 @@ def _share_of_time(name: str) -> Callable[[Plan], float | None]:
     """
 
     def value(plan: Plan) -> float | None:
-        from clusterspec.cost.failures import plan_interruptions
+        from clusterspec.cost.interruptions import plan_interruptions
 
         kept = plan_interruptions(plan)
         if kept is None:
@@ -93,7 +93,7 @@ def _seconds_with_interruptions(plan: Plan) -> float | None:
 
     ``operations.targets.run_time`` limits the same time.
     """
-    from clusterspec.cost.failures import plan_interruptions
+    from clusterspec.cost.interruptions import plan_interruptions
 
     kept = plan_interruptions(plan)
     if plan.time_to_train is None or kept is None or kept.share <= 0:

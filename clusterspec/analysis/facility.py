@@ -9,13 +9,13 @@ from typing import TypedDict
 from clusterspec.cluster.clos import FIBER, parts_needed
 from clusterspec.cluster.fabric import RACK_PITCH, level_optics, longest_runs, nodes_of_leaf
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cost.feed_loss import supplies_of
 from clusterspec.cost.formulas.power import carbon_emitted, energy_of_run, flow_of_coolant, mean_draw
 from clusterspec.cost.nameplates import least_node_power, switch_power
 from clusterspec.cost.power import Drawn
 from clusterspec.procurement.bill import Bill
 from clusterspec.quantity import YEAR
 from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, RACK_UNITS, CableRun, Facility
-from clusterspec.rules.knowledge.feed_loss import supplies_of
 
 LEVELS = {"node_leaf": "nodes to leaves", "leaf_spine": "leaves to spines", "spine_core": "spines to cores"}
 

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cost.part_classes import SCALE_UP_SWITCH, PartClass
 from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results.faults import NONE, SLOWS, STOPS, PairRow
 from clusterspec.rules.knowledge.failing_engines import ENGINES
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
-from clusterspec.rules.knowledge.part_classes import SCALE_UP_SWITCH, PartClass
 from clusterspec.standard import sum_of
 
 IN_NODE = ("accelerator", "node", "NIC", "NIC-leaf link")
@@ -190,12 +190,18 @@ def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
         step = machine.step if stops else machine.degraded_step(*cut)
         effect = STOPS if stops else machine.bandwidth_loss_effect(step, sum_of(share for _, share in lost))
         inside = shared.what in ("node", "scale-up domain")
-        away = max(one.nodes, other.nodes) if inside else one.nodes + other.nodes
+        away, held = (
+            max(first, second) if inside else min(first + second, most)
+            for first, second, most in (
+                (one.nodes, other.nodes, machine.nodes),
+                (one.held, other.held, machine.cluster.all_nodes),
+            )
+        )
         yearly = None
         if one.name in rates and other.name in rates and one.used and other.used:
             each = rates[one.name].yearly / one.used, rates[other.name].yearly / other.used
             yearly = shared.pairs * each[0] * each[1] * 2 * machine.repair_years
-        hours = machine.hours_without(min(away, machine.nodes), stops=stops, step=step, repair=machine.repair.value)
+        hours = machine.hours_without(away, held, stops=stops, step=step, repair=machine.repair.value)
         taken = yearly * hours if yearly is not None and hours is not None else None
         yield PairRow(
             parts=(one.name, other.name),

@@ -274,5 +274,5 @@ def _risks(
             yield Risk(f"idle nodes of {name}", None, value.middle if value else None, text)
 
 
-OF_RUN = frozenset({"interruptions", "slower steps"})
+OF_RUN = frozenset({"interruptions", "checkpoint pauses", "slower steps"})
 OF_BILL = frozenset({"prices", "parts without a quote"})

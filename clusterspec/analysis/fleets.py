@@ -24,6 +24,7 @@ from clusterspec.studies import Study
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from clusterspec.cost.plan import Plan
     from clusterspec.procurement.cost import Cost
     from clusterspec.results import BillReport, EstimateReport
     from clusterspec.results.decision import CostReport
@@ -174,7 +175,7 @@ def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobU
         elapsed=elapsed,
         billed=billed,
         beside={name: nodes for name, nodes in used.items() if name != job.spec.pool},
-        unit_cost=_unit_cost(parts, job, costs.get(job.spec.pool or ""), billed, elapsed),
+        unit_cost=_unit_cost(parts, job, costs.get(job.spec.pool or ""), billed),
         store_wait=wait,
         link_share=parts.link_shares.get(job.name, 1.0),
     )
@@ -197,23 +198,29 @@ def _billed_cost(cost: Cost | None, pool: Pool | None, nodes: int | None, share:
     return total * nodes / pool.nodes * share
 
 
-def _unit_cost(
-    parts: FleetStudy, job: Job, cost: Cost | None, billed: float | None, elapsed: float | None
-) -> float | None:
-    """The cost of one run of a job, or of a million tokens, without interruptions; None if unknown.
+def _unit_cost(parts: FleetStudy, job: Job, cost: Cost | None, billed: float | None) -> float | None:
+    """The cost of one run of a job with its interruptions, or of a million tokens; None if unknown.
 
-    For a job on one machine it is the figure of the job's own report; for several machines, the part of the bill for
-    that time.
+    It is the part of the bill for that time, so that the runs of the term cost what the job is billed.
     """
     study = parts.jobs.get(job.name)
     own = _job_cost(study) if study is not None else None
-    unit = (own.per_run or own.per_million_tokens) if own else None
-    if unit is not None and own is not None and own.per_run is not None:
-        return unit.value * _store_wait(parts.fleet, job)
-    if unit is not None or study is None or cost is None or not cost.years or not billed or not job.term_share:
-        return unit.value if unit else None
-    term, plan = cost.years * YEAR, study.plan
-    if elapsed is not None:
-        return billed * elapsed / term
-    rate = plan.rl.tokens_per_second if plan.rl else plan.serving.output_tokens_per_second if plan.serving else None
-    return billed / (term * job.term_share * rate) * 1e6 if rate else None
+    if study is None or own is None or cost is None or not cost.years or billed is None:
+        return None
+    seconds = cost.years * YEAR * job.term_share * (cost.utilization or 0.0)
+    if not seconds:
+        return None
+    if own.run is not None:
+        return billed / seconds * own.run.value * _store_wait(parts.fleet, job)
+    rate = _tokens_per_second(study.plan, own)
+    return billed / seconds / rate * 1e6 if rate else None
+
+
+def _tokens_per_second(plan: Plan, own: Cost) -> float | None:
+    """Output tokens of a serving plan, else the tokens of training that its goodput keeps; None if unknown."""
+    if plan.serving is not None:
+        return plan.serving.output_tokens_per_second
+    if plan.rl is not None:
+        return plan.rl.tokens_per_second
+    each, used = plan.tokens_per_second_per_accelerator, own.accelerators_used
+    return each * used * own.goodput.value if each and used and own.goodput is not None else None

@@ -18,8 +18,8 @@ from clusterspec.cluster.nearby_layouts import neighbor_degrees
 from clusterspec.cluster.variation import design_with_keys, layout_changes
 from clusterspec.cost.compute import Kernel
 from clusterspec.cost.estimate import estimate as neighbor_plan
-from clusterspec.cost.failures import plan_interruptions
 from clusterspec.cost.formulas.failures import best_interval, goodput
+from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.cost.layers import stage_groups
 from clusterspec.cost.memory import Job, Rank
 from clusterspec.cost.memory import fullest as memory

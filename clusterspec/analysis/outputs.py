@@ -66,7 +66,7 @@ def _power_as_drawn(study: Study) -> Drawn | None:
         return None
     run = plan.time_to_train
     if run is not None:
-        from clusterspec.cost.failures import plan_interruptions  # few designs state a run
+        from clusterspec.cost.interruptions import plan_interruptions  # few designs state a run
 
         kept = plan_interruptions(plan)
         run = run if kept is None else run / kept.share if kept.share > 0 else None

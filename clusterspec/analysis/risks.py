@@ -12,6 +12,7 @@ from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.quantity import DAY
 from clusterspec.results.full import FullReport
+from clusterspec.results.machine import Reliability
 from clusterspec.results.verdict import Risk
 from clusterspec.units import display, percent
 
@@ -37,10 +38,7 @@ def risks_of_purchase(
     plan, kept, bill = report.estimate.plan, report.reliability, report.bill.bill
     price = _price_of_days(cost)
     if kept is not None and kept.with_interruptions is not None and plan.time_to_train is not None:
-        days = (kept.with_interruptions - plan.time_to_train) / DAY
-        text = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
-        if kept.goodput < 1 - LEAST_DELAY:
-            yield Risk("interruptions", days, price(days), text)
+        yield from _delays(kept, kept.with_interruptions / DAY, price)
         high = plan.rl.band[1] if plan.rl is not None else plan.step_time_range[1] if plan.step_time_range else None
         step = plan.whole_step_seconds
         if high is not None and step:
@@ -73,6 +71,17 @@ def risks_of_purchase(
         value = idle_value(1 - LEAST_LOAD, bill)
         text = "the load needs less than half of the engines; half of the nodes, at least"
         yield Risk("engines without load", None, value.middle if value else None, text)
+
+
+def _delays(kept: Reliability, run: float, price: Callable[[float], Money | None]) -> Iterator[Risk]:
+    """What failures add to a run of ``run`` days, and what the pauses of planned checkpoints add."""
+    saving = kept.checkpoint / kept.interval
+    failing = 1 - kept.goodput - saving
+    often = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
+    pauses = f"planned checkpoints stop training {display(kept.checkpoint, 's')} every {display(kept.interval, 's')}"
+    for name, share, text in (("interruptions", failing, often), ("checkpoint pauses", saving, pauses)):
+        if share > LEAST_DELAY:
+            yield Risk(name, share * run, price(share * run), text)
 
 
 def _unquoted_text(parts: tuple[QuotedPart, ...]) -> str:

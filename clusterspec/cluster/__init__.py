@@ -220,11 +220,18 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
         pcie_host=host,
         pcie_nic=_pcie_generation_of_nics(section, pcie, platform, scale_out),
         host_memory=written_figure(section.host_memory, "cluster.host_memory") if section.host_memory else None,
+        host_memory_bandwidth=_host_memory_bandwidth(section),
         node_power=_node_power(section.power, parts),
         accelerator_cap=_accelerator_cap(section.power, accelerator),
         cloud=platform.cloud if platform else False,
         network_switches=tuple(_network_switches(section.networks, lookup)),
     )
+
+
+def _host_memory_bandwidth(section: ClusterSpec) -> Figure | None:
+    """B/s of the host memory of one node as stated; else None."""
+    stated = section.host.memory_bandwidth if section.host is not None else None
+    return written_figure(stated, "cluster.host.memory_bandwidth") if stated is not None else None
 
 
 def _network_switches(networks: NetworksSpec | None, lookup: Lookup) -> Iterator[tuple[str, Switch]]:

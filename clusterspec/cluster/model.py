@@ -196,6 +196,8 @@ class Cluster:
     cloud: bool = False
     host_memory: Figure | None = None
     """Bytes of host memory per node; None where the spec states none."""
+    host_memory_bandwidth: Figure | None = None
+    """B/s of the host memory of one node, reads and writes together; None where the spec states none."""
     measured: tuple[MeasuredShare, ...] = ()
     """Measured shares of line rate, which replace those of the catalog."""
     kernels: Kernels | None = field(default=None, compare=False)

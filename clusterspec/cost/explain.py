@@ -16,7 +16,7 @@ from clusterspec.cost.formulas import compute, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.layer_tables import PHASES, PartTime, PhaseTime, TransferTime
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
-from clusterspec.cost.step import data_parallel_exposures, paced_stages
+from clusterspec.cost.step import HostUpdate, data_parallel_exposures, hidden_copies, paced_stages
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
 from clusterspec.cost.traffic import COPY_RATE, Transfer, call_seconds
 from clusterspec.quantity import Figure
@@ -281,18 +281,36 @@ class _StepExplanation:
             "bandwidth": self.bandwidth,
             "offloaded": offloaded,
         }
-        there: dict[str, Argument] = {
-            "weights": weights,
-            "gradient_bytes": computed_figure(choices.gradient_bytes, "gradient_precision", "B"),
-            "host_bandwidth": computed_figure(
-                choices.host_bandwidth, "a slot of 16 lanes, shared by the ranks of it", "B/s"
-            ),
-            "offloaded": offloaded,
-        }
         parts: tuple[Term, ...] = (leaf_term("update_in_memory", pipeline.update_time, here),)
-        if choices.offloaded:
-            parts += (leaf_term("update_in_host_memory", pipeline.offload_time, there),)
+        if choices.host is not None:
+            parts += tuple(self._host_terms(choices.host, weights, offloaded))
         return Term.total("optimizer", parts)
+
+    def _host_terms(self, host: HostUpdate, weights: Figure, offloaded: Figure) -> Iterator[Term]:
+        """The update of the offloaded share on the host: gradients there, the update, and weights back."""
+        hidden, copies = hidden_copies(self.inputs, host)
+        bus = computed_figure(host.bandwidth, "a slot of 16 lanes, shared by the ranks of it", "B/s")
+        of_all: dict[str, Argument] = {"weights": weights, "offloaded": offloaded}
+        there: dict[str, Argument] = of_all | {
+            "bytes_each": computed_figure(host.gradient_bytes, "gradient_precision", "B"),
+            "host_bandwidth": bus,
+            "hidden": computed_figure(hidden, "backward pass of a micro-batch", "s"),
+            "copies": computed_figure(copies, "micro-batches" if host.copies_behind_backward else "of a step"),
+        }
+        yield leaf_term("gradients_to_host", pipeline.host_copy_time, there)
+        update: dict[str, Argument] = of_all | {
+            "bytes_each": computed_figure(host.update_bytes, "read and written for each weight", "B"),
+            "host_memory": computed_figure(host.memory, "bandwidth of host memory / ranks of a node", "B/s"),
+            "share": host.share,
+        }
+        yield leaf_term("update_in_host_memory", pipeline.host_update_time, update)
+        back: dict[str, Argument] = of_all | {
+            "bytes_each": computed_figure(host.weight_bytes, "parameter_precision", "B"),
+            "host_bandwidth": bus,
+            "hidden": computed_figure(0.0, "the next step waits for its weights", "s"),
+            "copies": computed_figure(1.0, "of a step"),
+        }
+        yield leaf_term("weights_from_host", pipeline.host_copy_time, back)
 
     def other_terms(self) -> Iterator[Term]:
         """Time outside passes, communication and the optimizer."""

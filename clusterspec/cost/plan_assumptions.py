@@ -76,6 +76,11 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     assert cluster and workload and step  # what a timed plan has
     stack, model = step.software.stack, workload.model
     unused = unused_figures(model)
+    if step.choices.host is not None:
+        from clusterspec.cost.host_memory import UPDATE_SHARE, host_memory_figure  # few designs offload
+
+        figures = (UPDATE_SHARE, host_memory_figure(cluster))
+        yield from ((each.origin.key, each) for each in figures if isinstance(each.origin, Assumed))
     yield from ((f"{cluster.accelerator.id} {name}", figure) for name, figure in step.rates.figures.items())
     achieved = ((name, figure) for name, figure in stack.achievable.items() if not name.startswith(unused))
     yield from ((f"{stack.id} {name}", figure) for name, figure in achieved)

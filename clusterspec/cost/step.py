@@ -12,11 +12,13 @@ from clusterspec.cost.formulas.pipeline import (
     expected_longest,
     exposed_time_with_bucket,
     fill_sends_time,
-    offload_time,
+    host_copy_time,
+    host_update_time,
     sends_time,
     straggler_wait,
     update_time,
 )
+from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple
 from clusterspec.standard import sum_of
 
@@ -236,13 +238,58 @@ class StepInputs(NamedTuple):
     nodes: float
 
 
+class HostUpdate(NamedTuple):
+    """The update of the share of an optimizer that is offloaded, by the processors of the host.
+
+    Gradients of ``gradient_bytes`` cross a bus of ``bandwidth`` B/s, behind the backward pass of every micro-batch
+    where ``copies_behind_backward``, else after the last. Then ``update_bytes`` are read and written for each weight in
+    host memory, of which a rank has ``memory`` B/s and the update reaches a ``share``, and ``weight_bytes`` go back.
+    """
+
+    gradient_bytes: float
+    update_bytes: float
+    weight_bytes: float
+    bandwidth: float
+    memory: float
+    share: Figure
+    copies_behind_backward: bool
+
+
+class HostTimes(NamedTuple):
+    """Seconds that a step waits for the update on the host."""
+
+    gradients: float
+    update: float
+    weights: float
+
+
+def hidden_copies(inputs: StepInputs, host: HostUpdate) -> tuple[float, float]:
+    """The seconds that hide one copy of the gradients, and the number of copies in a step."""
+    if host.copies_behind_backward:
+        return inputs.stage.backward_with_recompute, inputs.micro_batches
+    return 0.0, 1.0
+
+
+def host_times(inputs: StepInputs, choices: StepChoices) -> HostTimes:
+    """The times of the update on the host; all 0 where nothing is offloaded."""
+    host, weights, offloaded = choices.host, inputs.weights, choices.offloaded
+    if host is None:
+        return HostTimes(0.0, 0.0, 0.0)
+    hidden, copies = hidden_copies(inputs, host)
+    return HostTimes(
+        host_copy_time(weights, host.gradient_bytes, host.bandwidth, offloaded, hidden=hidden, copies=copies),
+        host_update_time(weights, host.update_bytes, host.memory, host.share.value, offloaded),
+        host_copy_time(weights, host.weight_bytes, host.bandwidth, offloaded),
+    )
+
+
 class StepChoices(NamedTuple):
     """The settings that all layouts of a batch share.
 
     ``layer_by_layer`` where data parallelism communicates in every micro-batch; ``hides_sends`` where sends between
-    stages overlap with computation. ``bytes_each`` are read and written to update a weight at ``bandwidth`` B/s; for
-    the share ``offloaded`` to host memory ``gradient_bytes`` each cross a bus of ``host_bandwidth`` B/s. ``overhead``
-    and ``data_loading`` are seconds per step, ``jitter`` the mean delay of one node relative to its step.
+    stages overlap with computation. ``bytes_each`` are read and written to update a weight at ``bandwidth`` B/s.
+    ``host`` updates the share ``offloaded``. ``overhead`` and ``data_loading`` are seconds per step, ``jitter`` the
+    mean delay of one node relative to its step.
     """
 
     schedule: str
@@ -252,8 +299,7 @@ class StepChoices(NamedTuple):
     bytes_each: float
     bandwidth: float
     offloaded: float
-    gradient_bytes: float
-    host_bandwidth: float
+    host: HostUpdate | None
     data_loading: float
     overhead: float
     jitter: float
@@ -296,7 +342,7 @@ def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[
         sends=0.0 if choices.hides_sends else sends_time(count, inputs.virtual_stages, inputs.send),
         replicas=exposed_seconds(exposures),
         update=update_time(inputs.weights, choices.bytes_each, choices.bandwidth, choices.offloaded),
-        offload=offload_time(inputs.weights, choices.gradient_bytes, choices.host_bandwidth, choices.offloaded),
+        offload=sum_of(host_times(inputs, choices)),
         data_loading=choices.data_loading,
         overhead=choices.overhead,
         straggling=0.0,

@@ -174,12 +174,19 @@ class LayoutTiming:
             bytes_each=update_bytes(workload, layout),
             bandwidth=self.tables.rates.speed.bandwidth,
             offloaded=layout.offload_optimizer,
-            gradient_bytes=precision_width(workload.gradient_precision),
-            host_bandwidth=self.tables.host_bandwidth,
+            host=self._host_update(),
             data_loading=workload.data_loading or 0.0,
             overhead=software.step,
             jitter=software.jitter,
         )
+
+    def _host_update(self) -> step.HostUpdate | None:
+        """The update of offloaded states by the processors of the host; None where none are."""
+        if not self.layout.offload_optimizer:
+            return None
+        from clusterspec.cost.host_memory import host_update  # few layouts offload
+
+        return host_update(self.tables, self.layout, self.workload)
 
     @property
     def layer_by_layer(self) -> bool:
@@ -391,13 +398,13 @@ def update_traffic(
     return states + 2 * precision_width(gradient) + (cast or 2 * kept)
 
 
-def update_bytes(workload: Workload, layout: Layout) -> float:
-    """Bytes that the update of one weight reads and writes."""
+def update_bytes(workload: Workload, layout: Layout, *, fused: bool = False) -> float:
+    """Bytes that the update of one weight reads and writes; ``fused`` where it is known to be one operation."""
     return update_traffic(
         workload.optimizer,
         layout.master_precision,
         layout.moments_precision,
         workload.gradient_precision,
         workload.parameter_precision,
-        fused=not updates_apart(workload.optimizer, layout.stack),
+        fused=fused or not updates_apart(workload.optimizer, layout.stack),
     )

@@ -10,8 +10,8 @@ from clusterspec.cluster.fleet import named_engines
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost.failures import Interruptions, plan_interruptions
 from clusterspec.cost.formulas.failures import goodput
+from clusterspec.cost.interruptions import Interruptions, plan_interruptions
 from clusterspec.cost.nameplates import power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.power import Drawn, drawn_power
@@ -348,6 +348,6 @@ def _prompt_share(times: ServingTimes, load: Serving) -> float:
     return prompts / (prompts + answers)
 
 
-def _interruption_assumptions(interruptions: Interruptions | None) -> tuple[Assumption, ...]:
-    figures = [figure for _, figure in interruptions.figures] if interruptions else []
+def _interruption_assumptions(kept: Interruptions | None) -> tuple[Assumption, ...]:
+    figures = kept.assumed if kept else ()
     return tuple((f.origin.key, f, f.origin.why) for f in figures if isinstance(f.origin, Assumed))

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.analysis.calibrated_failures import SURE, poisson_interval
-from clusterspec.cost.failures import plan_interruptions
+from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.results.faults import FailureRateRow, FailureRates
 from clusterspec.studies import study_text

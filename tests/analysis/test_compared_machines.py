@@ -37,7 +37,7 @@ from clusterspec.analysis.rl_splits import (
 )
 from clusterspec.analysis.studied import Studied
 from clusterspec.cluster.variation import Changes
-from clusterspec.cost.failures import plan_interruptions
+from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.money import Money
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost

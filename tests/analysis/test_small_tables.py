@@ -17,7 +17,7 @@ from clusterspec.analysis.simulation.plans import Simulation
 from clusterspec.analysis.simulation.ranks import Limits
 from clusterspec.analysis.survival import _models_near_in_size
 from clusterspec.cluster.requests import CacheTier, Engines
-from clusterspec.cost.failures import plan_interruptions
+from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.cost.parameters import model_weights
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.caches import TierUse

@@ -8,17 +8,16 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.class_rates import MachineFailures
 from clusterspec.cost.failures import (
-    Interruptions,
-    interruptions,
-    part_failure_rates,
     part_rate,
+    published_failures,
     published_rate,
     published_time_between_failures,
     stated_rate,
     stated_time_between_failures,
-    time_between_failures,
 )
+from clusterspec.cost.interruptions import Interruptions, interruptions
 from clusterspec.quantity import YEAR, Quantity
 from clusterspec.source import Assumed, Written
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec
@@ -37,37 +36,44 @@ def found(
     """The interruptions of a job on 64 DGX H100, 512 accelerators."""
     text = f"cluster: {{platform: dgx-h100, nodes: 64, spare_nodes: {spares}{networks}}}\n{WORK}"
     design = clean(text + (f"operations: {{{operations}}}\n" if operations else ""))
-    assert design.cluster is not None and design.layout is not None and design.spec.cluster is not None
-    of_spec = design.spec
-    assert of_spec.cluster is not None
-    return interruptions(
-        design.cluster,
-        design.layout,
-        of_spec.operations,
-        of_spec.cluster.networks,
-        parameters,
-        step=step,
-        catalog=CATALOG,
-    )
+    return interruptions(design, parameters, step=step)
+
+
+EACH = 365.25 / 54 / 16_384
+"""Failures in a year and accelerator of a cause with one interruption in the Llama 3 run."""
+OF_JOB = 512 * (268 + 7 + 46 + 63) * EACH + 512 * (0.0001 + 2 * 0.0034)
+"""Failures of a year of 512 accelerators that take one node or none: links of NICs beside the causes of that run."""
+SOFTWARE = 512 * 63 * EACH
+LEAF = 0.0061
+"""Failures of a year of one leaf, below which four nodes are; 64 nodes have 16 leaves, and four spares a 17th."""
 
 
 def test_a_run_without_figures_has_those_of_published_fleets() -> None:
-    """54 days × 16,384 / 419 are 50,700 hours of one accelerator, 99 hours of 512."""
-    run = found()
+    """54 days × 16,384 / 419 are 50,700 hours of one accelerator, 99 hours of 512; the links and leaves of the job fail
+    half as often as the network of that run, whose fabric had three levels: 103.4 hours.
+    """
+    run = found(spares=4)
+    between = YEAR / (OF_JOB + 17 * LEAF)
     assert pytest.approx(50_700 * 3600, rel=1e-3) == ALONE
-    assert run.between.value == pytest.approx(ALONE / 512)
-    assert run.between.value / 3600 == pytest.approx(98.98, rel=1e-3)
+    assert run.between.value == pytest.approx(between)
+    assert run.between.value / 3600 == pytest.approx(103.4, rel=1e-3)
     assert (run.checkpoint.value, run.restart.value) == (60, 600)
-    assert run.interval.value == pytest.approx(sqrt(2 * ALONE / 512 * 60))
+    assert run.interval.value == pytest.approx(sqrt(2 * between * 60))
     for figure in (run.between, run.checkpoint, run.restart):
         assert isinstance(figure.origin, Assumed)
 
 
 def test_the_range_is_that_of_two_research_clusters() -> None:
-    """6.50 and 2.34 failures in 1,000 node-days of 8 accelerators: 64 nodes fail every 2.40 and every 6.68 days."""
-    run = found()
-    for share, days in ((run.low, 1000 / 6.50 / 64), (run.high, 1000 / 2.34 / 64)):
-        between, interval = days * DAY, run.interval.value
+    """6.50 and 2.34 failures in 1,000 node-days of 8 accelerators: 64 nodes fail every 2.40 and every 6.68 days, of
+    which 35 of 419 failures are of the network; the links and leaves of the job have ranges of their own.
+    """
+    run = found(spares=4)
+    for share, days, link, leaf in (
+        (run.low, 1000 / 6.50 / 64, 0.001 + 2 * 0.01, 0.082),
+        (run.high, 1000 / 2.34 / 64, 0.00003 + 2 * 0.0017, 0.003),
+    ):
+        between = YEAR / (365.25 / days * 384 / 419 + 512 * link + 17 * leaf)
+        interval = run.interval.value
         assert share == pytest.approx(1 - 60 / interval - interval / (2 * between) - 600 / between, rel=1e-5)
     assert run.low < run.share < run.high
 
@@ -124,49 +130,95 @@ def test_a_checkpoint_takes_the_stated_time_else_that_of_the_store(
 @pytest.mark.parametrize(
     ("operations", "spares", "seconds", "key"),
     [
-        ("repair_time: 2 h", 0, 7200, "repair_time"),  # the job waits for the repair
-        ("repair_time: 2 h", 1, 600, ""),
-        ("repair_time: 601 s", 0, 601, "repair_time"),
+        ("repair_time: 2 h", 4, 600, ""),
+        ("restart_time: 5 min", 4, 300, "restart_time"),
+        ("repair_time: 2 h, restart_time: 5 min", 4, 300, "restart_time"),
+        ("detection_time: 2 min", 4, 600 + 120, ""),
+        ("detection_time: 2 min, restart_time: 5 min", 4, 300 + 120, ""),
         ("repair_time: 600 s", 0, 600, ""),
         ("repair_time: 5 min", 0, 600, ""),
-        ("repair_time: 2 h, restart_time: 5 min", 0, 300, "restart_time"),
-        ("restart_time: 5 min", 1, 300, "restart_time"),
-        ("repair_time: 2 h, restart_time: 0 s", 0, 0, "restart_time"),
-        ("detection_time: 2 min", 1, 600 + 120, ""),
-        ("detection_time: 2 min, restart_time: 5 min", 1, 300 + 120, ""),
-        ("detection_time: 2 min, repair_time: 2 h", 0, 7200 + 120, ""),
-        ("recovery: shrink, repair_time: 64 h", 0, 600 + 3600, ""),  # a 64th of the machine is away for 64 hours
-        ("recovery: shrink, repair_time: 64 h", 1, 600, ""),
+        ("recovery: shrink, repair_time: 64 h", 4, 600, ""),
     ],
 )
-def test_a_restart_waits_for_the_repair_only_without_a_spare_node(
+def test_a_restart_is_that_on_a_spare_node_where_there_are_enough(
     operations: str, spares: int, seconds: float, key: str
 ) -> None:
+    """Four spares replace a node, and the four nodes below a leaf."""
     run = found(operations, spares=spares)
-    assert run.restart.value == seconds
+    assert run.restart.value == pytest.approx(seconds)
     assert isinstance(run.restart.origin, Written) == bool(key)
     assert not key or run.restart.origin == Written(f"operations.{key}")
 
 
+@pytest.mark.parametrize(
+    ("operations", "repair", "restart"),
+    [
+        ("", 86_400, 600),  # nobody states a repair: a day
+        ("repair_time: 2 h", 7200, 600),
+        ("repair_time: 601 s", 601, 600),
+        ("repair_time: 2 h, restart_time: 5 min", 7200, 300),
+        ("detection_time: 2 min, repair_time: 2 h", 7200 + 120, 600 + 120),
+    ],
+)
+def test_without_a_spare_node_every_failed_part_is_waited_for_and_software_restarts(
+    operations: str, repair: float, restart: float
+) -> None:
+    """The mean over the failures of a year, of which software has 13.3 of 84.8."""
+    run, whole = found(operations), OF_JOB + 16 * LEAF
+    assert run.restart.value == pytest.approx((SOFTWARE * restart + (whole - SOFTWARE) * repair) / whole)
+    assert run.waits == pytest.approx(1 - SOFTWARE / whole)
+    assert run.share == pytest.approx(
+        1 - 60 / run.interval.value - (run.interval.value / 2 + run.restart.value) * whole / YEAR
+    )
+    keys = {each.origin.key for each in run.assumed if isinstance(each.origin, Assumed)}
+    assert ("operations.repair_time" in keys) == ("repair_time" not in operations)
+    assert ("operations.restart_time" in keys) == ("restart_time" not in operations)
+
+
+def test_one_spare_replaces_a_node_and_not_the_four_nodes_below_a_leaf() -> None:
+    run, whole = found("repair_time: 2 h", spares=1), OF_JOB + 17 * LEAF
+    assert run.restart.value == pytest.approx(600 + 17 * LEAF * (7200 - 600) / whole)
+    assert run.waits == pytest.approx(17 * LEAF / whole)
+
+
+def test_a_restart_time_stated_alone_without_a_spare_counts_for_a_failed_node() -> None:
+    """Whoever states it has seen the job run again; what takes four nodes waits a day all the same."""
+    run, whole = found("restart_time: 5 min"), OF_JOB + 16 * LEAF
+    assert run.restart.value == pytest.approx(300 + 16 * LEAF * (86_400 - 300) / whole)
+
+
+def test_a_job_that_shrinks_loses_the_share_of_the_nodes_that_are_away() -> None:
+    """A 64th of the machine is away for 64 h, an hour of the job; below a leaf a 16th, 4 h."""
+    run, whole = found("recovery: shrink, repair_time: 64 h"), OF_JOB + 16 * LEAF
+    lost = (whole - SOFTWARE - 16 * LEAF) * 3600 + 16 * LEAF * 4 * 3600
+    assert run.restart.value == pytest.approx(600 + lost / whole)
+
+
 def test_nodes_without_ranks_take_over_like_spares() -> None:
-    """Two trays of each rack of 18 run no ranks: the job does not wait two hours for a repair."""
-    racks = "cluster: {platform: gb200-nvl72, nodes: 36}\n"
-    for nodes, seconds in ((16, 120.0), (18, 7200.0)):
-        work = WORK.replace("tp: 1", f"tp: 1, nodes_per_domain: {nodes}")
-        design = clean(f"{racks}{work}operations: {{repair_time: 2 h, recovery: hot-spare}}\n")
-        assert design.cluster is not None and design.layout is not None
-        run = interruptions(
-            design.cluster, design.layout, design.spec.operations, None, None, step=5.0, catalog=CATALOG
-        )
-        assert run.restart.value == seconds, nodes
+    """Two trays of each of two racks of 18 run no ranks: a failed node does not wait two hours for a repair. What one
+    of 18 switch trays or five leaves takes, a rack or eight nodes, waits all the same.
+    """
+    for used in (16, 18):
+        work = WORK.replace("tp: 1", f"tp: 1, nodes_per_domain: {used}")
+        operations = "operations: {repair_time: 2 h, recovery: hot-spare}\n"
+        run = interruptions(clean(f"cluster: {{platform: gb200-nvl72, nodes: 36}}\n{work}{operations}"), None, step=5.0)
+        accelerators, nodes = 8 * used, 2 * used
+        software, switches = accelerators * 63 * EACH, 23 * LEAF
+        of_node = accelerators * ((268 + 7) * EACH + 0.0001 + 2 * 0.0034) + nodes * 8 * 46 * EACH
+        waits, restart = (switches, 120) if used == 16 else (switches + of_node, 600)
+        whole = software + switches + of_node
+        assert run.restart.value == pytest.approx(restart + (7200 - restart) * waits / whole), used
 
 
 def test_an_assumed_restart_reads_the_checkpoint_and_a_stated_one_includes_it() -> None:
-    """512 ranks read 2 bytes of each of 1e9 weights, and 12 once: 1.036 TB at 1 GB/s."""
+    """512 ranks read 2 bytes of each of 1e9 weights, and 12 once: 1.036 TB at 1 GB/s. The store itself fails once a
+    year, for 5 h.
+    """
     store = ", networks: {storage: {bandwidth: 1 GB/s unidirectional}}"
-    for operations, spares, seconds in (("", 1, 600 + 1036), ("recovery: hot-spare", 1, 120 + 1036), ("", 0, 1636)):
-        assert found(operations, store, spares=spares, parameters=1e9).restart.value == pytest.approx(seconds)
-    assert found("restart_time: 5 min", store, spares=1, parameters=1e9).restart.value == 300
+    whole = OF_JOB + 17 * LEAF + 1
+    for operations, seconds in (("", 600 + 1036), ("recovery: hot-spare", 120 + 1036), ("restart_time: 5 min", 300)):
+        run = found(operations, store, spares=4, parameters=1e9)
+        assert run.restart.value == pytest.approx(seconds + (5 * 3600 - seconds) / whole)
 
 
 def test_a_stated_interval_precedes_the_best_one() -> None:
@@ -174,7 +226,7 @@ def test_a_stated_interval_precedes_the_best_one() -> None:
     operations = (
         "mean_time_between_failures: 20 h, checkpoint_interval: 1 h, checkpoint_time: 36 s, restart_time: 12 min"
     )
-    run = found(operations)
+    run = found(operations, spares=4)
     assert (run.interval.value, run.interval.origin) == (3600, Written("operations.checkpoint_interval"))
     assert run.share == pytest.approx(0.955)
     assert dict(run.figures) == {
@@ -188,7 +240,7 @@ def test_a_stated_interval_precedes_the_best_one() -> None:
 @pytest.mark.parametrize(("checkpoint", "interval"), [("0 s", 5.0), ("1 us", 5.0), ("2 s", 1200.0)])
 def test_training_saves_at_most_once_per_step(checkpoint: str, interval: float) -> None:
     """Failures every 100 hours, steps of 5 s: sqrt(2 * 360000 * 2) = 1200 s, and sqrt(2 * 360000 * 1e-6) = 0.85 s."""
-    run = found(f"mean_time_between_failures: 100 h, checkpoint_time: {checkpoint}, restart_time: 0 s")
+    run = found(f"mean_time_between_failures: 100 h, checkpoint_time: {checkpoint}, restart_time: 0 s", spares=4)
     assert run.interval.value == pytest.approx(interval)
     assert run.share == pytest.approx(1 - run.checkpoint.value / interval - interval / 720_000)
 
@@ -209,7 +261,7 @@ CAUSES = {"accelerator": 268, "nic": 7, "node": 46, "network": 35, "software": 6
 
 def test_the_rates_of_the_catalog_give_the_interruptions_of_the_run_that_they_are_from() -> None:
     """2,048 nodes of eight accelerators with a NIC each: 419 failures in 54 days, each cause as counted."""
-    yearly = {rate.part: rate.yearly for rate in part_failure_rates(None, cluster_of(2048), 2048, CATALOG)}
+    yearly = {rate.part: rate.yearly for rate in published_failures(cluster_of(2048), 2048, CATALOG)}
     assert yearly == pytest.approx({cause: number * 365.25 / 54 for cause, number in CAUSES.items()})
 
 
@@ -225,23 +277,30 @@ def test_links_and_switches_of_another_fleet_give_the_network_failures_of_that_r
     assert counted == pytest.approx(35 * 365.25 / 54, rel=1 / 3)
 
 
-def test_a_stated_rate_replaces_that_of_the_catalog() -> None:
+@pytest.mark.parametrize(("part", "count"), [("node", 8), ("accelerator", 64), ("software", 64), ("nic", 64)])
+def test_a_stated_rate_replaces_that_of_the_catalog(part: str, count: int) -> None:
     """Eight nodes with one failure in two years each fail 4 times a year; the other causes at the catalog's rate."""
-    cluster = cluster_of(8)
-    published, (low, high) = published_time_between_failures(cluster, 8, CATALOG)
-    assert low < published.value < high
-    for stated in ("node", "accelerator", "software", "nic"):
-        written = OperationsSpec(failures=FailuresSpec(**{stated: FailureRateSpec(afr=0.5)}))
-        count = 8 if stated == "node" else 64
-        own = published_rate(stated, CATALOG)
-        assert own is not None
-        found, ends = time_between_failures(written, cluster, 8, CATALOG)
-        middle, most, least = (
-            YEAR / each + count * (0.5 - replaced)
-            for each, replaced in ((published.value, own.yearly), (low, own.high), (high, own.low))
-        )
-        assert (found.value, *ends) == pytest.approx((YEAR / middle, YEAR / most, YEAR / least))
-    assert time_between_failures(OperationsSpec(), cluster, 8, CATALOG) == (published, (low, high))
+    text = f"cluster: {{platform: dgx-h100, nodes: 8}}\n{WORK}"
+    own = published_rate(part, CATALOG)
+    assert own is not None
+    before, ends = MachineFailures.from_design(clean(text)).time_between
+    stated = clean(f"{text}operations: {{failures: {{{part}: {{afr: 0.5}}}}}}\n")
+    after, others = MachineFailures.from_design(stated).time_between
+    for old, new, rate in zip(
+        (before.value, *ends), (after.value, *others), (own.yearly, own.high, own.low), strict=True
+    ):
+        assert YEAR / new == pytest.approx(YEAR / old + count * (0.5 - rate))
+    assert isinstance(after.origin, Assumed) and f"operations.failures of {part};" in after.origin.why
+
+
+def test_a_job_of_parts_that_never_fail_runs_on() -> None:
+    never = ", ".join(f"{part}: {{afr: 0}}" for part in ("accelerator", "node", "software"))
+    run = interruptions(
+        clean(f"cluster: {{platform: dgx-h100, nodes: 1}}\n{WORK}operations: {{failures: {{{never}}}}}\n"),
+        None,
+        step=5.0,
+    )
+    assert run.share == pytest.approx(1, abs=1e-3) and run.waits == 0
 
 
 def test_a_rate_is_read_by_time_or_by_year_with_its_range() -> None:
@@ -259,5 +318,7 @@ def test_a_rate_is_read_by_time_or_by_year_with_its_range() -> None:
 
 
 def test_a_job_inside_one_domain_does_not_fail_with_the_network() -> None:
-    inside = {rate.part for rate in part_failure_rates(None, cluster_of(18, "gb200-nvl72"), 18, CATALOG)}
+    inside = {rate.part for rate in published_failures(cluster_of(18, "gb200-nvl72"), 18, CATALOG)}
     assert inside == {"accelerator", "node", "software"}
+    mean, least, most = published_time_between_failures(cluster_of(2048), 2048, CATALOG)
+    assert least < mean < most and mean == pytest.approx(ALONE / 16_384)

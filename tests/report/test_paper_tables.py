@@ -282,7 +282,7 @@ def test_the_table_of_goodput_has_a_row_for_each_figure_that_is_known() -> None:
         kept, goodput=0.95, low=0.9, high=0.98, best_interval=3600.0, time_to_train=9 * day, with_interruptions=10 * day
     )
     wanted = {
-        "Goodput, where every failure stops the job": "95 %",
+        "Goodput, with the failures that stop the job": "95 %",
         "Over published failure rates": "90 % to 98 %",
         "Interval with the least lost time": "1 h",
         "Run without interruptions": "9 days",

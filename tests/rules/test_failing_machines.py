@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.cost.part_classes import PartClass
 from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow
 from clusterspec.rules.knowledge.failing_engines import INSIDE, LOADED, Loss, engine_loss
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
-from clusterspec.rules.knowledge.part_classes import PartClass
 from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
@@ -36,7 +36,7 @@ operations: {{repair_time: 12 h, checkpoint_interval: 60 min, checkpoint_time: 1
 
 
 def part(lost: float = 1.0, nodes: int = 1, tier: str = "nic", *, restarts: bool = False) -> PartClass:
-    return PartClass("part", 1, 1, "part", lost, tier, nodes, "why", restarts=restarts)
+    return PartClass("part", 1, 1, "part", lost, tier, nodes, nodes, "why", restarts=restarts)
 
 
 @each(
@@ -70,12 +70,12 @@ def test_a_step_that_is_longer_by_more_than_rounding_is_slowed(step: float | Non
 @each(
     ("away", "spares", "operations", "hours"),
     [
-        (1, 0, "", STOP),  # the failed node is taken to work again
+        (1, 0, "", 12.5),  # without a spare: 12 h until the repair, and 30 min of work
         (1, 1, "", STOP),
         (2, 2, "", STOP),
         (2, 1, "", 12.5),  # two nodes for one spare: 12 h until the repair, and 30 min of work
         (2, 1, ", detection_time: 6 min", 12.6),
-        (1, 0, ", detection_time: 6 min", STOP + 0.1),
+        (1, 1, ", detection_time: 6 min", STOP + 0.1),
         # a job without spares that shrinks runs without the replicas of the nodes: 1 and 4 of 16
         (1, 0, ", recovery: shrink", STOP + 12 / 16),
         (4, 0, ", recovery: shrink", STOP + 12 / 4),
@@ -86,7 +86,7 @@ def test_a_step_that_is_longer_by_more_than_rounding_is_slowed(step: float | Non
 def test_a_stop_takes_the_restart_and_the_work_since_the_checkpoint(
     away: int, spares: int, operations: str, hours: float
 ) -> None:
-    found = machine(operations, spares).hours_without(away, stops=True, step=10.0, repair=12 * 3600)
+    found = machine(operations, spares).hours_without(away, away, stops=True, step=10.0, repair=12 * 3600)
     assert found == pytest.approx(hours)
 
 
@@ -101,7 +101,7 @@ def test_a_stop_takes_the_restart_and_the_work_since_the_checkpoint(
 )
 def test_a_slowed_job_loses_its_slowness_or_restarts_elsewhere(step: float, hours: float) -> None:
     built = machine(spares=1)
-    assert built.hours_without(1, stops=False, step=step, repair=12 * 3600) == pytest.approx(hours)
+    assert built.hours_without(1, 1, stops=False, step=step, repair=12 * 3600) == pytest.approx(hours)
     assert built.hours_of_failure(part(0.5), step, 12 * 3600) == pytest.approx(hours)
 
 
@@ -109,13 +109,13 @@ def test_a_job_that_restarts_degraded_loses_both() -> None:
     """5/6 h of a stop, and 12 h at 20/21 of the speed."""
     found = machine().hours_of_failure(part(0.5, restarts=True), 10.5, 12 * 3600)
     assert found == pytest.approx(STOP + 12 / 21)
-    assert machine().hours_of_failure(part(1.0), 10.0, 12 * 3600) == pytest.approx(STOP)
+    assert machine(spares=1).hours_of_failure(part(1.0), 10.0, 12 * 3600) == pytest.approx(STOP)
 
 
 def test_without_a_step_no_hours_are_known() -> None:
     idle = machine(step=None)
     assert idle.kept is None
-    assert idle.hours_without(1, stops=True, step=None, repair=1.0) is None
+    assert idle.hours_without(1, 1, stops=True, step=None, repair=1.0) is None
     assert idle.hours_of_failure(part(1.0), None, 1.0) is None
     assert idle.degraded_step(part(0.5)) is None
     assert {row.effect for row in idle.rows(None)} == {STOPS, SLOWS}
@@ -200,7 +200,7 @@ def test_the_stock_covers_the_failures_of_the_lead_time() -> None:
 
 def test_a_row_has_the_failures_of_a_year_their_hours_and_the_price_of_these() -> None:
     """16 nodes fail twice a year each: 32 failures of 5/6 h are 26 2/3 h, at 300 an hour 8,000."""
-    built = machine(", failures: {node: {afr: 2}}")
+    built = machine(", failures: {node: {afr: 2}}", spares=1)
     node = {found.part: found for found in built.rows(300.0)}["node"]
     assert (node.count, node.effect, node.lost, node.step_time) == (16, STOPS, 1.0, None)
     assert (node.failures, node.hours, node.cost) == pytest.approx((32.0, 80 / 3, 8000.0))
@@ -217,7 +217,7 @@ def test_without_hours_a_note_says_what_they_would_take() -> None:
     assert "Hours lost" not in known and "requests" not in known
 
 
-NO_SPARE = "There is no spare node"
+NO_SPARE = "No standby node can replace a failed one: the job waits 12 h for the repair."
 NEARLY = "Failures are nearly as frequent as checkpoints"
 UNUSED = "nodes that do not run the job"
 
@@ -225,17 +225,37 @@ UNUSED = "nodes that do not run the job"
 @each(
     ("operations", "spares", "told", "silent"),
     [
-        ("", 0, [], [NO_SPARE, NEARLY, UNUSED]),
+        ("", 0, [NO_SPARE], [NEARLY, UNUSED]),
         ("", 2, ["failures of 2 of 18 nodes that do not run the job"], [NO_SPARE]),
         ("", 1, ["failures of 1 of 17 nodes that does not run the job"], [NO_SPARE]),
-        (", mean_time_between_failures: 4 h", 0, [NEARLY], []),  # 5/6 h are more than a fifth of 4 h
-        (", mean_time_between_failures: 4.2 h", 0, [], [NEARLY]),
+        (", recovery: shrink", 0, [], [NO_SPARE]),
+        (", mean_time_between_failures: 4 h", 16, [NEARLY], []),  # 5/6 h are more than a fifth of 4 h
+        (", mean_time_between_failures: 4.2 h", 16, [], [NEARLY]),
     ],
 )
 def test_notes_say_what_the_rows_omit(operations: str, spares: int, told: list[str], silent: list[str]) -> None:
     notes = " ".join(machine(operations, spares).notes())
     assert [text for text in told if text not in notes] == []
     assert [text for text in silent if text in notes] == []
+
+
+@each(
+    ("cluster", "operations", "told"),
+    [
+        ("platform: dgx-h100, nodes: 4", "burn_in: 72 h", "the job waits 24 h for the repair"),
+        ("platform: dgx-h100, nodes: 4", "restart_time: 9 min", "the stated `operations.restart_time` counts"),
+        ("platform: dgx-h100, nodes: 4", "restart_time: 9 min, repair_time: 6 h", "the job waits 6 h for the repair"),
+        ("platform: aws-p5-48xlarge, nodes: 4", "burn_in: 72 h", "the provider is taken to replace a failed node"),
+        ("platform: dgx-h100, nodes: 4, spare_nodes: 1", "burn_in: 72 h", ""),
+    ],
+)
+def test_a_note_says_who_replaces_a_node_without_a_spare_one(cluster: str, operations: str, told: str) -> None:
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}\nlayout: {tp: 8}\n"
+    text = f"clusterspec: 1\ncluster: {{{cluster}}}\n{work}operations: {{{operations}}}\n"
+    notes = " ".join(FailingMachine(study_text(text, SETTINGS).design, 10.0, 8e9).notes())
+    known = ("the job waits", "restart_time` counts", "the provider is taken")
+    assert [words for words in known if words in notes] == [words for words in known if words in told]
+    assert told in notes
 
 
 def serving(layout: str, own: str = "") -> str:
@@ -297,6 +317,8 @@ def test_a_training_job_has_no_engines() -> None:
 def test_classes_without_a_stated_rate_share_what_is_left_of_all_failures(
     afr: float, accelerators: float, others: float
 ) -> None:
-    rates = machine(f", mean_time_between_failures: 24 h, failures: {{accelerator: {{afr: {afr}}}}}").failures()
+    built = machine(f", mean_time_between_failures: 24 h, failures: {{accelerator: {{afr: {afr}}}}}")
+    stops = {part.name for part in built.classes if part.interrupts}
+    rates = {name: rate for name, rate in built.failures().items() if name in stops}
     assert rates.pop("accelerator").yearly == pytest.approx(accelerators)
     assert sum(rate.yearly for rate in rates.values()) == pytest.approx(others, abs=1e-9)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from clusterspec.cost.part_classes import built_levels
 from clusterspec.finding import Confidence, Problem, Severity
 from clusterspec.rules.advice.proposals import near_multiples
 from clusterspec.rules.advice.remedies import may_fit
 from clusterspec.rules.configured import MOST, bounded_problems
 from clusterspec.rules.fabric import endpoints_exceed_fabric, switch_of_another_technology
 from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
-from clusterspec.rules.knowledge.part_classes import built_levels
 from clusterspec.rules.pipeline.fewer_microbatches_than_stages import _dualpipe_problem
 from clusterspec.rules.serving.chunks_exceed_token_target import _share_of_steps
 from clusterspec.studies import study_text

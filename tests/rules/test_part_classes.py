@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import pytest
 
+from clusterspec.cost.part_classes import PartClass
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
-from clusterspec.rules.knowledge.part_classes import PartClass
 from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS

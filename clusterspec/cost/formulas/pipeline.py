@@ -229,21 +229,46 @@ def update_time(weights: float, bytes_each: float, bandwidth: float, offloaded: 
     return (1 - offloaded) * bytes_each * weights / bandwidth
 
 
-@formula("offloaded * gradient_bytes * weights / host_bandwidth")
-def offload_time(weights: float, gradient_bytes: float, host_bandwidth: float, offloaded: float) -> float:
-    """Seconds on the host bus for the share of the weights that is updated in host memory: t = o P g / B.
+@formula("copies * max(0, offloaded * bytes_each * weights / host_bandwidth - hidden)")
+def host_copy_time(
+    weights: float,
+    bytes_each: float,
+    host_bandwidth: float,
+    offloaded: float,
+    *,
+    hidden: float = 0.0,
+    copies: float = 1.0,
+) -> float:
+    """Seconds on the host bus that a step waits for copies of the offloaded share: t = n max(0, o P w / B - h).
 
-    Gradients are copied to the host while weights are copied back; the computation of the host overlaps with these
-    copies.
+    ``bytes_each`` (w) of each weight (P) cross the bus: gradients to the host, or weights back; ``hidden`` (h) seconds
+    of each of ``copies`` (n) are behind computation.
 
     Source: Ren et al., "ZeRO-Offload", ATC 2021, arXiv 2101.06840, section 4.
 
     Range: host_bandwidth > 0, offloaded <= 1.
 
-    >>> offload_time(1e9, 4.0, 4e10, 0.5)
-    0.05
+    >>> host_copy_time(1e9, 4.0, 4e10, 0.5), round(host_copy_time(1e9, 4.0, 4e10, 0.5, hidden=0.03, copies=4), 6)
+    (0.05, 0.08)
     """
-    return offloaded * gradient_bytes * weights / host_bandwidth
+    return copies * positive_part(offloaded * bytes_each * weights / host_bandwidth - hidden)
+
+
+@formula("offloaded * bytes_each * weights / (host_memory * share)")
+def host_update_time(weights: float, bytes_each: float, host_memory: float, share: float, offloaded: float) -> float:
+    """Seconds of the update of the offloaded share by processors: t = o P w / (β s).
+
+    ``bytes_each`` (w) are read and written for each weight (P); ``host_memory`` (β) is the part of the bandwidth of
+    host memory that one rank has, of which the update reaches a ``share`` (s).
+
+    Source: Ren et al., "ZeRO-Offload", ATC 2021, arXiv 2101.06840, section 5.
+
+    Range: host_memory > 0, share > 0, offloaded <= 1.
+
+    >>> host_update_time(1e9, 34.0, 68e9, 0.25, 0.5)
+    1.0
+    """
+    return offloaded * bytes_each * weights / (host_memory * share)
 
 
 @formula("min(stages - stage, micro_batches)")

@@ -80,9 +80,8 @@ def _other_goodput(found: FaultsReport, kept: Reliability | None) -> Iterator[st
     if kept is None or found.goodput is None or percent(kept.goodput) == percent(found.goodput.mean):
         return
     yield (
-        f"The goodput of the run, {percent(kept.goodput)}, counts a restart of the job every "
-        f"{display(kept.between, 's')}; that of a year counts each part, with what its failure does and how long its "
-        "repair takes."
+        f"The goodput of the run, {percent(kept.goodput)}, counts the failures that stop the job, one every "
+        f"{display(kept.between, 's')}; that of a year also counts the steps that other failures slow."
     )
 
 
@@ -144,7 +143,7 @@ def _goodput_blocks(kept: Reliability, store: StorageUse | None) -> tuple[Block,
         *_checkpoint_rows(kept, store),
         *_data_rows(store),
     ]
-    results = [TableRow(("Goodput, where every failure stops the job", percent(kept.goodput)), "reliability.goodput")]
+    results = [TableRow(("Goodput, with the failures that stop the job", percent(kept.goodput)), "reliability.goodput")]
     if kept.high > kept.low:
         span = f"{percent(kept.low)} to {percent(kept.high)}"
         results.append(TableRow(("Over published failure rates", span), "reliability.low"))

@@ -6,7 +6,8 @@ from math import ceil
 
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Engines
-from clusterspec.records import NamedTuple
+from clusterspec.cost.part_classes import SCALE_UP, PartClass
+from clusterspec.records import NamedTuple, replace
 from clusterspec.rules.parts import Placements, traffic_uses_nics
 
 ENGINES = "engine"
@@ -37,6 +38,14 @@ class Loss(NamedTuple):
 
     share: float
     why: str
+
+
+def with_engines(design: Design, part: PartClass) -> PartClass:
+    """A class with the effect of its failure on the engines of a serving plan, which continue where a job would."""
+    if part.tier == SCALE_UP and part.lost < 1 and not part.restarts:
+        return part
+    loss = engine_loss(design, part.name, part.nodes, whole=part.lost >= 1) if part.lost else None
+    return part if loss is None else replace(part, lost=loss.share, tier=ENGINES, why=loss.why)
 
 
 def engine_loss(design: Design, part: str, nodes: int, *, whole: bool = True) -> Loss | None:

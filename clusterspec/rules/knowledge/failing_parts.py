@@ -10,39 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from clusterspec.cluster.clos import FIXED_ENDS
-from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.variation import with_values
+from clusterspec.cost.class_rates import MachineFailures
 from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.failures import (
-    REPAIR,
-    Interruptions,
-    PartRate,
-    catalog_of,
-    detection_seconds,
-    interruptions,
-    read_after_failure,
-    restart_on_spare,
-    share_of_replicas,
-    standby_nodes,
-    stated_time_between_failures,
-    time_between_failures,
-)
+from clusterspec.cost.failures import PartRate
+from clusterspec.cost.feed_loss import POWER
+from clusterspec.cost.interruptions import REPAIR, Interruptions, Recovery, interruptions
+from clusterspec.cost.part_classes import SCALE_UP, SCALE_UP_SWITCH, PartClass
+from clusterspec.cost.standby import ONE_NODE
 from clusterspec.quantity import HOUR, YEAR, Figure
 from clusterspec.records import replace
 from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, Stock
-from clusterspec.rules.knowledge.class_rates import MachineRates
+from clusterspec.rules.knowledge.failing_engines import with_engines
 from clusterspec.rules.knowledge.failures import poisson_percentile
-from clusterspec.rules.knowledge.feed_loss import POWER
-from clusterspec.rules.knowledge.part_classes import (
-    SCALE_UP,
-    SCALE_UP_SWITCH,
-    BuiltMachine,
-    PartClass,
-    part_classes,
-)
 from clusterspec.source import Assumed, Path, Written
 from clusterspec.spec.model import ClusterSpec, OperationsSpec
+from clusterspec.units import display
 
 SAME = 1e-9
 """The relative difference of step times that is rounding."""
@@ -65,22 +49,15 @@ class FailingMachine:
         self.design, self.cluster, self.step = design, design.cluster, step
         self.written = design.spec.cluster or ClusterSpec()
         self.operations = design.spec.operations or OperationsSpec()
-        counted = count_fabric(self.cluster, self.written.scale_out)
-        self.uncounted = "" if isinstance(counted, Fabric) else counted.why
-        machine = BuiltMachine.from_design(design, self.cluster, counted if isinstance(counted, Fabric) else None)
-        self.fabric, self.nodes, self.levels = machine.fabric, machine.nodes, machine.levels
-        self.classes = tuple(part_classes(machine))
-        catalog = catalog_of(design)
-        self.between = time_between_failures(self.operations, self.cluster, self.nodes, catalog)[0]
-        self.rates = MachineRates(self.cluster, self.written, self.nodes, self.operations.failures, catalog)
-        self.parameters, self.kept = parameters, self._interruptions(parameters)
+        found = MachineFailures.from_design(design)
+        self.known, self.uncounted, self.rates = found, found.uncounted, found.rates
+        self.fabric, self.nodes, self.levels = found.machine.fabric, found.machine.nodes, found.machine.levels
+        self.classes = tuple(with_engines(design, part) for part in found.classes)
+        self.recovery = Recovery.from_design(design, parameters) if design.layout is not None else None
+        self.kept: Interruptions | None = None
+        if step is not None and design.layout is not None:
+            self.kept = interruptions(design, parameters, step=step, failures=found)
         self._steps: dict[tuple[Cut, ...], float | None] = {}
-
-    def _interruptions(self, parameters: float | None) -> Interruptions | None:
-        if self.step is None or self.design.layout is None:
-            return None
-        place = self.cluster, self.design.layout, self.operations, self.written.networks
-        return interruptions(*place, parameters, step=self.step, catalog=catalog_of(self.design))
 
     def goodput_of_year(self, hours: float) -> float:
         """The goodput of a year in which failures take some hours; 1 is a year without checkpoints or failures."""
@@ -123,8 +100,7 @@ class FailingMachine:
 
     def failures(self) -> dict[str, PartRate]:
         """Failures a year of each class whose rate is known."""
-        whole = stated_time_between_failures(self.operations, self.nodes)
-        return self.rates.of_classes(self.classes, YEAR / whole.value if whole is not None else None)
+        return dict(self.known.yearly)
 
     def has_fixed_ends(self, link: str) -> bool:
         """Whether the cables of a class of links are copper or active optical cables, without separate modules."""
@@ -191,37 +167,33 @@ class FailingMachine:
 
     def hours_of_failure(self, part: PartClass, step: float | None, repair: float) -> float | None:
         """Hours that a job loses to one failure with a repair time of ``repair`` seconds; None without a job."""
-        hours = self.hours_without(part.nodes, stops=part.lost >= 1, step=step, repair=repair)
+        hours = self.hours_without(part.nodes, part.held, stops=part.lost >= 1, step=step, repair=repair)
         if hours is None or not part.restarts or self.kept is None or self.step is None or step is None:
             return hours
-        restarted = self.kept.restart.value + self.kept.interval.value / 2
-        return (restarted + repair * max(0.0, 1 - self.step / step)) / HOUR
+        return (self._seconds_on_standby + repair * max(0.0, 1 - self.step / step)) / HOUR
 
-    def hours_without(self, away: int, *, stops: bool, step: float | None, repair: float) -> float | None:
-        """Hours of the job that a failure takes with ``away`` nodes, after which a step takes ``step`` seconds unless
-        the job ``stops``, until the repair after ``repair`` seconds; None without a job.
+    def hours_without(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
+        """Hours of the job that a failure takes with ``away`` of its nodes and ``held`` of the machine, after which a
+        step takes ``step`` seconds unless the job ``stops``, until the repair after ``repair`` seconds; None without a
+        job.
 
-        A job that is slowed moves to spare nodes where that takes less than running slowly until the repair.
+        A job that is slowed moves to standby nodes where that takes less than running slowly until the repair.
         """
-        if self.kept is None or self.step is None or step is None:
+        if self.kept is None or self.recovery is None or self.step is None or step is None:
             return None
-        assert self.design.layout is not None
-        restart, spares = self.kept.restart.value, standby_nodes(self.cluster, self.design.layout)
-        if self.operations.shrinks and spares < away < self.nodes:
-            share = share_of_replicas(self.design.layout, self.cluster.ranks_per_node, away)
-            noticed = detection_seconds(self.operations)
-            restart = noticed + self._restart_on_spare() + repair * share
-        elif away > max(1, spares):
-            restart = max(restart, repair + detection_seconds(self.operations))
-        stopped = restart + self.kept.interval.value / 2
+        stopped = self.recovery.seconds(away, held, repair) + self.kept.interval.value / 2
         slowed = repair * (1 - self.step / step)
         return (stopped if stops else min(stopped, max(0.0, slowed))) / HOUR
 
-    def _restart_on_spare(self) -> float:
-        """Seconds from a failure that is noticed until training runs again on a spare node."""
-        assert self.design.layout is not None
-        read = read_after_failure(self.operations, self.written.networks, self.parameters, self.design.layout)
-        return restart_on_spare(self.cluster, self.design.layout, self.operations, read).value
+    @property
+    def _seconds_on_standby(self) -> float:
+        """Seconds of a failure after which the job runs again without a repair, with the steps that it repeats."""
+        assert self.kept is not None and self.recovery is not None
+        return self.recovery.noticed + self.recovery.restart.value + self.kept.interval.value / 2
+
+    def waits_for_repair(self, away: int, held: int) -> bool:
+        """Whether a job waits for the repair of a part that takes ``away`` of its nodes and ``held`` of the machine."""
+        return self.recovery is not None and self.recovery.waits_for_repair(away, held)
 
     def repairs(self, rows: Iterable[FaultRow]) -> Mapping[str, int]:
         """For each part: the number in repair at once that is not exceeded for 95 % of the time."""
@@ -242,9 +214,13 @@ class FailingMachine:
 
     def assumptions(self) -> tuple[Assumption, ...]:
         """The figures that the spec does not state."""
-        kept = self.kept
-        figures = [self.between, self.repair, *((kept.interval, kept.checkpoint, kept.restart) if kept else ())]
-        found = [(each.origin.key, each, each.origin.why) for each in figures if isinstance(each.origin, Assumed)]
+        of_job = self.kept.assumed if self.kept else ()
+        figures = {
+            each.origin.key: (each.origin.key, each, each.origin.why)
+            for each in (self.repair, *of_job)
+            if isinstance(each.origin, Assumed)
+        }
+        found: list[Assumption] = [*figures.values()]
         if any(part.name == SCALE_UP_SWITCH for part in self.classes) and not self.cluster.scale_up.switch_loss:
             found += [("cluster.scale_up.switch_loss", "stops", STOPPING)]
         return (*found, *self.rates.assumptions(self.classes))
@@ -273,17 +249,20 @@ class FailingMachine:
             yield f"Not counted: failures of {idle:,} of {self.cluster.all_nodes:,} nodes that {runs} not run the job."
 
     def _notes_of_goodput(self) -> Iterator[str]:
-        """Notes where the goodput depends on spares that the spec lacks, or on failures that are not as rare as
-        assumed.
+        """Notes on who replaces failed nodes where the spec has no spares for them, and on failures that are not as rare
+        as assumed.
         """
-        if self.kept is None or self.design.layout is None:
+        if self.kept is None or self.recovery is None:
             return
-        stated = self.operations.restart_time or self.operations.repair_time
-        if self.operations.recovery != "shrink" and not stated and not standby_nodes(self.cluster, self.design.layout):
+        if self.recovery.alone:
             yield (
-                "There is no spare node: the figures assume that a failed node works again after the restart. State "
-                "`operations.repair_time` if the job has to wait for a repair."
+                "There is no spare node: the stated `operations.restart_time` counts as the time until a failed node "
+                "works again. State `operations.repair_time` if the job has to wait for a repair."
             )
+        elif self.recovery.standbys.provided and not self.recovery.standbys.total:
+            yield "There is no spare node: the provider is taken to replace a failed node within the restart time."
+        elif self.waits_for_repair(1, ONE_NODE) and self.operations.recovery != "shrink":
+            yield f"No standby node can replace a failed one: the job waits {display(self.repair.value, 's')} for the repair."
         between, each = self.kept.between.value, self.kept.restart.value + self.kept.interval.value / 2
         if each > OFTEN * between:
             yield (

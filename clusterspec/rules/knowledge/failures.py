@@ -33,8 +33,7 @@ def failure_rate(
     """The failure rate of a job on some nodes."""
     usual = best = None
     if cluster is not None and nodes:
-        middle, (_, best) = published_time_between_failures(cluster, nodes, catalog)
-        usual = middle.value
+        usual, _, best = published_time_between_failures(cluster, nodes, catalog)
     stated = stated_time_between_failures(operations, nodes) if operations is not None else None
     of_gpus = cluster is None or cluster.accelerator.vendor in GPU_VENDORS
     return FailureRate(stated.value if stated else None, usual, best, of_gpus)

@@ -16,8 +16,7 @@ ROUNDED = 1.002
 
 def is_rented(procurement: ProcurementSpec) -> bool:
     """Whether nodes have an hourly price and no purchase price."""
-    prices = procurement.prices or {}
-    return bool(prices.get("node_hour")) and not prices.get("node")
+    return procurement.is_rent
 
 
 def is_bought(procurement: ProcurementSpec, cluster: Cluster) -> bool:

@@ -71,8 +71,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.feed_loss import feed_loss
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.feed_loss import feed_loss
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec

@@ -8,7 +8,8 @@ the lowest published rate. The finding is a note down to 85 %, since published r
 %, and where neither a target nor a failure rate is stated. Otherwise it is an error where a quarter of the time is
 lost, or where even the high end of the range misses the target, and a warning below that. Where `operations.failures`
 states the rate of a part, a stated target is also compared with the failures of all parts, as `clusterspec faults` adds
-them up: a part that no spare replaces stops the job until its repair.
+them up, with those that slow the job. A failure whose nodes no spare node replaces stops the job until the repair, after
+`operations.repair_time` or a day; the providers of clouds and rents replace single nodes.
 
 ## Why it matters
 
@@ -83,7 +84,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
-from clusterspec.cost.failures import Interruptions, catalog_of, interruptions
+from clusterspec.cost.interruptions import Interruptions, plan_interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import EXACT, cost_severity
@@ -104,6 +105,8 @@ MOST = 0.10
 WORTH = 0.15
 """At this lost share or above, it is more than a note: Llama 3 405B kept about 90 % of the time of 16,384
 accelerators."""
+MOSTLY = 0.5
+"""Above this share of the failures that wait for a repair, repairs take most of what is lost to restarts."""
 TARGET = "operations.targets.goodput"
 
 
@@ -118,10 +121,8 @@ def check(
 ) -> Iterator[Problem]:
     if timed.step is None:
         return
-    catalog = catalog_of(timed.design)
-    kept = interruptions(
-        cluster, layout, operations, networks, timed.parameters, step=timed.step.seconds, catalog=catalog
-    )
+    kept = plan_interruptions(timed)
+    assert kept is not None
     best = max(kept.share, kept.high, kept.low)
     target = operations.targets.goodput if operations.targets else None
     parts = _lost_parts(kept, cluster, _pause_key(operations, networks), operations)
@@ -170,7 +171,7 @@ def _lost_parts(
         kept.interval.value / (2 * kept.between.value),
         kept.restart.value / kept.between.value,
     )
-    waits = isinstance(kept.restart.origin, Written) and kept.restart.origin.key == "operations.repair_time"
+    waits = kept.waits > MOSTLY
     restarting = (
         "cluster.spare_nodes" if waits and cluster.spare_nodes == 0 else _first_stated_key(kept, "restart", "between")
     )
@@ -183,10 +184,11 @@ def _lost_parts(
         lost.append((noticed, "passes before restarts", "operations.detection_time"))
         restarts = max(0.0, restarts - noticed)
         restarting = "operations.restart_time" if operations.restart_time is not None else restarting
-    return [*lost, (restarts, "waits for restarts", restarting)]
+    return [*lost, (restarts, f"waits for {'repairs and ' if waits else ''}restarts", restarting)]
 
 
 def _first_stated_key(kept: Interruptions, *names: str) -> str:
     """The first key among the inputs of goodput that the spec states; else the whole section."""
-    origins = [getattr(kept, name).origin for name in names]
+    known = {"restart": kept.rests_on}
+    origins = [each.origin for name in names for each in known.get(name) or (getattr(kept, name),)]
     return next((one.key for one in origins if isinstance(one, Written)), "operations")

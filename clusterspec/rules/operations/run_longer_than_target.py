@@ -80,7 +80,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.cost.failures import catalog_of, interruptions
+from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import data_reads, stored_token_rate
 from clusterspec.finding import Problem
@@ -105,9 +105,8 @@ def check(
     if target is None or timed.step is None or timed.time_to_train is None or timed.step_time_range is None:
         return
     yield from _slow_deliveries(timed, target.value)
-    step, catalog = timed.step.seconds, catalog_of(timed.design)
-    kept = interruptions(cluster, layout, operations, networks, timed.parameters, step=step, catalog=catalog)
-    if kept.share <= 0 or timed.time_to_train / kept.share <= target.value:
+    kept = plan_interruptions(timed)
+    if kept is None or kept.share <= 0 or timed.time_to_train / kept.share <= target.value:
         return
     seconds = timed.time_to_train / kept.share
     severity = run_severity(target.value, seconds, timed)

@@ -219,19 +219,11 @@ def _loss_problem(
     stated = next(filter(None, (_stated_loss(*each) for each in sentence_quantities(text))), None)
     if stated is None:
         return
-    from clusterspec.cost.failures import catalog_of, interruptions  # few texts state a share
+    from clusterspec.cost.interruptions import plan_interruptions  # few texts state a share
 
     lost, words = stated
-    kept = interruptions(
-        cluster,
-        layout,
-        operations,
-        networks,
-        timed.parameters,
-        step=timed.step.seconds,
-        catalog=catalog_of(timed.design),
-    )
-    if 1 - kept.share > FAR * lost + 0.002:
+    kept = plan_interruptions(timed)
+    if kept is not None and 1 - kept.share > FAR * lost + 0.002:
         message = f"`{words}`: failures every {display(kept.between.value, 's')}, restarts and checkpoints cost {percent(1 - kept.share, 2)} of the time"
         yield RULE.problem("description", message, "correct the share, or save more often and restart faster")
 

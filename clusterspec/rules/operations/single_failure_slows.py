@@ -63,6 +63,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.standby import ONE_NODE
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
@@ -78,13 +79,13 @@ def check(operations: OperationsSpec, design: Design, timed: Plan) -> Iterator[P
     limit = operations.targets.max_single_failure_slowdown if operations.targets else None
     if limit is None or timed.step_seconds is None or design.layout is None:
         return
-    from clusterspec.cost.failures import share_of_replicas, standby_nodes
+    from clusterspec.cost.interruptions import share_of_replicas
     from clusterspec.rules.knowledge.failing_parts import FailingMachine
 
     whole = timed.whole_step_seconds or timed.step_seconds
     machine = FailingMachine(design, whole, timed.parameters)
     steps = [(row.step_time, row.part, row.why) for row in machine.rows(None) if row.step_time is not None]
-    if operations.shrinks and not standby_nodes(machine.cluster, design.layout):
+    if operations.shrinks and machine.waits_for_repair(1, ONE_NODE):
         share = share_of_replicas(design.layout, machine.cluster.ranks_per_node, 1)
         if share < 1:
             left = (

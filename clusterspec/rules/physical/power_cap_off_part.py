@@ -61,8 +61,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.compute.power_cap import capped_clock
+from clusterspec.cost.feed_loss import supplies_of
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.feed_loss import supplies_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display, percent

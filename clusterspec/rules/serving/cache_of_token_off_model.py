@@ -95,5 +95,7 @@ def check(own_remarks: str, spec: Spec, served: Served) -> Iterator[Problem]:
         whole = stored[0] / stated
         if served.layout.tp > 1 and abs(whole / served.layout.tp - 1) <= ROUNDED:
             message += f": the figure is that of one of {served.layout.tp} ranks"
-        yield RULE.problem(place_of(sentence, spec), message, "correct the figure, and the requests that follow from it")
+        yield RULE.problem(
+            place_of(sentence, spec), message, "correct the figure, and the requests that follow from it"
+        )
         return

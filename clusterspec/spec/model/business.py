@@ -222,6 +222,12 @@ class ProcurementSpec:
     pue: float | None = None
     utilization: float | None = None
 
+    @property
+    def is_rent(self) -> bool:
+        """Whether nodes have an hourly price and no purchase price."""
+        prices = self.prices or {}
+        return bool(prices.get("node_hour")) and not prices.get("node")
+
 
 @dataclass(frozen=True)
 class DocumentSpec:

@@ -227,6 +227,7 @@ class PowerSpec:
 class HostSpec:
     """How the host joins accelerators and NICs."""
 
+    memory_bandwidth: Quantity | None = None
     numa_nodes: int | None = None
     nic_affinity: bool | None = None
     acs: bool | None = None

@@ -183,6 +183,17 @@ def test_a_batch_of_gradients_reduced_once_equals_its_single_layouts() -> None:
     assert found["step"] != found["micro-batch"]
 
 
+def test_a_batch_of_offloaded_optimizers_equals_its_single_layouts() -> None:
+    """Gradients behind each backward pass of short sequences, and after the last where the host does not keep them."""
+    for framework, sharding, share in product(("deepspeed", "megatron-core"), ("zero1", "zero2", "fsdp"), (0.5, 1)):
+        cut = {"tp": 1, "framework": framework, "sharding": sharding, "offload": {"optimizer": share}}
+        work = {"model": "llama-3.1-8b", "sequence_length": 512, "global_batch": 512}
+        whole = design(spec({"nodes": 8}, workload=work, layout=cut))
+        assert whole.layout
+        choices, columns = variants(whole.layout), rows(whole, sharding, "1f1b", 10, Random(sharding))
+        assert_alike(together(whole, choices, columns), alone(whole, choices, columns))
+
+
 def test_layouts_whose_groups_nothing_joins_have_no_time() -> None:
     whole = design(spec({"nodes": 2}, workload={"global_batch": 512}, layout={"tp": 1}))
     assert whole.cluster and whole.layout

@@ -201,7 +201,7 @@ def test_a_stack_without_a_catalog_gives_no_time() -> None:
     assert estimate(replace(whole, layout=replace(whole.layout, stack=bare))).step_time is not None
 
 
-def test_states_in_host_memory_take_the_host_bus() -> None:
+def test_states_in_host_memory_take_the_host_bus_and_its_memory() -> None:
     def update(share: float) -> float:
         return part(plan({"nodes": 1}, layout={"tp": 1, "offload": {"optimizer": share}}), "optimizer")
 

@@ -9,6 +9,7 @@ import pytest
 
 from clusterspec.cost import step
 from clusterspec.cost.step import (
+    HostUpdate,
     ReplicaOverlap,
     ReplicaSeconds,
     ReplicaWork,
@@ -16,8 +17,11 @@ from clusterspec.cost.step import (
     StepChoices,
     StepInputs,
     compose,
+    host_times,
     owned_weights,
 )
+from clusterspec.quantity import Figure
+from clusterspec.source import Computed
 from tests.cost.plans import plan
 
 HIDES = ReplicaOverlap(hides=True, hides_across=True, gathers_again=True, interference=0.0)
@@ -33,8 +37,7 @@ def choices(**changed: Any) -> StepChoices:
         "bytes_each": 34.0,
         "bandwidth": 3.4e12,
         "offloaded": 0.0,
-        "gradient_bytes": 4.0,
-        "host_bandwidth": 4e10,
+        "host": None,
         "data_loading": 0.0,
         "overhead": 0.0,
         "jitter": 0.0,
@@ -92,12 +95,36 @@ def test_zero_bubble_and_dualpipe_fill_the_bubble_with_weight_gradients() -> Non
     assert compose(several, choices(schedule="dualpipe"))[0].idle == pytest.approx(3.0)
 
 
-def test_the_optimizer_moves_its_bytes_at_memory_speed_and_the_rest_over_the_host_bus() -> None:
-    """1e9 weights × 34 bytes at 3.4 TB/s are 10 ms; half of them, and 0.5e9 × 4 bytes at 40 GB/s."""
+HOST = HostUpdate(
+    gradient_bytes=4.0,
+    update_bytes=34.0,
+    weight_bytes=2.0,
+    bandwidth=4e10,
+    memory=68e9,
+    share=Figure(0.25, "1", Computed("stated")),
+    copies_behind_backward=False,
+)
+
+
+def test_the_optimizer_moves_its_bytes_at_memory_speed_and_the_host_updates_the_rest() -> None:
+    """1e9 weights × 34 bytes at 3.4 TB/s are 10 ms. Of half of them 0.5e9 × 4 bytes go to the host at 40 GB/s, 50 ms;
+    0.5e9 × 34 bytes at a quarter of 68 GB/s take the processors 1 s; 0.5e9 × 2 bytes come back in 25 ms.
+    """
     assert compose(inputs(weights=1e9), choices())[0].update == pytest.approx(0.010)
-    half, _ = compose(inputs(weights=1e9), choices(offloaded=0.5))
-    assert (half.update, half.offload) == pytest.approx((0.005, 0.05))
-    assert half.total == pytest.approx(28.055)
+    half, _ = compose(inputs(weights=1e9), choices(offloaded=0.5, host=HOST))
+    assert half.update == pytest.approx(0.005)
+    assert host_times(inputs(weights=1e9), choices(offloaded=0.5, host=HOST)) == pytest.approx((0.05, 1.0, 0.025))
+    assert half.offload == pytest.approx(1.075)
+    assert half.total == pytest.approx(28.005 + 1.075)
+
+
+@pytest.mark.parametrize(("weights", "exposed"), [(1e9, 0.0), (50e9, 0.0), (60e9, 8 * 0.5)])
+def test_gradients_that_the_host_keeps_are_copied_behind_each_backward_pass(weights: float, exposed: float) -> None:
+    """The 2.5 s of a backward pass hide 25e9 × 4 bytes at 40 GB/s; each of eight micro-batches copies 5e9 more."""
+    behind = HOST._replace(copies_behind_backward=True)
+    found = host_times(inputs(weights=weights), choices(offloaded=0.5, host=behind))
+    assert found.gradients == pytest.approx(exposed)
+    assert found.update == pytest.approx(weights / 1e9) and found.weights == pytest.approx(weights / 40e9)
 
 
 def test_stragglers_stretch_everything_else() -> None:

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from math import gcd
 
 from clusterspec.cluster.clos import parts_needed
-from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators, rack_nodes
+from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design, Level, ScaleOut
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.energy import FEEDS
+from clusterspec.cost.feed_loss import POWER, feed_loss
 from clusterspec.cost.heat import cooling_units, loop_heat
+from clusterspec.cost.standby import nodes_in_built_domain, nodes_of_job
 from clusterspec.records import NamedTuple, dataclass, replace
-from clusterspec.rules.knowledge.failing_engines import ENGINES, engine_loss
-from clusterspec.rules.knowledge.feed_loss import POWER, feed_loss
 from clusterspec.spec.model import ClusterSpec, PowerSpec
 from clusterspec.units import display, plural
 
@@ -36,10 +36,12 @@ class PartClass:
     """The parts of one class and the effect of one failure.
 
     ``kind`` is the key of its rate in `operations.failures` and the catalog, `link` where cable and modules fail, empty
-    if no rate is known. ``used`` of ``count`` parts carry the job. ``lost`` is the share of the bandwidth of ``tier`` that a failure takes: of the NICs (``nic``), of
-    the uplinks of a leaf (``leaf``) or of a pod (``pod``), of a scale-up domain (`SCALE_UP`), of the power of the accelerators (``power``), or the share of the engines of a serving plan (`ENGINES`);
-    1 stops the job. ``nodes`` are those that it takes along. ``restarts`` says that the job restarts before it runs with
-    what is left.
+    if no rate is known. ``used`` of ``count`` parts carry the job. ``lost`` is the share of the bandwidth of ``tier``
+    that a failure takes: of the NICs (``nic``), of the uplinks of a leaf (``leaf``) or of a pod (``pod``), of a
+    scale-up domain (`SCALE_UP`), of the power of the accelerators (``power``), or the share of the engines of a serving
+    plan (``engine``); 1 stops the job. ``nodes`` are those of the job that depend on the part, ``held`` those of the
+    whole machine, spare and idle ones included. ``restarts`` says that the job restarts before it runs with what is
+    left.
     """
 
     name: str
@@ -49,8 +51,14 @@ class PartClass:
     lost: float
     tier: str
     nodes: int
+    held: int
     why: str
     restarts: bool = False
+
+    @property
+    def interrupts(self) -> bool:
+        """Whether the job starts again from the last checkpoint after a failure."""
+        return self.lost >= 1 or self.restarts
 
 
 class BuiltMachine(NamedTuple):
@@ -67,12 +75,17 @@ class BuiltMachine(NamedTuple):
     @classmethod
     def from_design(cls, design: Design, cluster: Cluster, fabric: Fabric | None) -> BuiltMachine:
         """The machine ``cluster`` of a design."""
-        return cls(design, cluster, fabric, _nodes_of_job(design) or cluster.nodes, built_levels(cluster, fabric))
+        return cls(design, cluster, fabric, nodes_of_job(design) or cluster.nodes, built_levels(cluster, fabric))
 
     @property
     def written(self) -> ClusterSpec:
         """The section of the spec."""
         return self.design.spec.cluster or ClusterSpec()
+
+    @property
+    def all_nodes(self) -> int:
+        """The nodes of the machine, spare and idle ones included."""
+        return self.cluster.all_nodes
 
 
 def built_levels(cluster: Cluster, fabric: Fabric | None) -> tuple[Level, ...]:
@@ -86,45 +99,22 @@ def built_levels(cluster: Cluster, fabric: Fabric | None) -> tuple[Level, ...]:
     return (Level("leaf", min(below, levels[0].nodes or below), 1.0), *levels)
 
 
-def _nodes_of_job(design: Design) -> int | None:
-    """The nodes that a job has on its machine, including separate rollout nodes; None without a layout."""
-    if design.layout is None or design.cluster is None:
-        return None
-    if design.workload is None or design.workload.rl is None:
-        return design.layout.nodes
-    own = own_accelerators(design)
-    return own // design.cluster.accelerators_per_node if own is not None else None
-
-
-def _with_engines(design: Design, part: PartClass) -> PartClass:
-    """The class with the effect of its failure on the engines of a serving plan, which continue where a job would."""
-    if part.tier == SCALE_UP and part.lost < 1 and not part.restarts:
-        return part
-    loss = engine_loss(design, part.name, part.nodes, whole=part.lost >= 1) if part.lost else None
-    return part if loss is None else replace(part, lost=loss.share, tier=ENGINES, why=loss.why)
-
-
 def part_classes(machine: BuiltMachine) -> Iterator[PartClass]:
-    """The classes, from the accelerator outward, with the effect of each on the engines of a serving plan."""
-    return (_with_engines(machine.design, part) for part in _classes_of_machine(machine))
-
-
-def _classes_of_machine(machine: BuiltMachine) -> Iterator[PartClass]:
-    """The classes, with the effect of each on a training job."""
+    """The classes, from the accelerator outward, with the effect of each on a training job."""
     yield from _node_classes(machine)
     if machine.nodes > 1 and machine.cluster.scale_out is not None:
         inside = machine.nodes <= _nodes_in_domain(machine)
         for part in _fabric_classes(machine, machine.cluster.scale_out):
             yield replace(part, lost=0.0, why="the job communicates inside one scale-up domain") if inside else part
     yield from _room_classes(machine)
-    yield PartClass("software", None, 1, "software", 1.0, "", 0, "software and what it depends on; not a part")
+    yield PartClass("software", None, 1, "software", 1.0, "", 0, 0, "software and what it depends on; not a part")
 
 
 def _node_classes(machine: BuiltMachine) -> Iterator[PartClass]:
     cluster, nodes = machine.cluster, machine.nodes
     own = nodes * cluster.accelerators_per_node
-    yield PartClass("accelerator", own, own, "accelerator", 1.0, "", 1, "every rank takes part in every step")
-    yield PartClass("node", nodes, nodes, "node", 1.0, "", 1, "host, power supply, drive, and maintenance")
+    yield PartClass("accelerator", own, own, "accelerator", 1.0, "", 1, 1, "every rank takes part in every step")
+    yield PartClass("node", nodes, nodes, "node", 1.0, "", 1, 1, "host, power supply, drive, and maintenance")
     if nodes_of_domain(cluster) > 1:
         each = _nodes_in_domain(machine)
         count = parts_needed(nodes, each)
@@ -136,10 +126,11 @@ def _node_classes(machine: BuiltMachine) -> Iterator[PartClass]:
             1.0,
             "",
             each,
+            nodes_in_built_domain(cluster),
             f"{plural(each, 'node')} of the job {'is' if each == 1 else 'are'} in it",
         )
         if cluster.scale_up.topology == "switched":
-            yield _scale_up_switches(cluster.scale_up.switches, cluster.scale_up.switch_loss or "stops", count, each)
+            yield _scale_up_switches(cluster, count, each)
 
 
 def _nodes_in_domain(machine: BuiltMachine) -> int:
@@ -148,13 +139,15 @@ def _nodes_in_domain(machine: BuiltMachine) -> int:
     return (layout.nodes_per_domain if layout is not None else None) or nodes_of_domain(machine.cluster)
 
 
-def _scale_up_switches(trays: int | None, loss: str, domains: int, nodes: int) -> PartClass:
+def _scale_up_switches(cluster: Cluster, domains: int, nodes: int) -> PartClass:
     """The switch trays of scale-up domains with some ``nodes`` of the job each. A tray connects to every accelerator of
     its domain, so each loses the same share of its links.
     """
+    inside, held = cluster.scale_up, nodes_in_built_domain(cluster)
+    trays, loss = inside.switches, inside.switch_loss or "stops"
     if trays is None:
         why = f"{nodes} nodes of the job are in the domain"
-        return PartClass(SCALE_UP_SWITCH, None, 0, "tray", 1.0, SCALE_UP, nodes, why)
+        return PartClass(SCALE_UP_SWITCH, None, 0, "tray", 1.0, SCALE_UP, nodes, held, why)
     number, left = trays * domains, f"{trays - 1} of {trays} trays of the domain are left"
     after = {
         "stops": f"{left}, but {nodes} nodes of the job wait for the replacement",
@@ -163,19 +156,20 @@ def _scale_up_switches(trays: int | None, loss: str, domains: int, nodes: int) -
     }
     share = 1.0 if loss == "stops" or trays == 1 else 1 / trays
     restarts = loss == "restarts" and share < 1
-    return PartClass(SCALE_UP_SWITCH, number, number, "tray", share, SCALE_UP, nodes, after[loss], restarts=restarts)
+    found = PartClass(SCALE_UP_SWITCH, number, number, "tray", share, SCALE_UP, nodes, held, after[loss])
+    return replace(found, restarts=restarts)
 
 
 def _fabric_classes(machine: BuiltMachine, out: ScaleOut) -> Iterator[PartClass]:
     """The parts of the scale-out fabric."""
     nics = machine.nodes * out.nics_per_node
-    yield PartClass("NIC", nics, nics, "nic", 1.0, "nic", 1, "a node loses a NIC that its collectives use")
+    yield PartClass("NIC", nics, nics, "nic", 1.0, "nic", 1, 1, "a node loses a NIC that its collectives use")
     if machine.fabric is not None:
         yield from _edge_classes(machine, machine.fabric)
         yield from _tree_classes(machine, machine.fabric)
     else:
         why = "its parts are not counted, so each failure is taken to stop the job"
-        yield PartClass("network", None, 1, "network", 1.0, "", 0, why)
+        yield PartClass("network", None, 1, "network", 1.0, "", 1, 1, why)
 
 
 def _edge_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
@@ -186,19 +180,24 @@ def _edge_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     lost = 1 / planes
     left = f"{planes - 1} of {planes} planes are left" if planes > 1 else "there is one plane"
     links = machine.nodes * out.nics_per_node * planes
-    yield PartClass("NIC-leaf link", links, links, "link", lost, "nic", 1, left)
-    leaves, below = fabric.leaf_switches, _nodes_below_leaf(machine, fabric)
-    yield PartClass("leaf switch", leaves, leaves, "leaf", lost, "nic", below, f"{below} nodes below it; {left}")
+    yield PartClass("NIC-leaf link", links, links, "link", lost, "nic", 1, 1, left)
+    leaves, below, held = fabric.leaf_switches, _nodes_below_leaf(machine, fabric), _held_by_leaf(machine, fabric)
+    yield PartClass("leaf switch", leaves, leaves, "leaf", lost, "nic", below, held, f"{below} nodes below it; {left}")
     rails = out.rails if out.topology in RAIL_TOPOLOGIES else 1
     if rails > 1 and leaves > planes:
-        yield PartClass("rail", rails * planes, rails * planes, "", lost, "nic", machine.nodes, left)
+        yield PartClass("rail", rails * planes, rails * planes, "", lost, "nic", machine.nodes, machine.all_nodes, left)
     if planes > 1:
-        yield PartClass("plane", planes, planes, "", lost, "nic", machine.nodes, left)
+        yield PartClass("plane", planes, planes, "", lost, "nic", machine.nodes, machine.all_nodes, left)
 
 
 def _nodes_below_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
     """The most nodes of the job with a NIC at one leaf; all of them where the fabric has no levels."""
-    return min(_nodes_at_leaf(machine, fabric) or machine.nodes, machine.nodes)
+    return min(_held_by_leaf(machine, fabric), machine.nodes)
+
+
+def _held_by_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
+    """The most nodes of the machine with a NIC at one leaf."""
+    return min(_nodes_at_leaf(machine, fabric) or machine.all_nodes, machine.all_nodes)
 
 
 def _nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int | None:
@@ -228,14 +227,14 @@ def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     up, spines, nodes, planes = fabric.links["leaf_spine"], fabric.spine_switches, machine.nodes, fabric.planes
     if not up or not spines:
         return
-    below = _nodes_below_leaf(machine, fabric)
+    below, held = _nodes_below_leaf(machine, fabric), _held_by_leaf(machine, fabric)
     uplinks = up / fabric.leaf_switches * planes
     why = f"one of {uplinks:.0f} uplinks of a node's leaves"
-    yield PartClass("leaf-spine link", up, up, "link", 1 / max(1.0, uplinks), "leaf", below, why)
+    yield PartClass("leaf-spine link", up, up, "link", 1 / max(1.0, uplinks), "leaf", below, held, why)
     of_leaf, of_pod = max(1, round(uplinks / planes)), max(1, spines // (_pod_count(machine, fabric) * planes))
     lost = parts_needed(of_leaf, of_pod) / of_leaf / planes
     why = f"{lost * uplinks:.0f} of {uplinks:.0f} uplinks of a node's leaves, all planes together"
-    yield PartClass("spine switch", spines, spines, "spine", lost, "leaf", nodes, why)
+    yield PartClass("spine switch", spines, spines, "spine", lost, "leaf", nodes, machine.all_nodes, why)
     yield from _core_classes(machine, fabric, of_leaf, of_pod)
 
 
@@ -253,13 +252,13 @@ def _core_classes(machine: BuiltMachine, fabric: Fabric, of_leaf: int, of_pod: i
     apart = of_pod // of_leaf if of_pod % of_leaf == 0 else 1
     links = max(1.0, above / (_pod_count(machine, fabric) * apart))
     why = f"one of {links:.0f} uplinks of a pod"
-    yield PartClass("spine-core link", above, above, "link", 1 / links, "pod", machine.nodes, why)
+    yield PartClass("spine-core link", above, above, "link", 1 / links, "pod", machine.nodes, machine.all_nodes, why)
     of_plane, each = max(1, round(links / planes)), max(1, cores // planes)
     groups = gcd(of_pod, each)
     reached = parts_needed(groups, apart)
     lost = parts_needed(parts_needed(of_plane, reached), each // groups) / of_plane / planes
     why = f"{lost * links:.0f} of {links:.0f} uplinks of a pod"
-    yield PartClass("core switch", cores, cores, "core", lost, "pod", machine.nodes, why)
+    yield PartClass("core switch", cores, cores, "core", lost, "pod", machine.nodes, machine.all_nodes, why)
 
 
 def _pod_count(machine: BuiltMachine, fabric: Fabric) -> int:
@@ -271,13 +270,13 @@ def _pod_count(machine: BuiltMachine, fabric: Fabric) -> int:
     return fabric.pods * (out.rails if out.topology == "rail-only" else 1)
 
 
-def _cooling_class(machine: BuiltMachine, power: PowerSpec, nodes: int) -> PartClass:
-    """The cooling distribution units; of unstated ones, each failure is taken to stop ``nodes``."""
+def _cooling_class(machine: BuiltMachine, power: PowerSpec, nodes: int, held: int) -> PartClass:
+    """The cooling distribution units; of unstated ones, each failure is taken to stop ``nodes`` of the ``held``."""
     units, heat = cooling_units(power), loop_heat(machine.cluster, machine.fabric, power)
     own = machine.cluster.accelerator_cap or machine.cluster.accelerator.power
     name = "cooling distribution unit"
     if units is None or heat is None or own is None:
-        return PartClass(name, None, 0, "cdu", 1.0, "", nodes, "the parts that it cools stop")
+        return PartClass(name, None, 0, "cdu", 1.0, "", nodes, held, "the parts that it cools stop")
     left, needed = units.carried_watts(1), heat[1]
     carried = (
         f"{units.installed - 1} of {units.installed} units are left, {display(left, 'W')} for {display(needed, 'W')}"
@@ -285,7 +284,7 @@ def _cooling_class(machine: BuiltMachine, power: PowerSpec, nodes: int) -> PartC
     short = max(0.0, needed - left) / (machine.cluster.all_nodes * machine.cluster.accelerators_per_node)
     why = f"{carried}: at full load the machine is throttled" if short else carried
     lost = min(1.0, short / own.value)
-    return PartClass(name, units.installed, units.installed, "cdu", lost, POWER, machine.nodes, why)
+    return PartClass(name, units.installed, units.installed, "cdu", lost, POWER, machine.nodes, machine.all_nodes, why)
 
 
 def _nodes_in_sold_rack(machine: BuiltMachine) -> int | None:
@@ -297,8 +296,10 @@ def _nodes_in_sold_rack(machine: BuiltMachine) -> int | None:
 
 def _room_classes(machine: BuiltMachine) -> Iterator[PartClass]:
     """The rack, its feeds and the storage system, where the spec states them."""
-    power, nodes = machine.written.power, machine.nodes
-    per_rack = min(power.nodes_per_rack, nodes) if power and power.nodes_per_rack else None
+    power, nodes, whole = machine.written.power, machine.nodes, machine.all_nodes
+    stated = power.nodes_per_rack if power else None
+    per_rack = min(stated, nodes) if stated else None
+    of_rack = min(rack_nodes(machine.cluster, stated) or whole, whole)
     if per_rack:
         racks = parts_needed(nodes, per_rack)
         yield PartClass(
@@ -309,6 +310,7 @@ def _room_classes(machine: BuiltMachine) -> Iterator[PartClass]:
             1.0,
             "",
             per_rack,
+            of_rack,
             f"{plural(per_rack, 'node')} {'is' if per_rack == 1 else 'are'} in it",
         )
     if power and power.feeds:
@@ -318,10 +320,9 @@ def _room_classes(machine: BuiltMachine) -> Iterator[PartClass]:
         lost, why = (loss.lost, loss.why) if loss is not None else (1.0 if alone else 0.0, why)
         held = per_rack or _nodes_in_sold_rack(machine)
         feeds = parts_needed(nodes, held) * FEEDS[power.feeds][0] if held else None
-        yield PartClass("power feed", feeds, feeds or 0, "feed", lost, POWER, held or nodes, why)
+        yield PartClass("power feed", feeds, feeds or 0, "feed", lost, POWER, held or nodes, of_rack, why)
     if power and (power.cdus or (power.cooling and power.cooling != "air")):
-        yield _cooling_class(machine, power, per_rack or nodes)
+        yield _cooling_class(machine, power, per_rack or nodes, of_rack if per_rack else whole)
     if machine.written.networks and machine.written.networks.storage:
-        yield PartClass(
-            "storage system", 1, 1, "store", 1.0, "", nodes, "checkpoints and data cannot be read or written"
-        )
+        why = "checkpoints and data cannot be read or written"
+        yield PartClass("storage system", 1, 1, "store", 1.0, "", nodes, whole, why)

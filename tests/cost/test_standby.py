@@ -1,0 +1,98 @@
+"""Standby nodes that replace failed ones, and those that need the failed part themselves: hand-worked machines."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cost.standby import Standbys, is_provided, nodes_of_job, standby_nodes
+from tests.cluster.resolving import clean
+
+DENSE = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024}\n"
+EXPERTS = "workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 9216}\n"
+RACKS = "cluster: {platform: gb200-nvl72, nodes: %s}\n"
+"""Domains of 18 nodes of four accelerators."""
+OF_64 = "layout: {framework: megatron-core, tp: 1, ep: 64, pp: %s%s}\n"
+"""An expert group of 64 ranks takes 16 nodes of a domain."""
+
+
+def standbys(text: str) -> Standbys:
+    return Standbys.from_design(clean(text))
+
+
+def test_nodes_without_work_are_spares_and_idle_ones() -> None:
+    text = f"cluster: {{platform: dgx-h100, nodes: 8, spare_nodes: 2}}\n{DENSE}layout: {{nodes: 6, tp: 8}}\n"
+    design = clean(text)
+    assert (nodes_of_job(design), standby_nodes(design)) == (6, 4)
+
+
+@pytest.mark.parametrize(
+    ("spares", "away", "held", "replaced"),
+    [
+        (0, 0, 0, True),  # software takes no node
+        (0, 1, 1, False),
+        (1, 1, 1, True),
+        # a leaf with four nodes of the job and all five of the machine; one with eight of the nine
+        (1, 4, 9, False),
+        (4, 8, 12, False),  # the four spares hang on the same leaf
+        (8, 8, 16, False),
+        (8, 8, 8, True),  # the spares hang on another one
+        (7, 8, 8, False),
+        (9, 8, 10, False),  # two of nine spares are below the failed leaf
+        (10, 8, 10, True),
+        (1000, 8, 1008, False),  # the storage system, a rail or a spine: all nodes need it
+    ],
+)
+def test_a_spare_replaces_a_node_only_where_it_does_without_the_failed_part(
+    spares: int, away: int, held: int, replaced: bool
+) -> None:
+    """A job on eight nodes of eight accelerators."""
+    found = standbys(f"cluster: {{platform: dgx-h100, nodes: 8, spare_nodes: {spares}}}\n{DENSE}layout: {{tp: 8}}\n")
+    assert found.replace(away, held) is replaced
+
+
+@pytest.mark.parametrize(
+    ("nodes", "layout", "node", "domain"),
+    [
+        # two idle nodes in each of eight domains: one replaces a node of its domain, no domain replaces another
+        ("144", OF_64 % (4, ", nodes_per_domain: 16"), True, False),
+        ("128, spare_nodes: 16", OF_64 % (4, ", nodes: 128, nodes_per_domain: 16"), True, False),
+        # whole other domains replace either
+        ("144, spare_nodes: 36", OF_64 % (4, ", nodes_per_domain: 16"), True, True),
+        ("144, spare_nodes: 18", "layout: {framework: megatron-core, tp: 1, ep: 72, pp: 4}\n", True, True),
+        # two spares beside full domains stand in none of them
+        ("144, spare_nodes: 2", "layout: {framework: megatron-core, tp: 1, ep: 72, pp: 4}\n", False, False),
+        # 14 of the 18 nodes of one rack: the spares are inside
+        ("14, spare_nodes: 4", "layout: {framework: megatron-core, tp: 1, ep: 56}\n", True, False),
+    ],
+)
+def test_a_group_over_the_nodes_of_a_domain_needs_the_spare_in_its_domain(
+    nodes: str, layout: str, node: bool, domain: bool
+) -> None:
+    found = standbys(RACKS % nodes + EXPERTS + layout)
+    assert found.bound
+    assert found.replace(1, 1) is node
+    assert found.replace(found.used, found.domain) is domain
+
+
+def test_groups_inside_nodes_move_to_any_domain() -> None:
+    """16 of 18 nodes of eight domains: 14 idle ones stand outside of a failed domain, 16 would be needed."""
+    free = standbys(RACKS % "144" + DENSE + "layout: {tp: 4, nodes_per_domain: 16}\n")
+    assert not free.bound and free.replace(1, 1) and not free.replace(16, 18)
+    spared = standbys(RACKS % "144, spare_nodes: 2" + DENSE + "layout: {tp: 4, nodes_per_domain: 16}\n")
+    assert spared.replace(16, 18), "14 idle nodes and two spares"
+
+
+@pytest.mark.parametrize(
+    ("text", "provided"),
+    [
+        ("cluster: {platform: aws-p5-48xlarge, nodes: 4}\n", True),
+        ("cluster: {platform: dgx-h100, nodes: 4}\nprocurement: {prices: {node_hour: 80}}\n", True),
+        ("cluster: {platform: dgx-h100, nodes: 4}\nprocurement: {prices: {node_hour: 80, node: 300000}}\n", False),
+        ("cluster: {platform: dgx-h100, nodes: 4}\n", False),
+    ],
+)
+def test_a_provider_replaces_single_nodes(text: str, provided: bool) -> None:
+    design = clean(f"{text}{DENSE}layout: {{tp: 8}}\n")
+    assert is_provided(design) is provided
+    found = Standbys.from_design(design)
+    assert found.replace(1, 1) is provided and not found.replace(2, 2)
