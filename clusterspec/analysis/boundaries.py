@@ -14,7 +14,7 @@ from clusterspec.analysis.conditions import (
     metric_unit,
     parse,
 )
-from clusterspec.analysis.levers import LEVERS, OF_LOAD, Lever, lever_of
+from clusterspec.analysis.levers import LEVERS, OF_LOAD, OF_STORE, Lever, lever_of
 from clusterspec.analysis.rl_nodes import Divisions
 from clusterspec.analysis.rl_splits import nodes_by_role
 from clusterspec.analysis.solutions import Probe, Refusal, Solution, Trial, boundary_of
@@ -259,6 +259,8 @@ def _directed_lever(lever: Lever, condition: Condition) -> Lever:
 
 OF_CHECKPOINTS = ("stall", "goodput", "restore", "loading")
 """The metrics that the storage system moves."""
+ALIKE = 1e-9
+"""Relative difference up to which a metric is the same at all values of a lever."""
 READS = ("restore", "loading")
 """Those of them that it moves by reads."""
 
@@ -293,7 +295,32 @@ def _nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study,
         return _refused_text(probe, metric, lever, condition)
     best = min(metrics) if condition.at_most else max(metrics)
     reached = metric_text(best, metric_unit(condition.metric) or "1")
-    return f"not reachable: the best value is {reached}{_clients_text(probes, condition, study, lever)}"
+    clients, setting = _clients_text(probes, condition, study, lever), _setting_text(condition, study, lever)
+    if len(metrics) > 1 and max(metrics) - min(metrics) <= ALIKE * abs(best) and not clients:
+        sets = f": it is set by {setting}" if setting else ""
+        return f"not reachable: no value of `{lever.name}` changes the {reached}{sets}"
+    beside = f"; no value of `{lever.name}` changes {setting}" if setting and not clients else clients
+    return f"not reachable: the best value is {reached}{beside}"
+
+
+def _setting_text(condition: Condition, study: Study, lever: Lever) -> str:
+    """The stated key that sets what the storage system would set of a metric; empty where none does."""
+    operations, cluster = study.design.spec.operations, study.design.spec.cluster
+    store = cluster.networks.storage if cluster is not None and cluster.networks is not None else None
+    if condition.metric not in OF_CHECKPOINTS or lever.name not in OF_STORE:
+        return ""
+    if condition.metric in READS:
+        read = store.read if store is not None and lever.name == "storage.bandwidth" else None
+        return f"`cluster.networks.storage.read` of {read.written}" if read is not None else ""
+    pause = operations.pause if operations is not None else None
+    if operations is None or pause is None:
+        return ""
+    from clusterspec.cost.storage import storage_use
+
+    use = storage_use(study.plan)
+    found = use.checkpoint.seconds.value if use is not None and use.checkpoint is not None else None
+    instead = f"; without it, a checkpoint takes {display(found, 's')} at the stated bandwidth" if found else ""
+    return f"`{operations.pause_key}` of {pause.written}{instead}"
 
 
 def _clients_text(probes: tuple[Probe, ...], condition: Condition, study: Study, lever: Lever) -> str:

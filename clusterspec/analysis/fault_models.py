@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import Changes, with_values
+from clusterspec.cost.collectives.algorithms import CHOICES
 from clusterspec.records import dataclass
 from clusterspec.units import display
 
@@ -106,20 +107,27 @@ FAULT_MODELS = (
 )
 MAX_MISS = 0.25
 """Maximum relative difference between prediction and measurement at which a fault is likely."""
+LOWERED = 0.95
+"""Share of the prediction without a fault above which the fault would not lower the bandwidth of a run."""
 
 
 @dataclass(frozen=True)
 class FaultFit:
-    """A fault whose prediction in B/s is close to the measurement; ``miss`` is their relative difference."""
+    """A fault whose prediction in B/s is close to the measurement; ``miss`` is their relative difference.
+
+    ``algorithm`` is that of the prediction where another one is predicted to be faster; else empty.
+    """
 
     fault: FaultModel
     description: str
     predicted: float
     miss: float
+    algorithm: str = ""
 
     @property
     def evidence(self) -> str:
-        return f"with {self.description} the cost model predicts {display(self.predicted, 'B/s')}"
+        by = f" by the algorithm {self.algorithm}" if self.algorithm else ""
+        return f"with {self.description} the cost model predicts {display(self.predicted, 'B/s')}{by}"
 
 
 def _is_contradicted(run: PlacedRun, name: str) -> bool:
@@ -143,11 +151,28 @@ def fault_fits(run: PlacedRun) -> list[FaultFit]:
         if (fault.across is not None and fault.across != run.uses_network) or _is_contradicted(run, fault.name):
             continue
         for cluster, description in fault.machines(run):
-            predicted = run.predicted_bandwidth(cluster, last.size)
-            if predicted is None or predicted > 0.95 * last.expected:
-                continue  # this fault would not lower the bandwidth of this run
-            miss = abs(last.measured / predicted - 1)
-            best = found.get(fault.name)
-            if miss <= MAX_MISS and (best is None or miss < best.miss):
-                found[fault.name] = FaultFit(fault, description, predicted, miss)
+            for predicted, algorithm in _lowered_bandwidths(run, cluster):
+                miss = abs(last.measured / predicted - 1)
+                best = found.get(fault.name)
+                if miss <= MAX_MISS and (best is None or miss < best.miss):
+                    found[fault.name] = FaultFit(fault, description, predicted, miss, algorithm)
     return sorted(found.values(), key=lambda fit: fit.miss)
+
+
+def _lowered_bandwidths(run: PlacedRun, cluster: Cluster) -> Iterator[tuple[float, str]]:
+    """The predicted bandwidths in B/s of the largest size on a faulty machine where its fault lowers them: by the
+    fastest algorithm, and by each other one that the library may choose, with its name.
+
+    The library chooses by a model of its own, which knows no fault: its choice on a faulty machine need not be the
+    fastest. A log that names its algorithm leaves no choice.
+    """
+    last = run.largest
+    fastest = run.predicted_cost(cluster, last.size)
+    if fastest is not None and fastest.busbw <= LOWERED * last.expected:
+        yield fastest.busbw, ""
+    for name in () if run.series.algorithm else CHOICES[run.name]:
+        cost, sound = (run.predicted_cost(each, last.size, name) for each in (cluster, run.cluster))
+        if cost is None or sound is None or cost.algorithm != sound.algorithm:
+            continue
+        if cost.busbw <= LOWERED * sound.busbw:
+            yield cost.busbw, cost.algorithm

@@ -114,7 +114,9 @@ def collective(
             why = str(fault)
     cluster = study.design.cluster
     open_ = unmeasured_part(cluster, rows[0].tier) if cluster is not None and rows else ""
-    return CollectiveReport(study.settings.tool, study.input, rows, why, study.checked.findings, tuple(asked), open_)
+    return CollectiveReport(
+        study.settings.tool, study.input, rows, why, study.checked.findings, tuple(asked), open_, algorithm or ""
+    )
 
 
 def bill(study: Study) -> BillReport:

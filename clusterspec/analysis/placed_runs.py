@@ -6,7 +6,7 @@ from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values
-from clusterspec.cost.collectives import NAMES
+from clusterspec.cost.collectives import NAMES, CollectiveCost
 from clusterspec.cost.measured import applicable_cost
 from clusterspec.logs.benchmark import Benchmark, Series, adapter_count, interface_count
 from clusterspec.records import dataclass
@@ -90,11 +90,17 @@ class PlacedRun:
 
     def predicted_bandwidth(self, cluster: Cluster, size: float, algorithm: str | None = None) -> float | None:
         """The predicted bus bandwidth of this run on another machine in B/s; None if it cannot run there."""
+        cost = self.predicted_cost(cluster, size, algorithm)
+        return cost.busbw if cost else None
+
+    def predicted_cost(self, cluster: Cluster, size: float, algorithm: str | None = None) -> CollectiveCost | None:
+        """The predicted cost of this run on another machine, by the ``algorithm``, or the fastest where that does not
+        apply; None if it cannot run there.
+        """
         group = contiguous_placement(
             cluster, self.group.ranks, self.group.nodes
         )  # a fault can change the levels of the fabric
-        cost = applicable_cost(cluster, self.name, group, size, algorithm or self.series.algorithm)
-        return cost.busbw if cost else None
+        return applicable_cost(cluster, self.name, group, size, algorithm or self.series.algorithm)
 
 
 def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: LogOverrides) -> PlacedRun:

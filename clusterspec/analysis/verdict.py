@@ -284,8 +284,8 @@ def _messages(findings: Sequence[Finding], severity: Severity) -> Iterator[str]:
 
 UNREAD = frozenset({"missing-unit", "unknown-choice", "unknown-key", "unreadable-quantity", "wrong-type", "wrong-unit"})
 """Rules about values that cannot be read; defaults replace these values."""
-DESCRIBED = frozenset({"cluster", "jobs", "layout", "pools", "workload"})
-"""Sections whose values an estimate takes."""
+DESCRIBED = frozenset({"cluster", "jobs", "layout", "measured", "operations", "pools", "procurement", "workload"})
+"""Sections whose values are figures of the design, its work, its operation or its price."""
 
 
 def values_left_out(findings: Sequence[Finding]) -> str:
@@ -301,7 +301,7 @@ def values_left_out(findings: Sequence[Finding]) -> str:
 
 
 def _concerns_design(finding: Finding) -> bool:
-    """Whether a finding is about a key of the machine, the job or the layout."""
+    """Whether a finding is about a key of a section in `DESCRIBED`."""
     return len(finding.path) > 1 and finding.path[0] in DESCRIBED
 
 

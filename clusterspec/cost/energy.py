@@ -6,13 +6,20 @@ from collections.abc import Callable
 
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Assumption, Cluster
-from clusterspec.cost.formulas.power import carbon_emitted, energy_price, feed_rating, feeds_capacity, rack_draw
+from clusterspec.cost.formulas.power import (
+    carbon_emitted,
+    energy_price,
+    feed_rating,
+    feeds_capacity,
+    power_of_parts,
+    rack_draw,
+)
 from clusterspec.cost.heat import Heat, heat_of
 from clusterspec.cost.nameplates import node_nameplates, overhead_of_rack
 from clusterspec.cost.term import Term, computed_term, ranged_term
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
-from clusterspec.source import Assumed, Computed, Written
+from clusterspec.source import Assumed, Computed, Origin, Written
 from clusterspec.spec.model import ClusterSpec, OperationsSpec, ProcurementSpec
 
 PUE = Figure(
@@ -67,7 +74,8 @@ def mean_price(procurement: ProcurementSpec | None, currency: str) -> Term | Non
             return None
         key = "procurement.tariff" if number <= named else ELECTRICITY
         inputs.append((f"price_{number}", Figure(price, currency, Written(key))))
-        inputs.append((f"hours_{number}", Figure(minutes / 60, "h", Written("procurement.tariff"))))
+        hours: Origin = Written(key) if number <= named else Computed("hours without a tariff")
+        inputs.append((f"hours_{number}", Figure(minutes / 60, "h", hours)))
         weighted += price * minutes
     if len(prices) == 1 and not procurement.tariff:
         return Term("price", inputs[0][1].value, currency, "price_1", (inputs[0],))
@@ -117,6 +125,12 @@ def _energy_term(
         return replace(term, inputs=term.inputs[:-1], parts=(price,))
 
     return _over_range(energy, at)
+
+
+def parts_power(name: str, count: int, each: Figure) -> Term:
+    """The power of ``count`` parts of a kind in watts, of ``each`` as stated or of the catalog."""
+    number = Figure(float(count), "1", Computed(f"{name.replace('_', ' ')} installed"))
+    return computed_term(name, power_of_parts, "W", (("count", number), ("watts_each", each)))
 
 
 # Racks, rows and feeds, at the nameplates of nodes
@@ -183,11 +197,16 @@ def _power_of_rack(cluster: Cluster, section: ClusterSpec, per_rack: int, node: 
     stated = power is not None and power.nodes_per_rack is not None
     origin = Written("cluster.power.nodes_per_rack") if stated else Computed("nodes of the platform's rack")
     figures = (
-        ("nodes_per_rack", Figure(float(min(per_rack, cluster.all_nodes)), "1", origin)),
+        ("nodes_per_rack", _least_count(per_rack, origin, cluster.all_nodes, "nodes + spare_nodes")),
         ("node", node),
-        ("overhead", Figure(overhead_of_rack(cluster, power), "W", Written("cluster.power.rack_overhead"))),
+        ("overhead", overhead_of_rack(cluster, power)),
     )
     return computed_term("rack", rack_draw, "W", figures)
+
+
+def _least_count(held: int, origin: Origin, installed: int, of_installed: str) -> Figure:
+    """The nodes of a rack or racks of a row: as many as it holds, or as are installed, with its origin."""
+    return Figure(float(held), "1", origin) if held <= installed else Figure(installed, "1", Computed(of_installed))
 
 
 def without_switches(hall: Term, switches: float) -> Term:
@@ -203,7 +222,7 @@ def _power_of_row(rack: Term, racks: int, section: ClusterSpec) -> Term | None:
     held = section.floor.racks_per_row if section.floor else None
     if held is None:
         return None
-    count = Figure(float(min(held, racks)), "1", Written("cluster.floor.racks_per_row"))
+    count = _least_count(held, Written("cluster.floor.racks_per_row"), racks, "racks")
 
     def row_of(watts: float) -> Term:
         each = replace(rack, value=watts)

@@ -14,7 +14,7 @@ from clusterspec.cost.compute import WEIGHT_SHARE, Kernel, Role
 from clusterspec.cost.compute.rates import MEMORY
 from clusterspec.cost.formulas import compute, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
-from clusterspec.cost.layer_tables import PHASES, PartTime, PhaseTime, TransferTime
+from clusterspec.cost.layer_tables import FULL_RATE, PHASES, PartTime, PhaseTime, TransferTime
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.step import HostUpdate, data_parallel_exposures, hidden_copies, paced_stages
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
@@ -22,6 +22,7 @@ from clusterspec.cost.traffic import COPY_RATE, Transfer, call_seconds
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.standard import sum_of
+from clusterspec.units import display
 
 KINDS = ("matrix_products", "attention", "memory_bound")
 TRAFFIC = {"tensor_parallel_traffic": ("tp", "expert_tp"), "context_parallel_traffic": ("cp",)}
@@ -236,11 +237,13 @@ class _StepExplanation:
         return leaf_term("idle_stages", pipeline.fill_and_drain_idle, arguments)
 
     def _replica_interference(self) -> Figure:
-        """The share of the device that data-parallel traffic takes: less than usual where nodes have few NICs."""
+        """The share of the device that data-parallel traffic takes: less than usual between nodes with slow NICs."""
         taken = self.choices.overlap.interference
         if taken == self.interference.value:
             return self.interference
-        return computed_figure(taken, f"{self.interference.value:g} on nodes of eight NICs, less with fewer channels")
+        return computed_figure(
+            taken, f"{self.interference.value:g} on nodes whose NICs carry {display(FULL_RATE, 'B/s')}, less below"
+        )
 
     def replica_terms(self) -> Iterator[Term]:
         """The exposed traffic of data parallelism, by the computation it overlaps with."""

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 
 from clusterspec.cluster.groups import Placement
-from clusterspec.cluster.model import Layout, Overlap
-from clusterspec.cost import traffic
+from clusterspec.cluster.model import Cluster, Layout, Overlap
+from clusterspec.cost import assumed_figure, traffic
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, cost_of_nothing, paths_timing
 from clusterspec.cost.compute import Kernel, Shard, Work
@@ -90,6 +90,36 @@ class PartTime:
     def phases(self) -> tuple[tuple[str, PhaseTime], ...]:
         """Each pass with its name."""
         return tuple(zip(PHASES, (self.forward, self.backward, self.recomputation), strict=True))
+
+
+HELD_UNITS = assumed_figure(
+    "schedules",
+    "interference.units",
+    0.4,
+    "part of `interference` that traffic between nodes costs at any rate: 16 channels of NCCL hold 16 of the 108 to 132"
+    " compute units of an A100 or H100, 0.12 to 0.15 of the device of 0.34",
+).value
+FULL_RATE = assumed_figure(
+    "schedules",
+    "interference.rate",
+    200e9,
+    "rate of all NICs of a node, eight of 200 Gb/s, from which on traffic between nodes costs all of `interference`;"
+    " the part that is no compute unit is traffic in memory, which grows with the rate",
+    "B/s",
+).value
+
+
+def interference_share(cluster: Cluster) -> float:
+    """The part of `interference` that collectives between nodes cause: all of it where the NICs of a node carry
+    `FULL_RATE`, less below, by their bandwidth and not by their number.
+
+    1 on one node, and where no NICs are known.
+    """
+    out = cluster.scale_out
+    if out is None or cluster.nodes == 1 or not out.nics_per_node:
+        return 1.0
+    rate = out.nics_per_node * out.nic_bandwidth.value
+    return HELD_UNITS + (1.0 - HELD_UNITS) * min(1.0, rate / FULL_RATE)
 
 
 class NoPathError(Exception):

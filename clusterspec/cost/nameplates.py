@@ -71,6 +71,15 @@ class PowerDraw:
             lacking.append("number of racks with an overhead (`cluster.power.nodes_per_rack`)")
         return tuple(lacking)
 
+    @property
+    def overhead(self) -> tuple[int, Figure] | None:
+        """The racks, or rack-scale domains, and the watts of each besides its nodes; None where no such power is
+        known.
+        """
+        if self.domain_overhead is not None:
+            return self.domains, self.domain_overhead
+        return (self.racks, self.rack_overhead) if self.racks and self.rack_overhead.value else None
+
 
 def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> PowerDraw:
     """The power of the machine from the spec, else from the catalog entries of platform and switch.
@@ -114,7 +123,7 @@ def rack_power(cluster: Cluster, written: PowerSpec) -> float | None:
     node = least_node_power(cluster)
     if node is None or written.nodes_per_rack is None:
         return None
-    return node * written.nodes_per_rack + overhead_of_rack(cluster, written)
+    return node * written.nodes_per_rack + overhead_of_rack(cluster, written).value
 
 
 def node_nameplates(cluster: Cluster) -> tuple[Figure, Figure, Figure] | None:
@@ -139,16 +148,18 @@ def least_node_power(cluster: Cluster) -> float | None:
     return cluster.node_power.value if cluster.node_power is not None else _assumed_range(cluster)[0]
 
 
-def overhead_of_rack(cluster: Cluster, written: PowerSpec | None) -> float:
+def overhead_of_rack(cluster: Cluster, written: PowerSpec | None) -> Figure:
     """Watts of a rack excluding its nodes: as stated, else the overhead of the rack-scale domains that are entirely in
     it.
     """
     if written is not None and written.rack_overhead is not None:
-        return written.rack_overhead.value
+        return Figure(written.rack_overhead.value, "W", Written("cluster.power.rack_overhead"))
     held = rack_nodes(cluster, written.nodes_per_rack if written else None)
-    if cluster.platform is None or held is None:
-        return 0.0
-    return domain_overhead(cluster) * (held // nodes_of_rack(cluster.platform))
+    each = _rack_overhead(cluster)
+    count = held // nodes_of_rack(cluster.platform) if cluster.platform is not None and held is not None else 0
+    if each is None or not count:
+        return Figure(0.0, "W", Computed("no power besides the nodes is known"))
+    return each if count == 1 else Figure(count * each.value, "W", Computed(f"{count} times {each.origin}"))
 
 
 def it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> tuple[float, str] | None:
@@ -161,8 +172,9 @@ def it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None)
         return None
     parts = [(draw.nodes, "node", draw.node.value)]
     parts += [(draw.switches, "switch", draw.switch.value)] if draw.switch and draw.switches else []
-    parts += [(draw.domains, "rack-scale domain", draw.domain_overhead.value)] if draw.domain_overhead else []
-    parts += [(draw.racks, "rack", draw.rack_overhead.value)] if draw.racks and draw.rack_overhead.value else []
+    if draw.overhead is not None:
+        racks, each = draw.overhead
+        parts.append((racks, "rack-scale domain" if draw.domain_overhead else "rack", each.value))
     how = " + ".join(f"{plural(count, name)} of {display(each, 'W')}" for count, name, each in parts)
     how += f", without the {' and the '.join(draw.missing)}" if draw.missing else ""
     return sum_of(count * each for count, _, each in parts), how
@@ -216,7 +228,10 @@ def has_processors(cluster: Cluster) -> bool:
 
 def _rack_overhead(cluster: Cluster) -> Figure | None:
     watts = domain_overhead(cluster)
-    return Figure(watts, "W", Computed("rack_power - nodes_of_rack * node_power")) if watts else None
+    if not watts or cluster.platform is None:
+        return None
+    nodes = nodes_of_rack(cluster.platform)
+    return Figure(watts, "W", Computed(f"power of a rack less its {nodes} nodes, platform/{cluster.platform.id}"))
 
 
 def switch_power(cluster: Cluster, written: PowerSpec | None) -> Figure | None:

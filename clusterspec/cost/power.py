@@ -23,7 +23,7 @@ from clusterspec.cost.activity import (
     activity_of,
 )
 from clusterspec.cost.compute.power_cap import capped_clock
-from clusterspec.cost.energy import Supply, carbon_of, energy_assumptions, money_of, supply
+from clusterspec.cost.energy import Supply, carbon_of, energy_assumptions, money_of, parts_power, supply
 from clusterspec.cost.formulas.power import (
     accelerator_draw,
     energy_of_run,
@@ -31,15 +31,16 @@ from clusterspec.cost.formulas.power import (
     machine_draw,
     node_draw,
     power_swing,
+    racks_draw,
 )
 from clusterspec.cost.heat import heat_assumptions
-from clusterspec.cost.nameplates import node_cooling, node_nameplates, power_draw
+from clusterspec.cost.nameplates import PowerDraw, node_cooling, node_nameplates, power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.swing import RISE, Swings, swings
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
-from clusterspec.source import Assumed, Computed, Origin
+from clusterspec.source import Assumed, Computed, Origin, Written
 from clusterspec.spec.model import PowerSpec
 
 ENDS = (0, 1, 2)
@@ -123,7 +124,7 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
     idle = ranged_term(*(machine.power("idle", 0, end, None) for end in ENDS))
     busy = ranged_term(*(machine.power("busy", used, end, shares) for end in ENDS)) if shares else None
     whole = power_draw(cluster, fabric, written)
-    peak = _peak_power(node_nameplates(cluster), whole.nodes, machine.switch_power)
+    peak = _peak_power(node_nameplates(cluster), whole)
     rate = _tokens_per_second(plan, cluster)
     tokens = _scaled_energy(busy, "per_token", "J", rate) if busy and rate else None
     energy = _scaled_energy(busy, "of_run", "J", run) if busy and run else None
@@ -200,17 +201,14 @@ class _Machine:
         return node_cooling(self.cluster, self.written)[0]
 
     @property
-    def switch_power(self) -> float:
-        """The power of the switches of the fabric and of scale-up domains, in watts; 0 if it is not known."""
-        drawn = power_draw(self.cluster, self.fabric, self.written)
-        return self.fabric_switch_power + (
-            drawn.domains * drawn.domain_overhead.value if drawn.domain_overhead else 0.0
-        )
+    def drawn(self) -> PowerDraw:
+        """The nameplates of all parts of the machine."""
+        return power_draw(self.cluster, self.fabric, self.written)
 
     @property
     def fabric_switch_power(self) -> float:
         """The power of the switches of the fabric in watts; 0 if it is not known."""
-        drawn = power_draw(self.cluster, self.fabric, self.written)
+        drawn = self.drawn
         return drawn.switches * drawn.switch.value if drawn.switch else 0.0
 
     def node_power(self, name: str, end: int, shares: Activity | None) -> Term:
@@ -219,7 +217,8 @@ class _Machine:
         host = Figure(HOST[end].value * limit.value, "W", Computed("host * limit"))
         if shares is None:
             if self.written is not None and self.written.node_idle is not None:
-                return Term(name, self.written.node_idle.value, "W", "cluster.power.node_idle")
+                stated = Figure(self.written.node_idle.value, "W", Written("cluster.power.node_idle"))
+                return Term(name, stated.value, "W", "node_idle", (("node_idle", stated),))
             draw = self.idle_draw(end)
             host = host if host.value < HOST_IDLE[end].value else HOST_IDLE[end]
         else:
@@ -274,13 +273,9 @@ class _Machine:
         busy = self.node_power("node_busy", end, shares) if shares else replace(idle, name="node_busy")
         figures = (
             ("used", Figure(float(used), "1", Computed("layout.nodes"))),
-            ("node_busy", Figure(busy.value, "W", Computed(busy.formula))),
             ("nodes", Figure(float(self.cluster.all_nodes), "1", Computed("nodes + spare_nodes"))),
-            ("node_idle", Figure(idle.value, "W", Computed(idle.formula))),
-            ("switches", Figure(self.switch_power, "W", Computed("switches * watts_each"))),
         )
-        term = computed_term(name, machine_draw, "W", figures)
-        return replace(term, inputs=(figures[0], figures[2], figures[4]), parts=(busy, idle))
+        return _machine_sum(name, figures, (busy, idle), self.drawn)
 
     def swing_power(self, used: int, end: int) -> Term:
         """The rise and fall of the power where all accelerators of the job wait for exposed communication."""
@@ -314,14 +309,27 @@ class _Machine:
         cooling, why = node_cooling(self.cluster, self.written)
         if why:
             found.append(("cluster.power.cooling", cooling, why))
-        drawn = power_draw(self.cluster, self.fabric, self.written)
+        drawn = self.drawn
         if drawn.switches and drawn.switch is None:
             why = f"the power of the {drawn.switches} switches of the fabric is not known and not counted"
             found.append(("cluster.power.switch", Figure(0.0, "W", Assumed("cluster.power.switch", why)), why))
         return tuple(found)
 
 
-def _peak_power(nameplates: tuple[Figure, Figure, Figure] | None, nodes: int, switches: float) -> Term | None:
+def _machine_sum(name: str, known: NamedFigures, parts: tuple[Term, ...], drawn: PowerDraw) -> Term:
+    """The power of nodes, as figures and parts give it, with the switches of the fabric and what racks draw."""
+    if drawn.switches and drawn.switch is not None:
+        parts = (*parts, parts_power("switches", drawn.switches, drawn.switch))
+    else:
+        known = (*known, ("switches", Figure(0.0, "W", Computed("no switches of known power"))))
+    racks = () if drawn.overhead is None else (parts_power("rack_overhead", *drawn.overhead),)
+    parts = (*parts, *racks)
+    figures = (*known, *((part.name, Figure(part.value, "W", Computed(part.formula))) for part in parts))
+    term = computed_term(name, racks_draw if racks else machine_draw, "W", figures)
+    return replace(term, inputs=tuple(known), parts=parts)
+
+
+def _peak_power(nameplates: tuple[Figure, Figure, Figure] | None, drawn: PowerDraw) -> Term | None:
     """The nameplates of all nodes and switches, over the range of an assumed node."""
     if nameplates is None:
         return None
@@ -329,13 +337,12 @@ def _peak_power(nameplates: tuple[Figure, Figure, Figure] | None, nodes: int, sw
 
     def peak_of(node: Figure) -> Term:
         figures = (
-            ("used", Figure(float(nodes), "1", count)),
+            ("used", Figure(float(drawn.nodes), "1", count)),
             ("node_busy", node),
-            ("nodes", Figure(float(nodes), "1", count)),
-            ("node_idle", Figure(0.0, "W", Computed("0"))),
-            ("switches", Figure(switches, "W", Computed("switches * watts_each"))),
+            ("nodes", Figure(float(drawn.nodes), "1", count)),
+            ("node_idle", Figure(0.0, "W", Computed("all nodes are used"))),
         )
-        return computed_term("peak", machine_draw, "W", figures)
+        return _machine_sum("peak", figures, (), drawn)
 
     return ranged_term(*map(peak_of, nameplates))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from clusterspec.catalog.stacks import FULLY
-from clusterspec.cluster.model import Cluster, Design, Layout, Workload
-from clusterspec.cost import assumed_figure, step
+from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.cost import step
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute import Shard
 from clusterspec.cost.formulas.compute import is_divided, larger, smaller
-from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime
+from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime, interference_share
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
 from clusterspec.cost.parameters import MOMENTS, UPDATE_PASSES, Share, frozen_precision, updates_apart
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
@@ -166,7 +166,7 @@ class LayoutTiming:
                 hides=self.hiding.dp,
                 hides_across=software.overlaps("replicas"),
                 gathers_again=layout.sharding != "zero2",
-                interference=software.interference * channel_share(self.tables.cluster),
+                interference=software.interference * interference_share(self.tables.cluster),
                 reduces_once=self.reduces_once,
                 gathers_once=self.gathers_once,
             ),
@@ -328,30 +328,6 @@ class LayoutTiming:
         far = Transfer("pp", "send-recv", size, 0.5, purpose="of different islands")
         near = Transfer("pp", "send-recv", size, 0.5 * (neighbors - 1.0), purpose="of one island")
         return [(far, group.cost("send-recv", size)), (near, island.cost("send-recv", size))]
-
-
-CHANNELS_OF_NIC = assumed_figure(
-    "schedules",
-    "channels.nic",
-    2.0,
-    "channels that NCCL opens for each NIC of a node (a maintainer in github.com/NVIDIA/nccl issue 320); each takes one"
-    " compute unit of every accelerator on its way",
-).value
-CHANNELS_FITTED = assumed_figure(
-    "schedules", "channels.fitted", 16.0, "those of the nodes of eight NICs that `interference` is fitted to"
-).value
-
-
-def channel_share(cluster: Cluster) -> float:
-    """The part of the device that collectives between nodes take, over that on nodes of eight NICs and more: a channel
-    occupies a compute unit, and a node with fewer NICs has fewer channels.
-
-    1 on one node, and where no NICs are known.
-    """
-    out = cluster.scale_out
-    if out is None or cluster.nodes == 1 or not out.nics_per_node:
-        return 1.0
-    return min(1.0, CHANNELS_OF_NIC * out.nics_per_node / CHANNELS_FITTED)
 
 
 def neighbors_of_stage(layout: Layout) -> float:

@@ -37,16 +37,6 @@ def line_price(quantity: float, unit_price: float) -> float:
     return quantity * unit_price
 
 
-@formula("count * watts_each")
-def power_of_parts(count: float, watts_each: float) -> float:
-    """The electrical power of a number of parts at full load, in watts.
-
-    >>> power_of_parts(64, 10_200.0)
-    652800.0
-    """
-    return count * watts_each
-
-
 @formula("watts / 1000 * pue * hours * utilization * electricity")
 def energy_cost(watts: float, pue: float, hours: float, utilization: float, electricity: float) -> float:
     """The cost of electricity: IT power × PUE × hours × share of full load × price of a kWh.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from clusterspec.cluster.model import Assumption, Cluster
-from clusterspec.cost.energy import mean_price, stated_pue
+from clusterspec.cost.energy import mean_price, parts_power, stated_pue
 from clusterspec.cost.formulas.power import mean_draw
 from clusterspec.cost.nameplates import PowerDraw
 from clusterspec.cost.power import Drawn
@@ -19,7 +19,6 @@ from clusterspec.procurement.parts import (
     energy_cost,
     line_price,
     node_rent,
-    power_of_parts,
     rack_rent,
     summed_term,
     yearly_cost,
@@ -135,19 +134,14 @@ def _power_sum(power: PowerDraw, pick: Pick) -> Term:
     if power.node is None:
         return summed_term("watts", parts, "W")
     node = replace(power.node, value=pick(power.node_range)) if power.node_range else power.node
-    parts.append(_device_power("nodes", power.nodes, node))
+    parts.append(parts_power("nodes", power.nodes, node))
     if power.domain_overhead is not None:
-        parts.append(_device_power("scale_up_and_conversion", power.domains, power.domain_overhead))
+        parts.append(parts_power("scale_up_and_conversion", power.domains, power.domain_overhead))
     if power.switch is not None and power.switches:
-        parts.append(_device_power("switches", power.switches, power.switch))
+        parts.append(parts_power("switches", power.switches, power.switch))
     if power.racks and power.rack_overhead.value:
-        parts.append(_device_power("rack_overhead", power.racks, power.rack_overhead))
+        parts.append(parts_power("rack_overhead", power.racks, power.rack_overhead))
     return summed_term("watts", parts, "W")
-
-
-def _device_power(name: str, count: int, figure: Figure) -> Term:
-    number = Figure(float(count), "1", Computed(f"{name.replace('_', ' ')} installed"))
-    return computed_term(name, power_of_parts, "W", (("count", number), ("watts_each", figure)))
 
 
 def _energy_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:

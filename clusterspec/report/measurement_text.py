@@ -46,8 +46,8 @@ def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
         return f"Nothing can be predicted: {report.why}\n" + errors_text(report.findings, report.input.name, ink)
     first = report.rows[0]
     tiers = list(dict.fromkeys(row.tier for row in report.rows))
-    over = f"{ink.paint('bold', first.collective)} over {first.ranks:,} ranks"
-    where = f", {tiers[0]}" if len(tiers) == 1 else ""
+    over = f"{ink.paint('bold', first.collective)} over {plural(first.ranks, 'rank')}"
+    where = ", which sends nothing" if first.ranks == 1 else f", {tiers[0]}" if len(tiers) == 1 else ""
     head = f"{over}{where}; bandwidths in GB/s\n\n"
     rows = [
         (
@@ -64,9 +64,16 @@ def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
     shown = len(HEADS) - 1 if len(tiers) == 1 else len(HEADS)
     table = grid.text_table(HEADS[:shown], [row[:shown] for row in rows], right=range(6), ink=ink)
     note = "Sizes and bandwidths as nccl-tests counts them; the ceiling is the links at line rate."
+    note += _form_of_algorithm(report)
     note += f" Nothing was measured for this prediction: {report.unmeasured}." if report.unmeasured else ""
     note_lines = [ink.paint("dim", line) for line in wrapped_lines(note, ink.measure)]
     return head + table + "\n" + "\n".join(note_lines) + "\n" + errors_text(report.findings, report.input.name, ink)
+
+
+def _form_of_algorithm(report: CollectiveReport) -> str:
+    """A sentence where the ranks take another form of the algorithm that was asked for."""
+    forms = dict.fromkeys(row.algorithm for row in report.rows if row.ranks > 1 and row.algorithm != report.algorithm)
+    return f" On these ranks `{report.algorithm}` is `{next(iter(forms))}`." if report.algorithm and forms else ""
 
 
 def size_texts(report: CollectiveReport) -> list[str]:

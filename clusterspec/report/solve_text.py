@@ -254,7 +254,8 @@ def _amount_text(report: SolveReport, value: float, digits: int = MORE_DIGITS[0]
     if report.key == "nic_bandwidth":
         return display_bits(value, digits)
     if report.unit == "B/s":
-        return f"{display(value, 'B/s', digits)} each way"
+        way = "" if report.key.startswith("storage.") else " each way"  # a store has one rate for each direction
+        return f"{display(value, 'B/s', digits)}{way}"
     if report.key == "oversubscription":
         return f"{plain(value, digits)}:1"
     if report.key == "request_rate":

@@ -327,6 +327,8 @@ class CollectiveReport(Result):
     """The sizes as they were asked for, one a row; empty if the caller gave numbers."""
     unmeasured: str = ""
     """The part of the machine that no published measurement covers; empty where one does."""
+    algorithm: str = ""
+    """The algorithm that was asked for; empty for the fastest."""
 
     __repr__ = result_repr
 

@@ -19,6 +19,7 @@ from clusterspec.analysis.placed_runs import (
 )
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STRONG, WEAK
 from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.variation import with_values
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
@@ -176,6 +177,39 @@ def test_a_fault_fits_within_a_quarter_and_is_not_contradicted_by_the_log() -> N
     inside = placed(series((2.0**33, rate / GB), ranks=8, nodes=1))
     across = {fault.name for fault in FAULT_MODELS if fault.across}
     assert not across & {fit.fault.name for fit in fault_fits(inside)}
+
+
+ONE_NIC = 47.08
+"""GB/s of a ring over two nodes through one NIC of 50 GB/s."""
+
+
+def test_a_fault_is_compared_under_each_algorithm_that_the_library_may_choose() -> None:
+    """A ring through one NIC carries at most its 50 GB/s. A tree over two nodes sends the size once each way where a
+    ring sends 2 × 15 / 16 of it, and so carries at most 94 GB/s of bus bandwidth.
+    """
+    run = placed(series((2.0**33, ONE_NIC)))
+    found = {fit.fault.name: fit for fit in fault_fits(run)}
+    ring = found["one-nic"]
+    assert (ring.description, ring.algorithm) == ("1 of 8 NICs", "ring") and 47 * GB < ring.predicted < 50 * GB
+    assert ring.evidence.endswith("GB/s by the algorithm ring")
+    tree = {fit.fault.name: fit for fit in fault_fits(placed(series((2.0**33, 85.0))))}["one-nic"]
+    assert tree.description == "1 of 8 NICs" and tree.algorithm != "ring" and 80 * GB < tree.predicted < 94 * GB
+    four = placed(series((2.0**33, ONE_NIC), ranks=32, nodes=4))
+    assert {fit.fault.name: fit for fit in fault_fits(four)}["one-nic"].algorithm == ""  # the ring is the fastest
+
+
+def test_a_log_that_names_its_algorithm_leaves_no_other() -> None:
+    for algorithm, fits in (("ring", True), ("tree", False)):
+        run = placed(series((2.0**33, ONE_NIC), algorithm=algorithm))
+        assert ("one-nic" in {fit.fault.name for fit in fault_fits(run)}) is fits
+
+
+def test_a_fault_that_lowers_no_algorithm_explains_nothing() -> None:
+    """Each algorithm of a sound machine is as fast as itself, also one that is slower than the fastest."""
+    run = placed(series((2.0**33, 350.0)))
+    assert list(fault_models._lowered_bandwidths(run, run.cluster)) == []
+    one = with_values(run.cluster, {("scale_out", "nics_per_node"): 1})
+    assert {name for _, name in fault_models._lowered_bandwidths(run, one)} >= {"", "ring"}
 
 
 def test_a_fault_fits_up_to_the_limit_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -428,3 +428,39 @@ def test_clients_are_named_where_they_limit_what_the_lever_moves(
         study_of(text.replace("OPS", "operations: {checkpoint_interval: 1 h}")), f"storage.{lever}", condition
     )
     assert found.value is None and (told in found.why if told else "clients" not in found.why), found.why
+
+
+def store_and_checkpoints(store: str, saving: str) -> str:
+    return f"{STORED.replace('STORE', f'bandwidth: 40 GB/s{store}')}operations: {{{saving}}}\n"
+
+
+UNMOVED = [  # the storage system, checkpoints, the key, the condition, and why no value of the key meets it
+    # 60 s of every 30 min are 3.33 % at any bandwidth; 14 bytes of 8.03e9 parameters take 2.81 s at 40 GB/s
+    ("", "checkpoint_interval: 30 min, checkpoint_time: 60 s", "bandwidth", "stall<=1%",
+     "no value of `storage.bandwidth` changes the 3.33 %: it is set by `operations.checkpoint_time` of 60 s; "
+     "without it, a checkpoint takes 2.81 s at the stated bandwidth"),
+    (", per_client: 5 GB/s", "checkpoint: {interval: 30 min, pause: 60 s, mode: asynchronous}", "per_client",
+     "stall<=1%",
+     "no value of `storage.per_client` changes the 3.33 %: it is set by `operations.checkpoint.pause` of 60 s"),
+    (", read: 80 GB/s", "checkpoint_interval: 30 min", "bandwidth", "restore<=1 ms",
+     "it is set by `cluster.networks.storage.read` of 80 GB/s"),
+    # a failure also reads a checkpoint, which the bandwidth moves
+    ("", "checkpoint_interval: 30 min, checkpoint_time: 60 s", "bandwidth", "goodput>=99.9%",
+     "; no value of `storage.bandwidth` changes `operations.checkpoint_time` of 60 s"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("store", "saving", "key", "condition", "why"), UNMOVED)
+def test_a_key_that_cannot_move_a_measure_names_the_one_that_sets_it(
+    store: str, saving: str, key: str, condition: str, why: str
+) -> None:
+    found = solve(study_of(store_and_checkpoints(store, saving)), f"storage.{key}", condition)
+    assert found.value is None and why in found.why, found.why
+
+
+def test_a_checkpoint_that_no_key_states_moves_with_the_bandwidth() -> None:
+    """112 GB within 1 % of 30 min, 18 s, are 6.25 GB/s; no other key sets that time."""
+    one = study_of(store_and_checkpoints("", "checkpoint_interval: 30 min"))
+    found = solve(one, "storage.bandwidth", "stall<=1%")
+    assert found.value == pytest.approx(6.25e9, rel=0.02)
+    assert "is set by" not in solve(one, "storage.bandwidth", "stall<=0.0001%").why

@@ -101,6 +101,11 @@ CASES = {
         "fails",
         ("left out of all figures: `nic_bandwidth: 10`",),
     ),
+    "a price that cannot be read is left out": Case(
+        RUNS + 'procurement: {currency: USD, prices: {node: "310,000"}}\n',
+        "fails",
+        ('left out of all figures: `node: "310,000"`',),
+    ),
     "a text that is no YAML fails": Case("clusterspec: 1\ncluster: [", "fails", ("open error",), ("the cluster",)),
 }
 

@@ -64,14 +64,15 @@ def test_capital_is_every_line_of_the_bill() -> None:
 
 def test_energy_is_power_times_pue_hours_utilization_and_price() -> None:
     # 32 × 10 kW + 12 × 1.5 kW + 8 × 0.5 kW = 342 kW of nameplates. As drawn, 31 nodes work for 0.8 of the time and one
-    # is a spare; idle, a node takes 8 × (70 + 196 + 0.16 × (700 + 3 × 70) / 4) W; × 1.25 × 35,064 h × 0.10
+    # is a spare; idle, a node takes 8 × (70 + 196 + 0.16 × (700 + 3 × 70) / 4) W, switches and racks as at work;
+    # × 1.25 × 35,064 h × 0.10
     found = costs(OWNED)
     assert found.watts.value == 342_000
     assert costs(OWNED.replace(", nodes_per_rack: 4", "")).watts.value == 338_000, "of racks that are not known, none"
     assert costs(OWNED.replace("rack_overhead: 500 W, ", "")).watts.value == 338_000
     (mean,) = part(found, "energy").parts
     busy, idle = (dict(mean.inputs)[name].value for name in ("busy", "idle"))
-    assert idle == pytest.approx(32 * 8 * 302.4 + 12 * 1_500)
+    assert idle == pytest.approx(32 * 8 * 302.4 + 12 * 1_500 + 8 * 500)
     assert idle < busy < found.watts.value
     kilowatts = (0.8 * busy + 0.2 * idle) / 1_000
     assert part(found, "energy").value == pytest.approx(kilowatts * 1.25 * 4 * 8_766 * 0.10)

@@ -161,6 +161,12 @@ def test_a_collective_has_its_tiers_where_there_are_several_and_its_sizes_as_ask
         measurement_text.collective_text(replace(one, rows=(replace(row, ceiling_busbw=0.0),), asked=()), WIDE)
     )
     assert ceiling[2] == "1 GiB 2 ms 500.00 900.00 0.00 ring NIC"
+    alone = replace(row, ranks=1, algorithm="none", bound_by="nothing", tier="none")
+    head = lines(measurement_text.collective_text(replace(one, rows=(alone,), algorithm="ring"), WIDE))
+    assert head[0] == "all-reduce over 1 rank, which sends nothing; bandwidths in GB/s" and "On these" not in head[-1]
+    for asked, said in (("nvls", True), ("ring", False), ("", False)):
+        text = measurement_text.collective_text(replace(one, algorithm=asked), WIDE)
+        assert ("On these ranks `nvls` is `ring`." in " ".join(text.split())) is said
     nothing = CollectiveReport(TOOL, READ, (), "one rank")
     assert measurement_text.collective_text(nothing, WIDE).startswith("Nothing can be predicted: one rank\n")
     (told, *_) = csv.DictReader(io.StringIO(measurement_text.collective_csv(one)))

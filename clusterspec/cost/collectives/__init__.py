@@ -90,7 +90,8 @@ class Inside:
     channel that a full ring holds. ``start`` is the time in seconds of LL before its first hop, ``hop`` its time for
     each hop; both are ``None`` where nobody measured them. ``launch`` is the time in seconds until all ranks of one
     node run the kernel, ``launch_rank`` what each further rank of one process adds to it, ``low_latency_between`` the
-    limit of LL between nodes with these links, where tests of them say so.
+    limit of LL between nodes with these links, where tests of them say so. ``crossing`` is the share of the line that
+    the links leave an all-to-all, which ``exchange`` includes: its bytes cross several links of a torus.
     """
 
     tier: str
@@ -113,6 +114,7 @@ class Inside:
     launch: Figure | None = None
     launch_rank: Figure | None = None
     low_latency_between: Figure | None = None
+    crossing: float = 1.0
 
     @property
     def ring_rate(self) -> float:

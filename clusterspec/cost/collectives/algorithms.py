@@ -234,6 +234,11 @@ def switch_all_reduce(paths: Paths) -> Candidates:
     yield Candidate("nvls-tree", "Simple", latency, 1 / rate, outside, held, launch_seconds(paths), stages=stages)
 
 
+def switch_tree_all_reduce(paths: Paths) -> Candidates:
+    """Reduction in the switches of several domains; NCCL has no such tree in one (src/graph/tuning.cc)."""
+    return iter(()) if paths.between is None else switch_all_reduce(paths)
+
+
 def fabric_all_reduce(paths: Paths) -> Candidates:
     """Reduction in the switches between nodes (SHARP): every island sends its sum once."""
     inside, between = paths.inside, paths.between
@@ -375,7 +380,7 @@ CHOICES: dict[str, dict[str, Algorithm]] = {
 }
 """Algorithms that a library chooses from by default."""
 ON_REQUEST: dict[str, dict[str, Algorithm]] = {
-    "all-reduce": {"nvls-tree": switch_all_reduce, "hierarchical": hierarchical_all_reduce},
+    "all-reduce": {"nvls-tree": switch_tree_all_reduce, "hierarchical": hierarchical_all_reduce},
     "send-recv": {"direct": send_to_neighbor},
 }
 """Algorithms used only on request, and alternative names."""

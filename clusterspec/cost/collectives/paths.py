@@ -75,7 +75,7 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
     if packages == 2 and up.topology in MESHES:
         ring = achieved_share(up.interconnect, ("pair", "ring", "link"), PAIR)
     exchange = achieved_share(up.interconnect, ("exchange",), Figure(EXCHANGE.value * ring.value, "1", EXCHANGE.origin))
-    hops, crossed = _torus_hops_and_share(cluster, group)
+    hops, crossed = _hops_and_crossing(cluster, group)
     exchange = Figure(exchange.value * crossed, "1", exchange.origin)
     line = _bandwidth_in_domain(cluster, group, packages)
     known = up.interconnect.achievable if up.interconnect else {}
@@ -100,13 +100,18 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
         launch=known.get("launch"),
         launch_rank=known.get("launch.rank"),
         low_latency_between=known.get("low_latency.between"),
+        crossing=crossed,
     )
 
 
-def _torus_hops_and_share(cluster: Cluster, group: Placement) -> tuple[float, float]:
-    """Hops to the farthest rank of a torus, and the share of links that an all-to-all achieves; 0 and 1 elsewhere."""
+def _hops_and_crossing(cluster: Cluster, group: Placement) -> tuple[float, float]:
+    """Hops to the farthest rank of a torus, 0 elsewhere, and the share of the line that the links leave an all-to-all:
+    each of k ranks of a package sends all its bytes over the links of the package, except those to the other k − 1.
+    """
     if cluster.scale_up.topology != "torus" or not cluster.scale_up.shape:
-        return 0.0, 1.0
+        ranks, packages = group.ranks_per_domain, max(1, group.accelerators)
+        each = ranks / packages
+        return 0.0, (ranks - 1) / (each * (ranks - each)) if packages > 1 else 1.0
     from clusterspec.cost.collectives.torus import torus_exchange_share, torus_hops
 
     return torus_hops(cluster, group), torus_exchange_share(cluster, group)
@@ -368,7 +373,7 @@ def _inside_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
     if inside.ranks == 1:
         return float("inf")
     if name == "all-to-all":
-        return inside.line.value * (paths.ranks - 1) / (inside.ranks - 1)
+        return inside.line.value * inside.crossing * (paths.ranks - 1) / (inside.ranks - 1)
     gain = 1.0
     if reduces and name == "all-reduce":
         gain = max(1.0, collectives.bus_bandwidth_ceiling(inside.ranks, 1.0))

@@ -6,7 +6,6 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, ScaleUp
 from clusterspec.cost.formulas.topologies import (
     all_to_all_time,
-    average_hops,
     axis_bandwidth,
     farthest_hops,
     gather_time,
@@ -77,16 +76,16 @@ def torus_hops(cluster: Cluster, group: Placement) -> float:
 
 
 def torus_exchange_share(cluster: Cluster, group: Placement) -> float:
-    """The share of the line that an all-to-all achieves, since its bytes cross several links: 1 without a torus."""
+    """The share of the line that the links leave an all-to-all, since its bytes cross several of them and those of all
+    ranks of a chip share them: 1 without a torus.
+    """
     axes = torus_axes(cluster, group) if cluster.scale_up.topology == "torus" else ()
     if not axes:
         return 1.0
     line = sum_of(axis_bandwidth(axis.link, axis.wraps) for axis in axes)
-    slowest = max(
-        all_to_all_time(1.0, average_hops(axis.side, axis.wraps), axis_bandwidth(axis.link, axis.wraps))
-        for axis in axes
-    )
-    return min(1.0, float(gather_time(1.0, max(2, group.ranks_per_domain), line) / slowest))
+    of_chip = group.ranks_per_domain / max(1, group.accelerators)
+    slowest = max(all_to_all_time(of_chip, axis.side, axis_bandwidth(axis.link, axis.wraps)) for axis in axes)
+    return float(gather_time(1.0, max(2, group.ranks_per_domain), line) / slowest)
 
 
 def _axis_closes(up: ScaleUp, side: int) -> bool:

@@ -119,6 +119,30 @@ def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, 
     return used * node_busy + (nodes - used) * node_idle + switches
 
 
+@formula("used * node_busy + (nodes - used) * node_idle + switches + rack_overhead")
+def racks_draw(
+    used: float, node_busy: float, nodes: float, node_idle: float, switches: float, *, rack_overhead: float
+) -> float:
+    """The power of a machine whose racks draw ``rack_overhead`` watts together besides their nodes, in watts.
+
+    Range: nodes >= used.
+
+    >>> racks_draw(60, 7_000.0, 64, 2_000.0, 16_000.0, rack_overhead=4_000.0)
+    448000.0
+    """
+    return machine_draw(used, node_busy, nodes, node_idle, switches) + rack_overhead
+
+
+@formula("count * watts_each")
+def power_of_parts(count: float, watts_each: float) -> float:
+    """The electrical power of a number of parts at full load, in watts.
+
+    >>> power_of_parts(64, 10_200.0)
+    652800.0
+    """
+    return count * watts_each
+
+
 @formula("used * accelerators * (min(cap, at_products * limit) - min(cap, at_waiting * limit))")
 def power_swing(
     used: float, accelerators: float, limit: float, cap: float, *, at_products: float, at_waiting: float

@@ -32,33 +32,19 @@ def gather_time(size: float, ranks: float, bandwidth: float) -> float:
     return (ranks - 1) / ranks * size / bandwidth
 
 
-@formula("wraps * side / 4 + (1 - wraps) * (side * side - 1) / (3 * side)")
-def average_hops(side: float, wraps: float) -> float:
-    """Mean distance along one axis between two ranks, themselves included: a / 4 closed, a / 3 open.
+@formula("floor(side * side / 4) / side * size / bandwidth")
+def all_to_all_time(size: float, side: float, bandwidth: float) -> float:
+    """Seconds of an all-to-all of ``side`` ranks along one axis: those of the links across its middle.
 
-    The open line has (a² − 1) / (3 a).
+    t = ⌊a² / 4⌋ / a · S / B. Of a ranks, a / 2 send half of their bytes across the middle; B is the bandwidth across
+    it in one direction: two links of a ring, one of a line. The axis that takes longest bounds the exchange of a torus.
 
-    Range: side >= 1, wraps <= 1.
+    Range: side >= 1, bandwidth > 0.
 
-    >>> average_hops(16, 1), average_hops(4, 0)
-    (4.0, 1.25)
+    >>> all_to_all_time(1e9, 16, 100e9), all_to_all_time(1e9, 4, 50e9)
+    (0.04, 0.02)
     """
-    return wraps * side / 4 + (1 - wraps) * (side * side - 1) / (3 * side)
-
-
-@formula("size * hops / bandwidth")
-def all_to_all_time(size: float, hops: float, bandwidth: float) -> float:
-    """Seconds of an all-to-all along one axis: every byte occupies ``hops`` links.
-
-    t = h S / B, with B both directions of the axis. On the longest axis of a torus this bounds
-    the whole exchange.
-
-    Range: bandwidth > 0.
-
-    >>> all_to_all_time(1e9, 4.0, 100e9)
-    0.04
-    """
-    return size * hops / bandwidth
+    return side * side // 4 / side * size / bandwidth
 
 
 @formula("wraps * side / 2 + (1 - wraps) * (side - 1)")

@@ -142,6 +142,21 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     set_choice(keys, "workload.optimizer", ("optimizer.type",), OPTIMIZERS, builder)
     if tensor := keys.whole("tensor_parallel.autotp_size"):
         builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
+    _set_replicas(keys, builder)
+
+
+def _set_replicas(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the data parallelism that the three sizes of a batch leave: the batch is that of a micro-batch × accumulation
+    × replicas. Of two stated sizes, DeepSpeed derives the third from the ranks.
+
+    Source: deepspeedai/DeepSpeed, deepspeed/runtime/config.py (``_set_batch_related_parameters``).
+    """
+    names = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
+    batch, micro, steps = (keys.whole(name) for name in names)
+    line = keys.line("gradient_accumulation_steps")
+    builder.count("gradient_accumulation_steps", steps, line)
+    if batch and micro and steps and batch % (micro * steps) == 0:
+        builder.set("layout.dp", batch // (micro * steps), line)
 
 
 def _read_written(file: InputFile) -> ImportResult:

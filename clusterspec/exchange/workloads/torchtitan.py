@@ -120,8 +120,20 @@ def read_torchtitan(file: InputFile) -> ImportResult:
     _set_torchtitan_model(keys, builder)
     _set_sharding(keys, builder)
     _set_options(keys, builder)
+    _set_tokens_of_run(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _set_tokens_of_run(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the tokens of the whole run: steps × global batch × sequence length, where the job states all of them.
+
+    Source: pytorch/torchtitan, torchtitan/config/job_config.py (``Training.steps``).
+    """
+    steps, batch = keys.whole("training.steps"), keys.whole("global_batch_size")
+    length = keys.whole("training.seq_len", "seq_len")
+    if steps and batch and length:
+        builder.set("workload.tokens", steps * batch * length, keys.line("training.steps"))
 
 
 def _launch_keys(file: InputFile, builder: ImportBuilder) -> Keys:

@@ -78,7 +78,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     each = least_node_power(cluster)
     if not each:
         return
-    overhead = overhead_of_rack(cluster, power)
+    overhead = overhead_of_rack(cluster, power).value
     drawn = each * nodes + overhead
     if drawn <= limit.value:
         return

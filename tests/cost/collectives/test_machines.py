@@ -329,3 +329,11 @@ def test_the_ceiling_of_an_algorithm_is_its_own(algorithm: str | None, nodes: in
     assert cost.ceiling_busbw / 1e9 == pytest.approx(ceiling, rel=0.1)
     assert (cost.ceiling_busbw > 451e9) is (ceiling > 450)
     assert cost.busbw <= cost.ceiling_busbw
+
+
+def test_a_tree_between_switches_needs_several_domains() -> None:
+    """src/graph/tuning.cc of NCCL disables NVLS Tree on one node."""
+    assert timed(nodes_of(H100, 2), "all-reduce", 16, algorithm="nvls-tree").algorithm == "nvls-tree"
+    assert timed(nodes_of(H100, 1), "all-reduce", 8, algorithm="nvls").algorithm == "nvls"
+    with pytest.raises(CollectiveUnavailableError, match="nvls-tree"):
+        timed(nodes_of(H100, 1), "all-reduce", 8, algorithm="nvls-tree")

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.cluster.groups import Placement, contiguous_placement, runs_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.paths import busbw_ceiling, group_paths
 from clusterspec.cost.collectives.torus import (
     Axis,
     link_bandwidth,
@@ -15,6 +15,7 @@ from clusterspec.cost.collectives.torus import (
     torus_exchange_share,
     torus_hops,
 )
+from clusterspec.cost.formulas.topologies import all_to_all_time
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import replace
 from clusterspec.source import Written
@@ -136,3 +137,80 @@ def test_groups_that_meet_on_a_chip_of_a_torus_divide_its_links(
     found, origin = of_chip(accelerator, shape, ranks, in_chip)
     assert found == pytest.approx(line)
     assert ("of the links of a chip" in origin) is (line not in (512, 600))
+
+
+def ceiling_of(accelerator: str, shape: str, runs: tuple[tuple[int, int], ...], others: int = 1) -> float:
+    """GB/s of bus bandwidth that the links allow an all-to-all of these runs of ranks, beside ``others`` groups."""
+    cluster = torus(shape, accelerator, nodes=1 if accelerator == "trainium2" else 128)
+    paths = group_paths(cluster, runs_placement(cluster, "ep", runs, ((others, 1),), None))
+    assert paths is not None and paths.between is None
+    return busbw_ceiling("all-to-all", paths, reduces=False) / GB
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "shape", "runs", "others", "algbw"),
+    [
+        # 256 chips send half of S across a cut of 2 × 64 links of 100 GB/s: S / 100 GB/s
+        ("tpu-v5p", "[8, 8, 8]", ((512, 1),), 1, 100),
+        ("tpu-v5p", "[4, 4, 4]", ((64, 1),), 1, 200),  # 32 × S / 2 over 2 × 16 links
+        ("tpu-v5p", "[4, 4, 8]", ((128, 1),), 1, 100),  # across the long axis: 64 × S / 2 over 2 × 16 links
+        ("tpu-v5p", "[2, 2, 1]", ((4, 1),), 1, 200),  # 2 × S / 2 over 2 links; an axis of two does not wrap
+        ("tpu-v5p", "[4, 4, 8]", ((4, 1),), 1, 200),  # one ring of four: 2 × S / 2 over 2 links
+        ("tpu-v5p", "[4, 4, 8]", ((8, 16),), 1, 100),  # one ring of eight: 4 × S / 2 over 2 links
+        ("tpu-v6e", "[16, 16]", ((256, 1),), 1, 50),  # 128 × S / 2 over 2 × 16 links of 100 GB/s
+        ("tpu-v6e", "[8, 8]", ((64, 1),), 1, 50),  # no side of eight wraps: 32 × S / 2 over 8 links
+        ("tpu-v6e", "[16, 8]", ((128, 1),), 1, 50),  # 64 × S / 2 over 2 × 8 links, and over 16 of the lines of eight
+        # four ranks of a chip send S each: 8 × 4 × S / 2 over 2 × 4 links of 128 GB/s, as one group or as four
+        ("trainium2", "[4, 4]", ((64, 1),), 1, 64),
+        ("trainium2", "[4, 4]", ((16, 4),), 4, 64),
+        ("tpu-v7x", "[4, 4, 4]", ((128, 1),), 1, 100),  # two ranks of a chip: 32 × 2 × S / 2 over 2 × 16 links
+    ],
+)
+def test_an_all_to_all_is_bounded_by_the_links_across_the_middle_of_a_torus(
+    accelerator: str, shape: str, runs: tuple[tuple[int, int], ...], others: int, algbw: float
+) -> None:
+    ranks = runs[0][0]
+    assert ceiling_of(accelerator, shape, runs, others) == pytest.approx(algbw * (ranks - 1) / ranks)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "ranks", "algbw"),
+    [
+        ("mi250x", 8, 100),  # two dies of a package send 6 / 8 of S each over three links of 50 GB/s
+        ("mi250x", 4, 50),  # 2 × S / 2 over one link
+        ("mi250x", 2, 800),  # in one package, half of S at 400 GB/s
+        ("mi300x", 8, 512),  # one rank a package: 7 / 8 of S over 7 × 64 GB/s
+    ],
+)
+def test_the_ranks_of_a_package_share_its_links_in_an_all_to_all(accelerator: str, ranks: int, algbw: float) -> None:
+    cluster = cluster_of(f"cluster: {{accelerator: {accelerator}, nodes: 1}}")
+    paths = group_paths(cluster, contiguous_placement(cluster, ranks))
+    assert paths is not None
+    ceiling = busbw_ceiling("all-to-all", paths, reduces=False) / GB
+    assert ceiling == pytest.approx(algbw * (ranks - 1) / ranks)
+
+
+def busiest_link(side: int, wraps: int) -> float:
+    """Bytes on the busiest link of one axis where every rank sends a byte to every rank by the shortest way, half of
+    it each way where both are as short.
+    """
+    loads = dict.fromkeys([(chip, way) for chip in range(side) for way in (1, -1)], 0.0)
+    for source in range(side):
+        for target in range(side):
+            up, down = (target - source) % side, (source - target) % side
+            ways = [(1, up)] * (up <= down) + [(-1, down)] * (down <= up)
+            if not wraps:
+                ways = [(1, up)] if target > source else [(-1, down)]
+            for way, hops in ways:
+                for hop in range(hops):
+                    loads[(source + way * hop) % side, way] += 1 / len(ways)
+    return max(loads.values())
+
+
+@pytest.mark.parametrize("side", range(2, 9))
+@pytest.mark.parametrize("wraps", [0, 1])
+def test_the_links_across_the_middle_of_an_axis_are_its_busiest(side: int, wraps: int) -> None:
+    """Each rank sends one byte to each of ``side`` ranks, over links of 1 B/s; two ranks never form a ring."""
+    if wraps and side == 2:
+        return
+    assert all_to_all_time(side, side, 1.0 + wraps) == pytest.approx(busiest_link(side, wraps))
