@@ -95,7 +95,7 @@ operations: {recovery: shrink}
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
@@ -203,10 +203,19 @@ def check(
     yield from _slice_problem(own_description, cluster)
     if workload is not None:
         yield from _step_problem(own_description, workload)
-    named = layout is not None and any(sign in own_description for sign in _OF_DEGREE)
-    for match in _DEGREE.finditer(own_description) if named else ():
+    if layout is not None and any(sign in own_description for sign in _OF_DEGREE):
+        yield from _degree_problem(own_description, layout, written)
+
+
+def _degree_problem(text: str, layout: Layout, written: Collection[int]) -> Iterator[Problem]:
+    """The first degree of an axis that the layout does not have; none of an axis whose degree the text names, too,
+    beside which others are compared.
+    """
+    found = list(_DEGREE.finditer(text))
+    for match in found:
         stated = getattr(layout, match["axis"])
-        if int(match["count"]) not in {stated} | written:
+        named = {int(each["count"]) for each in found if each["axis"] == match["axis"]}
+        if named.isdisjoint({stated, *written}):
             yield _problem(match[0], f"{match['axis']} {stated}")
             return
 

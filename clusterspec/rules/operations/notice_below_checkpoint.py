@@ -63,7 +63,7 @@ _CUES = ("notice", "warning", "vorwarn", "vorlauf", "préavis", "aviso")
 _NOTICE = pattern(
     rf"\b(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})[- ]?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)"
     r"(?: of|'s?| de)?[- ](?:[a-z]{3,14}[- ]){0,2}?(?:notice|warning|vorwarnung|vorlauf|préavis|aviso)\b"
-    r"|\b(?:notice|warning|vorwarnung|préavis|aviso) (?:of|is|comes|von|de)(?: only| just)? "
+    r"|\b(?:notice|warning|vorwarnung|préavis|aviso)(?: (?:of|is|comes|gives|von|de)(?: only| just)? |: | ?\()"
     rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)}) ?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)\b"
 )
 _SAVES = pattern(

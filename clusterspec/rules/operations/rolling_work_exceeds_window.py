@@ -4,7 +4,8 @@
 
 A sentence, or two in a row, that states how many nodes are worked on at a time (`two servers at a time`, `in groups of
 4`), the time of each group and a window for all, where the groups one after another need more than the window. The number
-of nodes is that of `cluster.nodes`, or the one that the text gives for all.
+of nodes is that of `cluster.nodes`, or the one that the text gives for all. Pairs of nodes are counted as the text gives them
+(`496 pairs, 16 pairs at a time, 15 minutes a pair`).
 
 ## Why it matters
 
@@ -42,6 +43,7 @@ cluster: {platform: dgx-h100, nodes: 32}
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import ceil
 
@@ -66,8 +68,8 @@ _CUES = ("at a time", "at once", "in parallel", "at the same time", "groups of",
 _COUNT = rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})"
 _NODES = r"(?:nodes?|servers?|hosts?|machines|systems?)"
 _AT_ONCE = pattern(
-    rf"\b{_COUNT} {_NODES} (?:are [a-z]{{3,14}} )?(?:at a time|at once|in parallel|at the same time)\b"
-    rf"|\b(?:groups|batches|waves) of {_COUNT}\b(?! ?%)|\b(in pairs)\b"
+    rf"\b{_COUNT} (?:{_NODES}|(?P<pairs>pairs)) (?:are [a-z]{{3,14}} )?(?:at a time|at once|in parallel|at the same time)\b"
+    rf"|\b(?:groups|batches|waves) of {_COUNT}\b(?! ?%)|\b(?P<two>in pairs)\b"
 )
 _UNIT = r"(h|hrs?|hours?|min|minutes?)"
 _EACH = pattern(
@@ -77,9 +79,13 @@ _EACH = pattern(
 )
 _WINDOW = pattern(
     rf"\b{_COUNT}[- ]?{_UNIT}(?: long)?[- ](?:maintenance )?window\b|\bwindow (?:of|is|has|lasts) {_COUNT}[- ]?{_UNIT}\b"
+    rf"|\b{_COUNT}[- ]?{_UNIT}\)? (?:are|is) (?:set aside|reserved|planned|allowed|scheduled)\b"
     rf"|\b(?:all|done|complete\w*|finish\w*|ready|whole)\b[^.;]{{0,40}}? (?:within|in) {_COUNT}[- ]?{_UNIT}\b"
 )
 _ALL = pattern(rf"\ball (\d{{1,5}}) (?:{_NODES}|are|of them)\b|\b(\d{{2,5}}) {_NODES}\b(?!,? (?:at a time|at once|in))")
+_PAIRS = pattern(
+    r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{1,7}) (?:\w{2,12} )?pairs\b(?! (?:at a time|at once|in parallel|at the same time))"
+)
 _ROUNDED = 1.02
 """Ratio up to which the groups fill the window."""
 
@@ -92,18 +98,28 @@ def check(remarks: str, cluster: Cluster) -> Iterator[Problem]:
         groups, times, windows = ([*setting.finditer(text)] if text else [] for setting in (_AT_ONCE, _EACH, _WINDOW))
         if not len(groups) == len(times) == len(windows) == 1 or is_of_another_machine(text):
             continue
-        counts = {int(one or other) for one, other in _ALL.findall(text)}
-        nodes = counts.pop() if len(counts) == 1 else cluster.nodes
-        size = 2 if groups[0][3] else count_in_text(groups[0][1] or groups[0][2])
+        number, size = _work_in_groups(text, groups[0], cluster)
         each, window = (_seconds([one for one in match.groups() if one]) for match in (times[0], windows[0]))
-        rounds = ceil(nodes / size) if 0 < size <= nodes <= cluster.all_nodes else 0
+        rounds = ceil(number / size) if 0 < size <= number else 0
         if rounds * each > window * _ROUNDED:
+            unit = "pair" if groups[0]["pairs"] else "node"
             message = (
-                f"{plural(nodes, 'node')} in groups of {size} are {plural(rounds, 'group')} of {display(each, 's')}: "
+                f"{plural(number, unit)} in groups of {size} are {plural(rounds, 'group')} of {display(each, 's')}: "
                 f"{display(rounds * each, 's')}, and the window has {display(window, 's')}"
             )
             yield RULE.problem("description", message, "work on more nodes at a time, or ask for a longer window")
             return
+
+
+def _work_in_groups(text: str, group: re.Match[str], cluster: Cluster) -> tuple[int, int]:
+    """The nodes, or the pairs of nodes, that are worked on, 0 where the text leaves it open, and how many at a time."""
+    size = 2 if group["two"] else count_in_text(group[1] or group[3])
+    if group["pairs"]:
+        counts = {int(each.replace(",", "")) for each in _PAIRS.findall(text)}
+        return (counts.pop() if len(counts) == 1 else 0), size
+    counts = {int(one or other) for one, other in _ALL.findall(text)}
+    nodes = counts.pop() if len(counts) == 1 else cluster.nodes
+    return (nodes if nodes <= cluster.all_nodes else 0), size
 
 
 def _seconds(parts: list[str]) -> float:
