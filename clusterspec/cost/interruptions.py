@@ -11,7 +11,7 @@ from clusterspec.cost.failures import PartRate, stated_figure
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.formulas.failures import best_interval, goodput
 from clusterspec.cost.part_classes import PartClass
-from clusterspec.cost.standby import ONE_NODE, Standbys
+from clusterspec.cost.standby import ONE_NODE, Standbys, leaves_spares_open
 from clusterspec.quantity import DAY, Figure
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.source import Assumed, Computed
@@ -34,6 +34,15 @@ RESTART = Figure(
         "operations.restart_time",
         "10 minutes until training runs again on a spare node; the 466 interruptions in 54 days of the Llama 3 run,"
         " with more than 90 % effective training time, leave at most 17 minutes each (arXiv:2407.21783)",
+    ),
+)
+STANDBY = Figure(
+    1.0,
+    "1",
+    Assumed(
+        "cluster.spare_nodes",
+        "a node takes the place of each failed one, since the spec states no number of spares; with `spare_nodes: 0`,"
+        " a failure stops the job until the repair",
     ),
 )
 HOT_RESTART = Figure(
@@ -83,6 +92,8 @@ class Interruptions:
     waits: float = 0.0
     rests_on: tuple[Figure, ...] = ()
     """The times of which ``restart`` is the mean."""
+    standby: Figure | None = None
+    """The standby node that is assumed where the spec leaves spares open."""
 
     @property
     def figures(self) -> tuple[tuple[str, Figure], ...]:
@@ -98,6 +109,7 @@ class Interruptions:
     def assumed(self) -> tuple[Figure, ...]:
         """The figures that the spec does not state."""
         figures = (self.between, self.interval, self.checkpoint, *(self.rests_on or (self.restart,)))
+        figures += (self.standby,) if self.standby is not None else ()
         return tuple(each for each in figures if isinstance(each.origin, Assumed))
 
 
@@ -135,7 +147,8 @@ def interruptions(
         goodput(interval.value, each, checkpoint.value, restart.value) for each in (between.value, *rates)
     )
     rests_on = (recovery.restart, recovery.repair) if waits else (recovery.restart,)
-    return Interruptions(between, interval, checkpoint, restart, share, low, high, waits, rests_on)
+    standby = STANDBY if leaves_spares_open(design) else None
+    return Interruptions(between, interval, checkpoint, restart, share, low, high, waits, rests_on, standby)
 
 
 class Recovery(NamedTuple):

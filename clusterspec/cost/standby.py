@@ -20,8 +20,8 @@ class Standbys(NamedTuple):
 
     ``total`` are spare nodes and idle ones. ``inside`` of them stand in each scale-up domain of the job, of which it
     uses ``used`` nodes; ``apart`` stand in other domains, of ``domain`` nodes each. ``bound`` says that groups of the
-    job need the scale-up links between nodes, ``provided`` that a provider replaces single nodes. The machine has
-    ``nodes`` in all.
+    job needs the scale-up links between nodes, ``provided`` that a provider replaces single nodes, or that the spec
+    leaves open whether spare ones do. The machine has ``nodes`` in all.
     """
 
     total: int
@@ -44,7 +44,8 @@ class Standbys(NamedTuple):
         inside = min(domain - used, total) if domain > 1 else 0
         apart = max(0, total - inside * -(-job // used))
         bound = domain > 1 and bound_ranks(layout) > cluster.ranks_per_node
-        return cls(total, inside, apart, used, domain, bound, is_provided(design), cluster.all_nodes)
+        provided = is_provided(design) or leaves_spares_open(design)
+        return cls(total, inside, apart, used, domain, bound, provided, cluster.all_nodes)
 
     def replace(self, away: int, held: int) -> bool:
         """Whether they replace ``away`` nodes of the job that a failure takes with ``held`` nodes of the machine.
@@ -101,6 +102,13 @@ def standby_nodes(design: Design) -> int:
     if design.cluster is None or used is None:
         return 0
     return design.cluster.spare_nodes + max(0, design.cluster.nodes - used)
+
+
+def leaves_spares_open(design: Design) -> bool:
+    """Whether a spec neither states a number of spare nodes nor has nodes without work: another one may take over."""
+    written = design.spec.cluster
+    stated = written is None or written.spare_nodes is not None
+    return not (stated or is_provided(design) or standby_nodes(design))
 
 
 def is_provided(design: Design) -> bool:

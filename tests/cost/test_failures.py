@@ -201,7 +201,9 @@ def test_nodes_without_ranks_take_over_like_spares() -> None:
     for used in (16, 18):
         work = WORK.replace("tp: 1", f"tp: 1, nodes_per_domain: {used}")
         operations = "operations: {repair_time: 2 h, recovery: hot-spare}\n"
-        run = interruptions(clean(f"cluster: {{platform: gb200-nvl72, nodes: 36}}\n{work}{operations}"), None, step=5.0)
+        run = interruptions(
+            clean(f"cluster: {{platform: gb200-nvl72, nodes: 36, spare_nodes: 0}}\n{work}{operations}"), None, step=5.0
+        )
         accelerators, nodes = 8 * used, 2 * used
         software, switches = accelerators * 63 * EACH, 23 * LEAF
         of_node = accelerators * ((268 + 7) * EACH + 0.0001 + 2 * 0.0034) + nodes * 8 * 46 * EACH

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cost.standby import Standbys, is_provided, nodes_of_job, standby_nodes
+from clusterspec.cost.interruptions import STANDBY, interruptions
+from clusterspec.cost.standby import Standbys, is_provided, leaves_spares_open, nodes_of_job, standby_nodes
 from tests.cluster.resolving import clean
 
 DENSE = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024}\n"
@@ -87,8 +88,11 @@ def test_groups_inside_nodes_move_to_any_domain() -> None:
     [
         ("cluster: {platform: aws-p5-48xlarge, nodes: 4}\n", True),
         ("cluster: {platform: dgx-h100, nodes: 4}\nprocurement: {prices: {node_hour: 80}}\n", True),
-        ("cluster: {platform: dgx-h100, nodes: 4}\nprocurement: {prices: {node_hour: 80, node: 300000}}\n", False),
-        ("cluster: {platform: dgx-h100, nodes: 4}\n", False),
+        (
+            "cluster: {platform: dgx-h100, nodes: 4, spare_nodes: 0}\nprocurement: {prices: {node_hour: 80, node: 300000}}\n",
+            False,
+        ),
+        ("cluster: {platform: dgx-h100, nodes: 4, spare_nodes: 0}\n", False),
     ],
 )
 def test_a_provider_replaces_single_nodes(text: str, provided: bool) -> None:
@@ -96,3 +100,16 @@ def test_a_provider_replaces_single_nodes(text: str, provided: bool) -> None:
     assert is_provided(design) is provided
     found = Standbys.from_design(design)
     assert found.replace(1, 1) is provided and not found.replace(2, 2)
+
+
+def test_another_node_takes_over_where_the_spec_leaves_spares_open() -> None:
+    """That a spec states none does not say that there is none; what a failed leaf switch takes waits all the same."""
+    for spares, waits, standby in (("", 0.0, True), (", spare_nodes: 0", 1.0, False)):
+        design = clean(f"cluster: {{platform: dgx-h100, nodes: 4{spares}}}\n{DENSE}layout: {{tp: 8}}\n")
+        found = Standbys.from_design(design)
+        assert leaves_spares_open(design) is standby
+        assert found.replace(1, 1) is standby and not found.replace(4, 4)
+        kept = interruptions(design, 8e9, step=10.0)
+        assert (kept.standby is not None) is standby
+        assert any(each.origin == STANDBY.origin for each in kept.assumed) is standby
+        assert (kept.waits > 0.5) is (waits > 0.5)

@@ -242,9 +242,14 @@ def test_notes_say_what_the_rows_omit(operations: str, spares: int, told: list[s
 @each(
     ("cluster", "operations", "told"),
     [
-        ("platform: dgx-h100, nodes: 4", "burn_in: 72 h", "the job waits 24 h for the repair"),
+        ("platform: dgx-h100, nodes: 4", "burn_in: 72 h", "another node is taken to replace a failed one"),
+        ("platform: dgx-h100, nodes: 4, spare_nodes: 0", "burn_in: 72 h", "No standby node can replace a failed one"),
         ("platform: dgx-h100, nodes: 4", "restart_time: 9 min", "the stated `operations.restart_time` counts"),
-        ("platform: dgx-h100, nodes: 4", "restart_time: 9 min, repair_time: 6 h", "the job waits 6 h for the repair"),
+        (
+            "platform: dgx-h100, nodes: 4, spare_nodes: 0",
+            "restart_time: 9 min, repair_time: 6 h",
+            "No standby node can replace a failed one: the job waits 6 h for the repair",
+        ),
         ("platform: aws-p5-48xlarge, nodes: 4", "burn_in: 72 h", "the provider is taken to replace a failed node"),
         ("platform: dgx-h100, nodes: 4, spare_nodes: 1", "burn_in: 72 h", ""),
     ],
@@ -253,7 +258,7 @@ def test_a_note_says_who_replaces_a_node_without_a_spare_one(cluster: str, opera
     work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}\nlayout: {tp: 8}\n"
     text = f"clusterspec: 1\ncluster: {{{cluster}}}\n{work}operations: {{{operations}}}\n"
     notes = " ".join(FailingMachine(study_text(text, SETTINGS).design, 10.0, 8e9).notes())
-    known = ("the job waits", "restart_time` counts", "the provider is taken")
+    known = ("No standby node", "restart_time` counts", "the provider is taken", "another node is taken")
     assert [words for words in known if words in notes] == [words for words in known if words in told]
     assert told in notes
 

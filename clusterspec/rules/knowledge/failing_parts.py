@@ -259,6 +259,11 @@ class FailingMachine:
                 "There is no spare node: the stated `operations.restart_time` counts as the time until a failed node "
                 "works again. State `operations.repair_time` if the job has to wait for a repair."
             )
+        elif self.kept.standby is not None:
+            yield (
+                "The spec leaves open whether there are spare nodes: another node is taken to replace a failed one. With "
+                f"`spare_nodes: 0` the job waits {display(self.repair.value, 's')} for the repair."
+            )
         elif self.recovery.standbys.provided and not self.recovery.standbys.total:
             yield "There is no spare node: the provider is taken to replace a failed node within the restart time."
         elif self.waits_for_repair(1, ONE_NODE) and self.operations.recovery != "shrink":
