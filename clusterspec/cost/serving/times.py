@@ -345,8 +345,9 @@ def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: t
     """
     load, used = pools.load, steady.rate * steady.service / pools.prompts.attention_ranks
     latency, waited = seconds
-    endless = load.load == "open" and not load.requests and used < constants.MOST_LOAD
-    if endless and load.request_rate and serves_rate(pools, steady, load.request_rate):
+    endless = load.load == "open" and not load.requests
+    busy = pools.has_prefill_engines and used >= constants.MOST_LOAD
+    if endless and not busy and load.request_rate and serves_rate(pools, steady, load.request_rate):
         return load.request_rate * latency
     return offered + steady.rate * waited
 

@@ -2,8 +2,7 @@
 
 ## What it finds
 
-An open load (`request_rate`) whose output tokens exceed the predicted throughput by more than 2 %. The finding is an
-error if they exceed the high end of its range too, a warning if they are nearer to that end than to the prediction, and
+An open load (`request_rate`) whose output tokens exceed the predicted throughput. The finding is an error if they exceed the high end of its range too, a warning if they are nearer to that end than to the prediction, and
 a note otherwise. The finding is also a note if the load is served, but its mean wait for prefill is more than half of
 the mean time to first token. Where sending a cache between prefill and decode engines takes longer than computing its
 prompt, the message says so. The rule is silent for a finite run (`requests`).
@@ -61,7 +60,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.serving.latency import serving_range
-from clusterspec.cost.serving.targets import exceeds_capacity, mostly_waits
+from clusterspec.cost.serving.targets import mostly_waits
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served, link_advice
 from clusterspec.rules.rule import Rule
@@ -78,7 +77,7 @@ def check(served: Served) -> Iterator[Problem]:
     if load.load != "open" or load.request_rate is None or load.requests is not None:
         return
     offered, each = load.request_rate * load.output_tokens, times.output_tokens_per_second
-    if exceeds_capacity(times, load):
+    if times.queue_grows:
         low, high = serving_range(times, "output_tokens_per_second")
         behind = " behind the links that carry caches" if times.links_limit_prefill else ""
         message = (
@@ -114,7 +113,7 @@ def _sustained_rate(served: Served) -> float | None:
         other = served.with_load(request_rate=rate)
         if other is None:
             return None
-        if not exceeds_capacity(other.times, other.load):
+        if not other.times.queue_grows:
             return rate
         produced = other.times.output_tokens_per_second / other.load.output_tokens
         rate = rounded_down(min(produced, 0.99 * rate), 2)
