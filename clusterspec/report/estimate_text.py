@@ -350,8 +350,9 @@ def cache_extent(plan: Plan) -> str:
     load = stored.job.workload.serving
     if load is not None and load.concurrency is None and load.max_sequences is None:
         return f"(cache: all that memory_fraction {load.memory_fraction:g} leaves, reserved by the engine in advance)"
-    requests = f"{plain(stored.rank.activations[0].numbers['count'], 3)} requests in flight on an attention replica"
-    return f"(cache: of {requests}; an engine that reserves all that memory_fraction leaves shows more)"
+    count = stored.rank.activations[0].numbers["count"]
+    requests = f"{plain(count, 3)} requests in flight" if count > 1 else "one request at its end"
+    return f"(cache: of {requests} on an attention replica; an engine that reserves all that memory_fraction leaves shows more)"
 
 
 def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache: str = "") -> str:

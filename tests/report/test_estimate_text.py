@@ -229,6 +229,7 @@ def test_an_engine_that_fills_its_memory_with_cache_fits_although_its_layout_can
     [
         ("concurrency: 64", "(cache: of 64 requests in flight on an attention replica;"),
         ("concurrency: 64, max_sequences: 16", "(cache: of 16 requests in flight on an attention replica;"),
+        ("concurrency: 1", "(cache: of one request at its end on an attention replica;"),
         ("request_rate: 1", "(cache: all that memory_fraction 0.9 leaves, reserved by the engine in advance)"),
     ],
 )
