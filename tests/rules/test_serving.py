@@ -209,7 +209,9 @@ layout: {{framework: trt-llm}}
 """
 
 
-def test_a_closed_load_that_waits_for_busy_prefill_engines_has_a_finding_with_what_ends_nearly_as_often(check: Check) -> None:
+def test_a_closed_load_that_waits_for_busy_prefill_engines_has_a_finding_with_what_ends_nearly_as_often(
+    check: Check,
+) -> None:
     """Six engines prefill some 53 prompts a second; 2,048 requests that all decode would end 1.6 times as often."""
     told = next(one for one in check(RACK.format(flight=2048, engines=6)) if one.rule == "requests-queue")
     assert str(told.severity) == "note" and told.path[-1] == "prefill" and "always busy" in told.message
