@@ -107,8 +107,9 @@ SPECULATIVE = ("workload", "serving", "speculative")
 
 
 def _incomparable_reason(old: Side, new: Side) -> str:
-    """Why figures of the two designs do not compare: their currencies, their speculative decoding."""
-    return " ".join(text for text in (_caution_of_prices(old.bill, new.bill), _caution_of_drafts(old, new)) if text)
+    """Why figures of the two designs do not compare: currencies, speculative decoding, queues without end."""
+    found = _caution_of_prices(old.bill, new.bill), _caution_of_drafts(old, new), _caution_of_queues(old, new)
+    return " ".join(text for text in found if text)
 
 
 def _caution_of_prices(old: Json, new: Json) -> str:
@@ -128,6 +129,18 @@ def _caution_of_drafts(old: Side, new: Side) -> str:
     return (
         f"Speculative decoding differs: {one} in the old design, {other} in the new one. Time per output token and "
         f"throughput are not comparable; they hold only for texts with the stated acceptance."
+    )
+
+
+def _caution_of_queues(old: Side, new: Side) -> str:
+    """The designs whose queue grows without end, if any: their time to first token has no steady value."""
+    names = [name for name, side in (("old", old), ("new", new)) if value_at(side.estimate, "serving", "queue_grows")]
+    if not names:
+        return ""
+    designs = "both designs" if len(names) > 1 else f"the {names[0]} design"
+    return (
+        f"In {designs} requests arrive faster than they are served, and the queue grows without end: the time to first "
+        f"token is that of full engines, without the queue."
     )
 
 

@@ -45,13 +45,11 @@ def _latency_with_queue(name: str) -> Callable[[Plan], float | None]:
     """A latency that includes the wait for a place: infinite where requests arrive faster than they are served."""
 
     def value(plan: Plan) -> float | None:
-        from clusterspec.cost.serving.targets import exceeds_capacity
-
-        times, work = plan.serving, plan.design.workload
-        if times is None or work is None or work.serving is None:
+        times = plan.serving
+        if times is None:
             return None
         latency: float = getattr(times, name)
-        return inf if exceeds_capacity(times, work.serving) else latency
+        return inf if times.queue_grows else latency
 
     return value
 

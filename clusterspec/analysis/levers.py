@@ -47,12 +47,16 @@ class Lever:
         """Whether the values describe hardware that is sold, and not the load."""
         return self.path[0] == "cluster"
 
+    def counts(self, value: float) -> bool:
+        """Whether a value is written as a whole number."""
+        return isinstance(self.written(value), int)
+
     def printable(self, value: float) -> float:
         """The nearest value that is printed in full: an integer where it is written so, else four significant digits
         in the unit in which the key is printed.
         """
-        written, scale = self.written(value), 8.0 if self.name == "nic_bandwidth" else 1.0
-        return float(round(value)) if isinstance(written, int) else float(f"{value * scale:.3e}") / scale
+        scale = 8.0 if self.name == "nic_bandwidth" else 1.0
+        return float(round(value)) if self.counts(value) else float(f"{value * scale:.3e}") / scale
 
     def changes(self, value: float) -> Changes:
         """The changes to a spec that give the key this value."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import inf
 
 from clusterspec.analysis.serving_plans.run import search
-from clusterspec.analysis.serving_plans.space import SUSTAINED, Plan, ServingJob, own_plan, rated_plan, serving_job
+from clusterspec.analysis.serving_plans.space import Plan, ServingJob, own_plan, rated_plan, serving_job
 from clusterspec.analysis.serving_search import default_objective, engine_section, section_of
 from clusterspec.analysis.studied import POOLS, Pins, Studied, whole_section
 from clusterspec.cluster.degrees import nodes_of_domain
@@ -54,9 +54,7 @@ def holds_load(predicted: Predicted) -> bool:
     job, times = serving_job(predicted.design), predicted.serving
     if job is None or times is None:
         return False
-    rate = job.load.request_rate
-    sustained = rate is None or times.output_tokens_per_second >= SUSTAINED * rate * job.load.output_tokens
-    return meets_targets(times, job.load) and sustained
+    return meets_targets(times, job.load) and not times.queue_grows
 
 
 def load_tokens(design: Design) -> float | None:

@@ -12,7 +12,7 @@ from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results.levers import OF_SIZE
 
 TOLERANCE = 1e-3
-"""Relative distance at which a bisection stops."""
+"""Relative distance at which a bisection stops; whole numbers are told to one."""
 SPAN = 64.0
 """How far a bisection of a load looks from the usual steps: down to the least over this, up to the largest times it."""
 NEAR = 40
@@ -133,7 +133,7 @@ class _Seeker:
         if not met:
             return None if met is None else tried[0]
         worst, best = tried[met - 1], tried[met]
-        while max(worst, best) / min(worst, best) > 1 + TOLERANCE:
+        while self.lever.counts(best) or max(worst, best) / min(worst, best) > 1 + TOLERANCE:
             middle = self.lever.printable(sqrt(worst * best))
             if middle in {worst, best}:
                 break

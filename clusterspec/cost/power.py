@@ -6,7 +6,7 @@ The constants and the data they were fitted to are in `activity`.
 from __future__ import annotations
 
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.model import Assumption, Cluster
+from clusterspec.cluster.model import Assumption, Cluster, Design
 from clusterspec.cost.activity import (
     AT_ARITHMETIC,
     AT_HOST,
@@ -51,9 +51,9 @@ ENDS = (0, 1, 2)
 class Drawn:
     """The power of a machine in watts, and its energy in joules, without cooling and conversion of the facility.
 
-    ``busy`` is with the planned work (on the nodes of the layout; the others idle), ``idle`` without work, ``peak`` the
-    nameplates of all parts. ``swings`` are those of each step and of a stop. ``per_token`` is None without a
-    throughput, ``of_run`` without a number of tokens.
+    ``busy`` is with the planned work on the accelerators that have ranks, while the others idle, ``idle`` without work,
+    ``peak`` the nameplates of all parts. ``swings`` are those of each step and of a stop. ``per_token`` is None without
+    a throughput, ``of_run`` without a number of tokens.
     """
 
     busy: Term | None
@@ -120,8 +120,8 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
         return None
     machine = _Machine(cluster, written, fabric)
     shares = activity_of(plan)
-    used = design.layout.nodes if design.layout is not None else cluster.nodes
-    idle = ranged_term(*(machine.power("idle", 0, end, None) for end in ENDS))
+    used = _working_nodes(design, cluster)
+    idle = ranged_term(*(machine.power("idle", 0.0, end, None) for end in ENDS))
     busy = ranged_term(*(machine.power("busy", used, end, shares) for end in ENDS)) if shares else None
     whole = power_draw(cluster, fabric, written)
     peak = _peak_power(node_nameplates(cluster), whole)
@@ -151,6 +151,18 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
         tuple(term for term in carbon if term is not None),
         operations.carbon.source or "" if operations and operations.carbon else "",
     )
+
+
+USED = Computed("accelerators_used / accelerators_per_node")
+"""The origin of the number of nodes under load."""
+
+
+def _working_nodes(design: Design, cluster: Cluster) -> float:
+    """The nodes under load: those that the accelerators with ranks fill. Of a node of which some accelerators have no
+    rank, that part idles, with its share of the rest of the node.
+    """
+    used = design.layout.ranks / cluster.ranks_per_accelerator if design.layout is not None else cluster.accelerators
+    return min(float(cluster.nodes), used / cluster.accelerators_per_node)
 
 
 def _million_tokens(token: Term) -> Term:
@@ -267,20 +279,20 @@ class _Machine:
         )
         return computed_term("draw", accelerator_draw, "W", inputs)
 
-    def power(self, name: str, used: int, end: int, shares: Activity | None) -> Term:
+    def power(self, name: str, used: float, end: int, shares: Activity | None) -> Term:
         """The power of the machine with ``used`` nodes under load."""
         idle = self.node_power("node_idle", end, None)
         busy = self.node_power("node_busy", end, shares) if shares else replace(idle, name="node_busy")
         figures = (
-            ("used", Figure(float(used), "1", Computed("layout.nodes"))),
+            ("used", Figure(used, "1", USED)),
             ("nodes", Figure(float(self.cluster.all_nodes), "1", Computed("nodes + spare_nodes"))),
         )
         return _machine_sum(name, figures, (busy, idle), self.drawn)
 
-    def swing_power(self, used: int, end: int) -> Term:
+    def swing_power(self, used: float, end: int) -> Term:
         """The rise and fall of the power where all accelerators of the job wait for exposed communication."""
         figures = (
-            ("used", Figure(float(used), "1", Computed("layout.nodes"))),
+            ("used", Figure(used, "1", USED)),
             ("accelerators", self.accelerators),
             ("limit", self.limit),
             ("cap", self.cap),
@@ -289,7 +301,7 @@ class _Machine:
         )
         return computed_term("swing", power_swing, "W", figures)
 
-    def swings(self, used: int, shares: Activity) -> Swings:
+    def swings(self, used: float, shares: Activity) -> Swings:
         """The swings of the power of the job."""
         step = ranged_term(*(self.swing_power(used, end) for end in ENDS))
         low, middle, high = (self.node_power("node_busy", end, shares) for end in ENDS)

@@ -27,7 +27,7 @@ class Swings(NamedTuple):
     ramp: Term
 
 
-def swings(step: Term, used: int, busy: tuple[Term, Term, Term], idle: tuple[Term, Term, Term]) -> Swings:
+def swings(step: Term, used: float, busy: tuple[Term, Term, Term], idle: tuple[Term, Term, Term]) -> Swings:
     """The swings of a job on ``used`` nodes, each of which draws ``busy`` or ``idle`` (low, middle, high)."""
     fall = ranged_term(*(_fall_term(used, at_work, without) for at_work, without in zip(busy, idle, strict=True)))
     low, high = (step.value if end is None else end for end in (step.low, step.high))
@@ -36,9 +36,9 @@ def swings(step: Term, used: int, busy: tuple[Term, Term, Term], idle: tuple[Ter
     return Swings(step, fall, ramp)
 
 
-def _fall_term(used: int, busy: Term, idle: Term) -> Term:
+def _fall_term(used: float, busy: Term, idle: Term) -> Term:
     figures = (
-        ("used", Figure(float(used), "1", Computed("layout.nodes"))),
+        ("used", Figure(used, "1", Computed("accelerators_used / accelerators_per_node"))),
         ("node_busy", Figure(busy.value, "W", Computed(busy.formula))),
         ("node_idle", Figure(idle.value, "W", Computed(idle.formula))),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from math import inf
 
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import Term
@@ -15,15 +16,12 @@ from clusterspec.units import display, percent, plain, plural, portion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.results.machine import Loss
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
     from typing import Any
 
     from clusterspec.cluster.requests import Serving, Target
     from clusterspec.cost.serving.day import DayPlan
     from clusterspec.cost.serving.latency import ServingTimes
+    from clusterspec.results.machine import Loss
 
 TERMS_OF_ROWS = {
     "checkpoint": ("checkpoint write", "checkpoint restore"),
@@ -63,22 +61,15 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
     times = plan.serving
     if times is None:
         return
-    from clusterspec.cost.serving.targets import OF_QUEUE, exceeds_capacity
-
-    grows = "of full engines, as the queue grows without end" if exceeds_capacity(times, load) else ""
-    for title, seconds, span, target, field in latency_rows(times, load):
-        queued = grows if target is None and field in OF_QUEUE else ""
-        aim = f"target {target_text(times, load, target)}" if target is not None else ""
-        drafted = _speculation_text(load) if field in {"ttft", "tpot"} else ""
-        yield ServingRow(
-            title, display(seconds, "s"), joined_notes(_span_text(span), aim, queued, drafted, held), field
-        )
+    for row in latency_rows(times, load):
+        drafted = _speculation_text(load) if row.field in {"ttft", "tpot"} else ""
+        notes = joined_notes(_span_text(row.span), *_aim_notes(times, load, row), drafted, held)
+        yield ServingRow(row.title, display(row.seconds, "s"), notes, row.field)
     rate = f"{times.output_tokens_per_second:,.0f}"
     each = f"{times.per_accelerator:,.0f} per accelerator of {times.accelerators:,.0f}"
     yield ServingRow("output tokens per second", rate, joined_notes(each, held), "output_tokens_per_second")
-    yield ServingRow(
-        "request latency", display(times.request_latency, "s"), prefill_note(times, load), "request_latency"
-    )
+    latency = joined_notes(OF_FULL_ENGINES if times.queue_grows else "", prefill_note(times, load))
+    yield ServingRow("request latency", display(times.request_latency, "s"), latency, "request_latency")
     requests = f"tokens, {times.places:,} requests, {display(times.kv_bytes_per_token, 'B')} per token"
     yield ServingRow("cache holds", f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", requests, "kv_capacity_tokens")
     yield from _expert_rows(times)
@@ -96,14 +87,35 @@ def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
     return display(target.seconds, "s") + (" missed, as the queue grows without end" if in_queue else "")
 
 
+OF_FULL_ENGINES = "of full engines, as the queue grows without end"
+"""The condition of a latency whose request waits in a queue that has no steady length."""
+
+
+def _aim_notes(times: ServingTimes, load: Serving, row: LatencyRow) -> Iterator[str]:
+    """The target of a latency, and that the queue before full engines adds to it without end."""
+    if row.target is not None:
+        yield f"target {target_text(times, load, row.target)}"
+    if row.queue_grows and (row.target is None or row.seconds > row.target.seconds):
+        yield OF_FULL_ENGINES
+
+
+def latency_text(figures: Mapping[str, Any], name: str) -> str:
+    """A latency of the JSON of a serving plan that includes the wait for a place: unbounded in an endless queue."""
+    return display(inf if figures.get("queue_grows") else figures[name], "s")
+
+
 class LatencyRow(NamedTuple):
-    """A latency: its name, its value in seconds with a range, its target, and its field in ``estimate.serving``."""
+    """A latency: its name, its value in seconds with a range, its target, and its field in ``estimate.serving``.
+
+    ``queue_grows``: the value is that of full engines, and requests wait in a queue without end before it.
+    """
 
     title: str
     seconds: float
     span: tuple[float, float]
     target: Target | None
     field: str
+    queue_grows: bool = False
 
 
 def latency_rows(times: ServingTimes, load: Serving) -> Iterator[LatencyRow]:
@@ -112,7 +124,7 @@ def latency_rows(times: ServingTimes, load: Serving) -> Iterator[LatencyRow]:
     Rows of percentiles are indented. Where `targets` state a percentile, both latencies have it without a target too.
     """
     from clusterspec.cost.serving.percentiles import MEDIAN, QUANTITIES, latency_at, latency_range
-    from clusterspec.cost.serving.targets import latency_tail
+    from clusterspec.cost.serving.targets import OF_QUEUE, latency_tail
 
     tail = latency_tail(times, load)
     for quantity, title in QUANTITIES.items():
@@ -123,7 +135,7 @@ def latency_rows(times: ServingTimes, load: Serving) -> Iterator[LatencyRow]:
             middle = next((each for each in targets.values() if each.percentile <= MEDIAN), None)
             value, span = latency_at(times, load, quantity, MEDIAN), latency_range(times, load, quantity, MEDIAN)
             field = quantity if own else _target_field(load, middle) if middle else ""
-            yield LatencyRow(title, value, span, middle, field)
+            yield LatencyRow(title, value, span, middle, field, times.queue_grows and quantity in OF_QUEUE)
         for percentile in sorted(each for each in at if each > MEDIAN):
             target = targets.get(percentile)
             field = (
@@ -135,7 +147,8 @@ def latency_rows(times: ServingTimes, load: Serving) -> Iterator[LatencyRow]:
                 latency_at(times, load, quantity, percentile),
                 latency_range(times, load, quantity, percentile),
             )
-            yield LatencyRow(f"  {percentile_name(percentile)}", value, span, target, field)
+            name, grows = f"  {percentile_name(percentile)}", times.queue_grows and quantity in OF_QUEUE
+            yield LatencyRow(name, value, span, target, field, grows)
 
 
 def _target_field(load: Serving, target: Target | None) -> str:
@@ -179,7 +192,7 @@ def day_rows(day: DayPlan) -> Iterator[tuple[str, ...]]:
             engines,
             f"{each.accelerators:,.0f}",
             percent(each.utilization, 2) if each.utilization is not None else "",
-            display(each.times.ttft, "s") if each.times else "",
+            display(inf if each.times.queue_grows else each.times.ttft, "s") if each.times else "",
             display(each.slowest, "s") if each.slowest is not None else "",
             display(each.times.tpot, "s") if each.times else "",
             "" if each.served else "more than the engines serve within the targets",

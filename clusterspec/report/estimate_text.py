@@ -1,122 +1,38 @@
-"""The estimate as text on one screen, and the explanation of any printed name."""
+"""The estimate as text on one screen."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.sites import accelerators_away
-from clusterspec.cost.headline import sent_term
 from clusterspec.cost.memory.recomputation import offloads_saved
 from clusterspec.cost.plan import Communication, Plan
-from clusterspec.cost.term import MemoryUse, Term
+from clusterspec.cost.term import MemoryUse
 from clusterspec.report import PLAIN, Ink, plain_line, share_bar, shell_word, text_table, title_text, wrapped_lines
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.assumption_rows import influences_text
 from clusterspec.report.estimate_rows import (
     HOURS,
     MOST,
-    TERMS_OF_ROWS,
     VERDICT_COLORS,
     breakdown_text,
     day_rows,
     joined_notes,
-    losses_text,
     serving_rows,
-    value_text,
     verdict_word,
 )
 from clusterspec.report.power_rows import power_rows
 from clusterspec.report.rl_rows import rl_rows, rl_text
 from clusterspec.results import EstimateReport, counts_by_severity
-from clusterspec.results.estimate_json import HEADS, row, shares, terms
+from clusterspec.results.estimate_json import HEADS, row, shares
 from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.results.machine import Loss
-
-# Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption
-
-ALIASES = {"step time": "step", "one optimizer step": "step", "weight sync": "sync"}
-"""Printed names of terms that have another one."""
-SHARES = frozenset({"MFU", "HFU"})
-
-
-def explainable_names(report: EstimateReport) -> list[str]:
-    """The names that can be explained, without duplicates: terms, headline figures, flows, assumptions."""
-    found = [term.name for term in explainable_terms(report)]
-    return list(dict.fromkeys([*found, *(key for key, _, _ in report.plan.assumptions)]))
-
-
-def explainable_terms(report: EstimateReport) -> Iterator[Term]:
-    """All terms, starting with the headline figures."""
-    yield from report.headlines
-    for root in terms(report.plan):
-        yield from root.walk()
-    for flow in report.plan.communication:
-        yield sent_term(flow)
-    drawn = report.drawn
-    for term in drawn.terms.values() if drawn else ():
-        yield from term.walk()
-    for term in report.storage.terms.values() if report.storage else ():
-        yield from term.walk()
-
-
-def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses: Sequence[Loss] = ()) -> str | None:
-    """The explanation of a printed name, with formula, inputs and their origins; None for an unknown name.
-
-    An axis (``tp``) stands for all its communication, and a row such as ``energy`` for all terms that it shows. That of
-    MFU ends with the ``losses`` below the peak.
-    """
-    wanted = _folded_name(name)
-    wanted = ALIASES.get(wanted, wanted)
-    if wanted == "step" and report.plan.rl is not None:
-        wanted = "rl step"
-    found = [
-        term for term in explainable_terms(report) if wanted in (_folded_name(term.name), _folded_name(term.label))
-    ]
-    found = found[:1] or [sent_term(row) for row in report.plan.communication if _folded_name(row.axis) == wanted]
-    several = {_folded_name(term.name): term for term in explainable_terms(report)} if not found else {}
-    found = found or [several[name] for name in TERMS_OF_ROWS.get(wanted, ()) if name in several]
-    if found:
-        lost = [losses_text(losses, report.plan.mfu, ink)] if wanted == "mfu" and losses else []
-        return "\n".join([*(term_text(term, report, ink) for term in found), *lost])
-    for key, value, why in report.plan.assumptions:
-        if wanted in (_folded_name(key), _folded_name(key.rpartition(" ")[2])):
-            lines = wrapped_lines(why, ink.measure, "  assumed  ", " " * 11)
-            return "\n".join([f"{ink.paint('bold', key)} = {value_text(value)}", *lines]) + "\n"
-    return None
-
-
-def _folded_name(name: str) -> str:
-    """A name without case and punctuation."""
-    return " ".join(re.sub(r"[-_,:()]", " ", name.lower()).split())
-
-
-def term_text(term: Term, report: EstimateReport, ink: Ink = PLAIN) -> str:
-    """A term with its formula, source and range, the origins of its inputs, and its parts."""
-    value = percent(term.value) if term.name in SHARES else display(term.value, term.unit)
-    lines = [f"{ink.paint('bold', term.name)} = {value}"]
-    lines += wrapped_lines(term.formula, ink.measure, "  formula  ", " " * 11)
-    if term.source:
-        lines += wrapped_lines(term.source, ink.measure, "  source   ", " " * 11)
-    if term.low is not None and term.high is not None:
-        lines.append(f"  range    {display(term.low, term.unit)} to {display(term.high, term.unit)}")
-    out = "\n".join(lines) + "\n"
-    if term.inputs:
-        rows = [
-            (f"  {name}", display(figure.value, figure.unit, 4), report.provenance.text(figure.origin))
-            for name, figure in term.inputs
-        ]
-        out += "\n" + text_table(("  input", "value", "where from"), rows, right=(1,), wrap=(2,), ink=ink)
-    if term.parts:
-        out += "\n" + breakdown_text(term, ink, depth=2)
-    return out
-
+    pass
 
 # The estimate as text: the verdict, the figures, and the influential assumptions, on one screen
 
@@ -350,8 +266,10 @@ def cache_extent(plan: Plan) -> str:
     load = stored.job.workload.serving
     if load is not None and load.concurrency is None and load.max_sequences is None:
         return f"(cache: all that memory_fraction {load.memory_fraction:g} leaves, reserved by the engine in advance)"
-    requests = f"{plain(stored.rank.activations[0].numbers['count'], 3)} requests in flight on an attention replica"
-    return f"(cache: of {requests}; an engine that reserves all that memory_fraction leaves shows more)"
+    count = stored.rank.activations[0].numbers["count"]
+    requests = f"{plain(count, 3)} requests in flight" if count > 1 else "one request at its end"
+    where = "on an attention replica; an engine that reserves all that memory_fraction leaves shows more"
+    return f"(cache: of {requests} {where})"
 
 
 def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache: str = "") -> str:

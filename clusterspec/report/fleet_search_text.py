@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clusterspec.procurement.amounts import money_text
 from clusterspec.report import PLAIN, Ink, csv_text, paragraph, text_table, title_text, wrapped_lines
+from clusterspec.report.estimate_rows import latency_text
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
 from clusterspec.units import display, percent, plain, plural
@@ -87,7 +88,7 @@ def _cells(option: JobOption) -> tuple[str, ...]:
 
 def _time_text(option: JobOption) -> str:
     if option.serving is not None:
-        return f"{display(option.serving['ttft'], 's')} / {display(option.serving['tpot'], 's')}"
+        return f"{latency_text(option.serving, 'ttft')} / {display(option.serving['tpot'], 's')}"
     return display(option.step_time, "s") if option.step_time is not None else UNKNOWN
 
 
@@ -157,6 +158,7 @@ FIELDS = (
     "elapsed",
     "ttft",
     "tpot",
+    "queue_grows",
     "memory",
     "cost",
     "energy",
@@ -173,7 +175,7 @@ def options_csv(report: FleetSearchReport) -> str:
     rows = []
     for option in report.options:
         served = option.serving or {}
-        values = option.to_json() | {key: served.get(key) for key in ("ttft", "tpot")}
+        values = option.to_json() | {key: served.get(key) for key in ("ttft", "tpot", "queue_grows")}
         values["layout"] = layout_text(option.layout or {}, option.disaggregated)
         values |= {"chosen": option.has_same_nodes(best.get(option.job)), "missed": "; ".join(option.missed)}
         rows.append(["" if values[key] is None else values[key] for key in FIELDS])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text
@@ -30,7 +31,20 @@ JOB_HEADS = ("job", "pool", "nodes", "share", "time", "MFU", "memory", "run")
 MONEY_HEADS = ("job", "billed", "unit cost")
 POOL_HEADS = ("pool", "nodes", "used", "idle", "in use", "power", "cost")
 CHOICE = "`--job NAME` shows one job, `--pool NAME` one pool."
-JOB_FIELDS = ("job", "pool", "nodes", "share", "step_time", "mfu", "ttft", "tpot", "memory", "elapsed", "billed")
+JOB_FIELDS = (
+    "job",
+    "pool",
+    "nodes",
+    "share",
+    "step_time",
+    "mfu",
+    "ttft",
+    "tpot",
+    "queue_grows",
+    "memory",
+    "elapsed",
+    "billed",
+)
 
 
 def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
@@ -296,7 +310,8 @@ def _predicted_cells(report: FleetReport, name: str) -> tuple[str, str, str, str
     seconds, mfu, held = plan.whole_step_seconds, plan.whole_step_mfu, plan.memory_bytes
     times = _cell(seconds, "s") if seconds is not None else UNKNOWN
     if plan.serving is not None:
-        times = f"{display(plan.serving.ttft, 's')} / {display(plan.serving.tpot, 's')}"
+        first = inf if plan.serving.queue_grows else plan.serving.ttft
+        times = f"{display(first, 's')} / {display(plan.serving.tpot, 's')}"
     if plan.rl is not None:
         held = max(held or 0.0, plan.rl.memory.fullest) if plan.rl.memory else held
     fits = "" if plan.memory is None or plan.memory.fits is not False else " (too much)"
@@ -365,7 +380,7 @@ def _job_values(report: FleetReport) -> Iterator[Sequence[object]]:
         plan = found.plan if found else None
         times = (plan.whole_step_seconds or "", plan.whole_step_mfu or "") if plan else ("", "")
         served = plan.serving if plan else None
-        latency = (served.ttft, served.tpot) if served else ("", "")
+        latency = (served.ttft, served.tpot, served.queue_grows) if served else ("",) * 3
         memory = plan.memory_bytes if plan and plan.memory_bytes else ""
         billed = use.billed if use.billed is not None else ""
         yield (name, use.pool, use.nodes, use.share, *times, *latency, memory, use.elapsed or "", billed)

@@ -6,6 +6,7 @@ import re
 
 from clusterspec.procurement.amounts import money_text
 from clusterspec.report import PLAIN, Ink, csv_text, paragraph, text_table, title_text
+from clusterspec.report.estimate_rows import latency_text
 from clusterspec.report.search_text import layout_text, used_nodes_text
 from clusterspec.results.machines import BEST, MachineRow, MachinesReport
 from clusterspec.units import display, percent, plural
@@ -84,7 +85,7 @@ def _missed_names(row: MachineRow) -> tuple[list[str], list[str]]:
 
 def _time_text(row: MachineRow) -> str:
     if row.serving is not None:
-        return f"{display(row.serving['ttft'], 's')} / {display(row.serving['tpot'], 's')}"
+        return f"{latency_text(row.serving, 'ttft')} / {display(row.serving['tpot'], 's')}"
     return display(row.step_time, "s") if row.step_time is not None else UNKNOWN
 
 
@@ -124,6 +125,7 @@ FIELDS = (
     "time_to_train_with_interruptions",
     "ttft",
     "tpot",
+    "queue_grows",
     "memory",
     "power",
     "cost",
@@ -140,7 +142,7 @@ def machines_csv(report: MachinesReport) -> str:
     rows = []
     for row in report.machines:
         served = row.serving or {}
-        values = row.to_json() | {key: served.get(key) for key in ("ttft", "tpot")}
+        values = row.to_json() | {key: served.get(key) for key in ("ttft", "tpot", "queue_grows")}
         values["layout"] = layout_text(row.layout or {}, row.disaggregated)
         values["best"] = " ".join(name for name in BEST if report.best.get(name) == row)
         values |= {"pareto": row in report.pareto, "missed": "; ".join(row.missed)}

@@ -59,11 +59,12 @@ def _percentile_table(report: SimulationReport, ink: Ink) -> str:
 def _figure_lines(report: SimulationReport) -> Iterator[str]:
     if report.goodput is not None:
         yield f"  within targets           {percent(report.goodput)} of requests"
-    for quantity, percentile, target, value in report.targets:
-        if value is not None:
-            met = "met" if value <= target else "missed"
-            name = f"{quantity.replace('_', ' ')} p{plain(percentile)}"
-            yield f"  {name:<24} {display(value, 's')}, target {display(target, 's')}: {met}"
+    for each in report.targets:
+        if each.value is not None:
+            met = "met" if each.is_met else "missed"
+            met += ", as the queue grows" if each.value <= each.target and not each.is_met else ""
+            name = f"{each.quantity.replace('_', ' ')} p{plain(each.percentile)}"
+            yield f"  {name:<24} {display(each.value, 's')}, target {display(each.target, 's')}: {met}"
     yield f"  waiting for admission    {percent(report.queue_share, 2)} of the time to first token"
     for tier, share in report.hit_rate.items():
         yield f"  {f'read from {tier}':<24} {percent(share, 2)} of the input tokens"

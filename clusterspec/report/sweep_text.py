@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
 from clusterspec.report import PLAIN, Ink, paragraph, wrapped_lines
-from clusterspec.report.estimate_rows import heading_line
+from clusterspec.report.estimate_rows import heading_line, latency_text
 from clusterspec.report.search_text import (
     comparison_text,
     findings_text,
@@ -83,15 +84,17 @@ def _engine_text(degrees: object, replicas: int) -> str:
 
 
 def median_latencies(row: LayoutRow) -> tuple[float, float]:
-    """The median time to first token and time per output token of a plan, in seconds."""
-    found = row.serving or {}
-    return found["ttft"], found["tpot"]
+    """The median time to first token, infinite in an endless queue, and time per output token of a plan, in seconds."""
+    return _latencies(row, row.serving or {})
 
 
 def target_latencies(row: LayoutRow) -> tuple[float, float]:
     """The time to first token and the time per output token of a plan at the percentile of the targets, in seconds."""
-    at = (row.serving or {}).get("at_percentile")
-    return (at["ttft"], at["tpot"]) if at else median_latencies(row)
+    return _latencies(row, (row.serving or {}).get("at_percentile") or row.serving or {})
+
+
+def _latencies(row: LayoutRow, found: Mapping[str, Any]) -> tuple[float, float]:
+    return (inf if row.serving and row.serving.get("queue_grows") else found["ttft"]), found["tpot"]
 
 
 def latency_heads(rows: Sequence[LayoutRow]) -> tuple[str, str]:
@@ -170,7 +173,9 @@ def _present_text(report: SearchReport, present: LayoutRow) -> str:
     )
     if present.fits is False:
         text += " and does not fit in memory"
-    if not found.get("meets_targets"):
+    if found.get("queue_grows"):
+        text += ", fewer than the load asks for, so that the queue grows without end"
+    elif not found.get("meets_targets"):
         text += " and misses its targets"
     best = report.layouts[0].serving if report.layouts else None
     if best is None:
@@ -186,7 +191,14 @@ def _present_text(report: SearchReport, present: LayoutRow) -> str:
     return f"{text}; the best one takes {beside} and makes {more}."
 
 
-FIELDS = ("ttft", "tpot", "output_tokens_per_second", "output_tokens_per_second_per_accelerator", "concurrency")
+FIELDS = (
+    "ttft",
+    "tpot",
+    "queue_grows",
+    "output_tokens_per_second",
+    "output_tokens_per_second_per_accelerator",
+    "concurrency",
+)
 
 
 def search_csv(report: SearchReport) -> str:
@@ -248,7 +260,7 @@ def _training_columns() -> list[Column]:
 
 def _serving_columns() -> list[Column]:
     return [
-        ("TTFT", lambda row: _amount_text(_row_figure(row, "ttft"), "s")),
+        ("TTFT", lambda row: latency_text(row.serving, "ttft") if row.serving else ""),
         ("TPOT", lambda row: _amount_text(_row_figure(row, "tpot"), "s")),
         ("tok/s", lambda row: _number_text(_row_figure(row, "output_tokens_per_second"))),
         ("tok/s/acc", lambda row: _number_text(_row_figure(row, "output_tokens_per_second_per_accelerator"))),

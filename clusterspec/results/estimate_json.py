@@ -153,7 +153,7 @@ def figure_names() -> Json:
     """The names of `body`, nested; None at figures. Sections that a design lacks are included."""
     sections: Json = dict.fromkeys(BODY_FIELDS)
     serving: Json = dict.fromkeys(
-        (*SERVING_FIELDS, "output_tokens_per_second_per_accelerator", "speculative", "targets")
+        (*SERVING_FIELDS, "output_tokens_per_second_per_accelerator", "speculative", "queue_grows", "targets")
     )
     tails: Json = {"percentile": None, "ttft": None, "tpot": None, "range": dict.fromkeys(("ttft", "tpot"))}
     return sections | {

@@ -167,6 +167,7 @@ SERVING_COLUMNS = (
     "output_tokens_per_second_per_accelerator",
     "accelerators",
     "concurrency",
+    "queue_grows",
     "meets_targets",
 )
 """The figures of a serving plan in the table of a sweep."""

@@ -39,6 +39,7 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
     out = {name: getattr(times, name) for name in SERVING_FIELDS}
     out |= {"output_tokens_per_second_per_accelerator": times.per_accelerator, "range": ranges}
     out |= {"at_percentile": _tail_json(latency_tail(times, load)), "speculative": load.draft_tokens > 0}
+    out["queue_grows"] = times.queue_grows
     if times.experts:
         out["experts"] = times.experts._asdict()
     if times.sent:

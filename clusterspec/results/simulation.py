@@ -20,16 +20,25 @@ class Percentiles(NamedTuple):
 
 
 class SimulatedTarget(NamedTuple):
-    """A target of a latency in seconds at a percentile, and the simulated value, None if no request has one."""
+    """A target of a latency in seconds at a percentile, and the simulated value, None if no request has one.
+
+    ``queue_grows``: requests wait in a queue that grows as long as requests arrive, and miss any such target in time.
+    """
 
     quantity: str
     percentile: float
     target: float
     value: float | None
+    queue_grows: bool = False
 
     @property
     def is_met(self) -> bool:
-        return self.value is None or self.value <= self.target
+        return self.value is None or (self.value <= self.target and not self.queue_grows)
+
+
+def _target_json(found: SimulatedTarget) -> Json:
+    shown = {key: getattr(found, key) for key in ("quantity", "percentile", "target", "value")}
+    return {**shown, "met": found.is_met}
 
 
 class QueuePoint(NamedTuple):
@@ -142,6 +151,8 @@ class SimulationReport(Result):
     notes: tuple[str, ...] = ()
     day: tuple[SimulatedHours, ...] = ()
     cool_down: int = 0
+    queue_grows: bool = False
+    """Whether the load exceeds what the plan sustains."""
 
     __repr__ = result_repr
 
@@ -165,9 +176,10 @@ class SimulationReport(Result):
                 "request_rate": self.request_rate,
                 "output_tokens_per_second": self.output_tokens_per_second,
                 "saturation": self.saturation,
+                "queue_grows": self.queue_grows,
                 "preemptions": self.preemptions,
                 "formulas": {"ttft": self.expected[0], "tpot": self.expected[1]},
-                "targets": [{**each._asdict(), "met": each.is_met} for each in self.targets],
+                "targets": [_target_json(each) for each in self.targets],
                 "queue_share": self.queue_share,
                 "queue": [point._asdict() for point in self.queue],
                 "cache_sizes": [each._asdict() for each in self.cache_sizes],

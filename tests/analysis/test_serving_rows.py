@@ -32,6 +32,8 @@ from clusterspec.analysis.serving_plans.space import (
 )
 from clusterspec.analysis.serving_search import _idle_accelerator_count, _pools_of, engine_section, section_of
 from clusterspec.cluster.requests import Engines, Lengths
+from clusterspec.cost.serving.latency import Stretched
+from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.records import replace
 from tests.analysis.test_serving_search import DENSE, EXPERT, study
 from tests.effort import each
@@ -168,24 +170,26 @@ def test_a_plan_is_saturated_where_its_cache_is_full_or_requests_queue_for_long(
 
 
 @each(
-    ("offered", "tokens", "rate", "requests", "sustained"),
+    ("offered", "served", "rate", "sustained"),
     [
-        (110.0, 1.0, None, None, True),  # a tenth more than the cache holds
-        (110.1, 1.0, None, None, False),
-        (50.0, 980.0, 2.0, None, True),  # 2 a second of 500 tokens, less 2 %
-        (50.0, 979.0, 2.0, None, False),
-        (50.0, 979.0, 2.0, 64, True),
-        (110.1, 1e9, 2.0, 64, False),
+        (110.0, 1.0, None, True),  # a tenth more than the cache holds
+        (110.1, 1.0, None, False),
+        (50.0, 1.999, 2.0, True),
+        (50.0, 1.99, 2.0, False),  # a queue that grows without end, however slowly
+        (110.1, 2.0, 2.0, False),
     ],
 )
 def test_a_load_is_sustained_by_the_cache_and_by_the_rate(
-    offered: float, tokens: float, rate: float | None, requests: int | None, sustained: bool
+    offered: float, served: float, rate: float | None, sustained: bool
 ) -> None:
-    job = replace(dense(), load=replace(dense().load, request_rate=rate))
-    times = replace(rated().times, offered=offered, kv_capacity_sequences=100.0, output_tokens_per_second=tokens)
-    assert _is_sustained(job, times, requests) is sustained
+    job, pools = dense(), bare_pools(dense().design)
+    assert pools is not None
+    asked = pools._replace(load=replace(job.load, request_rate=rate))
+    open_ = Stretched(lambda _, __: rated().times, asked) if rate else None
+    full = replace(rated().times, kv_capacity_sequences=100.0, state=rated().times.state._replace(rate=served))
+    assert _is_sustained(job, replace(full, offered=offered, stretched=open_)) is sustained
     offline = replace(job, load=replace(job.load, load="offline", request_rate=None))
-    assert _is_sustained(offline, times, requests)
+    assert _is_sustained(offline, replace(full, offered=offered, stretched=None))
 
 
 def test_prompts_of_another_mean_keep_the_form_of_their_distribution() -> None:

@@ -27,6 +27,7 @@ from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.records import replace
+from clusterspec.results.simulation import SimulatedTarget
 from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
 from tests.effort import sampled
@@ -736,6 +737,31 @@ def test_no_load_beyond_the_saturation_is_served_faster() -> None:
     report = analysis.simulate(plan("load: open, request_rate: 500", output=50), requests=4000)
     assert report.saturation is not None and report.request_rate <= report.saturation * 1.05
     assert any("exceeds" in note for note in report.notes)
+
+
+def test_a_load_above_the_capacity_is_simulated_on_the_full_plan() -> None:
+    """More requests a second decode no faster, and leave the plan no sooner, than those that fill it."""
+    text = "load: open, max_sequences: 64, targets: {ttft: {p50: 3 s}, tpot: {p50: 1 s}}, request_rate: "
+    times = parts(plan(f"{text}1000", output=50))[1]
+    capacity = times.state.rate
+    runs = {part: analysis.simulate(plan(f"{text}{part * capacity:.4g}", output=50)) for part in (0.9, 1.1, 1.3, 4.0)}
+    below = runs.pop(0.9)
+    assert below.tpot is not None and not below.queue_grows and all(each.is_met for each in below.targets)
+    for part, found in runs.items():
+        assert found.queue_grows and found.saturation is not None and found.tpot is not None, part
+        assert (found.requests, found.warm_up, found.cool_down) == (below.requests, below.warm_up, found.cool_down)
+        assert found.tpot.p50 >= 0.99 * below.tpot.p50 and found.ttft.p50 > below.ttft.p50, part
+        assert found.request_rate == pytest.approx(found.saturation, rel=0.03), part
+        assert found.output_tokens_per_second == pytest.approx(50 * found.saturation, rel=0.03), part
+        met = {each.quantity: each.is_met for each in found.targets}
+        assert met == {"ttft": False, "tpot": True}, part
+    assert runs[4.0].ttft.p50 > runs[1.3].ttft.p50
+
+
+def test_a_target_is_missed_in_a_queue_that_grows_however_short_the_run_is() -> None:
+    kept = SimulatedTarget("ttft", 50.0, 2.0, 1.5)
+    assert kept.is_met and not kept._replace(queue_grows=True).is_met
+    assert not kept._replace(value=2.1).is_met and kept._replace(value=None, queue_grows=True).is_met
 
 
 def test_what_cannot_be_simulated_is_refused_with_the_reason() -> None:

@@ -175,13 +175,14 @@ def test_the_work_of_a_machine_is_at_its_targets_or_at_its_share_of_the_load() -
 
 
 def test_a_load_is_held_where_the_rate_is_kept_up_with() -> None:
-    """500 tokens of each of two requests a second are 1,000 a second."""
+    """500 tokens of each of two requests a second are 1,000 a second; full engines end as many requests as come."""
     slow, fast = served(2.0, False), served(500.0, False)
     assert slow.serving is not None and fast.serving is not None
     assert (load_tokens(slow.design), load_tokens(served(None, False).design)) == (1000.0, None)
     assert holds_load(slow) and not holds_load(fast)
-    assert holds_load(replace(slow, serving=replace(slow.serving, output_tokens_per_second=981.0)))
-    assert not holds_load(replace(slow, serving=replace(slow.serving, output_tokens_per_second=979.0)))
+    for rate, held in ((1.999, True), (1.99, False)):
+        times = replace(slow.serving, state=slow.serving.state._replace(rate=rate))
+        assert holds_load(replace(slow, serving=times)) == held
     assert not holds_load(replace(slow, serving=None))
 
 

@@ -222,11 +222,12 @@ def test_requests_wait_until_they_are_admitted() -> None:
     assert len(queue) == 51
 
 
-def test_a_load_counts_from_the_end_of_its_warm_up_to_its_last_arrival() -> None:
+def test_a_load_counts_from_the_end_of_its_warm_up_to_its_last_admission() -> None:
     """Two thirds of the answer of the second request lie between 10 and 20 s; a run without warm-up counts whole."""
     run = Simulation(timing(), [Arrival(0.0, 1, 10), Arrival(10.0, 1, 9), Arrival(20.0, 1, 5)])
     for each, (arrival, first, ended) in zip(run.requests, ((0, 1, 2), (10, 12, 24), (20, 22, 30)), strict=True):
         each.arrival, each.first, each.ended = float(arrival), float(first), float(ended)
+        each.admitted = each.arrival
     assert _steady_output(run.requests, Traffic([], None, 1, "")) == pytest.approx((2 / 3, 6, 10))
     assert _steady_output(run.requests, Traffic([], None, 0, "")) == (3, 24, 30)
 

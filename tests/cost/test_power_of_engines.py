@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from clusterspec.cost.activity import Activity, activity_of
-from clusterspec.cost.power import accelerator_draws
+from clusterspec.cost.power import Drawn, accelerator_draws, drawn_power
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 from tools.accuracy.cases import table
@@ -58,6 +58,41 @@ def test_a_decode_step_draws_by_its_parts() -> None:
     assert watts("concurrency: 4") == pytest.approx(
         700 * (shares.products + kernels + 0.3 * shares.host + 0.65 * waiting), rel=1e-6
     )
+
+
+PLACED = """
+clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: {nodes}{spare}}}
+workload:
+  {{kind: serve, model: llama-3.1-8b, serving: {{input_tokens: 512, output_tokens: 512, concurrency: {flight}}}}}
+layout: {{framework: vllm, tp: 2, dp: {engines}}}
+"""
+
+
+def drawn(nodes: int, engines: int, spare: str = "") -> Drawn:
+    """Two of eight accelerators an engine, 16 requests in flight on each."""
+    text = PLACED.format(nodes=nodes, engines=engines, spare=spare, flight=16 * engines)
+    found = drawn_power(study_text(text, SETTINGS).plan, None)
+    assert found is not None and found.busy is not None
+    return found
+
+
+def test_accelerators_without_an_engine_draw_idle_power() -> None:
+    """4, 8 and 6 engines of two accelerators are 1, 2 and 1.5 of three nodes; a spare node idles as any other."""
+    whole = drawn(3, 12)
+    assert whole.busy is not None
+    busy, idle = whole.busy.value / 3, whole.idle.value / 3
+    assert busy > 2 * idle
+    for engines, used in ((4, 1.0), (8, 2.0), (6, 1.5), (1, 0.25)):
+        found = drawn(3, engines)
+        assert found.busy is not None
+        assert found.busy.value == pytest.approx(used * busy + (3 - used) * idle), engines
+        assert dict(found.busy.inputs)["used"].value == used
+        assert found.swings is not None and found.swings.fall.value == pytest.approx(used * (busy - idle))
+    spare, without = drawn(2, 8, ", spare_nodes: 1"), drawn(3, 8)
+    assert spare.busy is not None and without.busy is not None and spare.per_token and without.per_token
+    assert spare.busy.value == pytest.approx(without.busy.value)
+    assert spare.per_token.value == pytest.approx(without.per_token.value)
 
 
 def test_larger_batches_never_draw_less() -> None:

@@ -10,6 +10,7 @@ from tests.cluster.resolving import clean
 
 DENSE = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024}\n"
 EXPERTS = "workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 9216}\n"
+NO_SPARES = "cluster: {platform: dgx-h100, nodes: 4, spare_nodes: 0}\n"
 RACKS = "cluster: {platform: gb200-nvl72, nodes: %s}\n"
 """Domains of 18 nodes of four accelerators."""
 OF_64 = "layout: {framework: megatron-core, tp: 1, ep: 64, pp: %s%s}\n"
@@ -88,11 +89,8 @@ def test_groups_inside_nodes_move_to_any_domain() -> None:
     [
         ("cluster: {platform: aws-p5-48xlarge, nodes: 4}\n", True),
         ("cluster: {platform: dgx-h100, nodes: 4}\nprocurement: {prices: {node_hour: 80}}\n", True),
-        (
-            "cluster: {platform: dgx-h100, nodes: 4, spare_nodes: 0}\nprocurement: {prices: {node_hour: 80, node: 300000}}\n",
-            False,
-        ),
-        ("cluster: {platform: dgx-h100, nodes: 4, spare_nodes: 0}\n", False),
+        (f"{NO_SPARES}procurement: {{prices: {{node_hour: 80, node: 300000}}}}\n", False),
+        (NO_SPARES, False),
     ],
 )
 def test_a_provider_replaces_single_nodes(text: str, provided: bool) -> None:

@@ -10,7 +10,7 @@ import pytest
 from clusterspec import analysis, studies
 from clusterspec.cost.term import Term
 from clusterspec.report import Ink, assumption_rows, estimate_text
-from clusterspec.report import estimate_text as estimate_explain
+from clusterspec.report import explanations as estimate_explain
 from clusterspec.results.verdict import LEAST
 from clusterspec.studies import Study, study_text
 from tests.effort import sampled
@@ -58,7 +58,7 @@ def test_a_term_has_a_range_where_both_its_ends_are_known() -> None:
         (0.0, 2.0, "  range    0 s to 2 s"),
         (None, None, ""),
     ):
-        lines = estimate_text.term_text(Term("step_time", 1.0, "s", "1", low=low, high=high), report).splitlines()
+        lines = estimate_explain.term_text(Term("step_time", 1.0, "s", "1", low=low, high=high), report).splitlines()
         assert lines == ["step_time = 1 s", "  formula  1", *([told] if told else [])]
 
 
@@ -131,6 +131,27 @@ def test_every_printed_name_can_be_explained(spec: str) -> None:
     assert expected[spec] <= printed
     missing = {name for name in printed if estimate_explain.explanation_text(report, name) is None}
     assert missing == set()
+
+
+def test_parts_of_one_name_are_all_explained_with_what_they_are_part_of() -> None:
+    """The dense products of a prompt and those of a decode step; each is found behind the name of its whole."""
+    report = analysis.estimate(study(FULL_CACHE.replace("concurrency: 100000", "concurrency: 8")))
+    both = estimate_explain.explanation_text(report, "dense") or ""
+    assert both.count("dense = ") == 2
+    assert "part of  step of prefill of ttft" in both and "part of  step of tpot" in both
+    assert "`--explain 'ttft dense'`, `--explain 'tpot dense'`" in both
+    alone = {
+        whole: estimate_explain.explanation_text(report, f"{whole} dense") for whole in ("prefill", "ttft", "tpot")
+    }
+    for whole, text in alone.items():
+        assert text is not None and text.count("dense = ") == 1 and text in both, whole
+    assert alone["prefill"] == alone["ttft"] != alone["tpot"]
+    assert estimate_explain.explanation_text(report, "memory dense") is None
+    figure = estimate_explain.explanation_text(report, "tpot") or ""
+    assert figure.startswith("tpot = ") and "part of" not in figure and "alone" not in figure
+    every = {each.term.name: each.path for each in estimate_explain.placed_terms(report) if each.path}
+    for name, path in every.items():
+        assert estimate_explain.explanation_text(report, f"{path[-1]} {name}") is not None, (path, name)
 
 
 @pytest.mark.parametrize("spec", [SPEC, PRICED, PRICED_CACHE])
@@ -229,6 +250,7 @@ def test_an_engine_that_fills_its_memory_with_cache_fits_although_its_layout_can
     [
         ("concurrency: 64", "(cache: of 64 requests in flight on an attention replica;"),
         ("concurrency: 64, max_sequences: 16", "(cache: of 16 requests in flight on an attention replica;"),
+        ("concurrency: 1", "(cache: of one request at its end on an attention replica;"),
         ("request_rate: 1", "(cache: all that memory_fraction 0.9 leaves, reserved by the engine in advance)"),
     ],
 )

@@ -32,7 +32,7 @@ from clusterspec.report import (
     text_table,
     text_width,
 )
-from clusterspec.report import estimate_text as estimate_explain
+from clusterspec.report import explanations as estimate_explain
 from clusterspec.report.estimate_rows import value_text
 from clusterspec.report.paper.machine import _network_rows
 from clusterspec.results import EstimateReport

@@ -28,7 +28,8 @@ from clusterspec.report import (
 )
 from clusterspec.report.assumption_rows import change_text, cut_value, influences_text, short_key
 from clusterspec.report.estimate_rows import breakdown_text, clock_text, folded_term, nested_parts, value_text
-from clusterspec.report.estimate_text import memory_row, memory_text, term_text
+from clusterspec.report.estimate_text import memory_row, memory_text
+from clusterspec.report.explanations import term_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.fleet import LinkUse
 from clusterspec.results.levers import LeverRow, SensitivityReport

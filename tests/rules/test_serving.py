@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from clusterspec.finding import Finding
+from clusterspec.studies import study_text
+from tests.settings import SETTINGS
 
 from .conftest import Check
 
@@ -183,3 +187,47 @@ def test_a_percentile_of_unequal_prompts_may_miss_a_target_on_an_idle_engine(che
     late = rules["1 s"]["ttft-target-unreachable"]
     assert late.path[-1] == "p99" and "percentile 99 of prompts" in late.message
     assert "ttft-target-unreachable" not in rules["60 s"]
+
+
+RACK = """clusterspec: 1
+cluster: {{platform: gb200-nvl72, nodes: 18}}
+workload:
+  kind: serve
+  model: deepseek-r1
+  precision: fp4
+  parameter_precision: fp8
+  expert_parameter_precision: nvfp4
+  kv_precision: fp8
+  serving:
+    input_tokens: 8192
+    output_tokens: 1024
+    concurrency: {flight}
+    disaggregated:
+      prefill: {{replicas: {engines}, attention_dp: 4, ep: 4}}
+      decode: {{replicas: 1, attention_dp: 32, ep: 32}}
+layout: {{framework: trt-llm}}
+"""
+
+
+def test_a_closed_load_that_waits_for_busy_prefill_engines_has_a_finding_with_what_ends_nearly_as_often(
+    check: Check,
+) -> None:
+    """Six engines prefill some 53 prompts a second; 2,048 requests that all decode would end 1.6 times as often."""
+    told = next(one for one in check(RACK.format(flight=2048, engines=6)) if one.rule == "requests-queue")
+    assert str(told.severity) == "note" and told.path[-1] == "prefill" and "always busy" in told.message
+    advice = re.search(r"use (\d+) prefill engines, or (\d+) requests in flight", told.help)
+    assert advice is not None
+    engines, fewer = map(int, advice.groups())
+    assert 6 < engines <= 10 and 600 < fewer < 1500
+    for flight, number in ((fewer, 6), (2048, engines), (64, 6)):
+        assert "requests-queue" not in {one.rule for one in check(RACK.format(flight=flight, engines=number))}
+    twice = {one.rule for one in check(RACK.format(flight=2048, engines=2))}
+    assert "unbalanced-pools" in twice and "requests-queue" not in twice
+    rates = [_output_tokens(RACK.format(flight=flight, engines=6)) for flight in (fewer, 2048)]
+    assert rates[0] == pytest.approx(rates[1], rel=0.1)
+
+
+def _output_tokens(text: str) -> float:
+    found = study_text(text, SETTINGS).plan.serving
+    assert found is not None
+    return found.output_tokens_per_second

@@ -208,10 +208,6 @@ def own_plan(job: ServingJob) -> Plan:
 
 # A serving plan with its predicted figures, whether it meets the targets, and its rank by an objective
 
-SUSTAINED = 0.98
-"""Share of an arrival rate below which a plan does not keep up with it."""
-
-
 HELD = 1.1
 """Highest ratio of requests in flight to requests in the cache that the uncertainty of the capacity can explain."""
 
@@ -225,8 +221,8 @@ class Rated:
     memory: float
     meets: bool
     excess: float
-    """The largest ratio of a latency to its target, or of requests in flight to requests that fit the cache; at least
-    1.
+    """The largest ratio of a latency to its target, of requests in flight to requests that fit the cache, or of a
+    request rate to that of full engines; at least 1.
     """
     concurrency: int | None = None
     """Requests in flight, where they are not those of the spec."""
@@ -253,25 +249,23 @@ def rated_plan(job: ServingJob, plan: Plan, most: float, concurrency: int | None
     if times is None:
         return None
     late = missed_targets(times, job.load)
-    meets = not late and _is_sustained(job, times, concurrency)
+    meets = not late and _is_sustained(job, times)
     surely = held.capacity is None or held.upper - spare_cache(held) <= held.capacity.value
     return Rated(plan, times, held.total, meets, _excess_of_targets(job, times), concurrency, surely)
 
 
-def _is_sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) -> bool:
-    """Whether the cache holds the requests in flight, and throughput equals the request rate where that is stated."""
+def _is_sustained(job: ServingJob, times: ServingTimes) -> bool:
+    """Whether the cache holds the requests in flight, and the engines serve a request rate."""
     if job.load.load != "offline" and times.offered > HELD * times.kv_capacity_sequences:
         return False
-    wanted = job.load.request_rate
-    if wanted is None or concurrency is not None:
-        return True
-    return times.output_tokens_per_second >= SUSTAINED * wanted * job.load.output_tokens
+    return not times.queue_grows
 
 
 def _excess_of_targets(job: ServingJob, times: ServingTimes) -> float:
     load = job.load
     queued = times.offered / times.kv_capacity_sequences if load.load != "offline" else 0.0
-    return max([1.0, queued, *(each.seconds / each.target.seconds for each in target_results(times, load))])
+    asked = (load.request_rate or 0.0) / times.state.rate if times.queue_grows else 0.0
+    return max([1.0, queued, asked, *(each.seconds / each.target.seconds for each in target_results(times, load))])
 
 
 Key = Callable[[Rated], tuple[float, ...]]
@@ -284,9 +278,9 @@ OBJECTIVES: Mapping[str, Key] = {
 }
 """Objectives by which serving plans are ranked; lower is better. The cost of tokens is that of the accelerators."""
 METRICS: Mapping[str, Key] = {
-    "ttft": lambda one: (one.times.ttft, one.times.accelerators),
+    "ttft": lambda one: (one.times.queue_grows, one.times.ttft, one.times.accelerators),
     "tpot": lambda one: (one.times.tpot, one.times.accelerators),
-    "request_latency": lambda one: (one.times.request_latency, one.times.accelerators),
+    "request_latency": lambda one: (one.times.queue_grows, one.times.request_latency, one.times.accelerators),
     "output_tokens_per_second": lambda one: (-one.times.output_tokens_per_second, one.times.accelerators),
     "output_tokens_per_second_per_accelerator": OBJECTIVES["tokens_per_accelerator"],
     "memory": OBJECTIVES["memory"],

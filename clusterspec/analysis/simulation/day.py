@@ -15,11 +15,10 @@ from clusterspec.analysis.simulation.outcomes import (
     token_percentiles,
 )
 from clusterspec.analysis.simulation.plans import LateEngines, Simulation, Timing, plan_timing
-from clusterspec.analysis.simulation.traffic import plan_traffic
+from clusterspec.analysis.simulation.traffic import plan_traffic, steady_flight
 from clusterspec.cost.serving.day import HourPlan, LateStart, day_plan
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools, cache_handoff
-from clusterspec.cost.serving.targets import exceeds_capacity
 from clusterspec.cost.serving.times import pools_with_engines
 from clusterspec.results.simulation import SimulatedHours, SimulatedRise
 from clusterspec.studies import Study
@@ -58,7 +57,7 @@ def _simulated_hours(pools: Pools, plan: HourPlan, seed: int, requests: int) -> 
     if plan.times is None:
         return bare
     own, timing = _plan_of_hour(pools, plan)
-    flight = 0.0 if exceeds_capacity(plan.times, own.load) else plan.times.offered
+    flight = steady_flight(own, plan.times)
     traffic = plan_traffic(own.load, seed, max(requests, ceil(5 * flight)), None, flight)
     run = Simulation(timing, traffic.arrivals)
     run.run()

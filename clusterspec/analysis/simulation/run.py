@@ -23,11 +23,11 @@ from clusterspec.analysis.simulation.outcomes import (
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.analysis.simulation.saturation import highest_rate
-from clusterspec.analysis.simulation.traffic import MOST_REQUESTS, SimulationFault, Traffic, plan_traffic
+from clusterspec.analysis.simulation.traffic import MOST_REQUESTS, SimulationFault, Traffic, plan_traffic, steady_flight
 from clusterspec.cost.serving.caches import bare_tiers
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.pools import Pools, cache_handoff
-from clusterspec.cost.serving.targets import exceeds_capacity
+from clusterspec.cost.serving.targets import OF_QUEUE
 from clusterspec.cost.serving.times import serving_caches, serving_times
 from clusterspec.logs.traces import Arrival, trace_path
 from clusterspec.records import dataclass
@@ -87,6 +87,7 @@ def simulate(
     pools, traffic, run, counted = load.pools, load.traffic, load.run, load.counted
     finished, tokens, seconds = load.steady_output
     saturation = highest_rate(study.design, load.timing, traffic, seed, finished / seconds)
+    grows = _queue_grows(pools, traffic, saturation)
     return SimulationReport(
         tool=study.settings.tool,
         input=study.input,
@@ -105,9 +106,13 @@ def simulate(
         saturation=saturation,
         preemptions=run.preemption_count,
         expected=(load.expected.ttft, load.expected.tpot),
-        targets=tuple(simulated_targets(counted, run.gaps, pools.load)),
+        targets=tuple(
+            each._replace(queue_grows=grows and each.quantity in OF_QUEUE)
+            for each in simulated_targets(counted, run.gaps, pools.load)
+        ),
         queue_share=waiting_share(counted, load.timing),
         queue=queue_over_time(run.requests, run.ended),
+        queue_grows=grows,
         cache_sizes=load.cache_sizes,
         notes=tuple(_report_notes(pools, traffic, saturation, run.preemption_count)),
         day=() if traffic.traced else simulated_day(study, seed, requests),
@@ -141,7 +146,7 @@ def _requests_of_load(
     pools: Pools, expected: ServingTimes, *, seed: int, requests: int | None, trace: Path | None
 ) -> Traffic:
     """The requests of a load, drawn by ``seed`` or those of ``trace``, without what caches hold of their prompts."""
-    flight = 0.0 if exceeds_capacity(expected, pools.load) else expected.offered
+    flight = steady_flight(pools, expected)
     traffic = plan_traffic(pools.load, seed, requests, trace, flight, held=pools.tokens)
     if pools.load.session is not None and not traffic.traced:
         return traffic_of_conversations(traffic, pools, expected, seed)
@@ -163,12 +168,12 @@ def _traffic_with_hit_rates(
 def _steady_output(requests: Sequence[Request], traffic: Traffic) -> tuple[float, float, float]:
     """Requests and output tokens that a plan finishes in ``seconds`` of its load.
 
-    The window starts with the first request that counts and ends with the last one, before the engines empty. For a
-    request running at either end of the window, the share of its output inside the window counts. A finite run, or a
-    load whose requests all arrive at once, counts in full.
+    The window is from the admission of the first request that counts to that of the last one, before the engines
+    empty. For a request running at either end of the window, the share of its output inside the window counts. A finite
+    run, or a load whose requests all arrive at once, counts in full.
     """
-    start = requests[traffic.warm_up].arrival
-    end = max(each.arrival for each in requests[: len(requests) - traffic.cool_down])
+    start = requests[traffic.warm_up].admitted
+    end = max(each.admitted for each in requests[: len(requests) - traffic.cool_down])
     if not traffic.warm_up or end <= start:
         ended = max(each.ended for each in requests)
         return float(len(requests)), float(sum(each.output for each in requests)), ended
@@ -213,11 +218,19 @@ def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
         )
 
 
+def _queue_grows(pools: Pools, traffic: Traffic, saturation: float | None) -> bool:
+    """Whether requests of a load without an end arrive faster than the plan sustains."""
+    offered = pools.load.request_rate if pools.load.load == "open" and traffic.warm_up else None
+    return saturation is not None and (offered or 0.0) > saturation * OVERLOAD
+
+
 def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: int) -> Iterable[str]:
     """Notes that a reader of the figures needs."""
-    load = pools.load
-    if saturation and load.load == "open" and (load.request_rate or 0.0) > saturation * OVERLOAD and traffic.warm_up:
-        yield "The load exceeds what the plan sustains: the queue grows as long as requests arrive."
+    if _queue_grows(pools, traffic, saturation):
+        yield (
+            "The load exceeds what the plan sustains: the queue grows as long as requests arrive, and the times to the "
+            "first token with it. Those above are of a run of this length."
+        )
     if traffic.in_flight is not None and len({each[1:] for each in traffic.arrivals}) == 1:
         yield "All requests are equally long: those that start together end together. State `p99` of the lengths."
     if traffic.in_flight is not None and traffic.in_flight > len(traffic.arrivals):

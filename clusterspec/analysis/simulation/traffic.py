@@ -16,6 +16,8 @@ from clusterspec.analysis.simulation.arrivals import (
 from clusterspec.analysis.simulation.caches import with_session_blocks
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.cluster.requests import Serving
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.pools import Pools
 from clusterspec.logs.traces import Arrival, trace_arrivals
 from clusterspec.records import NamedTuple
 
@@ -54,6 +56,15 @@ class Traffic(NamedTuple):
     def counted_requests(self, requests: Sequence[Request]) -> Sequence[Request]:
         """The simulated requests that count: those that come to a full plan and leave a full plan."""
         return requests[self.warm_up : len(requests) - self.cool_down]
+
+
+def steady_flight(pools: Pools, times: ServingTimes) -> float:
+    """Requests in flight on the whole plan on average; of a load above its capacity those of full engines, without the
+    queue before them, so that runs of more load warm up as long as runs of just less than the capacity.
+    """
+    if not times.queue_grows:
+        return times.offered
+    return times.state.requests_in_flight(pools.decode.attention_ranks, pools.load.output_tokens)
 
 
 def plan_traffic(

@@ -143,13 +143,13 @@ def explanation(report: EstimateReport, args: argparse.Namespace) -> str:
     Raises `UsageFault` with the known names if it is unknown, `SpecFault` if the spec states too little.
     """
     from clusterspec.analysis.losses import losses
-    from clusterspec.report import estimate_text
+    from clusterspec.report import explanations
 
-    found = estimate_text.explanation_text(report, args.explain, ink_of(args), losses(report.plan))
+    found = explanations.explanation_text(report, args.explain, ink_of(args), losses(report.plan))
     if found is None:
         if report.plan.step is None and report.plan.serving is None:
             raise SpecFault(f"{args.spec}: states too little for an estimate of time; `clusterspec check` reports why")
-        known = estimate_text.explainable_names(report)
+        known = explanations.explainable_names(report)
         meant = suggestion_text(args.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
         raise UsageFault(f"nothing is called {args.explain!r}{meant}")
     return found

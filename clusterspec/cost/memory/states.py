@@ -329,19 +329,17 @@ def mean_context(job: Job) -> float:
     return serving.tokens if serving.load == "static" else serving.input_tokens + serving.output_tokens / 2
 
 
-def requests_in_flight(job: Job, free: float, mean: float, whole: float) -> float:
-    """The requests in flight on one attention replica with ``free`` bytes for the cache.
+def requests_in_flight(job: Job, free: float, mean: float) -> float:
+    """The requests in flight on one attention replica with ``free`` bytes for the cache, ``mean`` bytes for each.
 
-    ``mean`` and ``whole`` are the cache bytes of a request of mean and of full length. Requests without cache space
-    wait. The result is at least one request of full length, because an engine without space for one cannot serve.
+    Requests without cache space wait.
     """
     serving, layout = job.workload.serving, job.layout
     if serving is None:
         return float(-(-job.workload.global_batch // layout.data_ranks))
     held = free / mean * ROUNDED if mean else 0.0
     offered = held if serving.concurrency is None else -(-serving.concurrency // layout.data_ranks)
-    most = min(offered, serving.max_sequences or offered, held)
-    return max(whole / mean if mean else 1.0, most)
+    return min(offered, serving.max_sequences or offered, held)
 
 
 def cache_budget(job: Job, left: float) -> float:
@@ -352,14 +350,19 @@ def cache_budget(job: Job, left: float) -> float:
 
 
 def cache_lines(job: Job, chunks: tuple[Chunk, ...], free: float) -> Lines:
-    """The cache of the requests in flight; ``free`` bytes are left for it on the rank."""
-    mean = sequence_bytes(job, chunks, mean_context(job))
+    """The cache of the requests in flight; ``free`` bytes are left for it on the rank.
+
+    It holds at least one request at its end, because an engine without space for one cannot serve.
+    """
+    each = sequence_bytes(job, chunks, mean_context(job))
     whole = sequence_bytes(job, chunks, job.workload.sequence_length)
-    requests = requests_in_flight(job, free, mean.total, whole.total)
-    found = (memory_line("key-value cache", buffer_bytes, PAPER, count=requests, each=mean.keys_values),)
-    if not mean.state:
+    requests = requests_in_flight(job, free, each.total)
+    if requests * each.total <= whole.total:
+        requests, each = 1.0, whole
+    found = (memory_line("key-value cache", buffer_bytes, PAPER, count=requests, each=each.keys_values),)
+    if not each.state:
         return found
-    return (*found, memory_line("recurrent state", buffer_bytes, STATE_SOURCE, count=requests, each=mean.state))
+    return (*found, memory_line("recurrent state", buffer_bytes, STATE_SOURCE, count=requests, each=each.state))
 
 
 def step_activation_lines(job: Job) -> Lines:

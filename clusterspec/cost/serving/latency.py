@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.cost.serving.constants import LOSSES, MOST_LOAD, RANGES, StepTime
 from clusterspec.cost.serving.handoff import Handoff
-from clusterspec.cost.serving.loads import PlaceWait, serves_rate
+from clusterspec.cost.serving.loads import KEPT_UP, PlaceWait, serves_rate
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
 
@@ -304,6 +304,16 @@ class ServingTimes:
     def per_accelerator(self) -> float:
         """Output tokens per second of one used accelerator."""
         return self.output_tokens_per_second / self.accelerators
+
+    @property
+    def queue_grows(self) -> bool:
+        """Whether the load of the plan exceeds its capacity: the latencies are then those of full engines."""
+        return self.stretched is not None and exceeds_capacity(self, self.stretched.load)
+
+
+def exceeds_capacity(times: ServingTimes, load: Serving) -> bool:
+    """Whether requests of an open load arrive faster than the engines serve them, without end."""
+    return not load.requests and times.state.rate < KEPT_UP * (load.request_rate or 0.0)
 
 
 def serving_range(times: ServingTimes, name: str) -> list[float]:

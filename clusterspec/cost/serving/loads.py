@@ -50,7 +50,7 @@ per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², an
 FLIGHT_ROUNDS = 80
 ROUNDED = 1e-9
 """Relative tolerance of the number of waves, and absolute one of the requests in the last."""
-KEPT_UP = 0.99
+KEPT_UP = 0.999
 """The share of a request rate above which engines serve it; the states of those that do have the rate to 1e-4 of it."""
 STARTED, STARTED_POWER = 0.22, 0.75
 """Of requests that wait for a place in a cache of r requests, whose outputs are x times as long as their prompts, at
@@ -106,6 +106,7 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
         filled = taken == limit and pools.decode.separates_prompts
         now = _filled_places(now, rate, ranks, pools.load.gaps) if filled else now
         if filled or (apart and now.sequences < taken):
+            now = now if filled else placed_before_wait(pools, limit)  # prefill is saturated, whatever the rate
             found = _wanted_sequences(pools, rate, now)
             break
         if abs(found - before) < SETTLED * found:

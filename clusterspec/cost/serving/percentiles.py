@@ -228,13 +228,17 @@ def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
 
 
 def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
-    """The gap between two tokens at a share of all gaps: a decode step, longer by the chunks of prompts in it."""
+    """The gap between two tokens at a share of all gaps: a decode step, longer by the chunks of prompts in it.
+
+    Requests that arrive in bursts meet more prompts than a step holds on average: those that came with them.
+    """
     step = times.decode.total
     if times.joining and 1 / gaps_between(times.output_tokens) > 1 - share:
         return step + times.joining
     if load.prefill is not None or load.load == "static" or not times.carried_prefill:
         return step
-    ended = times.sequences * times.tokens_per_step / load.gaps
+    met = max(times.sequences, times.state.delaying) if times.shares is not None else times.sequences
+    ended = met * times.tokens_per_step / load.gaps
     chunks, stages = times.prefill.steps, times.stages[1]
     if chunks > 1 and not times.prompts_alone:
         longer = max(0.0, times.prefill.total / chunks - step) / stages

@@ -67,6 +67,14 @@ def _pools_of_engines(engine: Engine, prompts: Engine, load: Serving) -> Pools:
     return Pools(engine, prompts, load, limit, tokens, most, held)
 
 
+def pools_with_load(pools: Pools, load: Serving) -> Pools:
+    """The engines with another load, and with the caches that they raise for it."""
+    if not load.raised:
+        return pools._replace(load=load)
+    own = _with_cache_for_rate(_pools_of_engines(pools.decode, pools.prompts, replace(load, kept=0)))
+    return pools._replace(load=own.load, limit=own.limit, tokens=own.tokens, prompt_tokens=own.prompt_tokens)
+
+
 def _with_cache_for_rate(pools: Pools) -> Pools:
     """Engines whose memory fraction rises where a request rate keeps more requests in flight than their caches hold."""
     load, ranks = pools.load, pools.decode.attention_ranks

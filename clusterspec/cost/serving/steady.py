@@ -352,7 +352,7 @@ def placed_before_wait(pools: Pools, places: float) -> Steady:
         return steady.sequences + steady.rate * steady.prompt / ranks - places
 
     most = excess(found)
-    if most <= TAKEN * places:
+    if most <= (0.0 if pools.has_prefill_engines else TAKEN * places):
         return found
     low = (1e-6 * places, -float(ranks) if pools.has_prefill_engines else -places)
     found_at = bisected_interval(

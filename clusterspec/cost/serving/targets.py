@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.requests import Serving, Target
-from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.latency import ServingTimes, exceeds_capacity
 from clusterspec.cost.serving.percentiles import MEDIAN, latency_at, latency_range
 from clusterspec.records import NamedTuple, dataclass
 
@@ -81,17 +81,8 @@ def missed_targets(times: ServingTimes, load: Serving) -> tuple[Target, ...]:
 
 OF_QUEUE = ("ttft", "end_to_end")
 """Latencies that include the wait of a request for a place."""
-ABOVE = 1.02
-"""Offered over predicted throughput of a load that is served: what iteration to a steady state leaves open."""
 MOST_WAIT = 0.5
 """The share of the mean time to the first token that requests of an engine with spare capacity wait."""
-
-
-def exceeds_capacity(times: ServingTimes, load: Serving) -> bool:
-    """Whether requests of an open load arrive faster than the engines serve them, without end."""
-    if times.lasting is not None:
-        return False
-    return (load.request_rate or 0.0) * load.output_tokens > ABOVE * times.output_tokens_per_second
 
 
 def mostly_waits(times: ServingTimes) -> bool:

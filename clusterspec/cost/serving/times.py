@@ -48,10 +48,7 @@ from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
 from clusterspec.cost.serving.steady import (
     Steady,
     decoding_seconds,
-    largest_satisfying,
-    steady_state,
 )
-from clusterspec.cost.serving.targets import target_excess
 from clusterspec.cost.serving.varied_prompts import VariedPrompts, prompts_of_lengths
 from clusterspec.cost.serving.waits import computed_seconds
 from clusterspec.records import replace
@@ -97,7 +94,7 @@ def _filled_caches(pools: Pools) -> tuple[Pools, tuple[TierUse, ...]]:
 def times_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> ServingTimes:
     """The times of bare pools with other numbers of prefill and decode engines, at a request rate."""
     filled, tiers = pools_with_engines(pools, engines, rate)
-    return replace(_times_at(filled, *steady_load(filled)), tiers=tiers)
+    return replace(times_at(filled, *steady_load(filled)), tiers=tiers)
 
 
 def pools_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> tuple[Pools, tuple[TierUse, ...]]:
@@ -109,10 +106,16 @@ def pools_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> t
 
 
 def _plan_times(pools: Pools) -> ServingTimes:
-    found = _times_at(pools, *steady_load(pools))
+    found = times_at(pools, *steady_load(pools))
     for engine in (pools.decode, pools.prompts):  # a search keeps thousands of plans
         engine.steps.clear()
     return replace(found, highest=Highest(_highest_concurrency, pools), experts=_expert_use(pools))
+
+
+def _highest_concurrency(pools: Pools) -> float | None:
+    from clusterspec.cost.serving.highest import highest_concurrency  # few readers ask for it
+
+    return highest_concurrency(pools)
 
 
 def _expert_use(pools: Pools) -> ExpertUse | None:
@@ -124,7 +127,7 @@ def _expert_use(pools: Pools) -> ExpertUse | None:
     return expert_use(pools.decode)
 
 
-def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
+def times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     """The times with ``offered`` requests in flight on the whole plan, and the steady state with them.
 
     Without the queue of an open load whose rate exceeds the predicted capacity, but not the high end of its range.
@@ -228,7 +231,7 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
 def _times_at_rate(pools: Pools, factor: float) -> ServingTimes:
     """The times of the same pools at a request rate that is higher by a factor."""
     other = pools._replace(load=replace(pools.load, request_rate=(pools.load.request_rate or 0.0) * factor))
-    return _times_at(other, *steady_load(other))
+    return times_at(other, *steady_load(other))
 
 
 def _handoff_seconds(pools: Pools, now: Steady, sent: Handoff | None) -> tuple[float, float, float]:
@@ -345,8 +348,9 @@ def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: t
     """
     load, used = pools.load, steady.rate * steady.service / pools.prompts.attention_ranks
     latency, waited = seconds
-    endless = load.load == "open" and not load.requests and used < constants.MOST_LOAD
-    if endless and load.request_rate and serves_rate(pools, steady, load.request_rate):
+    endless = load.load == "open" and not load.requests
+    busy = pools.has_prefill_engines and used >= constants.MOST_LOAD
+    if endless and not busy and load.request_rate and serves_rate(pools, steady, load.request_rate):
         return load.request_rate * latency
     return offered + steady.rate * waited
 
@@ -367,27 +371,3 @@ def _with_static_batch_prompt(pools: Pools, steady: Steady) -> Steady:
     tokens = max(1.0, steady.sequences) * load.input_tokens * (1 - load.prefix_hit)
     whole = engine.prefill(tokens, float(load.input_tokens), float(engine.layout.attention_dp))
     return steady._replace(prefill=whole, prompt=prompt_seconds(engine, whole))
-
-
-def _highest_concurrency(pools: Pools) -> float | None:
-    """Highest concurrency in steady state, queued requests included, at which all targets are met.
-
-    Without a target, the limit of the KV cache. Prefill engines that are always busy miss any TTFT target.
-    """
-    load, ranks = pools.load, pools.decode.attention_ranks
-    if not load.targets:
-        return pools.limit * ranks
-
-    prompts = pools.prompts.attention_ranks
-    steady = replace(load, concurrency=None, requests=None)  # any number of requests, not that of the plan
-    other = pools._replace(load=steady)
-    first = any(each.quantity in {"ttft", "end_to_end"} for each in load.targets)
-
-    def excess(sequences: float) -> float:
-        now = steady_state(other, max(1.0, sequences))
-        if first and now.rate * now.service > prompts:
-            return inf
-        return target_excess(_times_at(other, max(1.0, sequences) * ranks, now), steady)
-
-    most = largest_satisfying(excess, pools.limit)
-    return steady_state(other, most).requests_in_flight(ranks, load.output_tokens) if most else 0.0

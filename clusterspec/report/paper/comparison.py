@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, isfinite
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import amount_of_quote, rounded_text
@@ -82,7 +83,8 @@ def _cell_text(one: Compared, value: float | str | None, first: float | str | No
         if one.unit in {"", TERM}
         else display(value, one.unit)
     )
-    changed = change_text(value / first - 1) if isinstance(first, float) and first else ""
+    known = isinstance(first, float) and first and isfinite(first) and isfinite(value)
+    changed = change_text(value / first - 1) if known and isinstance(first, float) else ""
     return f"{text} ({changed})" if changed else text
 
 
@@ -159,7 +161,8 @@ def _serving_figure(name: str) -> Callable[[FullReport], float | None]:
 
     def read(report: FullReport) -> float | None:
         found = report.estimate.plan.serving
-        return None if found is None else float(getattr(found, name))
+        endless = found is not None and name == "ttft" and found.queue_grows
+        return None if found is None else inf if endless else float(getattr(found, name))
 
     return read
 

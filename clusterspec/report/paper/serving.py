@@ -78,7 +78,17 @@ def _load_sentence(times: ServingTimes, load: Serving) -> str:
             f" Speculative figures: {plural(load.draft_tokens, 'drafted token')} a step, "
             f"{percent(load.draft_acceptance, 2)} accepted; they are not comparable with figures without speculation."
         )
-    return kinds[load.load].replace("Held", "The figures hold", 1) + drafted
+    return kinds[load.load].replace("Held", "The figures hold", 1) + _queue_sentence(times) + drafted
+
+
+def _queue_sentence(times: ServingTimes) -> str:
+    """A sentence where requests arrive faster than they are served; else empty."""
+    if not times.queue_grows:
+        return ""
+    return (
+        " Requests arrive faster than the engines serve them: the latencies are those of full engines, without the "
+        "queue, which grows without end."
+    )
 
 
 def _times_table(times: ServingTimes, load: Serving) -> PaperTable:
@@ -111,7 +121,7 @@ def _times_table(times: ServingTimes, load: Serving) -> PaperTable:
 def _latency_rows(times: ServingTimes, load: Serving) -> Iterator[TableRow]:
     """The latencies at the median and at the percentiles of the targets, with the targets."""
     name = ""
-    for title, seconds, (low, high), target, field in latency_rows(times, load):
+    for title, seconds, (low, high), target, field, _ in latency_rows(times, load):
         middle = not title.startswith(" ")
         name = f"{title[0].upper()}{title[1:]}" if middle else name
         cells = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clusterspec.report.charts.pyramid import AreaPlate, pyramid_chart
 from clusterspec.report.paper.blocks import Picture, Section, Story, StoryStep
@@ -12,6 +13,9 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Tier
 from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.latency import ServingTimes
 
 OF_DOMAIN = frozenset({"scale-up", "peer"})
 OF_NODES = frozenset({"scale-out", "level"})
@@ -207,11 +211,16 @@ def _serving_step(report: FullReport) -> StoryStep | None:
     if times is None:
         return None
     return StoryStep(
-        f"A prompt waits {display(times.ttft, 's')} for its first token, then gets one each "
+        f"A prompt waits {display(times.ttft, 's')} for its first token{_queue_text(times)}, then gets one each "
         f"{display(times.tpot, 's')}; all get {display(times.output_tokens_per_second, '1')} a second together.",
         "estimate.serving",
         "serving",
     )
+
+
+def _queue_text(times: ServingTimes) -> str:
+    """What precedes the wait of a prompt where requests arrive faster than they are served; else empty."""
+    return " after a queue that grows without end" if times.queue_grows else ""
 
 
 def _cache_step(report: FullReport) -> StoryStep | None:

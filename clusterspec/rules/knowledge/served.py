@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from math import ceil, prod
+from math import ceil, inf, prod
 from typing import Any
 
 from clusterspec.cluster.degrees import layout_of_engines
@@ -27,6 +27,8 @@ Redone = Callable[[Changes], Plan | None]
 LOAD = "workload.serving"
 TIERS = ("workload", "serving", "cache_tiers")
 """The path of the tiers of the cache."""
+MOST_UNBALANCED = 2.0
+"""Prefill and decode engines whose rates differ more are not balanced."""
 PREFILL = f"{LOAD}.disaggregated.prefill"
 DECODE = f"{LOAD}.disaggregated.decode"
 
@@ -127,6 +129,17 @@ def prompts_asked(served: Served) -> float:
     that the decode engines hold decode. (If prefill is the slower side, few do, and decode faster.)
     """
     return served.load.request_rate or served.rate_of_decoding(served.times.offered)
+
+
+def prompts_processed(served: Served) -> float:
+    """Prompts per second that separate prefill engines process at most; infinite without such engines."""
+    prefill, service = served.load.prefill, served.times.prompt_service
+    return prefill.replicas * prefill.attention_dp / service if prefill is not None and service > 0 else inf
+
+
+def is_twice(one: float, other: float) -> bool:
+    """Whether one rate is more than twice the other, at the rounding of messages."""
+    return round(one / other, 1) > MOST_UNBALANCED
 
 
 def link_advice(served: Served, missing: float) -> str:

@@ -2,16 +2,18 @@
 
 ## What it finds
 
-An open load (`request_rate`) whose output tokens exceed the predicted throughput by more than 2 %. The finding is an
-error if they exceed the high end of its range too, a warning if they are nearer to that end than to the prediction, and
-a note otherwise. The finding is also a note if the load is served, but its mean wait for prefill is more than half of
-the mean time to first token. Where sending a cache between prefill and decode engines takes longer than computing its
-prompt, the message says so. The rule is silent for a finite run (`requests`).
+An open load (`request_rate`) whose output tokens exceed the predicted throughput. The finding is an error if they exceed
+the high end of its range too, a warning if they are nearer to that end than to the prediction, and a note otherwise. The
+finding is also a note if the load is served, but its mean wait for prefill is more than half of the mean time to first
+token. So it is for a closed load (`concurrency`) on separate prefill engines that are always busy, unless
+unbalanced-pools says that the decode engines take twice the prompts. Where sending a cache between prefill and decode
+engines takes longer than computing its prompt, the message says so. The rule is silent for a finite run (`requests`).
 
 ## Why it matters
 
 Above the throughput, the queue grows for as long as the load lasts: no latency target holds, whatever median the
-estimate gives. Near it, small changes of the load double the wait.
+estimate gives. Near it, small changes of the load double the wait. In a closed load the requests that wait for prefill
+add to the time to the first token and end none sooner.
 
 ## What to do
 
@@ -59,13 +61,23 @@ layout: {framework: vllm, tp: 4}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
+from clusterspec.cost.serving.constants import MOST_LOAD
 from clusterspec.cost.serving.latency import serving_range
-from clusterspec.cost.serving.targets import exceeds_capacity, mostly_waits
+from clusterspec.cost.serving.targets import mostly_waits
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import LOAD, Served, link_advice
+from clusterspec.rules.knowledge.served import (
+    LOAD,
+    PREFILL,
+    Served,
+    is_twice,
+    link_advice,
+    prompts_asked,
+    prompts_processed,
+)
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display, percent, plain, rounded_down
+from clusterspec.units import display, percent, plain, plural, rounded_down
 
 RULE = Rule.of(__name__, "error", "likely")
 KEY = f"{LOAD}.request_rate"
@@ -75,10 +87,12 @@ ATTEMPTS = 6
 
 def check(served: Served) -> Iterator[Problem]:
     load, times = served.load, served.times
+    if load.load == "closed" and load.requests is None:
+        yield from _closed_load_problems(served)
     if load.load != "open" or load.request_rate is None or load.requests is not None:
         return
     offered, each = load.request_rate * load.output_tokens, times.output_tokens_per_second
-    if exceeds_capacity(times, load):
+    if times.queue_grows:
         low, high = serving_range(times, "output_tokens_per_second")
         behind = " behind the links that carry caches" if times.links_limit_prefill else ""
         message = (
@@ -96,13 +110,36 @@ def check(served: Served) -> Iterator[Problem]:
             severity="error" if offered > high else "warning" if offered > (each + high) / 2 else "note",
         )
     elif mostly_waits(times):
-        awaited = "the links that carry caches" if times.links_limit_prefill else "prefill"
-        message = (
-            f"requests wait {display(times.wait, 's')} for {awaited}, {percent(times.wait / times.ttft_mean, 2)} of the mean time to first "
-            f"token of {display(times.ttft_mean, 's')}"
-        )
         help_ = f"{link_advice(served, 1.0) or 'use more prefill engines'}, or a lower rate"
-        yield RULE.problem(KEY, message, help_, severity="note")
+        yield RULE.problem(KEY, _wait_text(served), help_, severity="note")
+
+
+def _wait_text(served: Served) -> str:
+    """The wait of a request for prefill, as part of the mean time to first token."""
+    times = served.times
+    awaited = "the links that carry caches" if times.links_limit_prefill else "prefill"
+    share, first = percent(times.wait / times.ttft_mean, 2), display(times.ttft_mean, "s")
+    return f"requests wait {display(times.wait, 's')} for {awaited}, {share} of the mean time to first token of {first}"
+
+
+def _closed_load_problems(served: Served) -> Iterator[Problem]:
+    """A closed load whose requests wait for separate prefill engines that are always busy."""
+    load, times = served.load, served.times
+    asked, processed = prompts_asked(served), prompts_processed(served)
+    busy = load.prefill is not None and times.prompt_load >= MOST_LOAD
+    if load.prefill is None or not busy or not mostly_waits(times) or is_twice(asked, processed):
+        return
+    enough = max(1, int(times.offered - times.state.rate * times.wait))
+    more = (
+        link_advice(served, asked / processed)
+        or f"use {ceil(load.prefill.replicas * asked / processed)} prefill engines"
+    )
+    yield RULE.problem(
+        PREFILL,
+        f"{_wait_text(served)}: the engines that prefill are always busy",
+        f"{more}, or {plural(enough, 'request')} in flight, which end nearly as often",
+        severity="note",
+    )
 
 
 def _sustained_rate(served: Served) -> float | None:
@@ -114,7 +151,7 @@ def _sustained_rate(served: Served) -> float | None:
         other = served.with_load(request_rate=rate)
         if other is None:
             return None
-        if not exceeds_capacity(other.times, other.load):
+        if not other.times.queue_grows:
             return rate
         produced = other.times.output_tokens_per_second / other.load.output_tokens
         rate = rounded_down(min(produced, 0.99 * rate), 2)

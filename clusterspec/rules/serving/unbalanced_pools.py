@@ -66,13 +66,12 @@ from collections.abc import Iterator
 
 from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import PREFILL, Served, prompts_asked
+from clusterspec.rules.knowledge.served import PREFILL, Served, is_twice, prompts_asked, prompts_processed
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
-MOST = 2.0
 ADAPTED = 5.0
 """Up to this ratio of the prompts that a closed load offers to those processed, the finding is a note: 96 H100 were published with 4 nodes that prefill
 and 9 that decode (https://lmsys.org/blog/2025-05-05-large-scale-ep), where 9,000 requests in flight offer 2.6 to 4 times as many."""
@@ -82,9 +81,9 @@ def check(served: Served) -> Iterator[Problem]:
     prefill, times, load = served.load.prefill, served.times, served.load
     if prefill is None or times.prompt_service <= 0 or load.load == "static":
         return
-    prompts = prefill.replicas * prefill.attention_dp / times.prompt_service
+    prompts = prompts_processed(served)
     asked = prompts_asked(served)
-    if _is_twice(asked, prompts):
+    if is_twice(asked, prompts):
         yield RULE.problem(
             PREFILL,
             f"{_load_text(served, asked)}, {plain(asked / prompts, 2)} times "
@@ -98,7 +97,7 @@ def check(served: Served) -> Iterator[Problem]:
     if prefill.replicas == 1:
         return
     answers = served.rate_of_decoding(max(1, times.most_in_flight or 0, int(times.offered)))
-    if _is_twice(prompts, answers):
+    if is_twice(prompts, answers):
         carried = load.request_rate is not None and load.request_rate <= answers
         yield RULE.problem(
             PREFILL,
@@ -112,11 +111,6 @@ def check(served: Served) -> Iterator[Problem]:
 def _links_first(served: Served) -> str:
     """A clause saying that cache links must change first; empty unless they limit prefill."""
     return ", after the links that carry caches" if served.times.links_limit_prefill else ""
-
-
-def _is_twice(one: float, other: float) -> bool:
-    """Whether one rate is more than twice the other, at the rounding of the message."""
-    return round(one / other, 1) > MOST
 
 
 def _load_text(served: Served, asked: float) -> str:

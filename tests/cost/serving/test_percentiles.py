@@ -246,6 +246,12 @@ def test_a_gap_is_a_step_and_the_prompts_that_begin_in_it() -> None:
     # drafts end requests in half as many steps
     drafted, _ = gaps(SHORT, tokens_per_step=2.0)
     assert single_gap(drafted, many, 0.85) == pytest.approx(0.02 + 0.1)
+    # requests of an open load in bursts meet the prompts of 70 sequences, 0.14 a step: none in e^-0.14 = 86.9 %
+    bursts, _ = gaps(SHORT, delaying=70.0)
+    assert single_gap(bursts, many, 0.88) == pytest.approx(0.02)
+    bursts = replace(bursts, shares=PromptShares(0.1, 6.0, 1.0, 0.0, 3.0, 1.0))
+    for share, prompts in ((0.86, 0), (0.88, 1)):
+        assert single_gap(bursts, many, share) == pytest.approx(0.02 + 0.1 * prompts)
     # a prompt of 0.5 s in five chunks runs in half of the steps, each longer by 0.1 - 0.02 s
     chunked, load = gaps(SHORT, chunks=5.0)
     assert [single_gap(chunked, load, share) for share in (0.49, 0.51)] == pytest.approx([0.02, 0.1])

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.serving.constants import RANGES
-from clusterspec.cost.serving.latency import ServingTimes, may_serve, serving_range
+from clusterspec.cost.serving.latency import ServingTimes, exceeds_capacity, may_serve, serving_range
 from clusterspec.cost.serving.loads import in_flight_at_capacity
 from clusterspec.cost.serving.percentiles import latency_at, latency_range
-from clusterspec.cost.serving.targets import exceeds_capacity
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cost.serving.test_waits import design
 
@@ -92,11 +91,17 @@ def test_the_first_token_never_comes_sooner_at_more_load(plan: tuple[str, float]
 
 def test_a_load_above_the_capacity_is_above_it_with_or_without_its_queue(plan: tuple[str, float]) -> None:
     rest, capacity = plan
-    for factor, over, served in ((0.9, False, True), (1.1, True, True), (1.25, True, False)):
+    for factor, over, served in (
+        (0.9, False, True),
+        (0.99, False, True),
+        (1.01, True, True),
+        (1.1, True, True),
+        (1.25, True, False),
+    ):
         case = design(1000, f"request_rate: {factor * capacity:.6g}{rest}")
         found = serving_times(case)
         assert found is not None and case.workload is not None and case.workload.serving is not None
-        assert exceeds_capacity(found, case.workload.serving) == over
+        assert exceeds_capacity(found, case.workload.serving) == found.queue_grows == over
         assert may_serve(found, case.workload.serving) == served
 
 
