@@ -120,6 +120,7 @@ NCCL_PATTERNS = (
     ("environment", re.compile(r"\b((?:NCCL|RCCL)_[A-Z0-9_]{2,40})=['\"]([^'\"\n]{1,80})['\"]")),
     ("environment", re.compile(r"(?<!')\b((?:NCCL|RCCL)_[A-Z0-9_]{2,40})=(?!['\"])(\S{1,80})")),
     ("environment", re.compile(r"\b(FI_[A-Z0-9_]{2,40})=(\S{1,80})")),
+    ("environment", re.compile(r"\b(CUDA_LAUNCH_BLOCKING)['\"]?[=:] ?['\"]?(1)\b")),
 )
 """Names of statements and the patterns of their lines."""
 _OF_A_LIBRARY = r"\S{1,80}:[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] (?:NCCL|RCCL) INFO "
