@@ -160,8 +160,6 @@ LIBRARY_PATTERNS = (
     ("fabric-manager", re.compile(r"(error code system not yet initialized)")),
     ("no-device", re.compile(r"(error code (?:no CUDA-capable device|invalid device).{0,30})")),
     ("driver-release", re.compile(r"(error code CUDA driver version is insufficient)")),
-    # NVIDIA/gpu-operator issue 544: a fabric manager of another release than the driver
-    ("driver-release", re.compile(r"(driver interface version \S{1,20} do(?:es)?n.t match with driver version \S{1,20})")),
     (
         "fabric-manager",
         re.compile(r"((?:CUDA|Cuda|cuda).{0,40}the operation cannot be performed in the present state)"),
