@@ -42,7 +42,7 @@ _SHARED = "ls of that path on every node: a file system that all nodes mount, or
 """NVIDIA/Megatron-LM issues 907 and 1355: indices of data sets."""
 _PATH = "the path on that line, on every node, within the container"
 _TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
-_DEVX = "docker run --privileged to test it, then --cap-add=IPC_LOCK and the devices of /dev/infiniband; fwctl of the NIC"
+_DEVX = "docker run --privileged to test it, then --cap-add=IPC_LOCK, devices of /dev/infiniband, and fwctl of the NIC"
 _OTHER_RELEASE = "grep libnccl /proc/PID/maps of a rank: its release; the same run with the release before or after it"
 _SWITCHES = "systemctl status nvidia-fabricmanager, and the order of its start; to test it, NCCL_NVLS_ENABLE=0"
 _OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"

@@ -1,4 +1,4 @@
-"""The last lines of a log that states no cause: a start, a phase, or the last exception with a traceback; the lines of a
+"""The last lines of a log that states no cause: a start, a phase, or the last exception with a traceback; lines of a
 collective library after which nothing follows are of a run that hung.
 """
 
@@ -28,7 +28,9 @@ _OF_COMMUNICATOR = re.compile(
 )
 """A line that NCCL or RCCL prints of a communicator that it makes or has made, and that goes on (`src/init.cc`,
 `src/graph/connect.cc`, `src/transport.cc`, `src/enqueue.cc`)."""
-_READY = re.compile(r"\bInit COMPLETE\b|\bLaunch mode \w|\bConnected all (?:rings|trees)\b|\b[0-9]{1,4} coll channels\b")
+_READY = re.compile(
+    r"\bInit COMPLETE\b|\bLaunch mode \w|\bConnected all (?:rings|trees)\b|\b[0-9]{1,4} coll channels\b"
+)
 """What NCCL prints once a rank has its connections (`src/init.cc`, `src/transport/generic.cc`, `src/enqueue.cc`)."""
 _RANK_INIT = re.compile(r"\brank ([0-9]{1,7}) n[rR]anks ([0-9]{1,7}) .{0,160}- Init (START|COMPLETE)\b")
 _MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")
@@ -111,8 +113,8 @@ def _stalled_communicator(lines: list[str]) -> tuple[str, str, int]:
     """The statement of a log that ends with a line of a communicator: `connecting` before its ranks are connected,
     `silent` after that; with the ranks that were initialized, where the lines tell them.
 
-    >>> _stalled_communicator(["NCCL INFO a rank 0 nranks 2 b - Init START", "NCCL INFO a rank 1 nranks 2 b - Init START",
-    ... "NCCL INFO a rank 1 nranks 2 b - Init COMPLETE"])
+    >>> start = "NCCL INFO a rank {} nranks 2 b - Init START"
+    >>> _stalled_communicator([start.format(0), start.format(1), "NCCL INFO a rank 1 nranks 2 b - Init COMPLETE"])
     ('silent', '1 of 2 ranks is initialized, and the log ends; rank 0 is not', 3)
     """
     ready = any(_READY.search(line[:LONGEST]) for line in lines[-MOST_LINES:] if "CCL INFO" in line)
@@ -123,8 +125,8 @@ def _stalled_communicator(lines: list[str]) -> tuple[str, str, int]:
     waiting = sorted({int(found[1]) for found in of_all} - complete)
     shown = f"{shown_line(lines[-1])}, the last line"
     if complete and waiting:
-        shown = f"{len(complete)} of {ranks} ranks {'are' if complete - {min(complete)} else 'is'} initialized, and the log"
-        shown += f" ends; rank {waiting[0]} is not"
+        verb = "are" if len(complete) > 1 else "is"
+        shown = f"{len(complete)} of {ranks} ranks {verb} initialized, and the log ends; rank {waiting[0]} is not"
     return ("silent" if ready else "connecting"), shown, len(lines)
 
 
