@@ -15,7 +15,7 @@ from clusterspec.analysis.consequences import (
 )
 from clusterspec.analysis.device_steps import with_steps_of_devices
 from clusterspec.analysis.explained_causes import with_explained_last
-from clusterspec.analysis.families import families_of_causes
+from clusterspec.analysis.families import SILENT, causes_of_a_silent_end, families_of_causes
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
 from clusterspec.analysis.hangs import (
     SYMPTOMS,
@@ -74,10 +74,12 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
         likeliest = _ordered(run, without_refuted(run, (*_separate_jobs(run), *stops)))
         if all(each.name in SYMPTOMS or is_own_exception(run, each) or is_of_an_end(run, each) for each in likeliest):
-            others = (*explained_symptoms(run, likeliest), *families_of_causes(run), *refused_connections(run))
+            families = families_of_causes(run, but=SILENT)
+            others = (*causes_of_a_silent_end(run), *explained_symptoms(run, likeliest), *families)
+            others = (*others, *refused_connections(run))
             likeliest = _ordered(run, others)
         elif not any(each.is_likely for each in likeliest):
-            likeliest = _ordered(run, (*likeliest, *suggested_causes(run)))
+            likeliest = _ordered(run, (*causes_of_a_silent_end(run), *likeliest, *suggested_causes(run)))
         return likeliest
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]

@@ -42,12 +42,21 @@ _SHARED = "ls of that path on every node: a file system that all nodes mount, or
 """NVIDIA/Megatron-LM issues 907 and 1355: indices of data sets."""
 _PATH = "the path on that line, on every node, within the container"
 _TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
+_DEVX = "docker run --privileged to test it, then --cap-add=IPC_LOCK, devices of /dev/infiniband, and fwctl of the NIC"
+_OTHER_RELEASE = "grep libnccl /proc/PID/maps of a rank: its release; the same run with the release before or after it"
+_SWITCHES = "systemctl status nvidia-fabricmanager, and the order of its start; to test it, NCCL_NVLS_ENABLE=0"
 _OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"
 CONNECTION_CAUSES = (
     ("link-down", "unstable-link", "", "ibstat or ethtool on its host; reseat or replace its cable", STRONG),
     ("port-down", "unstable-link", "", PORT, GIVEN),  # microsoft/mscclpp issue 493
     ("port-waits", "unreachable-peer", ": the port waits for a subnet manager", _MANAGER, STRONG),
     ("imex", "fabric-manager", ", as without a channel of IMEX", _IMEX, STRONG),  # NVIDIA/nvbandwidth issue 39
+    # sgl-project/sglang issue 12533
+    ("no-page", "container-permission", ", as where a container has no right to DevX", _DEVX, GIVEN),
+    ("no-page", "nic-limit", UNSAID, STEP_OF["nic-limit"], GIVEN),
+    ("own-call", "library-release", ", of the library itself, as with a fault of its release", _OTHER_RELEASE, GIVEN),
+    ("own-call", "driver-release", UNSAID, STEP_OF["driver-release"], WEAK),
+    ("multicast-call", "fabric-manager", ", a call for the multicast of the switches", _SWITCHES, STRONG),
     ("device-uar", "invalid-setting", "", _PEER_MAPPING, STRONG),
     ("device-transport", "invalid-setting", ", as without that option of the driver", _PEER_MAPPING, GIVEN),
     ("device-transport", "gpudirect-refused", UNSAID, STEP_OF["gpudirect-refused"], GIVEN),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.service_causes import UNSAID
@@ -35,6 +35,17 @@ SEVERAL_NODES = {
         ("wrong-interface", f"{_ALONE}set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to one interface on all nodes"),
         ("absent-ranks", "the number of ranks that printed this line, against the number that the job waits for"),
     ),
+    "connecting": (
+        ("unreachable-peer", f"{_ALONE}nc -vz and ib_write_bw from every node to the others"),
+        ("wrong-interface", f"{_ALONE}set NCCL_SOCKET_IFNAME and NCCL_IB_HCA to one network on all nodes"),
+        ("absent-ranks", "the number of ranks that printed this line, against the number that the job waits for"),
+    ),
+    "silent": (
+        ("unreachable-peer", f"{_ALONE}ib_write_bw between each pair of NICs; the ports of all ranks open"),
+        ("wrong-interface", f"{_ALONE}set NCCL_SOCKET_IFNAME and NCCL_IB_HCA to one network on all nodes"),
+        ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
+        ("acs", f"{_ALONE}NCCL_NET_GDR_LEVEL=LOC and NCCL_P2P_DISABLE=1 in turn: if one of them runs, it is this"),
+    ),
     "timeout": (
         ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
         ("unreachable-peer", f"{_ALONE}ib_write_bw between the nodes"),
@@ -43,12 +54,14 @@ SEVERAL_NODES = {
 """What a family may be where ranks are on several nodes: cause and the measurement that decides, the likelier first.
 
 Published: NVIDIA/nccl issue 1634 (plugins), pytorch/pytorch issue 23363 and NVIDIA/nccl issue 375 (system calls),
-sgl-project/sglang issue 2658 (start), pytorch/pytorch issue 118369 (timeouts).
+sgl-project/sglang issue 2658 (start), NVIDIA/nccl issues 447 and 719 (silent), pytorch/pytorch issue 118369 (timeouts).
 """
 ONE_NODE = {
     "plugins": (("plugin-missing", "find / -name 'libnccl-net*': the same LD_LIBRARY_PATH for every rank"),),
     "system-call": (("shared-memory", _SHM), ("wrong-interface", _INTERFACE)),
     "start": (("acs", _P2P), ("iommu-translation", _P2P), ("absent-ranks", "ps of the ranks: is each one started?")),
+    "connecting": (("acs", _P2P), ("iommu-translation", _P2P)),
+    "silent": (("acs", _P2P), ("iommu-translation", _P2P)),
     "timeout": (
         ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
         ("acs", _P2P),
@@ -198,15 +211,35 @@ ANYWHERE = {
 """The same wherever ranks are. NCCL, `src/nccl.h.in` and "Troubleshooting": what each result stands for."""
 
 
-def families_of_causes(run: PlacedRun) -> Iterator[Cause]:
-    """Each cause of the families that lines state, with the measurement that tells it from the others."""
+SILENT = ("connecting", "silent")
+"""The families of logs that end with a line of a communicator, without an error."""
+
+
+def families_of_causes(run: PlacedRun, of: Collection[str] = (), but: Collection[str] = ()) -> Iterator[Cause]:
+    """Each cause of the families that lines state, with the measurement that tells it from the others; of some families
+    alone, if they are given (``of``), and not of others (``but``).
+    """
     members = ANYWHERE | (SEVERAL_NODES if run.group.nodes > 1 else ONE_NODE)
     for family, causes in members.items():
+        if family in but or (of and family not in of):
+            continue
         for text, line in run.log_lines(f"family {family}")[:1]:
             evidence = f"line {line} of the log: {text}{UNSAID}"
             for name, following in causes:
                 if name != "ranks-diverge" or not _all_wait_together(run):
                     yield Cause(name, evidence, following.removesuffix("; "), WEAK)
+
+
+_OVER_PCIE = frozenset({"acs", "iommu-translation"})
+"""Causes that traffic over links of accelerators alone does not have."""
+
+
+def causes_of_a_silent_end(run: PlacedRun) -> Iterator[Cause]:
+    """The causes of a run whose log ends with a line of a communicator: nothing tells of an error."""
+    direct = not run.uses_network and run.cluster.scale_up.topology not in {"pcie", "bridge"}
+    for each in families_of_causes(run, of=SILENT):
+        if not direct or each.name not in _OVER_PCIE:
+            yield each
 
 
 def _all_wait_together(run: PlacedRun) -> bool:

@@ -36,6 +36,8 @@ _SLOWS = frozenset(
     }
 )
 """Causes that slow a run and do not stop it."""
+SLOWED = 0.25
+"""The weight of such a cause in a run without a result: below that of every cause that may have stopped it."""
 _INTERFACE = "ip -br addr; set NCCL_SOCKET_IFNAME to the interface that reaches the other nodes, on all of them"
 _GLOO = (
     "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
@@ -63,6 +65,11 @@ _LOOPBACK = re.compile(r"\b(?:127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|localhost)
 _FIRST_RANK = "MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank: an address that the others reach"
 _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
 """A status of a request that was sent again until its retries were used up."""
+_UNDECIDED = re.compile(r"[Rr]etry|RETRY|\b12\b|\[Handshake\] Failed to modify QP")
+"""The same, and a connection that an agent made of several reasons: the peer, its link, or its NIC (sgl-project/sglang
+pulls 27730 and 29127)."""
+_NO_DATA = "No data available"
+"""What libfabric says of a provider that no device of the container fits."""
 _OF_GIDS = (("unreachable-peer", STATED), ("wrong-interface", STRONG), ("invalid-setting", GIVEN))
 """A connection with a GID that the NIC does not have."""
 _UNREAD_GID = re.compile(r"ncclIb|GID is NULL|Invalid gid\[|[Nn]o (?:suitable|usable|valid) GID")
@@ -93,7 +100,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
     yield from causes_of_calls(run)
     stated = (cause for check in checks for cause in check(run) if cause.evidence.startswith("line "))
     for cause in stated:
-        yield replace(cause, weight=min(cause.weight, WEAK)) if cause.name in _SLOWS else cause
+        yield replace(cause, weight=min(cause.weight, SLOWED)) if cause.name in _SLOWS else cause
     for text, line in run.log_lines("network-error")[:1] if run.log_lines("gdr") else ():
         evidence = (
             f"line {line} of the log: {text}, after ranks connected with GPUDirect"  # NVIDIA/nccl-tests issue 252
@@ -241,7 +248,8 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("unreachable")[:1]:
         following = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
         lost = _may_lose_packets(run, text)
-        yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, STRONG if lost else STATED)
+        unsure = lost or _UNDECIDED.search(text) is not None
+        yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, STRONG if unsure else STATED)
         if lost:  # openucx/ucx issue 2346
             evidence = f"line {line} of the log: {text}, as where an Ethernet fabric drops its packets"
             yield Cause("packet-loss", evidence, _DROPPED, GIVEN)
@@ -282,9 +290,13 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
             "ls /dev/infiniband within the container, and ibv_devinfo with its own rdma-core, as new as the driver; "
             "docker run --device=/dev/infiniband --ulimit memlock=-1"
         )
-        yield Cause("wrong-interface", f"line {line} of the log: {text}", following, STATED)
+        refused = _NO_DATA in text or "Unable to open device" in text
+        weight = STRONG if refused else STATED  # ofiwg/libfabric issue 12708
+        yield Cause("wrong-interface", f"line {line} of the log: {text}", following, weight)
         if "Unable to open device" in text:  # NVIDIA/nccl issue 2428: a device that the container may not open
             yield Cause("container-permission", f"line {line} of the log: {text}", following, STRONG)
+        elif refused:
+            yield Cause("container-permission", f"line {line} of the log: {text}{UNSAID}", following, GIVEN)
     for text, line in run.log_lines("mixed-fabrics")[:1]:
         yield Cause("wrong-interface", f"line {line} of the log: {text}", _LAYERS, STATED)
     yield from _unlike_nics(run)

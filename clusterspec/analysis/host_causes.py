@@ -15,6 +15,9 @@ NEARLY_NOTHING = 0.25
 """Share of the expected bandwidth below which a given topology file is a likely cause; clouds give one as a rule."""
 
 
+_DISABLED = "nvidia-smi topo -p2p rw: the reason that the driver gives; in a guest, the clique of its devices"
+
+
 def access_control_causes(run: PlacedRun) -> Iterator[Cause]:
     """Access control services (ACS) in PCIe bridges, which redirect peer-to-peer traffic through the CPU."""
     following = "sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+'; turn ACS off in the firmware or with setpci"
@@ -46,11 +49,17 @@ def access_control_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def peer_access_causes(run: PlacedRun) -> Iterator[Cause]:
+    """Peer access that the environment turns off, that the driver refuses (NCCL, `src/graph/paths.cc`, line 402;
+    NVIDIA/nccl issue 1329), or that the accelerator has not.
+    """
     for text, line in run.log_lines("environment"):
         if text in {"NCCL_P2P_DISABLE 1", "NCCL_P2P_LEVEL LOC", "NCCL_P2P_LEVEL 0"}:
             name, value = text.split()
             following = f"unset {name}, and run again"
             yield Cause("peer-access-off", f"line {line} of the log: {name}={value}", following, STATED)
+    for text, line in () if run.uses_network else run.log_lines("p2p-disabled")[:1]:
+        evidence = f"line {line} of the log: {text}, by the driver"
+        yield Cause("peer-access-off", evidence, _DISABLED, STATED)
     shared = run.log_lines("p2p-host")
     if shared and run.cluster.accelerator.peer_to_peer is False and not run.uses_network:
         evidence = f"line {shared[0][1]} of the log: {shared[0][0]}; {run.cluster.accelerator.name} has no peer access"

@@ -232,6 +232,8 @@ POSSIBLE = (
     ("driver-node", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("flat-shapes", "checkpoint-mismatch", ", as of another number of ranks", service_steps.RESHARD, GIVEN),
     ("flat-shapes", "program-error", UNSAID, _PROGRAM, WEAK),
+    ("hidden-device", "missing-accelerator", ": no access to /dev/kfd", STEP_OF["missing-accelerator"], STRONG),
+    ("hidden-device", "unsupported-accelerator", UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
     ("no-acquire", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], STRONG),
     ("no-acquire", "accelerator-fault", UNSAID, service_steps.HARDWARE, WEAK),
     ("no-acquire", "driver-release", UNSAID, STEP_OF["driver-release"], WEAK),

@@ -32,6 +32,7 @@ SERVICE_CAUSES = (
     ("driver-reset", "program-fault", UNSAID, STEP_OF["program-fault"], GIVEN),
     ("driver-reset", "driver-release", ", as with a firmware that has this fault", service_steps.FIRMWARE, GIVEN),
     ("queue-scheduler", "driver-release", ", as with a firmware of its scheduler", service_steps.FIRMWARE, STRONG),
+    ("access-fault", "program-fault", "", STEP_OF["program-fault"], STRONG),
     ("access-fault", "driver-release", ", as with a firmware or a release of ROCm", service_steps.FIRMWARE, WEAK),
     ("no-healthy-device", "stopped-service", ": its plugin has not started", service_steps.PLUGIN, GIVEN),
     ("no-healthy-device", "accelerator-fault", ", as where it calls them unhealthy", service_steps.HARDWARE, GIVEN),

@@ -132,7 +132,7 @@ FAILURE_PATTERNS = (
     ("no-network", re.compile(r"((?<!\w)No matched device found.{0,60})")),
     ("foreign-nic", re.compile(r"([Nn]o (?:suitable|usable|valid) GID (?:found|index).{0,40}|GID is NULL.{0,60})")),
     # NVSHMEM (`src/modules/transport/ibgda/ibgda.cpp`, `src/host/transport/transport.cpp`)
-    ("no-network", re.compile(r"(cannot allocate mlx5dv_devx_uar)")),
+    ("no-page", re.compile(r"(cannot allocate mlx5dv_devx_uar)")),
     ("no-network", re.compile(r"(non-zero status: [0-9]{1,3} No devices selected)")),
     ("peer-memory", re.compile(r"(device \S{1,40} cannot allocate buffer on the specified memory type)")),
     ("device-uar", re.compile(r"(GPU cannot map UAR of device \S{1,40})")),
@@ -240,6 +240,8 @@ FAILURE_PATTERNS = (
     ("imex", re.compile(r"(cuMem\w{1,40}.{0,80}(?:NOT_PERMITTED|operation not permitted))")),
     ("imex", re.compile(r"((?:NOT_PERMITTED|operation not permitted).{0,80}cuMem\w{1,40})")),
     ("imex", re.compile(r"(Cuda failure (?:800 )?'operation not permitted')")),
+    # NVIDIA/nccl 5067397c, src/include/checks.h: the place of a call that failed
+    ("multicast-call", re.compile(r"(CCL INFO transport/nvls\.cc:[0-9]{1,5} -> 1\b)")),
     ("hardware", re.compile(r"(P2P is disabled between NVLINK connected GPUs [0-9]{1,6} and [0-9]{1,6})")),
     ("hardware", re.compile(r"(\b(?:UCE|HBM MULTI BIT ECC|HCCS LINK|SUSPECT MEM|SUSPECT REMOTE) ERROR\b.{0,60})")),
     ("hardware", _hccl("EI0012")),
@@ -247,7 +249,7 @@ FAILURE_PATTERNS = (
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),
     ("nvml-denied", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
     ("no-device", re.compile(r"(number of (?:visible|available|local) (?:devices|GPUs|NPUs|accelerators) \(0\))")),
-    ("no-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # rocminfo: no access to /dev/kfd
+    ("hidden-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # no access to /dev/kfd
     ("nvml-absent", re.compile(r"(could not load NVML library)")),  # k8s-device-plugin
     ("no-device", re.compile(r"(load library failed: libnvidia-ml.{0,40}|ERROR_LIBRARY_NOT_FOUND)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable device\(s\) is/are busy or unavailable)")),
@@ -304,7 +306,6 @@ FAILURE_PATTERNS = (
         "kernel-fault",
         re.compile(r"CUDA (?:error|failure).{1,40}?(illegal instruction|misaligned address|launch failure)"),
     ),
-    ("kernel-fault", re.compile(r"(Memory access fault by GPU node-.{1,80})")),  # HSA
     ("access-fault", re.compile(r"(Memory access fault by GPU node-.{1,80})")),
     ("throttled", re.compile(r"((?:HW Slowdown|[HS]W Thermal Slowdown|HW Power Brake Slowdown)\s{0,40}: Active)")),
     # errors of the CUDA and HIP runtimes, and of the CUDA driver, by their names (cudaError_t, hipError_t, CUresult)

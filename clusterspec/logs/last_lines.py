@@ -1,4 +1,6 @@
-"""The last lines of a log that states no cause: a start, a phase, or the last exception with a traceback."""
+"""The last lines of a log that states no cause: a start, a phase, or the last exception with a traceback; lines of a
+collective library after which nothing follows are of a run that hung.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.logs.host_lines import is_of_a_host
+from clusterspec.logs.quiet_lines import is_outlived
 from clusterspec.logs.raising_frames import FRAME, MISUSE, family_of_frame
 from clusterspec.logs.text_lines import shown_line
 
@@ -18,6 +21,18 @@ STARTS = (
     r"nitializing (?:ddp|distributed): GLOBAL_RANK|Initializing TorchBackend in DeepSpeed|\bBootstrap ?: Using "
 )
 """The last lines of programs whose ranks wait for one another: SGLang, vLLM, Megatron, Lightning, DeepSpeed, NCCL."""
+_OF_COMMUNICATOR = re.compile(
+    r"\b(?:NCCL|RCCL) INFO (?:Channel [0-9]|Ring [0-9]|Trees? [\[0-9]|Setting affinity|Connected (?:all|to|NVLS)"
+    r"|threadThresholds|Launch mode \w|[0-9]{1,4} coll channels|Using [0-9]{1,4} threads|New proxy|CC Off"
+    r"|\w{0,24} ?comm 0x\w{1,16} .{0,160}- Init (?:START|COMPLETE))"
+)
+"""A line that NCCL or RCCL prints of a communicator that it makes or has made, and that goes on (`src/init.cc`,
+`src/graph/connect.cc`, `src/transport.cc`, `src/enqueue.cc`)."""
+_READY = re.compile(
+    r"\bInit COMPLETE\b|\bLaunch mode \w|\bConnected all (?:rings|trees)\b|\b[0-9]{1,4} coll channels\b"
+)
+"""What NCCL prints once a rank has its connections (`src/init.cc`, `src/transport/generic.cc`, `src/enqueue.cc`)."""
+_RANK_INIT = re.compile(r"\brank ([0-9]{1,7}) n[rR]anks ([0-9]{1,7}) .{0,160}- Init (START|COMPLETE)\b")
 _MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")
 """A rank of PyTorch Lightning, and of how many (`lightning/fabric/utilities/distributed.py`)."""
 PHASES = (
@@ -69,6 +84,9 @@ def cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
     if _START.search(lines[-1][:LONGEST]):
         yield "start", shown_line(lines[-1]), len(lines)
         return
+    if _OF_COMMUNICATOR.search(lines[-1][:LONGEST]) and not any(map(_warns_of_an_error, lines[-MOST_LINES:])):
+        yield _stalled_communicator(lines)
+        return
     at = _last_before_timeouts(lines)
     for family, words in _PHASES:
         if words.search(lines[at - 1][:LONGEST]):
@@ -84,6 +102,32 @@ def cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
     number = next((each for each in _numbers_from_last(lines) if _ASSERTED.search(lines[each - 1][:LONGEST])), 0)
     if number:
         yield "asserted", shown_line(lines[number - 1]), number
+
+
+def _warns_of_an_error(line: str) -> bool:
+    """Whether a line is a warning of a collective library that a run does not outlive."""
+    return "CCL WARN " in line and not is_outlived(line)
+
+
+def _stalled_communicator(lines: list[str]) -> tuple[str, str, int]:
+    """The statement of a log that ends with a line of a communicator: `connecting` before its ranks are connected,
+    `silent` after that; with the ranks that were initialized, where the lines tell them.
+
+    >>> start = "NCCL INFO a rank {} nranks 2 b - Init START"
+    >>> _stalled_communicator([start.format(0), start.format(1), "NCCL INFO a rank 1 nranks 2 b - Init COMPLETE"])
+    ('silent', '1 of 2 ranks is initialized, and the log ends; rank 0 is not', 3)
+    """
+    ready = any(_READY.search(line[:LONGEST]) for line in lines[-MOST_LINES:] if "CCL INFO" in line)
+    told = [found for line in lines[-MOST_LINES:] if "- Init " in line and (found := _RANK_INIT.search(line[:LONGEST]))]
+    ranks = max((int(found[2]) for found in told), default=0)
+    of_all = [found for found in told if int(found[2]) == ranks]
+    complete = {int(found[1]) for found in of_all if found[3] == "COMPLETE"}
+    waiting = sorted({int(found[1]) for found in of_all} - complete)
+    shown = f"{shown_line(lines[-1])}, the last line"
+    if complete and waiting:
+        verb = "are" if len(complete) > 1 else "is"
+        shown = f"{len(complete)} of {ranks} ranks {verb} initialized, and the log ends; rank {waiting[0]} is not"
+    return ("silent" if ready else "connecting"), shown, len(lines)
 
 
 def _last_before_timeouts(lines: list[str]) -> int:

@@ -15,6 +15,11 @@ _AS_WIDE = "|".join(rf"x{width} link at \S{{1,20}} \(capable of .{{1,40}} x{widt
 _RESTING = rf"\bpci [0-9a-f:.]{{7,16}}: .{{1,60}}limited by 2\.5 GT/s PCIe (?:{_AS_WIDE})"
 """What the bus states, before it has a driver, of a link as wide as its ends at its first speed: a device at rest."""
 LIBRARY_PATTERNS = (
+    # NVIDIA/nccl 5067397c, src/include/checks.h: a call that the library itself made. NVIDIA/TensorRT-LLM issue 4238
+    (
+        "own-call",
+        re.compile(r"(\.(?:cc|cu|h):[0-9]{1,5} (?:NCCL|RCCL) WARN (?:Cuda|HIP) failure (?:1 )?'invalid argument')"),
+    ),
     *STATUS_PATTERNS,
     # releases: the head of nccl-tests 2.17 and of RCCL
     ("version-code", re.compile(r"\bnccl-library=([0-9]{5,6})\b")),

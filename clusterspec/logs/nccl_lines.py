@@ -114,11 +114,13 @@ NCCL_PATTERNS = (
     ),
     ("local-interface", re.compile(r"(?:Using interface |Socket ?: Using .{0,200}?)(\S{1,40}:fe80::\S{1,60})")),
     ("p2p-host", re.compile(r"via (SHM/\S{1,40})")),
+    ("p2p-disabled", re.compile(r"(P2P is disabled between connected GPUs [0-9]{1,6} and [0-9]{1,6})")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40}) set by environment to (\S{1,80}?)\.?(?:\s|$)")),
     ("environment", re.compile(r"'((?:NCCL|RCCL)_[A-Z0-9_]{2,40})=([^'\n]{1,80})'")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL)_[A-Z0-9_]{2,40})=['\"]([^'\"\n]{1,80})['\"]")),
     ("environment", re.compile(r"(?<!')\b((?:NCCL|RCCL)_[A-Z0-9_]{2,40})=(?!['\"])(\S{1,80})")),
     ("environment", re.compile(r"\b(FI_[A-Z0-9_]{2,40})=(\S{1,80})")),
+    ("environment", re.compile(r"\b(CUDA_LAUNCH_BLOCKING)['\"]?[=:] ?['\"]?(1)\b")),
 )
 """Names of statements and the patterns of their lines."""
 _OF_A_LIBRARY = r"\S{1,80}:[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] (?:NCCL|RCCL) INFO "

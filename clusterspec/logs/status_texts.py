@@ -52,6 +52,7 @@ RUNTIME_TEXTS = {
         "operation failed due to a previous error during capture",
         "dependency created on uncaptured work in another stream",
         "part or all of the requested memory range is already mapped",
+        "resource already mapped",
         "cannot set while device is active in this process",
         "a kernel launch error has occurred due to cluster misconfiguration",
         "too many resources requested for launch",

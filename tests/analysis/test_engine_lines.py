@@ -80,7 +80,7 @@ def _named(lines: list[str]) -> list[str]:
 
 def test_lost_packets_of_one_nic_toward_many_peers_are_of_its_port() -> None:
     assert _named([_failed("n1", "mlx5_3", peer) for peer in (2, 3, 4)]) == [
-        *("unstable-link", "unreachable-peer", "nic-fault")
+        *("unstable-link", "nic-fault", "unreachable-peer")
     ]
 
 

@@ -120,6 +120,8 @@ def test_every_family_has_members_and_every_member_a_meaning() -> None:
         *OPERATIONS,
         "computed",
         "start",
+        "connecting",
+        "silent",
         "members",
         "plugins",
         "program",
