@@ -269,6 +269,8 @@ def _cost_terms_table(cost: Cost) -> PaperTable:
 
 def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
     used = f", on {cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
+    if cost.accelerators_used and cost.accelerators_used < cost.charged_accelerators:
+        used += f", which carries the cost of {cost.charged_accelerators:,}"
     buying = report.estimate.design.spec.procurement
     if buying is not None and buying.utilization is not None and buying.utilization < 1:
         used += f", at work {percent(buying.utilization)} of the term"
