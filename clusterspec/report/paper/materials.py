@@ -25,6 +25,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.report.paper.facility import energy_text
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Purchase
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion, years_text
 
@@ -36,13 +37,14 @@ def quote_table(purchase: Purchase | None) -> PaperTable | None:
     parts = purchase.parts if purchase else ()
     if not parts:
         return None
+    terms = purchase.terms if purchase is not None else ""
     columns = (
         TableColumn("Part", key="part"),
         TableColumn("Needed", "right", "needed"),
         TableColumn("Quoted", "right", "quoted"),
         TableColumn("Difference", "right", "quoted"),
         TableColumn("Quoted price", "right", "price"),
-        TableColumn("Value missing", "right", "missing"),
+        TableColumn(f"Value missing{terms}", "right", "missing"),
         TableColumn("Remark", key="state"),
     )
     rows = tuple(_quote_row(part, number) for number, part in enumerate(parts))
@@ -165,8 +167,7 @@ def cost_section(report: FullReport) -> Section | None:
     blocks += uncounted_bullets("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
     if not report.tender:
         buying = report.estimate.design.spec.procurement
-        taxes = "taxes other than the stated one" if buying is not None and buying.tax else "taxes"
-        blocks.append(Text(NEVER_COUNTED.format(taxes=taxes)))
+        blocks.append(Text(never_counted_text(buying)))
     over = f"over {years_text(found.years)}" if found.years else "purchase only, without a `procurement.term`"
     dated = f"prices of {found.as_of}" if found.as_of else "prices without a date"
     return Section(
@@ -184,9 +185,18 @@ def _whole_machine(report: FullReport) -> str:
     return " They are of the whole machine: parts in place count as much as those of the quote."
 
 
+def never_counted_text(buying: ProcurementSpec | None) -> str:
+    """What the amounts of a report leave out: of taxes, all but a stated one in the amount of a quote."""
+    if buying is not None and buying.tax and (buying.quote or buying.quoted_total):
+        taxes = f"Only amounts in the terms of the quote include the tax of {percent(buying.tax)} (`procurement.tax`)."
+    else:
+        taxes = "No amount includes a tax (`procurement.tax` states that of a quote)."
+    return f"{taxes} {NEVER_COUNTED}"
+
+
 NEVER_COUNTED = (
-    "No amount of this report includes {taxes}, interest, insurance, staff, buildings, software licenses or a value at "
-    "the end of the term: the spec has no keys for them."
+    "No amount includes interest, insurance, staff, buildings, software licenses or a value at the end of the term: "
+    "the spec has no keys for them."
 )
 
 
