@@ -126,9 +126,9 @@ def test_the_cost_of_the_work_has_a_row_for_each_unit_that_is_known() -> None:
 @pytest.mark.parametrize(
     ("buying", "said"),
     [
-        (None, "No amount includes a tax"),
-        (ProcurementSpec(quoted_total=1000), "No amount includes a tax"),
-        (ProcurementSpec(tax=0.19), "No amount includes a tax"),
+        (None, "No tax is stated, and no amount includes one"),
+        (ProcurementSpec(quoted_total=1000), "No tax is stated, and no amount includes one"),
+        (ProcurementSpec(tax=0.19), "No tax is stated, and no amount includes one"),
         (
             ProcurementSpec(quoted_total=1000, tax=0.19),
             "Only amounts in the terms of the quote include the tax of 19 %",

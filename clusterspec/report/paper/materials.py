@@ -188,9 +188,9 @@ def _whole_machine(report: FullReport) -> str:
 def never_counted_text(buying: ProcurementSpec | None) -> str:
     """What the amounts of a report leave out: of taxes, all but a stated one in the amount of a quote."""
     if buying is not None and buying.tax and (buying.quote or buying.quoted_total):
-        taxes = f"Only amounts in the terms of the quote include the tax of {percent(buying.tax)} (`procurement.tax`)."
+        taxes = f"Only amounts in the terms of the quote include the tax of {percent(buying.tax)}."
     else:
-        taxes = "No amount includes a tax (`procurement.tax` states that of a quote)."
+        taxes = "No tax is stated, and no amount includes one."
     return f"{taxes} {NEVER_COUNTED}"
 
 
