@@ -274,7 +274,7 @@ def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workloa
         targeted = work is not None and work.serving is not None and work.serving.targets
         held = "at which the targets are met" if targeted else "that the engines run at once"
         share = percent(served.offered / most, 2)
-        text = f"the load has {served.offered:,.0f} requests in flight, {share} of the {most:,} {held}"
+        text = f"the load has {plural(round(served.offered), 'request')} in flight, {share} of the {most:,} {held}"
         return Gate("use", GateStatus.OPEN, text, "plan fewer engines, or state the load that the others are for")
     if idle <= IDLE:
         return Gate("use", GateStatus.MET, f"the planned work uses {used:,.0f} of {whole:,} accelerators")

@@ -311,6 +311,13 @@ def test_an_engine_takes_the_longest_request() -> None:
             assert written == ([str(longest)] if longest else unknown), (kind, prompts)
 
 
+def test_an_engine_of_one_accelerator_names_that_one() -> None:
+    for tp, named in ((1, ["accelerator 0", "accelerator 1"]), (2, ["accelerators 0 to 1", "accelerators 2 to 3"])):
+        work = f"workload: {{kind: serve, model: llama-3.1-8b, {SERVING}}}\n"
+        written = exported("vllm", pod(1, rest=f"{work}layout: {{framework: vllm, tp: {tp}}}\n"))
+        assert re.findall(r"node 1, (accelerators? .*)", written)[:2] == named
+
+
 def test_vllm_has_one_command_for_every_node_of_every_replica() -> None:
     serving = f"workload: {{kind: serve, model: deepseek-v3, {SERVING}}}\n"
     wide = exported("vllm", pod(4, rest=f"{serving}layout: {{framework: vllm, tp: 1, attention_dp: 16, ep: 16}}\n"))

@@ -128,7 +128,7 @@ def test_the_cost_of_the_work_has_a_row_for_each_unit_that_is_known() -> None:
     [
         (None, "No tax is stated, and no amount includes one"),
         (ProcurementSpec(quoted_total=1000), "No tax is stated, and no amount includes one"),
-        (ProcurementSpec(tax=0.19), "No tax is stated, and no amount includes one"),
+        (ProcurementSpec(tax=0.19), "No amount includes the tax of 19 %, which is that of a quote"),
         (
             ProcurementSpec(quoted_total=1000, tax=0.19),
             "Only amounts in the terms of the quote include the tax of 19 %",

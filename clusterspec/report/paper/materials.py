@@ -187,10 +187,12 @@ def _whole_machine(report: FullReport) -> str:
 
 def never_counted_text(buying: ProcurementSpec | None) -> str:
     """What the amounts of a report leave out: of taxes, all but a stated one in the amount of a quote."""
-    if buying is not None and buying.tax and (buying.quote or buying.quoted_total):
+    if buying is None or not buying.tax:
+        taxes = "No tax is stated, and no amount includes one."
+    elif buying.quote or buying.quoted_total:
         taxes = f"Only amounts in the terms of the quote include the tax of {percent(buying.tax)}."
     else:
-        taxes = "No tax is stated, and no amount includes one."
+        taxes = f"No amount includes the tax of {percent(buying.tax)}, which is that of a quote."
     return f"{taxes} {NEVER_COUNTED}"
 
 
