@@ -232,7 +232,7 @@ class SimulatedEngine:
         """Start as many steps as no request ends in, and as the free cache allows."""
         gained, grows, held = self.tables.gained, not self.limits.whole, self.limits.tokens
         most = inf
-        for rank in self.ranks:  # thousands of ranks for each step: every call counts
+        for rank in self.ranks:
             if not rank.count:
                 continue
             while grows and rank.count > 1 and rank.used + rank.count * gained > held:
