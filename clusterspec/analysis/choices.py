@@ -155,15 +155,13 @@ def _choice_of_report(report: FullReport, name: str, kind: str) -> Choice | None
     )
 
 
+def _token_cost(found: Cost | None) -> float | None:
+    """The cost of a million tokens."""
+    return found.per_million_tokens.value if found is not None and found.per_million_tokens is not None else None
+
+
 def _exceeds_budget(amount: Money, buying: ProcurementSpec | None) -> bool:
     return bool(buying and buying.budget is not None and amount.low > float(buying.budget))
-
-
-def _token_cost(found: Cost | None) -> float | None:
-    """The cost of a million tokens that carry the whole machine, with the accelerators that have no work."""
-    if found is None or found.per_million_tokens is None or not found.accelerators_used:
-        return None
-    return found.per_million_tokens.value * found.accelerators / found.accelerators_used
 
 
 def _rent_term(found: Cost | None, buying: ProcurementSpec | None) -> str:

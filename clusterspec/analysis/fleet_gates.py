@@ -9,19 +9,19 @@ from clusterspec.analysis.full_report import purchase_report
 from clusterspec.analysis.gates import (
     CONDITIONS,
     DESIGN_ASKS,
-    budget_gate,
     checked_gate,
     design_gate,
     findings_of_design,
+    in_terms_of_quote,
     is_rented,
-    quote_gate,
 )
+from clusterspec.analysis.gates_of_quote import budget_gate, quote_gate
 from clusterspec.analysis.purchase_dates import term_gate
 from clusterspec.analysis.risks import IDLE, idle_value, largest_risks, lightly_loaded, risks_of_purchase
 from clusterspec.cost.nameplates import machine_watts
 from clusterspec.finding import Severity
 from clusterspec.money import Money
-from clusterspec.procurement.amounts import quoted_total, rounded_text
+from clusterspec.procurement.amounts import quoted_total, rounded_text, terms_text
 from clusterspec.procurement.bill import Bill, may_have_fixed_ends
 from clusterspec.procurement.offered import lines_of_pools
 from clusterspec.procurement.quotes import (
@@ -29,6 +29,7 @@ from clusterspec.procurement.quotes import (
     QuotedPart,
     joined_bill,
     needed_parts,
+    parts_with_terms,
     quoted_parts_of_pools,
     with_included_parts,
     without_fabric,
@@ -83,17 +84,18 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
         pool.design is not None and may_have_fixed_ends(pool.design) for pool in parts.fleet.pools.values()
     )
     found = quoted_parts_of_pools(of_quote, buying.quote or (), parts.study.settings.catalog)
-    quoted_of_pools = with_included_parts(found, fixed_ends=fixed_ends)
+    quoted_of_pools = parts_with_terms(with_included_parts(found, fixed_ends=fixed_ends), buying)
     quoted = quoted_total(buying, bill.currency)
-    expected = _known_sum([one.expected for name, one in bought.items() if name in of_quote])
+    of_pools = _known_sum([one.expected for name, one in bought.items() if name in of_quote])
+    expected = in_terms_of_quote(of_pools, quoted, buying)
     rents = all(_is_rented(one) for one in machines.values())
     unused = _unused_rent(buying, report, machines)
     gates = [
         _design_gate(report),
         _joined_gate("prices", bought),
-        quote_gate(quoted_of_pools, quoted, expected, rents=rents),
+        (quote := quote_gate(quoted_of_pools, buying, (quoted, expected), report.findings, rents=rents)),
         _use_gate(report, machines),
-        budget_gate(buying, (quoted, expected), quoted_of_pools, bill.currency),
+        budget_gate(buying, (quoted, expected), quoted_of_pools, bill.currency, quote),
         _power_gate(parts, bought),
         term_gate(buying, unused, ""),
         *(_joined_gate(name, bought) for name in OF_POOLS[1:]),
@@ -104,6 +106,7 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
         expected=expected,
         gates=tuple(checked_gate(gate, report.findings, buying) for gate in gates),
         parts=quoted_of_pools,
+        terms=terms_text(buying) if quoted or quoted_of_pools else "",
         risks=tuple(largest_risks(_risks(parts, report, machines, (bill, quoted_of_pools, unused)))),
         days=next((one.days for one in bought.values() if one.days), ()),
     )
@@ -275,4 +278,4 @@ def _risks(
 
 
 OF_RUN = frozenset({"interruptions", "checkpoint pauses", "slower steps"})
-OF_BILL = frozenset({"prices", "parts without a quote"})
+OF_BILL = frozenset({"prices", "parts without a quote", "sum of the quote", "lines of the quote"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clusterspec.analysis.gates_of_quote import budget_gate, quote_gate
 from clusterspec.analysis.purchase_dates import (
     delivery_gate,
     purchase_days,
@@ -18,23 +19,21 @@ from clusterspec.analysis.risks import (
     largest_risks,
     lightly_loaded,
     risks_of_purchase,
-    whole_units,
 )
 from clusterspec.analysis.verdict import ALL_EQUIPMENT, verdict
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
-from clusterspec.procurement.amounts import quoted_total, rounded_text
-from clusterspec.procurement.bill import Bill, kind_words, may_have_fixed_ends
+from clusterspec.procurement.amounts import amount_with_terms, quoted_total, rounded_text, terms_text
+from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.cost import Cost
-from clusterspec.procurement.offered import offered_lines
-from clusterspec.procurement.quotes import QuotedPart, quoted_parts, with_included_parts, without_fabric
 from clusterspec.quantity import YEAR
 from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, VerdictStatus
-from clusterspec.rules.knowledge.quoted_fabric import is_quoted_without_fabric
+from clusterspec.rules.knowledge.quoted_fabric import parts_of_quote
+from clusterspec.rules.knowledge.warranties import MONTH, covered_time, is_covered_by_price
 from clusterspec.spec.model import ProcurementSpec, Spec
 from clusterspec.units import display, percent, plural, term_text, years_text
 
@@ -85,6 +84,19 @@ RULES_OF_GATES = {
     "acceptance": ("payment-before-acceptance", "procurement-without-acceptance"),
 }
 """Rules that report on the subject of another gate than the design; their findings count at that gate only."""
+RESTATED = frozenset(
+    {
+        *(
+            "delivery-misses-date",
+            "fleet-over-budget",
+            "fleet-over-power-budget",
+            "fleet-quote-off-bill",
+            "over-budget",
+        ),
+        *("power-over-budget", "quote-off-bill", "rack-over-power-limit", "row-over-power-limit"),
+    }
+)
+"""Rules whose errors a gate that fails states in its own words."""
 MISSING_INPUTS = "incomplete-cost-inputs"
 """The rule whose notes keep a gate open where they say that the cost leaves energy out."""
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
@@ -112,21 +124,18 @@ def purchase_decision(report: FullReport, remarks: str) -> Purchase | None:
     if cluster is None or cost is None:
         return None
     buying = spec.procurement or ProcurementSpec()
-    lines = [*offered_lines(buying.quote or (), cluster)]
-    asked = without_fabric(bill) if is_quoted_without_fabric(design, cluster, lines) else bill
-    parts = with_included_parts(
-        quoted_parts(asked, buying.quote or (), cluster, remarks), fixed_ends=may_have_fixed_ends(design)
-    )
+    parts = parts_of_quote(design, cluster, bill, remarks)
+    findings = report.estimate.findings
     quoted = quoted_total(buying, bill.currency)
-    expected = expected_amount(cost, bill)
+    expected = in_terms_of_quote(expected_amount(cost, bill), quoted, buying)
     rents = is_rented(cost, cluster)
     unused = unused_rent(report, expected) if rents else None
     gates = (
         design_gate(report.estimate),
         _price_gate(bill, cost, rents=rents),
-        quote_gate(parts, quoted, expected, rents=rents),
+        (quote := quote_gate(parts, buying, (quoted, expected), findings, rents=rents)),
         _use_gate(cost, bill, report.estimate.plan.serving, design.workload),
-        budget_gate(buying, (quoted, expected), parts, bill.currency),
+        budget_gate(buying, (quoted, expected), parts, bill.currency, quote),
         _power_gate(report.areas, cost, cluster),
         term_gate(buying, unused, run_text(report)),
         sold_gate(delivery_gate(spec, report.today, rents=rents), cluster),
@@ -138,8 +147,9 @@ def purchase_decision(report: FullReport, remarks: str) -> Purchase | None:
         amount=amount,
         basis=basis if amount else "",
         expected=expected,
-        gates=tuple(checked_gate(gate, report.estimate.findings, buying) for gate in gates),
+        gates=tuple(checked_gate(gate, findings, buying) for gate in gates),
         parts=parts,
+        terms=terms_text(buying) if quoted or parts else "",
         risks=tuple(largest_risks(risks_of_purchase(report, cost, parts, unused))),
         days=() if rents else tuple(purchase_days(report)),
     )
@@ -151,6 +161,11 @@ def expected_amount(cost: Cost, bill: Bill) -> Money | None:
     if rent is None:
         return bill.total
     return Money(*rent.ends, cost.currency)
+
+
+def in_terms_of_quote(expected: Money | None, quoted: Money | None, buying: ProcurementSpec) -> Money | None:
+    """The cost of the design less the discount and with the tax of the quote, if there is one to compare it with."""
+    return expected if expected is None or quoted is None else amount_with_terms(expected, buying)
 
 
 def is_rented(cost: Cost, cluster: Cluster) -> bool:
@@ -184,8 +199,18 @@ def checked_gate(gate: Gate, findings: Sequence[Finding], buying: ProcurementSpe
     found = [one for one in findings if one.rule in RULES_OF_GATES.get(gate.gate, ())]
     counted = [one for one in found if one.severity is not Severity.NOTE or _leaves_energy_out(one, buying)]
     worst = min(counted, key=lambda one: one.severity.rank, default=None)
-    if worst is None or gate.status is GateStatus.FAILED:
+    if worst is None:
         return gate
+    if gate.status is GateStatus.FAILED:
+        others = [one for one in counted if one.severity is Severity.ERROR and one.rule not in RESTATED]
+        texts, asks = (
+            dict.fromkeys((first, *rest))
+            for first, rest in (
+                (gate.text, [one.message for one in others]),
+                (gate.ask, [one.help for one in others if one.help]),
+            )
+        )
+        return Gate(gate.gate, gate.status, "; ".join(texts), "; ".join(asks))
     if worst.severity is Severity.ERROR:
         return Gate(gate.gate, GateStatus.FAILED, worst.message, worst.help or gate.ask)
     return gate if gate.status is GateStatus.OPEN else Gate(gate.gate, GateStatus.OPEN, worst.message, worst.help or "")
@@ -235,41 +260,6 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
     )
 
 
-def quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: Money | None, *, rents: bool) -> Gate:
-    if not parts:
-        if rents and quoted is None:
-            return Gate("quote", GateStatus.NOT_NEEDED, "rented")
-        return Gate(
-            "quote",
-            GateStatus.OPEN,
-            "no quote is entered (`procurement.quote`)",
-            "ask suppliers to fill in the price sheet",
-        )
-    lacking = [part for part in parts if part.has_too_few]
-    if lacking:
-        ask = "ask the supplier for these lines"
-        return Gate("quote", GateStatus.FAILED, f"the quote lacks {_lacking_text(lacking)}", ask)
-    if any(part.state == "in place" for part in parts):
-        text = "the quote extends a machine; by the description its other parts are in place, and are not compared"
-        return Gate("quote", GateStatus.OPEN, text, "compare the quote with the bill before and after")
-    open_ = [kind_words(part.kind) for part in parts if part.state in {"no quantity", "elsewhere"}]
-    if open_:
-        text = f"no quantity, or no line, for {', '.join(dict.fromkeys(open_))}"
-        return Gate("quote", GateStatus.OPEN, text, "ask who delivers them, and how many")
-    beside = f"; the design costs {whole_units(expected)} at the prices of the spec" if expected and quoted else ""
-    return Gate("quote", GateStatus.MET, f"each part that the design needs is quoted{beside}")
-
-
-def _lacking_text(lacking: list[QuotedPart]) -> str:
-    """The units that a quote lacks, with their value where a price is known."""
-    texts = []
-    for part in lacking:
-        units = (part.needed or 0) - (part.quoted or 0.0)
-        value = f" ({rounded_text(part.missing)})" if part.missing else ""
-        texts.append(f"{units:,.0f} × {kind_words(part.kind)}{value}")
-    return ", ".join(texts)
-
-
 def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workload | None) -> Gate:
     used, whole = cost.accelerators_used, cost.accelerators
     if used is None:
@@ -284,7 +274,7 @@ def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workloa
         targeted = work is not None and work.serving is not None and work.serving.targets
         held = "at which the targets are met" if targeted else "that the engines run at once"
         share = percent(served.offered / most, 2)
-        text = f"the load has {served.offered:,.0f} requests in flight, {share} of the {most:,} {held}"
+        text = f"the load has {plural(round(served.offered), 'request')} in flight, {share} of the {most:,} {held}"
         return Gate("use", GateStatus.OPEN, text, "plan fewer engines, or state the load that the others are for")
     if idle <= IDLE:
         return Gate("use", GateStatus.MET, f"the planned work uses {used:,.0f} of {whole:,} accelerators")
@@ -296,31 +286,6 @@ def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workloa
         f"{whole - used:,.0f} of {whole:,} accelerators ({percent(idle, 2)}{worth}) have no work",
         "name their work, or buy fewer",
     )
-
-
-def budget_gate(
-    buying: ProcurementSpec,
-    amounts: tuple[Money | None, Money | None],
-    parts: tuple[QuotedPart, ...],
-    currency: str,
-) -> Gate:
-    """``amounts`` are the quoted and the expected amount; missing items of a quote are an additional cost."""
-    if buying.budget is None:
-        return Gate("budget", GateStatus.NOT_NEEDED, "no budget is stated")
-    quoted, expected = amounts
-    limit, amount = Money.of(float(buying.budget), currency), quoted or expected
-    if amount is None:
-        return Gate("budget", GateStatus.OPEN, f"{limit}, and nothing has a price", "ask for prices")
-    said = f"{amount if quoted else whole_units(amount)}"
-    if missing := [part.missing for part in parts if quoted is not None and part.missing]:
-        lacking = Money.total(missing)
-        amount = Money.total([amount, lacking])
-        said = f"{rounded_text(amount)}, with {rounded_text(lacking)} for parts without a quote,"
-    if amount.low > limit.high:
-        return Gate("budget", GateStatus.FAILED, f"{said} exceeds the budget of {limit}", "raise it, or buy less")
-    status = GateStatus.OPEN if amount.high > limit.high else GateStatus.MET
-    ask = "" if status is GateStatus.MET else "have the upper price excluded"
-    return Gate("budget", status, f"{said} of {limit}", ask)
 
 
 def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
@@ -354,14 +319,26 @@ def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
 def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
     if rents:
         return Gate("warranty", GateStatus.NOT_NEEDED, "rented")
-    if buying.warranty is None:
+    covered, stated = covered_time(buying), _warranty_text(buying)
+    if buying.term is not None and is_covered_by_price(buying):
+        term = term_text(buying.term.value)
+        return Gate(
+            "warranty", GateStatus.MET, f"{stated or 'none stated'}; the price of support covers the term of {term}"
+        )
+    if covered is None:
         return Gate("warranty", GateStatus.OPEN, "not stated (`procurement.warranty`)", "ask for one over the term")
-    warranty = term_text(buying.warranty.value)
-    if buying.term is not None and buying.warranty.value < buying.term.value:
-        short = (buying.term.value - buying.warranty.value) / YEAR
-        text = f"{warranty}, {years_text(short)} less than the term of {term_text(buying.term.value)}"
+    if buying.term is not None and (short := buying.term.value - covered) > MONTH:
+        text = f"{stated}, {years_text(short / YEAR)} less than the term of {term_text(buying.term.value)}"
         return Gate("warranty", GateStatus.OPEN, text, "ask for the price of the missing years")
-    return Gate("warranty", GateStatus.MET, warranty)
+    return Gate("warranty", GateStatus.MET, stated)
+
+
+def _warranty_text(buying: ProcurementSpec) -> str:
+    """The warranty, and the support beside it, by their lengths; empty if neither is stated."""
+    support = buying.support.term if buying.support is not None else None
+    texts = [term_text(buying.warranty.value)] if buying.warranty is not None else []
+    texts += [f"support of {term_text(support.value)}"] if support is not None else []
+    return " and ".join(texts)
 
 
 def _acceptance_gate(spec: Spec, *, rents: bool) -> Gate:

@@ -235,6 +235,8 @@ def _alternative_values(design: Design, key: str, value: Any) -> list[Any]:
         return [(Quantity(1 + STEP, "1", f"{1 + STEP:g}:1"),)]
     if key == "layout.order":
         return [DP_LAST] if tuple(value) != DP_LAST else []
+    if key == "layout.software_year":
+        return list(range(_earliest_software(design), int(value)))
     numbers = _alternative_numbers(key, value) if isinstance(value, int | float) else []
     kind = _schema_node(key).get("x-quantity")
     unit = KINDS[kind].unit if kind in KINDS else ""
@@ -260,12 +262,24 @@ def other_choices(design: Design, key: str, value: str) -> list[str]:
 
 
 def _alternative_numbers(key: str, value: float) -> list[Any]:
-    """Alternative numbers: earlier software, twice a degree, `STEP` up and down otherwise."""
-    if key == "layout.software_year":
-        return list(range(EARLIEST_SOFTWARE, int(value)))
+    """Alternative numbers: twice a degree, `STEP` up and down otherwise."""
     if key in DEGREES:
         return [2 * value]
     return [value * (1 - STEP), value * (1 + STEP)] if isinstance(value, float) else []
+
+
+def _earliest_software(design: Design) -> int:
+    """The first year in which software of a design can be from: that of its accelerator, and of the first generation or
+    release of its framework that the catalog has.
+    """
+    cluster, layout, catalog = design.cluster, design.layout, design.catalog
+    years = [EARLIEST_SOFTWARE, (cluster.accelerator.year if cluster else None) or EARLIEST_SOFTWARE]
+    if layout is not None and layout.framework and catalog is not None:
+        names = (name.rpartition("-") for name in catalog.ids("stack"))
+        known = [int(year) for family, _, year in names if family == layout.framework and year.isdigit()]
+        known += [year for year in layout.capabilities.framework.releases.values() if year is not None]
+        years += [min(known)] if known else []
+    return max(years)
 
 
 def choices_of(key: str) -> tuple[Any, ...]:

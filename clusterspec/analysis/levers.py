@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 from clusterspec.catalog import Catalog
-from clusterspec.cluster.model import Design
+from clusterspec.cluster.model import Design, Workload
 from clusterspec.cluster.variation import Changes
 from clusterspec.quantity import Direction, Quantity
 from clusterspec.records import dataclass, replace
@@ -25,7 +25,8 @@ class Lever:
     down on the same layout, -1 if it never speeds one up. ``whole`` values are counts, which divisibility makes
     uneven: they are scanned instead of bisected. Of a count with ``every`` any number can be bought. ``removed``
     are keys that would contradict a new value. ``written`` returns the value of the key in a spec. ``grown_from``
-    is the cluster's number of nodes where the job uses fewer: more than these are bought.
+    is the cluster's number of nodes where the job uses fewer: more than these are bought. ``most`` is the largest value
+    that the design takes, such as the context of its model.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Lever:
     every: bool = False
     removed: tuple[Path, ...] = ()
     grown_from: float = inf
+    most: float = inf
     spread: Callable[[float], Changes] | None = None
     """Where the value is a sum of several keys, the changes that divide it between them."""
 
@@ -276,6 +278,8 @@ def lever_of(name: str, design: Design) -> Lever:
     has; of reinforcement learning, that of all its roles on all machines, divided as in the spec.
     """
     lever, cluster, layout = LEVERS[name], design.cluster, design.layout
+    if name == "input_tokens" and design.workload is not None:
+        return replace(lever, most=_longest_prompt(design.workload))
     if name == "nodes" and design.workload is not None and design.workload.rl is not None:
         from clusterspec.analysis.rl_splits import keys_of_nodes, nodes_of_job, rollout_nodes_in_proportion
 
@@ -290,6 +294,12 @@ def lever_of(name: str, design: Design) -> Lever:
         return lever
     used, path = float(layout.nodes), ("layout", "nodes")
     return replace(lever, path=path, value=lambda _: used, removed=(("layout", "dp"),), grown_from=float(cluster.nodes))
+
+
+def _longest_prompt(work: Workload) -> float:
+    """The tokens of a prompt with which a mean answer fills the context of the model; infinite if that is unknown."""
+    context, answer = work.model.max_sequence_length, work.serving.output_tokens if work.serving else 0
+    return float(max(1, context - answer)) if context else inf
 
 
 WORDS: Mapping[str, tuple[Path, tuple[object, ...], Callable[[Design], object]]] = {

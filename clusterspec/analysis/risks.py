@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.money import Money
-from clusterspec.procurement.amounts import rounded_text
+from clusterspec.procurement.amounts import amount_with_terms, line_price, rounded_text, terms_text, total_of_lines
 from clusterspec.procurement.bill import Bill, kind_words
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
@@ -14,10 +14,16 @@ from clusterspec.quantity import DAY
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Reliability
 from clusterspec.results.verdict import Risk
+from clusterspec.rules.words import name_of_part
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent
 
 IDLE = 0.05
 """Unplanned share of accelerators that counts as a normal scheduling reserve."""
+
+ROUNDED_CENTS = 1.0
+"""A difference of sums up to which they are rounded."""
 
 LEAST_DELAY = 0.005
 """Share of a run below which no delay by failures is listed as a risk."""
@@ -57,9 +63,12 @@ def risks_of_purchase(
             if "–" in (text := rounded_text(total))
             else f"more or less than {text} of the bill",
         )
+    buying = plan.design.spec.procurement or ProcurementSpec()
     missing = [part.missing for part in parts if part.missing is not None]
     if missing:
-        yield Risk("parts without a quote", None, Money.total(missing).middle, _unquoted_text(parts))
+        text = f"{_unquoted_text(parts)}{terms_text(buying)}"
+        yield Risk("parts without a quote", None, Money.total(missing).middle, text)
+    yield from _risks_of_sums(buying, bill.currency) if parts else ()
     if unused is not None:
         yield unused
     used = cost.accelerators_used
@@ -82,6 +91,30 @@ def _delays(kept: Reliability, run: float, price: Callable[[float], Money | None
     for name, share, text in (("interruptions", failing, often), ("checkpoint pauses", saving, pauses)):
         if share > LEAST_DELAY:
             yield Risk(name, share * run, price(share * run), text)
+
+
+def _risks_of_sums(buying: ProcurementSpec, currency: str) -> Iterator[Risk]:
+    """What a quote may cost more than it says: its lines against its total, and the price of a line against its
+    quantity at its unit price."""
+    lines, total = total_of_lines(buying), buying.quoted_total
+    prices = [(line, line_price(line)) for line in buying.quote or ()]
+    if lines is not None and total is not None and all(price is not None for _, price in prices):
+        off = Money.of(abs(lines - total), currency)
+        if off.low > ROUNDED_CENTS:
+            sums = [rounded_text(Money.of(float(each), currency)) for each in (lines, total)]
+            text = f"the lines sum to {sums[0]}{terms_text(buying)}, and the quoted total is {sums[1]}"
+            yield Risk("sum of the quote", None, off, text)
+    wrong = [
+        (line.part or "a line", abs(price - line.quantity * line.unit_price))
+        for line, price in prices
+        if price is not None and line.quantity is not None and line.unit_price is not None
+    ]
+    wrong = [(part, off) for part, off in wrong if off > ROUNDED_CENTS]
+    if wrong:
+        money = amount_with_terms(Money.of(sum_of(off for _, off in wrong), currency), buying)
+        names = ", ".join(dict.fromkeys(name_of_part(part) for part, _ in wrong))
+        text = f"the price of {names} is not quantity × unit price{terms_text(buying)}"
+        yield Risk("lines of the quote", None, money, text)
 
 
 def _unquoted_text(parts: tuple[QuotedPart, ...]) -> str:

@@ -24,8 +24,6 @@ from clusterspec.analysis.studied import (
 )
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines
-from clusterspec.cluster.variation import with_values
-from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.cost.serving.targets import meets_targets
 from clusterspec.records import replace
@@ -71,8 +69,10 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
     most = memory.value * (1 - (options.min_headroom or 0.0)) if memory else inf
     pins, surely = Pins(options.pins), options.min_headroom is None
     whole = not options.best_only
+    shared = objective == "cost" and searched.design.shares_machine  # a job of a fleet carries the nodes that it has
+    order = "tokens_per_accelerator" if shared else objective
     found = run_search(
-        job, pins, most, objective=objective, top=options.top, progress=progress, surely=surely, with_front=whole
+        job, pins, most, objective=order, top=options.top, progress=progress, surely=surely, with_front=whole
     )
     studied = Studied(searched)
     picks = _picked_plans(studied, job, found.best, options.top)
@@ -338,7 +338,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
         memory_range=study.plan.memory_range,
         fits=study.plan.fits,
         surely_fits=study.plan.surely_fits,
-        cost=_cost_per_million_tokens(studied, design, study.plan),
+        cost=studied.cost(design, study.plan),
         errors=tuple(sorted(errors_of(study))),
         serving=(serving_json(times, design.workload.serving) or {}) | more,
     )
@@ -351,11 +351,3 @@ def _idle_accelerator_count(design: Design) -> int:
         return 0
     nodes = cluster.nodes_of_ranks(layout.ranks)
     return (nodes * cluster.ranks_per_node - layout.ranks) // cluster.ranks_per_accelerator
-
-
-def _cost_per_million_tokens(studied: Studied, design: Design, plan: Plan) -> float | None:
-    """The cost of a million output tokens if only the nodes of the plan are bought; None without prices."""
-    if design.cluster is None or design.layout is None:
-        return None
-    bought = with_values(design, {("cluster", "nodes"): min(design.cluster.nodes, design.layout.nodes)})
-    return studied.cost(bought, replace(plan, design=bought))

@@ -128,7 +128,8 @@ class _Seeker:
         """
         steps = self.lever.steps
         ends: tuple[float, ...] = () if self.lever.is_hardware else (max(steps[0] / SPAN, 1.0), steps[-1] * SPAN)
-        tried = sorted({*ends, *steps, present}, reverse=self.lever.better < 0)
+        within = {min(value, self.lever.most) for value in (*ends, *steps)}
+        tried = sorted({*within, present}, reverse=self.lever.better < 0)
         met = next((index for index, value in enumerate(tried) if self.holds(value)), None)
         if not met:
             return None if met is None else tried[0]

@@ -105,13 +105,13 @@ def _request_areas(plan: Plan) -> Iterator[Area]:
 
     load = work.serving
     for result in target_results(found, load):
-        target, seconds, span, _ = result
+        target, seconds = result.target, result.seconds
         what = f"{QUANTITIES[target.quantity]}, percentile {target.percentile:g}"
         judged = _limited_area(AREAS[target.quantity], what, seconds, target.seconds, unit="s")
         if result.missed_in_queue:
             judged = replace(judged, state="bad", note="the queue grows without end")
-        elif judged.state == "good" and span[1] > target.seconds:
-            judged = replace(judged, state="tight", note=f"up to {display(span[1], 's')} within its range")
+        elif judged.state == "good" and (high := result.range[1]) > target.seconds:
+            judged = replace(judged, state="tight", note=f"up to {display(high, 's')} within its range")
         yield judged
     if load.load != "offline":
         yield _limited_area("cache", "requests in flight", found.offered, found.places, unit=REQUESTS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, product
 
@@ -16,6 +16,7 @@ from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass
 from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES as LOSSY
+from clusterspec.source import Path
 from clusterspec.studies import Settings, Study, study_text
 
 DEGREES = (1, 2, 4, 8, 16, 32, 64)
@@ -34,9 +35,21 @@ OUTPUT_TOKENS = 256
 """Tokens of a usual request; prompt and output together fit in the context of the model."""
 COMMENTS = 32
 """The column of comments."""
-UNSOUND = (100, 0.0)
+UNSOUND = (100, 0, 0.0)
 """The rank of a spec with an error, see `_spec_rank`."""
-FLAWLESS = (0, 0.0)
+FLAWLESS = (0, 0, 0.0)
+MOST_ADVISED = 3
+"""Times that a spec is changed as its check advises: a stated key may be followed by advice on its value."""
+UNEVEN = "layers-indivisible-by-pp"
+"""The rule that asks for the layers of each stage, which it does not list where there are many."""
+MOST_BETTERED = 100
+"""Layouts that are tried after the first one without a warning, for one without a note about the layout."""
+ADVISED = (
+    ("cluster", "scale_out", "placement"),
+    ("cluster", "scale_out", "collective_plugin"),
+    ("layout", "stage_layers"),
+)
+"""Keys that a template states as the check advises where it misses them."""
 MOST_TRIED = 1000
 """Layouts that are tried; an estimate takes a millisecond."""
 MOST_NAMED = 16
@@ -47,6 +60,8 @@ INHERENT = {
     "shared-nic": "the NICs that the platform has",
 }
 """Warnings about the platform itself, which no layout avoids, with the reason that the template states in a waiver."""
+KEEPING = frozenset({"tp-over-latent-attention"})
+"""Rules whose notes on a small load advise to keep the layout."""
 MOST_OF_NODES = 400
 """Maximum number of layouts tried for one number of nodes."""
 
@@ -65,12 +80,18 @@ class Attempt:
 
     @property
     def global_batch(self) -> int:
-        """Sequences that divide over the data-parallel ranks, 256 or more and eight or more per node."""
+        """Sequences that divide over the data-parallel ranks, 256 or more, eight or more per node, and so many that the
+        bubble of the pipeline is a tenth of the step at most: (pp - 1) / (micro-batches + pp - 1).
+        """
         copies = max(self.ranks // (self.tp * self.pp), 1)
-        return -(-max(256, self.nodes * 8) // copies) * copies
+        least = max(256, self.nodes * 8, 9 * (self.pp - 1) * copies)
+        return -(-least // copies) * copies
 
-    def text(self, platform: Platform, model: Model, kind: str, framework: str) -> str:
-        """The commented spec."""
+    def text(
+        self, platform: Platform, model: Model, kind: str, framework: str, advised: Mapping[Path, str] | None = None
+    ) -> str:
+        """The commented spec; ``advised`` are the values of `ADVISED` keys."""
+        advised = advised or {}
         length = min(model.max_sequence_length or 8192, 8192)
         training = f"""\
   sequence_length: {length}  # tokens
@@ -92,6 +113,8 @@ class Attempt:
             layout += f"  pp: {self.pp}  # pipeline stages\n"
         if self.ep > 1:
             layout += f"  ep: {self.ep}  # ranks that the experts of a layer lie on\n"
+        if (stages := advised.get(("layout", "stage_layers"))) is not None:
+            layout += f"  stage_layers: {stages}\n"
         if kind == "train":
             layout += "  micro_batch: 1  # sequences\n"
             layout += f"  recompute: {self.recompute}  # none, selective or full\n"
@@ -105,7 +128,7 @@ name: {platform.id}-{model.id}
 cluster:
   platform: {platform.id}  # fills every key of the cluster that is not given here
   nodes: {self.nodes}  # nodes that do work; `spare_nodes` come on top
-{_flow_control_text(platform)}
+{_scale_out_text(platform, advised)}
 workload:
   model: {model.id}  # {published or "a catalog entry, or a mapping that describes the model"}
 {training if kind == "train" else serving}
@@ -113,15 +136,13 @@ layout:
 {layout}""")
 
 
-def _flow_control_text(platform: Platform) -> str:
-    """The flow control of a RoCE fabric, where the provider of the platform does not state it."""
+def _scale_out_text(platform: Platform, advised: Mapping[Path, str]) -> str:
+    """The flow control of a RoCE fabric, where the provider of the platform does not state it, and what is advised."""
+    lines = [f"    {path[-1]}: {value}\n" for path, value in advised.items() if path[:2] == ("cluster", "scale_out")]
     stated = platform.cloud or platform.pfc is not None or platform.ecn is not None
-    if stated or not LOSSY.intersection(platform.technologies[:1]):
-        return ""
-    return """\
-  scale_out:
-    flow_control: {pfc: true, ecn: true}  # RoCE drops packets without it
-"""
+    if not stated and LOSSY.intersection(platform.technologies[:1]):
+        lines.append("    flow_control: {pfc: true, ecn: true}  # RoCE drops packets without it\n")
+    return "  scale_out:\n" + "".join(lines) if lines else ""
 
 
 def _checkpoint_text(model: Model) -> str:
@@ -154,20 +175,61 @@ def starting_spec(
     if not isinstance(machine, Platform) or not isinstance(network, Model):
         raise UsageFault("the catalog entry is of another kind")
     chip = settings.catalog.find("accelerator", machine.accelerator or "")
-    best: tuple[tuple[int, float], str] | None = None
+    best: tuple[tuple[int, int, float], str] | None = None
     tried = candidate_layouts(machine, chip if isinstance(chip, Accelerator) else None, network, kind, nodes)
     usual = [*_usual_frameworks(settings.catalog, chip.vendor if isinstance(chip, Accelerator) else "", kind)]
-    framework = ""
-    for attempt in islice(tried, MOST_TRIED):
+    framework, left = "", MOST_TRIED
+    for attempt in tried:
         framework = framework or _running_framework(usual, partial(attempt.text, machine, network, kind), settings)
-        text = attempt.text(machine, network, kind, framework)
-        study = study_text(text, settings)
-        flaws = _spec_rank(study)
+        text, study, flaws = _advised_spec(partial(attempt.text, machine, network, kind, framework), settings)
         if best is None or flaws < best[0]:
             best = flaws, _waived_spec(text, study)
-        if flaws == FLAWLESS:
+        left = min(left, MOST_BETTERED + 1) - 1 if best[0] < (1, 0, 0.0) else left - 1
+        if best[0] == FLAWLESS or left <= 0:
             break
     return (best[1], best[0] < UNSOUND) if best else ("", False)
+
+
+def _advised_spec(
+    text_with: Callable[[Mapping[Path, str]], str], settings: Settings
+) -> tuple[str, Study, tuple[int, int, float]]:
+    """The spec of a layout with the `ADVISED` keys for which its check asks; its study and its rank."""
+    advised: dict[Path, str] = {}
+    best = _ranked_spec(text_with(advised), settings)
+    last = best
+    for _ in range(MOST_ADVISED):
+        asked = {} if last[2] >= UNSOUND else _advised_values(last[1])
+        if asked.items() <= advised.items():
+            break
+        advised |= asked
+        last = _ranked_spec(text_with(advised), settings)
+        best = last if last[2] <= best[2] else best
+    return best
+
+
+def _ranked_spec(text: str, settings: Settings) -> tuple[str, Study, tuple[int, int, float]]:
+    """A spec with its study and its rank."""
+    study = study_text(text, settings)
+    return text, study, _spec_rank(study)
+
+
+def _advised_values(study: Study) -> dict[Path, str]:
+    """The values of `ADVISED` keys that findings name in their help."""
+    offered = [(one.path, match) for one in study.checked.findings for match in _ADVICE.findall(one.help or "")]
+    found: dict[Path, str] = {
+        path: value
+        for path in ADVISED
+        for at, (key, value) in offered
+        if key == path[-1] and at[: len(path) - 1] == path[:-1]
+    }
+    layout = study.design.layout
+    if UNEVEN in {one.rule for one in study.checked.findings} and layout is not None and layout.stage_layers:
+        found.setdefault(("layout", "stage_layers"), str([*layout.stage_layers]))
+    return found
+
+
+_ADVICE = re.compile(r"`(\w{1,40}): ([^`]{1,400})`")
+"""A key with a value, as the help of a finding writes it."""
 
 
 def _usual_frameworks(catalog: Catalog, vendor: str, kind: str) -> Iterator[str]:
@@ -196,17 +258,20 @@ def _waived_spec(text: str, study: Study) -> str:
     return "\n".join(lines)
 
 
-def _spec_rank(study: Study) -> tuple[int, float]:
-    """The rank of a spec, less being better: its findings, then the memory in bytes of a plan that does not fit.
+def _spec_rank(study: Study) -> tuple[int, int, float]:
+    """The rank of a spec, less being better: its errors and warnings, its notes about the layout, then the memory in
+    bytes of a plan that does not fit.
 
     The rules are not asked about a plan that does not fit, since that alone is an error. Findings that no layout avoids
     do not count.
     """
     if study.plan.fits is False:
-        return UNSOUND[0] + 1, study.plan.memory_bytes or 0.0
+        return UNSOUND[0] + 1, 0, study.plan.memory_bytes or 0.0
     weights = {Severity.ERROR: UNSOUND[0], Severity.WARNING: 1}
     found = [one for one in study.checked.findings if one.rule not in INHERENT or one.severity is Severity.ERROR]
-    return sum(weights.get(one.severity, 0) for one in found), 0.0
+    notes = [one for one in found if one.severity is Severity.NOTE and one.path[:1] == ("layout",)]
+    notes = [one for one in notes if one.rule not in KEEPING]
+    return sum(weights.get(one.severity, 0) for one in found), len(notes), 0.0
 
 
 def candidate_layouts(
@@ -222,7 +287,8 @@ def _layouts_on_nodes(
 ) -> Iterator[Attempt]:
     """Candidate layouts on some nodes, with the lowest degrees first, whose ranks hold their share of the model.
 
-    Stages begin where tp fills a node, as far as a power of two does (`node & -node` is the largest that divides it).
+    Stages begin where tp fills a node, as far as a power of two does (`node & -node` is the largest that divides it),
+    and on accelerators that PCIe joins, over which tp is slow, from the start.
     """
     each = chip.ranks_per_accelerator if chip else 1
     node = (platform.accelerators_per_node or 1) * each
@@ -230,13 +296,20 @@ def _layouts_on_nodes(
     precision = _usual_precision(chip, kind)
     cut = model_weights(model).total * LEAST_BYTES_OF_RANK[kind] / chip.memory.value if chip and chip.memory else 1
     stages = sorted({*DEGREES, *(pp for pp in range(1, DEGREES[-1] + 1) if nodes % pp == 0)})
+    usual = 1 if _is_joined_by_pcie(platform, chip) else min(node & -node, 4)
     for recompute in ("none", "selective", "full") if kind == "train" else ("none",):
         for ep in _expert_degrees(model, ranks, kind):
             for pp, tp in product(stages, DEGREES):
                 split = tp * pp * ep
                 whole = tp <= reach and tp * pp <= ranks and ranks % split == 0 and split >= cut
-                if whole and pp <= (model.layers or pp) and (pp == 1 or ep > 1 or tp >= min(node & -node, 4)):
+                if whole and pp <= (model.layers or pp) and (pp == 1 or ep > 1 or tp >= usual):
                     yield Attempt(nodes, tp, pp, ep, recompute, precision, ranks)
+
+
+def _is_joined_by_pcie(platform: Platform, chip: Accelerator | None) -> bool:
+    """Whether the accelerators of a node have no scale-up interconnect of their own."""
+    joined = (platform.interconnect,) if platform.interconnect else chip.interconnects[:1] if chip else ()
+    return any(name.startswith("pcie") for name in joined)
 
 
 def _usual_precision(chip: Accelerator | None, kind: str) -> str:

@@ -403,3 +403,5 @@ class Design:
     """The catalog that names were looked up in; variations of the design use it too."""
     traces: Mapping[str, TraceSummary] = field(default_factory=dict, repr=False)
     """The files of requests that the spec names, by name, as far as they could be read."""
+    shares_machine: bool = field(default=False, compare=False, repr=False)
+    """Whether the design is a part of a fleet, whose other jobs may have the nodes that its own job does not use."""

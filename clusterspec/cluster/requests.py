@@ -267,9 +267,9 @@ class Serving:
 
     @property
     def longest_request(self) -> int | None:
-        """Tokens of the longest request at its end; None if lengths vary and the spec states no maximum."""
-        prompt = self.input_lengths.most if self.input_lengths else self.input_tokens
-        answer = self.output_lengths.most if self.output_lengths else self.output_tokens
+        """Tokens of the longest request at its end; None if the spec states no maximum, but a mean alone."""
+        prompt = self.input_lengths.most if self.input_lengths else None
+        answer = self.output_lengths.most if self.output_lengths else None
         return prompt + answer if prompt and answer else None
 
     def tightest_target(self, quantity: str) -> Target | None:

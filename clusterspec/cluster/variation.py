@@ -116,7 +116,7 @@ def design_of_changed_spec(design: Design, spec: Spec) -> tuple[Design, list[Pro
     if design.catalog is None:
         raise ValueError("a design without a catalog cannot be varied")
     other, problems = design_of_spec(spec, design.catalog, design.traces)
-    return with_measured(other, design), problems
+    return replace(with_measured(other, design), shares_machine=design.shares_machine), problems
 
 
 def design_on_machine(design: Design, machine: ClusterSpec, changes: Changes) -> Design:

@@ -50,6 +50,26 @@ def total_of_lines(procurement: ProcurementSpec) -> float | None:
     return sum_of(prices) * (1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)) if prices else None
 
 
+def amount_with_terms(amount: Money, procurement: ProcurementSpec) -> Money:
+    """An amount of prices, which are before discount and tax, in the terms of the quoted total, to the cent.
+
+    >>> amount_with_terms(Money.of(1000.0, "EUR"), ProcurementSpec(discount=0.05, tax=0.2)).low
+    1140.0
+    """
+    found = amount * ((1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)))
+    return Money(round(found.low, 2), round(found.high, 2), found.currency, found.as_of)
+
+
+def terms_text(procurement: ProcurementSpec) -> str:
+    """The terms of the quoted total as the end of a phrase; empty if prices have none.
+
+    >>> terms_text(ProcurementSpec(tax=0.19)), terms_text(ProcurementSpec())
+    (', with tax', '')
+    """
+    terms = [name for name in ("discount", "tax") if getattr(procurement, name)]
+    return f", with {' and '.join(terms)}" if terms else ""
+
+
 def amount_of_quote(procurement: ProcurementSpec) -> float | None:
     """The amount to pay for the quote: its stated total, else the total of its lines; None if a line has no price."""
     if procurement.quoted_total is not None:

@@ -7,7 +7,7 @@ from math import ceil
 
 from clusterspec.cluster.degrees import own_accelerators
 from clusterspec.cluster.fleet import named_engines
-from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cluster.model import Assumption, Cluster, Design
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.formulas.failures import goodput
@@ -73,10 +73,11 @@ class Cost:
 
     ``total`` is over the term, or the purchase alone where ``years`` is None. ``per_million_tokens`` counts the tokens
     of training, or the output tokens of a serving plan at its load. The job uses ``accelerators_used`` of
-    ``accelerators``; `per_run` and `per_million_tokens` include this share of the total. ``by_kind`` divides the cost
-    of a serving plan among computed input, cached input and output tokens. ``of_day`` has the cost of a day whose load
-    the spec states: with engines that follow it, with all engines at all hours, and of a million output tokens in the
-    first case; ``of_hours`` of the engines of each hour. ``missing`` names what the total leaves out.
+    ``accelerators``; `per_run` and `per_million_tokens` carry the total with the idle ones, or in a fleet, where other
+    jobs may have the other nodes, the share of ``charged_accelerators``. ``by_kind`` divides the cost of a serving plan
+    among computed input, cached input and output tokens. ``of_day`` has the cost of a day whose load the spec states:
+    with engines that follow it, with all engines at all hours, and of a million output tokens in the first case;
+    ``of_hours`` of the engines of each hour. ``missing`` names what the total leaves out.
     """
 
     currency: str
@@ -93,6 +94,7 @@ class Cost:
     of_hours: tuple[HourCost, ...]
     accelerators_used: float | None
     accelerators: int
+    charged_accelerators: int
     watts: Term
     missing: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
@@ -171,6 +173,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         of_hours=() if away else costs_of_hours(inputs, whole, plan),
         accelerators_used=_used_accelerators(design),
         accelerators=cluster.accelerators,
+        charged_accelerators=_charged_accelerators(design, cluster),
         watts=totals.power_term(drawn),
         missing=tuple(totals.missing_costs(inputs)),
         assumptions=_each_once(
@@ -240,6 +243,17 @@ def _used_accelerators(design: Design) -> float | None:
     return layout.ranks / cluster.ranks_per_accelerator if layout and cluster else None
 
 
+def _charged_accelerators(design: Design, cluster: Cluster) -> int:
+    """The accelerators of which the job carries the cost: all of its machine, since no other work is stated for idle
+    ones, or in a fleet those of the nodes that the job has.
+    """
+    if not design.shares_machine or design.layout is None:
+        return cluster.accelerators
+    rl = design.workload.rl if design.workload is not None else None
+    nodes = rl.nodes if rl is not None else design.layout.nodes
+    return min(cluster.nodes, nodes) * cluster.accelerators_per_node
+
+
 def _goodput_term(interruptions: Interruptions) -> Term:
     low, high = sorted((interruptions.low, interruptions.high))
     term = computed_term("goodput", goodput, "1", interruptions.figures)
@@ -260,16 +274,17 @@ def _cost_of_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Te
     """The cost of a second of the job."""
     if whole is None or not inputs.years or plan is None or plan.design.layout is None:
         return None
-    used = _used_accelerators(plan.design)
     if not inputs.utilization.value:
         return None  # a machine that is never used has no cost per second of use
-    assert used is not None
+    cluster = inputs.cluster
+    charged = float(_charged_accelerators(plan.design, cluster))
+    whose = "nodes of the job * accelerators_per_node" if plan.design.shares_machine else "all, idle ones included"
     figures = (
         ("total", Figure(whole.value, whole.unit, Computed(whole.formula))),
         ("term", Figure(inputs.years * YEAR, "s", Computed("procurement.term"))),
         ("utilization", inputs.utilization),
-        ("used", Figure(used, "1", Computed("ranks / ranks_per_accelerator"))),
-        ("accelerators", Figure(float(inputs.cluster.accelerators), "1", Computed("nodes * accelerators_per_node"))),
+        ("charged", Figure(charged, "1", Computed(whose))),
+        ("accelerators", Figure(float(cluster.accelerators), "1", Computed("nodes * accelerators_per_node"))),
     )
     term = computed_term("per_second", cost_per_second, whole.unit, figures)
     low, high = (

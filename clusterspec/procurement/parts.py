@@ -91,15 +91,15 @@ def node_rent(nodes: float, node_hour: float, hours: float) -> float:
     return nodes * node_hour * hours
 
 
-@formula("total / (term * utilization) * used / accelerators")
-def cost_per_second(total: float, term: float, utilization: float, used: float, accelerators: float) -> float:
+@formula("total / (term * utilization) * charged / accelerators")
+def cost_per_second(total: float, term: float, utilization: float, charged: float, accelerators: float) -> float:
     """The cost of a second of the job: the cost of the term, divided by its utilized seconds, times the fraction of
-    accelerators used. ``term`` is in seconds.
+    accelerators that is charged to the job. ``term`` is in seconds.
 
     >>> cost_per_second(31_536_000.0, 31_536_000.0, 0.5, 512, 1_024)
     1.0
     """
-    return total / (term * utilization) * used / accelerators
+    return total / (term * utilization) * charged / accelerators
 
 
 @formula("total / term / accelerators * accelerator_hours")

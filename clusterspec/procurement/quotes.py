@@ -8,7 +8,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
-from clusterspec.procurement.amounts import is_credit, line_price
+from clusterspec.procurement.amounts import amount_with_terms, is_credit, line_price
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
 from clusterspec.procurement.offered import Offered, lines_of_pools, offered_lines
 from clusterspec.procurement.part_names import (
@@ -25,7 +25,7 @@ from clusterspec.procurement.part_names import (
 from clusterspec.procurement.product_names import family_of, named_entries
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.records import dataclass, replace
-from clusterspec.spec.model import QuoteLine
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern
 
 _EXPANSION = pattern(
@@ -50,6 +50,16 @@ def with_included_parts(parts: Iterable[QuotedPart], *, fixed_ends: bool) -> tup
     included = {"nic", "transceiver"} if fixed_ends else {"nic"}
     return tuple(
         replace(part, state="elsewhere", missing=None) if part.state == "missing" and part.kind in included else part
+        for part in parts
+    )
+
+
+def parts_with_terms(parts: Iterable[QuotedPart], procurement: ProcurementSpec) -> tuple[QuotedPart, ...]:
+    """The parts with the value of what is missing less the discount and with the tax of the quote, whose total it
+    adds to.
+    """
+    return tuple(
+        part if part.missing is None else replace(part, missing=amount_with_terms(part.missing, procurement))
         for part in parts
     )
 
@@ -89,7 +99,7 @@ class QuotedPart:
 
     ``needed`` is None for what the bill does not hold, ``quoted`` for what the quote does not. ``price`` is the sum of
     the quoted lines, ``missing`` the value of the units that are not quoted, at the unit price of the quote or of the
-    spec; None if neither has a price. ``state`` is one of
+    spec, before discount and tax unless `parts_with_terms` made it; None if neither has a price. ``state`` is one of
 
     - ``quoted``, ``surplus``, ``short`` or ``missing``, for nodes and parts of the network;
     - ``in place``: the quote extends a machine, and the other units may be there;
@@ -268,14 +278,14 @@ def quoted_parts_of_pools(machines: Machines, quote: tuple[QuoteLine, ...], cata
         return ()
     clusters = [cluster for _, cluster in machines.values()]
     lines = lines_of_pools(quote, clusters)
-    nodes = _nodes_by_accelerator(machines, lines, catalog)
+    nodes = nodes_by_accelerator(machines, lines, catalog)
     parts = _parts_of_lines(joined_bill(machines), lines, max(each.accelerators_per_node for each in clusters))
     if len(nodes) < 2:
         return parts
     return (*nodes, *(part for part in parts if part.kind != "node"))
 
 
-def _nodes_by_accelerator(machines: Machines, lines: Sequence[Offered], catalog: Catalog) -> tuple[QuotedPart, ...]:
+def nodes_by_accelerator(machines: Machines, lines: Sequence[Offered], catalog: Catalog) -> tuple[QuotedPart, ...]:
     """The nodes of each accelerator in the bills and in the quote; empty if a line does not say which it offers."""
     items: dict[str, list[Item]] = {}
     for bill, cluster in machines.values():

@@ -111,6 +111,9 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     part = cost.accelerators_used or 0
     used = f"{part:,.0f} of {cost.accelerators:,}" if part != cost.accelerators else f"all {part:,.0f}"
     used += " accelerators" if part else ""
+    if part and part < cost.accelerators:
+        charged = "all" if cost.charged_accelerators == cost.accelerators else f"{cost.charged_accelerators:,}"
+        used += f"; carries the cost of {charged}"
     if cost.per_run is not None and cost.run is not None:
         without = f"{display(cost.run.inputs[0][1].value, 's')} without interruptions"
         yield (

@@ -70,12 +70,14 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
     yield ServingRow("output tokens per second", rate, joined_notes(each, held), "output_tokens_per_second")
     latency = joined_notes(OF_FULL_ENGINES if times.queue_grows else "", prefill_note(times, load))
     yield ServingRow("request latency", display(times.request_latency, "s"), latency, "request_latency")
-    requests = f"tokens, {times.places:,} requests, {display(times.kv_bytes_per_token, 'B')} per token"
-    yield ServingRow("cache holds", f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", requests, "kv_capacity_tokens")
+    each = f"tokens, {plural(times.places, 'request')}, {display(times.kv_bytes_per_token, 'B')} per token"
+    room, requests = f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", joined_notes(each, held)
+    yield ServingRow("cache holds", room, requests, "kv_capacity_tokens")
     yield from _expert_rows(times)
     yield from _tier_rows(times)
     if times.most_in_flight is not None:
-        yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit_note(load), "max_concurrency")
+        limit = joined_notes(limit_note(load), held)
+        yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit, "max_concurrency")
     yield from _day_rows(plan.day)
 
 

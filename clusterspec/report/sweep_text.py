@@ -141,12 +141,15 @@ def plans_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str, *, fronted
 
 
 def _counting_note(report: SearchReport, ink: Ink) -> str:
-    """A note on which accelerators the plans count, if a plan leaves some of a node idle; else empty."""
-    if not any(row.serving and row.serving["idle"] for row in report.layouts):
-        return ""
+    """A note on which accelerators the plans count, if plans leave some of the machine idle; else empty."""
+    plans = [row.serving for row in report.layouts if row.serving]
+    partly = any(plan["idle"] for plan in plans)
     priced = any(row.cost is not None for row in report.layouts)
-    counted = "throughput and cost count those in use" if priced else "throughput counts those in use"
-    note = f"Some plans leave accelerators of a node idle; {counted}."
+    if not partly and not (priced and len({plan["accelerators"] for plan in plans}) > 1):
+        return ""
+    what = "accelerators of a node" if partly else "accelerators"
+    counted = f"throughput counts those in use{', the cost of tokens all that the job has' if priced else ''}"
+    note = f"Some plans leave {what} idle; {counted}."
     return ink.paint("dim", "\n".join(wrapped_lines(note, ink.measure, "  ", "  "))) + "\n"
 
 

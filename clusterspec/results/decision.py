@@ -69,6 +69,7 @@ def _cost_json(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "watts_range": _term_range(cost.watts) if cost.watts.parts else None,
         "accelerators_used": cost.accelerators_used,
         "accelerators": cost.accelerators,
+        "accelerators_charged": cost.charged_accelerators,
         "terms": [
             term_json(term)
             for term in (cost.total, cost.goodput, cost.run, cost.per_run, cost.per_million_tokens)

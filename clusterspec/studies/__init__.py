@@ -358,7 +358,8 @@ def study_of_document(whole: Study, document: Document, part: tuple[Document, Fl
     """The study of a part of a fleet, whose document has the text of the ``whole``."""
     read_text = Read(whole.input, whole.source, whole.settings, whole.folder)
     steps = part[1].job is not None and len(whole.spec.jobs or ()) == 1
-    return replace(_resolved_study(read_text, document, (), whole=False, steps=steps), fleet_part=part)
+    found = _resolved_study(read_text, document, (), whole=False, steps=steps)
+    return replace(found, design=replace(found.design, shares_machine=True), fleet_part=part)
 
 
 def _resolved_study(

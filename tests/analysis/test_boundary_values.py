@@ -8,7 +8,7 @@ from math import ceil, floor
 import pytest
 
 from clusterspec.analysis.conditions import parse
-from clusterspec.analysis.levers import Lever
+from clusterspec.analysis.levers import Lever, lever_of
 from clusterspec.analysis.solutions import (
     Refusal,
     Solution,
@@ -20,6 +20,8 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from clusterspec.spec.model import Spec
+from clusterspec.studies import study_text
+from tests.settings import SETTINGS
 
 TOLERANCE = 1e-3
 DESIGN = Design(Spec("test"))
@@ -173,3 +175,23 @@ def test_counts_to_scan_are_whole_and_related_to_the_present_one() -> None:
     )
     assert set(_counts_to_scan(COUNT, 4096.0)) >= {64.0, 256.0 * 31, 4096.0 * 8}
     assert 4096.0 * 9 not in _counts_to_scan(COUNT, 4096.0) and 256.0 * 33 not in _counts_to_scan(COUNT, 4096.0)
+
+
+def test_no_value_above_the_largest_of_a_load_is_tried() -> None:
+    """Without a limit the search goes 64 times beyond the last step; with one of 60 to that."""
+    for most, highest in ((float("inf"), 80.0 * 64), (60.0, 60.0)):
+        lever = replace(LOAD, better=-1, most=most)
+        tried = [probe.value for probe in boundary(lever, lambda value: 10.0 / value).probes]
+        assert max(tried) == highest, most
+
+
+def test_a_prompt_is_at_most_as_long_as_the_context_leaves_room_for_an_answer() -> None:
+    text = """
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 200, concurrency: 8}}
+layout: {tp: 1}
+"""
+    design = study_text(text, SETTINGS).design
+    assert lever_of("input_tokens", design).most == 131_072 - 200
+    assert lever_of("concurrency", design).most == float("inf")

@@ -12,6 +12,7 @@ from clusterspec.analysis.full_report import purchase_report, report
 from clusterspec.analysis.gates import RULES_OF_GATES
 from clusterspec.analysis.risks import risks_of_purchase
 from clusterspec.analysis.serving_search import other_plans
+from clusterspec.finding import Severity
 from clusterspec.money import Money
 from clusterspec.records import replace
 from clusterspec.report.paper.options import recommendation_text
@@ -129,6 +130,88 @@ def test_findings_about_the_purchase_count_at_their_gate_and_what_a_quote_lacks_
     found = decided(READY.replace(line, "").replace("budget: 15000000", "budget: 11700000"))
     assert status(found, "budget") == GateStatus.FAILED and "144 k EUR for parts" in why(found, "budget")
     assert "quote" not in why(found, "design") and "exceed" not in why(found, "design")
+
+
+TERMS = "  discount: 0.05\n  tax: 0.19\n"
+SPINES = "    - {part: QM9700 spine switch, quantity: 4, unit_price: 36000, price: 144000}\n"
+
+
+def test_prices_beside_a_quote_have_its_discount_and_tax() -> None:
+    """11,743,000 EUR are 13,275,461.50 with 5 % off and 19 % tax, without the spines 13,112,669.50 and 162,792."""
+    found = decided(READY.replace("  budget:", f"{TERMS}  budget:"))
+    assert found.amount == Money.of(11_743_000 * 0.95 * 1.19, "EUR") and found.terms == ", with discount and tax"
+    expected = decided(READY).expected
+    assert expected is not None and found.expected is not None
+    assert found.expected.low == pytest.approx(expected.low * 0.95 * 1.19)
+    text = READY.replace(SPINES, "").replace("  budget: 15000000", f"{TERMS}  budget: 13200000")
+    short = decided(text)
+    (part,) = (part for part in short.parts if part.missing)
+    assert part.missing is not None and part.missing.price == 162_792.0
+    assert "4 × spine switch (163 k EUR), with discount and tax" in why(short, "quote")
+    assert status(short, "budget") == GateStatus.FAILED and why(short, "budget").startswith(
+        "13.3 M EUR, with 163 k EUR"
+    )
+    (found_over,) = (one for one in study_text(text, SETTINGS).checked.findings if one.rule == "over-budget")
+    assert "162,792 EUR" in found_over.message and "75,462 EUR above the budget" in found_over.message
+    assert {risk.risk: risk.money for risk in short.risks}["parts without a quote"] == part.missing
+    enough = text.replace("13200000", "13300000")
+    assert status(decided(enough), "budget") == GateStatus.MET
+    assert not [one for one in study_text(enough, SETTINGS).checked.findings if one.rule == "over-budget"]
+
+
+def test_sums_of_a_quote_that_contradict_each_other_are_a_risk_and_stand_at_its_gate() -> None:
+    """The lines sum to 11,743,000 EUR. A line of 100,000 EUR more than 32 × 310,000 EUR makes 11,843,000 of them."""
+    total = READY.replace("  budget:", "  quoted_total: 11000000\n  budget:")
+    for text, risk, money, words in (
+        (total, "sum of the quote", 743_000.0, "743,000 EUR too little"),
+        (total.replace("11000000", "12000000"), "sum of the quote", 257_000.0, "257,000 EUR too much"),
+        (READY.replace("price: 9920000", "price: 10020000"), "lines of the quote", 100_000.0, "not 10,020,000"),
+        (total.replace(SPINES, ""), "sum of the quote", 599_000.0, "599,000 EUR too little"),
+    ):
+        found = decided(text)
+        assert {one.risk: one.money for one in found.risks}[risk] == Money.of(money, "EUR"), text
+        assert status(found, "quote") == GateStatus.FAILED and words in why(found, "quote"), why(found, "quote")
+    exact = decided(total.replace("11000000", "11743000"))
+    assert not {"sum of the quote", "lines of the quote"} & {one.risk for one in exact.risks}
+    less = decided(total.replace("15000000", "11500000"))
+    assert status(less, "budget") == GateStatus.OPEN and "sum to 11.7 M EUR" in why(less, "budget")
+
+
+def test_a_gate_fails_only_where_the_check_objects() -> None:
+    """Cabling of two nodes is a note, which leaves the gate open; spines of 31 are an error."""
+    small = (
+        "clusterspec: 1\ncluster: {platform: dgx-h200, nodes: 4}\n"
+        "workload: {kind: serve, model: deepseek-v3, precision: fp8, "
+        "serving: {input_tokens: 4000, output_tokens: 1000, concurrency: 256}}\nlayout: {framework: sglang, tp: 8}\n"
+        "procurement: {currency: USD, prices: {node: 320000, cable: 900}, budget: 1400000, "
+        "quote: [{part: node, quantity: 4, price: 1280000}, {part: leaf switch, quantity: 2, price: 72000}]}\n"
+    )
+    severities = {"open": {Severity.NOTE}, "failed": {Severity.ERROR}}
+    for text, expected in ((small, "open"), (READY.replace(SPINES, ""), "failed")):
+        findings = [one for one in study_text(text, SETTINGS).checked.findings if "no line for" in one.message]
+        assert {one.severity for one in findings} == severities[expected]
+        assert status(decided(text), "quote") == expected
+        assert "lacks" in why(decided(text), "quote")
+    scarce = decided(small.replace("1400000", "1360000"))
+    assert status(scarce, "budget") == GateStatus.OPEN and "would exceed" in why(scarce, "budget")
+
+
+def test_the_warranty_covers_what_the_check_takes_for_covered() -> None:
+    short = READY.replace("warranty: 4 years", "warranty: 3 years")
+    for text, expected, words in (
+        (short, GateStatus.OPEN, "3 years, 1 year less than the term of 4 years"),
+        (short.replace("  prices: {", "  prices: {support_per_year: 20000, "), GateStatus.MET, "the price of support"),
+        (short.replace("  delivery:", "  support: {term: 4 years}\n  delivery:"), GateStatus.MET, "support of 4 years"),
+        (short.replace("  delivery:", "  support: {term: 2 years}\n  delivery:"), GateStatus.OPEN, "1 year less"),
+        (
+            short.replace("  prices: {", "  support: {term: 2 years}\n  prices: {support_per_year: 20000, "),
+            *(GateStatus.OPEN, "1 year less"),
+        ),
+        (short.replace("3 years", "47 months"), GateStatus.MET, "3.917 years"),
+    ):
+        found = [one for one in study_text(text, SETTINGS).checked.findings if one.rule == "warranty-shorter-than-term"]
+        assert bool(found) == (expected is GateStatus.OPEN), text
+        assert status(decided(text), "warranty") == expected and words in why(decided(text), "warranty")
 
 
 def test_a_rent_asks_for_no_quote_delivery_or_warranty() -> None:

@@ -295,3 +295,30 @@ def test_every_alternative_costs_what_an_estimate_finds_that_reuses_nothing(
         fresh = estimate(each.design)
         assert each.step_seconds == pytest.approx(fresh.step_seconds, rel=1e-12)
         assert each.memory_bytes == pytest.approx(fresh.memory_bytes, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("platform", "framework", "first"),
+    [
+        ("dgx-h100", "vllm", 2023),
+        ("dgx-h100", "sglang", 2024),
+        ("dgx-a100", "sglang", 2024),
+        ("dgx-b200", "vllm", 2024),
+        ("mi355x-ubb8", "vllm", 2025),
+        ("dgx-h100", "custom", 2022),
+        ("dgx-a100", "custom", 2021),
+    ],
+)
+def test_earlier_software_is_of_a_year_that_has_the_accelerator_and_the_framework(
+    platform: str, framework: str, first: int
+) -> None:
+    """vLLM is of 2023 and SGLang of 2024; H100 of 2022, B200 of 2024, MI355X of 2025, and A100 of before 2021."""
+    text = f"""
+cluster: {{platform: {platform}, nodes: 1}}
+workload: {{kind: serve, model: llama-3.1-8b, serving: {{input_tokens: 1000, output_tokens: 200, concurrency: 8}}}}
+layout: {{framework: {framework}, tp: 1}}
+"""
+    design = plan_of(text).design
+    years = influence._alternative_values(design, "layout.software_year", 2026)
+    assert years == [*range(first, 2026)]
+    assert influence._alternative_values(design, "layout.software_year", first) == []

@@ -114,7 +114,7 @@ def test_objectives_put_the_least_first() -> None:
     small, large = replace(small, memory=50e9), replace(large, memory=60e9)
     first = {
         "accelerators": small,
-        "cost": large,  # 16 / 240 accelerator-seconds a token, not 8 / 100
+        "cost": large,  # 240 tokens a second for the price of the same machine, not 100
         "tokens_per_accelerator": large,
         "tokens_per_user": large,
         "memory": small,
@@ -129,6 +129,8 @@ def test_objectives_put_the_least_first() -> None:
         for plans in ([small, large], [large, small]):
             assert ranked_plans(plans, objective)[0] is best, objective
     assert (small.per_user, small.per_accelerator) == pytest.approx((100.0, 12.5))
+    fewer = planned((None, ONE), accelerators=8.0, output_tokens_per_second=240.0, tpot=0.01, ttft=0.1)
+    assert ranked_plans([large, fewer], "cost")[0] is fewer, "at an equal rate the others draw no power"
     lighter = replace(small, memory=40e9)
     assert ranked_plans([small, lighter], "ttft") == [lighter, small]
 

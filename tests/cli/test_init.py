@@ -59,6 +59,37 @@ def test_a_starting_spec_checks_without_a_warning(kind: str, call: Call) -> None
         assert checked.status == 0, (platform, checked.out)
 
 
+CHOSEN = [
+    ("aws-trn2-48xlarge", "llama-3.1-70b", "serve"),
+    ("gaudi3-hls", "llama-3.1-70b", "serve"),
+    ("aws-g6-8xlarge", "mellum2-12b-a2.5b", "train"),
+    ("oci-bm-gpu-a100-v2-8", "qwen3-coder-next", "train"),
+    ("aws-g4dn-metal", "qwen3.5-27b", "train"),
+    ("gcp-a3-highgpu-4g", "glm-5.2", "serve"),
+]
+"""More key-value heads than ranks, a full mesh, layers that no number of stages divides, a cloud, PCIe alone, fewer
+NICs than accelerators."""
+OF_LAYOUT = (
+    "layers-indivisible-by-pp",
+    "missing-collective-plugin",
+    "no-placement-policy",
+    "partial-mesh-group",
+    "pipeline-bubble",
+    "tp-beyond-kv-heads",
+    "tp-over-pcie",
+)
+"""Rules about choices that a starting spec makes."""
+
+
+def test_a_starting_spec_chooses_nothing_to_which_the_check_objects(call: Call) -> None:
+    for platform, model, kind in CHOSEN if ALL_CASES else CHOSEN[:4]:
+        Path("spec.yaml").write_text(call("init", "--platform", platform, "--model", model, "--for", kind).out)
+        checked = call("check", "spec.yaml", "--fail-on", "warning", "--format", "json")
+        assert checked.status == 0, (platform, checked.out)
+        found = {one["rule"] for one in json.loads(checked.out)["findings"]}
+        assert found.isdisjoint(OF_LAYOUT), (platform, model, kind, found)
+
+
 @pytest.mark.parametrize(("platform", "nodes"), [("dgx-h100", 3), ("dgx-h100", 48), ("gb200-nvl72", 36)])
 def test_a_starting_spec_has_the_nodes_that_are_asked_for(platform: str, nodes: int, call: Call) -> None:
     done = call("init", "--platform", platform, "--nodes", str(nodes))

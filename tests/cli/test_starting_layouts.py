@@ -173,10 +173,34 @@ def test_flow_control_is_stated_where_ethernet_drops_packets_and_nobody_states_i
     assert isinstance(roce, Platform)
     known = next(iter(TECHNOLOGIES))
     lossy = replace(roce, technologies=(known,), cloud=False, pfc=None, ecn=None)
-    assert "flow_control: {pfc: true, ecn: true}" in starting._flow_control_text(lossy)
+    assert "flow_control: {pfc: true, ecn: true}" in starting._scale_out_text(lossy, {})
     for stated in ({"cloud": True}, {"pfc": False}, {"ecn": True}, {"technologies": ("infiniband-ndr", known)}):
         changed: dict[str, Any] = dict(stated)
-        assert starting._flow_control_text(replace(lossy, **changed)) == ""
+        assert starting._scale_out_text(replace(lossy, **changed), {}) == ""
+
+
+def test_what_the_check_advises_stands_in_its_section() -> None:
+    advised: dict[Any, str] = {("cluster", "scale_out", "placement"): "near", ("layout", "stage_layers"): "[1, 2]"}
+    text = Attempt(2, 4, 2, 1, "none", "bf16", 16).text(DGX, SMALL, "train", "megatron-core", advised)
+    assert "\n  scale_out:\n    placement: near\n" in text and text.count("scale_out:") == 1
+    assert text.index("layout:\n") < text.index("  stage_layers: [1, 2]\n")
+
+
+def test_the_bubble_of_a_starting_batch_is_a_tenth_at_most() -> None:
+    """31 of 279 + 31 micro-batches: 9 × 31 for each of two replicas; without stages 256 sequences are enough."""
+    assert Attempt(8, 1, 32, 1, "none", "bf16", 64).global_batch == 2 * 279
+    assert Attempt(8, 1, 2, 1, "none", "bf16", 64).global_batch == 9 * 32
+    assert Attempt(8, 1, 1, 1, "none", "bf16", 64).global_batch == 256
+
+
+def test_stages_begin_without_tensor_parallelism_where_pcie_joins_the_accelerators() -> None:
+    pcie = replace(DGX, interconnect="pcie-5")
+    assert (1, 2) in degrees(list(starting._layouts_on_nodes(1, pcie, H100, SMALL, "train")))
+    assert (1, 2) not in degrees(found())
+    for interconnects, joined in ((("pcie-4",), True), (("nvlink-4", "pcie-4"), False), ((), False)):
+        chip = replace(H100, interconnects=interconnects)
+        assert starting._is_joined_by_pcie(replace(DGX, interconnect=None), chip) == joined
+    assert not starting._is_joined_by_pcie(replace(DGX, interconnect=None), None)
 
 
 def test_a_name_that_the_catalog_lacks_has_the_nearest() -> None:

@@ -25,8 +25,8 @@ SERVES = {
     "cluster": {"platform": "dgx-h100", "nodes": "1"},
     "workload": {"kind": "serve", "model": "llama-3.1-70b"},
     "serving": {
-        "input_tokens": "2000",
-        "output_tokens": "500",
+        "input_tokens": "{mean: 1000, p99: 1900, max: 2000}",
+        "output_tokens": "{mean: 250, p99: 480, max: 500}",
         "concurrency": "64",
         "max_sequences": "128",
         "chunk_tokens": "4096",

@@ -292,18 +292,30 @@ def test_vllm_comes_back() -> None:
 
 
 def test_an_engine_takes_the_longest_request() -> None:
-    """The mean of lengths that vary would refuse half of them; without a maximum the context of the model holds."""
+    """The mean of lengths would refuse half of the requests: without a maximum of both the context of the model holds,
+    as much of it as the cache of vLLM holds."""
+    answered = "{mean: 500, p99: 900, max: 1000}"
     for prompts, answers, longest in (
-        ("2000", "500", 2500),
-        ("{mean: 2000, p99: 16000, max: 32768}", "500", 33268),
-        ("{mean: 2000, p99: 16000}", "500", None),
+        ("2000", "500", None),
+        ("{mean: 2000, p99: 16000, max: 32768}", answered, 33768),
+        ("{mean: 2000, p99: 16000, max: 32768}", "500", None),
+        ("2000", answered, None),
+        ("{mean: 2000, p99: 16000}", answered, None),
     ):
         serving = f"{{input_tokens: {prompts}, output_tokens: {answers}, concurrency: 16}}"
         for kind, flag in (("vllm", "--max-model-len"), ("sglang", "--context-length")):
             work = f"workload: {{kind: serve, model: llama-3.1-70b, serving: {serving}}}\n"
             design = pod(1, rest=f"{work}layout: {{framework: {kind}, tp: 8}}\n")
-            written = re.findall(rf"{flag} (\d+)", exported(kind, design))
-            assert written == ([str(longest)] if longest else []), (kind, prompts)
+            written = re.findall(rf"{flag} (\S+)", exported(kind, design))
+            unknown = ["auto"] if kind == "vllm" else []
+            assert written == ([str(longest)] if longest else unknown), (kind, prompts)
+
+
+def test_an_engine_of_one_accelerator_names_that_one() -> None:
+    for tp, named in ((1, ["accelerator 0", "accelerator 1"]), (2, ["accelerators 0 to 1", "accelerators 2 to 3"])):
+        work = f"workload: {{kind: serve, model: llama-3.1-8b, {SERVING}}}\n"
+        written = exported("vllm", pod(1, rest=f"{work}layout: {{framework: vllm, tp: {tp}}}\n"))
+        assert re.findall(r"node 1, (accelerators? .*)", written)[:2] == named
 
 
 def test_vllm_has_one_command_for_every_node_of_every_replica() -> None:

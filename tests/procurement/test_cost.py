@@ -149,7 +149,7 @@ def test_the_default_failure_rate_is_that_of_published_fleets() -> None:
     assert (found.run.low, found.run.high) == pytest.approx((ideal / found.goodput.high, ideal / found.goodput.low))
 
 
-def test_a_run_costs_its_share_of_the_time_and_of_the_accelerators() -> None:
+def test_a_run_costs_its_share_of_the_time_on_the_whole_machine() -> None:
     half = costs(OWNED.replace("layout: {", "layout: {nodes: 16, ").replace("496", "512"))
     # each hour of the term has 128 / 248 of the accelerators at work for 0.8 of the time
     assert half.per_accelerator_hour is not None
@@ -167,7 +167,9 @@ def test_a_run_costs_its_share_of_the_time_and_of_the_accelerators() -> None:
     assert [one.share for one in found] == [0.25, 0.5, 0.75, 1.0] and not any(one.stated for one in found)
     ratio = uses[0.5].per_million_tokens / uses[1.0].per_million_tokens
     assert 1.9 < ratio < 2.0, "the same capital over half of the work, with less energy"
-    second = half.total.value / (4 * 365.25 * 86_400 * 0.8) * 128 / 248
+    # no work is stated for the other 120 accelerators, which are paid for all the same
+    assert half.charged_accelerators == 248
+    second = half.total.value / (4 * 365.25 * 86_400 * 0.8)
     assert half.per_run.value == pytest.approx(second * half.run.value)
     without = dict(half.run.inputs)["time_to_train"].value
     assert half.run.value == pytest.approx(without / half.goodput.value)

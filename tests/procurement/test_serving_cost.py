@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import analysis
+from clusterspec.analysis.layout_search import SearchOptions
+from clusterspec.analysis.serving_search import present_row, search_serving
+from clusterspec.analysis.studied import Studied
 from clusterspec.cost.serving.latency import serving_range
+from clusterspec.report import Ink
+from clusterspec.report.cost_text import cost_text
 from clusterspec.results.decision import CostReport
 from clusterspec.studies import Study, study_text
+from clusterspec.studies.variation import rewritten_study
 from tests.settings import SETTINGS
 
 TEXT = """
@@ -36,6 +42,58 @@ def test_a_million_output_tokens_cost_the_seconds_in_which_they_are_made() -> No
     assert body["per_million_output_tokens"] == pytest.approx(wanted)
     assert body["per_million_tokens"] == body["per_million_output_tokens"]
     assert body["per_run"] is None and body["goodput"] is None
+
+
+def test_tokens_carry_the_cost_of_idle_accelerators() -> None:
+    """One engine of two ranks on a node of eight, and on two nodes of which one has no engine, costs what the machine
+    costs: a node is not rented by the quarter. The search, the cost and the report state the same figure."""
+    second = 315_576 / (4 * 365.25 * 86_400 * 0.5)
+    for text, nodes in ((TEXT, 1), (TEXT.replace("nodes: 1", "nodes: 2"), 2)):
+        few = text.replace("layout: {{tp: {tp}}}", "layout: {{tp: {tp}, dp: 1}}")
+        one = study_text(few.format(tp=2, node="315576"), SETTINGS)
+        assert one.plan.serving is not None
+        wanted = nodes * second / one.plan.serving.output_tokens_per_second * 1e6
+        found = cost(one).cost
+        assert found is not None and found.per_million_tokens is not None
+        assert found.accelerators_used == 2 and found.charged_accelerators == 8 * nodes
+        assert found.per_million_tokens.value == pytest.approx(wanted)
+        assert present_row(Studied(one)).cost == pytest.approx(wanted)
+        assert f"uses 2 of {8 * nodes} accelerators; carries the cost of all" in " ".join(
+            cost_text(cost(one), Ink(width=200)).split()
+        )
+
+
+def test_a_job_of_a_fleet_carries_its_own_nodes() -> None:
+    """Two nodes of four: the other two may have another job."""
+    text = """
+clusterspec: 1
+pools: {a: {platform: dgx-h100, nodes: 4}}
+jobs:
+  serve:
+    pool: a
+    nodes: 2
+    workload:
+      {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 1000, output_tokens: 500, concurrency: 32}}
+    layout: {tp: 8, dp: 1}
+procurement: {currency: USD, term: 4 years, prices: {node: 315576}, utilization: 0.5}
+"""
+    fleet = study_text(text, SETTINGS).fleet
+    assert fleet is not None
+    for one in (fleet.jobs["serve"], rewritten_study(fleet.jobs["serve"], {("layout", "tp"): 4})):
+        found, times = cost(one).cost, one.plan.serving
+        assert found is not None and found.per_million_tokens is not None and times is not None
+        assert (found.charged_accelerators, found.accelerators) == (16, 32)
+        second = 2 * 315_576 / (4 * 365.25 * 86_400 * 0.5)
+        assert found.per_million_tokens.value == pytest.approx(second / times.output_tokens_per_second * 1e6)
+
+
+def test_the_cheapest_plan_is_the_one_that_makes_the_whole_machine_cheapest() -> None:
+    one = study_text(TEXT.format(tp=8, node="315576"), SETTINGS)
+    rows = search_serving(one, SearchOptions({}, objective="cost", top=5), lambda done, total: None).layouts
+    costs = [row.cost for row in rows if row.cost is not None]
+    tokens = [row.serving["output_tokens_per_second"] for row in rows if row.serving]
+    assert len(costs) == len(rows) == 5 and costs == sorted(costs) and tokens == sorted(tokens, reverse=True)
+    assert all(each * rate == pytest.approx(costs[0] * tokens[0]) for each, rate in zip(costs, tokens, strict=True))
 
 
 def test_its_range_spans_those_of_the_price_and_of_the_throughput() -> None:

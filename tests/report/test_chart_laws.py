@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable
 from itertools import combinations, pairwise
 from math import hypot, log10
+from random import Random
 
 import pytest
 
-from clusterspec.report.charts import bars, curves, log_plots, svg
+from clusterspec.report.charts import bars, curves, labels, log_plots, svg
 from clusterspec.report.charts.bars import FallBar, StackPart
+from clusterspec.report.charts.curves import ChoicePoint
+from clusterspec.report.charts.labels import Box
 from clusterspec.report.charts.svg import LinearAxis
 from tests.report.pages import _UNITS
 from tests.report.test_charts import CHARTS, extent, number, shapes, spans
@@ -381,3 +384,58 @@ def test_the_sum_of_a_year_stands_over_its_column_and_its_range() -> None:
         bottom = number(column, "y") + number(column, "height") + bars.GAP
         assert number(texts[name], "x") == pytest.approx(middle, abs=0.2)
         assert number(texts[name], "y") == pytest.approx(bottom - most * scale / 2 - 5, abs=0.3)
+
+
+def names_and_marks(chart: str) -> tuple[list[Box], list[Box]]:
+    """The plates of the names in a chart of choices, and its marks."""
+    plates = [[number(box, key) for key in ("x", "y", "width", "height")] for box in shapes(chart, "rect")]
+    dots = [[number(dot, key) for key in ("cx", "cy", "r")] for dot in shapes(chart, "circle")]
+    return [Box(x, y, x + wide, y + high) for x, y, wide, high in plates], [
+        Box(x - radius, y - radius, x + radius, y + radius) for x, y, radius in dots
+    ]
+
+
+def choices(seed: int) -> list[ChoicePoint]:
+    """Sizes of a machine and its other engines: prices and rates that grow together, some of them alike."""
+    drawn = Random(seed)
+    prices = sorted({drawn.randint(1, 12) for _ in range(drawn.randint(2, 5))})
+    found = [ChoicePoint(f"{price} nodes", (price, price), price * drawn.uniform(0.8, 1.2)) for price in prices]
+    found[0] = ChoicePoint("", found[0].price, found[0].work, "A", "limit")
+    return found + [
+        ChoicePoint(f"{price} nodes, other engines", (price, price), price * drawn.uniform(1.4, 2.5), series=False)
+        for price in prices[: drawn.randint(0, 3)]
+    ]
+
+
+def test_names_of_choices_cover_neither_each_other_nor_a_mark() -> None:
+    """Two sizes at one price, of which the name of one lay under the dot of a third, and 40 draws."""
+    near = [
+        *(("2 nodes", 0.71, 4200.0), ("3 nodes", 1.05, 6400.0), ("6 nodes", 2.06, 12900.0), ("8 nodes", 2.74, 17200.0)),
+        *(("2 nodes, other engines", 0.71, 6859.0), ("4 nodes, other engines", 1.384, 14400.0)),
+    ]
+    told = [
+        ChoicePoint("", (1.384, 1.384), 8600.0, "A", "limit"),
+        *(ChoicePoint(name, (price, price), work, series="other" not in name) for name, price, work in near),
+    ]
+    for points in (told, *map(choices, range(40))):
+        chart = curves.choice_chart(points, ("price", "tokens"), (str, str), "alt", (points[-1].work * 0.9, "load"))
+        plates, marks = names_and_marks(chart)
+        assert len(plates) == len(points) - 1
+        assert not any(one.overlaps(other) for one, other in combinations(plates, 2)), points
+        assert not any(plate.overlaps(mark) for plate in plates for mark in marks), points
+
+
+def test_a_box_is_crossed_by_lines_that_pass_through_it() -> None:
+    box = Box(0.0, 0.0, 10.0, 10.0)
+    for start, end, crossed in (
+        ((-5.0, 5.0), (15.0, 5.0), True),
+        ((5.0, -5.0), (5.0, -1.0), False),
+        ((-5.0, 12.0), (15.0, 12.0), False),
+        ((2.0, 2.0), (3.0, 3.0), True),
+        ((-2.0, 1.0), (1.0, -2.0), False),
+        ((-1.0, 2.0), (2.0, -0.9), True),
+    ):
+        assert box.is_crossed(start, end) == box.is_crossed(end, start) == crossed, (start, end)
+    assert box.overlaps(Box(9.0, 9.0, 20.0, 20.0)) and not box.overlaps(Box(10.0, 0.0, 20.0, 10.0))
+    assert labels.joining_line("8 nodes", (8.0, 16.0), (0.0, 0.0)) is None
+    assert labels.joining_line("8 nodes", (22.0, 30.0), (0.0, 0.0)) == ((0.0, 0.0), (20.0, 20.0))

@@ -190,7 +190,8 @@ AXES: dict[str, tuple[Chart, dict[str, str]]] = {
     # Prices up to 1.08 × 40 are 8.15 for one, days up to 1.1 × 30 are 4.18 for one; the level of 8 is at 134.5. Sizes
     # that fall have their labels at the left below, or at the right above where the level, an axis or another mark is
     # there;
-    # no label leaves the drawing. A design with errors is a ring.
+    # no label leaves the drawing. The name of the level takes the place at the last size, whose own name is 14 farther
+    # below, joined to it by a line. A design with errors is a ring.
     "choices: falling": (
         lambda: curves.choice_chart(
             [
@@ -208,11 +209,12 @@ AXES: dict[str, tuple[Chart, dict[str, str]]] = {
             "height": "210",
             "texts": "days 12 0,14; 0 s 11 56,172; 10 s 11 56,130.2; 20 s 11 56,88.4; 30 s 11 56,46.5; "
             "most 11 414,129.5; "
-            "4 nodes 11 78.1,34.5; 8 nodes 11 86.3,109.8; 16 nodes 11 391,122.4; A 12 143.5,130.5; 0 s 11 62,184; "
+            "4 nodes 11 78.1,34.5; 8 nodes 11 86.3,109.8; 16 nodes 11 332.9,160.4; A 12 143.5,130.5; 0 s 11 62,184; "
             "20 s 11 225,184; 40 s 11 387.9,184; price 12 414,202",
             "lines": "62,168 414,168; 62,126.2 414,126.2; 62,84.4 414,84.4; 62,42.5 414,42.5; 62,134.5 414,134.5 w1.5; "
-            "70.1,42.5 70.1,42.5 w3; 78.3,117.8 78.3,117.8 w3; 387.9,130.4 387.9,130.4 w3; 143.5,126.2 143.5,126.2 w3",
-            "boxes": "76.1,24.5 46.1,13; 84.3,99.8 45.9,13; 389,112.4 51,13",
+            "387.9,130.4 381.9,150.4; 70.1,42.5 70.1,42.5 w3; 78.3,117.8 78.3,117.8 w3; "
+            "387.9,130.4 387.9,130.4 w3; 143.5,126.2 143.5,126.2 w3",
+            "boxes": "76.1,24.5 46.1,13; 84.3,99.8 45.9,13; 330.9,150.4 51,13",
             "dots": "70.1,42.5 r4; 78.3,117.8 r4; 387.9,130.4 r4; 143.5,126.2 r9; 143.5,126.2 r9 w2",
             "curves": "70.1,42.5 78.3,117.8 143.5,126.2 387.9,130.4 w2",
         },

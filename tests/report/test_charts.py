@@ -631,7 +631,7 @@ def test_no_label_of_a_choice_lies_on_the_line_of_the_load() -> None:
 
 
 def test_no_label_of_a_choice_lies_on_the_labels_of_its_axes() -> None:
-    """A machine of one node at the line of the load: its label goes below the axis, and the prices below the label."""
+    """A machine of one node at the line of the load, near the axes."""
     sizes = [ChoicePoint("6 nodes", (1.89, 1.89), 41802.0), ChoicePoint("24 nodes", (7.11, 7.11), 168096.0)]
     one = ChoicePoint("1 node, other engines", (0.44, 0.44), 8664.0, series=False)
     texts = (lambda tick: f"{tick:g} M", lambda tick: f"{tick:,.0f}")

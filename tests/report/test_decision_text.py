@@ -276,10 +276,14 @@ def test_the_plan_of_the_spec_is_set_against_the_best(change: dict[str, float], 
 
 def test_idle_accelerators_are_noted_and_the_nearest_plan_is_named() -> None:
     idle = replace(PLAN, serving=SERVED | {"idle": 2})
-    assert (
-        "leave accelerators of a node idle; throughput and cost count those in use."
-        in sweep_text.serving_search_as_text(report(idle, objective="cost"), WIDE)
-    )
+    counted = "throughput counts those in use, the cost of tokens all that the job has."
+    text = flat(sweep_text.serving_search_as_text(report(idle, objective="cost"), WIDE))
+    assert f"leave accelerators of a node idle; {counted}" in text
+    fewer = replace(PLAN, serving=SERVED | {"accelerators": SERVED["accelerators"] - 8})
+    text = flat(sweep_text.serving_search_as_text(report(PLAN, fewer, objective="cost"), WIDE))
+    assert f"Some plans leave accelerators idle; {counted}" in text
+    free = [replace(one, cost=None) for one in (PLAN, fewer)]
+    assert "idle" not in sweep_text.serving_search_as_text(report(*free, objective="cost"), WIDE)
     assert "idle" not in sweep_text.serving_search_as_text(report(PLAN, objective="cost"), WIDE)
     text = sweep_text.serving_search_as_text(report(why="none is fast enough", smallest=PLAN), WIDE)
     assert "The nearest, 2 × tp 8, reaches a TTFT p95 of 800 ms and a TPOT p95 of 30 ms." in flat(text)

@@ -130,6 +130,7 @@ def test_each_job_is_billed_its_share_and_the_pools_are_summed() -> None:
     ]
     said = [one.text for one in section(composed_purchase(report(BOUGHT)), "cost").blocks if isinstance(one, Text)]
     assert any(one.startswith("Each job is billed the cost of its pool") for one in said)
+    assert said[-1].startswith("No tax is stated, and no amount includes one. No amount includes interest")
 
 
 def test_each_pool_has_a_price_sheet_with_its_lines() -> None:

@@ -21,13 +21,14 @@ from clusterspec.report.paper.differences import leaves
 from clusterspec.report.paper.drawings import _node_picture
 from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.report.paper.fleet import _bill_section
-from clusterspec.report.paper.materials import _unit_cost_rows
+from clusterspec.report.paper.materials import _unit_cost_rows, never_counted_text
 from clusterspec.report.paper.serving import _plans_table
 from clusterspec.report.paper.steps import LEAST, drawn_pass, schedule_picture
 from clusterspec.report.paper.story import _domain_step, _memory_step, _pipeline_step
 from clusterspec.report.paper.words import worded_section
 from clusterspec.results.machine import LongestSequence, Operation, Schedule, StageMemory
 from clusterspec.results.search import LayoutRow
+from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.studies import study_text
 from clusterspec.units import display, percent, portion
 from tests.analysis.test_fleets import report as two_pools
@@ -120,6 +121,25 @@ def test_the_cost_of_the_work_has_a_row_for_each_unit_that_is_known() -> None:
     ):
         made = {row.field: row.cells for row in _unit_cost_rows(given, priced)}
         assert made == {field: cells for field, cells in rows.items() if field not in gone}, gone
+
+
+@pytest.mark.parametrize(
+    ("buying", "said"),
+    [
+        (None, "No tax is stated, and no amount includes one"),
+        (ProcurementSpec(quoted_total=1000), "No tax is stated, and no amount includes one"),
+        (ProcurementSpec(tax=0.19), "No amount includes the tax of 19 %, which is that of a quote"),
+        (
+            ProcurementSpec(quoted_total=1000, tax=0.19),
+            "Only amounts in the terms of the quote include the tax of 19 %",
+        ),
+        (ProcurementSpec(quote=(QuoteLine(part="node"),), tax=0.19), "Only amounts in the terms of the quote include"),
+    ],
+)
+def test_a_stated_tax_is_in_the_amounts_of_a_quote_alone(buying: ProcurementSpec | None, said: str) -> None:
+    text = never_counted_text(buying)
+    assert text.startswith(said) and "insurance" in text
+    assert not re.search(r"tax[^.]*the spec has no keys", text), "the spec has a key for a tax"
 
 
 OF_TOTAL = ("cost.per_accelerator_hour", "cost.per_hour_at_work", "cost.per_week", "cost.rent_of_node")

@@ -271,12 +271,13 @@ def _excess_of_targets(job: ServingJob, times: ServingTimes) -> float:
 Key = Callable[[Rated], tuple[float, ...]]
 OBJECTIVES: Mapping[str, Key] = {
     "accelerators": lambda one: (one.times.accelerators, -one.times.output_tokens_per_second),
-    "cost": lambda one: (one.times.accelerators / one.times.output_tokens_per_second, one.times.tpot),
+    "cost": lambda one: (-one.times.output_tokens_per_second, one.times.accelerators, one.times.tpot),
     "tokens_per_accelerator": lambda one: (-one.per_accelerator, one.times.tpot),
     "tokens_per_user": lambda one: (one.times.tpot, -one.per_accelerator),
     "memory": lambda one: (one.memory, one.times.tpot),
 }
-"""Objectives by which serving plans are ranked; lower is better. The cost of tokens is that of the accelerators."""
+"""Objectives by which serving plans are ranked; lower is better. Tokens carry the cost of the whole machine, so that
+the most of them cost least; at an equal rate the fewest busy accelerators draw the least power."""
 METRICS: Mapping[str, Key] = {
     "ttft": lambda one: (one.times.queue_grows, one.times.ttft, one.times.accelerators),
     "tpot": lambda one: (one.times.tpot, one.times.accelerators),

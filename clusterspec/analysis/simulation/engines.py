@@ -94,7 +94,8 @@ class SimulatedEngine:
             self._receive_sent()
         formed = self.limits.ahead and self._form_ahead(now)
         for rank in () if formed else self.ranks:
-            self._admit(rank, now)
+            if rank.waiting:
+                self._admit(rank, now)
         self.version += 1
         self.started, self.launching = now, self.looked if formed and self.launches_ahead else now
         if any(rank.prompts for rank in self.ranks) and not self._holds_prompts():
@@ -123,7 +124,8 @@ class SimulatedEngine:
         work.
         """
         for rank in self.ranks:
-            self._admit(rank, now, self.looked)
+            if rank.waiting:
+                self._admit(rank, now, self.looked)
         return any(rank.prompts or (rank.count and self.launches_ahead) for rank in self.ranks)
 
     def _receive_sent(self) -> None:
@@ -141,20 +143,26 @@ class SimulatedEngine:
         self.since = 0 if self.mixed else (self.since + steps) % self.limits.interval
         self.held = 1 if self.mixed else (self.held + steps) % self.limits.hold
         ended: list[Request] = []
+        whole, steadily = self.limits.whole, 0
         for place, rank in enumerate(self.ranks):
             if self.mixed and self._pauses_decoding(self.chunks[place]):
                 rank.stalled += self.each
                 continue
             rank.step += steps
-            if rank.count:
-                tokens = rank.count * gained
+            if count := rank.count:
+                tokens = count * gained
                 rank.context += tokens
-                if not self.limits.whole:
+                if not whole:
                     rank.used += tokens
-                self._count_gaps(rank)
+                if rank.stalled:
+                    self._count_gaps(count, self.each + rank.stalled)
+                else:
+                    steadily += count
+                while rank.decoding and rank.decoding[0][0] <= rank.step:
+                    self._end_request(rank, heappop(rank.decoding)[2], now, ended)
             rank.stalled = 0.0
-            while rank.decoding and rank.decoding[0][0] <= rank.step:
-                self._end_request(rank, heappop(rank.decoding)[2], now, ended)
+        if steadily:
+            self._count_gaps(steadily, self.each)
         if self.mixed:
             self._end_prompts(now, ended)
         self.requests -= len(ended)
@@ -165,12 +173,12 @@ class SimulatedEngine:
         """Whether a rank that computes these prompt parts stops decoding in the step."""
         return self.tables.apart or (self.tables.pausing and bool(taken))
 
-    def _count_gaps(self, rank: AttentionRank) -> None:
-        """Count the gaps of the sequences of a rank in the finished steps; steps with prompts delay the first."""
-        first, rest = self.each + rank.stalled, self.steps - 1
-        self.gaps[first] = self.gaps.get(first, 0.0) + rank.count
+    def _count_gaps(self, count: int, first: float) -> None:
+        """Count the gaps of some sequences in the finished steps; steps with prompts delay the ``first``."""
+        rest = self.steps - 1
+        self.gaps[first] = self.gaps.get(first, 0.0) + count
         if rest:
-            self.gaps[self.each] = self.gaps.get(self.each, 0.0) + rank.count * rest
+            self.gaps[self.each] = self.gaps.get(self.each, 0.0) + count * rest
 
     def _admit(self, rank: AttentionRank, now: float, until: float = inf) -> None:
         limits = self.limits
@@ -222,16 +230,19 @@ class SimulatedEngine:
 
     def _begin_decoding(self) -> None:
         """Start as many steps as no request ends in, and as the free cache allows."""
-        gained = self.tables.gained
+        gained, grows, held = self.tables.gained, not self.limits.whole, self.limits.tokens
         most = inf
         for rank in self.ranks:
             if not rank.count:
                 continue
-            while not self.limits.whole and rank.count > 1 and rank.used + rank.count * gained > self.limits.tokens:
+            while grows and rank.count > 1 and rank.used + rank.count * gained > held:
                 self._preempt(rank)
-            free = self.limits.tokens - rank.used
-            fitting = inf if self.limits.whole or rank.count == 1 else max(1.0, free // (rank.count * gained))
-            most = min(most, rank.decoding[0][0] - rank.step, fitting)
+            last = rank.decoding[0][0] - rank.step
+            most = min(most, last)
+            if grows and rank.count > 1:
+                fitting = (held - rank.used) // (rank.count * gained)
+                if fitting < most:
+                    most = max(1.0, fitting)
         if self.announced or any(rank.sent for rank in self.ranks):
             most = min(most, self.limits.interval - self.since)
         if any(rank.prompts for rank in self.ranks):

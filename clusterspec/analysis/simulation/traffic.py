@@ -20,6 +20,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.logs.traces import Arrival, trace_arrivals
 from clusterspec.records import NamedTuple
+from clusterspec.units import plural
 
 USUAL_REQUESTS = 5_000
 MOST_REQUESTS = 1_000_000
@@ -100,7 +101,7 @@ def plan_traffic(
         said = f"{load.request_rate:g} requests a second, {process}"
     found = [*map(Arrival, times, prompts, answers)]
     if load.load == "closed" and load.concurrency:
-        in_flight, said = load.concurrency, f"{load.concurrency:,} requests in flight"
+        in_flight, said = load.concurrency, f"{plural(load.concurrency, 'request')} in flight"
         if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
             found, warm_up = with_partial_outputs(found, in_flight, seed), max(warm_up, in_flight)
     if spread:

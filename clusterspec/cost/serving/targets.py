@@ -20,7 +20,7 @@ class Tail:
 
 
 class TargetResult(NamedTuple):
-    """A target, the predicted latency at its percentile and the ends of its range, in seconds.
+    """A target of a plan at its load, and the predicted latency at its percentile, in seconds.
 
     ``queue_grows``: requests arrive faster than the engines serve them. The latency is then that of the steady state of
     full engines, without the queue before them.
@@ -28,8 +28,14 @@ class TargetResult(NamedTuple):
 
     target: Target
     seconds: float
-    range: tuple[float, float]
+    times: ServingTimes
+    load: Serving
     queue_grows: bool = False
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The ends of the range of the latency, in seconds: of an open load the plans at both ends are computed."""
+        return latency_range(self.times, self.load, self.target.quantity, self.target.percentile)
 
     @property
     def missed(self) -> bool:
@@ -62,7 +68,8 @@ def target_result(times: ServingTimes, load: Serving, target: Target) -> TargetR
     return TargetResult(
         target,
         latency_at(times, load, target.quantity, target.percentile),
-        latency_range(times, load, target.quantity, target.percentile),
+        times,
+        load,
         exceeds_capacity(times, load),
     )
 

@@ -95,7 +95,9 @@ def launches(kind: EngineKind, per_node: int) -> Iterator[Launch]:
         for replica in range(_bounded_count(layout.dp)):
             node, slot = divmod(within // of_replica + replica, on_node)
             number, first = before + node + 1, slot * of_replica
-            part = "" if of_replica == per_node else f", accelerators {first} to {first + of_replica - 1}"
+            last = first + of_replica - 1
+            alone = f", accelerator {first}" if first == last else f", accelerators {first} to {last}"
+            part = "" if of_replica == per_node else alone
             where = f"{name} {replica + 1}: node {number}{part}"
             yield Launch(where, number, 1, 0, first, of_replica, all=not part, local=layout.attention_dp)
         return

@@ -113,7 +113,7 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
     serving = work.serving
     if serving is None:
         return
-    if serving.longest_request:  # else the context of the model: requests are of any length
+    if serving.longest_request:  # else the context of the model, of which the cache is the limit
         yield f"--context-length {serving.longest_request}"
     if serving.max_sequences:
         yield f"--max-running-requests {serving.max_sequences * layout.attention_dp}"

@@ -121,7 +121,7 @@ def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]
     serving = work.serving
     if serving is None:
         return
-    if serving.longest_request:
+    if serving.longest_request:  # else the context of the model
         yield f"--max_seq_len {serving.longest_request}"
     why = "with attention replicas, its documentation does not say whether it counts a replica or the engine"
     for name, value in (("max_batch_size", serving.max_sequences), ("max_num_tokens", serving.chunk_tokens)):

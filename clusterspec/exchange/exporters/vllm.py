@@ -138,8 +138,9 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
     """The options of lengths, batches, memory, precisions and speculation."""
     serving = work.serving
     if serving is not None:
-        if serving.longest_request:  # else the context of the model: requests are of any length
-            yield f"--max-model-len {serving.longest_request}"
+        # "auto" is the context of the model, or as much of it as the cache holds: without it vLLM refuses to start
+        # where the cache is smaller (0.14: pull request 29431; 0.33.0: v1/core/kv_cache_planning.py, 1545)
+        yield f"--max-model-len {serving.longest_request or 'auto'}"
         if serving.max_sequences:
             yield f"--max-num-seqs {serving.max_sequences}"
         if serving.chunk_tokens:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.records import dataclass
-from clusterspec.report.charts import svg
+from clusterspec.report.charts import labels, svg
 from clusterspec.report.charts.log_plots import separated_marks
 from clusterspec.report.charts.svg import LinearAxis, LogAxis, horizontal_grid, vertical_grid
 from clusterspec.units import display, percent
@@ -115,17 +115,21 @@ def choice_chart(
     rising = len(sizes) > 1 and sizes[-1].work > sizes[0].work
     letters = [mark for point, mark in zip(ranked, marks, strict=True) if point.letter]
     spots = [mark for point, mark in zip(ranked, marks, strict=True) if not point.letter] + separated_marks(letters)
-    lowest = bottom
+    named = [(point.label, mark) for point, mark in zip(ranked, marks, strict=True) if not point.letter]
+    taken = [labels.mark_box(spot, 9.0 if point.letter else 4.0) for point, spot in zip(ranked, spots, strict=True)]
+    at = y(level[0]) if level else None
+    if level is not None and at is not None:
+        taken.append(labels.name_box(level[1], x.end - svg.text_width(level[1], labels.SIZE), at - 5))
+    line = [(x(sum(point.price) / 2), y(point.work)) for point in sizes]
+    frame = labels.Box(x.start, 18.0, svg.WIDTH - 2, bottom + 3)
+    places = labels.name_places(named, taken, line, frame, level=at, rising=rising)
+    lowest = max([bottom, *(base + 2 for _, base in places)])
+    for (label, mark), place in zip(named, places, strict=True):
+        parts += _name_shapes(label, place, mark)
     for point, mark, spot in zip(ranked, marks, spots, strict=True):
         parts.append(svg.segment(x(point.price[0]), mark[1], x(point.price[1]), mark[1], point.tint, width=3))
         parts += [svg.segment(*mark, *spot, point.tint)] if spot != mark else []
         parts += _choice_shapes(point, spot)
-        if not point.letter:
-            at = y(level[0]) if level else None
-            left, base = _label_place(point.label, mark, marks, rising=rising, level=at, corner=(x.start, bottom))
-            lowest = max(lowest, base + 2)
-            parts.append(svg.box(left - 2, base - 10, svg.text_width(point.label, 11) + 4, 13, "paper"))
-            parts.append(svg.text_shape(left, base, point.label, size=11, tint="soft"))
     parts += [
         svg.text_shape(x(tick), lowest + 16, texts[0](tick), size=11, tint="soft", end="middle") for tick in x.ticks
     ]
@@ -133,35 +137,13 @@ def choice_chart(
     return svg.drawing(lowest + 42, parts, alt, name="choices")
 
 
-def _label_place(
-    label: str,
-    mark: tuple[float, float],
-    marks: Sequence[tuple[float, float]],
-    *,
-    rising: bool,
-    level: float | None,
-    corner: tuple[float, float],
-) -> tuple[float, float]:
-    """The left end and base line of the label of a size: below the line that joins the sizes, clear of other marks and
-    of the ``level``, right of the ``corner`` of the axes and above it; below the mark where no such place is.
-    """
-    wide = svg.text_width(label, 11)
-    below = (mark[0] + 8, mark[1] + 16) if rising else (mark[0] - 8 - wide, mark[1] + 16)
-    above = (mark[0] - 8 - wide, mark[1] - 8) if rising else (mark[0] + 8, mark[1] - 8)
-    beyond = (below[0], below[1] + 14) if level is not None and abs(level - below[1] + 4) < 10 else below
-    beside = (mark[0] + 8, mark[1] - 10)
-    places = [(min(max(left, 2.0), svg.WIDTH - wide - 2), base) for left, base in (below, above, beyond, beside)]
-    clear = [
-        (left, base)
-        for left, base in places
-        if left >= corner[0]
-        and base <= corner[1]
-        and (level is None or not base - 12 < level < base + 5)
-        and all(
-            x < left - 11 or x > left + wide + 11 or not base - 20 < y < base + 12 for x, y in marks if (x, y) != mark
-        )
-    ]
-    return (clear or places)[0]
+def _name_shapes(label: str, place: tuple[float, float], mark: tuple[float, float]) -> Iterator[str]:
+    """The name of a point on a plate, joined to the point where it is not beside it."""
+    if (joined := labels.joining_line(label, place, mark)) is not None:
+        yield svg.segment(*joined[0], *joined[1], "line")
+    left, base = place
+    yield svg.box(left - 2, base - 10, svg.text_width(label, labels.SIZE) + 4, 13, "paper")
+    yield svg.text_shape(left, base, label, size=labels.SIZE, tint="soft")
 
 
 def _choice_shapes(point: ChoicePoint, mark: tuple[float, float]) -> Iterator[str]:

@@ -149,7 +149,7 @@ def failure_phrase(gate: Gate, purchase: Purchase) -> str:
     """
     values = [part.missing for part in purchase.parts if part.has_too_few and part.missing is not None]
     if gate.gate == "quote" and values:
-        return f"the quote lacks {rounded_text(Money.total(values))} of parts"
+        return f"the quote lacks {rounded_text(Money.total(values))} of parts{purchase.terms}"
     first, _, rest = gate.text.partition("; ")
     return f"{first} (all reasons below)" if rest and len(gate.text) > LONG_REASON else gate.text
 
@@ -162,7 +162,7 @@ def amount_phrase(purchase: Purchase, tax: float | None = None) -> str:
     beside = f" with {percent(tax, 2)} tax" if tax and purchase.basis == "quote" else ""
     if purchase.basis == "quote" and purchase.expected is not None:
         whole = "for the whole machine at these prices" if purchase.added_nodes else "at the prices of the spec"
-        beside += f"; {rounded_text(purchase.expected)} {whole}"
+        beside += f"; {rounded_text(purchase.expected)} {whole}{purchase.terms}"
     return f"{rounded_text(purchase.amount)} ({origin}{beside})"
 
 

@@ -11,7 +11,7 @@ from clusterspec.report.paper.acceptance import LEAD, acceptance_blocks
 from clusterspec.report.paper.appendix import section_of_findings
 from clusterspec.report.paper.blocks import Block, Cards, Paper, Section, TableRow, Text, TitleFact
 from clusterspec.report.paper.delivery import delivery_of_pools, payment_text
-from clusterspec.report.paper.materials import NEVER_COUNTED, quote_table, uncounted_bullets
+from clusterspec.report.paper.materials import never_counted_text, quote_table, uncounted_bullets
 from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.verdict import GateStatus, Purchase
@@ -105,7 +105,20 @@ def _cost_section(report: FleetReport) -> Section:
         "Each job is billed the cost of its pool, by its share of the nodes and of the term; what no job is billed is "
         "the cost of nodes without a job."
     )
-    return Section("cost", "Cost and power by pool", (*pools.blocks, table, Text(said), Text(NEVER_COUNTED)))
+    return Section(
+        "cost",
+        "Cost and power by pool",
+        (
+            *pools.blocks,
+            table,
+            Text(said),
+            Text(
+                never_counted_text(
+                    next((one.estimate.design.spec.procurement for one in report.machines.values()), None)
+                )
+            ),
+        ),
+    )
 
 
 def _acceptance_section(report: FleetReport) -> Section:

@@ -25,6 +25,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.report.paper.facility import energy_text
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Purchase
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion, years_text
 
@@ -36,13 +37,14 @@ def quote_table(purchase: Purchase | None) -> PaperTable | None:
     parts = purchase.parts if purchase else ()
     if not parts:
         return None
+    terms = purchase.terms if purchase is not None else ""
     columns = (
         TableColumn("Part", key="part"),
         TableColumn("Needed", "right", "needed"),
         TableColumn("Quoted", "right", "quoted"),
         TableColumn("Difference", "right", "quoted"),
         TableColumn("Quoted price", "right", "price"),
-        TableColumn("Value missing", "right", "missing"),
+        TableColumn(f"Value missing{terms}", "right", "missing"),
         TableColumn("Remark", key="state"),
     )
     rows = tuple(_quote_row(part, number) for number, part in enumerate(parts))
@@ -165,8 +167,7 @@ def cost_section(report: FullReport) -> Section | None:
     blocks += uncounted_bullets("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
     if not report.tender:
         buying = report.estimate.design.spec.procurement
-        taxes = "taxes other than the stated one" if buying is not None and buying.tax else "taxes"
-        blocks.append(Text(NEVER_COUNTED.format(taxes=taxes)))
+        blocks.append(Text(never_counted_text(buying)))
     over = f"over {years_text(found.years)}" if found.years else "purchase only, without a `procurement.term`"
     dated = f"prices of {found.as_of}" if found.as_of else "prices without a date"
     return Section(
@@ -184,9 +185,20 @@ def _whole_machine(report: FullReport) -> str:
     return " They are of the whole machine: parts in place count as much as those of the quote."
 
 
+def never_counted_text(buying: ProcurementSpec | None) -> str:
+    """What the amounts of a report leave out: of taxes, all but a stated one in the amount of a quote."""
+    if buying is None or not buying.tax:
+        taxes = "No tax is stated, and no amount includes one."
+    elif buying.quote or buying.quoted_total:
+        taxes = f"Only amounts in the terms of the quote include the tax of {percent(buying.tax)}."
+    else:
+        taxes = f"No amount includes the tax of {percent(buying.tax)}, which is that of a quote."
+    return f"{taxes} {NEVER_COUNTED}"
+
+
 NEVER_COUNTED = (
-    "No amount of this report includes {taxes}, interest, insurance, staff, buildings, software licenses or a value at "
-    "the end of the term: the spec has no keys for them."
+    "No amount includes interest, insurance, staff, buildings, software licenses or a value at the end of the term: "
+    "the spec has no keys for them."
 )
 
 
@@ -269,6 +281,8 @@ def _cost_terms_table(cost: Cost) -> PaperTable:
 
 def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
     used = f", on {cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
+    if cost.accelerators_used and cost.accelerators_used < cost.charged_accelerators:
+        used += f", which carries the cost of {cost.charged_accelerators:,}"
     buying = report.estimate.design.spec.procurement
     if buying is not None and buying.utilization is not None and buying.utilization < 1:
         used += f", at work {percent(buying.utilization)} of the term"

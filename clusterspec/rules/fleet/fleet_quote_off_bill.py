@@ -3,7 +3,8 @@
 ## What it finds
 
 The bills of all pools together, against the lines of `quote`: nodes with spares, switches, cables, transceivers and
-NICs by kind. Fewer nodes than needed is an error. A kind of part without a line, where the quote has lines for the
+NICs by kind. Fewer nodes than needed is an error, also of one accelerator beside more than enough of another, where each
+line for nodes names one. A kind of part without a line, where the quote has lines for the
 network, is a warning, and so is a shortage of network parts that is larger than the difference between counting methods
 (15 %; a third of the spines). It is a note where the nodes of one pool are quoted, and the description or a comment says that
 others are there or in another lot. Of a pool with a phase before `as_of`, only the nodes that later phases add are compared. It is an error where a line that is sold by the accelerator, node or rack has a quantity
@@ -34,6 +35,22 @@ procurement:
   as_of: 2026-11-01
   quote:
     - {part: DGX B200 system, quantity: 16, unit_price: 400000, price: 6400000}
+jobs:
+  a: {pool: train}
+  b: {pool: serve}
+```
+
+```yaml procurement.quote
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16}
+  serve: {platform: dgx-h200, nodes: 8}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX B200 system, quantity: 18, unit_price: 400000, price: 7200000}
+    - {part: DGX H200 system, quantity: 6, unit_price: 300000, price: 1800000}
 jobs:
   a: {pool: train}
   b: {pool: serve}
@@ -74,7 +91,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
-from clusterspec.procurement.quotes import needed_parts, without_fabric
+from clusterspec.procurement.quotes import needed_parts, nodes_by_accelerator, without_fabric
 from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
 from clusterspec.rules.knowledge.purchases import counted_kind, date_of_text, is_bought, name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.quoted_fabric import pool_has_no_fabric
@@ -113,7 +130,10 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
         needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}
         own = [line for line in lines if line.kind == kind or (kind == "switch" and line.kind in ANY_SWITCH)]
         if own:
-            yield from _shortage_problem(kind, needed, own, remarks)
+            short = [*_shortage_problem(kind, needed, own, remarks)]
+            yield from short
+            if kind == "node" and not short:
+                yield from _exchanged_node_problems(needed, fleet, every)
         elif kind == "node" and "accelerator" not in offered and lines:
             yield RULE.problem(
                 "procurement.quote", f"the quote has no line for {_counted_parts_text(kind, needed)}", HELP
@@ -199,6 +219,27 @@ def _shortage_problem(
     of_some = kind == "node" and total in needed.values() and are_elsewhere({"node": 1}, remarks)
     severity = "note" if of_some else "error" if kind == "node" else "warning"
     yield RULE.problem(place, message, HELP, severity=severity)
+
+
+def _exchanged_node_problems(needed: Mapping[str, int], fleet: Fleet, lines: Sequence[Offered]) -> Iterator[Problem]:
+    """The problems with nodes of one accelerator that are lacking where those of another are more than enough."""
+    pools = [fleet.pools[name] for name in needed]
+    machines = {
+        pool.name: (bill(pool.design), pool.cluster)
+        for pool in pools
+        if pool.design is not None and pool.cluster is not None
+    }
+    catalog = next((pool.design.catalog for pool in pools if pool.design is not None), None)
+    parts = nodes_by_accelerator(machines, lines, catalog) if catalog is not None else ()
+    if any(line.kind == "node" and line.quantity is None for line in lines):
+        return
+    if sum_of(part.needed or 0 for part in parts) != sum_of(needed.values()):
+        return  # of a pool that grows, the later phases alone are compared
+    for part in parts:
+        if part.has_too_few and part.needed is not None:
+            short = part.needed - (part.quoted or 0.0)
+            message = f"the quote has {part.quoted or 0:,.0f} nodes of {part.kind.removesuffix(' node')}, and the pools need {part.needed:,}: {short:,.0f} {'is' if short == 1 else 'are'} missing"
+            yield RULE.problem("procurement.quote", message, HELP)
 
 
 def _counted_parts_text(kind: str, needed: Mapping[str, int]) -> str:

@@ -156,3 +156,12 @@ def counted_kind(kind: str, count: float) -> str:
 def name_of_kind(kind: str) -> str:
     """A kind of parts of a bill as a word for one: `leaf switch`, `NIC`."""
     return "NIC" if kind == "nic" else kind.replace("_", " ")
+
+
+def surplus_question(count: float) -> str:
+    """What to ask about parts beyond the bill.
+
+    >>> surplus_question(1), surplus_question(1200)
+    ('ask what the other one is for', 'ask what the other 1,200 are for')
+    """
+    return "ask what the other one is for" if count == 1 else f"ask what the other {count:,.0f} are for"

@@ -1,4 +1,6 @@
-"""Machines and pools that are quoted without a fabric, since none of their jobs needs one."""
+"""The quote against the bill of a machine, and machines and pools that are quoted without a fabric, since none of their
+jobs needs one.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,18 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.procurement.offered import Offered
+from clusterspec.procurement.bill import Bill, may_have_fixed_ends
+from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH
+from clusterspec.procurement.quotes import (
+    QuotedPart,
+    parts_with_terms,
+    quoted_parts,
+    with_included_parts,
+    without_fabric,
+)
 from clusterspec.rules.knowledge.fabric_parts import may_have_no_fabric
+from clusterspec.spec.model import ProcurementSpec
 
 
 def is_quoted_without_fabric(design: Design, cluster: Cluster, lines: Sequence[Offered]) -> bool:
@@ -16,6 +27,17 @@ def is_quoted_without_fabric(design: Design, cluster: Cluster, lines: Sequence[O
     other networks.
     """
     return may_have_no_fabric(design, cluster) and not any(line.kind in {*ANY_SWITCH, "nic"} for line in lines)
+
+
+def parts_of_quote(design: Design, cluster: Cluster, bill: Bill, remarks: str) -> tuple[QuotedPart, ...]:
+    """Every kind of part of the bill of a design and of its quote, with the value of what is missing in the terms of
+    the quote. ``remarks`` may say that parts are in place.
+    """
+    buying = design.spec.procurement or ProcurementSpec()
+    quote = buying.quote or ()
+    bare = is_quoted_without_fabric(design, cluster, [*offered_lines(quote, cluster)])
+    parts = quoted_parts(without_fabric(bill) if bare else bill, quote, cluster, remarks)
+    return parts_with_terms(with_included_parts(parts, fixed_ends=may_have_fixed_ends(design)), buying)
 
 
 def pool_has_no_fabric(fleet: Fleet, pool: Pool) -> bool:

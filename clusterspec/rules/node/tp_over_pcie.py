@@ -63,9 +63,11 @@ def check(cluster: Cluster, layout: Layout, workload: Workload, what_if: WhatIf)
     scale_up = cluster.scale_up
     if scale_up.topology != "pcie" or not MOST < layout.tp <= cluster.ranks_per_node:
         return
-    rate = display(scale_up.bandwidth.value, "B/s")
+    entry = scale_up.interconnect
+    stated = entry is None or entry.family == "pcie"  # else the bandwidth is that of an interconnect that is not there
+    rate = f", at {display(scale_up.bandwidth.value, 'B/s')}" if stated else ","
     times = "four times" if workload.kind == "train" else "twice"
-    message = f"tp {layout.tp} reduces activations {times} per layer over PCIe, at {rate} shared under the same root"
+    message = f"tp {layout.tp} reduces activations {times} per layer over PCIe{rate} shared under the same root"
     better = _smaller_tp_alternative(what_if, layout) if workload.kind == "train" else None
     yield RULE.problem(
         "layout.tp",

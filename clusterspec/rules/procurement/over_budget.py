@@ -2,10 +2,11 @@
 
 ## What it finds
 
-`quoted_total` above `budget`; without it, the sum of the lines of the quote less `discount` and with `tax`, if each
-line has a price; else the sum of all priced parts or lines of the quote, or of the rent over the term. Sums are taken
-at the low end of price ranges. Where the description or a comment says that the budget includes a tax of some percent, or
-all taxes, and the prices or a line of the quote exclude it, and `tax` is absent, the tax is added to the quote.
+An error: `quoted_total` above `budget`; without it, the sum of the lines of the quote less `discount` and with `tax`,
+if each line has a price; else the sum of all priced parts or lines of the quote, or of the rent over the term. Sums are
+taken at the low end of price ranges. Where the description or a comment says that the budget includes a tax of some percent, or
+all taxes, and the prices or a line of the quote exclude it, and `tax` is absent, the tax is added to the quote. A quote
+within the budget that lacks nodes or parts of the network, with which it is above, is a warning.
 
 ## Why it matters
 
@@ -41,12 +42,36 @@ cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: EUR, as_of: 2026-11-01, quoted_total: 19500000, budget: 21000000}
 ```
 
+```yaml procurement.quote
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  prices: {node: 310000}
+  quote:
+    - {part: node, quantity: 3, unit_price: 310000, price: 930000}
+  budget: 1000000
+```
+
 ## Silent
 
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, budget: 21500000}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  prices: {node: 310000}
+  quote:
+    - {part: node, quantity: 4, unit_price: 310000, price: 1240000}
+  budget: 1250000
 ```
 
 ## Sources
@@ -60,7 +85,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.amounts import amount_of_quote, total_of_lines
+from clusterspec.money import Money
+from clusterspec.procurement.amounts import amount_of_quote, terms_text, total_of_lines
 from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.purchase_texts import tax_of_budget
 from clusterspec.rules.knowledge.purchases import (
@@ -70,6 +96,7 @@ from clusterspec.rules.knowledge.purchases import (
     least_rent,
     money_text,
 )
+from clusterspec.rules.knowledge.quoted_fabric import parts_of_quote
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -93,6 +120,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             message = f"by the text the budget includes a tax of {percent(tax)}, and the prices do not: the quoted total is {money_text(f'{gross:,.0f}', procurement.currency)} with it, {money_text(f'{gross - budget:,.0f}', procurement.currency)} above the budget of {limit}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, f"{HELP}; state `tax` if it is to be paid")
+        elif procurement.quote:
+            yield from _lacking_part_problem(procurement, design, cluster, remarks, float(budget) - quoted)
         return
     what, least = (
         ("the rent over the term", least_rent(procurement, cluster))
@@ -102,6 +131,21 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     if least is not None and least > (ROUNDED if is_rented(procurement) else 1.0) * budget:
         message = f"{what} {'costs' if is_rented(procurement) else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more, {percent(least / budget - 1, 2)} above the budget of {limit}"
         yield RULE.problem("procurement.budget", message, HELP)
+
+
+def _lacking_part_problem(
+    procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str, left: float
+) -> Iterator[Problem]:
+    """The problem with parts that the quote lacks, and that cost more than it leaves of the budget."""
+    parts = parts_of_quote(design, cluster, bill(design), remarks)
+    if not any(part.quoted for part in parts if part.kind in {"node", "accelerator"}):
+        return  # a line may be for the whole machine
+    missing = [part.missing for part in parts if part.has_too_few and part.missing is not None]
+    lacking = Money.total(missing).low
+    if lacking > left:
+        currency, more = procurement.currency, f"{lacking - left:,.0f}"
+        message = f"the quote lacks parts of {money_text(f'{lacking:,.0f}', currency)}{terms_text(procurement)}, with which it is {money_text(more, currency)} above the budget of {money_text(f'{procurement.budget:,}', currency)}"
+        yield RULE.problem("procurement.quote", message, f"ask for the parts; {HELP}", severity="warning")
 
 
 def _tax_to_add(procurement: ProcurementSpec, remarks: str) -> float:

@@ -94,7 +94,7 @@ from collections.abc import Iterator
 from math import isclose, log
 
 from clusterspec.finding import Problem
-from clusterspec.procurement.amounts import line_price, total_of_lines
+from clusterspec.procurement.amounts import line_price, terms_text, total_of_lines
 from clusterspec.procurement.part_names import names_option, plain_part
 from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.exchange_rates import amounts_in, stated_rate
@@ -141,8 +141,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         return
     if not _is_same_sum(expected, total):
         off = total - expected
-        terms = ", with discount and tax" if procurement.discount or procurement.tax else ""
-        message = f"the lines sum to {money_text(amount_text(expected), currency)}{terms}, not {money_text(f'{total:,}', currency)}: {money_text(amount_text(abs(off)), currency)} {'too much' if off > 0 else 'too little'}"
+        message = f"the lines sum to {money_text(amount_text(expected), currency)}{terms_text(procurement)}, not {money_text(f'{total:,}', currency)}: {money_text(amount_text(abs(off)), currency)} {'too much' if off > 0 else 'too little'}"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
     else:
         yield from _option_problem(procurement, remarks.lower())

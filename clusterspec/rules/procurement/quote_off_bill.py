@@ -160,7 +160,13 @@ from clusterspec.rules.knowledge.fabric_parts import (
 )
 from clusterspec.rules.knowledge.market import is_minor_cabling
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
-from clusterspec.rules.knowledge.purchases import counted_kind, is_bought, name_of_kind, plural_of_kind
+from clusterspec.rules.knowledge.purchases import (
+    counted_kind,
+    is_bought,
+    name_of_kind,
+    plural_of_kind,
+    surplus_question,
+)
 from clusterspec.rules.knowledge.quoted_fabric import is_quoted_without_fabric
 from clusterspec.rules.knowledge.quoted_readings import (
     OF_ENDPOINT,
@@ -320,7 +326,7 @@ def _difference_problem(
         yield RULE.problem(at, message, HELP, severity="warning" if guessed else "error")
     elif total > SURPLUS * needed:
         message = f"the quote has {counted}, and the design needs {needed:,}"
-        yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity=surplus)
+        yield RULE.problem(at, message, surplus_question(total - needed), severity=surplus)
 
 
 def _stated_switch_problems(lines: Sequence[Offered], needed: Mapping[str, int], design: Design) -> Iterator[Problem]:

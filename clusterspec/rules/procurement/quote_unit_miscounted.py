@@ -103,6 +103,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import HOURS, plain_part, unit_of_hours
 from clusterspec.quantity import HOUR, YEAR
+from clusterspec.rules.knowledge.purchases import surplus_question
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in
@@ -175,7 +176,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             severity = "error" if other else "warning"
             yield RULE.problem(at, message, f"ask for {needed:,}, or what the line covers", severity=severity)
         elif quantity > SURPLUS * max(counts[unit]):
-            yield RULE.problem(at, message, f"ask what the other {quantity - needed:,.0f} are for", severity="note")
+            yield RULE.problem(at, message, surplus_question(quantity - needed), severity="note")
 
 
 def _yearly_license_problem(

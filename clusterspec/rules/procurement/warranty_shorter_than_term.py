@@ -59,6 +59,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
 from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, is_small
+from clusterspec.rules.knowledge.warranties import MONTH, covered_time, is_covered_by_price
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -66,11 +67,9 @@ from clusterspec.standard import pattern
 from clusterspec.units import years_text
 
 RULE = Rule.of(__name__, "warning", "likely")
-MONTH = YEAR / 12
 LONG = 2.99 * YEAR
 FEW = YEAR + MONTH
 """Time without cover up to which many a buyer repairs at his own cost, or sells the machine."""
-NAMES = ("support", "warranty", "care pack")
 _USED_MACHINES = pattern(
     r"(?i)\b(?:refurbished|second[- ](?:hand|life)|pre-owned|remarketed|ex-lease|used (?:machines?|servers?|nodes?|hardware|gpus?|accelerators?)|(?:bought|buy|purchased) used"
     r"|gebraucht\w*|d['’]occasion|de segunda mano|usat[oi]|tweedehands|begagnad\w*|używan\w*)\b"
@@ -105,15 +104,14 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
     if term is None or not is_bought(procurement, cluster):
         return
     if stated is None:
-        if term.value >= LONG and procurement.prices and not _pays_for_support(procurement):
+        if term.value >= LONG and procurement.prices and not is_covered_by_price(procurement):
             message = f"neither a warranty nor support is stated for the term of {term.written}"
             yield RULE.problem(
                 "procurement", message, "state `warranty`, or `prices.support_per_year`", severity="note"
             )
         return
-    covered = max(part.value for part in (support, procurement.warranty) if part is not None)
-    uncovered = term.value - covered
-    if uncovered <= MONTH or (support is None and _pays_for_support(procurement)):
+    covered = covered_time(procurement)
+    if covered is None or (uncovered := term.value - covered) <= MONTH or is_covered_by_price(procurement):
         return
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
     message = f"the term of {term.written} is {years_text(uncovered / YEAR)} longer than the {what} of {stated.written}: repairs of these years are not paid for"
@@ -122,10 +120,3 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
     used = used or _USED_MACHINES.search(remarks) is not None
     severity = "note" if uncovered <= FEW or used or is_small(procurement) else ""
     yield RULE.problem(key, message, f"ask for {term.written}{other}", severity=severity)
-
-
-def _pays_for_support(procurement: ProcurementSpec) -> bool:
-    """Whether the prices or the quote pay for support."""
-    lines = procurement.quote or ()
-    quoted = any(name in (line.part or "").lower() for line in lines for name in NAMES)
-    return bool((procurement.prices or {}).get("support_per_year")) or quoted

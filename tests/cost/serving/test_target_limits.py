@@ -58,7 +58,7 @@ def test_a_target_is_missed_above_it_and_by_requests_that_wait_without_end() -> 
         (1.0, True, "tpot", False, False),
         (1.0, True, "itl", False, False),
     ):
-        found = TargetResult(aim(quantity, 50.0), seconds, (0.9, 1.1), grows)
+        found = TargetResult(aim(quantity, 50.0), seconds, *plan("concurrency: 8"), grows)
         assert (found.missed, found.missed_in_queue) == (missed, queued), (seconds, grows, quantity)
 
 
