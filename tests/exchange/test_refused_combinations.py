@@ -218,6 +218,47 @@ def test_deepspeed_is_told_of_optimizers_that_it_has_not_tested(optimizer: str, 
     assert given(read(text.encode(), "deepspeed"))["workload.optimizer"] == optimizer
 
 
+def launched(kind: str, model: str, serving: str, layout: str) -> ExportedFile:
+    load = f"input_tokens: 1000, output_tokens: 1000, concurrency: 64{serving}"
+    work = f"{{kind: serve, model: {model}, serving: {{{load}}}}}"
+    return exporter_of(kind).write(pod(2, rest=f"workload: {work}\nlayout: {{software: {kind}, {layout}}}\n"))
+
+
+MATCHED = ", speculative: {tokens: 2, acceptance: 0.7, method: ngram}"
+
+
+@each(
+    "kind, serving, refused, accepted, reason",
+    [
+        # vLLM 0.33.0, vllm/config/parallel.py, line 571: experts on all ranks of tensor and data parallelism
+        ("vllm", "", "tp: 8, ep: 4", "tp: 8, ep: 8", "lays experts on all 8 ranks"),
+        ("vllm", "", "tp: 2, attention_dp: 4, ep: 4", "tp: 2, attention_dp: 4, ep: 8", "lays experts on all 8 ranks"),
+        # SGLang 0.5.23, sglang/srt/arg_groups/overrides.py, line 1619: with DeepEP alone
+        ("sglang", "", "tp: 8, ep: 4, dispatcher: deepep", "tp: 8, ep: 4", "SGLang with DeepEP"),
+        # SGLang 0.5.9, server_args.py, line 5136; 0.5.23, arg_groups/validation_hook.py, line 131
+        ("sglang", MATCHED, "tp: 4, pp: 2", "tp: 4", "no tokens with pipeline stages"),
+        ("sglang", MATCHED, "tp: 4, pp: 2", "tp: 2, pp: 2, attention_dp: 2", "no tokens with pipeline stages"),
+    ],
+)
+def test_an_engine_is_not_launched_as_another(
+    kind: str, serving: str, refused: str, accepted: str, reason: str
+) -> None:
+    with pytest.raises(NotExportable, match=reason):
+        launched(kind, MIXED, serving, refused)
+    assert launched(kind, MIXED, serving, accepted).content
+
+
+def test_chunks_of_sglang_are_whole_pages() -> None:
+    """0.5.9: server_args.py, line 5180; 0.5.23: arg_groups/validation_hook.py, line 244: of each replica."""
+    roles = "{replicas: 1, tp: 8, ep: 8}"
+    apart = f", disaggregated: {{prefill: {roles}, decode: {roles}, transfer: {{block_tokens: 64}}}}"
+    for tokens, whole in ((1000, 960), (1024, 1024), (40, 64)):
+        written_file = launched("sglang", LATENT, f", chunk_tokens: {tokens}{apart}", "nodes: 2")
+        assert f"--chunked-prefill-size {whole} " in str(written_file.content)
+        assert any("whole pages" in each for each in written_file.omitted) is (tokens != whole)
+    assert "--chunked-prefill-size 1000 " in str(launched("sglang", MIXED, ", chunk_tokens: 1000", "tp: 8").content)
+
+
 MAXTEXT = "software: maxtext, tp: 8"
 
 
