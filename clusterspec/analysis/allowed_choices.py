@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
-from clusterspec.finding import Finding, Severity
-from clusterspec.rules.pages import is_rule_name, module
+from clusterspec import rules
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import design_with_keys
+from clusterspec.finding import Severity
 from clusterspec.source import Path
-from clusterspec.studies import Study, variation
+from clusterspec.studies import Study
 
-MEMORY = "memory"
-"""The group of rules on what fits: how much more memory a choice takes is told beside it."""
+CHOICE_RULES = frozenset(
+    {
+        "framework-lacks-feature",
+        "integer-training",
+        "missing-collective-plugin",
+        "model-overflows-fp16",
+        "placement-excludes-setting",
+        "precision-unsupported",
+        "precision-without-gain",
+        "schedule-stage-mismatch",
+        "sharding-forbids-pipeline",
+    }
+)
+"""The rules that are errors at a key whose choice specs leave open, whatever it costs in time or memory."""
 
 
 def choice_filter(study: Study) -> Callable[[str, str], bool]:
@@ -19,24 +34,17 @@ def choice_filter(study: Study) -> Callable[[str, str], bool]:
     A plugin for the accelerators of another vendor, or a format in which nothing trains, is none that the design may
     have. What a choice costs in time or memory rejects none: only rules that are errors at any cost do.
     """
+    facts = study.facts()
+
+    def rejections(design: Design) -> frozenset[tuple[str, Path]]:
+        problems = rules.run_rules(facts.for_spec(design.spec, design), CHOICE_RULES)
+        return frozenset((each.rule, each.path) for each in problems if each.severity is Severity.ERROR)
+
+    known = cache(lambda: rejections(study.design))
 
     def allows(key: str, choice: str) -> bool:
-        if study.document is None:
-            return True
         path = tuple(key.split("."))
-        known = _rejecting_rules(study, path)
-        return not _rejecting_rules(variation.rewritten_study(study, {path: choice}), path) - known
+        new = rejections(design_with_keys(study.design, {path: choice})) - known()
+        return all(at != path for _, at in new)
 
     return allows
-
-
-def _rejecting_rules(study: Study, path: Path) -> frozenset[str]:
-    """The rules that reject the value of a key whatever it costs."""
-    return frozenset(each.rule for each in study.findings if each.path == path and _rejects(each))
-
-
-def _rejects(found: Finding) -> bool:
-    if found.severity is not Severity.ERROR or not is_rule_name(found.rule):
-        return False
-    usual = module(found.rule).RULE
-    return bool(usual.severity is Severity.ERROR and usual.group != MEMORY)

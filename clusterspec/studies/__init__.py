@@ -251,10 +251,8 @@ class Study:
         text = self.spec.description
         if not text or self.design.cluster is None or not any(unit in text for unit in ("B/s", "b/s", "bps", "FLOP")):
             return []
-        try:
-            from clusterspec.studies.prose_files import described_figures
-        except ModuleNotFoundError:  # NOTE: the engine of the playground is built without the checks of running text
-            return []
+        from clusterspec.studies.prose_files import described_figures
+
         return described_figures(text, self.design.cluster, self.settings)
 
     def _engine_problems(self, facts: rules.Facts) -> list[Problem]:

@@ -6,11 +6,13 @@ from functools import cache
 
 import pytest
 
-from clusterspec.analysis.allowed_choices import choice_filter
+from clusterspec.analysis.allowed_choices import CHOICE_RULES, choice_filter
+from clusterspec.analysis.influence import OF_QUESTION, other_choices
 from clusterspec.analysis.outputs import influences
 from clusterspec.finding import Severity
+from clusterspec.rules.pages import is_rule_name, module
 from clusterspec.studies import Study, study_text, variation
-from tests.effort import each
+from tests.effort import each, sampled, steps
 from tests.settings import SETTINGS
 
 TRAINIUM = """clusterspec: 1
@@ -38,6 +40,8 @@ cluster: {platform: dgx-h100, nodes: 16}
 workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
 layout: {framework: megatron-core, tp: 4, pp: 4, virtual_stages: 5, micro_batch: 1}
 """
+CALLS = 8_000
+"""Calls of functions for each assumption: some three estimates and the rules of choices, where a check takes 20,000."""
 SPECS = {"trainium": TRAINIUM, "a3": A3_MEGA, "instinct": INSTINCT, "tpu": TPU, "interleaved": INTERLEAVED}
 PLUGIN, PRECISION = "cluster.scale_out.collective_plugin", "workload.precision"
 CHOICES: list[tuple[str, str, str, bool]] = [
@@ -85,3 +89,31 @@ def test_gradients_are_not_summed_in_eight_bits_or_fewer() -> None:
     listed = {each.assumption[0]: each.against for each in influences(study("tpu"))}
     assert listed.get("workload.gradient_precision") in {None, "bf16", "fp16"}
     assert listed[PRECISION] == "int8", "MaxText trains in int8"
+
+
+@each("name", sampled(SPECS, 5))
+def test_no_other_rule_rejects_a_choice_whatever_it_costs(name: str) -> None:
+    one = study(name)
+    open_keys = [(key, value) for key, value, _ in one.design.assumptions if isinstance(value, str)]
+    for key, value in open_keys:
+        path = tuple(key.split("."))
+        for choice in other_choices(one.design, key, value) if key not in OF_QUESTION else ():
+            stated = variation.rewritten_study(one, {path: choice}).problems_and_fault[0]
+            found = {each.rule for each in stated if each.path == path and each.severity is Severity.ERROR}
+            at_any_cost = {rule for rule in found if is_rule_name(rule) and not _is_of_cost(rule)}
+            assert at_any_cost <= CHOICE_RULES, (key, choice)
+
+
+@each("name", sampled(SPECS, 5))
+def test_influences_take_no_whole_check_for_each_alternative(name: str) -> None:
+    influences(study(name))
+    again = study_text(SPECS[name], SETTINGS)
+    assert len(again.plan.assumptions) > 60
+    assert again.checked.fault is None
+    steps(lambda: influences(again), most=CALLS * len(again.plan.assumptions))
+
+
+def _is_of_cost(rule: str) -> bool:
+    """Whether a rule is an error only where a design exceeds memory or loses much time."""
+    usual = module(rule).RULE
+    return bool(usual.severity is not Severity.ERROR or usual.group == "memory")

@@ -14,12 +14,14 @@ import pytest
 
 from clusterspec.cli.editor import browser
 from tests.cli.conftest import BASE, ROOT
+from tools.site.docstrings import without_docstrings
 from tools.site.engine import LIBRARIES, UNUSED, is_used, own_files, pinned
 from tools.site.reached import unreached_files
 
 STAND_IN = """
 import json, os, sys, importlib.util
 from pathlib import Path
+from tools.site.docstrings import without_docstrings
 from tools.site.engine import UNUSED
 left = [Path(name).with_suffix("") for name in sys.argv[2:]]
 spec = importlib.util.spec_from_file_location("rpds", "tools/site/rpds.py")
@@ -50,14 +52,16 @@ def test_the_engine_without_what_is_left_out_gives_the_same_answers(
 ) -> None:
     broken = BASE.replace("tp: 2", "tp: two\n  pq: 1").replace("nodes: 4", "nodes: [4]") + "fleet: 3\n"
     requests: list[dict[str, object]] = [{"verb": "check", "format": "json", "text": broken}]
-    requests += [{"verb": "estimate", "format": "json", "text": BASE}, {"verb": "report", "text": BASE}]
+    described = f"{BASE}description: Each GPU has NVLink at 900 GB/s in each direction.\n"
+    requests += [{"verb": verb, "format": "json", "text": described} for verb in ("check", "estimate")]
+    requests += [{"verb": "report", "text": BASE}]
     requests += [{"verb": verb, "format": "json", "text": BASE} for verb in ("sensitivity", "cost", "bom", "faults")]
     requests += [{"verb": "init", "platform": "mi300x-ubb8", "model": "deepseek-v3", "for": "serve"}]
     requests += [{"verb": "diff", "format": "json", "old": BASE, "text": BASE.replace("tp: 2", "tp: 4")}]
     asked = "".join(f"{json.dumps(request)}\n" for request in requests)
     package = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clusterspec").rglob("*.py")]
     left = [name for name in package if name not in engine_files()]
-    assert "clusterspec/prose/__init__.py" in left
+    assert "clusterspec/analysis/diagnosis.py" in left
     call = [sys.executable, "-c", STAND_IN, str(tmp_path), *left]
     done = subprocess.run(call, input=asked, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
@@ -65,13 +69,16 @@ def test_the_engine_without_what_is_left_out_gives_the_same_answers(
     session = browser.opened(tmp_path)
     for request, line in zip(requests, done.stdout.splitlines(), strict=True):
         assert json.loads(line) == session.answer(request), request
-    assert len(json.loads(json.loads(done.stdout.splitlines()[0])["out"])["findings"]) >= 3
+    found = [json.loads(json.loads(line)["out"])["findings"] for line in done.stdout.splitlines()[:2]]
+    assert len(found[0]) >= 3 and "duplex-counted-as-one-way" in {one["rule"] for one in found[1]}
 
 
-def test_the_engine_holds_the_package_as_it_is_and_what_it_imports() -> None:
+def test_the_engine_holds_the_statements_of_the_package_at_their_lines_and_what_it_imports() -> None:
     files = engine_files()
     for name in ("clusterspec/cli/editor/browser.py", "clusterspec/cost/step.py"):
-        assert files[name] == (ROOT / name).read_bytes()
+        whole, sent = ((each.decode().splitlines()) for each in ((ROOT / name).read_bytes(), files[name]))
+        assert len(whole) == len(sent) and len("".join(sent)) < len("".join(whole))
+        assert all(there in {"", here} for here, there in zip(whole, sent, strict=True))
     assert "clusterspec/_data/schemas/spec.schema.json" in files
     assert not [name for name in files if "/editor/page.js" in name or name.endswith(".woff2")]
     worker = (ROOT / "web" / "src" / "worker.js").read_text("utf-8")
@@ -105,7 +112,7 @@ def test_the_engine_imports_no_module_that_is_left_out() -> None:
 
 
 def test_the_engine_holds_what_a_page_may_import() -> None:
-    """Imports inside functions, too; importers and the checks of running text are no part of a page."""
+    """Imports inside functions, too; importers are no part of a page."""
     files = {
         "clusterspec/__init__.py": b"",
         "clusterspec/cli/commands/exchange.py": b"from clusterspec.exchange import asked",
@@ -118,10 +125,17 @@ def test_the_engine_holds_what_a_page_may_import() -> None:
         "clusterspec/exchange/logs/__init__.py": b"",
         "clusterspec/exchange/logs/rows.py": b"import json",
         "clusterspec/exchange/logs/other.py": b"from clusterspec.exchange.logs import rows",
-        "clusterspec/prose/__init__.py": b"",
     }
-    left = {"exchange/asked", "exchange/typed", "exchange/logs/other", "prose/__init__"}
+    left = {"exchange/asked", "exchange/typed", "exchange/logs/other"}
     assert unreached_files(files) == {f"clusterspec/{name}.py" for name in left}
+
+
+def test_docstrings_that_no_page_shows_are_left_out_at_the_same_lines() -> None:
+    text = '"""Page of a rule."""\nA = 1\n"""Its unit."""\ndef a():\n    """One\n    thought."""\n    return "text"\n'
+    text += 'class E(Exception):\n    """Raised."""\ndef b():\n    """Sum.\n    Source: a page"""\n    return 2\n'
+    kept = '"""Page of a rule."""\nA = 1\n\ndef a():\n\n\n    return "text"\n'
+    kept += 'class E(Exception):\n    ""\ndef b():\n    """Sum.\n    Source: a page"""\n    return 2\n'
+    assert without_docstrings(text) == kept
 
 
 def test_a_search_in_a_browser_ends_at_its_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

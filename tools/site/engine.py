@@ -1,6 +1,6 @@
-"""The engine of the playground as one archive: the package as it is, its data, and the pure-Python parts of what it
-imports, from the wheels that requirements/run.txt pins by their hashes. What checks, estimates, costs and reports
-import is compiled when the site is built (web/compile.mjs), so that the page does not.
+"""The engine of the playground as one archive: the package without docstrings that no page shows, its data, and the
+pure-Python parts of what it imports, from the wheels that requirements/run.txt pins by their hashes. What checks,
+estimates, costs and reports import is compiled when the site is built (web/compile.mjs), so that the page does not.
 
 NumPy and WeasyPrint are left out: the search of the package goes on without columns, and reports are HTML. rpds, the
 one library in Rust that is needed, has a stand-in of three collections (`tools.site.rpds`).
@@ -21,6 +21,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from tools.site.docstrings import without_docstrings
 from tools.site.reached import unreached_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,6 +119,8 @@ def own_files() -> dict[str, bytes]:
         found[path.relative_to(ROOT).as_posix()] = path.read_bytes()
     for name in unreached_files(found):
         del found[name]
+    for name in (name for name in found if name.endswith(".py")):
+        found[name] = without_docstrings(found[name].decode()).encode()
     for name in DATA:
         for path in sorted(path for path in (ROOT / name).rglob("*") if path.is_file()):
             place = path.relative_to(ROOT)

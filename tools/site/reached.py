@@ -10,16 +10,9 @@ from clusterspec.analysis import HOMES
 PACKAGE = "clusterspec"
 PRUNED = (
     *(f"{PACKAGE}.{name}." for name in ("exchange", "analysis", "logs")),
-    *(
-        f"{PACKAGE}.prose",
-        f"{PACKAGE}.cli.editor.server",
-        f"{PACKAGE}.cli.commands.logs",
-        f"{PACKAGE}.cli.commands.measure",
-    ),
+    *(f"{PACKAGE}.cli.{name}" for name in ("editor.server", "commands.logs", "commands.measure")),
 )
-"""Where modules may be left out: importers, diagnosis with its readers of logs, the checks of running text, and the
-local server. All others stay.
-"""
+"""Where modules may be left out: importers, diagnosis with its readers of logs, and the local server."""
 BY_NAME = (f"{PACKAGE}.exchange.exporters.", *(f"{PACKAGE}.analysis.{name}" for name in HOMES.values()))
 """Modules that a registry names: reports hold what several exporters write, and verbs are found by their names."""
 NOT_OF_PAGES = frozenset(
@@ -31,7 +24,6 @@ NOT_OF_PAGES = frozenset(
         f"{PACKAGE}.analysis.diagnosis",  # of logs
         f"{PACKAGE}.analysis.several_logs",
         f"{PACKAGE}.cli.commands.measure",  # runs on the accelerator at hand
-        f"{PACKAGE}.prose",  # checks of running text, for which no page has a place
     }
 )
 """Modules whose imports do not count."""

@@ -8,7 +8,8 @@ tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `r
 beside products in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a
 serving plan; `kv_precision`, or experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on modules
 that the model does not have (an error where it has none of them); a `gradient_sync` after each micro-batch
-without sharded gradients, or in a pipeline of a framework that reduces once per step all the same; a critic or a reference model for a
+without sharded gradients, or in a pipeline of a framework that reduces once per step all the same; `recompute_layers` that
+cover every layer of a stage, or of a virtual stage, for each of which they count; a critic or a reference model for a
 reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
@@ -47,6 +48,13 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
 layout: {framework: torchtitan, tp: 1, pp: 2, sharding: fsdp, gradient_sync: micro-batch}
 ```
 
+```yaml layout.recompute_layers
+clusterspec: 1
+cluster: {platform: dgx-a100, nodes: 32}
+workload: {model: qwen2.5-72b, sequence_length: 4096, global_batch: 256}
+layout: {framework: megatron-core, tp: 8, pp: 8, virtual_stages: 2, micro_batch: 1, recompute: full, recompute_layers: 5}
+```
+
 ## Silent
 
 ```yaml
@@ -61,6 +69,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 2}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
 layout: {framework: megatron-core, tp: 1, pp: 2, sharding: fsdp, gradient_sync: micro-batch}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-a100, nodes: 32}
+workload: {model: qwen2.5-72b, sequence_length: 4096, global_batch: 256}
+layout: {framework: megatron-core, tp: 8, pp: 8, virtual_stages: 2, micro_batch: 1, recompute: full, recompute_layers: 4}
 ```
 
 ## Sources
@@ -80,6 +95,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import PRECISIONS
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec, ModelSpec, WorkloadSpec
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning")
 NARROW = frozenset({"fp8", "fp4"})
@@ -138,6 +154,19 @@ def _degree_problems(layout: Layout, keys: LayoutSpec, model: Model) -> Iterator
     if keys.schedule not in {None, "1f1b", "gpipe"} and layout.pp == 1:
         message = f"`schedule: {keys.schedule}` has no effect: the layout has one stage"
         yield RULE.problem("layout.schedule", message, "remove the key, or state `pp`")
+    yield from _whole_recomputation(layout)
+
+
+def _whole_recomputation(layout: Layout) -> Iterator[Problem]:
+    """A number of recomputed layers that leaves none of a stage, or of a virtual one, which it counts for."""
+    number, parts = layout.recompute_layers, layout.pp * layout.virtual_stages
+    if number is None or layout.recompute != "full" or layout.recomputed_share < 1:
+        return
+    layers = -(-sum(layout.stage_layers) // parts)
+    stage = "virtual stage" if layout.virtual_stages > 1 else "stage"
+    message = f"`recompute_layers: {number}` counts for each {stage}, which has {plural(layers, 'layer')}: all are computed again"
+    remedy = f"state fewer than {layers}, or remove the key to compute all again"
+    yield RULE.problem("layout.recompute_layers", message, remedy)
 
 
 def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[Problem]:

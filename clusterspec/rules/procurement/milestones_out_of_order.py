@@ -5,7 +5,8 @@
 - Servers that arrive three weeks or more before the first racks, power distribution units or power in the hall, which they are
   built into: a warning;
 - an acceptance before the last servers have arrived and the burn-in of `operations.burn_in` has ended: a warning;
-- servers that the milestones count (`16 servers in week 17`), together fewer than the design has: a warning;
+- servers that the milestones count (`16 servers in week 17`), together fewer than the design has, or than one of them names as all
+  (`all 42 servers are then on site`): a warning;
 - a lease, rent or billing that by the description or a milestone starts before the last servers arrive: a warning;
 - imported servers that are installed before the customs release them: an error;
 - a burn-in or a load on liquid-cooled nodes before their loop is filled or commissioned: an error;
@@ -60,6 +61,12 @@ cluster: {platform: hgx-h200, nodes: 32}
 procurement: {currency: INR, delivery: {weeks: 20, milestones: ["16 servers in week 17", "8 servers in week 20"]}}
 ```
 
+```yaml procurement.delivery.milestones[1]
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 40, spare_nodes: 2}
+procurement: {currency: INR, delivery: {weeks: 20, milestones: ["week 16: first wave, 32 servers", "week 20: second and last wave, 8 servers; all 42 servers are then on site"]}}
+```
+
 ## Silent
 
 ```yaml
@@ -68,6 +75,12 @@ cluster: {platform: dgx-b200, nodes: 8}
 procurement:
   currency: USD
   delivery: {weeks: 15, milestones: ["week 4: racks and PDUs", "week 6: servers", "week 8: second racks", "migration until week 12", "old store removed in week 15"]}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: hgx-h200, nodes: 40, spare_nodes: 2}
+procurement: {currency: INR, delivery: {weeks: 20, milestones: ["week 16: first wave, 32 servers", "week 20: the remaining 10 servers; all 42 servers are then on site"]}}
 ```
 
 ## Sources
@@ -117,8 +130,14 @@ _OLD = pattern(
 _COUNTED_SERVERS = pattern(
     r"(?<![\w.,/-])(\d{1,4}) (?:x )?(?:(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?)|[dh]gx)\b"
 )
-_REST = pattern(r"\b(?:rest|remaining|others?|all|last|balance|spares?|phase|option\w*|and)\b")
-"""Words of a milestone that delivers what the others leave, or of several deliveries in one."""
+_SEVERAL = pattern(r"\b(?:spares?|phase|option\w*|and(?! (?:last|final)\b))\b")
+"""Words of a milestone with several deliveries in one, or with one that may not come."""
+_REST = pattern(r"\b(?:rest|remaining|others?|all|last|balance)\b")
+"""Words of a milestone that delivers what the others leave."""
+_TOTAL = pattern(
+    r"\b(?:all|total(?: of)?|altogether|alle|insgesamt|tous les|les|todos los|tutti i) (?:the )?(\d{1,4}) (?:(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?))\b"
+)
+"""The number of all servers, in a milestone that names it beside its own."""
 _LEASE_STARTS = pattern(
     r"\b(?:lease|leasing|rental|rent|hire|billing|invoicing)\b(?: of (?:[a-z-]{2,12} ){1,4})? ?(?:term )?(?:starts?|begins?|start|commences|beginn|from|début)\b[^\d.;]{0,20}20\d\d-\d\d-\d\d|"
     r"(?:リース|rental) ?開始 ?[^\d.;]{0,6}20\d\d-\d\d-\d\d"
@@ -210,20 +229,26 @@ def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
         for first, last in _NUMBERED.findall(text)
         if int(first) < int(last)
     ]
-    if len(numbered) > 1 and max(numbered)[0] < nodes and not any(_REST.search(text) for text in milestones):
+    if len(numbered) > 1 and max(numbered)[0] < nodes and not any(_is_vague(text) for text in milestones):
         message = f"the milestones deliver servers up to number {max(numbered)[0]:,}, and the design has {nodes:,}"
         at = ("procurement", "delivery", "milestones", max(numbered)[1])
         yield RULE.problem(at, message, "ask for the date of the others")
         return
-    counted = [
-        (index, int(number)) for index, text in enumerate(milestones) for number in _COUNTED_SERVERS.findall(text)
-    ]
-    numbers = [number for _, number in counted]
-    vague = any(_REST.search(text) for text in milestones if SERVERS.search(text) is not None)
-    if len(counted) > 1 and sum(numbers) < nodes and not vague:
-        message = f"the milestones deliver {sum(numbers):,} servers, and the design has {nodes:,}"
+    totals = [int(number) for text in milestones for number in _TOTAL.findall(text)]
+    own = [_TOTAL.sub(" ", text) for text in milestones]
+    counted = [(index, int(number)) for index, text in enumerate(own) for number in _COUNTED_SERVERS.findall(text)]
+    delivered = sum(number for _, number in counted)
+    vague = any(_is_vague(text, _COUNTED_SERVERS.search(text) is not None) for text in own if SERVERS.search(text))
+    if len(counted) > 1 and delivered < max(totals, default=nodes) and not vague:
+        other = f"one of them names {max(totals):,} in all" if totals else f"the design has {nodes:,}"
+        message = f"the milestones deliver {delivered:,} servers, and {other}"
         at = ("procurement", "delivery", "milestones", counted[-1][0])
         yield RULE.problem(at, message, "ask for the date of the others")
+
+
+def _is_vague(text: str, is_counted: bool = False) -> bool:
+    """Whether a milestone may deliver servers that it does not count."""
+    return _SEVERAL.search(text) is not None or (not is_counted and _REST.search(text) is not None)
 
 
 def _early_rent(texts: PurchaseTexts) -> Iterator[Problem]:

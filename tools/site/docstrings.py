@@ -1,0 +1,40 @@
+"""Python files without the docstrings that no page shows, at the same lines."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+
+SHOWN = "Source: "
+"""What the docstring of a formula has that pages show."""
+
+
+def without_docstrings(text: str) -> str:
+    """A Python file with empty lines in place of the docstrings of functions, classes and values.
+
+    That of the module stays, which is the page of a rule, and so do docstrings that name a source, which terms print.
+    """
+    lines = text.split("\n")
+    for node, is_alone in _docstrings(ast.parse(text)):
+        first, last = node.lineno - 1, node.end_lineno or node.lineno
+        if not any(SHOWN in line for line in lines[first:last]):
+            indent = lines[first][: node.col_offset]
+            lines[first:last] = [f'{indent}""' if is_alone else "", *[""] * (last - first - 1)]
+    return "\n".join(lines)
+
+
+def _docstrings(tree: ast.Module) -> Iterator[tuple[ast.Expr, bool]]:
+    """The docstrings of functions, classes and values, each with whether its block has nothing else."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_text(body[0]):
+                yield body[0], len(body) == 1
+            for one, following in pairwise(body):
+                if isinstance(one, ast.Assign | ast.AnnAssign) and _is_text(following):
+                    yield following, False
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
