@@ -1,6 +1,7 @@
 """A script that ends before its launch by its own values is no run, and its import says so.
 
-HabanaAI/Megatron-LM, examples/deepseek/pretrain_deepseek.sh: 61 layers by default on 2 stages, and an ``exit`` for that.
+HabanaAI/Megatron-LM, examples/deepseek/pretrain_deepseek.sh: 61 layers by default on 2 stages, and an ``exit`` for
+that.
 """
 
 from __future__ import annotations
