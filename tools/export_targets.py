@@ -49,10 +49,10 @@ MODELS = (
     "llama-3.1-70b",
     "deepseek-v3",
     "qwen3-30b-a3b",
-    "mixtral-8x7b",
+    "llama-4-scout",
     "gpt3-175b",
     "gpt-oss-120b",
-    "{base: llama-3.1-8b, layers: 40}",
+    "{base: qwen2.5-32b, layers: 40}",
     "{base: deepseek-v3, layers: 45, experts: 128}",
 )
 LAYOUTS = (
@@ -69,7 +69,7 @@ LAYOUTS = (
 PRECISIONS = ("bf16", "fp8, recipe: mxfp8", "fp8, recipe: tensorwise")
 _STATED = (
     "bf16, attention: flash, gradient_precision: bf16, tokens: 524288000",
-    "bf16, attention: plain, gradient_precision: fp32",
+    "bf16, attention: plain, gradient_precision: fp32, optimizer: sgd",
 )
 """Further settings of a workload, after its precision."""
 _LOAD = "input_tokens: 1000, output_tokens: 1000, concurrency: 64"

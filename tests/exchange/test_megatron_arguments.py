@@ -111,7 +111,8 @@ def test_the_layers_without_a_window_are_every_nth_or_marked() -> None:
 )
 def test_recomputation_has_its_granularity(changes: dict[str, Any], arguments: list[str]) -> None:
     layout: Any = SimpleNamespace(**{"recompute_layers": None, "recomputed_share": 1.0, **changes})
-    assert [*_recompute_arguments(layout)] == arguments
+    model: Any = SimpleNamespace(experts=0, latent=False)
+    assert [*_recompute_arguments(layout, model)] == arguments
 
 
 EXPERTS = {"experts": 8, "experts_per_token": 2, "expert_ffn_hidden": 64, "expert_latent": 0, "shared_experts": 0}

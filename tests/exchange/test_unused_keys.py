@@ -24,8 +24,8 @@ def test_all_unused_keys_are_listed_except_some_of_learning_and_output() -> None
     [
         (
             "trainer: {devices: 8, num_nodes: 1}\nmodel:\n  tensor_model_parallel_size: 2\n  num_layers: 8\n"
-            "  hidden_size: 64\n  fp8_amax: 3\noptim:\n  name: lion",
-            "optim.name: lion",
+            "  hidden_size: 64\n  fp8_amax: 3\noptim:\n  name: novograd",
+            "optim.name: novograd",
         ),
         (
             "compute_environment: LOCAL_MACHINE\nnum_machines: 1\nmixed_precision: bf16\n"

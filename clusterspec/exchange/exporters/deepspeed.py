@@ -26,6 +26,10 @@ _OPTIMIZERS = {
     "adafactor": "Adafactor",
 }
 """Optimizer names in DeepSpeed, or torch.optim classes where DeepSpeed has none."""
+_UNTESTED = {"sgd", "momentum", "adafactor"}
+"""Optimizers with which ZeRO stops unless the configuration allows them (0.19.8: runtime/engine.py, line 1987)."""
+_MOMENTUM = 0.9
+"""A usual momentum; that of torch.optim.SGD is 0 where no configuration states it."""
 
 
 def write(source: ExportInput) -> ExportedFile:
@@ -53,7 +57,11 @@ def write(source: ExportInput) -> ExportedFile:
         "train_batch_size": work.global_batch,
         "train_micro_batch_size_per_gpu": layout.micro_batch,
         "zero_optimization": zero,
-        "optimizer": {"type": _OPTIMIZERS[work.optimizer]},
+        "optimizer": {
+            "type": _OPTIMIZERS[work.optimizer],
+            **({"params": {"momentum": _MOMENTUM}} if work.optimizer == "momentum" else {}),
+        },
+        **({"zero_allow_untested_optimizer": True} if stage and work.optimizer in _UNTESTED else {}),
         **({sixteen: {"enabled": True}} if sixteen else {}),
     }
     if layout.micro_batches:
@@ -66,6 +74,8 @@ def write(source: ExportInput) -> ExportedFile:
         omitted.append(f"{layout.virtual_stages} stages on each rank: the pipeline engine runs one (1F1B)")
     if len(set(layout.stage_layers)) > 1:
         omitted.append("the layers of each stage: see partition_method of PipelineModule")
+    if work.optimizer == "momentum":
+        omitted.append(f"the momentum of SGD, which the spec does not state: {_MOMENTUM} is written")
     if work.precision not in {"bf16", "fp16", "fp32"}:
         omitted.append(f"GEMMs in {work.precision}: set where the model is built")
     if layout.recompute != "none":

@@ -176,6 +176,13 @@ def omitted_drafts(serving: Serving, option: str, needs: str = "a draft model") 
     return f"drafts of {serving.draft_tokens} tokens{by}: {option} needs {needs}"
 
 
+def require_all_ranks(layout: Layout, software: str) -> None:
+    """Raise `NotExportable` if experts lie on other than all ranks of a stage, where ``software`` puts them."""
+    ranks = layout.tp * layout.attention_dp
+    if layout.ep != ranks:
+        raise NotExportable(f"{software} lays experts on all {ranks} ranks of tp × attention_dp, not on ep {layout.ep}")
+
+
 def heading(source: ExportInput, options: str) -> str:
     """The first line of a script: the design, its size, and the release whose ``options`` are written."""
     layout = source.layout

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from clusterspec.catalog.models import Block, Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.exchange.exporters.maxtext_models import decoder_of, model_lines
 from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
@@ -28,57 +29,8 @@ from clusterspec.exchange.exporters.registry import (
 )
 from clusterspec.units import plural
 
-MODELS = {
-    "llama-2-7b": "llama2-7b",
-    "llama-2-13b": "llama2-13b",
-    "llama-2-70b": "llama2-70b",
-    "llama-3-8b": "llama3-8b",
-    "llama-3-70b": "llama3-70b",
-    "llama-3.1-8b": "llama3.1-8b",
-    "llama-3.1-70b": "llama3.1-70b",
-    "llama-3.1-405b": "llama3.1-405b",
-    "llama-3.3-70b": "llama3.3-70b",
-    "llama-4-scout": "llama4-17b-16e",
-    "llama-4-maverick": "llama4-17b-128e",
-    "mistral-7b": "mistral-7b",
-    "mixtral-8x7b": "mixtral-8x7b",
-    "mixtral-8x22b": "mixtral-8x22b",
-    "deepseek-v2-lite": "deepseek2-16b",
-    "deepseek-v2": "deepseek2-236b",
-    "deepseek-v3": "deepseek3-671b",
-    "deepseek-v3.2": "deepseek3.2-671b",
-    "kimi-k2": "kimi-k2-1t",
-    "gemma-7b": "gemma-7b",
-    "gemma-2-2b": "gemma2-2b",
-    "gemma-2-9b": "gemma2-9b",
-    "gemma-2-27b": "gemma2-27b",
-    "gemma-3-4b": "gemma3-4b",
-    "gemma-3-12b": "gemma3-12b",
-    "gemma-3-27b": "gemma3-27b",
-    "gemma-4-26b-a4b": "gemma4-26b",
-    "gemma-4-31b": "gemma4-31b",
-    "qwen2.5-1.5b": "qwen2.5-1.5b",
-    "qwen2.5-7b": "qwen2.5-7b",
-    "qwen2.5-14b": "qwen2.5-14b",
-    "qwen3-0.6b": "qwen3-0.6b",
-    "qwen3-1.7b": "qwen3-1.7b",
-    "qwen3-4b": "qwen3-4b",
-    "qwen3-8b": "qwen3-8b",
-    "qwen3-14b": "qwen3-14b",
-    "qwen3-32b": "qwen3-32b",
-    "qwen3-30b-a3b": "qwen3-30b-a3b",
-    "qwen3-235b-a22b": "qwen3-235b-a22b",
-    "qwen3-coder-480b-a35b": "qwen3-480b-a35b",
-    "qwen3-next-80b-a3b": "qwen3-next-80b-a3b",
-    "qwen3.5-35b-a3b": "qwen3.5-35b-a3b",
-    "qwen3.5-397b-a17b": "qwen3.5-397b-a17b",
-    "gpt3-175b": "gpt3-175b",
-    "gpt-oss-20b": "gpt-oss-20b",
-    "gpt-oss-120b": "gpt-oss-120b",
-    "olmo-3-7b": "olmo3-7b",
-    "olmo-3-32b": "olmo3-32b",
-}
-"""Names in MaxText of models of the catalog (types.py, line 216)."""
+_OF_MUON = {"deepseek", "gemma3", "llama2", "qwen3"}
+"""Decoders that Muon trains (types.py, line 4250)."""
 _OPTIMIZERS = {"adam": "adamw", "adamw": "adamw", "sgd": "sgd", "muon": "muon"}
 _REMAT = {"none": "none", "full": "full", "selective": "minimal"}
 _STRATEGIES = {"ring": "ring", "all-gather": "all_gather", "all-to-all": "ulysses"}
@@ -104,11 +56,17 @@ def write(source: ExportInput) -> ExportedFile:
         raise NotExportable(f"MaxText has no {work.optimizer} in {work.precision}")
     if quantized in _UNACCUMULATED and layout.pp == 1 and (layout.micro_batches or 1) > 1:
         raise NotExportable(f"MaxText refuses {quantized} with {layout.micro_batches} micro-batches accumulated")
+    name = unchanged_model(source)
+    decoder = decoder_of(work.model, name)
+    if work.optimizer == "muon" and decoder not in _OF_MUON:
+        raise NotExportable(f"MaxText trains no {decoder} decoder with muon")
+    if decoder == "deepseek" and layout.pp > 1 and work.model.moe_layers < work.model.layers:  # types.py, line 3566
+        raise NotExportable("MaxText keeps the first layers, without experts, outside of its pipeline")
     omitted = ["data, tokenizer, steps and run_name", *omitted_from_training(work), *_omission_texts(layout)]
     lines = [f"# {source.name}: {plural(layout.ranks, 'device')} on {plural(layout.nodes, 'node')}"]
     if source.cluster.accelerator.vendor != "Google":
         lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")
-    lines += _model_lines(work.model, unchanged_model(source), omitted)
+    lines += model_lines(layout.tp, work, name, omitted)
     if source.cluster.accelerator.vendor != "Google":
         lines += _kernel_lines(work.model, omitted)
     lines += [f"max_target_length: {work.sequence_length}", *_batch_lines(layout, work)]
@@ -255,82 +213,6 @@ def _finite_decimal(sequences: int, devices: int) -> str:
     if share * devices != sequences:
         raise NotExportable(f"{sequences} sequences on {devices} devices: a share that no number of MaxText gives")
     return repr(share)
-
-
-# The model: a name that MaxText knows, else its sizes
-
-
-def _model_lines(model: Model, name: str, omitted: list[str]) -> Iterator[str]:
-    if name in MODELS:
-        yield f"model_name: {MODELS[name]}"
-        return
-    if model.linear or model.sparse or model.compressed or model.window or model.shared_kv or model.expert_latent:
-        raise NotExportable("MaxText has no model with these layers, and its keys cannot describe them")
-    yield f"decoder_block: {_decoder_block(model)}"
-    if model.block is None:
-        omitted.append(f"normalization and position embedding, not stated: those of {_decoder_block(model)} apply")
-    yield from (
-        f"base_emb_dim: {model.hidden}",
-        f"base_num_query_heads: {model.heads}",
-        f"base_num_kv_heads: {model.kv_heads}",
-        f"head_dim: {model.head_dim}",
-        f"base_mlp_dim: {model.ffn_hidden}",
-        f"base_num_decoder_layers: {model.layers}",
-        f"vocab_size: {model.vocab}",
-        f"logits_via_embedding: {str(model.tied_embeddings).lower()}",
-        f"mlp_activations: {'[silu, linear]' if model.gated_ffn else '[gelu]'}",
-        "enable_dropout: false",
-    )
-    if model.latent:
-        yield from (
-            "attention_type: mla",
-            f"q_lora_rank: {model.latent_q}",
-            f"kv_lora_rank: {model.latent_kv}",
-            f"qk_nope_head_dim: {model.head_dim}",
-            f"qk_rope_head_dim: {model.latent_rope}",
-            f"v_head_dim: {model.value_width}",
-        )
-    if model.experts:
-        yield from _expert_lines(model)
-    if model.block is not None:
-        yield from _rotary_lines(model.block)
-
-
-def _decoder_block(model: Model) -> str:
-    """The decoder of MaxText with the parts of a model."""
-    if model.block is not None and model.block.norm == "layer":
-        return "gpt3"
-    if model.latent or (model.experts and (model.shared_experts or model.moe_layers < model.layers)):
-        return "deepseek"
-    if model.block is not None and model.block.qk_norm:
-        return "qwen3_moe" if model.experts else "qwen3"
-    if model.block is not None and model.block.bias == "qkv":
-        return "qwen2"
-    return "mixtral" if model.experts else "llama2"
-
-
-def _expert_lines(model: Model) -> Iterator[str]:
-    yield f"num_experts: {model.experts}"
-    yield f"num_experts_per_tok: {model.experts_per_token}"
-    yield f"base_moe_mlp_dim: {model.expert_ffn_hidden}"
-    if model.shared_experts:
-        if model.shared_expert_ffn_hidden not in {0, model.expert_ffn_hidden}:
-            raise NotExportable("MaxText gives shared experts the width of the others")
-        yield f"shared_experts: {model.shared_experts}"
-    if model.layers != model.moe_layers:
-        yield f"first_num_dense_layers: {model.layers - model.moe_layers}"
-
-
-def _rotary_lines(block: Block) -> Iterator[str]:
-    if block.norm_epsilon is not None:
-        yield f"normalization_layer_epsilon: {block.norm_epsilon!r}"
-    if block.positions == "rope":
-        yield f"rope_max_timescale: {block.rope_base}"
-    if block.rope_scaling:
-        yield f"rope_type: { {'llama3': 'llama3.1'}.get(block.rope_scaling, block.rope_scaling) }"
-    if block.rope_scaling == "yarn" and block.rope_scaling_factor is not None:
-        yield f"rope_factor: {block.rope_scaling_factor:g}"
-        yield f"original_max_position_embeddings: {block.rope_original_length}"
 
 
 def _omission_texts(layout: Layout) -> Iterator[str]:

@@ -14,6 +14,18 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.models import Block, Model
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.exchange.exporters.megatron_limits import (
+    OPTIMIZERS,
+    PIPELINE_FIRST,
+    PRECISIONS,
+    RECIPES,
+    STRATEGIES,
+    recomputed_modules,
+    require_accepted,
+    require_known_parts,
+    scaling_recipe,
+    shard_groups,
+)
 from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
@@ -25,30 +37,9 @@ from clusterspec.exchange.exporters.registry import (
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import plural
 
-_STRATEGIES = {"zero2": "optim_grads", "fsdp": "optim_grads_params", "hsdp": "optim_grads_params"}
 _CP_METHODS = {"ring": "p2p", "all-gather": "all_gather", "all-to-all": "a2a"}
 _DISPATCHERS = {"deepep": "deepep", "hybrid": "hybridep"}
-_PRECISIONS = {
-    "fp8": "--bf16 --fp8-format hybrid",
-    "fp4": "--bf16 --fp4-format e2m1",
-    "bf16": "--bf16",
-    "fp16": "--fp16",
-    "fp32": "",
-    "tf32": "",
-}
-_RECIPES = {"delayed": "delayed", "current": "tensorwise", "blockwise": "blockwise", "mxfp8": "mxfp8"}
-_OPTIMIZERS = {"adam": "adam", "adamw": "adam", "sgd": "sgd", "momentum": "sgd", "lion": "lion", "muon": "muon"}
-_MODULES = {
-    "norm": "layernorm",
-    "activation": "moe_act",
-    "attention": "core_attn",
-    "latent": "mla_up_proj",
-    "mlp": "mlp",
-    "shared_experts": "shared_experts",
-    "expert": "moe",
-}
 _USUAL_ORDER = ("tp", "cp", "ep", "dp", "pp")
-_PIPELINE_FIRST = ("tp", "cp", "ep", "pp", "dp")
 _NOT_STATED = "tokenizer, data, learning rate{} and checkpoints: see --tokenizer-type, --data-path, --lr"
 
 
@@ -63,16 +54,13 @@ def write(source: ExportInput) -> ExportedFile:
         raise NotExportable(
             f"the options are those of NVIDIA/Megatron-LM; for accelerators of {vendor} there are forks"
         )
-    _require_known_parts(work)
-    if layout.sharding in _STRATEGIES and _OPTIMIZERS[work.optimizer] not in {"adam", "sgd"}:  # line 1150
-        raise NotExportable(f"Megatron-FSDP, which is {layout.sharding}, does not run with {work.optimizer}")
-    if layout.offload_optimizer and _OPTIMIZERS[work.optimizer] != "adam":  # optimizer_config.py, line 434
-        raise NotExportable(f"Megatron-LM offloads the states of Adam, not those of {work.optimizer}")
+    require_known_parts(work)
+    require_accepted(layout, work)
     named = _NOT_STATED.format("" if work.tokens else ", iterations")
     omitted = [named, *omitted_from_training(work), *_omitted_layout(layout, work), *_omitted_model(work.model)]
     groups = (
-        *_layout_arguments(layout),
-        *_model_arguments(work, omitted),
+        *_layout_arguments(layout, work.model),
+        *_model_arguments(layout, work, omitted),
         *_work_arguments(layout, work),
         *_stated_arguments(source, omitted),
     )
@@ -80,31 +68,14 @@ def write(source: ExportInput) -> ExportedFile:
     ends = ' --rdzv-backend c10d --rdzv-endpoint "$MASTER_ADDR:29500"' if layout.nodes > 1 else ""
     head = [f"# {source.name}: {plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"]
     blackwell = source.cluster.accelerator.architecture.startswith(("sm_10", "sm_12"))
-    if (layout.tp > 1 or layout.cp > 1) and layout.sharding not in _STRATEGIES and not blackwell:
+    if (layout.tp > 1 or layout.cp > 1) and layout.sharding not in STRATEGIES and not blackwell:
         head.append("export CUDA_DEVICE_MAX_CONNECTIONS=1  # required with tp or cp before Blackwell")
     per_node = layout.ranks // max(1, layout.nodes)
     head.append(f"torchrun --nnodes {layout.nodes} --nproc_per_node {per_node}{ends} pretrain_gpt.py \\")
     return ExportedFile("\n".join([*head, " \\\n".join(lines), ""]), tuple(omitted))
 
 
-def _require_known_parts(work: Workload) -> None:
-    model = work.model
-    parts = {
-        "linear attention": model.linear,
-        "sparse attention": model.sparse,
-        "compressed attention": model.compressed,
-        "keys and values shared between layers": model.shared_kv,
-        "layers without a feed-forward network": model.stated_ffn_layers not in {None, model.layers},
-        "layers without attention": model.stated_attention_layers not in {None, model.layers},
-        "windows of their own head sizes": model.window and (model.window.heads or model.window.head_dim),
-        f"the optimizer {work.optimizer}": work.optimizer not in _OPTIMIZERS,
-        f"the precision {work.precision}": work.precision not in _PRECISIONS,
-    }
-    if lacking := [name for name, present in parts.items() if present]:
-        raise NotExportable(f"these arguments of Megatron-LM cannot say {', '.join(lacking)}")
-
-
-def _layout_arguments(layout: Layout) -> Iterator[str]:
+def _layout_arguments(layout: Layout, model: Model) -> Iterator[str]:
     yield f"--tensor-model-parallel-size {layout.tp}"
     yield f"--pipeline-model-parallel-size {layout.pp}"
     yield f"--context-parallel-size {layout.cp}"
@@ -114,21 +85,21 @@ def _layout_arguments(layout: Layout) -> Iterator[str]:
     if layout.sequence_parallel:
         yield "--sequence-parallel"
     if len(set(layout.stage_layers)) > 1:
-        yield f"--pipeline-model-parallel-layout '{stage_text(layout.stage_layers)}'"
+        yield f"--pipeline-model-parallel-layout '{stage_text(layout.stage_layers, model.predicted)}'"
     elif layout.virtual_stages > 1:
         yield f"--num-virtual-stages-per-pipeline-rank {layout.virtual_stages}"
-    if layout.sharding == "zero1":
+    if layout.sharding == "zero1" or (layout.sharding == "none" and layout.offload_optimizer):
         yield "--use-distributed-optimizer"
     elif layout.sharding != "none":
         yield "--use-megatron-fsdp --use-distributed-optimizer --ckpt-format fsdp_dtensor"
-        yield f"--data-parallel-sharding-strategy {_STRATEGIES[layout.sharding]}"
+        yield f"--data-parallel-sharding-strategy {STRATEGIES[layout.sharding]}"
         if layout.sharding == "hsdp":
-            yield f"--num-distributed-optimizer-instances {max(1, layout.dp * layout.cp // layout.shard_group)}"
+            yield f"--num-distributed-optimizer-instances {shard_groups(layout)}"
     if layout.cp > 1:
         yield f"--cp-comm-type {_CP_METHODS[layout.cp_method]}"
-    if layout.order == _PIPELINE_FIRST and layout.pp > 1:
+    if layout.order == PIPELINE_FIRST and layout.pp > 1:
         yield "--use-tp-pp-dp-mapping"
-    yield from _recompute_arguments(layout)
+    yield from _recompute_arguments(layout, model)
     if layout.offload_optimizer:
         yield f"--optimizer-cpu-offload --optimizer-offload-fraction {layout.offload_optimizer:g}"
         yield "--use-precision-aware-optimizer"
@@ -138,27 +109,28 @@ def _layout_arguments(layout: Layout) -> Iterator[str]:
         yield "--tp-comm-overlap"
 
 
-def stage_text(layers: tuple[int, ...]) -> str:
-    """Stages in the notation of ``--pipeline-model-parallel-layout``: embedding E, layers t, loss L.
+def stage_text(layers: tuple[int, ...], predicted: int = 0) -> str:
+    """Stages in the notation of ``--pipeline-model-parallel-layout``: embedding E, layers t, loss L, and before it
+    layers m of multi-token prediction (megatron/core/transformer/pipeline_parallel_layer_layout.py, line 110).
 
-    >>> stage_text((3, 4, 3))
-    'Ettt|tttt|tttL'
+    >>> stage_text((3, 4, 3)), stage_text((3, 2), 1)
+    ('Ettt|tttt|tttL', 'Ettt|ttmL')
     """
-    return f"E{'|'.join('t' * count for count in layers)}L"
+    return f"E{'|'.join('t' * count for count in layers)}{'m' * predicted}L"
 
 
-def _recompute_arguments(layout: Layout) -> Iterator[str]:
+def _recompute_arguments(layout: Layout, model: Model) -> Iterator[str]:
     if layout.recompute == "full":
         some = layout.recompute_layers if layout.recomputed_share < 1 else None
         method = "uniform --recompute-num-layers 1" if some is None else f"block --recompute-num-layers {some}"
         yield f"--recompute-granularity full --recompute-method {method}"
-    elif layout.recompute != "none":
-        modules = layout.recompute if isinstance(layout.recompute, tuple) else ()
-        named = f" --recompute-modules {' '.join(_MODULES[module] for module in modules)}" if modules else ""
-        yield f"--recompute-granularity selective{named}"
+    elif layout.recompute == "selective":
+        yield "--recompute-granularity selective"
+    elif modules := recomputed_modules(layout, model):
+        yield f"--recompute-granularity selective --recompute-modules {' '.join(modules)}"
 
 
-def _model_arguments(work: Workload, omitted: list[str]) -> Iterator[str]:
+def _model_arguments(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]:
     model = work.model
     yield f"--num-layers {model.layers} --hidden-size {model.hidden} --num-attention-heads {model.heads}"
     yield f"--ffn-hidden-size {model.ffn_hidden} --kv-channels {model.head_dim}"
@@ -172,11 +144,7 @@ def _model_arguments(work: Workload, omitted: list[str]) -> Iterator[str]:
     if not model.tied_embeddings:
         yield "--untie-embeddings-and-output-weights"
     if model.block is None:
-        omitted.append(
-            "normalization, position embedding, biases, the activation and sinks of attention, which the spec does not "
-            "state: without further flags Megatron-LM has LayerNorm, learned positions, a bias in every linear layer "
-            f"and {'SwiGLU' if model.gated_ffn else 'GELU'}"
-        )
+        yield from _unstated_block_arguments(layout, model, omitted)
     else:
         yield from _block_arguments(model.block, model.latent)
     if model.latent:
@@ -192,6 +160,26 @@ def _model_arguments(work: Workload, omitted: list[str]) -> Iterator[str]:
         yield f"--mtp-num-layers {model.predicted}"
     if model.experts:
         yield from _expert_arguments(model)
+
+
+def _unstated_block_arguments(layout: Layout, model: Model, omitted: list[str]) -> Iterator[str]:
+    """What Megatron-LM needs of a block that a spec does not state; the rest is named.
+
+    Experts that tensor parallelism divides have no biases (transformer_config.py, line 2612), and multi-token
+    prediction needs rotary positions (arguments.py, line 883).
+    """
+    cut = bool(model.experts) and layout.expert_tp > 1
+    if cut:
+        yield "--disable-bias-linear"
+    if model.predicted:
+        yield "--position-embedding-type rope"
+    positions = "rotary" if model.predicted else "learned"
+    omitted.append(
+        "normalization, position embedding, biases, the activation and sinks of attention, which the spec does not "
+        f"state: without further flags Megatron-LM has LayerNorm, {positions} positions, "
+        f"{'no biases beside experts that tensor parallelism divides' if cut else 'a bias in every linear layer'} "
+        f"and {'SwiGLU' if model.gated_ffn else 'GELU'}"
+    )
 
 
 def _window_pattern(layers: int, full: int) -> str:
@@ -244,6 +232,8 @@ def _expert_arguments(model: Model) -> Iterator[str]:
     block = model.block
     if block is not None and block.router == "sigmoid":
         yield "--moe-router-score-function sigmoid"
+    elif model.experts_per_token == 1:  # transformer_config.py, line 2660: the softmax of one score has no gradient
+        yield "--moe-router-pre-softmax"
     if block is not None and block.router_groups:
         yield f"--moe-router-num-groups {block.router_groups} --moe-router-group-topk {block.router_top_groups}"
     if block is not None and block.router_scale is not None:
@@ -254,18 +244,19 @@ def _expert_arguments(model: Model) -> Iterator[str]:
 
 def _work_arguments(layout: Layout, work: Workload) -> Iterator[str]:
     if work.model.experts:
-        backend = _DISPATCHERS.get(layout.dispatcher.kind)
+        exchanged = layout.ep * layout.expert_tp > 1  # token_dispatcher.py, line 1836
+        backend = _DISPATCHERS.get(layout.dispatcher.kind) if exchanged else None
         kind = f"flex --moe-flex-dispatcher-backend {backend}" if backend else "alltoall"
         yield f"--moe-token-dispatcher-type {kind}"
     yield f"--seq-length {work.sequence_length} --micro-batch-size {layout.micro_batch}"
     yield f"--global-batch-size {work.global_batch}"
-    yield _PRECISIONS[work.precision]
-    if work.precision == "fp8" and work.recipe in _RECIPES:
-        yield f"--fp8-recipe {_RECIPES[work.recipe]}"
+    yield PRECISIONS[work.precision]
+    if recipe := scaling_recipe(layout, work):
+        yield f"--fp8-recipe {recipe}"
     if any(work.model.wide_layers):
         first, last = work.model.wide_layers
         yield f"--first-last-layers-bf16 --num-layers-at-start-in-bf16 {first} --num-layers-at-end-in-bf16 {last}"
-    yield f"--optimizer {_OPTIMIZERS[work.optimizer]}"
+    yield f"--optimizer {OPTIMIZERS[work.optimizer]}" + (" --sgd-momentum 0" if work.optimizer == "sgd" else "")
 
 
 def _stated_arguments(source: ExportInput, omitted: list[str]) -> Iterator[str]:
@@ -336,14 +327,17 @@ def _omitted_layout(layout: Layout, work: Workload) -> Iterator[str]:
         yield "overlap of tensor parallelism: Megatron-LM overlaps it with sequence parallelism alone"
     if layout.offload_activations:
         yield "offloading of activations: --cpu-offloading-num-layers counts layers"
-    if layout.order not in {_USUAL_ORDER, _PIPELINE_FIRST} and layout.ranks > max(layout.tp, layout.pp, layout.dp):
+    if layout.order not in {_USUAL_ORDER, PIPELINE_FIRST} and layout.ranks > max(layout.tp, layout.pp, layout.dp):
         yield f"the order of ranks {list(layout.order)}"
     if layout.dispatcher.precision != "bf16" and work.model.experts:
         yield f"tokens sent to experts in {layout.dispatcher.precision}"
     if work.precision == "tf32":
         yield "TF32: PyTorch sets it (torch.backends.cuda.matmul.allow_tf32)"
-    if work.precision == "fp8" and work.recipe not in _RECIPES:
-        yield "how values are scaled for FP8, which the spec does not state: see --fp8-recipe"
+    if work.precision == "fp8" and work.recipe not in RECIPES:
+        chosen = scaling_recipe(layout, work) or "delayed, by default"
+        yield f"how values are scaled for FP8, which the spec does not state: see --fp8-recipe ({chosen})"
+    if isinstance(layout.recompute, tuple) and len(recomputed_modules(layout, work.model)) < len(layout.recompute):
+        yield f"recomputation of parts that --recompute-modules has not for this model: {', '.join(layout.recompute)}"
 
 
 def _omitted_model(model: Model) -> Iterator[str]:

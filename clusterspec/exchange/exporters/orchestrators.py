@@ -92,7 +92,7 @@ def _engine_words(source: ExportInput, kind: EngineKind, model: str, release: st
     if source.layout.framework == "vllm":
         words = ["--model", model, *_option_words(vllm.engine_options(kind, work), vllm.limit_options(work, omitted))]
         return [*words, "--disaggregation-mode", kind.role] if kind.role else words
-    batches = sglang.batch_options(kind.layout, work, release)
+    batches = sglang.batch_options(kind.layout, work, release, omitted)
     precisions = sglang.precision_options(work, kind.layout.attention_dp, omitted)
     words = ["--model-path", model, *_option_words(sglang.engine_options(kind, work), batches, precisions)]
     return [*words, *_TRANSFER] if kind.role else words

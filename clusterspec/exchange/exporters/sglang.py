@@ -5,6 +5,9 @@ Attention replicas divide ``--tp-size`` ranks, ``--max-running-requests`` and ``
 (0.5.9: server_args.py, line 2117, and model_executor/model_runner.py, line 597; 0.5.18: server_args.py, line 6686;
 0.5.21: arg_groups/parallel_hook.py, line 266, and model_executor/pool_configurator.py, line 844; 0.5.23: lines 331 and
 956). 0.5.22 and 0.5.23 have an option of its own for them and turn the former two into it (parallel_hook.py, line 39).
+Refused: stages with drafts but in prefill engines (0.5.9: server_args.py, line 5136; 0.5.23: validation_hook.py, line
+131), and chunks of a replica that are no multiple of a page (5180; 244). DeepEP takes all ranks for experts (2182;
+overrides.py, line 1619).
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.requests import Serving
 from clusterspec.exchange.exporters.engines import (
     EngineKind,
     Launch,
@@ -30,6 +34,7 @@ from clusterspec.exchange.exporters.engines import (
     omitted_share,
     quantizes_at_load,
     repository_of,
+    require_all_ranks,
     script,
     served_workload,
     visible_accelerators,
@@ -60,7 +65,7 @@ def write(source: ExportInput) -> ExportedFile:
     for kind in kinds:
         limits = precision_options(work, kind.layout.attention_dp, omitted)
         words = [f"python3 -m sglang.launch_server --model-path {model}", *engine_options(kind, work, release)]
-        words += [*batch_options(kind.layout, work, release), *limits]
+        words += [*batch_options(kind.layout, work, release, omitted), *limits]
         for launch in launches(kind, source.cluster.ranks_per_node):
             start = f"{visible_accelerators(source, launch)}{words[0]}"
             started.append((launch, command(start, *words[1:], *_launch_options(kind, launch))))
@@ -72,6 +77,8 @@ def write(source: ExportInput) -> ExportedFile:
 def engine_options(kind: EngineKind, work: Workload, release: str = "0.5.21") -> Iterator[str]:
     """The options of the degrees of an engine, its experts, and its role."""
     layout = kind.layout
+    if layout.pp > 1 and work.serving is not None and work.serving.draft_tokens and _drafts(work, layout):
+        raise NotExportable("SGLang drafts no tokens with pipeline stages")
     yield f"--tp-size {layout.tp * layout.attention_dp}"
     if layout.pp > 1:
         yield f"--pp-size {layout.pp}"
@@ -81,6 +88,7 @@ def engine_options(kind: EngineKind, work: Workload, release: str = "0.5.21") ->
     if layout.ep > 1:
         yield f"--ep-size {layout.ep}"
         if layout.dispatcher.kind == "deepep":
+            require_all_ranks(layout, "SGLang with DeepEP")
             yield "--moe-a2a-backend deepep"
         if layout.redundant_experts:
             yield f"--enable-eplb --ep-num-redundant-experts {layout.redundant_experts}"
@@ -90,6 +98,12 @@ def engine_options(kind: EngineKind, work: Workload, release: str = "0.5.21") ->
         yield f"--disaggregation-mode {kind.role}"
     if work.serving is not None and work.serving.transfer.block_tokens:
         yield f"--page-size {work.serving.transfer.block_tokens}"
+
+
+def _drafts(work: Workload, layout: Layout) -> bool:
+    """Whether drafted tokens are written: by layers of the model, or by matches in the prompt for one replica."""
+    matched = work.serving is not None and work.serving.draft_method == "ngram"
+    return drafts_with_model(work) or (matched and layout.attention_dp == 1)
 
 
 def _may_overlap(layout: Layout) -> bool:
@@ -108,7 +122,7 @@ def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
             yield "all-reduces inside GEMMs: no option of SGLang says so"
 
 
-def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]:
+def batch_options(layout: Layout, work: Workload, release: str, omitted: list[str]) -> Iterator[str]:
     """The options of lengths, batches and memory; totals of all attention replicas."""
     serving = work.serving
     if serving is None:
@@ -118,9 +132,7 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
     if serving.max_sequences:
         yield f"--max-running-requests {serving.max_sequences * layout.attention_dp}"
     if serving.chunk_tokens:
-        replicas = layout.attention_dp
-        chunk = max(serving.chunk_tokens, (serving.chunk_of_replica(replicas) or 0) * replicas)
-        yield f"--chunked-prefill-size {chunk}"
+        yield f"--chunked-prefill-size {_chunk_tokens(serving, layout.attention_dp, omitted)}"
     if not serving.of_free:
         yield f"--mem-fraction-static {serving.memory_fraction:g}"
     if not serving.captured_graphs:
@@ -129,6 +141,16 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
         yield f"--scheduler-recv-interval {serving.receive_interval}"
     if serving.hold_steps > 1 and layout.attention_dp > 1:
         yield f"--enable-prefill-delayer --prefill-delayer-max-delay-passes {serving.hold_steps}"
+
+
+def _chunk_tokens(serving: Serving, replicas: int, omitted: list[str]) -> int:
+    """The tokens of a chunk over all attention replicas: of each a multiple of a page, if the design states pages."""
+    chunk = max(serving.chunk_tokens or 0, (serving.chunk_of_replica(replicas) or 0) * replicas)
+    page = (serving.transfer.block_tokens or 1) * replicas
+    whole = max(page, chunk // page * page) if page > replicas else chunk
+    if whole != chunk:
+        omitted.append(f"chunks of {chunk:,} tokens: SGLang needs whole pages, {whole:,}")
+    return whole
 
 
 def precision_options(work: Workload, replicas: int, omitted: list[str]) -> Iterator[str]:

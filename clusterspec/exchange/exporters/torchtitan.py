@@ -191,6 +191,8 @@ def _recompute_class(layout: Layout) -> list[str]:
 
 def _parallelism_lines(layout: Layout, work: Workload) -> Iterator[str]:
     replicate, shard = replicate_and_shard_degrees(layout)
+    if (sparse := shard * layout.cp * layout.tp) % layout.ep:  # distributed/parallel_dims.py, line 183
+        raise NotExportable(f"torchtitan needs an ep that divides shard × cp × tp, {sparse}, not {layout.ep}")
     yield "config.parallelism = ParallelismConfig("
     yield f"    data_parallel_replicate_degree={replicate},"
     yield f"    data_parallel_shard_degree={shard},"

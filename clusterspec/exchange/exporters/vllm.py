@@ -7,8 +7,9 @@ vllm/model_executor/layers/quantization (``fp8`` quantizes weights as they are l
 checkpoint is read from its configuration), vllm/config/kv_transfer.py, vllm/envs.py and
 vllm/distributed/kv_transfer/kv_connector/factory.py (``NixlConnector`` with ``kv_both``, and its side channel) and
 vllm/config/parallel.py, EPLBConfig (redundant experts) and All2AllBackend, of the releases in `RELEASES`. Microbatches
-(``--enable-dbo``) start with kernels of DeepEP only (0.33.0: vllm/config/vllm.py, line 2180). Without an option,
-attention replicas gather the tokens of all (0.33.0: vllm/config/parallel.py, line 220, ``allgather_reducescatter``).
+(``--enable-dbo``) start with kernels of DeepEP only (0.33.0: vllm/config/vllm.py, line 2180). Experts lie on all
+ranks of tensor and data parallelism (0.33.0: vllm/config/parallel.py, line 571). Without an option, attention replicas
+gather the tokens of all (0.33.0: vllm/config/parallel.py, line 220, ``allgather_reducescatter``).
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from clusterspec.exchange.exporters.engines import (
     omitted_share,
     quantizes_at_load,
     repository_of,
+    require_all_ranks,
     script,
     served_workload,
     visible_accelerators,
@@ -91,6 +93,7 @@ def engine_options(kind: EngineKind, work: Workload) -> Iterator[str]:
     if layout.attention_dp > 1:
         yield f"--data-parallel-size {layout.attention_dp}"
     if layout.ep > 1:
+        require_all_ranks(layout, "vLLM")
         yield "--enable-expert-parallel"
         if layout.redundant_experts:
             yield f"--enable-eplb --eplb-config '{{\"num_redundant_experts\": {layout.redundant_experts}}}'"

@@ -139,7 +139,9 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
             builder.set("workload.precision", name, keys.line(f"{name}.enabled"))
     if all(boolean_value(keys.get(f"{name}.enabled")) is False for name in ("bf16", "fp16")):
         builder.set("workload.precision", "fp32", keys.line("fp16.enabled"))
-    set_choice(keys, "workload.optimizer", ("optimizer.type",), OPTIMIZERS, builder)
+    momentum = keys.get("optimizer.params.momentum")
+    sgd = {"sgd": "momentum"} if isinstance(momentum, int | float) and momentum else {}
+    set_choice(keys, "workload.optimizer", ("optimizer.type",), OPTIMIZERS | sgd, builder)
     if tensor := keys.whole("tensor_parallel.autotp_size"):
         builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
     _set_replicas(keys, builder)

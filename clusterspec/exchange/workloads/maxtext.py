@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import prod
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.exporters.maxtext import MODELS
+from clusterspec.exchange.exporters.maxtext_models import MODELS
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.tpu_slices import set_started_slices
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts, whole_of

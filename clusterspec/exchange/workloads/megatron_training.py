@@ -162,7 +162,8 @@ def set_training(keys: Keys, builder: ImportBuilder) -> None:
         ("optimizer", "optim.name"),
         {
             "adam": "adam",
-            "sgd": "sgd",
+            "sgd": _sgd_optimizer(keys),
+            "lion": "lion",
             "muon": "muon",
             "dist_muon": "muon",
             "adamw": "adamw",
@@ -171,6 +172,14 @@ def set_training(keys: Keys, builder: ImportBuilder) -> None:
         },
         builder,
     )
+
+
+def _sgd_optimizer(keys: Keys) -> str:
+    """Stochastic gradient descent of Megatron-LM with its momentum, of 0.9 if no flag states it
+    (d98e8a64: megatron/training/arguments.py, line 2626), or of a recipe, which states its own.
+    """
+    stated = str(keys.get("sgd_momentum")).strip()
+    return "sgd" if keys.find("optim.name") or stated in {"0", "0.0"} else "momentum"
 
 
 def set_sharding(keys: Keys, builder: ImportBuilder, framework: str) -> None:
