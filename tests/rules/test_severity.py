@@ -32,6 +32,7 @@ NO_LOSS = {
     "uneven-pipeline-stages": "has its severity from the work of stages; asks only whether an even split is slower",
     "layers-indivisible-by-pp": "asks for other layouts only to see whether they fit the memory",
     "no-spare-trays": "asks for other layouts only to see whether they run",
+    "cache-of-token-off-model": "compares a figure of a text with the model; the text is wrong, not the machine",
     "cold-start-faster-than-storage": "compares a stated time with a lower bound; the figure is wrong, not the machine",
     "hours-of-other-unit": "compares stated hours with the least of the run; the figure is wrong, not the machine",
     "pauses-off-stated-share": "compares a stated share with that of pauses; the figure is wrong, not the machine",

@@ -84,7 +84,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.finding import Problem
+from clusterspec.finding import Problem, Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import amount_of_quote, terms_text, total_of_lines
 from clusterspec.procurement.bill import bill
@@ -137,9 +137,14 @@ def _lacking_part_problem(
     procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str, left: float
 ) -> Iterator[Problem]:
     """The problem with parts that the quote lacks, and that cost more than it leaves of the budget."""
+    from clusterspec.rules.procurement import quote_off_bill  # beside a quote of parts alone
+
     parts = parts_of_quote(design, cluster, bill(design), remarks)
     if not any(part.quoted for part in parts if part.kind in {"node", "accelerator"}):
         return  # a line may be for the whole machine
+    off = quote_off_bill.check(procurement, design, cluster, remarks)
+    if all(problem.severity is Severity.NOTE for problem in off):
+        return  # spare parts, a part of the machine, or lines that may offer the others
     missing = [part.missing for part in parts if part.has_too_few and part.missing is not None]
     lacking = Money.total(missing).low
     if lacking > left:
