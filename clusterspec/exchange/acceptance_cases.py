@@ -6,7 +6,7 @@ the predicted range as its threshold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives import CollectiveUnavailableError
@@ -251,7 +251,15 @@ def _test_outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceO
     if len(lowest) < needed:
         of_sets = f", on {test.groups} sets of nodes" if test.groups > 1 else ""
         return outcome(measured, "not-run", f"{len(lowest)} of {plural(needed, 'run')} found{of_sets}")
-    return outcome(measured, "pass", f"{reached} of {runs} at or above it")
+    return outcome(measured, "pass", "; ".join((f"{reached} of {runs} at or above it", *_doubts(series))))
+
+
+def _doubts(series: Sequence[Series]) -> Iterator[str]:
+    """What the logs of a test that is passed leave open."""
+    if unchecked := sum(each.unchecked for each in series):
+        yield f"the results of {unchecked} were not checked (`#wrong` is N/A)"
+    if listed := [each.listed for each in series if each.listed is not None]:
+        yield f"the list of {plural(len(listed), 'log')} has {plural(min(listed), 'rank')}: their nodes are not proven"
 
 
 def _no_row_text(test: AcceptanceCase, series: Sequence[Series]) -> str:

@@ -102,6 +102,10 @@ class Series:
     buses: frozenset[str] = frozenset()
     jobs: int = 1
     hosts: int = 0
+    unchecked: bool = False
+    """Whether the log says that the results were not compared with the expected values."""
+    listed: int | None = None
+    """The ranks that the log lists, where they are fewer than ``ranks``: a shortened list."""
 
     @property
     def largest(self) -> SizePoint:

@@ -179,17 +179,18 @@ def _series_of(log: NcclLog, evidence: tuple[Evidence, ...]) -> Series:
     """
     most, hosts = largest_communicator(evidence)
     collective = collective_of(log)
-    implied = ranks_of(replace(log, ranks=None), collective)
+    implied, listed = ranks_of(replace(log, ranks=None), collective), None
     if log.ranks and implied and implied > log.ranks:
-        log = replace(log, ranks=None, nodes=None)
+        log, listed = replace(log, ranks=None, nodes=None), log.ranks
     ranks = log.ranks or most or implied
     nodes = log.nodes or (hosts if most == ranks else None)
     points = _size_points(log)
     if not points:
         raise NotALogError("every row has a size or a time of zero")
-    return Series(
+    found = Series(
         collective, ranks, nodes, points, _forced_algorithm(evidence), log.wrong, log.device, log.buses, log.jobs
     )
+    return replace(found, unchecked=log.unchecked, listed=listed)
 
 
 def _size_points(log: NcclLog) -> tuple[SizePoint, ...]:

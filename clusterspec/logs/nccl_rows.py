@@ -92,6 +92,11 @@ class NcclLog:
     tables: tuple[NcclLog, ...] = ()
     jobs: int = 1
 
+    @property
+    def unchecked(self) -> bool:
+        """Whether no row has a number of wrong values: nccl-tests prints ``N/A`` without a check (``-c 0``)."""
+        return all(line.wrong and not any(map(str.isdecimal, line.wrong)) for line in self.lines)
+
 
 def read_log(text: str) -> NcclLog:
     """The log in a text. Raises `NotALogError` if there is none, or a row contradicts itself."""

@@ -176,6 +176,19 @@ def test_the_nodes_of_a_log_that_are_not_those_of_its_test_are_named() -> None:
     assert unused == (("a.log", "all-reduce on 32 ranks of 3 nodes, and the test is of 4"),)
 
 
+def test_a_test_that_is_passed_says_what_its_logs_leave_open() -> None:
+    """Without a check of the results a wrong sum is as fast; ranks that no list names may be on other nodes."""
+    tests = acceptance_cases(study_text(f"{BASE}acceptance:\n{TEST.format('')}", SETTINGS).design)[0]
+    for series, why in (
+        ({}, "1 of 1 run at or above it"),
+        ({"unchecked": True}, "1 of 1 run at or above it; the results of 1 were not checked (`#wrong` is N/A)"),
+        ({"listed": 1}, "1 of 1 run at or above it; the list of 1 log has 1 rank: their nodes are not proven"),
+    ):
+        log = Benchmark("t", (Series("all-reduce", 32, 4, (run(350e9, 0),), **series),))
+        (found,), _ = evaluate(tests, [("a.log", log)])
+        assert (found.status, found.why) == ("pass", why)
+
+
 def test_wrong_results_fail_whatever_their_speed() -> None:
     assert outcomes("", [350], wrong=1) == [("fail", 350e9)]
 

@@ -101,6 +101,14 @@ def test_wrong_values_are_counted() -> None:
     text = run().text().replace("      0 ", "     12 ", 1)
     assert read_log(text).wrong == 12
     assert read_log(run("all-to-all").text()).wrong == 0
+    assert not read_log(run("all-to-all").text()).unchecked, "N/A stands in its columns in place alone"
+
+
+def test_rows_without_a_check_are_known() -> None:
+    """nccl-tests prints N/A for all rows where `-c 0` leaves out the check."""
+    text = run().text()
+    assert not read_log(text).unchecked
+    assert read_log(re.sub(r" 0 ( |$)", r" N/A\1", re.sub(r"(?m) 0$", " N/A", text))).unchecked
 
 
 @pytest.mark.parametrize(
