@@ -123,6 +123,8 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
     if not study.has_figures:
         errors = _findings_text(study, lambda one: one.severity is Severity.ERROR)
         return f"there is no estimate, because of errors: {errors}"
+    if study.fleet is not None:
+        return "a fleet has no estimate of its own: test its findings, or the spec of a job"
     condition = parse(text, unchanged.plan.whole_step_seconds if unchanged.has_figures else None)
     value = condition.value(study.plan)
     if value is None:

@@ -136,7 +136,8 @@ def summary_line(report: CheckReport, ink: Ink = PLAIN) -> str:
     if not report.inputs:
         return ink.paint("yellow", NOTHING_CHECKED)
     if not report.findings and not report.failed:
-        return ink.paint("green", f"All clear: {files} checked, nothing found.")
+        text = f"Nothing new: {files} checked." if report.hidden else f"All clear: {files} checked, nothing found."
+        return ink.paint("green", text)
     counts = [
         ink.severity(Severity(level), plural(number, level)) for level, number in report.summary.items() if number
     ]

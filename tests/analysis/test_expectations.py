@@ -98,3 +98,16 @@ def test_no_test_is_an_error(call: Call) -> None:
     assert call("test", "missing.test.yaml").status == 2
     Path("x.test.yaml").write_text("- [")
     assert call("test").status == 2
+
+
+def test_a_fleet_is_tested_by_its_findings(call: Call) -> None:
+    """It has no step and no memory of its own: a limit names no figure of it, instead of one that its jobs have."""
+    pools = "pools:\n  a: {platform: dgx-h100, nodes: 4}\n"
+    job = "  one:\n    pool: a\n    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}\n"
+    Path("base.yaml").write_text(f"clusterspec: 1\n{pools}jobs:\n{job}    layout: {{tp: 2}}\n")
+    tests = [{"name": "it", "spec": "base.yaml", "expect": ["no error", "fits", "step_time<=1h"]}]
+    Path("base.test.yaml").write_text(json.dumps({"tests": tests}))
+    done = call("test")
+    assert done.status == 1 and "no error" not in done.out
+    told = "a fleet has no estimate of its own: test its findings, or the spec of a job"
+    assert f"fits: {told}" in done.out and f"step_time<=1h: {told}" in done.out

@@ -293,6 +293,8 @@ def test_rules_are_counted_the_most_frequent_first() -> None:
     ]
     assert text.splitlines()[5].startswith("1 error, 10 warnings and 3 notes in 3 files.")
     assert findings_text.rule_statistics(replace(CHECKED, findings=())).startswith("All clear: 3 files")
+    hidden = replace(CHECKED, findings=(), hidden=2)
+    assert findings_text.summary_line(hidden) == "Nothing new: 3 files checked.", "two findings are known"
 
 
 def test_a_long_text_ends_with_its_findings_by_rule_the_most_severe_first() -> None:
