@@ -101,13 +101,19 @@ def located_text(problem: Problem, document: Document | None, source: Source) ->
 
 
 def _axis_problems(value: object) -> Iterator[Problem]:
-    """Axes that are no key of a spec, or have a value that is not finite."""
+    """Axes that are no key of a spec, or have a value that is not finite, or none of their key."""
     axes = value.get("axes") if isinstance(value, dict) else None
     for name, values in axes.items() if isinstance(axes, dict) else ():
         if unknown := unknown_key_problem(("axes", name), name):
             yield unknown
         elif not _is_finite(values):
             yield Problem("wrong-type", ("axes", name), f"{name} has a value that is not finite", "")
+        elif isinstance(values, list):
+            node = conforms.node_at(schema(), key_path(name))
+            for at, each in enumerate(values):
+                if isinstance(each, str | int | float) and not conforms.conforms(each, node, schema()):
+                    message = f"{name} does not take the value {str(each)[:80]!r}"
+                    yield Problem("wrong-type", ("axes", name, at), message, "docs/spec.md has the values of each key")
 
 
 def unknown_key_problem(place: KeyPath, name: str) -> Problem | None:

@@ -204,6 +204,11 @@ def test_a_point_of_a_serving_plan_has_its_latencies(
         ("[1]\n", ":1:1: the top level is a list"),
         ("", ":1:1: the file is empty"),
         ("base: b.yaml\naxes: {nodes: [.inf]}\n", ":2:15: nodes has a value that is not finite"),
+        ("base: b.yaml\naxes:\n  nodes: [16, 3x]\n", ":3:15: nodes does not take the value '3x'"),
+        (
+            "base: b.yaml\naxes:\n  workload.precision: [bf16, fp7]\n",
+            ":3:30: workload.precision does not take the value 'fp7'",
+        ),
     ],
 )
 def test_a_fault_of_a_sweep_file_has_its_place(text: str, fault: str, tmp_path: Path) -> None:
