@@ -32,7 +32,7 @@ procurement:
   prices: {node: 300000, nic: 1500, leaf_switch: 20000, spine_switch: 20000, core_switch: 20000, cable: 500}
 """
 AXES: dict[str, list[object]] = {
-    "workload.precision": ["bf16", "fp9"],
+    "workload.precision": ["bf16", "fp4"],
     "cluster.scale_out.nic_bandwidth": [400, "50 GB", "400 GB/s", "400 Gb/s", "800 Gb/s"],
     "cluster.platform": ["dgx-h100", "dgx-h1000"],
     "workload.model": ["llama-3.1-8b", "llama-3.1-405b"],
@@ -40,7 +40,7 @@ AXES: dict[str, list[object]] = {
     "workload.global_batch": [256, 250],
 }
 REFUSED = {
-    ("workload.precision", "fp9"): "unknown-choice",
+    ("workload.precision", "fp4"): "precision-unsupported",
     ("cluster.scale_out.nic_bandwidth", "400"): "missing-unit",
     ("cluster.scale_out.nic_bandwidth", "50 GB"): "wrong-unit",
     ("cluster.scale_out.nic_bandwidth", "400 GB/s"): "bits-and-bytes-swapped",
