@@ -53,7 +53,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     ``whole`` is the fleet of which the study is a job or a pool, for conditions on all pools and on shares of the term.
     """
     study = with_a_layout(study) if best_layout else study
-    condition = _in_fleet(parse(until, study.plan.whole_step_seconds), study, whole)
+    condition = _in_fleet(parse(until, study.plan.whole_step.seconds), study, whole)
     if key not in LEVERS:
         raise ConditionFault(f"no lever is called {key!r}: solve takes {', '.join(LEVERS)}")
     lever = _directed_lever(lever_of(key, study.design), condition)

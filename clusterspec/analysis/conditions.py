@@ -150,8 +150,8 @@ def _rl_step(plan: Plan) -> float | None:
 OF_FLEET: dict[str, Callable[[Plan], float | None]] = {"fleet_power": _machine_watts, "fleet_cost": _machine_cost}
 """The metrics that are summed over the pools of a fleet."""
 METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
-    "mfu": ("1", lambda plan: plan.whole_step_mfu),
-    "step_time": ("s", lambda plan: plan.whole_step_seconds),
+    "mfu": ("1", lambda plan: plan.whole_step.mfu),
+    "step_time": ("s", lambda plan: plan.whole_step.seconds),
     "time_to_train": ("s", lambda plan: plan.time_to_train),
     "run_time": ("s", _seconds_with_interruptions),
     "elapsed": ("s", lambda plan: plan.time_to_train),
@@ -161,7 +161,7 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "exposed": ("1", _exposed_share),
     "headroom": ("1", _free_memory_share),
     "memory": ("B", lambda plan: plan.memory_bytes),
-    "tokens_per_second_per_accelerator": ("tok/s", lambda plan: plan.whole_step_rate),
+    "tokens_per_second_per_accelerator": ("tok/s", lambda plan: plan.whole_step.rate),
     "goodput": ("1", _share_of_time("goodput")),
     "stall": ("1", _share_of_time("stall")),
     "restore": ("s", _storage_seconds("restore")),
@@ -221,7 +221,7 @@ class Condition:
         if self.metric == TARGETS:
             return _meets_targets(plan)
         if self.metric == RELATIVE:
-            seconds = plan.whole_step_seconds
+            seconds = plan.whole_step.seconds
             if not seconds or not isfinite(self.baseline):
                 return None
             return round(seconds / self.baseline - 1, 12) + 0.0  # two ways to sum one step differ by less

@@ -125,7 +125,7 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
         return f"there is no estimate, because of errors: {errors}"
     if study.fleet is not None:
         return "a fleet has no estimate of its own: test its findings, or the spec of a job"
-    condition = parse(text, unchanged.plan.whole_step_seconds if unchanged.has_figures else None)
+    condition = parse(text, unchanged.plan.whole_step.seconds if unchanged.has_figures else None)
     value = condition.value(study.plan)
     if value is None:
         is_unstated = condition.metric == TARGETS and study.plan.serving is not None
@@ -139,7 +139,7 @@ def _missed_limit(condition: Condition, value: float, plan: Plan, unchanged: Pla
         fits = "" if condition.fit(plan) is not False else f", and it {_fit_text(plan)}"
         return f"it is {display(value, METRICS[condition.metric][0], 4)}{fits}"
     if condition.metric == RELATIVE and not condition.admits(value):
-        times = [display(one.whole_step_seconds or 0.0, "s", 4) for one in (plan, unchanged)]
+        times = [display(one.whole_step.seconds or 0.0, "s", 4) for one in (plan, unchanged)]
         return f"it is {percent(value)}: a step takes {times[0]}, and {times[1]} in the unchanged spec"
     if condition.fit(plan) is False and plan.memory_bytes is not None:
         return f"it {_fit_text(plan)}: {display(plan.memory_bytes, 'B')} of {plan.capacity_text}"

@@ -25,7 +25,7 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
     if design.cluster is None:
         return replace(empty, notes=("the cluster cannot be resolved; `clusterspec check` reports the reason",))
     plan = study.plan if study.has_figures else None
-    machine = FailingMachine(design, plan.whole_step_seconds if plan else None, plan.parameters if plan else None)
+    machine = FailingMachine(design, plan.whole_step.seconds if plan else None, plan.parameters if plan else None)
     hour, currency = _cost_of_hour(study)
     found = with_broken_targets(machine, machine.rows(hour), plan)
     rows = tuple(sorted(found, key=lambda row: (-(row.hours or 0.0), -(row.failures or 0.0))))

@@ -347,8 +347,8 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
     return replace(
         option,
         nodes=nodes,
-        step_time=plan.whole_step_seconds,
-        mfu=plan.whole_step_mfu,
+        step_time=plan.whole_step.seconds,
+        mfu=plan.whole_step.mfu,
         elapsed=elapsed,
         surely_fits=plan.surely_fits,
         cost=run_cost if plan.serving is None else _billed_part(parts, placed, part * share),

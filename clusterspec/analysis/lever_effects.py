@@ -43,7 +43,7 @@ def sensitivity(study: Study) -> SensitivityReport:
 def _step_or_token_seconds(study: Study) -> float | None:
     """The time of a whole step, or for serving the time per output token."""
     plan = study.plan
-    return plan.serving.tpot if plan.serving is not None else plan.whole_step_seconds
+    return plan.serving.tpot if plan.serving is not None else plan.whole_step.seconds
 
 
 def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:

@@ -46,7 +46,7 @@ def risks_of_purchase(
     if kept is not None and kept.with_interruptions is not None and plan.time_to_train is not None:
         yield from _delays(kept, kept.with_interruptions / DAY, price)
         high = plan.rl.band[1] if plan.rl is not None else plan.step_time_range[1] if plan.step_time_range else None
-        step = plan.whole_step_seconds
+        step = plan.whole_step.seconds
         if high is not None and step:
             share = high / step - 1
             slow = share * kept.with_interruptions / DAY

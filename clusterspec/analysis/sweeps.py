@@ -244,7 +244,7 @@ def _row_as_written(study: Study, base: Studied) -> LayoutRow:
     layout = study.document.value.get("layout") or {} if study.document else {}
     cost = base.cost(study.design, plan)
     held, errors = (plan.memory_bytes, plan.fits), tuple(sorted(errors_of(study)))
-    return LayoutRow(layout, plan.whole_step_seconds, None, None, plan.whole_step_mfu, *held, cost, errors=errors)
+    return LayoutRow(layout, plan.whole_step.seconds, None, None, plan.whole_step.mfu, *held, cost, errors=errors)
 
 
 @lru_cache(maxsize=4)

@@ -15,7 +15,7 @@ from clusterspec.cost.memory.fullest import Memory
 from clusterspec.cost.step import Exposure, StepChoices, StepInputs, StepTimes
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.traffic import Transfer
-from clusterspec.records import dataclass, field, replace
+from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.standard import cached_property, sum_of
 from clusterspec.units import display, percent
 
@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 TIE = 0.01
 """The relative difference in time below which two layouts are tied, by judgment: repeated runs of one layout differ by
 as much."""
+
+
+class WholeStep(NamedTuple):
+    """Seconds, MFU and tokens per second and accelerator of one step of a job; None where they are not known."""
+
+    seconds: float | None = None
+    mfu: float | None = None
+    rate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -189,26 +197,12 @@ class Plan:
         return self.step.seconds if self.step else None
 
     @property
-    def whole_step_seconds(self) -> float | None:
-        """Seconds of one step of the job: in reinforcement learning, of all roles."""
-        return self._of_whole_step(self.step_seconds, "step")
-
-    @property
-    def whole_step_mfu(self) -> float | None:
-        """The MFU of a step of the job: in reinforcement learning, of all roles and on all accelerators."""
-        return self._of_whole_step(self.mfu, "mfu")
-
-    @property
-    def whole_step_rate(self) -> float | None:
-        """Tokens per second and accelerator of a step of the job: in reinforcement learning, of all roles."""
-        return self._of_whole_step(self.tokens_per_second_per_accelerator, "tokens_per_second_per_accelerator")
-
-    def _of_whole_step(self, of_step: float | None, name: str) -> float | None:
-        """A figure of a step, or the one with this name of all roles where the step is an update."""
+    def whole_step(self) -> WholeStep:
+        """A step of the job: in reinforcement learning of all roles, where ``step`` is the update of one minibatch."""
         if not self.is_update:
-            return of_step
-        found: float | None = getattr(self.rl, name) if self.rl is not None else None
-        return found
+            return WholeStep(self.step_seconds, self.mfu, self.tokens_per_second_per_accelerator)
+        found = self.rl
+        return WholeStep(found.step, found.mfu, found.tokens_per_second_per_accelerator) if found else WholeStep()
 
     @cached_property
     def step_time_range(self) -> tuple[float, float] | None:

@@ -305,7 +305,7 @@ def _cost_of_run(second: Term | None, run: Term | None) -> Term | None:
 def _cost_of_million_tokens(second: Term | None, plan: Plan | None, share: Term | None) -> Term | None:
     if plan is not None and plan.serving is not None:
         return _cost_of_million_output_tokens(second, plan.serving)
-    rate = plan.whole_step_rate if plan else None
+    rate = plan.whole_step.rate if plan else None
     used = _used_accelerators(plan.design) if plan else None
     if second is None or share is None or share.value <= 0 or not rate or not used:
         return None

@@ -307,7 +307,7 @@ def _predicted_cells(report: FleetReport, name: str) -> tuple[str, str, str, str
     if found is None:
         return (UNKNOWN,) * 4
     plan, run = found.plan, report.jobs[name].elapsed
-    seconds, mfu, held = plan.whole_step_seconds, plan.whole_step_mfu, plan.memory_bytes
+    seconds, mfu, held = plan.whole_step.seconds, plan.whole_step.mfu, plan.memory_bytes
     times = _cell(seconds, "s") if seconds is not None else UNKNOWN
     if plan.serving is not None:
         first = inf if plan.serving.queue_grows else plan.serving.ttft
@@ -378,7 +378,7 @@ def _job_values(report: FleetReport) -> Iterator[Sequence[object]]:
     for name, use in report.jobs.items():
         found = report.estimates.get(name)
         plan = found.plan if found else None
-        times = (plan.whole_step_seconds or "", plan.whole_step_mfu or "") if plan else ("", "")
+        times = (plan.whole_step.seconds or "", plan.whole_step.mfu or "") if plan else ("", "")
         served = plan.serving if plan else None
         latency = (served.ttft, served.tpot, served.queue_grows) if served else ("",) * 3
         memory = plan.memory_bytes if plan and plan.memory_bytes else ""

@@ -241,7 +241,7 @@ def test_a_slower_step_of_all_roles_is_a_slowdown() -> None:
     assert one.plan.rl is not None
     waits = varied_study(one, {("workload", "rl", "max_staleness"): 0})
     assert waits.plan.rl is not None and waits.plan.step_seconds == one.plan.step_seconds
-    slower = parse("slowdown<=1%", one.plan.whole_step_seconds).value(waits.plan)
+    slower = parse("slowdown<=1%", one.plan.whole_step.seconds).value(waits.plan)
     assert slower == pytest.approx(waits.plan.rl.step / one.plan.rl.step - 1)
     assert slower is not None and slower > 0.2
     told = expectation("slowdown<=1%")(waits, one)

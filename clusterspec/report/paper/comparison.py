@@ -197,8 +197,8 @@ ROWS = (
     Compared(
         "Goodput", "reliability.goodput", lambda one: one.reliability.goodput if one.reliability else None, "%", 1
     ),
-    Compared("Step time", "estimate.step_time", lambda one: one.estimate.plan.whole_step_seconds, "s"),
-    Compared("MFU", "estimate.mfu", lambda one: one.estimate.plan.whole_step_mfu, "%", 1),
+    Compared("Step time", "estimate.step_time", lambda one: one.estimate.plan.whole_step.seconds, "s"),
+    Compared("MFU", "estimate.mfu", lambda one: one.estimate.plan.whole_step.mfu, "%", 1),
     Compared("Time to first token", "estimate.serving.ttft", _serving_figure("ttft"), "s", -1),
     Compared("Time per output token", "estimate.serving.tpot", _serving_figure("tpot"), "s", -1),
     Compared(

@@ -138,7 +138,7 @@ class FailingMachine:
             design = self.design
             for tier, lost in cuts:
                 design = self.degraded_design(tier, lost, design)
-            self._steps[cuts] = legal_estimate(design).whole_step_seconds
+            self._steps[cuts] = legal_estimate(design).whole_step.seconds
         return self._steps[cuts]
 
     def degraded_design(self, tier: str, lost: float, design: Design | None = None) -> Design:

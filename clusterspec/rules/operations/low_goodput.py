@@ -145,7 +145,7 @@ def _missed_year(timed: Plan, target: float) -> str:
     """The yearly goodput with the failures of all parts, if it misses the target; else empty."""
     from clusterspec.rules.knowledge.failing_parts import FailingMachine
 
-    machine = FailingMachine(timed.design, timed.whole_step_seconds, timed.parameters)
+    machine = FailingMachine(timed.design, timed.whole_step.seconds, timed.parameters)
     lost = [(row.hours, row.part) for row in machine.rows(None) if row.hours]
     year = machine.goodput_of_year(sum_of(hours for hours, _ in lost))
     if year >= target or not lost:

@@ -82,7 +82,7 @@ def check(operations: OperationsSpec, design: Design, timed: Plan) -> Iterator[P
     from clusterspec.cost.interruptions import share_of_replicas
     from clusterspec.rules.knowledge.failing_parts import FailingMachine
 
-    whole = timed.whole_step_seconds or timed.step_seconds
+    whole = timed.whole_step.seconds or timed.step_seconds
     machine = FailingMachine(design, whole, timed.parameters)
     steps = [(row.step_time, row.part, row.why) for row in machine.rows(None) if row.step_time is not None]
     if operations.shrinks and machine.waits_for_repair(1, ONE_NODE):
