@@ -54,7 +54,9 @@ def name_in_sentence(name: str) -> str:
 AXES = {"tp": "tensor", "expert_tp": "tensor", "cp": "context", "ep": "expert", "pp": "pipeline"}
 COLLECTIVE = re.compile(r"\b([a-z]+(?:_[a-z]+)?) (?=(?:all-gather|reduce-scatter|all-reduce|all-to-all|send-recv)\b)")
 """An axis of a layout before its collective; axes that are not listed are data parallel."""
-ENGINES = re.compile(r"\b(?P<number>[\d,]+) × (?P<degrees>(?:(?:tp|adp|ep|pp) \d+ ?)+)(?:\b(?P<side>prefill|decode))?")
+ENGINES = re.compile(
+    r"\b(?P<number>[\d,]+) × (?P<degrees>(?:tp|adp|ep|pp) \d+(?: (?:tp|adp|ep|pp) \d+)*)(?: (?P<side>prefill|decode)\b)?"
+)
 HEADS = {
     "scale_out": "fabric between nodes",
     "scale_up": "links between accelerators",
@@ -135,8 +137,8 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
     ("the spec's price of a node is 420,000 EUR", 'write shared network: fabric between nodes')
     >>> plain_words("accelerator/gb300 peak.fp8; systems/gb300.yaml", {"gb300": "GB300"})
     'GB300 peak.fp8; systems/gb300.yaml'
-    >>> plain_words("4 × tp 4 prefill + 1 × adp 8 ep 8 decode, or 2 × tp 8")
-    '4 prefill engines of 4 ranks + 1 decode engine of 8 ranks, or 2 engines of 8 ranks'
+    >>> plain_words("4 × tp 4 prefill + 1 × adp 8 ep 8 decode, or 2 × tp 8 (in all)")
+    '4 prefill engines of 4 ranks + 1 decode engine of 8 ranks, or 2 engines of 8 ranks (in all)'
     """
     if text.startswith("https://"):
         return text
