@@ -54,9 +54,8 @@ def name_in_sentence(name: str) -> str:
 AXES = {"tp": "tensor", "expert_tp": "tensor", "cp": "context", "ep": "expert", "pp": "pipeline"}
 COLLECTIVE = re.compile(r"\b([a-z]+(?:_[a-z]+)?) (?=(?:all-gather|reduce-scatter|all-reduce|all-to-all|send-recv)\b)")
 """An axis of a layout before its collective; axes that are not listed are data parallel."""
-ENGINES = re.compile(
-    r"\b(?P<number>[\d,]+) × (?P<degrees>(?:tp|adp|ep|pp) \d+(?: (?:tp|adp|ep|pp) \d+)*)(?: (?P<side>prefill|decode)\b)?"
-)
+_DEGREES = r"(?:tp|adp|ep|pp) \d+(?: (?:tp|adp|ep|pp) \d+)*"
+ENGINES = re.compile(rf"\b(?P<number>[\d,]+) × (?P<degrees>{_DEGREES})(?: (?P<side>prefill|decode)\b)?")
 HEADS = {
     "scale_out": "fabric between nodes",
     "scale_up": "links between accelerators",
