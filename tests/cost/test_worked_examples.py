@@ -11,13 +11,16 @@ from typing import Any, cast
 
 import pytest
 
-from clusterspec.catalog.models import Model
+from clusterspec.catalog.models import Model, Window
 from clusterspec.catalog.reader import Status
 from clusterspec.cost import traffic
 from clusterspec.cost.compute import Shard
+from clusterspec.cost.compute.attention import _blocks_of_window
 from clusterspec.cost.formulas import collectives, compute, memory, topologies
 from clusterspec.cost.formulas.compute import model_flops_per_token
+from clusterspec.cost.layers import Mixer
 from clusterspec.quantity import Quantity
+from clusterspec.records import replace
 from clusterspec.units import read
 from clusterspec.units.readings import convert
 from clusterspec.units.table import TABLE
@@ -172,3 +175,12 @@ def test_examples_of_plain_arithmetic_are_marked_and_few() -> None:
     plain = {example["id"] for example in EXAMPLES if example["function"] in ("product", "quotient")}
     assert literal == plain
     assert len(literal) < len(EXAMPLES) / 10
+
+
+def test_a_window_reads_what_a_causal_sequence_of_two_windows_and_a_block_reads() -> None:
+    """Of 10,000 tokens with a window of 1,000 and blocks of 128: keys of 2,128 tokens, of which 2,000 count."""
+    windowed = replace(shard(10_000, 8192).model, window=Window(1000, 1))
+    for length, reach, counted in ((10_000, 2128.0, 2000.0), (2050, 2050.0, 2000.0), (600, 600.0, 600.0)):
+        within = replace(shard(length, 8192), model=windowed, mixer=Mixer.WINDOW)
+        assert _blocks_of_window(within) == (reach, counted)
+    assert _blocks_of_window(replace(within, mixer=Mixer.FULL)) == (600, 600)

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.document import MAX_BASES, CannotOpenError, Document, load, merged_value, to_finding
+from clusterspec.document import MAX_BASES, CannotOpenError, Document, load, merged_value, place_of_base, to_finding
 from clusterspec.document.files import spec_paths
 from clusterspec.finding import Problem
+from clusterspec.source import Source
 
 LEAVES = st.none() | st.integers(0, 3) | st.lists(st.integers(0, 3), max_size=2)
 MAPPINGS = st.recursive(
@@ -84,6 +85,17 @@ def test_a_chain_is_merged_from_the_far_end_and_places_keep_their_file(tmp_path:
     assert files[("c",)] == "far"
     assert sorted(Path(name).stem for name in document.sources) == ["far", "middle", "top"]
     assert not document.partial
+
+
+def test_the_name_of_a_base_has_the_place_in_the_file_that_names_it(tmp_path: Path) -> None:
+    written(tmp_path, top="a: 1\nextends: middle.yaml\n", middle="b: 2\n", alone="a: 1\n")
+    for name, line in (("top", 2), ("alone", None)):
+        text = (tmp_path / f"{name}.yaml").read_text()
+        document, _ = loaded(tmp_path / f"{name}.yaml")
+        found = place_of_base(document, Source(str(tmp_path / f"{name}.yaml"), text))
+        assert (found.start.line if found else None) == line, name
+    document, _ = loaded(tmp_path / "top.yaml")
+    assert place_of_base(document, Source("other.yaml", "")) is None, "the place is in another file"
 
 
 def test_a_key_deleted_in_a_middle_file_stays_deleted(tmp_path: Path) -> None:

@@ -606,6 +606,12 @@ def test_a_tender_holds_no_price() -> None:
     assert "USD" not in text
 
 
+def test_a_tender_counts_the_accelerators_of_each_node() -> None:
+    assert "4 nodes, each with 8 accelerators" in exported("rfp", source("platform: dgx-h200, nodes: 4"))
+    assert "2 nodes, each with 8 accelerators" in exported("rfp", source("platform: dgx-h200, nodes: 2"))
+    assert "1 node, with 8 accelerators" in exported("rfp", source("platform: dgx-h200, nodes: 1"))
+
+
 def test_a_tender_asks_for_no_more_than_the_design_counts_on() -> None:
     assert "at least 150 GB of memory" in exported("rfp", source("platform: dgx-h200, nodes: 4"))  # 150.75 GB
     mesh = "accelerator: mi355x, accelerators_per_node: 8, nodes: 4"
