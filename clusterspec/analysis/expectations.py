@@ -143,7 +143,7 @@ def _missed_limit(condition: Condition, value: float, plan: Plan, unchanged: Pla
         return f"it is {percent(value)}: a step takes {times[0]}, and {times[1]} in the unchanged spec"
     if condition.fit(plan) is False and plan.memory_bytes is not None:
         return f"it {_fit_text(plan)}: {display(plan.memory_bytes, 'B')} of {plan.capacity_text}"
-    return "it does not"
+    return "the plan misses targets of its spec" if condition.metric == TARGETS else "it does not"
 
 
 def _fit_text(plan: Plan) -> str:

@@ -112,7 +112,9 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     limit = money_text(f"{budget:,}", procurement.currency)
     if quoted is not None:
         if quoted > budget:
-            message = f"the quoted total of {money_text(amount_text(quoted), procurement.currency)} is {money_text(amount_text(quoted - budget), procurement.currency)} above the budget of {limit}"
+            lacking = _lacking_parts(procurement, design, cluster, remarks)
+            beside = f", and it lacks parts of {money_text(f'{lacking:,.0f}', procurement.currency)}{terms_text(procurement)}"
+            message = f"the quoted total of {money_text(amount_text(quoted), procurement.currency)} is {money_text(amount_text(quoted - budget), procurement.currency)} above the budget of {limit}{beside if lacking else ''}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, HELP)
         elif procurement.tax is None and quoted * (1 + (tax := _tax_to_add(procurement, remarks))) > budget:
@@ -137,20 +139,27 @@ def _lacking_part_problem(
     procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str, left: float
 ) -> Iterator[Problem]:
     """The problem with parts that the quote lacks, and that cost more than it leaves of the budget."""
-    from clusterspec.rules.procurement import quote_off_bill  # beside a quote of parts alone
-
-    parts = parts_of_quote(design, cluster, bill(design), remarks)
-    if not any(part.quoted for part in parts if part.kind in {"node", "accelerator"}):
-        return  # a line may be for the whole machine
-    off = quote_off_bill.check(procurement, design, cluster, remarks)
-    if all(problem.severity is Severity.NOTE for problem in off):
-        return  # spare parts, a part of the machine, or lines that may offer the others
-    missing = [part.missing for part in parts if part.has_too_few and part.missing is not None]
-    lacking = Money.total(missing).low
+    lacking = _lacking_parts(procurement, design, cluster, remarks)
     if lacking > left:
         currency, more = procurement.currency, f"{lacking - left:,.0f}"
         message = f"the quote lacks parts of {money_text(f'{lacking:,.0f}', currency)}{terms_text(procurement)}, with which it is {money_text(more, currency)} above the budget of {money_text(f'{procurement.budget:,}', currency)}"
         yield RULE.problem("procurement.quote", message, f"ask for the parts; {HELP}", severity="warning")
+
+
+def _lacking_parts(procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str) -> float:
+    """The least amount of the parts that a quote lacks, in its terms; 0 where the check of the quote has a note at most."""
+    if not procurement.quote:
+        return 0.0
+    from clusterspec.rules.procurement import quote_off_bill  # beside a quote of parts alone
+
+    parts = parts_of_quote(design, cluster, bill(design), remarks)
+    if not any(part.quoted for part in parts if part.kind in {"node", "accelerator"}):
+        return 0.0  # a line may be for the whole machine
+    off = quote_off_bill.check(procurement, design, cluster, remarks)
+    if all(problem.severity is Severity.NOTE for problem in off):
+        return 0.0  # spare parts, a part of the machine, or lines that may offer the others
+    missing = [part.missing for part in parts if part.has_too_few and part.missing is not None]
+    return Money.total(missing).low
 
 
 def _tax_to_add(procurement: ProcurementSpec, remarks: str) -> float:
