@@ -73,6 +73,10 @@ ASYNCHRONOUS_PAUSE = Figure(
 )
 
 
+MOSTLY = 0.5
+"""Above this share of the failures that wait for a repair, repairs take most of what is lost to restarts."""
+
+
 @dataclass(frozen=True)
 class Interruptions:
     """The effect of failures and checkpoints on a job; each figure in seconds with its origin.
@@ -94,6 +98,11 @@ class Interruptions:
     """The times of which ``restart`` is the mean."""
     standby: Figure | None = None
     """The standby node that is assumed where the spec leaves spares open."""
+
+    @property
+    def mostly_waits(self) -> bool:
+        """Whether repairs take most of what is lost to restarts."""
+        return self.waits > MOSTLY
 
     @property
     def figures(self) -> tuple[tuple[str, Figure], ...]:

@@ -231,6 +231,8 @@ UNUSED = "nodes that do not run the job"
         (", recovery: shrink", 0, [], [NO_SPARE]),
         (", mean_time_between_failures: 4 h", 16, [NEARLY], []),  # 5/6 h are more than a fifth of 4 h
         (", mean_time_between_failures: 4.2 h", 16, [], [NEARLY]),
+        (", mean_time_between_failures: 30 h", 0, ["Spare nodes shorten it"], [NEARLY]),  # 12 h of repair each 30 h
+        (", mean_time_between_failures: 30 h", 16, [], ["Spare nodes shorten it", NEARLY]),
     ],
 )
 def test_notes_say_what_the_rows_omit(operations: str, spares: int, told: list[str], silent: list[str]) -> None:

@@ -270,10 +270,12 @@ class FailingMachine:
             yield f"No standby node can replace a failed one: the job waits {display(self.repair.value, 's')} for the repair."
         between, each = self.kept.between.value, self.kept.restart.value + self.kept.interval.value / 2
         if each > OFTEN * between:
-            yield (
-                "Failures are nearly as frequent as checkpoints: the goodput counts each as if it met no other, and is a"
-                " lower bound. Save more often, or restart faster."
-            )
+            bound = "the goodput counts each as if it met no other, and is a lower bound"
+            if self.kept.mostly_waits:
+                seconds, apart = (display(value, "s") for value in (self.kept.restart.value, between))
+                yield f"A failure stops the job for {seconds} in the mean, one each {apart}: {bound}. Spare nodes shorten it."
+            else:
+                yield f"Failures are nearly as frequent as checkpoints: {bound}. Save more often, or restart faster."
 
 
 STOPPING = "no document that was read says that jobs of this platform run without a switch tray of their domain"

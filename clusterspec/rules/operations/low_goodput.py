@@ -105,8 +105,6 @@ MOST = 0.10
 WORTH = 0.15
 """At this lost share or above, it is more than a note: Llama 3 405B kept about 90 % of the time of 16,384
 accelerators."""
-MOSTLY = 0.5
-"""Above this share of the failures that wait for a repair, repairs take most of what is lost to restarts."""
 TARGET = "operations.targets.goodput"
 
 
@@ -171,7 +169,7 @@ def _lost_parts(
         kept.interval.value / (2 * kept.between.value),
         kept.restart.value / kept.between.value,
     )
-    waits = kept.waits > MOSTLY
+    waits = kept.mostly_waits
     restarting = (
         "cluster.spare_nodes" if waits and cluster.spare_nodes == 0 else _first_stated_key(kept, "restart", "between")
     )
