@@ -20,7 +20,7 @@ class Standbys(NamedTuple):
 
     ``total`` are spare nodes and idle ones. ``inside`` of them stand in each scale-up domain of the job, of which it
     uses ``used`` nodes; ``apart`` stand in other domains, of ``domain`` nodes each. ``bound`` says that groups of the
-    job needs the scale-up links between nodes, ``provided`` that a provider replaces single nodes, or that the spec
+    job need the scale-up links between nodes, ``provided`` that a provider replaces single nodes, or that the spec
     leaves open whether spare ones do. The machine has ``nodes`` in all.
     """
 

@@ -16,7 +16,6 @@ from clusterspec.rules.knowledge.purchases import (
     date_of_text,
     is_bought,
     is_off_market,
-    is_rented,
     is_small,
     least_rent,
 )
@@ -131,10 +130,10 @@ def test_nodes_are_rented_by_an_hourly_price_alone() -> None:
     cloud = study_text("clusterspec: 1\ncluster: {platform: aws-p5-48xlarge, nodes: 2}\n", SETTINGS).design.cluster
     assert cloud is not None
     for prices, rented in (({"node_hour": 20}, True), ({"node_hour": 20, "node": 1}, False), ({"node": 1}, False)):
-        assert is_rented(ProcurementSpec(prices=dict(prices))) is rented
+        assert ProcurementSpec(prices=dict(prices)).is_rent is rented
         assert is_bought(ProcurementSpec(prices=dict(prices)), cluster) is not rented
         assert not is_bought(ProcurementSpec(prices=dict(prices)), cloud)
-    assert not is_rented(ProcurementSpec())
+    assert not ProcurementSpec().is_rent
 
 
 def test_the_least_rent_is_that_of_all_nodes_over_the_term() -> None:

@@ -56,7 +56,7 @@ from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import ROUNDED, amount_text, is_rented, least_rent, money_text
+from clusterspec.rules.knowledge.purchases import ROUNDED, amount_text, least_rent, money_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import sum_of
 from clusterspec.units import percent
@@ -90,7 +90,7 @@ def _least_price(pool: Pool) -> float | None:
     own = pool.design.spec.procurement if pool.design else None
     if pool.design is None or pool.cluster is None:
         return None
-    rent = least_rent(own, pool.cluster) if own is not None and is_rented(own) else None
+    rent = least_rent(own, pool.cluster) if own is not None and own.is_rent else None
     if rent is not None:
         return rent / ROUNDED
     total = bill(pool.design).total

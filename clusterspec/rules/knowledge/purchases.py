@@ -14,14 +14,9 @@ ROUNDED = 1.002
 """At this ratio or above, a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
 
 
-def is_rented(procurement: ProcurementSpec) -> bool:
-    """Whether nodes have an hourly price and no purchase price."""
-    return procurement.is_rent
-
-
 def is_bought(procurement: ProcurementSpec, cluster: Cluster) -> bool:
     """Whether the machine is bought: neither an instance of a cloud nor rented by the hour."""
-    return not cluster.cloud and not is_rented(procurement)
+    return not cluster.cloud and not procurement.is_rent
 
 
 def price_ends(price: Price) -> tuple[float, float]:

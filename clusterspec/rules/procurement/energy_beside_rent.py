@@ -45,7 +45,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import is_rented
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
@@ -68,7 +67,7 @@ _OWN_SITE = pattern(
 
 def check(procurement: ProcurementSpec, remarks: str, own_remarks: str | None) -> Iterator[Problem]:
     stated = [key for key in ("electricity", "pue") if getattr(procurement, key)]
-    if stated and is_rented(procurement):
+    if stated and procurement.is_rent:
         named = and_list(f"`{key}`" for key in stated)
         message = f"a rent by the hour includes power and cooling, and the cost leaves {named} out"
         milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()

@@ -44,7 +44,6 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import YEAR
-from clusterspec.rules.knowledge.purchases import is_rented
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -59,7 +58,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     used = procurement.utilization
     if used is not None and MOST < used <= 1 and not _ends_with_its_run(procurement):
         message = f"a utilization of {percent(used)} leaves no time for repairs, restarts and queues"
-        severity = "warning" if used == 1 and not is_rented(procurement) else "note"
+        severity = "warning" if used == 1 and not procurement.is_rent else "note"
         yield RULE.problem(
             "procurement.utilization", message, "use 0.85, or cite last year's figure", severity=severity
         )
@@ -67,4 +66,4 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 def _ends_with_its_run(procurement: ProcurementSpec) -> bool:
     """Whether the machine is rented for so short a time that it is returned after a run."""
-    return is_rented(procurement) and procurement.term is not None and procurement.term.value <= SHORT * YEAR
+    return procurement.is_rent and procurement.term is not None and procurement.term.value <= SHORT * YEAR

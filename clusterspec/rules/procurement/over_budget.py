@@ -92,7 +92,6 @@ from clusterspec.rules.knowledge.purchase_texts import tax_of_budget
 from clusterspec.rules.knowledge.purchases import (
     ROUNDED,
     amount_text,
-    is_rented,
     least_rent,
     money_text,
 )
@@ -127,11 +126,11 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
         return
     what, least = (
         ("the rent over the term", least_rent(procurement, cluster))
-        if is_rented(procurement)
+        if procurement.is_rent
         else _least_price(procurement, design)
     )
-    if least is not None and least > (ROUNDED if is_rented(procurement) else 1.0) * budget:
-        message = f"{what} {'costs' if is_rented(procurement) else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more, {percent(least / budget - 1, 2)} above the budget of {limit}"
+    if least is not None and least > (ROUNDED if procurement.is_rent else 1.0) * budget:
+        message = f"{what} {'costs' if procurement.is_rent else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more, {percent(least / budget - 1, 2)} above the budget of {limit}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 

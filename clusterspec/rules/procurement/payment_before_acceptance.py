@@ -62,7 +62,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import kind_of_part, plain_part
 from clusterspec.quantity import DAY, Quantity
-from clusterspec.rules.knowledge.purchases import is_rented, is_small
+from clusterspec.rules.knowledge.purchases import is_small
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, PaymentSpec, ProcurementSpec
@@ -120,7 +120,7 @@ def check(
     if operations is not None and operations.burn_in is not None:
         yield from _deemed_problems(operations.burn_in, texts)
     payment = procurement.payment
-    rented = is_rented(procurement) or (cluster is not None and cluster.cloud)
+    rented = procurement.is_rent or (cluster is not None and cluster.cloud)
     if payment is None or rented:  # a rent is paid for a time, not for a delivery
         return
     order, delivery, acceptance = (float(share or 0) for share in (payment.order, payment.delivery, payment.acceptance))

@@ -52,7 +52,6 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import is_rented
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec, ProcurementSpec, Spec
 
@@ -65,7 +64,7 @@ def check(
     acceptance: tuple[AcceptanceSpec, ...] | None,
     cluster: Cluster | None,
 ) -> Iterator[Problem]:
-    if cluster is not None and cluster.cloud and is_rented(procurement):
+    if cluster is not None and cluster.cloud and procurement.is_rent:
         return
     if not acceptance and not spec.unreadable(("acceptance",)):
         message = "the procurement has no acceptance test, so nothing binds the supplier"

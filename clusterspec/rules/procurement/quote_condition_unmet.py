@@ -109,7 +109,7 @@ from clusterspec.procurement.offered import is_service, offered_lines
 from clusterspec.procurement.part_names import names_period, plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.quantity import YEAR
-from clusterspec.rules.knowledge.purchases import DATE, SAME_TOTAL, amount_text, date_of_text, is_rented, money_text
+from clusterspec.rules.knowledge.purchases import DATE, SAME_TOTAL, amount_text, date_of_text, money_text
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
@@ -221,7 +221,7 @@ def _small_quantities(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[
 def _lapsed_credits(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     """Credits for the use of rented machines that end before the use begins."""
     begins = date_of_text(procurement.needed_by)
-    if begins is None or not (cluster.cloud or is_rented(procurement)):
+    if begins is None or not (cluster.cloud or procurement.is_rent):
         return
     for index, line in enumerate(procurement.quote or ()):
         text = (line.part or "").lower()
