@@ -67,7 +67,7 @@ RUNTIME_ERRORS = {
 
 def _runtime_error(*names: str) -> re.Pattern[str]:
     """Lines with one of these errors, in which its name is not that of a function or a class of a program."""
-    return re.compile(r"\b((?:cudaError|hipError|CUDA_ERROR_)(?:" + "|".join(names) + r"))\b")
+    return re.compile(r"\b((?:cudaError|hipError|HIP_ERROR_|CUDA_ERROR_)(?:" + "|".join(names) + r"))\b")
 
 
 FAILURE_PATTERNS = (
@@ -249,7 +249,7 @@ FAILURE_PATTERNS = (
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),
     ("nvml-denied", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
     ("no-device", re.compile(r"(number of (?:visible|available|local) (?:devices|GPUs|NPUs|accelerators) \(0\))")),
-    ("hidden-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # no access to /dev/kfd
+    ("hidden-device", re.compile(r"(hsa api call failure at.{1,160}rocminfo.{0,60})")),  # no access to /dev/kfd
     ("nvml-absent", re.compile(r"(could not load NVML library)")),  # k8s-device-plugin
     ("no-device", re.compile(r"(load library failed: libnvidia-ml.{0,40}|ERROR_LIBRARY_NOT_FOUND)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable device\(s\) is/are busy or unavailable)")),
