@@ -81,6 +81,13 @@ DRIVERS = (
         r"\b(?:mlx[45]_\w{2,8}|bnxt_\w{2,4}|irdma|ionic\w{0,8}|i40e|ice|efa|hns3|hns_roce\w{0,6}|qed[er]|erdma|hfi1)\b",
     ),
     (("accelerator-fault", "driver-release"), r"\bNVRM: |\bamdgpu\b|\bamdkfd\b|\bnvidia(?:-\w{1,12})? 0000:"),
+    # drivers of Gaudi, Neuron and Intel's accelerators (Linux 6.1, drivers/misc/habanalabs; aws-neuron-dkms)
+    (
+        ("accelerator-fault", "driver-release"),
+        r"\bhabanalabs\b|\bneuron[0-9]{0,2}: |\bneuron:\w|\b(?:xe|i915) 0000:|\bamdxdna\b",
+    ),
+    (("iommu-translation", "host-fault"), r"\bAMD-Vi: |\bDMAR: |\barm-smmu"),
+    (("host-fault", "accelerator-fault"), r"\bpcieport 0000:|\bpciehp\b"),
     # intel/llvm, unified runtime and Level Zero: a status of its own that no known line explains
     (
         ("library-release", "driver-release"),
@@ -89,7 +96,10 @@ DRIVERS = (
     ),
     # linux-rdma/rdma-core, infiniband-diags: a port of another link layer, or a device that may not be opened
     (("wrong-interface", "container-permission"), r"\b(?:ibwarn|iberror|ibpanic): "),
-    (("storage-fault",), r"\bnvme[0-9]|\bblk_update_request\b|\bbeegfs\b|\bGPFS\b"),
+    (
+        ("storage-fault",),
+        r"\bnvme[0-9]|\bblk_update_request\b|\bbeegfs\b|\bGPFS\b|\b(?:lib)?ceph: |\bNFS: |\bEXT4-fs\b|\bXFS \(",
+    ),
 )
 """Causes of a driver of the kernel, and its name."""
 _FILE = re.compile(r"(?<![\w./-])([\w./-]{1,200})\.(?:c|cc|cpp|cu|cuh|go|h|hpp|py|rs):[0-9]{1,6}\b")
