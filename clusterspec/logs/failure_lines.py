@@ -172,7 +172,6 @@ FAILURE_PATTERNS = (
     ("port-error", re.compile(r"([Tt]he network port is down)")),
     ("port-down", re.compile(r"(Physical state: (?:Disabled|Polling)|PORT_DOWN \(1\)|\bstate:\s{1,9}1: DOWN)")),
     ("port-waits", re.compile(r"(State: Initializing|PORT_INIT \(2\)|\bstate:\s{1,9}2: INIT)")),
-    ("link-down", re.compile(r"((?:mlx[45]_\w{1,6}|bnxt_en|i40e|ice|ixgbe|ionic)\b.{1,80}?[Ll]ink (?:is )?[Dd]own)")),
     ("link-down", re.compile(r"(link status definitely down(?: for interface|, disabling) .{1,40})")),
     (
         "nic-fault",
