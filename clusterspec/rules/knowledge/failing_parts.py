@@ -16,11 +16,12 @@ from clusterspec.cost.class_rates import MachineFailures
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.failures import PartRate
 from clusterspec.cost.feed_loss import POWER
+from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.interruptions import REPAIR, Interruptions, Recovery, interruptions
 from clusterspec.cost.part_classes import SCALE_UP, SCALE_UP_SWITCH, PartClass
 from clusterspec.cost.standby import ONE_NODE
 from clusterspec.quantity import HOUR, YEAR, Figure
-from clusterspec.records import replace
+from clusterspec.records import NamedTuple, replace
 from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, Stock
 from clusterspec.rules.knowledge.failing_engines import with_engines
 from clusterspec.rules.knowledge.failures import poisson_percentile
@@ -35,6 +36,15 @@ NOT_STOCKED = (SOFTWARE, "rack", "power feed", "storage system")
 """Classes whose failures are mended in place: nobody keeps a second one in stock."""
 Cut = tuple[str, float]
 """A tier and the share of its bandwidth that a failure takes."""
+
+
+class HoursOfFailure(NamedTuple):
+    """Hours that one failure takes from a running job: in which it is stopped or repeats steps, and the slowdown of
+    steps until the repair.
+    """
+
+    stopped: float
+    slowed: float
 
 
 class FailingMachine:
@@ -59,11 +69,36 @@ class FailingMachine:
             self.kept = interruptions(design, parameters, step=step, failures=found)
         self._steps: dict[tuple[Cut, ...], float | None] = {}
 
-    def goodput_of_year(self, hours: float) -> float:
-        """The goodput of a year in which failures take some hours; 1 is a year without checkpoints or failures."""
-        assert self.kept is not None
-        best = max(0.0, 1 - self.kept.checkpoint.value / self.kept.interval.value)
-        return max(0.0, best - hours * HOUR / YEAR)
+    def goodput_of_year(self, failures: float = 1.0, hours: float = 1.0) -> float:
+        """The goodput of a year with some times as many ``failures`` that stop the job as expected, which take some
+        times as many ``hours``.
+        """
+        kept = self.kept
+        assert kept is not None
+        between, half = kept.between.value / max(failures, RARELY), kept.interval.value / 2
+        restart = (kept.restart.value + half) * hours / max(failures, RARELY) - half
+        return goodput(kept.interval.value, between, kept.checkpoint.value, max(0.0, restart))
+
+    @property
+    def stops(self) -> Iterator[tuple[PartClass, PartRate, float]]:
+        """The classes whose failures stop the job, with their rates and the hours that one takes from a running job."""
+        rates = self.failures()
+        for part in self.classes:
+            rate, seconds = rates.get(part.name), 0.0
+            if part.interrupts and rate is not None:
+                seconds = self.stopped_seconds(part, self.repair_seconds(rate)) or 0.0
+                yield part, rate, seconds / HOUR
+
+    @property
+    def shares_lost(self) -> tuple[float, float]:
+        """The shares of the hours of failures, each counted as if the job had run, that those which stop the job and
+        those which slow it take: a stopped job is neither stopped again nor slowed.
+        """
+        kept = self.kept
+        if kept is None:
+            return 1.0, 1.0
+        each = (kept.restart.value + kept.interval.value / 2) / kept.between.value
+        return (kept.stopped + kept.repeated) / each if each else 1.0, 1 - kept.stopped
 
     @property
     def repair(self) -> Figure:
@@ -78,13 +113,15 @@ class FailingMachine:
 
     def rows(self, hour: float | None) -> Iterator[FaultRow]:
         """A row for each class; ``hour`` is the cost of an hour of the machine."""
-        rates = self.failures()
+        rates, (stopped, slowed) = self.failures(), self.shares_lost
         for part in self.classes:
             step = self.step if part.lost >= 1 else self.degraded_step(part)
             rate = rates.get(part.name)
             failures = rate.yearly if rate is not None else None
             each = self.hours_of_failure(part, step, self.repair_seconds(rate))
-            hours = min(failures * each, YEAR / HOUR) if failures is not None and each is not None else None
+            hours = None
+            if failures is not None and each is not None:
+                hours = min(failures * (each.stopped * stopped + each.slowed * slowed), YEAR / HOUR)
             yield FaultRow(
                 part=part.name,
                 count=part.count,
@@ -96,6 +133,8 @@ class FailingMachine:
                 hours=hours,
                 cost=hours * hour if hours is not None and hour is not None else None,
                 why=part.why,
+                each=each.stopped + each.slowed if each is not None else None,
+                slowed=failures * each.slowed * slowed if failures is not None and each is not None else None,
             )
 
     def failures(self) -> dict[str, PartRate]:
@@ -165,19 +204,24 @@ class FailingMachine:
         )
         return with_values(design, {("cluster", "scale_out", "levels"): tapered})
 
-    def hours_of_failure(self, part: PartClass, step: float | None, repair: float) -> float | None:
-        """Hours that a job loses to one failure with a repair time of ``repair`` seconds; None without a job."""
-        hours = self.hours_without(part.nodes, part.held, stops=part.lost >= 1, step=step, repair=repair)
-        if hours is None or not part.restarts or self.kept is None or self.step is None or step is None:
-            return hours
-        return (self._seconds_on_standby + repair * max(0.0, 1 - self.step / step)) / HOUR
-
-    def hours_without(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
-        """Hours of the job that a failure takes with ``away`` of its nodes and ``held`` of the machine, after which a
-        step takes ``step`` seconds unless the job ``stops``, until the repair after ``repair`` seconds; None without a
-        job.
+    def hours_of_failure(self, part: PartClass, step: float | None, repair: float) -> HoursOfFailure | None:
+        """Hours that a running job loses to one failure with a repair time of ``repair`` seconds; None without a job.
 
         A job that is slowed moves to standby nodes where that takes less than running slowly until the repair.
+        """
+        if self.kept is None or self.recovery is None or self.step is None or step is None:
+            return None
+        slowed = repair * max(0.0, 1 - self.step / step)
+        if part.interrupts:
+            stopped = self.stopped_seconds(part, repair) or 0.0
+            return HoursOfFailure(stopped / HOUR, (slowed if part.restarts else 0.0) / HOUR)
+        moved = self.recovery.seconds(part.nodes, part.held, repair) + self.kept.interval.value / 2
+        return HoursOfFailure(0.0, min(moved, slowed) / HOUR)
+
+    def hours_without(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
+        """Hours of a running job that a failure takes with ``away`` of its nodes and ``held`` of the machine, after which a
+        step takes ``step`` seconds unless the job ``stops``, until the repair after ``repair`` seconds; None without a
+        job.
         """
         if self.kept is None or self.recovery is None or self.step is None or step is None:
             return None
@@ -185,11 +229,13 @@ class FailingMachine:
         slowed = repair * (1 - self.step / step)
         return (stopped if stops else min(stopped, max(0.0, slowed))) / HOUR
 
-    @property
-    def _seconds_on_standby(self) -> float:
-        """Seconds of a failure after which the job runs again without a repair, with the steps that it repeats."""
-        assert self.kept is not None and self.recovery is not None
-        return self.recovery.noticed + self.recovery.restart.value + self.kept.interval.value / 2
+    def stopped_seconds(self, part: PartClass, repair: float) -> float | None:
+        """Seconds that a running job loses to a failure which stops it, with half an interval of steps that it repeats;
+        None without a job.
+        """
+        if self.kept is None or self.recovery is None:
+            return None
+        return self.recovery.seconds_of(part, repair) + self.kept.interval.value / 2
 
     def waits_for_repair(self, away: int, held: int) -> bool:
         """Whether a job waits for the repair of a part that takes ``away`` of its nodes and ``held`` of the machine."""
@@ -268,16 +314,29 @@ class FailingMachine:
             yield "There is no spare node: the provider is taken to replace a failed node within the restart time."
         elif self.waits_for_repair(1, ONE_NODE) and self.operations.recovery != "shrink":
             yield f"No standby node can replace a failed one: the job waits {display(self.repair.value, 's')} for the repair."
-        between, each = self.kept.between.value, self.kept.restart.value + self.kept.interval.value / 2
-        if each > OFTEN * between:
-            bound = "the goodput counts each as if it met no other, and is a lower bound"
-            if self.kept.mostly_waits:
-                seconds, apart = (display(value, "s") for value in (self.kept.restart.value, between))
-                yield f"A failure stops the job for {seconds} in the mean, one each {apart}: {bound}. Spare nodes shorten it."
-            else:
-                yield f"Failures are nearly as frequent as checkpoints: {bound}. Save more often, or restart faster."
+        yield from _note_of_frequent_failures(self.kept)
+
+
+def _note_of_frequent_failures(kept: Interruptions) -> Iterator[str]:
+    """The note on failures that take much of the time, with what shortens them."""
+    between, restart, interval = kept.between.value, kept.restart.value, kept.interval.value
+    apart = display(between, "s")
+    if interval > between:
+        yield (
+            f"Checkpoints are {display(interval, 's')} apart and failures {apart}: most intervals end in a failure "
+            "before they are saved. Save more often."
+        )
+    elif restart + interval / 2 > OFTEN * between:
+        lost, shorter = display(restart + interval / 2, "s"), "Restart faster"
+        if interval / 2 > restart:
+            shorter = "Save more often"
+        elif kept.mostly_waits:
+            shorter = "Spare nodes shorten that"
+        yield f"A failure takes {lost} of the job in the mean, after {apart} of running. {shorter}."
 
 
 STOPPING = "no document that was read says that jobs of this platform run without a switch tray of their domain"
 OFTEN = 0.2
-"""Duration of one failure over the time between failures, above which overlapping failures matter."""
+"""Duration of one failure over the running time between failures, above which a note says how to shorten it."""
+RARELY = 1e-9
+"""A ratio of failures that stands for none."""
