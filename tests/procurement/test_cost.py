@@ -120,6 +120,14 @@ def test_a_job_that_fails_faster_than_it_restarts_runs_on_slowly() -> None:
     assert found.run is not None and found.per_run is not None and found.per_million_tokens is not None
 
 
+def test_a_run_whose_checkpoints_leave_no_time_never_ends_and_says_so() -> None:
+    found = costs(OWNED.replace("checkpoint_time: 36 s", "checkpoint_time: 1 h"))
+    assert found.goodput is not None and found.goodput.value == 0
+    assert (found.run, found.per_run, found.per_million_tokens) == (None, None, None)
+    assert [text for text in found.missing if "the run never ends" in text]
+    assert not [text for text in costs(OWNED).missing if "the run never ends" in text]
+
+
 def test_goodput_loses_checkpoints_repeated_steps_and_a_restart_a_failure() -> None:
     """3,564 s of steps in an hour, exp(3,600 / 72,000) - 1 failures each, of 72,000 s of running and a restart."""
     found = costs(OWNED)
