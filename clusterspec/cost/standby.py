@@ -7,7 +7,7 @@ links of several nodes needs the standby node in its own domain, or a whole othe
 
 from __future__ import annotations
 
-from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack, own_accelerators
+from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines, nodes_of_rack, own_accelerators
 from clusterspec.cluster.model import Cluster, Design, Layout
 from clusterspec.records import NamedTuple
 
@@ -87,11 +87,11 @@ def bound_ranks(layout: Layout) -> int:
 
 
 def nodes_of_job(design: Design) -> int | None:
-    """The nodes that a job has on its machine, including separate rollout nodes; None without a layout."""
+    """The nodes on which a job runs ranks, including separate rollout nodes; None without a layout."""
     if design.layout is None or design.cluster is None:
         return None
     if design.workload is None or design.workload.rl is None:
-        return design.layout.nodes
+        return nodes_of_engines(design)
     own = own_accelerators(design)
     return own // design.cluster.accelerators_per_node if own is not None else None
 

@@ -22,7 +22,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.failures import published_rate
 from clusterspec.exchange.exporters.fabric import Link, fabric_links
-from clusterspec.exchange.exporters.registry import ExportInput
+from clusterspec.exchange.exporters.registry import ExportInput, NotExportable
 from clusterspec.quantity import YEAR, Figure
 from clusterspec.records import replace
 from clusterspec.report import Ink
@@ -79,12 +79,9 @@ def lost_hours(study: Study) -> float:
 
 @pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
 def test_counts_are_those_of_every_link_and_switch_listed(fabric: str) -> None:
-    study = job(fabric, spares=1)
+    study = job(fabric)
     links = list(fabric_links(ExportInput(study.design)))
     listed = Counter(link.level for link in links)
-    cluster = study.design.cluster
-    assert cluster is not None
-    listed["node_leaf"] = listed["node_leaf"] * cluster.nodes // cluster.all_nodes  # those of the spare node are idle
     ends = {(link.plane, end.kind, end.number) for link in links for end in (link.low, link.high)}
     switches = Counter(kind for _, kind, _ in ends)
     rows = rows_of(study)
@@ -247,6 +244,52 @@ def test_failures_of_all_classes_are_those_that_the_goodput_counts(fabric: str, 
     """A stated time between failures is that of the failures that stop the job; the others only slow it."""
     report = found(job(fabric, spares=1, operations=stated))
     assert stops_of(report) == pytest.approx(YEAR / between)
+
+
+@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
+@pytest.mark.parametrize(("nodes", "used"), [(16, 16), (34, 32), (40, 17), (40, 5), (33, 1)])
+def test_switches_and_links_that_only_standby_nodes_use_are_not_counted(fabric: str, nodes: int, used: int) -> None:
+    """The counts are those of the drawn links that a node of the job, or a leaf below which one is, has."""
+    text = JOB.format(nodes=nodes, spares=0, fabric=fabric, tp=1, pp=1, operations="")
+    design = study_of(text.replace("layout: {", f"layout: {{nodes: {used}, ")).design
+    machine = FailingMachine(design, None, None)
+    if machine.fabric is None or not machine.fabric.fits or used == 1:
+        return
+    try:
+        links = [*fabric_links(ExportInput(design))]
+    except NotExportable:
+        return
+    leaves = {(link.plane, link.high.number) for link in links if link.level == "node_leaf" and link.low.number <= used}
+    uplinks = sum(link.level == "leaf_spine" and (link.plane, link.low.number) in leaves for link in links)
+    counts = {part.name: part.count for part in machine.classes}
+    assert counts.get("leaf switch", 0) == len(leaves)
+    if not machine.levels or used == nodes or machine.fabric.leaf_switches % len(leaves) == 0:
+        assert counts.get("leaf-spine link", 0) == pytest.approx(uplinks, abs=1)
+
+
+@pytest.mark.parametrize("fabric", [FAT_TREE, "topology: rail-optimized, switch_ports: 16, tiers: 2"])
+def test_leaves_between_the_nodes_of_a_job_are_not_counted(fabric: str) -> None:
+    """Eight of the 18 nodes of each of three domains: from the 1st, the 19th and the 37th on."""
+    domains = f"cluster: {{platform: gb200-nvl72, nodes: 54, spare_nodes: 0, scale_out: {{{fabric}}}}}"
+    _, work = JOB.split("workload:")
+    work = work.format(tp=1, pp=1, operations="").replace("layout: {", "layout: {nodes: 24, nodes_per_domain: 8, ")
+    design = study_of(f"{domains}\nworkload:{work}").design
+    placed = {18 * domain + node for domain in range(3) for node in range(1, 9)}
+    links = fabric_links(ExportInput(design))
+    leaves = {link.high.number for link in links if link.level == "node_leaf" and link.low.number in placed}
+    (found,) = (part for part in FailingMachine(design, None, None).classes if part.name == "leaf switch")
+    assert found.count == len(leaves)
+
+
+def test_spare_nodes_below_a_leaf_of_their_own_change_no_time_between_failures() -> None:
+    """32 nodes of eight NICs are below eight leaves of 32 ports down, two spares below a ninth."""
+    between = []
+    for spares in (0, 2):
+        report = found(job(nodes=32, spares=spares))
+        leaf = next(row for row in report.rows if row.part == "leaf switch")
+        assert leaf.count == 8 and leaf.failures == pytest.approx(8 * 0.0061)
+        between.append(stops_of(report))
+    assert between[0] == pytest.approx(between[1])
 
 
 def stops_of(report: FaultsReport) -> float:

@@ -55,7 +55,7 @@ OF_JOB = 512 * (268 + 7 + 46 + 63) * EACH + 512 * (0.0001 + 2 * 0.0034)
 """Failures of a year of 512 accelerators that take one node or none: links of NICs beside the causes of that run."""
 SOFTWARE = 512 * 63 * EACH
 LEAF = 0.0061
-"""Failures of a year of one leaf, below which four nodes are; 64 nodes have 16 leaves, and four spares a 17th."""
+"""Failures of a year of one leaf of four nodes: 64 nodes have 16 leaves, and a 17th, of four spares, stops no job."""
 
 
 def test_a_run_without_figures_has_those_of_published_fleets() -> None:
@@ -63,7 +63,7 @@ def test_a_run_without_figures_has_those_of_published_fleets() -> None:
     half as often as the network of that run, whose fabric had three levels: 103.4 hours.
     """
     run = found(spares=4)
-    between = YEAR / (OF_JOB + 17 * LEAF)
+    between = YEAR / (OF_JOB + 16 * LEAF)
     assert pytest.approx(50_700 * 3600, rel=1e-3) == ALONE
     assert run.between.value == pytest.approx(between)
     assert run.between.value / 3600 == pytest.approx(103.4, rel=1e-3)
@@ -82,7 +82,7 @@ def test_the_range_is_that_of_two_research_clusters() -> None:
         (run.low, 1000 / 6.50 / 64, 0.001 + 2 * 0.01, 0.082),
         (run.high, 1000 / 2.34 / 64, 0.00003 + 2 * 0.0017, 0.003),
     ):
-        between = YEAR / (365.25 / days * 384 / 419 + 512 * link + 17 * leaf)
+        between = YEAR / (365.25 / days * 384 / 419 + 512 * link + 16 * leaf)
         interval = run.interval.value
         assert share == pytest.approx(kept(interval, between, 60, 600), rel=1e-5)
     assert run.low < run.share < run.high
@@ -182,9 +182,9 @@ def test_without_a_spare_node_every_failed_part_is_waited_for_and_software_resta
 
 
 def test_one_spare_replaces_a_node_and_not_the_four_nodes_below_a_leaf() -> None:
-    run, whole = found("repair_time: 2 h", spares=1), OF_JOB + 17 * LEAF
-    assert run.restart.value == pytest.approx(600 + 17 * LEAF * 7200 / whole)
-    assert run.waits == pytest.approx(17 * LEAF / whole)
+    run, whole = found("repair_time: 2 h", spares=1), OF_JOB + 16 * LEAF
+    assert run.restart.value == pytest.approx(600 + 16 * LEAF * 7200 / whole)
+    assert run.waits == pytest.approx(16 * LEAF / whole)
 
 
 def test_a_restart_time_stated_alone_without_a_spare_counts_for_a_failed_node() -> None:
@@ -223,7 +223,7 @@ def test_an_assumed_restart_reads_the_checkpoint_and_a_stated_one_includes_it() 
     year, for 5 h.
     """
     store = ", networks: {storage: {bandwidth: 1 GB/s unidirectional}}"
-    whole = OF_JOB + 17 * LEAF + 1
+    whole = OF_JOB + 16 * LEAF + 1
     for operations, seconds in (("", 600 + 1036), ("recovery: hot-spare", 120 + 1036), ("restart_time: 5 min", 300)):
         run = found(operations, store, spares=4, parameters=1e9)
         assert run.restart.value == pytest.approx(seconds + 5 * 3600 / whole)

@@ -289,6 +289,45 @@ def test_a_note_says_who_replaces_a_node_without_a_spare_one(cluster: str, opera
     assert told in notes
 
 
+@each(
+    ("cluster", "layout", "counts", "told"),
+    [
+        # six of eight accelerators of one node carry engines; the other node stands by
+        (
+            "nodes: 2",
+            "tp: 2, dp: 3",
+            (6, 1, 6),
+            [
+                "failures of 1 of 2 nodes and 2 of 8 other accelerators that run no engine",
+                "again on 1 node that runs no",
+            ],
+        ),
+        ("nodes: 4, spare_nodes: 0", "tp: 1, dp: 1", (1, 1, 1), ["3 of 4 nodes and 7 of 8 other", "again on 3 nodes"]),
+        ("nodes: 2, spare_nodes: 0", "tp: 8, dp: 2", (16, 2, 16), ["its engines are away for 24 h."]),
+        (
+            "nodes: 1, spare_nodes: 0",
+            "tp: 1, dp: 7",
+            (7, 1, 7),
+            ["failures of 1 of 8 accelerators that runs no engine.", "find room on 1 accelerator beside engines"],
+        ),
+        ("nodes: 2, spare_nodes: 1", "tp: 8, dp: 2", (16, 2, 16), ["failures of 1 of 3 nodes that runs no engine"]),
+    ],
+)
+def test_only_what_carries_engines_is_counted_and_idle_nodes_stand_by(
+    cluster: str, layout: str, counts: tuple[int, int, int], told: list[str]
+) -> None:
+    """Accelerators, nodes, and the accelerators for which software is counted, 0.02601 failures a year each."""
+    text = serving(layout).replace("nodes: 4, scale_out", f"{cluster}, scale_out").replace("nodes: 4, tp", "tp")
+    built = FailingMachine(study_text(text, SETTINGS).design, None, None)
+    rows = {row.part: row for row in built.rows(None)}
+    assert (rows["accelerator"].count, rows["node"].count) == counts[:2]
+    software = rows["software"].failures
+    assert software is not None and software == pytest.approx(counts[2] * 63 * 365.25 / 54 / 16_384)
+    assert rows["accelerator"].failures == pytest.approx(counts[0] * 268 * 365.25 / 54 / 16_384)
+    notes = " ".join(built.notes())
+    assert [words for words in told if words not in notes] == []
+
+
 def serving(layout: str, own: str = "") -> str:
     return f"""clusterspec: 1
 cluster: {{platform: dgx-h100, nodes: 4, scale_out: {{topology: fat-tree, switch_ports: 64}}}}

@@ -27,7 +27,7 @@ from clusterspec.rules.knowledge.failing_engines import with_engines
 from clusterspec.rules.knowledge.failures import poisson_percentile
 from clusterspec.source import Assumed, Path, Written
 from clusterspec.spec.model import ClusterSpec, OperationsSpec
-from clusterspec.units import display
+from clusterspec.units import display, plural
 
 SAME = 1e-9
 """The relative difference of step times that is rounding."""
@@ -62,6 +62,7 @@ class FailingMachine:
         found = MachineFailures.from_design(design)
         self.known, self.uncounted, self.rates = found, found.uncounted, found.rates
         self.fabric, self.nodes, self.levels = found.machine.fabric, found.machine.nodes, found.machine.levels
+        self.accelerators = found.machine.accelerators
         self.classes = tuple(with_engines(design, part) for part in found.classes)
         self.recovery = Recovery.from_design(design, parameters) if design.layout is not None else None
         self.kept: Interruptions | None = None
@@ -289,10 +290,38 @@ class FailingMachine:
             lost = "The requests that a failure loses are not computed."
             yield lost if serves else "Hours lost need a training job whose step time can be computed."
         yield from self._notes_of_goodput()
-        idle = self.cluster.all_nodes - self.nodes
-        if idle:
-            runs = "does" if idle == 1 else "do"
-            yield f"Not counted: failures of {idle:,} of {self.cluster.all_nodes:,} nodes that {runs} not run the job."
+        yield from self._notes_of_engines()
+        yield from self._notes_of_idle_parts()
+
+    def _notes_of_engines(self) -> Iterator[str]:
+        """Notes on where engines of a serving plan start again after a failure."""
+        work = self.design.workload
+        if work is None or work.kind != "serve" or self.recovery is None:
+            return
+        standby, repair = self.recovery.standbys, display(self.repair.value, "s")
+        free = self.nodes * self.cluster.accelerators_per_node - self.accelerators
+        if standby.total:
+            nodes = f"{plural(standby.total, 'node')} that {'runs' if standby.total == 1 else 'run'} no engine"
+            yield f"Engines that a failed node stops can start again on {nodes}, at once and not after {repair} of repair."
+        elif standby.provided:
+            yield "Engines that a failed node stops start again on the node that replaces it."
+        else:
+            beside = f", but for those that find room on {plural(free, 'accelerator')} beside engines" if free else ""
+            yield f"No standby node can replace a failed one: its engines are away for {repair}{beside}."
+
+    def _notes_of_idle_parts(self) -> Iterator[str]:
+        """The note on nodes and accelerators that run nothing, whose failures are not counted."""
+        work, idle = self.design.workload, self.cluster.all_nodes - self.nodes
+        whole = self.nodes * self.cluster.accelerators_per_node
+        free, other = whole - self.accelerators, " other" if idle else ""
+        if not idle and not free:
+            return
+        nodes = [f"{idle:,} of {self.cluster.all_nodes:,} nodes"] if idle else []
+        beside = [f"{free:,} of {whole:,}{other} accelerators"] if free else []
+        one, serves = idle + free == 1, work is not None and work.kind == "serve"
+        runs = ("runs" if one else "run") + " no engine" if serves else f"{'does' if one else 'do'} not run the job"
+        alone = ", and of switches and links that only they use" if idle else ""
+        yield f"Not counted: failures of {' and '.join((*nodes, *beside))} that {runs}{alone}."
 
     def _notes_of_goodput(self) -> Iterator[str]:
         """Notes on who replaces failed nodes where the spec has no spares for them, and on failures that are not as rare
