@@ -217,9 +217,9 @@ class Recovery(NamedTuple):
         known = rate.repair if rate is not None else None
         return known.value if known is not None and isinstance(self.repair.origin, Assumed) else self.repair.value
 
-    def waits_for(self, part: PartClass) -> bool:
-        """Whether a job waits, or runs on fewer nodes, until the repair of a part."""
-        return not part.restarts and self.waits_for_repair(part.nodes, part.held)
+    def share_waiting(self, part: PartClass) -> float:
+        """The share of the failures of a part for whose repair a job waits, or runs on fewer nodes."""
+        return 0.0 if part.restarts else self.share_without_standby(part.nodes, part.held)
 
     def seconds_of(self, part: PartClass, repair: float) -> float:
         """Seconds of the job from the failure of a part that stops it until it runs again, with a repair time of
@@ -227,27 +227,29 @@ class Recovery(NamedTuple):
         """
         return self.noticed + self.restart.value if part.restarts else self.seconds(part.nodes, part.held, repair)
 
-    def waits_for_repair(self, away: int, held: int) -> bool:
-        """Whether a job waits, or runs on fewer nodes, until the repair of a part that takes ``away`` of its nodes and
-        ``held`` of the machine.
+    def share_without_standby(self, away: int, held: int) -> float:
+        """The share of the failures for whose repair the job waits, or runs on fewer nodes; they take ``away`` nodes of
+        the job and ``held`` of the machine.
         """
-        return not (self.standbys.replace(away, held) or (self.alone and held == ONE_NODE))
+        return 0.0 if self.alone and held == ONE_NODE else 1 - self.standbys.replaced_share(away, held)
+
+    def waits_for_repair(self, away: int, held: int) -> bool:
+        """Whether a job waits for the repair of such a part in some places at least, or runs on fewer nodes."""
+        return self.share_without_standby(away, held) > 0
 
     def seconds(self, away: int, held: int, repair: float) -> float:
         """Seconds of the job that a failure takes until it runs again, with a repair time of ``repair`` seconds, after
-        which the job restarts.
+        which the job restarts; the mean over the places of the part.
         """
-        restart = self.noticed + self.restart.value
-        if not self.waits_for_repair(away, held):
-            return restart
+        restart, waits = self.noticed + self.restart.value, self.share_without_standby(away, held)
         if self.shrinks and away < self.layout.nodes:
-            return restart + repair * share_of_replicas(self.layout, self.ranks_per_node, away)
-        return restart + repair
+            return restart + waits * repair * share_of_replicas(self.layout, self.ranks_per_node, away)
+        return restart + waits * repair
 
     def mean_restart(self, failures: tuple[tuple[PartClass, PartRate], ...]) -> tuple[Figure, float]:
         """The mean time from a failure until the job runs again, and the share of failures that wait for a repair."""
         whole = sum_of(rate.yearly for _, rate in failures)
-        waits = sum_of(rate.yearly for part, rate in failures if self.waits_for(part))
+        waits = sum_of(rate.yearly * self.share_waiting(part) for part, rate in failures)
         if not whole or not waits:
             return self._noticed_restart(), 0.0
         taken = sum_of(rate.yearly * self.seconds_of(part, self.repair_seconds(rate)) for part, rate in failures)

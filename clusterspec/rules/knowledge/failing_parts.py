@@ -341,9 +341,17 @@ class FailingMachine:
             )
         elif self.recovery.standbys.provided and not self.recovery.standbys.total:
             yield "There is no spare node: the provider is taken to replace a failed node within the restart time."
-        elif self.waits_for_repair(1, ONE_NODE) and self.operations.recovery != "shrink":
-            yield f"No standby node can replace a failed one: the job waits {display(self.repair.value, 's')} for the repair."
+        elif (waits := self.recovery.share_without_standby(1, ONE_NODE)) and self.operations.recovery != "shrink":
+            yield self._note_of_waits(waits)
         yield from _note_of_frequent_failures(self.kept)
+
+    def _note_of_waits(self, share: float) -> str:
+        """The note on a ``share`` of the nodes of the job that no standby node can replace."""
+        repair = display(self.repair.value, "s")
+        if share >= 1:
+            return f"No standby node can replace a failed one: the job waits {repair} for the repair."
+        nodes = f"{round(share * self.nodes):,} of the {self.nodes:,} nodes of the job"
+        return f"No standby node can replace one of {nodes}, since it is in another scale-up domain: the job waits {repair} for the repair."
 
 
 def _note_of_frequent_failures(kept: Interruptions) -> Iterator[str]:
