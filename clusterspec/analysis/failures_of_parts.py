@@ -43,6 +43,7 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
         rows=rows,
         pairs=both,
         step_time=machine.step,
+        used=machine.used,
         hour=hour,
         currency=currency if hour is not None else "",
         goodput=yearly_goodput(machine),
@@ -85,11 +86,10 @@ def priced_stock(stock: Stock | None, study: Study, machine: FailingMachine) -> 
 
 
 def _cost_of_hour(study: Study) -> tuple[float | None, str]:
-    """The cost of an hour of the machine over its term, in a currency; None if prices or the term are not stated."""
+    """The cost of an hour of the job, in a currency; None if prices or the term are not stated."""
     found = cost(study).cost
-    if found is None or found.total is None or not found.years:
-        return None, ""
-    return found.total.value / (found.years * YEAR / HOUR), found.currency
+    hour = found.per_hour_of_job if found is not None else None
+    return hour, found.currency if found is not None and hour is not None else ""
 
 
 def early_factor(machine: FailingMachine) -> float | None:

@@ -116,6 +116,14 @@ class Cost:
         return each * self.accelerators / (used * self.utilization)
 
     @property
+    def per_hour_of_job(self) -> float | None:
+        """The cost of an hour of the job: of the hours of the term in which the machine is in use, the share of the
+        accelerators that the job carries. None without a term, or of a machine that is never used.
+        """
+        each = self.per_accelerator_hour
+        return each * self.charged_accelerators / self.utilization if each is not None and self.utilization else None
+
+    @property
     def per_week(self) -> float | None:
         """The total over each week of the term, at work or not: what a week of delay costs. None without a term of a
         week or more."""

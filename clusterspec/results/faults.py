@@ -117,13 +117,13 @@ class YearlyCost(NamedTuple):
     p95: float
 
     @classmethod
-    def from_goodput(cls, goodput: YearlyGoodput, hour: float, slowed: float = 0.0) -> YearlyCost:
-        """The yearly cost from the goodput, the cost of one hour of the machine, and the hours of a year by which steps
-        are ``slowed``.
+    def from_goodput(cls, goodput: YearlyGoodput, hour: float, slowed: float = 0.0, *, used: float = 1.0) -> YearlyCost:
+        """The yearly cost from the goodput, the cost of one hour of the job, the hours of a year by which steps are
+        ``slowed``, and the share of the time in which the machine is ``used``.
         """
         from clusterspec.quantity import HOUR, YEAR
 
-        year = YEAR / HOUR
+        year = YEAR / HOUR * used
         mean, middle, most = (hour * (year * (1 - each) + slowed) for each in (goodput.mean, goodput.p50, goodput.p5))
         return cls(mean, middle, most)
 
@@ -158,8 +158,8 @@ def _stock_json(stock: Stock) -> Json:
 
 @dataclass(frozen=True)
 class FaultsReport(Result):
-    """The failures of single parts by class. ``step_time`` in seconds, and ``hour`` the cost of an hour, are those of
-    the whole machine; None if they cannot be computed.
+    """The failures of single parts by class. ``step_time`` in seconds is that of the whole machine, ``hour`` the cost
+    of an hour of the job; None if they cannot be computed.
 
     ``repairs`` has, by part, the number in repair at the same time that is not exceeded in 95 % of the time.
     """
@@ -180,6 +180,8 @@ class FaultsReport(Result):
     """None where the spec states no early failures, or without a job."""
     stock: Stock | None = None
     """None where the spec states no lead time."""
+    used: float = 1.0
+    """The share of the time in which the machine is in use, to which the hours and costs of a year belong."""
 
     __repr__ = result_repr
 
@@ -190,7 +192,7 @@ class FaultsReport(Result):
         """
         if self.goodput is None or self.hour is None:
             return None
-        return YearlyCost.from_goodput(self.goodput, self.hour, self.slowed or 0.0)
+        return YearlyCost.from_goodput(self.goodput, self.hour, self.slowed or 0.0, used=self.used)
 
     @property
     def slowed(self) -> float | None:
@@ -201,7 +203,7 @@ class FaultsReport(Result):
     def lost_at_first(self) -> YearlyCost | None:
         """The same of the first year; None if it is unknown."""
         return (
-            YearlyCost.from_goodput(self.first_year.goodput, self.hour, self.first_year.slowed)
+            YearlyCost.from_goodput(self.first_year.goodput, self.hour, self.first_year.slowed, used=self.used)
             if self.first_year and self.hour is not None
             else None
         )
@@ -219,6 +221,7 @@ class FaultsReport(Result):
         """The JSON document: hours and failures of a year, costs in ``currency``."""
         return head(self.tool, self.input) | {
             "step_time": self.step_time,
+            "utilization": self.used,
             "cost_per_hour": self.hour,
             "currency": self.currency or None,
             "rows": [row.to_json() for row in self.rows],

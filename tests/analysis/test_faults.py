@@ -515,6 +515,28 @@ def test_an_hour_lost_costs_an_hour_of_the_machine() -> None:
     row = next(row for row in report.rows if row.part == "accelerator")
     assert row.cost == pytest.approx(885.9 * report.hour, rel=1e-3)
     assert report.currency == "USD"
+    part = study_of(text + prices.replace("term: 2 y", "term: 2 y, utilization: 0.8"))
+    half, lost = found(part), report.cost_of_lost_hours
+    less = next(row for row in half.rows if row.part == "accelerator")
+    assert half.hour == pytest.approx(report.hour / 0.8) and less.hours == pytest.approx(885.9 * 0.8, rel=1e-3)
+    assert less.cost == pytest.approx(row.cost) and less.failures == row.failures
+    assert lost is not None and half.cost_of_lost_hours == pytest.approx(lost)
+    assert half.goodput == report.goodput
+    assert any("80 % of the time in which the machine is in use" in note for note in half.notes)
+    assert not any("in use" in note for note in report.notes)
+
+
+def test_an_hour_of_a_job_costs_the_same_in_the_cost_of_its_run_and_of_its_failures() -> None:
+    """Half of the nodes stand idle, and the machine is in use 80 % of the time: the run carries all of it."""
+    text = JOB.format(nodes=16, spares=1, fabric=FAT_TREE, tp=1, pp=1, operations="")
+    each = "{node: 100000, leaf_switch: 1000, spine_switch: 1000}"
+    prices = f"procurement: {{currency: USD, term: 2 y, utilization: 0.8, prices: {each}}}\n"
+    study = study_of(
+        text.replace("layout: {", "layout: {nodes: 8, ").replace("batch: 512", "batch: 512, tokens: 1T") + prices
+    )
+    costs, report = analysis.cost(study).cost, found(study)
+    assert costs is not None and costs.per_run is not None and costs.run is not None
+    assert report.hour == pytest.approx(costs.per_run.value / (costs.run.value / 3600))
 
 
 def test_parts_of_the_room_have_assumed_rates_and_repairs_of_their_own() -> None:

@@ -27,7 +27,7 @@ from clusterspec.rules.knowledge.failing_engines import with_engines
 from clusterspec.rules.knowledge.failures import poisson_percentile
 from clusterspec.source import Assumed, Path, Written
 from clusterspec.spec.model import ClusterSpec, OperationsSpec
-from clusterspec.units import display, plural
+from clusterspec.units import display, percent, plural
 
 SAME = 1e-9
 """The relative difference of step times that is rounding."""
@@ -51,7 +51,7 @@ class FailingMachine:
     """The machine of a design, and the failures of its parts.
 
     ``step`` is the time of a step in seconds, None without a training job that can run; ``parameters`` belong to the
-    model.
+    model. ``used`` is the share of the time in which the machine is in use: a failure takes nothing from a job outside of it.
     """
 
     def __init__(self, design: Design, step: float | None, parameters: float | None) -> None:
@@ -68,6 +68,8 @@ class FailingMachine:
         self.kept: Interruptions | None = None
         if step is not None and design.layout is not None:
             self.kept = interruptions(design, parameters, step=step, failures=found)
+        stated = design.spec.procurement.utilization if design.spec.procurement else None
+        self.used = 1.0 if stated is None else stated
         self._steps: dict[tuple[Cut, ...], float | None] = {}
 
     def goodput_of_year(self, failures: float = 1.0, hours: float = 1.0) -> float:
@@ -92,14 +94,15 @@ class FailingMachine:
 
     @property
     def shares_lost(self) -> tuple[float, float]:
-        """The shares of the hours of failures, each counted as if the job had run, that those which stop the job and
+        """The shares of the hours of failures, each counted as if the job always ran, that those which stop the job and
         those which slow it take: a stopped job is neither stopped again nor slowed.
         """
         kept = self.kept
         if kept is None:
-            return 1.0, 1.0
+            return self.used, self.used
         each = (kept.restart.value + kept.interval.value / 2) / kept.between.value
-        return (kept.stopped + kept.repeated) / each if each else 1.0, 1 - kept.stopped
+        stopped = (kept.stopped + kept.repeated) / each if each else 1.0
+        return stopped * self.used, (1 - kept.stopped) * self.used
 
     @property
     def repair(self) -> Figure:
@@ -285,6 +288,9 @@ class FailingMachine:
         ):
             if named:
                 yield f"{why}: {', '.join(named)}.{left_out}"
+        if self.kept is not None and self.used < 1:
+            share = percent(self.used)
+            yield f"Hours and costs are those of the {share} of the time in which the machine is in use (`procurement.utilization`)."
         if self.kept is None:
             serves = self.design.workload is not None and self.design.workload.kind == "serve"
             lost = "The requests that a failure loses are not computed."

@@ -148,7 +148,7 @@ def _missed_year(timed: Plan, target: float) -> str:
     machine = FailingMachine(timed.design, timed.whole_step.seconds, timed.parameters)
     slowed = [(row.slowed, row.part) for row in machine.rows(None) if row.slowed]
     hours = sum_of(hours for hours, _ in slowed)
-    year = machine.goodput_of_year() - hours * HOUR / YEAR
+    year = machine.goodput_of_year() - (hours * HOUR / YEAR / machine.used if machine.used else 0.0)
     if year >= target or not slowed:
         return ""
     most, part = max(slowed)
