@@ -164,7 +164,7 @@ def _price_of_stock(stock: Stock) -> Iterator[str]:
 
 def _goodput_sentence(goodput: YearlyGoodput) -> str:
     low, middle, high = (percent(share, 4) for share in (goodput.p5, goodput.p50, goodput.p95))
-    mean = f"Goodput with the failures of known rate that stop the job: {percent(goodput.mean, 4)} of the year"
+    mean = f"Goodput with the failures of known rate that stop the job: {percent(goodput.mean, 4)} of the time"
     return f"{mean}; half of the years exceed {middle}; 9 years of 10 lie between {low} and {high}."
 
 

@@ -303,7 +303,8 @@ def test_a_note_says_who_replaces_a_node_without_a_spare_one(cluster: str, opera
             ],
         ),
         ("nodes: 4, spare_nodes: 0", "tp: 1, dp: 1", (1, 1, 1), ["3 of 4 nodes and 7 of 8 other", "again on 3 nodes"]),
-        ("nodes: 2, spare_nodes: 0", "tp: 8, dp: 2", (16, 2, 16), ["its engines are away for 24 h."]),
+        ("nodes: 2, spare_nodes: 0", "tp: 8, dp: 2", (16, 2, 16), ["one: its engines are away for 24 h."]),
+        ("nodes: 2", "tp: 8, dp: 2", (16, 2, 16), ["The spec leaves open whether there are spare nodes."]),
         (
             "nodes: 1, spare_nodes: 0",
             "tp: 1, dp: 7",

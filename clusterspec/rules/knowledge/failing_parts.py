@@ -19,7 +19,7 @@ from clusterspec.cost.feed_loss import POWER
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.interruptions import REPAIR, Interruptions, Recovery, interruptions
 from clusterspec.cost.part_classes import SCALE_UP, SCALE_UP_SWITCH, PartClass
-from clusterspec.cost.standby import ONE_NODE
+from clusterspec.cost.standby import ONE_NODE, is_provided
 from clusterspec.quantity import HOUR, YEAR, Figure
 from clusterspec.records import NamedTuple, replace
 from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, Stock
@@ -309,8 +309,13 @@ class FailingMachine:
         if standby.total:
             nodes = f"{plural(standby.total, 'node')} that {'runs' if standby.total == 1 else 'run'} no engine"
             yield f"Engines that a failed node stops can start again on {nodes}, at once and not after {repair} of repair."
+        elif is_provided(self.design):
+            yield "Engines that a failed node stops start again on the node by which the provider replaces it."
         elif standby.provided:
-            yield "Engines that a failed node stops start again on the node that replaces it."
+            yield (
+                "The spec leaves open whether there are spare nodes. With `spare_nodes: 0` the engines of a failed node "
+                f"are away for {repair}."
+            )
         else:
             beside = f", but for those that find room on {plural(free, 'accelerator')} beside engines" if free else ""
             yield f"No standby node can replace a failed one: its engines are away for {repair}{beside}."
