@@ -180,7 +180,7 @@ def _other_node_counts(study: Study) -> Iterator[Choice]:
         if choice is not None:
             yield choice
     cluster = study.design.cluster
-    for fitting in fitting_machine(study, lambda nodes: _changes_of_size(cluster, nodes)) if cluster else ():
+    for fitting in fitting_machine(study, lambda nodes: _changes_of_size(study, cluster, nodes)) if cluster else ():
         choice = _choice_of_size(fitting.study, studied)
         if choice is not None:
             yield replace(choice, kind="plan", settings=fitting.layout)
@@ -196,7 +196,7 @@ def _serving_sizes(study: Study) -> Iterator[Choice]:
     for factor, changes in _other_sizes(study):
         if (machine := machine_of_size(study, changes, factor)) is not None:
             yield from _serving_choice(machine, studied, "size")
-    for machine in searched_machines(study, lambda nodes: _changes_of_size(cluster, nodes)):
+    for machine in searched_machines(study, lambda nodes: _changes_of_size(study, cluster, nodes)):
         yield from _serving_choice(machine, studied, "plan")
 
 
@@ -210,7 +210,7 @@ def _other_sizes(study: Study) -> Iterator[tuple[Fraction, Changes]]:
     for factor in SIZES:
         nodes = int(base * factor)
         if nodes != cluster.nodes and nodes == base * factor and not nodes % unit and nodes:
-            yield factor, _changes_of_size(cluster, nodes)
+            yield factor, _changes_of_size(study, cluster, nodes)
 
 
 def _is_slice(study: Study, cluster: Cluster) -> bool:
@@ -223,10 +223,13 @@ def _is_slice(study: Study, cluster: Cluster) -> bool:
     return free and whole is not None and cluster.accelerators <= cluster.scale_up.domain < whole
 
 
-def _changes_of_size(cluster: Cluster, nodes: int) -> Changes:
-    """The keys of a machine with this number of nodes, and its share of the spare ones."""
-    spares = ceil(Fraction(cluster.spare_nodes * nodes, cluster.nodes))
-    return dict.fromkeys(OF_SIZE) | {("cluster", "nodes"): nodes, ("cluster", "spare_nodes"): spares or None}
+def _changes_of_size(study: Study, cluster: Cluster, nodes: int) -> Changes:
+    """The keys of a machine with this number of nodes, and its share of the spare ones, where the spec states their
+    number: that it has none is stated of every size.
+    """
+    stated = study.spec.cluster is not None and study.spec.cluster.spare_nodes is not None
+    spares = ceil(Fraction(cluster.spare_nodes * nodes, cluster.nodes)) if stated else None
+    return dict.fromkeys(OF_SIZE) | {("cluster", "nodes"): nodes, ("cluster", "spare_nodes"): spares}
 
 
 def _serving_choice(machine: ServingMachine, studied: Studied, kind: str) -> Iterator[Choice]:

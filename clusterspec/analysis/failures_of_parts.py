@@ -11,7 +11,7 @@ from clusterspec.analysis.outputs import cost
 from clusterspec.money import Money
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import replace
-from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, Stock, YearlyGoodput
+from clusterspec.results.faults import SOFTWARE, FaultRow, FaultsReport, FirstYear, Stock, YearlyGoodput
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.standard import sum_of
@@ -43,9 +43,10 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
         rows=rows,
         pairs=both,
         step_time=machine.step,
+        used=machine.used,
         hour=hour,
         currency=currency if hour is not None else "",
-        goodput=yearly_goodput(machine, rows),
+        goodput=yearly_goodput(machine),
         repairs=machine.repairs(rows),
         first_year=first_year(machine, rows),
         stock=priced_stock(machine.stock(rows, early_factor(machine) or 1.0), study, machine),
@@ -85,11 +86,10 @@ def priced_stock(stock: Stock | None, study: Study, machine: FailingMachine) -> 
 
 
 def _cost_of_hour(study: Study) -> tuple[float | None, str]:
-    """The cost of an hour of the machine over its term, in a currency; None if prices or the term are not stated."""
+    """The cost of an hour of the job, in a currency; None if prices or the term are not stated."""
     found = cost(study).cost
-    if found is None or found.total is None or not found.years:
-        return None, ""
-    return found.total.value / (found.years * YEAR / HOUR), found.currency
+    hour = found.per_hour_of_job if found is not None else None
+    return hour, found.currency if found is not None and hour is not None else ""
 
 
 def early_factor(machine: FailingMachine) -> float | None:
@@ -105,8 +105,10 @@ def early_factor(machine: FailingMachine) -> float | None:
 def first_year(machine: FailingMachine, rows: Iterable[FaultRow]) -> FirstYear | None:
     """The goodput of the first year with its early failures; None if the spec does not state them."""
     factor = early_factor(machine)
-    goodput = yearly_goodput(machine, rows, factor) if factor is not None else None
-    return FirstYear(factor, goodput) if factor is not None and goodput is not None else None
+    goodput = yearly_goodput(machine, factor) if factor is not None else None
+    if factor is None or goodput is None:
+        return None
+    return FirstYear(factor, goodput, factor * sum_of(row.slowed or 0.0 for row in rows))
 
 
 def incomplete_keys(operations: OperationsSpec) -> Iterator[str]:
@@ -118,22 +120,34 @@ def incomplete_keys(operations: OperationsSpec) -> Iterator[str]:
         yield "The stock is not computed: `operations.stock` takes `lead_time`."
 
 
-def yearly_goodput(machine: FailingMachine, rows: Iterable[FaultRow], factor: float = 1.0) -> YearlyGoodput | None:
-    """The goodput of a year with all failures of known rate, and its spread by chance and by the ranges of the rates.
-    Hardware failures are multiplied by ``factor``.
+def yearly_goodput(machine: FailingMachine, factor: float = 1.0) -> YearlyGoodput | None:
+    """The goodput of a year, and its spread by chance and by the ranges of the rates. Hardware failures are multiplied
+    by ``factor``.
+
+    Failures of a year that take more hours than expected are taken to be more in number, not longer.
     """
     if machine.kept is None:
         return None
-    interval = machine.kept.interval.value / HOUR
-    often = ((row, 1.0 if row.part == SOFTWARE else factor) for row in rows)
-    losses = {
-        row.part: _loss_of(row, row.hours * times, row.failures * times, interval)
-        for row, times in often
-        if row.hours and row.failures
-    }
+    usual, losses = _yearly_losses(machine, 1.0).values(), _yearly_losses(machine, factor)
+    expected = sum_of(each.failures * each.mean for each in usual)
+    if not expected:
+        return YearlyGoodput(*[machine.goodput_of_year()] * 4)
+    often = sum_of(each.failures for each in losses.values()) / sum_of(each.failures for each in usual)
     mean, hours = hours_lost([*losses.values()], _common_variance(machine, losses))
-    low, middle, high = (machine.goodput_of_year(hours[share]) for share in (0.95, 0.5, 0.05))
-    return YearlyGoodput(machine.goodput_of_year(mean), low, middle, high)
+    low, middle, high = (
+        machine.goodput_of_year(often * hours[share] / mean, hours[share] / expected) for share in (0.95, 0.5, 0.05)
+    )
+    return YearlyGoodput(machine.goodput_of_year(often, mean / expected), low, middle, high)
+
+
+def _yearly_losses(machine: FailingMachine, factor: float) -> Mapping[str, YearlyLoss]:
+    """The failures of a year that stop the job, by class: each takes up to an interval of work since the checkpoint."""
+    interval = machine.kept.interval.value / HOUR if machine.kept is not None else 0.0
+    return {
+        part.name: YearlyLoss(rate.yearly * (1.0 if part.name == SOFTWARE else factor), each - interval / 2, interval)
+        for part, rate, each in machine.stops
+        if rate.yearly
+    }
 
 
 def _common_variance(machine: FailingMachine, losses: Mapping[str, YearlyLoss]) -> float:
@@ -144,10 +158,3 @@ def _common_variance(machine: FailingMachine, losses: Mapping[str, YearlyLoss]) 
     rates, whole = machine.failures(), sum_of(each.failures * each.mean for each in losses.values())
     known = ((rates[part], loss.failures * loss.mean / whole) for part, loss in losses.items())
     return sum_of(share * math.sqrt(rate_variance(rate.yearly, rate.low, rate.high)) for rate, share in known) ** 2
-
-
-def _loss_of(row: FaultRow, hours: float, failures: float, interval: float) -> YearlyLoss:
-    """The hours that a class takes: up to an ``interval`` of work since the checkpoint where the job stops."""
-    each = hours / failures
-    spread = interval if row.effect == STOPS and each >= interval / 2 else 0.0
-    return YearlyLoss(failures, each - spread / 2, spread)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from clusterspec.cost.formulas.failures import availability
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import amount_with_terms, line_price, rounded_text, terms_text, total_of_lines
@@ -84,7 +85,7 @@ def risks_of_purchase(
 
 def _delays(kept: Reliability, run: float, price: Callable[[float], Money | None]) -> Iterator[Risk]:
     """What failures add to a run of ``run`` days, and what the pauses of planned checkpoints add."""
-    saving = kept.checkpoint / kept.interval
+    saving = availability(kept.between, kept.restart) * kept.checkpoint / kept.interval
     failing = 1 - kept.goodput - saving
     often = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
     pauses = f"planned checkpoints stop training {display(kept.checkpoint, 's')} every {display(kept.interval, 's')}"

@@ -26,12 +26,12 @@ COPPER = FIXED_ENDS - {"aoc"}
 class MachineRates(NamedTuple):
     """The inputs of a machine's failure rates: its parts, and the rates in the spec and the catalog.
 
-    ``nodes`` belong to the job.
+    ``accelerators`` belong to the job.
     """
 
     cluster: Cluster
     written: ClusterSpec
-    nodes: int
+    accelerators: int
     stated: FailuresSpec | None
     catalog: Catalog
 
@@ -62,7 +62,7 @@ class MachineRates(NamedTuple):
 
     def part_count(self, part: PartClass) -> int:
         """How many parts of a class carry the job. For software and for the network the accelerators are counted."""
-        return self.nodes * self.cluster.accelerators_per_node if part.kind in ("software", "network") else part.used
+        return self.accelerators if part.kind in ("software", "network") else part.used
 
     def of_classes(self, classes: Iterable[PartClass], whole: float | None) -> dict[str, PartRate]:
         """The failures per year of each class with a known rate.
@@ -126,7 +126,7 @@ class MachineFailures(NamedTuple):
         uncounted = "" if isinstance(counted, Fabric) else counted.why
         machine = BuiltMachine.from_design(design, cluster, counted if isinstance(counted, Fabric) else None)
         classes = tuple(part_classes(machine))
-        rates = MachineRates(cluster, written, machine.nodes, operations.failures, design.catalog)
+        rates = MachineRates(cluster, written, machine.accelerators, operations.failures, design.catalog)
         stated = stated_time_between_failures(operations, machine.nodes)
         yearly = rates.of_classes(classes, YEAR / stated.value if stated is not None else None)
         return cls(machine, classes, rates, yearly, stated, uncounted)

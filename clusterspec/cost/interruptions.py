@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.class_rates import MachineFailures
 from clusterspec.cost.failures import PartRate, stated_figure
 from clusterspec.cost.formulas.compute import larger
-from clusterspec.cost.formulas.failures import best_interval, goodput
+from clusterspec.cost.formulas.failures import availability, best_interval, goodput
 from clusterspec.cost.part_classes import PartClass
 from clusterspec.cost.standby import ONE_NODE, Standbys, leaves_spares_open
 from clusterspec.quantity import DAY, Figure
@@ -32,8 +32,9 @@ RESTART = Figure(
     "s",
     Assumed(
         "operations.restart_time",
-        "10 minutes until training runs again on a spare node; the 466 interruptions in 54 days of the Llama 3 run,"
-        " with more than 90 % effective training time, leave at most 17 minutes each (arXiv:2407.21783)",
+        "10 minutes until training runs again, once a node has taken over or is repaired; the 466 interruptions in 54"
+        " days of the Llama 3 run, with more than 90 % effective training time, leave at most 17 minutes each"
+        " (arXiv:2407.21783)",
     ),
 )
 STANDBY = Figure(
@@ -100,6 +101,21 @@ class Interruptions:
     """The standby node that is assumed where the spec leaves spares open."""
 
     @property
+    def stopped(self) -> float:
+        """The share of the time in which the job is stopped, from a failure until training runs again."""
+        return 1 - availability(self.between.value, self.restart.value)
+
+    @property
+    def saving(self) -> float:
+        """The share of the time in which training waits for checkpoints."""
+        return (1 - self.stopped) * min(1.0, self.checkpoint.value / self.interval.value)
+
+    @property
+    def repeated(self) -> float:
+        """The share of the time that goes to steps which a failure loses, since no checkpoint has them."""
+        return max(0.0, 1 - self.stopped - self.saving - self.share)
+
+    @property
     def mostly_waits(self) -> bool:
         """Whether repairs take most of what is lost to restarts."""
         return self.waits > MOSTLY
@@ -163,9 +179,9 @@ def interruptions(
 class Recovery(NamedTuple):
     """How a job runs again after a failure.
 
-    ``restart`` is the time until it runs on a standby node, or again on the same nodes, ``repair`` until a failed part
-    is replaced, ``noticed`` the seconds until a failure is noticed. ``alone`` says that the spec states a restart time
-    and neither a spare nor a repair time, so that the restart time counts for a failed node.
+    ``restart`` is the time until it runs on a standby node, or again once its nodes are repaired, ``repair`` until a
+    failed part is replaced, ``noticed`` the seconds until a failure is noticed. ``alone`` says that the spec states a
+    restart time and neither a spare nor a repair time, so that the restart time counts for a failed node.
     """
 
     standbys: Standbys
@@ -201,30 +217,42 @@ class Recovery(NamedTuple):
         known = rate.repair if rate is not None else None
         return known.value if known is not None and isinstance(self.repair.origin, Assumed) else self.repair.value
 
-    def waits_for_repair(self, away: int, held: int) -> bool:
-        """Whether a job waits, or runs on fewer nodes, until the repair of a part that takes ``away`` of its nodes and
-        ``held`` of the machine.
+    def share_waiting(self, part: PartClass) -> float:
+        """The share of the failures of a part for whose repair a job waits, or runs on fewer nodes."""
+        return 0.0 if part.restarts else self.share_without_standby(part.nodes, part.held)
+
+    def seconds_of(self, part: PartClass, repair: float) -> float:
+        """Seconds of the job from the failure of a part that stops it until it runs again, with a repair time of
+        ``repair`` seconds.
         """
-        return not (self.standbys.replace(away, held) or (self.alone and held == ONE_NODE))
+        return self.noticed + self.restart.value if part.restarts else self.seconds(part.nodes, part.held, repair)
+
+    def share_without_standby(self, away: int, held: int) -> float:
+        """The share of the failures for whose repair the job waits, or runs on fewer nodes; they take ``away`` nodes of
+        the job and ``held`` of the machine.
+        """
+        return 0.0 if self.alone and held == ONE_NODE else 1 - self.standbys.replaced_share(away, held)
+
+    def waits_for_repair(self, away: int, held: int) -> bool:
+        """Whether a job waits for the repair of such a part in some places at least, or runs on fewer nodes."""
+        return self.share_without_standby(away, held) > 0
 
     def seconds(self, away: int, held: int, repair: float) -> float:
-        """Seconds of the job that a failure takes until it runs again, with a repair time of ``repair`` seconds."""
-        restart = self.noticed + self.restart.value
-        if not self.waits_for_repair(away, held):
-            return restart
+        """Seconds of the job that a failure takes until it runs again, with a repair time of ``repair`` seconds, after
+        which the job restarts; the mean over the places of the part.
+        """
+        restart, waits = self.noticed + self.restart.value, self.share_without_standby(away, held)
         if self.shrinks and away < self.layout.nodes:
-            return restart + repair * share_of_replicas(self.layout, self.ranks_per_node, away)
-        return max(restart, self.noticed + repair)
+            return restart + waits * repair * share_of_replicas(self.layout, self.ranks_per_node, away)
+        return restart + waits * repair
 
     def mean_restart(self, failures: tuple[tuple[PartClass, PartRate], ...]) -> tuple[Figure, float]:
         """The mean time from a failure until the job runs again, and the share of failures that wait for a repair."""
         whole = sum_of(rate.yearly for _, rate in failures)
-        waits = sum_of(rate.yearly for part, rate in failures if self.waits_for_repair(part.nodes, part.held))
+        waits = sum_of(rate.yearly * self.share_waiting(part) for part, rate in failures)
         if not whole or not waits:
             return self._noticed_restart(), 0.0
-        taken = sum_of(
-            rate.yearly * self.seconds(part.nodes, part.held, self.repair_seconds(rate)) for part, rate in failures
-        )
+        taken = sum_of(rate.yearly * self.seconds_of(part, self.repair_seconds(rate)) for part, rate in failures)
         until = "the share of the replicas that are away" if self.shrinks else "`repair_time`"
         why = f"the mean over failures: `restart_time`, and {until} until the repair of what no standby node replaces"
         return Figure(taken / whole, "s", Computed(why)), waits / whole

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import gcd
 
 from clusterspec.cluster.clos import parts_needed
-from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
+from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators, rack_nodes
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design, Level, ScaleOut
 from clusterspec.cluster.planes import fabric_levels
@@ -62,20 +62,45 @@ class PartClass:
 
 
 class BuiltMachine(NamedTuple):
-    """A machine with what is counted of it: ``nodes`` belong to the job, ``levels`` those of the fabric from the leaf
-    upward; ``fabric`` is None if its parts are not counted.
+    """A machine with what is counted of it: ``nodes`` and ``accelerators`` belong to the job, ``levels`` those of the
+    fabric from the leaf upward; ``fabric`` is None if its parts are not counted.
     """
 
     design: Design
     cluster: Cluster
     fabric: Fabric | None
     nodes: int
+    accelerators: int
     levels: tuple[Level, ...]
 
     @classmethod
     def from_design(cls, design: Design, cluster: Cluster, fabric: Fabric | None) -> BuiltMachine:
         """The machine ``cluster`` of a design."""
-        return cls(design, cluster, fabric, nodes_of_job(design) or cluster.nodes, built_levels(cluster, fabric))
+        nodes = nodes_of_job(design) or cluster.nodes
+        whole = nodes * cluster.accelerators_per_node
+        used = min(own_accelerators(design) or whole, whole)
+        return cls(design, cluster, fabric, nodes, used, built_levels(cluster, fabric))
+
+    @property
+    def places(self) -> Iterator[tuple[int, int]]:
+        """The first node, from 0, and the one behind the last, of each run of nodes of the job: a layout that leaves
+        nodes of each domain free takes the first ones of each.
+        """
+        layout, domain = self.design.layout, nodes_of_domain(self.cluster)
+        used = layout.nodes_per_domain if layout is not None else None
+        if not used or used >= domain:
+            yield 0, self.nodes
+            return
+        for number in range(parts_needed(self.nodes, used)):
+            yield number * domain, number * domain + min(used, self.nodes - number * used)
+
+    def blocks(self, each: int, size: int) -> int:
+        """The blocks of ``size`` ports that the job has, if each node takes ``each`` ports in their order."""
+        found, reached = 0, 0
+        for first, end in self.places:
+            low, high = max(reached, first * each // size), parts_needed(end * each, size)
+            found, reached = found + max(0, high - low), max(reached, high)
+        return found
 
     @property
     def written(self) -> ClusterSpec:
@@ -111,8 +136,7 @@ def part_classes(machine: BuiltMachine) -> Iterator[PartClass]:
 
 
 def _node_classes(machine: BuiltMachine) -> Iterator[PartClass]:
-    cluster, nodes = machine.cluster, machine.nodes
-    own = nodes * cluster.accelerators_per_node
+    cluster, nodes, own = machine.cluster, machine.nodes, machine.accelerators
     yield PartClass("accelerator", own, own, "accelerator", 1.0, "", 1, 1, "every rank takes part in every step")
     yield PartClass("node", nodes, nodes, "node", 1.0, "", 1, 1, "host, power supply, drive, and maintenance")
     if nodes_of_domain(cluster) > 1:
@@ -181,13 +205,49 @@ def _edge_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     left = f"{planes - 1} of {planes} planes are left" if planes > 1 else "there is one plane"
     links = machine.nodes * out.nics_per_node * planes
     yield PartClass("NIC-leaf link", links, links, "link", lost, "nic", 1, 1, left)
-    leaves, below, held = fabric.leaf_switches, _nodes_below_leaf(machine, fabric), _held_by_leaf(machine, fabric)
+    leaves, below, held = (
+        _leaves_of_job(machine, fabric),
+        _nodes_below_leaf(machine, fabric),
+        _held_by_leaf(machine, fabric),
+    )
     yield PartClass("leaf switch", leaves, leaves, "leaf", lost, "nic", below, held, f"{below} nodes below it; {left}")
     rails = out.rails if out.topology in RAIL_TOPOLOGIES else 1
-    if rails > 1 and leaves > planes:
+    if rails > 1 and fabric.leaf_switches > planes:
         yield PartClass("rail", rails * planes, rails * planes, "", lost, "nic", machine.nodes, machine.all_nodes, left)
     if planes > 1:
         yield PartClass("plane", planes, planes, "", lost, "nic", machine.nodes, machine.all_nodes, left)
+
+
+def _leaves_of_job(machine: BuiltMachine, fabric: Fabric) -> int:
+    """The leaf switches with a NIC of the job, all planes together. Nodes fill the leaves in order, as the drawing of
+    the fabric shows, so that some may have spare and idle nodes alone.
+    """
+    out, leaves = machine.cluster.scale_out, fabric.leaf_switches // fabric.planes
+    assert out is not None
+    if machine.nodes >= machine.all_nodes or leaves <= 1:
+        return fabric.leaf_switches
+    rails = out.rails if out.topology in RAIL_TOPOLOGIES else 1
+    if out.levels:
+        size = machine.levels[0].nodes or machine.all_nodes
+        used = parts_needed(leaves * machine.blocks(1, size), parts_needed(machine.all_nodes, size))
+    elif rails > 1:
+        below = max(1, fabric.down_ports // parts_needed(out.nics_per_node, rails))
+        used = min(rails, leaves) * machine.blocks(1, below)
+    else:
+        used = machine.blocks(out.nics_per_node, fabric.down_ports)
+    return min(leaves, used) * fabric.planes
+
+
+def _pods_of_job(machine: BuiltMachine, fabric: Fabric) -> tuple[int, int]:
+    """The groups of leaves with separate spines: those that have nodes of the job, at least, and all."""
+    out, pods = machine.cluster.scale_out, _pod_count(machine, fabric)
+    assert out is not None
+    if machine.nodes >= machine.all_nodes or pods <= 1 or out.topology == "rail-only":
+        return pods, pods
+    if out.levels and len(out.levels) > 1:
+        return min(pods, machine.blocks(1, out.levels[1].nodes or machine.all_nodes)), pods
+    leaves = parts_needed(fabric.leaf_switches // fabric.planes, pods)
+    return min(pods, parts_needed(_leaves_of_job(machine, fabric) // fabric.planes, leaves)), pods
 
 
 def _nodes_below_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
@@ -230,11 +290,14 @@ def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     below, held = _nodes_below_leaf(machine, fabric), _held_by_leaf(machine, fabric)
     uplinks = up / fabric.leaf_switches * planes
     why = f"one of {uplinks:.0f} uplinks of a node's leaves"
-    yield PartClass("leaf-spine link", up, up, "link", 1 / max(1.0, uplinks), "leaf", below, held, why)
+    links = parts_needed(up * _leaves_of_job(machine, fabric), fabric.leaf_switches)
+    yield PartClass("leaf-spine link", links, links, "link", 1 / max(1.0, uplinks), "leaf", below, held, why)
     of_leaf, of_pod = max(1, round(uplinks / planes)), max(1, spines // (_pod_count(machine, fabric) * planes))
     lost = parts_needed(of_leaf, of_pod) / of_leaf / planes
     why = f"{lost * uplinks:.0f} of {uplinks:.0f} uplinks of a node's leaves, all planes together"
-    yield PartClass("spine switch", spines, spines, "spine", lost, "leaf", nodes, machine.all_nodes, why)
+    pods, of_pods = _pods_of_job(machine, fabric)
+    count = parts_needed(spines * pods, of_pods)
+    yield PartClass("spine switch", count, count, "spine", lost, "leaf", nodes, machine.all_nodes, why)
     yield from _core_classes(machine, fabric, of_leaf, of_pod)
 
 
@@ -252,7 +315,9 @@ def _core_classes(machine: BuiltMachine, fabric: Fabric, of_leaf: int, of_pod: i
     apart = of_pod // of_leaf if of_pod % of_leaf == 0 else 1
     links = max(1.0, above / (_pod_count(machine, fabric) * apart))
     why = f"one of {links:.0f} uplinks of a pod"
-    yield PartClass("spine-core link", above, above, "link", 1 / links, "pod", machine.nodes, machine.all_nodes, why)
+    pods, of_pods = _pods_of_job(machine, fabric)
+    count = parts_needed(above * pods, of_pods)
+    yield PartClass("spine-core link", count, count, "link", 1 / links, "pod", machine.nodes, machine.all_nodes, why)
     of_plane, each = max(1, round(links / planes)), max(1, cores // planes)
     groups = gcd(of_pod, each)
     reached = parts_needed(groups, apart)

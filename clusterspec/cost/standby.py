@@ -1,13 +1,15 @@
 """Standby nodes, and the failures whose nodes they can replace.
 
 A standby node replaces a failed one only where it does not depend on the failed part itself: no spare node replaces a
-storage system, or the only leaf switch, which it needs too. A group of tensor or expert parallelism over the scale-up
-links of several nodes needs the standby node in its own domain, or a whole other domain.
+storage system, or the only leaf switch, which it needs too. A group of tensor or expert parallelism over several nodes
+that is inside one scale-up domain stays inside one: it needs the standby node in its own domain, or a whole other
+domain. Where such groups span domains already, any standby node does.
 """
 
 from __future__ import annotations
 
-from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack, own_accelerators
+from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines, nodes_of_rack, own_accelerators
+from clusterspec.cluster.groups import axis_placement
 from clusterspec.cluster.model import Cluster, Design, Layout
 from clusterspec.records import NamedTuple
 
@@ -19,18 +21,22 @@ class Standbys(NamedTuple):
     """The nodes of a machine that run nothing of a job.
 
     ``total`` are spare nodes and idle ones. ``inside`` of them stand in each scale-up domain of the job, of which it
-    uses ``used`` nodes; ``apart`` stand in other domains, of ``domain`` nodes each. ``bound`` says that groups of the
-    job need the scale-up links between nodes, ``provided`` that a provider replaces single nodes, or that the spec
-    leaves open whether spare ones do. The machine has ``nodes`` in all.
+    uses ``used`` nodes; ``beside`` more in the last of these, of which it uses ``last``; ``apart`` in other domains, of
+    ``domain`` nodes each. ``bound`` says that groups of the job need the scale-up links between nodes, ``provided``
+    that a provider replaces single nodes, or that the spec leaves open whether spare ones do. The job has ``job`` of
+    the machine's ``nodes``.
     """
 
     total: int
     inside: int
+    beside: int
     apart: int
     used: int
+    last: int
     domain: int
     bound: bool
     provided: bool
+    job: int
     nodes: int
 
     @classmethod
@@ -41,28 +47,40 @@ class Standbys(NamedTuple):
         total, job = standby_nodes(design), nodes_of_job(design) or layout.nodes
         domain = nodes_in_built_domain(cluster)
         used = layout.nodes_per_domain or min(domain, job)
+        domains = -(-job // used)
         inside = min(domain - used, total) if domain > 1 else 0
-        apart = max(0, total - inside * -(-job // used))
-        bound = domain > 1 and bound_ranks(layout) > cluster.ranks_per_node
+        last, left = job - (domains - 1) * used, max(0, total - inside * domains)
+        beside = min(used - last, left)
+        bound = domain > 1 and has_bound_groups(cluster, layout)
         provided = is_provided(design) or leaves_spares_open(design)
-        return cls(total, inside, apart, used, domain, bound, provided, cluster.all_nodes)
+        return cls(total, inside, beside, left - beside, used, last, domain, bound, provided, job, cluster.all_nodes)
 
     def replace(self, away: int, held: int) -> bool:
-        """Whether they replace ``away`` nodes of the job that a failure takes with ``held`` nodes of the machine.
+        """Whether they replace ``away`` nodes of the job that a failure takes with ``held`` nodes of the machine,
+        wherever it is. True where the failure takes no node.
+        """
+        return self.replaced_share(away, held) >= 1
 
-        True where the failure takes no node.
+    def replaced_share(self, away: int, held: int) -> float:
+        """The share of the failures that take ``away`` nodes of the job and ``held`` of the machine whose nodes they
+        replace.
         """
         if away == 0 or (self.provided and held == ONE_NODE):
-            return True
+            return 1.0
         if held >= self.nodes > ONE_NODE:
-            return False
+            return 0.0
         if not self.bound:
-            return self.total - self._taken_along(away, held) >= away
-        if held == ONE_NODE and self.inside:
-            return True
-        left = min(self.apart, self.total - self._taken_along(away, held))
-        whole = left // self.domain + (left % self.domain >= self.used)
-        return whole >= -(-away // self.used)
+            return float(self.total - self._taken_along(away, held) >= away)
+        if held > ONE_NODE:
+            left = min(self.apart, self.total - self._taken_along(away, held))
+            return float(self._domains_in(left) >= -(-away // self.used))
+        if self.inside or self._domains_in(self.apart):
+            return 1.0
+        return self.last / self.job if self.beside else 0.0
+
+    def _domains_in(self, nodes: int) -> int:
+        """The domains that some nodes replace, whole ones but perhaps the last."""
+        return nodes // self.domain + (nodes % self.domain >= self.used)
 
     def _taken_along(self, away: int, held: int) -> int:
         """The standby nodes that a failure takes: at least those beside the job's nodes in each domain."""
@@ -81,17 +99,19 @@ def nodes_in_built_domain(cluster: Cluster) -> int:
     return max(domain, min(nodes_of_rack(cluster.platform), cluster.all_nodes))
 
 
-def bound_ranks(layout: Layout) -> int:
-    """The ranks of the largest group that needs scale-up links: of tensor or of expert parallelism."""
-    return max(layout.tp, layout.ep * layout.expert_tp)
+def has_bound_groups(cluster: Cluster, layout: Layout) -> bool:
+    """Whether groups of tensor or expert parallelism have several nodes, and all of their kind are inside domains."""
+    groups = (("tp", layout.tp), ("ep", layout.ep * layout.expert_tp))
+    wide = (axis_placement(cluster, layout, axis) for axis, ranks in groups if ranks > cluster.ranks_per_node)
+    return any(placed.straddling == 0 and placed.domains == 1 for placed in wide)
 
 
 def nodes_of_job(design: Design) -> int | None:
-    """The nodes that a job has on its machine, including separate rollout nodes; None without a layout."""
+    """The nodes on which a job runs ranks, including separate rollout nodes; None without a layout."""
     if design.layout is None or design.cluster is None:
         return None
     if design.workload is None or design.workload.rl is None:
-        return design.layout.nodes
+        return nodes_of_engines(design)
     own = own_accelerators(design)
     return own // design.cluster.accelerators_per_node if own is not None else None
 

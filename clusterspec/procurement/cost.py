@@ -116,6 +116,14 @@ class Cost:
         return each * self.accelerators / (used * self.utilization)
 
     @property
+    def per_hour_of_job(self) -> float | None:
+        """The cost of an hour of the job: of the hours of the term in which the machine is in use, the share of the
+        accelerators that the job carries. None without a term, or of a machine that is never used.
+        """
+        each = self.per_accelerator_hour
+        return each * self.charged_accelerators / self.utilization if each is not None and self.utilization else None
+
+    @property
     def per_week(self) -> float | None:
         """The total over each week of the term, at work or not: what a week of delay costs. None without a term of a
         week or more."""
@@ -175,7 +183,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         accelerators=cluster.accelerators,
         charged_accelerators=_charged_accelerators(design, cluster),
         watts=totals.power_term(drawn),
-        missing=tuple(totals.missing_costs(inputs)),
+        missing=(*totals.missing_costs(inputs), *_endless_run(plan, kept)),
         assumptions=_each_once(
             *totals.cost_assumptions(inputs, whole),
             *_power_assumptions(whole, at_work),
@@ -252,6 +260,13 @@ def _charged_accelerators(design: Design, cluster: Cluster) -> int:
     rl = design.workload.rl if design.workload is not None else None
     nodes = rl.nodes if rl is not None else design.layout.nodes
     return min(cluster.nodes, nodes) * cluster.accelerators_per_node
+
+
+def _endless_run(plan: Plan | None, kept: Interruptions | None) -> Iterator[str]:
+    """What a run that keeps no step leaves out of the cost."""
+    if plan is not None and kept is not None and kept.share <= 0:
+        named = "one run and a million tokens" if plan.time_to_train is not None else "a million tokens"
+        yield f"{named}: the goodput is 0, so that the run never ends (`operations.checkpoint`)"
 
 
 def _goodput_term(interruptions: Interruptions) -> Term:

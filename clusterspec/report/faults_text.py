@@ -81,6 +81,8 @@ def _hours_text(hours: float | None) -> str:
 
 
 LEAST_HOURS = 0.001
+LEAST_SLOWED = 0.1
+"""Hours of a year from which on slowed steps get a sentence."""
 
 
 def cost_text(row: FaultRow) -> str:
@@ -102,6 +104,8 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
         yield f"The step takes {display(report.step_time, 's', 4)} on the whole machine."
     if report.goodput is not None:
         yield _goodput_sentence(report.goodput)
+    if report.slowed and report.slowed >= LEAST_SLOWED:
+        yield f"Failures that only slow steps take another {plain(report.slowed, 2)} h of the year."
     cost = report.cost_of_lost_hours
     if cost is not None:
         yield (
@@ -160,7 +164,7 @@ def _price_of_stock(stock: Stock) -> Iterator[str]:
 
 def _goodput_sentence(goodput: YearlyGoodput) -> str:
     low, middle, high = (percent(share, 4) for share in (goodput.p5, goodput.p50, goodput.p95))
-    mean = f"Goodput with failures of known rate and these effects: {percent(goodput.mean, 4)} of the year"
+    mean = f"Goodput with the failures of known rate that stop the job: {percent(goodput.mean, 4)} of the time"
     return f"{mean}; half of the years exceed {middle}; 9 years of 10 lie between {low} and {high}."
 
 

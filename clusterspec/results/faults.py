@@ -10,6 +10,7 @@ from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.diagnosis import Moved
 from clusterspec.results.estimate_json import assumption_json
+from clusterspec.standard import sum_of
 
 STOPS, SLOWS, NONE = "stops", "slows", "none"
 """What a failure does to the job."""
@@ -40,6 +41,11 @@ class FaultRow:
     """The range of ``failures`` over fleets, or as stated: 5 and 95 %; None where no rate is known."""
     breaks: tuple[str, ...] = ()
     """The keys of targets in the spec that the whole machine meets, but the machine without one such part misses."""
+    each: float | None = None
+    """Hours that one failure takes from a running job. ``hours`` are fewer than ``failures`` of these, since a stopped
+    job is not stopped again."""
+    slowed: float | None = None
+    """Those of ``hours`` in which steps are slowed, not lost."""
 
     def to_json(self) -> Json:
         return {
@@ -51,6 +57,7 @@ class FaultRow:
             "bandwidth_lost": self.lost,
             "step_time": self.step_time,
             "hours_lost_per_year": self.hours,
+            "hours_lost_per_failure": self.each,
             "cost_per_year": self.cost,
             "why": self.why,
             "breaks": list(self.breaks),
@@ -110,19 +117,25 @@ class YearlyCost(NamedTuple):
     p95: float
 
     @classmethod
-    def from_goodput(cls, goodput: YearlyGoodput, hour: float) -> YearlyCost:
-        """The yearly cost from the goodput and the cost of one hour of the machine."""
+    def from_goodput(cls, goodput: YearlyGoodput, hour: float, slowed: float = 0.0, *, used: float = 1.0) -> YearlyCost:
+        """The yearly cost from the goodput, the cost of one hour of the job, the hours of a year by which steps are
+        ``slowed``, and the share of the time in which the machine is ``used``.
+        """
         from clusterspec.quantity import HOUR, YEAR
 
-        year = YEAR / HOUR * hour
-        return cls(year * (1 - goodput.mean), year * (1 - goodput.p50), year * (1 - goodput.p5))
+        year = YEAR / HOUR * used
+        mean, middle, most = (hour * (year * (1 - each) + slowed) for each in (goodput.mean, goodput.p50, goodput.p5))
+        return cls(mean, middle, most)
 
 
 class FirstYear(NamedTuple):
-    """The first year of a new machine: ``factor`` is its number of hardware failures divided by a later year's."""
+    """The first year of a new machine: ``factor`` is its number of hardware failures divided by a later year's, and
+    ``slowed`` the hours by which they slow steps.
+    """
 
     factor: float
     goodput: YearlyGoodput
+    slowed: float = 0.0
 
 
 class Stock(NamedTuple):
@@ -145,8 +158,8 @@ def _stock_json(stock: Stock) -> Json:
 
 @dataclass(frozen=True)
 class FaultsReport(Result):
-    """The failures of single parts by class. ``step_time`` in seconds, and ``hour`` the cost of an hour, are those of
-    the whole machine; None if they cannot be computed.
+    """The failures of single parts by class. ``step_time`` in seconds is that of the whole machine, ``hour`` the cost
+    of an hour of the job; None if they cannot be computed.
 
     ``repairs`` has, by part, the number in repair at the same time that is not exceeded in 95 % of the time.
     """
@@ -167,19 +180,30 @@ class FaultsReport(Result):
     """None where the spec states no early failures, or without a job."""
     stock: Stock | None = None
     """None where the spec states no lead time."""
+    used: float = 1.0
+    """The share of the time in which the machine is in use, to which the hours and costs of a year belong."""
 
     __repr__ = result_repr
 
     @property
     def cost_of_lost_hours(self) -> YearlyCost | None:
-        """The cost of the hours that keep no step; None without a price of an hour or a job."""
-        return YearlyCost.from_goodput(self.goodput, self.hour) if self.goodput and self.hour is not None else None
+        """The cost of the hours that keep no step, and by which steps are slowed; None without a price of an hour or a
+        job.
+        """
+        if self.goodput is None or self.hour is None:
+            return None
+        return YearlyCost.from_goodput(self.goodput, self.hour, self.slowed or 0.0, used=self.used)
+
+    @property
+    def slowed(self) -> float | None:
+        """Hours of a year by which the steps of a job are slowed until repairs; None without a job."""
+        return sum_of(row.slowed or 0.0 for row in self.rows) if self.goodput is not None else None
 
     @property
     def lost_at_first(self) -> YearlyCost | None:
-        """The cost of the hours of the first year that keep no step; None if it is unknown."""
+        """The same of the first year; None if it is unknown."""
         return (
-            YearlyCost.from_goodput(self.first_year.goodput, self.hour)
+            YearlyCost.from_goodput(self.first_year.goodput, self.hour, self.first_year.slowed, used=self.used)
             if self.first_year and self.hour is not None
             else None
         )
@@ -197,11 +221,13 @@ class FaultsReport(Result):
         """The JSON document: hours and failures of a year, costs in ``currency``."""
         return head(self.tool, self.input) | {
             "step_time": self.step_time,
+            "utilization": self.used,
             "cost_per_hour": self.hour,
             "currency": self.currency or None,
             "rows": [row.to_json() for row in self.rows],
             "pairs": None if self.pairs is None else [row.to_json() for row in self.pairs],
             "goodput": self.goodput._asdict() if self.goodput else None,
+            "hours_slowed_per_year": self.slowed,
             "cost_of_lost_hours": self.cost_of_lost_hours._asdict() if self.cost_of_lost_hours else None,
             "first_year": self._first_year_json(),
             "stock": _stock_json(self.stock) if self.stock else None,

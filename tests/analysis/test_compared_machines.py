@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import inf
 from typing import Any
 
@@ -49,6 +50,7 @@ from clusterspec.results.search import RlSplit
 from clusterspec.results.verdict import Choice
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.studies.variation import rewritten_study
 from tests.analysis.jobs import study_of
 from tests.analysis.test_rl_nodes import SPLIT
 from tests.effort import each
@@ -110,10 +112,12 @@ def test_other_sizes_of_a_machine_are_half_three_quarters_one_and_a_half_and_twi
 
 
 def test_a_size_has_its_share_of_the_spare_nodes_rounded_up() -> None:
-    cluster = study_of(JOB.replace("nodes: 4", "nodes: 4, spare_nodes: 1")).design.cluster
-    assert cluster is not None
-    for spares, nodes, wanted in ((1, 8, 2), (1, 2, 1), (3, 2, 2), (0, 8, None)):
-        changes = _changes_of_size(replace(cluster, spare_nodes=spares), nodes)
+    """That there is none is stated of every size, and what the spec leaves open stays open."""
+    for spares, nodes, wanted in ((1, 8, 2), (1, 2, 1), (3, 2, 2), (0, 8, 0), (None, 8, None)):
+        stated = "" if spares is None else f", spare_nodes: {spares}"
+        study = study_of(JOB.replace("nodes: 4", f"nodes: 4{stated}"))
+        assert study.design.cluster is not None
+        changes = _changes_of_size(study, study.design.cluster, nodes)
         assert (changes["cluster", "nodes"], changes["cluster", "spare_nodes"]) == (nodes, wanted)
         assert changes["layout", "dp"] is None and changes["acceptance",] is None
 
@@ -272,6 +276,21 @@ def test_a_size_takes_the_time_of_its_run_with_interruptions() -> None:
     assert (found.kind, found.nodes, found.name, found.over_budget) == ("size", 4, "4 nodes", False)
     assert found.amount.low >= 4 * 300_000
     assert _choice_of_size(study_of(JOB.replace("tokens: 1B", "precision: bf16")), Studied(one)) is None
+
+
+def test_another_size_of_a_machine_without_spares_waits_for_repairs_too() -> None:
+    """Half of the machine fails half as often: each failed part of either waits a day for its repair."""
+    one = study_of(PRICED.replace("nodes: 4", "nodes: 4, spare_nodes: 0"))
+    halved = next(changes for factor, changes in _other_sizes(one) if factor == Fraction(1, 2))
+    half = rewritten_study(one, halved)
+    found, whole, kept = (
+        _choice_of_size(half, Studied(one)),
+        plan_interruptions(one.plan),
+        plan_interruptions(half.plan),
+    )
+    assert found is not None and whole is not None and kept is not None and half.plan.time_to_train is not None
+    assert whole.mostly_waits and kept.mostly_waits and kept.standby is None
+    assert found.work == pytest.approx(half.plan.time_to_train / kept.share)
 
 
 def test_a_spec_that_lacks_the_inputs_of_a_search_has_an_empty_report_with_the_reason() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis.conditions import Condition, ConditionFault, metric_unit, parse
-from clusterspec.analysis.failures_of_parts import _loss_of, incomplete_keys, priced_stock
+from clusterspec.analysis.failures_of_parts import _yearly_losses, incomplete_keys, priced_stock, yearly_goodput
 from clusterspec.analysis.levers import LEVERS, next_steps, sold_steps, values_around
 from clusterspec.analysis.schedule import _drawn_count
 from clusterspec.cluster.model import Design
@@ -16,7 +16,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.money import Money
 from clusterspec.quantity import Quantity
 from clusterspec.records import replace
-from clusterspec.results.faults import NONE, SLOWS, STOPS, FaultRow, Stock
+from clusterspec.results.faults import Stock
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.spec.model import EarlyFailuresSpec, OperationsSpec, Spec, StockSpec
 from tests.analysis.jobs import study_of
@@ -45,21 +45,21 @@ def test_as_many_micro_batches_are_drawn_as_operations_fit(count: int, stages: i
     assert _drawn_count(count, stages, virtual) == drawn
 
 
-def row(part: str, effect: str) -> FaultRow:
-    return FaultRow(part, 1, 1.0, effect, 0.0, None, 1.0, None, "")
-
-
 def test_a_failure_that_stops_the_job_takes_up_to_one_interval_of_work() -> None:
-    """Ten failures take 20 h: 2 h each, of which half of an interval of 1 h is the mean of what is repeated."""
-    stops = _loss_of(row("node", STOPS), 20.0, 10.0, 1.0)
-    assert (stops.failures, stops.fixed, stops.spread, stops.mean) == (10.0, 1.5, 1.0, 2.0)
-    for effect in (SLOWS, NONE):
-        found = _loss_of(row("node", effect), 20.0, 10.0, 1.0)
-        assert (found.fixed, found.spread, found.mean) == (2.0, 0.0, 2.0)
-    exact = _loss_of(row("node", STOPS), 5.0, 10.0, 1.0)
-    assert (exact.fixed, exact.spread) == (0.0, 1.0)
-    short = _loss_of(row("node", STOPS), 4.9, 10.0, 1.0)  # less than half of an interval in the mean
-    assert short.fixed == pytest.approx(0.49) and short.spread == 0
+    """Two nodes that fail five times a year each; a restart of 10 min, and half an hour of an interval in the mean.
+    Early failures are of hardware alone.
+    """
+    more = (
+        "operations: {restart_time: 10 min, checkpoint_interval: 1 h, failures: {node: {afr: 5}, software: {afr: 1}}}\n"
+    )
+    machine = FailingMachine(study_of(JOB.replace("nodes: 2", "nodes: 2, spare_nodes: 1") + more).design, 5.0, None)
+    for factor in (1.0, 1.5):
+        losses = _yearly_losses(machine, factor)
+        node, software = losses["node"], losses["software"]
+        assert (node.failures, node.fixed, node.spread) == pytest.approx((10 * factor, 1 / 6, 1.0))
+        assert node.mean == pytest.approx(2 / 3) and software.failures == pytest.approx(16)
+        assert not [part for part in losses if part.endswith("spine link")]  # slows the job
+    assert yearly_goodput(FailingMachine(machine.design, None, None)) is None
 
 
 PRICES = "{currency: EUR, prices: {node: 1000, leaf_switch: [10, 20], cable: 3, transceiver: 5}}"

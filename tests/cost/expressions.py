@@ -20,6 +20,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "floor": math.floor,
     "log2": math.log2,
     "sqrt": math.sqrt,
+    "expm1": math.expm1,
     "sum": lambda *values: math.fsum(values),
 }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import sqrt
+import random
+from math import exp, sqrt
 
 import pytest
 
@@ -17,6 +18,7 @@ from clusterspec.cost.failures import (
     stated_rate,
     stated_time_between_failures,
 )
+from clusterspec.cost.formulas.failures import availability, goodput
 from clusterspec.cost.interruptions import Interruptions, interruptions
 from clusterspec.quantity import YEAR, Quantity
 from clusterspec.source import Assumed, Written
@@ -39,13 +41,21 @@ def found(
     return interruptions(design, parameters, step=step)
 
 
+def kept(interval: float, between: float, checkpoint: float, restart: float) -> float:
+    """The share of the time on steps that are kept: an interval passes with the probability p = exp(-τ / M); it takes
+    1 / p - 1 failed attempts in the mean, M of running for each, and a restart each.
+    """
+    failed = 1 / exp(-interval / between) - 1
+    return (interval - checkpoint) / (failed * (between + restart))
+
+
 EACH = 365.25 / 54 / 16_384
 """Failures in a year and accelerator of a cause with one interruption in the Llama 3 run."""
 OF_JOB = 512 * (268 + 7 + 46 + 63) * EACH + 512 * (0.0001 + 2 * 0.0034)
 """Failures of a year of 512 accelerators that take one node or none: links of NICs beside the causes of that run."""
 SOFTWARE = 512 * 63 * EACH
 LEAF = 0.0061
-"""Failures of a year of one leaf, below which four nodes are; 64 nodes have 16 leaves, and four spares a 17th."""
+"""Failures of a year of one leaf of four nodes: 64 nodes have 16 leaves, and a 17th, of four spares, stops no job."""
 
 
 def test_a_run_without_figures_has_those_of_published_fleets() -> None:
@@ -53,7 +63,7 @@ def test_a_run_without_figures_has_those_of_published_fleets() -> None:
     half as often as the network of that run, whose fabric had three levels: 103.4 hours.
     """
     run = found(spares=4)
-    between = YEAR / (OF_JOB + 17 * LEAF)
+    between = YEAR / (OF_JOB + 16 * LEAF)
     assert pytest.approx(50_700 * 3600, rel=1e-3) == ALONE
     assert run.between.value == pytest.approx(between)
     assert run.between.value / 3600 == pytest.approx(103.4, rel=1e-3)
@@ -72,9 +82,9 @@ def test_the_range_is_that_of_two_research_clusters() -> None:
         (run.low, 1000 / 6.50 / 64, 0.001 + 2 * 0.01, 0.082),
         (run.high, 1000 / 2.34 / 64, 0.00003 + 2 * 0.0017, 0.003),
     ):
-        between = YEAR / (365.25 / days * 384 / 419 + 512 * link + 17 * leaf)
+        between = YEAR / (365.25 / days * 384 / 419 + 512 * link + 16 * leaf)
         interval = run.interval.value
-        assert share == pytest.approx(1 - 60 / interval - interval / (2 * between) - 600 / between, rel=1e-5)
+        assert share == pytest.approx(kept(interval, between, 60, 600), rel=1e-5)
     assert run.low < run.share < run.high
 
 
@@ -135,8 +145,6 @@ def test_a_checkpoint_takes_the_stated_time_else_that_of_the_store(
         ("repair_time: 2 h, restart_time: 5 min", 4, 300, "restart_time"),
         ("detection_time: 2 min", 4, 600 + 120, ""),
         ("detection_time: 2 min, restart_time: 5 min", 4, 300 + 120, ""),
-        ("repair_time: 600 s", 0, 600, ""),
-        ("repair_time: 5 min", 0, 600, ""),
         ("recovery: shrink, repair_time: 64 h", 4, 600, ""),
     ],
 )
@@ -155,36 +163,34 @@ def test_a_restart_is_that_on_a_spare_node_where_there_are_enough(
     [
         ("", 86_400, 600),  # nobody states a repair: a day
         ("repair_time: 2 h", 7200, 600),
-        ("repair_time: 601 s", 601, 600),
+        ("repair_time: 5 min", 300, 600),
         ("repair_time: 2 h, restart_time: 5 min", 7200, 300),
-        ("detection_time: 2 min, repair_time: 2 h", 7200 + 120, 600 + 120),
+        ("detection_time: 2 min, repair_time: 2 h", 7200, 600 + 120),
     ],
 )
 def test_without_a_spare_node_every_failed_part_is_waited_for_and_software_restarts(
     operations: str, repair: float, restart: float
 ) -> None:
-    """The mean over the failures of a year, of which software has 13.3 of 84.8."""
+    """The mean over the failures of a year, of which software has 13.3 of 84.8. After a repair the job restarts."""
     run, whole = found(operations), OF_JOB + 16 * LEAF
-    assert run.restart.value == pytest.approx((SOFTWARE * restart + (whole - SOFTWARE) * repair) / whole)
+    assert run.restart.value == pytest.approx(restart + (whole - SOFTWARE) * repair / whole)
     assert run.waits == pytest.approx(1 - SOFTWARE / whole)
-    assert run.share == pytest.approx(
-        1 - 60 / run.interval.value - (run.interval.value / 2 + run.restart.value) * whole / YEAR
-    )
+    assert run.share == pytest.approx(kept(run.interval.value, YEAR / whole, 60, run.restart.value))
     keys = {each.origin.key for each in run.assumed if isinstance(each.origin, Assumed)}
     assert ("operations.repair_time" in keys) == ("repair_time" not in operations)
     assert ("operations.restart_time" in keys) == ("restart_time" not in operations)
 
 
 def test_one_spare_replaces_a_node_and_not_the_four_nodes_below_a_leaf() -> None:
-    run, whole = found("repair_time: 2 h", spares=1), OF_JOB + 17 * LEAF
-    assert run.restart.value == pytest.approx(600 + 17 * LEAF * (7200 - 600) / whole)
-    assert run.waits == pytest.approx(17 * LEAF / whole)
+    run, whole = found("repair_time: 2 h", spares=1), OF_JOB + 16 * LEAF
+    assert run.restart.value == pytest.approx(600 + 16 * LEAF * 7200 / whole)
+    assert run.waits == pytest.approx(16 * LEAF / whole)
 
 
 def test_a_restart_time_stated_alone_without_a_spare_counts_for_a_failed_node() -> None:
     """Whoever states it has seen the job run again; what takes four nodes waits a day all the same."""
     run, whole = found("restart_time: 5 min"), OF_JOB + 16 * LEAF
-    assert run.restart.value == pytest.approx(300 + 16 * LEAF * (86_400 - 300) / whole)
+    assert run.restart.value == pytest.approx(300 + 16 * LEAF * 86_400 / whole)
 
 
 def test_a_job_that_shrinks_loses_the_share_of_the_nodes_that_are_away() -> None:
@@ -209,7 +215,7 @@ def test_nodes_without_ranks_take_over_like_spares() -> None:
         of_node = accelerators * ((268 + 7) * EACH + 0.0001 + 2 * 0.0034) + nodes * 8 * 46 * EACH
         waits, restart = (switches, 120) if used == 16 else (switches + of_node, 600)
         whole = software + switches + of_node
-        assert run.restart.value == pytest.approx(restart + (7200 - restart) * waits / whole), used
+        assert run.restart.value == pytest.approx(restart + 7200 * waits / whole), used
 
 
 def test_an_assumed_restart_reads_the_checkpoint_and_a_stated_one_includes_it() -> None:
@@ -217,20 +223,22 @@ def test_an_assumed_restart_reads_the_checkpoint_and_a_stated_one_includes_it() 
     year, for 5 h.
     """
     store = ", networks: {storage: {bandwidth: 1 GB/s unidirectional}}"
-    whole = OF_JOB + 17 * LEAF + 1
+    whole = OF_JOB + 16 * LEAF + 1
     for operations, seconds in (("", 600 + 1036), ("recovery: hot-spare", 120 + 1036), ("restart_time: 5 min", 300)):
         run = found(operations, store, spares=4, parameters=1e9)
-        assert run.restart.value == pytest.approx(seconds + (5 * 3600 - seconds) / whole)
+        assert run.restart.value == pytest.approx(seconds + 5 * 3600 / whole)
 
 
 def test_a_stated_interval_precedes_the_best_one() -> None:
-    """Every hour, failures every 20 hours: 1 - 36/3600 - 3600/144000 - 720/72000 = 0.955."""
+    """Every hour, failures every 20 hours of running, 12 min of restart: of 3,564 s of steps in an interval, each takes
+    exp(1/20) - 1 = 0.051271 failures, of 72,720 s: 0.95589.
+    """
     operations = (
         "mean_time_between_failures: 20 h, checkpoint_interval: 1 h, checkpoint_time: 36 s, restart_time: 12 min"
     )
     run = found(operations, spares=4)
     assert (run.interval.value, run.interval.origin) == (3600, Written("operations.checkpoint_interval"))
-    assert run.share == pytest.approx(0.955)
+    assert run.share == pytest.approx(3564 / (0.0512711 * 72_720), rel=1e-5)
     assert dict(run.figures) == {
         "interval": run.interval,
         "between": run.between,
@@ -244,11 +252,49 @@ def test_training_saves_at_most_once_per_step(checkpoint: str, interval: float) 
     """Failures every 100 hours, steps of 5 s: sqrt(2 * 360000 * 2) = 1200 s, and sqrt(2 * 360000 * 1e-6) = 0.85 s."""
     run = found(f"mean_time_between_failures: 100 h, checkpoint_time: {checkpoint}, restart_time: 0 s", spares=4)
     assert run.interval.value == pytest.approx(interval)
-    assert run.share == pytest.approx(1 - run.checkpoint.value / interval - interval / 720_000)
+    assert run.share == pytest.approx(kept(interval, 360_000, run.checkpoint.value, 0), rel=1e-9)
 
 
-def test_goodput_is_zero_if_failures_come_faster_than_restarts() -> None:
-    assert found("mean_time_between_failures: 9 min").share == 0
+def test_a_stopped_job_is_not_stopped_again() -> None:
+    """Failures after 12.9 h of running that take 24.5 h: it runs 12.9 of 37.4 h. An hour of which 40 s save passes with
+    the probability exp(-1 / 12.9): 0.9539 of the time that it runs. Failures counted as if it always ran leave nothing.
+    """
+    up = availability(12.9, 24.5)
+    assert up == pytest.approx(0.34492, rel=1e-4)
+    assert goodput(1.0, 12.9, 40 / 3600, 24.5) == pytest.approx(up * 0.95105, rel=1e-4)
+    assert 1 - 1 / 25.8 - 24.5 / 12.9 < 0
+
+
+@pytest.mark.parametrize(
+    ("interval", "between", "checkpoint", "restart"),
+    [(1.0, 12.9, 0.02, 24.5), (1.0, 100.0, 0.02, 0.2), (3.0, 1.0, 0.1, 0.5), (0.25, 1.0, 0.05, 5.0)],
+)
+def test_the_goodput_is_that_of_a_simulated_run(
+    interval: float, between: float, checkpoint: float, restart: float
+) -> None:
+    """Exponential times to the next failure, each followed by a restart: an interval counts where it ends before it."""
+    draw, time, steps, failures = random.Random(3), 0.0, 0.0, 40_000
+    for _ in range(failures):
+        runs = draw.expovariate(1 / between)
+        time += runs + restart
+        steps += runs // interval * (interval - checkpoint)
+    assert goodput(interval, between, checkpoint, restart) == pytest.approx(steps / time, rel=0.02)
+
+
+def test_the_parts_of_the_lost_time_and_the_goodput_are_all_of_the_time() -> None:
+    """Failures after 9 min, and 10 min until training runs again: it stands still for 10 of 19 min. Checkpoints
+    pause it for 60 s of each interval.
+    """
+    run = found("mean_time_between_failures: 9 min, checkpoint_interval: 5 min, checkpoint_time: 60 s", spares=64)
+    assert run.stopped == pytest.approx(10 / 19)
+    assert run.saving == pytest.approx(9 / 19 / 5)
+    assert run.share == pytest.approx(kept(300, 540, 60, 600))
+    assert run.repeated > 0 and run.share + run.stopped + run.saving + run.repeated == pytest.approx(1)
+
+
+def test_checkpoints_that_last_as_long_as_their_interval_keep_nothing() -> None:
+    run = found("mean_time_between_failures: 9 h, checkpoint_interval: 5 min, checkpoint_time: 5 min", spares=64)
+    assert (run.share, run.repeated) == (0, 0) and run.saving == 1 - run.stopped
 
 
 def cluster_of(nodes: int, platform: str = "dgx-h100") -> Cluster:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cost.interruptions import STANDBY, interruptions
+from clusterspec.cost.interruptions import STANDBY, Recovery, interruptions
 from clusterspec.cost.standby import Standbys, is_provided, leaves_spares_open, nodes_of_job, standby_nodes
 from tests.cluster.resolving import clean
 
@@ -74,6 +74,39 @@ def test_a_group_over_the_nodes_of_a_domain_needs_the_spare_in_its_domain(
     assert found.bound
     assert found.replace(1, 1) is node
     assert found.replace(found.used, found.domain) is domain
+
+
+@pytest.mark.parametrize(
+    ("nodes", "layout", "bound", "share"),
+    [
+        # groups of 16 nodes across domains of 18: nothing needs its own domain, and 8 idle nodes replace any node
+        ("72", "tp: 1, ep: 64, pp: 4, nodes: 64", False, 1.0),
+        ("144, spare_nodes: 2", "tp: 1, ep: 64", False, 1.0),
+        # groups of two nodes inside their domains: the 8 idle nodes are beside the ten that the job has in the last one
+        ("72", "tp: 1, ep: 8, nodes: 64", True, 10 / 64),
+        ("64, spare_nodes: 8", "tp: 1, ep: 8", True, 10 / 64),
+        ("72", "tp: 1, ep: 8, nodes: 16", True, 1.0),  # one domain, with two idle nodes
+        ("72", "tp: 1, ep: 8, nodes: 54", True, 1.0),  # a whole idle domain
+        ("72", "tp: 1, ep: 8", True, 0.0),
+        ("72, spare_nodes: 2", "tp: 1, ep: 8", True, 0.0),
+        ("72, spare_nodes: 18", "tp: 1, ep: 8", True, 1.0),
+    ],
+)
+def test_idle_nodes_replace_those_of_their_own_domain(nodes: str, layout: str, bound: bool, share: float) -> None:
+    text = f"{RACKS % nodes}{EXPERTS}layout: {{framework: megatron-core, {layout}}}\n"
+    found = standbys(text if "spare" in nodes else text.replace("}\nworkload", ", spare_nodes: 0}\nworkload"))
+    assert found.bound is bound
+    assert found.replaced_share(1, 1) == pytest.approx(share) and found.replace(1, 1) is (share == 1)
+
+
+def test_failures_wait_for_a_repair_where_no_standby_node_is_in_their_domain() -> None:
+    """Ten of 64 nodes have standby ones beside them: 54 of 64 failures of nodes wait 12 h, and all restart."""
+    layout = "layout: {framework: megatron-core, tp: 1, ep: 8, nodes: 64}\n"
+    text = f"{RACKS % '72, spare_nodes: 0'}{EXPERTS}{layout}operations: {{restart_time: 20 min, repair_time: 12 h}}\n"
+    recovery = Recovery.from_design(clean(text), None)
+    assert recovery.share_without_standby(1, 1) == pytest.approx(54 / 64)
+    assert recovery.seconds(1, 1, 12 * 3600) == pytest.approx(1200 + 54 / 64 * 12 * 3600)
+    assert recovery.waits_for_repair(1, 1)
 
 
 def test_groups_inside_nodes_move_to_any_domain() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from math import exp
+
 import pytest
 
 from clusterspec.analysis.facility import facility
@@ -40,6 +42,9 @@ EACH = 365.25 / 54 / 16_384
 """Failures in a year and accelerator of a cause with one interruption in the Llama 3 run."""
 OF_YEAR = 248 * (268 + 7 + 63 + 46) * EACH + 248 * (0.0001 + 2 * 0.0034) + 8 * 0.0061 + 8 * 0.02
 """Failures of the job in a year: accelerators, NICs, software and nodes, a link of each NIC, leaves, racks."""
+RESTART = 720 + (8 * 0.0061 * 86_400 + 8 * 0.02 * 21_600) / OF_YEAR
+"""Seconds of a mean restart of `OWNED`: 12 min, and a day of the leaves and 6 h of the racks of four nodes, which one
+spare node does not replace."""
 
 
 def costs(text: str) -> Cost:
@@ -106,22 +111,28 @@ def test_a_machine_that_is_never_used_has_no_cost_of_a_run() -> None:
     assert (found.per_run, found.per_million_tokens, found.per_hour_at_work) == (None, None, None)
 
 
-def test_a_job_that_fails_faster_than_it_restarts_never_ends() -> None:
-    """A failure each 20 min costs 12 min and half an hour of lost steps."""
+def test_a_job_that_fails_faster_than_it_restarts_runs_on_slowly() -> None:
+    """A failure after 20 min of running stops it for R. An hour without one has a probability of exp(-3)."""
     found = costs(OWNED.replace("20 h", "20 min"))
+    assert found.goodput is not None and found.goodput.value == pytest.approx(
+        3564 / ((exp(3) - 1) * (1200 + RESTART)), rel=1e-5
+    )
+    assert found.run is not None and found.per_run is not None and found.per_million_tokens is not None
+
+
+def test_a_run_whose_checkpoints_leave_no_time_never_ends_and_says_so() -> None:
+    found = costs(OWNED.replace("checkpoint_time: 36 s", "checkpoint_time: 1 h"))
     assert found.goodput is not None and found.goodput.value == 0
     assert (found.run, found.per_run, found.per_million_tokens) == (None, None, None)
+    assert [text for text in found.missing if "the run never ends" in text]
+    assert not [text for text in costs(OWNED).missing if "the run never ends" in text]
 
 
-def test_goodput_loses_checkpoints_half_an_interval_and_a_restart_a_failure() -> None:
-    """36 / 3,600 + 3,600 / (2 × 72,000) + R / 72,000, with a mean restart R of 12 min, and of what one spare node does
-    not replace: of 41.24 failures a year at published rates, 8 × 0.0061 of leaves below which all nodes are wait a day,
-    and 8 × 0.02 of racks of four nodes wait 6 h.
-    """
+def test_goodput_loses_checkpoints_repeated_steps_and_a_restart_a_failure() -> None:
+    """3,564 s of steps in an hour, exp(3,600 / 72,000) - 1 failures each, of 72,000 s of running and a restart."""
     found = costs(OWNED)
-    restart = 720 + (8 * 0.0061 * (86_400 - 720) + 8 * 0.02 * (21_600 - 720)) / OF_YEAR
-    lost = 0.01 + 0.025 + restart / 72_000
-    assert found.goodput is not None and found.goodput.value == pytest.approx(1 - lost, rel=1e-5)
+    kept = 3564 / ((exp(1 / 20) - 1) * (72_000 + RESTART))
+    assert found.goodput is not None and found.goodput.value == pytest.approx(kept, rel=1e-5)
     assert found.goodput.low is None  # the rate is stated
 
 

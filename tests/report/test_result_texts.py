@@ -83,7 +83,7 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
     said = " ".join(text[8:])
     for sentence in (
         "The step takes 10 s on the whole machine.",
-        "95 % of the year; half of the years exceed 96 %; 9 years of 10 lie between 90 % and 99 %.",
+        "95 % of the time; half of the years exceed 96 %; 9 years of 10 lie between 90 % and 99 %.",
         "Hours lost to failures and checkpoints cost 21,915 USD a year, in 95 % of the years at most 43,830.",
         "2.5 times as often: goodput 90 %, 9 machines of 10 between 80 % and 97 %;",
         "lost hours cost 43,830 USD, at 95 % at most 87,660.",
@@ -105,7 +105,7 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
     )
     said = " ".join(lines(faults_as_text(exact, WIDE)))
     assert (
-        "95.13 % of the year; half of the years exceed 96.13 %; 9 years of 10 lie between 90.13 % and 98.13 %" in said
+        "95.13 % of the time; half of the years exceed 96.13 %; 9 years of 10 lie between 90.13 % and 98.13 %" in said
     )
     assert "goodput 85.13 %, 9 machines of 10 between 80.13 % and 87.13 %" in said
     unpriced = replace(FAULTS, hour=None, pairs=(), first_year=None, stock=None, step_time=None)

@@ -316,8 +316,11 @@ def test_the_glossary_of_a_report_holds_the_terms_of_its_workload() -> None:
 
 
 def test_the_hours_that_keep_no_step_cost_their_share_of_a_year() -> None:
-    """8,766 hours at 100: 5 % of them cost 43,830. Of the 95 % dearest years the goodput is that of the 5 % worst."""
+    """8,766 hours at 100: 5 % of them cost 43,830. Of the 95 % dearest years the goodput is that of the 5 % worst. Ten
+    hours by which steps are slowed cost 1,000 more.
+    """
     year = YearlyGoodput(0.95, 0.9, 0.96, 0.99)
+    assert YearlyCost.from_goodput(year, 100.0, 10.0) == pytest.approx((44_830.0, 36_064.0, 88_660.0))
     assert YearlyCost.from_goodput(year, 100.0) == pytest.approx((43_830.0, 35_064.0, 87_660.0))
     report = FaultsReport(TOOL, READ, (), 2.0, 100.0, "USD", year, {}, ())
     assert report.cost_of_lost_hours == YearlyCost.from_goodput(year, 100.0) and report.lost_at_first is None

@@ -6,6 +6,8 @@ every hour, and a part is replaced after 12 h: a failure that stops the job take
 
 from __future__ import annotations
 
+from math import expm1
+
 import pytest
 
 from clusterspec.cost.part_classes import PartClass
@@ -40,11 +42,21 @@ def part(lost: float = 1.0, nodes: int = 1, tier: str = "nic", *, restarts: bool
 
 
 @each(
-    ("hours", "goodput"),
-    [(0.0, 59 / 60), (YEAR / 10, 59 / 60 - 0.1), (YEAR, 0.0), (2 * YEAR, 0.0)],
+    ("failures", "hours", "between", "restart"),
+    [
+        (1.0, 1.0, 10.0, 1 / 3),
+        (0.0, 0.0, 1e12, 0.0),
+        (2.0, 2.0, 5.0, 1 / 3),  # twice as many failures
+        (1.0, 2.0, 10.0, 2 * STOP - 1 / 2),  # as many failures, each of twice the hours
+        (4.0, 40.0, 2.5, 10 * STOP - 1 / 2),
+    ],
 )
-def test_the_goodput_of_a_year_lacks_checkpoints_and_lost_hours(hours: float, goodput: float) -> None:
-    assert machine().goodput_of_year(hours) == pytest.approx(goodput)
+def test_the_goodput_of_a_year_follows_from_its_failures_and_their_hours(
+    failures: float, hours: float, between: float, restart: float
+) -> None:
+    """Failures after 10 h of running, and 59 min of steps in each hour of it."""
+    found = machine(", mean_time_between_failures: 10 h", spares=16).goodput_of_year(failures, hours)
+    assert found == pytest.approx(59 / 60 / (between + restart) / expm1(1 / between), rel=1e-6)
 
 
 def test_parts_that_take_from_one_tier_take_together() -> None:
@@ -70,17 +82,17 @@ def test_a_step_that_is_longer_by_more_than_rounding_is_slowed(step: float | Non
 @each(
     ("away", "spares", "operations", "hours"),
     [
-        (1, 0, "", 12.5),  # without a spare: 12 h until the repair, and 30 min of work
+        (1, 0, "", 12 + STOP),  # without a spare: 12 h until the repair, the restart, and 30 min of work
         (1, 1, "", STOP),
         (2, 2, "", STOP),
-        (2, 1, "", 12.5),  # two nodes for one spare: 12 h until the repair, and 30 min of work
-        (2, 1, ", detection_time: 6 min", 12.6),
+        (2, 1, "", 12 + STOP),  # two nodes for one spare
+        (2, 1, ", detection_time: 6 min", 12 + STOP + 0.1),
         (1, 1, ", detection_time: 6 min", STOP + 0.1),
         # a job without spares that shrinks runs without the replicas of the nodes: 1 and 4 of 16
         (1, 0, ", recovery: shrink", STOP + 12 / 16),
         (4, 0, ", recovery: shrink", STOP + 12 / 4),
         (4, 4, ", recovery: shrink", STOP),
-        (16, 0, ", recovery: shrink", 12.5),  # all nodes: nothing is left to run on
+        (16, 0, ", recovery: shrink", 12 + STOP),  # all nodes: nothing is left to run on
     ],
 )
 def test_a_stop_takes_the_restart_and_the_work_since_the_checkpoint(
@@ -102,14 +114,14 @@ def test_a_stop_takes_the_restart_and_the_work_since_the_checkpoint(
 def test_a_slowed_job_loses_its_slowness_or_restarts_elsewhere(step: float, hours: float) -> None:
     built = machine(spares=1)
     assert built.hours_without(1, 1, stops=False, step=step, repair=12 * 3600) == pytest.approx(hours)
-    assert built.hours_of_failure(part(0.5), step, 12 * 3600) == pytest.approx(hours)
+    assert built.hours_of_failure(part(0.5), step, 12 * 3600) == pytest.approx((0.0, hours))
 
 
 def test_a_job_that_restarts_degraded_loses_both() -> None:
     """5/6 h of a stop, and 12 h at 20/21 of the speed."""
     found = machine().hours_of_failure(part(0.5, restarts=True), 10.5, 12 * 3600)
-    assert found == pytest.approx(STOP + 12 / 21)
-    assert machine(spares=1).hours_of_failure(part(1.0), 10.0, 12 * 3600) == pytest.approx(STOP)
+    assert found == pytest.approx((STOP, 12 / 21))
+    assert machine(spares=1).hours_of_failure(part(1.0), 10.0, 12 * 3600) == pytest.approx((STOP, 0.0))
 
 
 def test_without_a_step_no_hours_are_known() -> None:
@@ -199,11 +211,15 @@ def test_the_stock_covers_the_failures_of_the_lead_time() -> None:
 
 
 def test_a_row_has_the_failures_of_a_year_their_hours_and_the_price_of_these() -> None:
-    """16 nodes fail twice a year each: 32 failures of 5/6 h are 26 2/3 h, at 300 an hour 8,000."""
+    """16 nodes fail twice a year each: 32 failures of 5/6 h, of which the share counts in which the job runs; 300 an
+    hour.
+    """
     built = machine(", failures: {node: {afr: 2}}", spares=1)
     node = {found.part: found for found in built.rows(300.0)}["node"]
     assert (node.count, node.effect, node.lost, node.step_time) == (16, STOPS, 1.0, None)
-    assert (node.failures, node.hours, node.cost) == pytest.approx((32.0, 80 / 3, 8000.0))
+    share, _ = built.shares_lost
+    assert 0.95 < share < 1 and node.hours == pytest.approx(80 / 3 * share)
+    assert (node.failures, node.each, node.cost) == pytest.approx((32.0, STOP, 8000.0 * share))
     assert {found.cost for found in built.rows(None)} == {None}
 
 
@@ -218,21 +234,29 @@ def test_without_hours_a_note_says_what_they_would_take() -> None:
 
 
 NO_SPARE = "No standby node can replace a failed one: the job waits 12 h for the repair."
-NEARLY = "Failures are nearly as frequent as checkpoints"
+LONG, SPARES, SAVE, FAST = "A failure takes", "Spare nodes shorten that", "Save more often", "Restart faster"
 UNUSED = "nodes that do not run the job"
 
 
 @each(
     ("operations", "spares", "told", "silent"),
     [
-        ("", 0, [NO_SPARE], [NEARLY, UNUSED]),
+        ("", 0, [NO_SPARE], [LONG, UNUSED]),
         ("", 2, ["failures of 2 of 18 nodes that do not run the job"], [NO_SPARE]),
         ("", 1, ["failures of 1 of 17 nodes that does not run the job"], [NO_SPARE]),
         (", recovery: shrink", 0, [], [NO_SPARE]),
-        (", mean_time_between_failures: 4 h", 16, [NEARLY], []),  # 5/6 h are more than a fifth of 4 h
-        (", mean_time_between_failures: 4.2 h", 16, [], [NEARLY]),
-        (", mean_time_between_failures: 30 h", 0, ["Spare nodes shorten it"], [NEARLY]),  # 12 h of repair each 30 h
-        (", mean_time_between_failures: 30 h", 16, [], ["Spare nodes shorten it", NEARLY]),
+        # 20 min of restart and 30 min of steps are more than a fifth of 4 h
+        (", mean_time_between_failures: 4 h", 16, [f"{LONG} 50 min of the job in the mean, after 4 h", SAVE], [SPARES]),
+        (", mean_time_between_failures: 4.2 h", 16, [], [LONG]),
+        (", detection_time: 20 min, mean_time_between_failures: 4 h", 16, [LONG, FAST], [SPARES, SAVE]),
+        (", mean_time_between_failures: 30 h", 0, [LONG, SPARES], [SAVE, FAST]),  # 12 h of repair each 30 h
+        (", mean_time_between_failures: 30 h", 16, [], [LONG]),
+        (
+            ", mean_time_between_failures: 55 min",
+            16,
+            ["Checkpoints are 1 h apart and failures 55 min", SAVE],
+            [LONG],
+        ),
     ],
 )
 def test_notes_say_what_the_rows_omit(operations: str, spares: int, told: list[str], silent: list[str]) -> None:
@@ -263,6 +287,46 @@ def test_a_note_says_who_replaces_a_node_without_a_spare_one(cluster: str, opera
     known = ("No standby node", "restart_time` counts", "the provider is taken", "another node is taken")
     assert [words for words in known if words in notes] == [words for words in known if words in told]
     assert told in notes
+
+
+@each(
+    ("cluster", "layout", "counts", "told"),
+    [
+        # six of eight accelerators of one node carry engines; the other node stands by
+        (
+            "nodes: 2",
+            "tp: 2, dp: 3",
+            (6, 1, 6),
+            [
+                "failures of 1 of 2 nodes and 2 of 8 other accelerators that run no engine",
+                "again on 1 node that runs no",
+            ],
+        ),
+        ("nodes: 4, spare_nodes: 0", "tp: 1, dp: 1", (1, 1, 1), ["3 of 4 nodes and 7 of 8 other", "again on 3 nodes"]),
+        ("nodes: 2, spare_nodes: 0", "tp: 8, dp: 2", (16, 2, 16), ["one: its engines are away for 24 h."]),
+        ("nodes: 2", "tp: 8, dp: 2", (16, 2, 16), ["The spec leaves open whether there are spare nodes."]),
+        (
+            "nodes: 1, spare_nodes: 0",
+            "tp: 1, dp: 7",
+            (7, 1, 7),
+            ["failures of 1 of 8 accelerators that runs no engine.", "find room on 1 accelerator beside engines"],
+        ),
+        ("nodes: 2, spare_nodes: 1", "tp: 8, dp: 2", (16, 2, 16), ["failures of 1 of 3 nodes that runs no engine"]),
+    ],
+)
+def test_only_what_carries_engines_is_counted_and_idle_nodes_stand_by(
+    cluster: str, layout: str, counts: tuple[int, int, int], told: list[str]
+) -> None:
+    """Accelerators, nodes, and the accelerators for which software is counted, 0.02601 failures a year each."""
+    text = serving(layout).replace("nodes: 4, scale_out", f"{cluster}, scale_out").replace("nodes: 4, tp", "tp")
+    built = FailingMachine(study_text(text, SETTINGS).design, None, None)
+    rows = {row.part: row for row in built.rows(None)}
+    assert (rows["accelerator"].count, rows["node"].count) == counts[:2]
+    software = rows["software"].failures
+    assert software is not None and software == pytest.approx(counts[2] * 63 * 365.25 / 54 / 16_384)
+    assert rows["accelerator"].failures == pytest.approx(counts[0] * 268 * 365.25 / 54 / 16_384)
+    notes = " ".join(built.notes())
+    assert [words for words in told if words not in notes] == []
 
 
 def serving(layout: str, own: str = "") -> str:

@@ -109,10 +109,11 @@ MACHINES = {
         NIC-leaf link 72 0 1; leaf switch 3 0 8; leaf-spine link 96 0 8; spine switch 2 0 18; power feed 2 0 18""",
     ),
     # 16 nodes of the job fit into one domain, and the layout places 8 in each of two: the fabric carries the job.
+    # Leaves of eight nodes have the 1st to the 8th, and the 19th to the 26th: the first, third and fourth.
     "two half domains": (
         RACK.format(36, ", power: {feeds: 2N}") + JOB + "layout: {tp: 4, nodes: 16, nodes_per_domain: 8}\n",
         """accelerator 64 1 1; node 16 1 1; scale-up domain 2 1 8; scale-up switch 18 1 8; NIC 64 1 1;
-        NIC-leaf link 64 1 1; leaf switch 5 1 8; leaf-spine link 160 1/32 8; spine switch 4 1/4 16; power feed 4 0 8""",
+        NIC-leaf link 64 1 1; leaf switch 3 1 8; leaf-spine link 96 1/32 8; spine switch 4 1/4 16; power feed 4 0 8""",
     ),
 }
 TIERS = {"NIC": "nic", "NIC-leaf link": "nic", "leaf switch": "nic", "rail": "nic", "plane": "nic"}

@@ -40,6 +40,7 @@ class Library(Protocol):
 
     def maximum(self, first: float | Column, second: float | Column, /) -> Column: ...
     def minimum(self, first: float | Column, second: float | Column, /) -> Column: ...
+    def expm1(self, value: float | Column, /) -> Column: ...
     def where(self, condition: object, yes: float | Column, no: float | Column, /) -> Column: ...
 
 
@@ -55,8 +56,8 @@ class Formula(Protocol[P]):
 EXPRESSIONS: dict[object, str] = {}
 """The expression of each formula, over the names of its parameters.
 
-The grammar is that of printed terms: arithmetic, min, max, ceil, floor, log2, sqrt and sum. A test evaluates every
-expression against its function.
+The grammar is that of printed terms: arithmetic, min, max, ceil, floor, log2, sqrt, expm1 (exp(x) - 1) and sum. A test
+evaluates every expression against its function.
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import expm1
+
 from clusterspec.cost.formulas import Column, array_library, formula
 from clusterspec.standard import cast
 
@@ -9,6 +11,8 @@ Number = float
 """A number, or a column of numbers."""
 NUMBERS = (float, int)
 """The types of a number; `float | int` would be created for each question."""
+LARGEST_EXPONENT = 700.0
+"""Near the largest exponent of e whose power is a floating-point number."""
 
 
 def larger(first: float, second: float) -> float:
@@ -90,6 +94,16 @@ def power(base: float, exponent: float) -> float:
     3.0
     """
     return cast(float, base**exponent)
+
+
+def exponential_less_one(value: float) -> float:
+    """exp(x) - 1 of a number or a column, exact near 0; beyond x = 700 it is that of 700, near the largest number.
+
+    >>> exponential_less_one(1e-12), round(exponential_less_one(1.0), 6)
+    (1.0000000000005e-12, 1.718282)
+    """
+    within = smaller(value, LARGEST_EXPONENT)
+    return expm1(within) if isinstance(within, NUMBERS) else cast(float, array_library(within).expm1(within))
 
 
 # Operations and traffic of one GEMM, and the loss to tile quantization

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas import formula
-from clusterspec.cost.formulas.compute import larger, power, smaller
+from clusterspec.cost.formulas.compute import exponential_less_one, larger, power, smaller
 
 
 @formula("sqrt(2 * between * cost)")
@@ -34,21 +34,43 @@ def lost_share(interval: float, between: float, cost: float) -> float:
     return cost / interval + interval / (2 * between)
 
 
-@formula("max(0, 1 - checkpoint / interval - interval / (2 * between) - restart / between)")
+@formula("between / (between + restart)")
+def availability(between: float, restart: float) -> float:
+    """The share of time in which a job runs: M / (M + R).
+
+    ``between`` (M) is the mean running time between failures of the whole job, ``restart`` (R) the mean time from a
+    failure until training runs again. A stopped job is not stopped again.
+
+    Source: the renewal theorem for alternating up and down times (Barlow and Proschan, 1975).
+
+    Range: between > 0.
+
+    >>> availability(7200.0, 800.0)
+    0.9
+    """
+    return between / (between + restart)
+
+
+@formula("max(0, interval - checkpoint) / (between + restart) / expm1(min(700, interval / between))")
 def goodput(interval: float, between: float, checkpoint: float, restart: float) -> float:
-    """The share of time spent on training steps that are kept: 1 - C / τ - τ / (2 M) - R / M, and never below 0.
+    """The share of time spent on training steps that are kept: (τ - C) / ((M + R) (exp(τ / M) - 1)).
 
-    ``interval`` (τ) between checkpoints, ``between`` (M) failures of the whole job, ``checkpoint`` (C) that
-    training waits for one checkpoint, ``restart`` (R) from a failure until training runs again.
+    ``interval`` (τ) between checkpoints, ``between`` (M) the running time between failures of the whole job,
+    ``checkpoint`` (C) that training waits for one checkpoint, ``restart`` (R) from a failure until training runs again.
 
-    Source: Young, CACM 17(9), 1974, with the restart added as in Daly, FGCS 22(3), 2006.
+    A failure comes after an exponentially distributed running time, and the steps since the last checkpoint are then
+    repeated. An interval of τ - C of steps passes with the probability p = exp(-τ / M); with the failed attempts, it
+    takes M (1 / p - 1) of running time, and R for each of the 1 / p - 1 failures. For τ and R far below M, the share is
+    1 - C / τ - τ / (2 M) - R / M.
+
+    Source: Daly, FGCS 22(3), 2006, section 3, without failures during restarts: a stopped job is not stopped again.
 
     Range: interval > 0, between > 0.
 
     >>> round(goodput(1200.0, 7200.0, 100.0, 360.0), 4)
-    0.7833
+    0.8023
     """
-    return larger(0.0, 1 - lost_share(interval, between, checkpoint) - restart / between)
+    return larger(0.0, interval - checkpoint) / (between + restart) / exponential_less_one(interval / between)
 
 
 @formula("failures_between / accelerators")

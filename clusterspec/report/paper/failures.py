@@ -18,21 +18,18 @@ def reliability_section(report: FullReport) -> Section | None:
     """Goodput of a training plan with its checkpoints, and single failures of any plan."""
     kept, failed = report.reliability, report.faults
     goodput = _goodput_blocks(kept, report.estimate.storage) if kept is not None else ()
-    blocks = (*goodput, *(failure_blocks(failed, kept) if failed is not None else ()))
+    blocks = (*goodput, *(failure_blocks(failed) if failed is not None else ()))
     return Section("reliability", "Reliability", blocks) if blocks else None
 
 
 def failures_section(report: FullReport) -> Section | None:
     """Single failures alone, for buyers."""
-    blocks = tuple(failure_blocks(report.faults, report.reliability)) if report.faults is not None else ()
+    blocks = tuple(failure_blocks(report.faults)) if report.faults is not None else ()
     return Section("reliability", "Failures", blocks) if blocks else None
 
 
-def failure_blocks(found: FaultsReport, kept: Reliability | None = None) -> Iterator[Block]:
-    """The effect of each failed part on the job, as `clusterspec faults` prints it, and the cost of a year of failures.
-
-    ``kept`` has the goodput of the run, which counts failures differently.
-    """
+def failure_blocks(found: FaultsReport) -> Iterator[Block]:
+    """The effect of each failed part on the job, as `clusterspec faults` prints it, and the cost of a year."""
     if not found.rows:
         return
     columns = [
@@ -47,7 +44,7 @@ def failure_blocks(found: FaultsReport, kept: Reliability | None = None) -> Iter
     ]
     rows = tuple(_failure_row(found, row, number) for number, row in enumerate(found.rows))
     yield PaperTable(tuple(columns), rows, "faults.rows", caption="What one failure does to the job")
-    if texts := (*result_sentences(found), *_other_goodput(found, kept)):
+    if texts := tuple(result_sentences(found)):
         yield Bullets("A year of failures", tuple((text, "faults") for text in texts))
     if found.assumptions:
         yield _assumed_table(found)
@@ -73,16 +70,6 @@ def _unbroken_rate(text: str) -> str:
     """A yearly rate and its range, each on one line: `0.11 in a year` above `(0.07 to 0.2)`."""
     rate, mark, span = text.partition(" (")
     return rate.replace(" ", "\xa0") + mark + span.replace(" ", "\xa0")
-
-
-def _other_goodput(found: FaultsReport, kept: Reliability | None) -> Iterator[str]:
-    """The reason why the goodput of a year differs from the run's; empty if both print alike."""
-    if kept is None or found.goodput is None or percent(kept.goodput) == percent(found.goodput.mean):
-        return
-    yield (
-        f"The goodput of the run, {percent(kept.goodput)}, counts the failures that stop the job, one every "
-        f"{display(kept.between, 's')}; that of a year also counts the steps that other failures slow."
-    )
 
 
 def _failure_row(found: FaultsReport, row: FaultRow, number: int) -> TableRow:

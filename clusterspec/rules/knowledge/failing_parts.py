@@ -16,17 +16,18 @@ from clusterspec.cost.class_rates import MachineFailures
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.failures import PartRate
 from clusterspec.cost.feed_loss import POWER
+from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.interruptions import REPAIR, Interruptions, Recovery, interruptions
 from clusterspec.cost.part_classes import SCALE_UP, SCALE_UP_SWITCH, PartClass
-from clusterspec.cost.standby import ONE_NODE
+from clusterspec.cost.standby import ONE_NODE, is_provided
 from clusterspec.quantity import HOUR, YEAR, Figure
-from clusterspec.records import replace
+from clusterspec.records import NamedTuple, replace
 from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, Stock
 from clusterspec.rules.knowledge.failing_engines import with_engines
 from clusterspec.rules.knowledge.failures import poisson_percentile
 from clusterspec.source import Assumed, Path, Written
 from clusterspec.spec.model import ClusterSpec, OperationsSpec
-from clusterspec.units import display
+from clusterspec.units import display, percent, plural
 
 SAME = 1e-9
 """The relative difference of step times that is rounding."""
@@ -37,11 +38,20 @@ Cut = tuple[str, float]
 """A tier and the share of its bandwidth that a failure takes."""
 
 
+class HoursOfFailure(NamedTuple):
+    """Hours that one failure takes from a running job: in which it is stopped or repeats steps, and the slowdown of
+    steps until the repair.
+    """
+
+    stopped: float
+    slowed: float
+
+
 class FailingMachine:
     """The machine of a design, and the failures of its parts.
 
     ``step`` is the time of a step in seconds, None without a training job that can run; ``parameters`` belong to the
-    model.
+    model. ``used`` is the share of the time in which the machine is in use: a failure takes nothing from a job outside of it.
     """
 
     def __init__(self, design: Design, step: float | None, parameters: float | None) -> None:
@@ -52,18 +62,47 @@ class FailingMachine:
         found = MachineFailures.from_design(design)
         self.known, self.uncounted, self.rates = found, found.uncounted, found.rates
         self.fabric, self.nodes, self.levels = found.machine.fabric, found.machine.nodes, found.machine.levels
+        self.accelerators = found.machine.accelerators
         self.classes = tuple(with_engines(design, part) for part in found.classes)
         self.recovery = Recovery.from_design(design, parameters) if design.layout is not None else None
         self.kept: Interruptions | None = None
         if step is not None and design.layout is not None:
             self.kept = interruptions(design, parameters, step=step, failures=found)
+        stated = design.spec.procurement.utilization if design.spec.procurement else None
+        self.used = 1.0 if stated is None else stated
         self._steps: dict[tuple[Cut, ...], float | None] = {}
 
-    def goodput_of_year(self, hours: float) -> float:
-        """The goodput of a year in which failures take some hours; 1 is a year without checkpoints or failures."""
-        assert self.kept is not None
-        best = max(0.0, 1 - self.kept.checkpoint.value / self.kept.interval.value)
-        return max(0.0, best - hours * HOUR / YEAR)
+    def goodput_of_year(self, failures: float = 1.0, hours: float = 1.0) -> float:
+        """The goodput of a year with some times as many ``failures`` that stop the job as expected, which take some
+        times as many ``hours``.
+        """
+        kept = self.kept
+        assert kept is not None
+        between, half = kept.between.value / max(failures, RARELY), kept.interval.value / 2
+        restart = (kept.restart.value + half) * hours / max(failures, RARELY) - half
+        return goodput(kept.interval.value, between, kept.checkpoint.value, max(0.0, restart))
+
+    @property
+    def stops(self) -> Iterator[tuple[PartClass, PartRate, float]]:
+        """The classes whose failures stop the job, with their rates and the hours that one takes from a running job."""
+        rates = self.failures()
+        for part in self.classes:
+            rate, seconds = rates.get(part.name), 0.0
+            if part.interrupts and rate is not None:
+                seconds = self.stopped_seconds(part, self.repair_seconds(rate)) or 0.0
+                yield part, rate, seconds / HOUR
+
+    @property
+    def shares_lost(self) -> tuple[float, float]:
+        """The shares of the hours of failures, each counted as if the job always ran, that those which stop the job and
+        those which slow it take: a stopped job is neither stopped again nor slowed.
+        """
+        kept = self.kept
+        if kept is None:
+            return self.used, self.used
+        each = (kept.restart.value + kept.interval.value / 2) / kept.between.value
+        stopped = (kept.stopped + kept.repeated) / each if each else 1.0
+        return stopped * self.used, (1 - kept.stopped) * self.used
 
     @property
     def repair(self) -> Figure:
@@ -78,13 +117,15 @@ class FailingMachine:
 
     def rows(self, hour: float | None) -> Iterator[FaultRow]:
         """A row for each class; ``hour`` is the cost of an hour of the machine."""
-        rates = self.failures()
+        rates, (stopped, slowed) = self.failures(), self.shares_lost
         for part in self.classes:
             step = self.step if part.lost >= 1 else self.degraded_step(part)
             rate = rates.get(part.name)
             failures = rate.yearly if rate is not None else None
             each = self.hours_of_failure(part, step, self.repair_seconds(rate))
-            hours = min(failures * each, YEAR / HOUR) if failures is not None and each is not None else None
+            hours = None
+            if failures is not None and each is not None:
+                hours = min(failures * (each.stopped * stopped + each.slowed * slowed), YEAR / HOUR)
             yield FaultRow(
                 part=part.name,
                 count=part.count,
@@ -96,6 +137,8 @@ class FailingMachine:
                 hours=hours,
                 cost=hours * hour if hours is not None and hour is not None else None,
                 why=part.why,
+                each=each.stopped + each.slowed if each is not None else None,
+                slowed=failures * each.slowed * slowed if failures is not None and each is not None else None,
             )
 
     def failures(self) -> dict[str, PartRate]:
@@ -165,19 +208,24 @@ class FailingMachine:
         )
         return with_values(design, {("cluster", "scale_out", "levels"): tapered})
 
-    def hours_of_failure(self, part: PartClass, step: float | None, repair: float) -> float | None:
-        """Hours that a job loses to one failure with a repair time of ``repair`` seconds; None without a job."""
-        hours = self.hours_without(part.nodes, part.held, stops=part.lost >= 1, step=step, repair=repair)
-        if hours is None or not part.restarts or self.kept is None or self.step is None or step is None:
-            return hours
-        return (self._seconds_on_standby + repair * max(0.0, 1 - self.step / step)) / HOUR
-
-    def hours_without(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
-        """Hours of the job that a failure takes with ``away`` of its nodes and ``held`` of the machine, after which a
-        step takes ``step`` seconds unless the job ``stops``, until the repair after ``repair`` seconds; None without a
-        job.
+    def hours_of_failure(self, part: PartClass, step: float | None, repair: float) -> HoursOfFailure | None:
+        """Hours that a running job loses to one failure with a repair time of ``repair`` seconds; None without a job.
 
         A job that is slowed moves to standby nodes where that takes less than running slowly until the repair.
+        """
+        if self.kept is None or self.recovery is None or self.step is None or step is None:
+            return None
+        slowed = repair * max(0.0, 1 - self.step / step)
+        if part.interrupts:
+            stopped = self.stopped_seconds(part, repair) or 0.0
+            return HoursOfFailure(stopped / HOUR, (slowed if part.restarts else 0.0) / HOUR)
+        moved = self.recovery.seconds(part.nodes, part.held, repair) + self.kept.interval.value / 2
+        return HoursOfFailure(0.0, min(moved, slowed) / HOUR)
+
+    def hours_without(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
+        """Hours of a running job that a failure takes with ``away`` of its nodes and ``held`` of the machine, after which a
+        step takes ``step`` seconds unless the job ``stops``, until the repair after ``repair`` seconds; None without a
+        job.
         """
         if self.kept is None or self.recovery is None or self.step is None or step is None:
             return None
@@ -185,11 +233,13 @@ class FailingMachine:
         slowed = repair * (1 - self.step / step)
         return (stopped if stops else min(stopped, max(0.0, slowed))) / HOUR
 
-    @property
-    def _seconds_on_standby(self) -> float:
-        """Seconds of a failure after which the job runs again without a repair, with the steps that it repeats."""
-        assert self.kept is not None and self.recovery is not None
-        return self.recovery.noticed + self.recovery.restart.value + self.kept.interval.value / 2
+    def stopped_seconds(self, part: PartClass, repair: float) -> float | None:
+        """Seconds that a running job loses to a failure which stops it, with half an interval of steps that it repeats;
+        None without a job.
+        """
+        if self.kept is None or self.recovery is None:
+            return None
+        return self.recovery.seconds_of(part, repair) + self.kept.interval.value / 2
 
     def waits_for_repair(self, away: int, held: int) -> bool:
         """Whether a job waits for the repair of a part that takes ``away`` of its nodes and ``held`` of the machine."""
@@ -238,15 +288,51 @@ class FailingMachine:
         ):
             if named:
                 yield f"{why}: {', '.join(named)}.{left_out}"
+        if self.kept is not None and self.used < 1:
+            share = percent(self.used)
+            yield f"Hours and costs are those of the {share} of the time in which the machine is in use (`procurement.utilization`)."
         if self.kept is None:
             serves = self.design.workload is not None and self.design.workload.kind == "serve"
             lost = "The requests that a failure loses are not computed."
             yield lost if serves else "Hours lost need a training job whose step time can be computed."
         yield from self._notes_of_goodput()
-        idle = self.cluster.all_nodes - self.nodes
-        if idle:
-            runs = "does" if idle == 1 else "do"
-            yield f"Not counted: failures of {idle:,} of {self.cluster.all_nodes:,} nodes that {runs} not run the job."
+        yield from self._notes_of_engines()
+        yield from self._notes_of_idle_parts()
+
+    def _notes_of_engines(self) -> Iterator[str]:
+        """Notes on where engines of a serving plan start again after a failure."""
+        work = self.design.workload
+        if work is None or work.kind != "serve" or self.recovery is None:
+            return
+        standby, repair = self.recovery.standbys, display(self.repair.value, "s")
+        free = self.nodes * self.cluster.accelerators_per_node - self.accelerators
+        if standby.total:
+            nodes = f"{plural(standby.total, 'node')} that {'runs' if standby.total == 1 else 'run'} no engine"
+            yield f"Engines that a failed node stops can start again on {nodes}, at once and not after {repair} of repair."
+        elif is_provided(self.design):
+            yield "Engines that a failed node stops start again on the node by which the provider replaces it."
+        elif standby.provided:
+            yield (
+                "The spec leaves open whether there are spare nodes. With `spare_nodes: 0` the engines of a failed node "
+                f"are away for {repair}."
+            )
+        else:
+            beside = f", but for those that find room on {plural(free, 'accelerator')} beside engines" if free else ""
+            yield f"No standby node can replace a failed one: its engines are away for {repair}{beside}."
+
+    def _notes_of_idle_parts(self) -> Iterator[str]:
+        """The note on nodes and accelerators that run nothing, whose failures are not counted."""
+        work, idle = self.design.workload, self.cluster.all_nodes - self.nodes
+        whole = self.nodes * self.cluster.accelerators_per_node
+        free, other = whole - self.accelerators, " other" if idle else ""
+        if not idle and not free:
+            return
+        nodes = [f"{idle:,} of {self.cluster.all_nodes:,} nodes"] if idle else []
+        beside = [f"{free:,} of {whole:,}{other} accelerators"] if free else []
+        one, serves = idle + free == 1, work is not None and work.kind == "serve"
+        runs = ("runs" if one else "run") + " no engine" if serves else f"{'does' if one else 'do'} not run the job"
+        alone = ", and of switches and links that only they use" if idle else ""
+        yield f"Not counted: failures of {' and '.join((*nodes, *beside))} that {runs}{alone}."
 
     def _notes_of_goodput(self) -> Iterator[str]:
         """Notes on who replaces failed nodes where the spec has no spares for them, and on failures that are not as rare
@@ -266,18 +352,39 @@ class FailingMachine:
             )
         elif self.recovery.standbys.provided and not self.recovery.standbys.total:
             yield "There is no spare node: the provider is taken to replace a failed node within the restart time."
-        elif self.waits_for_repair(1, ONE_NODE) and self.operations.recovery != "shrink":
-            yield f"No standby node can replace a failed one: the job waits {display(self.repair.value, 's')} for the repair."
-        between, each = self.kept.between.value, self.kept.restart.value + self.kept.interval.value / 2
-        if each > OFTEN * between:
-            bound = "the goodput counts each as if it met no other, and is a lower bound"
-            if self.kept.mostly_waits:
-                seconds, apart = (display(value, "s") for value in (self.kept.restart.value, between))
-                yield f"A failure stops the job for {seconds} in the mean, one each {apart}: {bound}. Spare nodes shorten it."
-            else:
-                yield f"Failures are nearly as frequent as checkpoints: {bound}. Save more often, or restart faster."
+        elif (waits := self.recovery.share_without_standby(1, ONE_NODE)) and self.operations.recovery != "shrink":
+            yield self._note_of_waits(waits)
+        yield from _note_of_frequent_failures(self.kept)
+
+    def _note_of_waits(self, share: float) -> str:
+        """The note on a ``share`` of the nodes of the job that no standby node can replace."""
+        repair = display(self.repair.value, "s")
+        if share >= 1:
+            return f"No standby node can replace a failed one: the job waits {repair} for the repair."
+        nodes = f"{round(share * self.nodes):,} of the {self.nodes:,} nodes of the job"
+        return f"No standby node can replace one of {nodes}, since it is in another scale-up domain: the job waits {repair} for the repair."
+
+
+def _note_of_frequent_failures(kept: Interruptions) -> Iterator[str]:
+    """The note on failures that take much of the time, with what shortens them."""
+    between, restart, interval = kept.between.value, kept.restart.value, kept.interval.value
+    apart = display(between, "s")
+    if interval > between:
+        yield (
+            f"Checkpoints are {display(interval, 's')} apart and failures {apart}: most intervals end in a failure "
+            "before they are saved. Save more often."
+        )
+    elif restart + interval / 2 > OFTEN * between:
+        lost, shorter = display(restart + interval / 2, "s"), "Restart faster"
+        if interval / 2 > restart:
+            shorter = "Save more often"
+        elif kept.mostly_waits:
+            shorter = "Spare nodes shorten that"
+        yield f"A failure takes {lost} of the job in the mean, after {apart} of running. {shorter}."
 
 
 STOPPING = "no document that was read says that jobs of this platform run without a switch tray of their domain"
 OFTEN = 0.2
-"""Duration of one failure over the time between failures, above which overlapping failures matter."""
+"""Duration of one failure over the running time between failures, above which a note says how to shorten it."""
+RARELY = 1e-9
+"""A ratio of failures that stands for none."""

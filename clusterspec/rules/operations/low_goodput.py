@@ -7,9 +7,10 @@ A goodput below 90 %, or below `operations.targets.goodput`: the share of the ti
 the lowest published rate. The finding is a note down to 85 %, since published runs on 16,000 accelerators have about 90
 %, and where neither a target nor a failure rate is stated. Otherwise it is an error where a quarter of the time is
 lost, or where even the high end of the range misses the target, and a warning below that. Where `operations.failures`
-states the rate of a part, a stated target is also compared with the failures of all parts, as `clusterspec faults` adds
-them up, with those that slow the job. A failure whose nodes no spare node replaces stops the job until the repair, after
-`operations.repair_time` or a day; the providers of clouds and rents replace single nodes.
+states the rate of a part, a stated target is also compared with the goodput less the hours by which failures slow steps.
+A failure whose nodes no spare node replaces stops the job until the repair, after `operations.repair_time` or a day, and
+the job then restarts; the providers of clouds and rents replace single nodes. A stopped job is not stopped again: with M
+of running between failures and R until it runs again, it runs M / (M + R) of the time.
 
 ## Why it matters
 
@@ -87,6 +88,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.interruptions import Interruptions, plan_interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.quantity import HOUR, YEAR
 from clusterspec.rules.knowledge.shares import EXACT, cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -124,7 +126,7 @@ def check(
     best = max(kept.share, kept.high, kept.low)
     target = operations.targets.goodput if operations.targets else None
     parts = _lost_parts(kept, cluster, _pause_key(operations, networks), operations)
-    shares = "; ".join(f"{percent(min(share, 1.0), 2)} {what}" for share, what, _ in parts)
+    shares = "; ".join(f"{percent(share, 2)} {what}" for share, what, _ in parts)
     help_ = "reduce the largest part first: asynchronous saving, the best interval, or spare nodes and a faster restart"
     if target is not None and kept.share < target:
         message = f"the goodput is {percent(kept.share)}, not the {percent(target)} of the target: {shares}"
@@ -140,16 +142,17 @@ def check(
 
 
 def _missed_year(timed: Plan, target: float) -> str:
-    """The yearly goodput with the failures of all parts, if it misses the target; else empty."""
+    """The goodput less the steps that the failures of all parts slow, if it misses the target; else empty."""
     from clusterspec.rules.knowledge.failing_parts import FailingMachine
 
     machine = FailingMachine(timed.design, timed.whole_step.seconds, timed.parameters)
-    lost = [(row.hours, row.part) for row in machine.rows(None) if row.hours]
-    year = machine.goodput_of_year(sum_of(hours for hours, _ in lost))
-    if year >= target or not lost:
+    slowed = [(row.slowed, row.part) for row in machine.rows(None) if row.slowed]
+    hours = sum_of(hours for hours, _ in slowed)
+    year = machine.goodput_of_year() - (hours * HOUR / YEAR / machine.used if machine.used else 0.0)
+    if year >= target or not slowed:
         return ""
-    most, part = max(lost)
-    return f"with the failures of all parts the goodput of a year is {percent(year)}, not the {percent(target)} of the target: those of the {part} take {most:,.0f} h"
+    most, part = max(slowed)
+    return f"with the steps that failed parts slow, {percent(year)} of a year is left, not the {percent(target)} of the target: those of the {part} take {most:,.0f} h"
 
 
 def _pause_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:
@@ -164,11 +167,7 @@ def _lost_parts(
     kept: Interruptions, cluster: Cluster, saving_key: str, operations: OperationsSpec
 ) -> list[tuple[float, str, str]]:
     """The parts of the lost time: share, description, and the key that it rests on."""
-    saving, repeated, restarts = (
-        kept.checkpoint.value / kept.interval.value,
-        kept.interval.value / (2 * kept.between.value),
-        kept.restart.value / kept.between.value,
-    )
+    saving, repeated, restarts = kept.saving, kept.repeated, kept.stopped
     waits = kept.mostly_waits
     restarting = (
         "cluster.spare_nodes" if waits and cluster.spare_nodes == 0 else _first_stated_key(kept, "restart", "between")
@@ -178,7 +177,7 @@ def _lost_parts(
         (repeated, "repeats steps after failures", _first_stated_key(kept, "interval", "between")),
     ]
     if operations.detection_time is not None:
-        noticed = operations.detection_time.value / kept.between.value
+        noticed = kept.stopped * min(1.0, operations.detection_time.value / kept.restart.value)
         lost.append((noticed, "passes before restarts", "operations.detection_time"))
         restarts = max(0.0, restarts - noticed)
         restarting = "operations.restart_time" if operations.restart_time is not None else restarting

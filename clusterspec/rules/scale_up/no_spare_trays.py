@@ -3,8 +3,9 @@
 ## What it finds
 
 A domain of several nodes, and a layout that fills all nodes: a note if there are no `spare_nodes`. Beyond one rack, where there are fewer
-than a domain has, and groups of tensor or expert parallelism cover several nodes of a domain, the spares are outside of
-the domains that need them: a note, and a warning beside `recovery: hot-spare`.
+than a domain has, and groups of tensor or expert parallelism over several nodes are inside one domain each, the spares are
+outside of the domains that need them: a note, and a warning beside `recovery: hot-spare`. Where such groups span domains
+already, a spare anywhere replaces a failed node.
 
 ## Why it matters
 
@@ -33,7 +34,7 @@ layout: {tp: 8}
 clusterspec: 1
 cluster: {platform: gb200-nvl72, nodes: 144, spare_nodes: 2}
 workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 1152}
-layout: {framework: megatron-core, ep: 64, tp: 1, pp: 1, dp: 576}
+layout: {framework: megatron-core, ep: 8, tp: 1, pp: 1, dp: 576}
 operations: {recovery: hot-spare}
 ```
 
@@ -54,6 +55,14 @@ layout: {framework: megatron-core, nodes: 128, nodes_per_domain: 16, tp: 1, ep: 
 operations: {recovery: hot-spare}
 ```
 
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 144, spare_nodes: 2}
+workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 1152}
+layout: {framework: megatron-core, ep: 64, tp: 1, pp: 1, dp: 576}
+operations: {recovery: hot-spare}
+```
+
 ## Sources
 
 - Trays held back in practice: https://github.com/nebius/nebius-solutions-library/pull/1110
@@ -64,8 +73,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cost.standby import ONE_NODE, Standbys
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
@@ -114,12 +124,11 @@ def _problem_of_spares_elsewhere(
     cluster: Cluster, layout: Layout, there: int, operations: OperationsSpec | None, what_if: WhatIf
 ) -> Iterator[Problem]:
     """The problem with spares that no group of the full domains reaches over the scale-up links."""
+    standbys = Standbys.from_design(what_if.design)._replace(provided=False)
+    if layout.nodes_per_domain is not None or not standbys.bound or standbys.replaced_share(1, ONE_NODE):
+        return
     groups = {"tp": layout.tp, "ep": layout.ep * layout.expert_tp}
     axis = max(groups, key=groups.__getitem__)
-    if cluster.platform is not None and cluster.all_nodes <= nodes_of_rack(cluster.platform):
-        return  # the spares are trays of the same rack
-    if layout.nodes_per_domain is not None or cluster.spare_nodes >= there or groups[axis] <= cluster.ranks_per_node:
-        return
     spares = f"the {plural(cluster.spare_nodes, 'spare node')} {'is' if cluster.spare_nodes == 1 else 'are'}"
     message = (
         f"the job uses all {there} nodes of each domain, and {spares} outside: {'an' if axis == 'ep' else 'a'} {axis} group of "
