@@ -161,7 +161,7 @@ Of 39 in three draws after those, of GPU sharing, operators of Kubernetes, NICs 
 change and 29 were named: twelve first and 13 named of the first 20, eleven first and twelve named of the 13 that were
 drawn after these were mended, four first of the last six; one had another cause as the likely one (a device that is
 held, taken for a missing one). Limits of locked memory by name, held devices, arguments of a package, the crash of
-TVM's runtime, and libibverbs and perftest by their own words were not known.
+a compiler's runtime, and libibverbs and perftest by their own words were not known.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
