@@ -232,6 +232,8 @@ def sweep_as_text(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
     columns: list[Column] = [(name.rpartition(".")[2], _axis_cell(name)) for name in names]
     columns += _serving_columns() if any(row.serving for row in rows) else _training_columns()
     columns += [("memory", lambda row: _amount_text(row.memory, "B")), ("fits", lambda row: FITS[row.fits])]
+    if any((row.serving or {}).get(MEETS) is False for row in rows):
+        columns.append(("targets", _target_cell))
     if any(row.cost is not None for row in rows):
         head = "per M tokens" if any(row.serving for row in rows) else "cost"
         columns.append((head, _cost_text))
@@ -247,6 +249,7 @@ def sweep_as_text(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
 
 
 POOLS = "disaggregated"
+MEETS = "meets_targets"
 FITS = {True: "yes", False: "no", None: ""}
 
 
@@ -273,6 +276,11 @@ def _serving_columns() -> list[Column]:
 
 def _row_figure(row: SweepRow, name: str) -> float | None:
     return row.serving[name] if row.serving else None
+
+
+def _target_cell(row: SweepRow) -> str:
+    """Whether the plan of a point meets the targets of its spec; empty without a plan."""
+    return ("met" if row.serving[MEETS] else "missed") if row.serving else ""
 
 
 def _amount_text(value: float | None, unit: str) -> str:

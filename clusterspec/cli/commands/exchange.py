@@ -208,7 +208,7 @@ def _merged_json(merged: merge.Merged) -> dict[str, object]:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Write the file, and list on standard error what the format omits."""
+    """Write the file, and list on standard error what it leaves out or states otherwise than the spec."""
     if args.list:
         print_text(
             text_table(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS], wrap=(1,), ink=ink_of(args))
@@ -229,8 +229,10 @@ def run_export(args: argparse.Namespace) -> int:
     if args.output:
         refuse_study_as_output(args, "--output", args.output, one)
     _write_export(args, exported)
-    for each in exported.omitted:
-        print_error(f"clusterspec: {exporter.name} omits {each}")
+    if exported.omitted:
+        print_error(f"clusterspec: not in the file for {exporter.name}, or other than in the spec:")
+        for each in exported.omitted:
+            print_error(f"  {each}")
     return status_of(one, told=True)
 
 
