@@ -376,13 +376,12 @@ def _experts_wider_than_engine(design: Design, layout: Layout) -> bool:
 
 def _rl_does_not_divide(design: Design, _: Layout) -> bool:
     """Whether the roles of reinforcement learning have more nodes than the cluster, or its samples are not a multiple
-    of the minibatches that the spec states.
+    of its minibatches.
     """
     rl = design.workload.rl if design.workload is not None else None
-    if rl is None or design.cluster is None or design.spec.workload is None or design.spec.workload.rl is None:
+    if rl is None or design.cluster is None:
         return False
-    stated = design.spec.workload.rl.minibatches
-    return rl.nodes > design.cluster.nodes >= rl.trainer_nodes or stated not in {None, rl.minibatches}
+    return rl.nodes > design.cluster.nodes >= rl.trainer_nodes or rl.samples % rl.minibatches != 0
 
 
 _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {

@@ -70,7 +70,7 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
         outputs=outputs,
         turns=rl.turns or 1,
         environment_time=rl.environment_time.value if rl.environment_time else 0.0,
-        minibatches=_dividing_minibatches(rl.prompts_per_step * samples_of_prompt, minibatches),
+        minibatches=minibatches,
         epochs=rl.epochs or 1,
         max_staleness=stated_number("max_staleness", 0, "rollout waits for new weights: on policy"),
         placement=placement,
@@ -211,12 +211,12 @@ def trainer_section(
     section: WorkloadSpec, rl: Rl, layout: LayoutSpec, cluster: Cluster, log: ResolutionLog
 ) -> WorkloadSpec:
     """The trainer's workload: packed sequences, as many as a minibatch fills."""
-    samples, written = rl.samples // rl.minibatches, (section.rl or RlSpec()).minibatches
+    samples = rl.samples // dividing_minibatches(rl)
     degrees = (layout.tp or 1) * (layout.cp or 1) * (layout.pp or 1)
     replicas = max(1, rl.trainer_nodes * cluster.ranks_per_node // degrees)
-    if written is not None and written != rl.minibatches:
-        message = f"{rl.samples:,} samples are not a multiple of {written:,} minibatches"
-        remedy = f"write {_divisors_text(rl.samples, written, replicas)}"
+    if rl.samples % rl.minibatches:
+        message = f"{rl.samples:,} samples are not a multiple of {rl.minibatches:,} minibatches"
+        remedy = f"write {_divisors_text(rl.samples, rl.minibatches, replicas)}"
         log.problems.append(Problem("keys-disagree", (*RL_PATH, "minibatches"), message, remedy))
     elif section.global_batch is not None and section.global_batch != samples:
         message = (
@@ -234,13 +234,9 @@ def trainer_section(
     return replace(section, kind="train", sequence_length=length, global_batch=max(1, samples // together))
 
 
-def _dividing_minibatches(samples: int, minibatches: int) -> int:
-    """The most minibatches, up to a number, that divide the samples of a step.
-
-    >>> _dividing_minibatches(2048, 5), _dividing_minibatches(2048, 4), _dividing_minibatches(480, 7)
-    (4, 4, 6)
-    """
-    return next(each for each in range(min(minibatches, samples), 0, -1) if samples % each == 0)
+def dividing_minibatches(rl: Rl) -> int:
+    """The minibatches of a step, or the most below them that divide its samples: 6 of 480 samples in 7 minibatches."""
+    return next(each for each in range(min(rl.minibatches, rl.samples), 0, -1) if rl.samples % each == 0)
 
 
 def _divisors_text(samples: int, minibatches: int, replicas: int) -> str:
@@ -269,7 +265,7 @@ def samples_per_sequence(samples: int, tokens: float, length: int, batch: int = 
 
 def trainer_workload(workload: Workload, rl: Rl) -> Workload:
     """The resolved workload of the trainer, with the filled share of a sequence and the samples packed into it."""
-    samples = max(1, rl.samples // rl.minibatches)
+    samples = rl.samples // dividing_minibatches(rl)
     together = samples / workload.global_batch
     fill = min(1.0, together * rl.sample_tokens / workload.sequence_length)
     document = rl.sample_tokens + spread_tokens(rl)

@@ -77,8 +77,9 @@ def check(
 ) -> Iterator[Problem]:
     if not legality.breaks(RULE.name) or not legality.whole_world:
         return
-    if training.rl is not None and training.rl.samples // training.rl.minibatches % layout.dp == 0:
-        return  # ranks pack the samples of a minibatch each on its own
+    rl = training.rl
+    if rl is not None and (rl.samples % rl.minibatches or rl.samples // rl.minibatches % layout.dp == 0):
+        return  # `keys-disagree` reports the one; in the other, ranks pack the samples of a minibatch each on its own
     if training.rl is not None:
         yield _sample_batch_problem(training.rl, layout)
         return
