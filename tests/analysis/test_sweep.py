@@ -161,8 +161,12 @@ def test_a_load_that_is_served_too_slowly_has_its_figures_in_a_sweep(
         assert row["serving"]["queue_grows"] and not row["serving"]["meets_targets"]  # type: ignore[index]
     run(["sweep", str(folder / "fixed.yaml"), "--jobs", "1"])
     head, *lines = capsys.readouterr().out.splitlines()
-    assert "targets" in head and [line.split()[1] for line in lines[-2:]] == ["unbounded"] * 2
-    assert [("met" in line.split(), "missed" in line.split()) for line in lines] == [
+    assert "targets" in head and [line.split()[1] for line in lines[1:3]] == ["unbounded"] * 2
+    assert "layout" not in head and lines[3:5] == [
+        "",
+        "At every point: accelerators 8, memory 77 GB, layout tp 1, dp 8.",
+    ]
+    assert [("met" in line.split(), "missed" in line.split()) for line in lines[:3]] == [
         (True, False), (False, True), (False, True)
     ]  # fmt: skip
 
