@@ -41,7 +41,7 @@ from clusterspec.results.search import Section
 from clusterspec.source import Written
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study, variation
-from clusterspec.units import display, metric_text, plural
+from clusterspec.units import display, metric_text, percent, plural
 
 MOST_TRIED = 8
 """Layouts of one value that the rules are asked about, the fastest first."""
@@ -85,7 +85,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         roles={value: nodes_by_role(one.design) for value, one in trials.studies.items()},
         rollout_tp=_searched_degree(trials, found.value),
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
-        why="" if found.value is not None else missed,
+        why=missed if found.value is None else _unmoved_text(found, study) if trials.is_of_one_layout else "",
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
         misfits={probe.value: probe.misfit for probe in found.probes if probe.misfit},
         unsure=found.condition == replace(condition, surely=False),
@@ -155,6 +155,11 @@ class _Trials:
         self.studies: dict[float, Study] = {}
         self.divisions = _divisions(studied, best_layout=best_layout) if lever.spread is not None else None
         self._known: dict[float, Trial] = {}
+
+    @property
+    def is_of_one_layout(self) -> bool:
+        """Whether all values are tried with the layout and the division of nodes of the spec."""
+        return self.divisions is None and not self.best_layout
 
     def trial(self, value: float) -> Trial:
         """The plan at a value, and the rules that refuse it. If the computation fails, neither, but the failure of the
@@ -261,6 +266,8 @@ OF_CHECKPOINTS = ("stall", "goodput", "restore", "loading")
 """The metrics that the storage system moves."""
 ALIKE = 1e-9
 """Relative difference up to which a metric is the same at all values of a lever."""
+NEGLIGIBLE = 5e-4
+"""Relative difference of a metric that is too small to buy by it."""
 READS = ("restore", "loading")
 """Those of them that it moves by reads."""
 
@@ -268,6 +275,18 @@ READS = ("restore", "loading")
 def _misfit_reason(plan: Plan, best_layout: bool) -> str:
     """The reason why a fixed layout meets no condition where it does not fit; empty if it fits."""
     return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
+
+
+def _unmoved_text(found: Solution, study: Study) -> str:
+    """That a lever does not move a metric, where every value tried meets the condition by the figure of the spec."""
+    own, lever = found.condition.value(study.plan), found.lever
+    metrics = [probe.metric for probe in found.probes if probe.value != lever.value(study.design)]
+    if not found.free or found.condition.metric in WHOLE or own is None or not metrics:
+        return ""
+    if any(each is None or abs(each - own) > NEGLIGIBLE * abs(own) for each in metrics):
+        return ""
+    reached = metric_text(own, metric_unit(found.condition.metric) or "1")
+    return f"no value of `{lever.name}` changes the {reached} of the spec by {percent(NEGLIGIBLE)} or more"
 
 
 def _refused_text(probe: Probe, metric: float, lever: Lever, condition: Condition) -> str:

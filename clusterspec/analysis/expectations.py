@@ -128,8 +128,12 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
     condition = parse(text, unchanged.plan.whole_step.seconds if unchanged.has_figures else None)
     value = condition.value(study.plan)
     if value is None:
-        is_unstated = condition.metric == TARGETS and study.plan.serving is not None
-        return "the spec states no targets" if is_unstated else "the estimate has no such figure"
+        if condition.metric != TARGETS:
+            return "the estimate has no such figure"
+        is_served = study.plan.serving is not None
+        return (
+            "the spec states no targets" if is_served else "they are latencies of a serving plan, and the spec has none"
+        )
     return "" if condition.holds(study.plan) else _missed_limit(condition, value, study.plan, unchanged.plan)
 
 
@@ -143,7 +147,7 @@ def _missed_limit(condition: Condition, value: float, plan: Plan, unchanged: Pla
         return f"it is {percent(value)}: a step takes {times[0]}, and {times[1]} in the unchanged spec"
     if condition.fit(plan) is False and plan.memory_bytes is not None:
         return f"it {_fit_text(plan)}: {display(plan.memory_bytes, 'B')} of {plan.capacity_text}"
-    return "the plan misses targets of its spec" if condition.metric == TARGETS else "it does not"
+    return "the plan misses targets of its spec" if condition.metric == TARGETS else f"it {_fit_text(plan)}"
 
 
 def _fit_text(plan: Plan) -> str:

@@ -100,9 +100,11 @@ def _nodes_of_models(rl: Rl, *, here: bool = False) -> int:
 def rollout_nodes_in_proportion(design: Design, nodes: int) -> int:
     """The rollout nodes among ``nodes``, in the design's proportion; 0 if rollout has no separate nodes."""
     rl = _rl_of(design)
+    if not rl.rollout_nodes:
+        return 0
     left = nodes - _nodes_of_models(rl)
     share = rl.rollout_nodes / (rl.trainer_nodes + rl.rollout_nodes)
-    return min(max(1, round(left * share)), max(1, left - 1)) if rl.rollout_nodes else 0
+    return min(max(1, round(left * share)), max(1, left - 1))
 
 
 def keys_of_nodes(design: Design, nodes: int, rollout: int) -> Changes:

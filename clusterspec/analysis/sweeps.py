@@ -34,6 +34,9 @@ MOST_POINTS = 100_000
 IDENTITY = (("cluster", "platform"), ("cluster", "accelerator"))
 """Keys that identify the machine, and so determine which node prices apply."""
 
+AT_LOAD = frozenset({"requests-queue", "target-missed-at-load"})
+"""Rules that find a load which the engines serve too slowly. Such a plan runs: its figures are those of the load."""
+
 
 class SweepFault(ValueError):
     """Raised for an invalid sweep file, with a one-line message."""
@@ -190,10 +193,12 @@ def _figures_of_point(studied: Studied, varied: Study, axes: Axes, row: SweepRow
     if axes.best_layout:
         return _row_of_best_layout(studied, varied, row, changes)
     refused = studied.refusing_rules(varied)
-    if refused:
-        held = (varied.plan.memory_bytes, varied.plan.fits) if varied.has_figures else (None, None)
-        return row.refused_row(*held, refused, _refusal_reason(varied, refused, changes))
-    return row.of(_row_as_written(varied, studied))
+    runs = varied.has_figures and varied.plan.fits is not False and AT_LOAD.issuperset(refused)
+    if refused and not runs:
+        exceeds = varied.has_figures and varied.plan.fits is False
+        held = varied.plan.memory_bytes if exceeds else None
+        return row.refused_row(held, False if exceeds else None, refused, _refusal_reason(varied, refused, changes))
+    return replace(row.of(_row_as_written(varied, studied)), errors=tuple(sorted(errors_of(varied))))
 
 
 def _changes_of_point(base: Study, axes: Mapping[str, object]) -> Changes:

@@ -122,7 +122,7 @@ def _resolved_rl(
         trainer = trainer_section(section, rl, spec.layout or LayoutSpec(), cluster, log)
         workload = resolve_workload(trainer, cluster.accelerator, stack, lookup)
         workload = trainer_workload(workload, rl) if workload else None
-    if software is not None and workload is not None and rl is not None:
+    if software is not None and workload is not None and rl is not None and rl.has_nodes:
         own = replace(spec.layout or LayoutSpec(), nodes=rl.trainer_nodes)
         layout = resolve_layout(own, cluster, workload, software, log)
     return Design(spec, cluster, workload, layout, tuple(log.assumptions), lookup.catalog, log.traces), log.problems

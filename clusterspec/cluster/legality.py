@@ -376,6 +376,16 @@ def _experts_wider_than_engine(design: Design, layout: Layout) -> bool:
     return layout.ep * layout.expert_tp > layout.tp * layout.attention_dp
 
 
+def _rl_does_not_divide(design: Design, _: Layout) -> bool:
+    """Whether the roles of reinforcement learning have more nodes than the cluster, or its samples are not a multiple
+    of its minibatches.
+    """
+    rl = design.workload.rl if design.workload is not None else None
+    if rl is None or design.cluster is None:
+        return False
+    return rl.nodes > design.cluster.nodes >= rl.trainer_nodes or rl.samples % rl.minibatches != 0
+
+
 _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
     "world-size-mismatch": _ranks_differ_from_nodes,
     "shard-group-not-dividing-dp": _shard_group_refused,
@@ -384,5 +394,6 @@ _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
     "tied-embeddings-with-pipeline": _pipeline_of_tied_model_refused,
     "ep-without-experts": _lacks_experts,
     "experts-wider-than-replica": _experts_wider_than_engine,
+    "keys-disagree": _rl_does_not_divide,
 }
 """Functions that return True where the rule of that name finds an error in a whole design."""

@@ -18,6 +18,7 @@ from clusterspec.records import replace
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, LengthsSpec, RlSpec, RoleSpec, RolloutSpec, WeightSyncSpec, WorkloadSpec
 from clusterspec.units import plural
+from clusterspec.units.display import joined_words
 
 KEY = "workload.rl"
 RL_PATH: Path = ("workload", "rl")
@@ -56,18 +57,20 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
         return found
 
     pool = rl.rollout.pool if rl.rollout else None
+    samples_of_prompt = stated_number("samples_per_prompt", 1, "one sample of each prompt")
+    minibatches = stated_number("minibatches", 1, "one optimizer step on each batch: on policy")
     algorithm = log.written_or_assumed(rl.algorithm, f"{KEY}.algorithm", "grpo", "usual for verifiable rewards")
     placement = _resolved_placement(rl, log)
     trainer, rollout = _trainer_and_rollout_nodes(rl, layout or LayoutSpec(), placement, cluster, log)
     return Rl(
         algorithm=algorithm,
         prompts=rl.prompts_per_step,
-        samples_per_prompt=stated_number("samples_per_prompt", 1, "one sample of each prompt"),
+        samples_per_prompt=samples_of_prompt,
         inputs=inputs,
         outputs=outputs,
         turns=rl.turns or 1,
         environment_time=rl.environment_time.value if rl.environment_time else 0.0,
-        minibatches=stated_number("minibatches", 1, "one optimizer step on each batch: on policy"),
+        minibatches=minibatches,
         epochs=rl.epochs or 1,
         max_staleness=stated_number("max_staleness", 0, "rollout waits for new weights: on policy"),
         placement=placement,
@@ -116,29 +119,55 @@ def _trainer_and_rollout_nodes(
 ) -> tuple[int, int]:
     """Number of nodes of the trainer, and of separate rollout nodes."""
     rollout, key = rl.rollout or RolloutSpec(), f"{KEY}.rollout.nodes"
-    roles = [role for role in (rl.reference, rl.critic, rl.reward) if role is not None and role.pool is None]
-    free = max(1, cluster.nodes - sum(role.nodes or 0 for role in roles))
+    free = cluster.nodes - sum(nodes for _, nodes in _role_nodes(rl))
     of_domains = placement == "colocated" and nodes_per_domain(layout, cluster) is not None
     stated = job_nodes(layout, cluster) if of_domains else layout.nodes
-    if rollout.pool is not None:
-        trainer = stated or log.assume("layout.nodes", free, "all nodes of the pool")
-        away = (log.spec.pools or {}).get(rollout.pool)
-        there = (away.nodes if away is not None else None) or 1
-        return trainer, rollout.nodes or log.assume(key, there, "all nodes of the pool of rollout")
-    if placement == "colocated":
-        return stated or free, 0
-    if rollout.nodes is None:
+    own = 0
+    split = rollout.pool is None and placement != "colocated"
+    if split:
         left = free - stated if stated is not None else free // 2
         why = "the nodes that the trainer leaves" if stated is not None else "half of the nodes"
-        own = log.assume(key, max(1, left), why)
-    else:
-        own = rollout.nodes
-    trainer = stated or log.assume("layout.nodes", max(1, free - own), "the nodes that rollout leaves")
-    if trainer + own > free:
-        message = f"the trainer has {plural(trainer, 'node')} and rollout {own:,}, of {free:,} for both"
-        path = (*RL_PATH, "rollout", "nodes") if rollout.nodes is not None else ("layout", "nodes")
-        log.problems.append(Problem("keys-disagree", path, message, "let the nodes of all roles fit the cluster"))
-    return trainer, own
+        own = rollout.nodes or _left_nodes(key, left, why, log)
+    why = "all nodes of the pool" if rollout.pool is not None else "the nodes that rollout leaves"
+    trainer = stated or (
+        _left_nodes("layout.nodes", free - own, why, log) if split or rollout.pool is not None else max(0, free)
+    )
+    lacking = [*["the trainer"] * (not trainer), *["rollout"] * (split and not own)]
+    if (trainer + own > free or lacking) and (stated or 0) <= cluster.nodes:
+        log.problems.append(_missing_nodes_problem(rl, layout, cluster.nodes, lacking))
+    if rollout.pool is None:
+        return trainer, own
+    away = (log.spec.pools or {}).get(rollout.pool)
+    there = (away.nodes if away is not None else None) or 1
+    return trainer, rollout.nodes or log.assume(key, there, "all nodes of the pool of rollout")
+
+
+def _left_nodes(key: str, left: int, why: str, log: ResolutionLog) -> int:
+    """The nodes that a role is assumed to have; 0 where the others leave none."""
+    found: int = log.assume(key, left, why) if left > 0 else 0
+    return found
+
+
+def _role_nodes(rl: RlSpec) -> list[tuple[str, int]]:
+    """The roles on nodes of their own in the cluster of the trainer, each with its nodes."""
+    roles = ((name, getattr(rl, name)) for name in ("reference", "critic", "reward"))
+    return [(name, role.nodes) for name, role in roles if role is not None and role.pool is None and role.nodes]
+
+
+def _missing_nodes_problem(rl: RlSpec, layout: LayoutSpec, nodes: int, lacking: list[str]) -> Problem:
+    """The problem of roles that have more nodes than the cluster, or leave none for those that are ``lacking``."""
+    stated = rl.rollout.nodes if rl.rollout is not None and rl.rollout.pool is None else None
+    named = [*([("the trainer", layout.nodes)] if layout.nodes else []), *([("rollout", stated)] if stated else [])]
+    named += _role_nodes(rl)
+    remedy = "let the nodes of all roles fit the cluster"
+    if not named:
+        message = f"the trainer and rollout need a node each, and the cluster has {plural(nodes, 'node')}"
+        return Problem("keys-disagree", (*RL_PATH, "placement"), message, remedy)
+    have = joined_words([f"{name} {'has ' if not at else ''}{count:,}" for at, (name, count) in enumerate(named)])
+    rest = f", which leaves none for {joined_words(lacking)}" if lacking else ""
+    of_roles: Path = (*RL_PATH, named[-1][0], "nodes")
+    path = (*RL_PATH, "rollout", "nodes") if stated else ("layout", "nodes") if layout.nodes else of_roles
+    return Problem("keys-disagree", path, f"{have} of the {plural(nodes, 'node')}{rest}", remedy)
 
 
 def _roles(rl: RlSpec, algorithm: str) -> list[Role]:
@@ -182,13 +211,14 @@ def trainer_section(
     section: WorkloadSpec, rl: Rl, layout: LayoutSpec, cluster: Cluster, log: ResolutionLog
 ) -> WorkloadSpec:
     """The trainer's workload: packed sequences, as many as a minibatch fills."""
-    samples = rl.samples // rl.minibatches
+    samples = rl.samples // dividing_minibatches(rl)
+    degrees = (layout.tp or 1) * (layout.cp or 1) * (layout.pp or 1)
+    replicas = max(1, rl.trainer_nodes * cluster.ranks_per_node // degrees)
     if rl.samples % rl.minibatches:
         message = f"{rl.samples:,} samples are not a multiple of {rl.minibatches:,} minibatches"
-        log.problems.append(
-            Problem("keys-disagree", (*RL_PATH, "minibatches"), message, "choose a divisor of the samples of a step")
-        )
-    if section.global_batch is not None and section.global_batch != samples:
+        remedy = f"write {_divisors_text(rl.samples, rl.minibatches, replicas)}"
+        log.problems.append(Problem("keys-disagree", (*RL_PATH, "minibatches"), message, remedy))
+    elif section.global_batch is not None and section.global_batch != samples:
         message = (
             f"a minibatch has {rl.samples:,} / {rl.minibatches:,} = {samples:,} samples, and `global_batch` is "
             f"{section.global_batch:,}"
@@ -200,10 +230,23 @@ def trainer_section(
     padded = -(-rl.longest_sample // divisor) * divisor
     why = "samples are packed up to the longest" + (f", padded to a multiple of {divisor}" if divisor > 1 else "")
     length = log.written_or_assumed(section.sequence_length, "workload.sequence_length", padded, why)
-    degrees = (layout.tp or 1) * (layout.cp or 1) * (layout.pp or 1)
-    replicas = max(1, rl.trainer_nodes * cluster.ranks_per_node // degrees)
     together = samples_per_sequence(max(1, samples), rl.sample_tokens, length, replicas * (layout.micro_batch or 1))
     return replace(section, kind="train", sequence_length=length, global_batch=max(1, samples // together))
+
+
+def dividing_minibatches(rl: Rl) -> int:
+    """The minibatches of a step, or the most below them that divide its samples: 6 of 480 samples in 7 minibatches."""
+    return next(each for each in range(min(rl.minibatches, rl.samples), 0, -1) if rl.samples % each == 0)
+
+
+def _divisors_text(samples: int, minibatches: int, replicas: int) -> str:
+    """The minibatches next to a number, on either side, that divide the samples; evenly over the replicas where they
+    can.
+    """
+    found = [each for each in range(1, min(samples, 2 * minibatches) + 1) if samples % each == 0]
+    found = [each for each in found if samples // each % replicas == 0] or found
+    near = [*[each for each in found if each < minibatches][-1:], *[each for each in found if each > minibatches][:1]]
+    return " or ".join([f"`minibatches: {near[0]}`", *map(str, near[1:])])
 
 
 def samples_per_sequence(samples: int, tokens: float, length: int, batch: int = 1) -> int:
@@ -222,7 +265,7 @@ def samples_per_sequence(samples: int, tokens: float, length: int, batch: int = 
 
 def trainer_workload(workload: Workload, rl: Rl) -> Workload:
     """The resolved workload of the trainer, with the filled share of a sequence and the samples packed into it."""
-    samples = max(1, rl.samples // rl.minibatches)
+    samples = rl.samples // dividing_minibatches(rl)
     together = samples / workload.global_batch
     fill = min(1.0, together * rl.sample_tokens / workload.sequence_length)
     document = rl.sample_tokens + spread_tokens(rl)

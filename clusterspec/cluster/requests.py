@@ -371,6 +371,12 @@ class Rl:
         return tuple(role for role in self.roles if role.nodes is not None)
 
     @property
+    def has_nodes(self) -> bool:
+        """Whether the trainer, and rollout apart from it, have a node each; without one, the design has no figures."""
+        apart = self.placement != "colocated" and self.rollout_pool is None
+        return self.trainer_nodes > 0 and (self.rollout_nodes > 0 or not apart)
+
+    @property
     def nodes(self) -> int:
         """Nodes of the trainer's cluster for all roles."""
         rollout = self.rollout_nodes if self.rollout_pool is None else 0

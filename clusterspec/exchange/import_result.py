@@ -167,7 +167,7 @@ def shown_value(value: Value) -> str:
 
 def to_json(reading: ImportResult) -> dict[str, Any]:
     """An import result as JSON: the spec, and each part with its file and line."""
-    from clusterspec.exchange.merge import spec_tree
+    from clusterspec.exchange.merge import missing_machine, spec_tree
 
     def place(at: FileLine) -> dict[str, Any]:
         return {"file": at.file, "line": at.line or None}
@@ -180,6 +180,7 @@ def to_json(reading: ImportResult) -> dict[str, Any]:
         ],
         "counts": {each.name: each.value for each in reading.counts},
         "unknown": [{"what": each.what, "why": each.why, **place(each.at)} for each in reading.unknown],
+        "missing": [found] if (found := missing_machine(reading)) else [],
     }
 
 

@@ -14,6 +14,8 @@ from clusterspec.source import Path, Position, Source, dotted_path
 
 ORDER = ("cluster", "workload", "layout", "measured", "acceptance", "operations", "procurement", "document")
 """The top-level keys of a spec, in the order in which a new one is written."""
+_OF_RUNS = frozenset({"workload", "layout"})
+"""The top-level keys that describe one run."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,17 @@ class Merged:
     """Values that are not written because the spec states a different value, each with a text that names the spec's
     value and its line.
     """
+
+    @property
+    def other_run(self) -> tuple[tuple[ImportedValue, str], ...]:
+        """The kept values of a model, a batch or a layout, each key of the spec once."""
+        found = {held: (each, held) for each, held in reversed(self.kept) if each.path[0] in _OF_RUNS}
+        return tuple(reversed(found.values()))
+
+    @property
+    def joins_two_runs(self) -> bool:
+        """Whether values of one run would stand beside those of another: some are kept, and others written."""
+        return bool(self.other_run) and any(each.path[0] in {*_OF_RUNS, "measured"} for each in self.written)
 
 
 def spec_tree(reading: ImportResult) -> dict[str, Any]:
@@ -63,7 +76,29 @@ def new_spec(reading: ImportResult, name: str = "imported") -> str:
 def _heading_lines(reading: ImportResult) -> list[str]:
     counts = [f"{each.name}: {each.value}  ({each.at})" for each in reading.counts]
     unknown = [f"unknown: {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
-    return [f"imported: {reading.kind}", *counts, *unknown]
+    return [f"imported: {reading.kind}", *counts, *unknown, *_missing_machine_lines(reading)]
+
+
+def missing_machine(reading: ImportResult) -> str:
+    """What a spec of an import lacks of its machine, and how to state it: a layout names no accelerators. Empty for
+    imports without a layout, and where the machine is named.
+    """
+    paths = {each.path[:2] for each in reading.given}
+    if not any(path[0] == "layout" for path in paths) or paths & {("cluster", "platform"), ("cluster", "accelerator")}:
+        return ""
+    known = {dotted_path(each.path): each.value for each in reading.given}
+    each_node = next((each.value for each in reading.counts if each.name == "ranks_per_node"), None)
+    nodes = known.get("cluster.nodes", known.get("layout.nodes"))
+    beside = f", nodes: {nodes}" if isinstance(nodes, int) and "cluster.nodes" not in known else ""
+    of_node = f" of {each_node} accelerators" if isinstance(each_node, int) else ""
+    written = f"`cluster: {{platform: …{beside}}}`; `clusterspec catalog list platform`"
+    or_else = "or `accelerator` with `accelerators_per_node`"
+    return f"cluster.platform: state a platform with nodes{of_node} ({written}), {or_else}"
+
+
+def _missing_machine_lines(reading: ImportResult) -> list[str]:
+    found = missing_machine(reading)
+    return [f"missing: {found}"] if found else []
 
 
 def merge(text: str, reading: ImportResult, name: str) -> Merged:

@@ -82,11 +82,14 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
 
 
 def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
-    """A target, and why it is missed where the latency of full engines is below it."""
+    """A target, that it is missed, and why where the latency of full engines is below it."""
     from clusterspec.cost.serving.targets import target_result
 
-    in_queue = target_result(times, load, target).missed_in_queue
-    return display(target.seconds, "s") + (" missed, as the queue grows without end" if in_queue else "")
+    result = target_result(times, load, target)
+    missed = " missed" if result.missed else ""
+    return (
+        f"{display(target.seconds, 's')}{missed}{', as the queue grows without end' if result.missed_in_queue else ''}"
+    )
 
 
 OF_FULL_ENGINES = "of full engines, as the queue grows without end"

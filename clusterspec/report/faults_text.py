@@ -94,14 +94,14 @@ def broken_sentences(report: FaultsReport) -> Iterator[str]:
     """For each target of the spec that single failures break, the parts."""
     for key in dict.fromkeys(key for row in report.rows for key in row.breaks):
         parts = ", ".join(row.part for row in report.rows if key in row.breaks)
-        yield f"The whole machine meets `{key}`; without one of these it does not: {parts}."
+        yield f"The plan meets `{key}` while nothing has failed, and misses it without one of these: {parts}."
 
 
 def result_sentences(report: FaultsReport) -> Iterator[str]:
     """Targets that a failure breaks, step, goodput and cost of a year, spares, and notes."""
     yield from broken_sentences(report)
     if report.step_time is not None:
-        yield f"The step takes {display(report.step_time, 's', 4)} on the whole machine."
+        yield f"The step takes {display(report.step_time, 's', 4)} while nothing has failed."
     if report.goodput is not None:
         yield _goodput_sentence(report.goodput)
     if report.slowed and report.slowed >= LEAST_SLOWED:

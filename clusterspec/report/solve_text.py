@@ -208,7 +208,8 @@ def _unbounded_sentence(report: SolveReport, value: float) -> str:
     """The sentence where every value tried meets the condition."""
     end = "largest" if _is_upward(report) else "smallest"
     limit = f"{_condition_phrase(report)} at every value tried; {_counted_value(report, value)} is the {end}"
-    reservations = f"{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
+    unmoved = f" {report.why[0].upper()}{report.why[1:]}." if report.why else ""
+    reservations = f"{unmoved}{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
     return f"{limit}{_present_text(report)}.{_roles_sentence(report)}{reservations}"
 
 

@@ -227,26 +227,40 @@ Column = tuple[str, Callable[[SweepRow], str]]
 
 
 def sweep_as_text(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
-    """One line per point: axes, results, and the layout in short."""
+    """One line per point: axes, results, and the layout in short; below, what is the same at several points."""
     names = list(rows[0].axes) if rows else []
     columns: list[Column] = [(name.rpartition(".")[2], _axis_cell(name)) for name in names]
     columns += _serving_columns() if any(row.serving for row in rows) else _training_columns()
     columns += [("memory", lambda row: _amount_text(row.memory, "B")), ("fits", lambda row: FITS[row.fits])]
+    if any((row.serving or {}).get(MEETS) is False for row in rows):
+        columns.append(("targets", _target_cell))
     if any(row.cost is not None for row in rows):
         head = "per M tokens" if any(row.serving for row in rows) else "cost"
         columns.append((head, _cost_text))
-    columns.append(("layout", lambda row: row.why or layout_text(row.layout or {}, (row.serving or {}).get(POOLS))))
+    columns.append((LAYOUT, lambda row: row.why or layout_text(row.layout or {}, (row.serving or {}).get(POOLS))))
+    alike = {head: text for head, cell in columns if head in SHARED and (text := _shared_text(cell, rows))}
+    columns = [column for column in columns if column[0] not in alike]
     lines = [tuple(shown(row) for _, shown in columns) for row in rows]
-    return grid.text_table(
-        [head for head, _ in columns],
-        lines,
-        right=range(len(names), len(columns) - 1),
-        wrap=(len(columns) - 1,),
-        ink=ink,
-    )
+    last = [number for number, (head, _) in enumerate(columns) if head == LAYOUT]
+    right = range(len(names), len(columns) - len(last))
+    table = grid.text_table([head for head, _ in columns], lines, right=right, wrap=last, ink=ink)
+    said = ", ".join(f"{head} {text}" for head, text in alike.items())
+    return table + (f"\n{paragraph(f'At every point: {said}.', ink)}" if said else "")
+
+
+def _shared_text(cell: Callable[[SweepRow], str], rows: Sequence[SweepRow]) -> str:
+    """The text that all of several points have in a column; empty where they differ, or one of them has an error."""
+    texts = {cell(row) for row in rows}
+    return texts.pop() if len(rows) > 1 and len(texts) == 1 and not any(row.why for row in rows) else ""
+
+
+LAYOUT = "layout"
+SHARED = ("accelerators", "memory", LAYOUT)
+"""Columns that stand below the table, in a sentence, where all points are alike."""
 
 
 POOLS = "disaggregated"
+MEETS = "meets_targets"
 FITS = {True: "yes", False: "no", None: ""}
 
 
@@ -273,6 +287,11 @@ def _serving_columns() -> list[Column]:
 
 def _row_figure(row: SweepRow, name: str) -> float | None:
     return row.serving[name] if row.serving else None
+
+
+def _target_cell(row: SweepRow) -> str:
+    """Whether the plan of a point meets the targets of its spec; empty without a plan."""
+    return ("met" if row.serving[MEETS] else "missed") if row.serving else ""
 
 
 def _amount_text(value: float | None, unit: str) -> str:

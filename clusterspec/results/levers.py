@@ -43,6 +43,7 @@ class SolveReport(Result):
     whether the condition holds. JSON has null for both.
     """
     why: str = ""
+    """Why no value is found; with ``free``, that no value moves the metric of the spec."""
     disaggregated: Json | None = None
     """The separate engines of a serving plan that was searched for; they belong to `workload.serving`."""
     searched: bool = False

@@ -70,7 +70,7 @@ def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
     if workload is None or design.cluster is None or design.catalog is None:
         return []
     if workload.rl is not None:
-        return _rollout_problems(design, facts)
+        return _rollout_problems(design, facts) if workload.rl.has_nodes else []
     return [*_prefill_problems(design, facts)]
 
 

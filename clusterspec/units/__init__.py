@@ -30,6 +30,7 @@ from clusterspec.units.display import (
     rounded_up,
     size_text,
     term_text,
+    with_noun,
     years_text,
 )
 from clusterspec.units.symbols import (
@@ -67,6 +68,7 @@ __all__ = [
     "rounded_up",
     "size_text",
     "term_text",
+    "with_noun",
     "years_text",
 ]
 

@@ -35,7 +35,7 @@ def test_expectations_that_hold_pass(call: Call) -> None:
 def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) -> None:
     wide = {"layout.tp": 16, "workload.model": "nowhere"}
     written(
-        {"name": "slow", "spec": "base.yaml", "expect": ["step_time<=1ms", "fits", "ttft<=1s"]},
+        {"name": "slow", "spec": "base.yaml", "expect": ["step_time<=1ms", "fits", "ttft<=1s", "targets"]},
         {
             "name": "wide",
             "spec": "base.yaml",
@@ -49,6 +49,7 @@ def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) ->
     assert done.status == 1
     assert f"step_time<=1ms: it is {seconds:.4g} s" in done.out
     assert "ttft<=1s: the estimate has no such figure" in done.out
+    assert "targets: they are latencies of a serving plan, and the spec has none" in " ".join(done.out.split())
     assert "no error: line" in " ".join(done.out.split())
     assert "mfu>=0.1: there is no estimate, because of errors: line" in " ".join(done.out.split())
     assert done.out.endswith("1 test passed, 2 failed\n")

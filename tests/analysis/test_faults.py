@@ -904,7 +904,7 @@ def test_a_failure_breaks_the_targets_that_hold_with_the_part_alone() -> None:
     for limit, parts in ((sum(tpot) / 2, {"accelerator", "node", "software"}), (tpot[1] * 1.01, set[str]())):
         served = text.replace("concurrency: 512", f"concurrency: 512, targets: {{tpot: {limit:.9f} s}}")
         assert {row.part for row in found(study_of(served)).rows if row.breaks} == parts
-    assert "The whole machine meets `operations.targets" in " ".join(faults_as_text(broken).split())
+    assert "The plan meets `operations.targets" in " ".join(faults_as_text(broken).split())
 
 
 def test_a_failure_stops_the_engines_on_the_part_and_no_others() -> None:

@@ -13,6 +13,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.targets import missed_targets
+from clusterspec.report.solve_text import solve_as_text
 from clusterspec.rules.knowledge.ranges import RANGES
 from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, study_of
@@ -456,6 +457,34 @@ def test_a_key_that_cannot_move_a_measure_names_the_one_that_sets_it(
 ) -> None:
     found = solve(study_of(store_and_checkpoints(store, saving)), f"storage.{key}", condition)
     assert found.value is None and why in found.why, found.why
+
+
+POD = """cluster: {accelerator: tpu-v5p, nodes: 16, accelerators_per_node: 4, networks: {storage: {bandwidth: 40 GB/s}}}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 256}
+layout: {framework: maxtext, sharding: fsdp}
+"""
+STILL = "no value of `nic_bandwidth` changes the "
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "condition", "unmoved"),
+    [
+        (POD, "nic_bandwidth", "mfu>=0.01", True),  # all collectives run on the torus
+        (
+            POD.replace("tpu-v5p", "h100-sxm-80gb").replace("maxtext", "megatron-core"),
+            "nic_bandwidth",
+            "mfu>=0.01",
+            False,
+        ),
+    ],
+)
+def test_a_key_that_meets_a_condition_at_every_value_says_whether_it_moves_the_measure(
+    text: str, key: str, condition: str, unmoved: bool
+) -> None:
+    found = solve(study_of(text), key, condition)
+    assert found.value is not None and found.free
+    assert found.why.startswith(STILL) is unmoved and bool(found.why) is unmoved
+    assert ("No value of `nic_bandwidth` changes" in " ".join(solve_as_text(found).split())) is unmoved
 
 
 def test_a_checkpoint_that_no_key_states_moves_with_the_bandwidth() -> None:

@@ -116,6 +116,61 @@ def test_a_point_whose_machine_has_an_error_has_no_best_layout(
     assert row["errors"] == ["rack-over-power-limit"] and row["step_time"] is None
 
 
+ROWS = [  # the axis, and for each value the rule in its row, whether the plan fits, and whether it has times
+    # a batch of 33 divides by no dp; dp of 16 divides 32
+    ("workload.global_batch: [32, 33]", [(None, True, True), ("global-batch-indivisible", None, False)]),
+    # 14 bytes of 70e9 parameters and gradients, 980 GB, over 16 accelerators of 80 GB are 61 GB before activations
+    ("workload.model: [llama-3.1-8b, llama-3.1-405b]", [(None, True, True), ("states-exceed-memory", False, False)]),
+]
+
+
+@pytest.mark.parametrize(("axis", "expected"), ROWS)
+def test_a_row_with_an_error_does_not_say_that_its_plan_fits(
+    axis: str, expected: list[tuple[str | None, bool | None, bool]], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "fixed.yaml").write_text(f"base: spec.yaml\naxes:\n  {axis}\nlayout: fixed\n")
+    for row, (rule, fits, timed) in zip(rows(folder, capsys, "--jobs", "1"), expected, strict=True):
+        named = row["errors"]
+        assert isinstance(named, list) and (rule in named if rule else not named), row
+        assert (row["fits"], row["step_time"] is not None) == (fits, timed), row
+        assert (row["memory"] is not None) is (fits is not None), row
+
+
+SERVED = """clusterspec: 1
+name: served
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-8b
+  serving: {input_tokens: 1000, output_tokens: 200, request_rate: 1, targets: {tpot: 15 ms}}
+layout: {framework: vllm, tp: 1, dp: 8}
+"""
+
+
+def test_a_load_that_is_served_too_slowly_has_its_figures_in_a_sweep(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The engines run at each load; above their capacity the queue grows, and both overloads are one plan."""
+    (folder / "spec.yaml").write_text(SERVED)
+    axis = "workload.serving.request_rate: [1, 1000, 2000]"
+    (folder / "fixed.yaml").write_text(f"base: spec.yaml\naxes: {{{axis}}}\nlayout: fixed\n")
+    light, heavy, heavier = rows(folder, capsys, "--jobs", "1")
+    assert light["errors"] == [] and light["serving"]["meets_targets"] is True  # type: ignore[index]
+    for row in (heavy, heavier):
+        assert "requests-queue" in row["errors"] and row["fits"] is True  # type: ignore[operator]
+        assert row["serving"]["queue_grows"] and not row["serving"]["meets_targets"]  # type: ignore[index]
+    run(["sweep", str(folder / "fixed.yaml"), "--jobs", "1"])
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert "targets" in head and [line.split()[1] for line in lines[1:3]] == ["unbounded"] * 2
+    assert "layout" not in head and lines[3:5] == [
+        "",
+        "At every point: accelerators 8, memory 77 GB, layout tp 1, dp 8.",
+    ]
+    assert [("met" in line.split(), "missed" in line.split()) for line in lines[:3]] == [
+        (True, False), (False, True), (False, True)
+    ]  # fmt: skip
+
+
 def test_a_sweep_is_a_spreadsheet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["sweep", str(folder / "fixed.yaml"), "--format", "csv", "--jobs", "1"]) == 0
     table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

@@ -90,6 +90,15 @@ def test_a_starting_spec_chooses_nothing_to_which_the_check_objects(call: Call) 
         assert found.isdisjoint(OF_LAYOUT), (platform, model, kind, found)
 
 
+@pytest.mark.parametrize("model", ["gpt-oss-120b", *(["deepseek-v3", "qwen3-235b-a22b"] if ALL_CASES else [])])
+def test_a_starting_spec_distributes_many_experts(model: str, call: Call) -> None:
+    """Slices of all 128 experts on each rank take several times the step of whole experts on a part of the ranks."""
+    Path("spec.yaml").write_text(call("init", "--platform", "dgx-h100", "--model", model).out)
+    assert "  ep: 8 " in Path("spec.yaml").read_text()
+    found = {one["rule"] for one in json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]}
+    assert "narrow-expert-slices" not in found
+
+
 @pytest.mark.parametrize(("platform", "nodes"), [("dgx-h100", 3), ("dgx-h100", 48), ("gb200-nvl72", 36)])
 def test_a_starting_spec_has_the_nodes_that_are_asked_for(platform: str, nodes: int, call: Call) -> None:
     done = call("init", "--platform", platform, "--nodes", str(nodes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,21 +13,29 @@ from clusterspec.cluster.reinforcement import spread_tokens
 from clusterspec.cluster.requests import Lengths, Rl
 from clusterspec.cost.reinforcement.rollout import rollout_design
 from clusterspec.records import replace
+from clusterspec.source import dotted_path
+from clusterspec.studies import study_text
 from tests.cluster.resolving import assumed, resolve_text
+from tests.settings import SETTINGS
 
 SAMPLES = {"prompts_per_step": 60, "samples_per_prompt": 8, "input_tokens": 500, "output_tokens": {"mean": 1500}}
+
+
+def spec_text(nodes: int, layout: Mapping[str, Any], rl: Mapping[str, Any]) -> str:
+    """A spec of the roles on the nodes of a cluster."""
+    spec = {
+        "cluster": {"platform": "dgx-h100", "nodes": nodes},
+        "workload": {"kind": "rl", "model": "qwen2.5-7b", "rl": {**SAMPLES, **rl}},
+        "layout": {"framework": "megatron-core", "tp": 2, **layout},
+    }
+    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items())
 
 
 def resolved(
     nodes: int = 8, layout: dict[str, Any] | None = None, **rl: Any
 ) -> tuple[Rl, Workload, dict[str, Any], set[str]]:
     """The roles, the trainer's workload, the assumptions, and the keys with a problem."""
-    spec = {
-        "cluster": {"platform": "dgx-h100", "nodes": nodes},
-        "workload": {"kind": "rl", "model": "qwen2.5-7b", "rl": SAMPLES | rl},
-        "layout": {"framework": "megatron-core", "tp": 2} | (layout or {}),
-    }
-    design, problems = resolve_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items()))
+    design, problems = resolve_text(spec_text(nodes, layout or {}, rl))
     work = design.workload
     assert work is not None and work.rl is not None, problems
     return work.rl, work, assumed(design), {".".join(map(str, one.path)) for one in problems}
@@ -74,7 +83,7 @@ def test_a_colocated_job_has_the_used_nodes_of_each_whole_domain() -> None:
         spec = {
             "cluster": {"platform": "gb200-nvl72", "nodes": 36},
             "workload": {"kind": "rl", "model": "qwen2.5-7b", "rl": SAMPLES},
-            "layout": {"framework": "megatron-core", "tp": 2} | layout,
+            "layout": {"framework": "megatron-core", "tp": 2, **layout},
         }
         design, _ = resolve_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items()))
         assert design.workload is not None and design.workload.rl is not None and design.layout is not None
@@ -99,10 +108,61 @@ def test_engines_have_the_weights_of_the_trainer_and_not_of_the_checkpoint() -> 
             assert (served.parameter_precision, served.expert_parameter_precision) == (wanted, wanted)
 
 
+JUDGE = {"model": "llama-3.1-8b"}
+LACKING = [  # of eight nodes: the roles, the trainer's nodes, nodes found, the key, and the message
+    ({"rollout": {"nodes": 8}}, {}, (0, 8), "workload.rl.rollout.nodes",
+     "rollout has 8 of the 8 nodes, which leaves none for the trainer"),
+    ({"rollout": {"nodes": 9}}, {}, (0, 9), "workload.rl.rollout.nodes",
+     "rollout has 9 of the 8 nodes, which leaves none for the trainer"),
+    ({"placement": "split"}, {"nodes": 8}, (8, 0), "layout.nodes",
+     "the trainer has 8 of the 8 nodes, which leaves none for rollout"),
+    ({"rollout": {"nodes": 4}, "reward": JUDGE | {"nodes": 4}}, {}, (0, 4), "workload.rl.rollout.nodes",
+     "rollout has 4 and reward 4 of the 8 nodes, which leaves none for the trainer"),
+    ({"placement": "split", "reward": JUDGE | {"nodes": 8}}, {}, (0, 0), "workload.rl.reward.nodes",
+     "reward has 8 of the 8 nodes, which leaves none for the trainer and rollout"),
+    ({"placement": "colocated", "reward": JUDGE | {"nodes": 8}}, {}, (0, 0), "workload.rl.reward.nodes",
+     "reward has 8 of the 8 nodes, which leaves none for the trainer"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rl", "layout", "nodes", "key", "message"), LACKING)
+def test_a_role_without_a_node_has_no_figures(
+    rl: dict[str, object], layout: dict[str, int], nodes: tuple[int, int], key: str, message: str
+) -> None:
+    """No node is invented for it: the design has no layout, nor memory or time, and no assumption gives it nodes."""
+    study = study_text(spec_text(8, layout, rl), SETTINGS)
+    found = study.design.workload
+    assert found is not None and found.rl is not None and not found.rl.has_nodes
+    assert (found.rl.trainer_nodes, found.rl.rollout_nodes) == nodes
+    assert study.design.layout is None and study.plan.memory is None and study.plan.whole_step.seconds is None
+    assert [(dotted_path(one.path), one.message) for one in study.errors if one.rule == "keys-disagree"] == [
+        (key, message)
+    ]
+    assert not {"layout.nodes", "workload.rl.rollout.nodes"} & set(assumed(study.design))
+
+
+@pytest.mark.parametrize(
+    ("rl", "layout", "timed"),
+    [
+        ({"rollout": {"nodes": 7}}, {}, True),  # one node is left for the trainer
+        ({"rollout": {"nodes": 4}}, {"nodes": 4}, True),
+        ({"rollout": {"nodes": 4}}, {"nodes": 5}, False),  # nine nodes of eight
+        ({"placement": "colocated", "reward": JUDGE | {"nodes": 7}}, {}, True),
+        ({"placement": "colocated", "reward": JUDGE | {"nodes": 7}}, {"nodes": 2}, False),
+    ],
+)
+def test_roles_with_more_nodes_than_the_cluster_have_no_time(
+    rl: dict[str, object], layout: dict[str, int], timed: bool
+) -> None:
+    study = study_text(spec_text(8, layout, rl), SETTINGS)
+    assert (study.plan.whole_step.seconds is not None) is timed
+    assert study.plan.refused == (frozenset() if timed else {"keys-disagree"})
+
+
 def test_two_roles_need_two_nodes() -> None:
-    for layout, key in (({}, "layout.nodes"), ({"nodes": 1}, "layout.nodes")):
+    for layout, key, found_nodes in (({}, "workload.rl.placement", (1, 0)), ({"nodes": 1}, "layout.nodes", (1, 0))):
         found, _, _, problems = resolved(nodes=1, layout=layout, placement="split")
-        assert (found.trainer_nodes, found.rollout_nodes) == (1, 1)
+        assert (found.trainer_nodes, found.rollout_nodes) == found_nodes
         assert key in problems
 
 
@@ -138,7 +198,7 @@ def test_weights_travel_by_the_placement_and_in_the_precision_of_the_engines() -
 def test_the_trainer_packs_a_whole_number_of_samples_into_a_sequence() -> None:
     """480 samples of 500 + 1500 tokens: a sequence of 8,192 tokens holds 4, and 32 replicas divide 160 sequences of 3,
     filled to 6,000 / 8,192. Of 240 samples, which 32 does not divide, 60 sequences hold 4 each. 7 minibatches do not
-    divide 480; 480 / 7 is 68, of which 17 sequences hold 4 each."""
+    divide 480, and 6 do: 80 samples, 20 sequences of 4 each."""
     longest: dict[str, Any] = {"output_tokens": {"mean": 1500, "max": 7692}}
     rl, work, said, problems = resolved(**longest)
     assert (rl.samples, rl.sample_tokens, work.sequence_length) == (480, 2000, 8192)
@@ -150,7 +210,7 @@ def test_the_trainer_packs_a_whole_number_of_samples_into_a_sequence() -> None:
     assert (work.global_batch, problems) == (60, set())
     assert work.fill == pytest.approx(8000 / 8192)
     _, work, _, problems = resolved(**longest, minibatches=7)
-    assert (work.global_batch, problems) == (17, {"workload.rl.minibatches"})
+    assert (work.global_batch, problems) == (20, {"workload.rl.minibatches"})
     _, work, said, _ = resolved(layout={"tp": 4, "cp": 2}, output_tokens={"mean": 1500, "max": 7690})
     assert work.sequence_length == said["workload.sequence_length"] == 8192, "8,190 padded to a multiple of 4 × 2 × 2"
 

@@ -235,6 +235,43 @@ def test_torchtitan_is_a_python_function() -> None:
     assert "num_tokens_per_train_step = 512 * 8192" in text
 
 
+@pytest.mark.parametrize(
+    ("share", "written", "told"),
+    [
+        ("1", True, "optimizer states alone in host memory"),  # torchtitan moves parameters and gradients as well
+        ("0.5", False, "offloading of a share"),
+        ("0", False, ""),
+    ],
+)
+def test_offloading_of_torchtitan_is_told_where_it_is_not_that_of_the_spec(
+    share: str, written: bool, told: str
+) -> None:
+    layout = f"layout: {{tp: 8, sharding: fsdp, offload: {{optimizer: {share}}}}}\n"
+    found = exporter_of("torchtitan").write(pod(rest=WORK + layout))
+    assert ("enable_cpu_offload = True" in str(found.content)) is written
+    named = [line for line in found.omitted if "offload" in line]
+    assert len(named) == (1 if told else 0) and all(line.startswith(told) for line in named)
+
+
+def test_a_run_that_ends_within_a_step_is_written_with_whole_steps() -> None:
+    """1e12 tokens are 238,418.58 steps of 512 × 8,192."""
+    layout = "layout: {tp: 8, pp: 4}\n"
+    short, whole = (WORK.replace("}", f", tokens: {tokens}}}") for tokens in ("1e12", str(512 * 8192 * 1000)))
+    assert "the tokens of the run, 1,000,000,000,000: written as 238,419 whole steps of 4,194,304" in (
+        exporter_of("megatron").write(pod(rest=short + layout)).omitted
+    )
+    assert not any("tokens" in line for line in exporter_of("megatron").write(pod(rest=whole + layout)).omitted)
+
+
+def test_engines_of_reinforcement_learning_are_refused_by_their_kind() -> None:
+    steps = "prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: 1024, rollout: {tp: 8}"
+    rl = f"workload: {{kind: rl, model: llama-3.1-70b, sequence_length: 8192, rl: {{{steps}}}}}\n"
+    with pytest.raises(NotExportable, match="the workload is reinforcement learning"):
+        exporter_of("vllm").write(pod(rest=f"{rl}layout: {{tp: 8}}\n"))
+    with pytest.raises(NotExportable, match="the workload is training"):
+        exporter_of("vllm").write(pod(rest=f"{WORK}layout: {{tp: 8}}\n"))
+
+
 def test_a_schedule_of_torchtitan_runs_with_its_number_of_stages() -> None:
     """One stage on each rank for 1F1B, two or more for interleaved schedules, exactly two for DualPipeV."""
     runs = {("1f1b", 1): "1F1B", ("interleaved", 2): "Interleaved1F1B", ("interleaved", 5): "Interleaved1F1B"}
@@ -657,7 +694,11 @@ def test_the_command_writes_files_and_names_what_is_lost(call: Call) -> None:  #
     assert (done.status, done.out) == (0, "")
     assert Path("bill.xlsx").read_bytes().startswith(b"PK")
     kueue = call("export", "kueue", "spec.yaml")
-    assert "omits counts of nodes" in kueue.error
+    said = kueue.error.splitlines()
+    assert said[0] == "clusterspec: not in the file for kueue-topology, or other than in the spec:"
+    assert "  counts of nodes: a Topology names labels only" in said
+    complete = call("export", "rfp", "spec.yaml")
+    assert complete.error == ""
     for words in (("export",), ("export", "nonsense", "spec.yaml"), ("export", "rfp", "none.yaml")):
         wrong = call(*words)
         assert (wrong.status, wrong.out, len(wrong.error.splitlines())) == (2, "", 1)

@@ -208,13 +208,20 @@ def test_shares_that_are_no_percentages_are_not_told_to_be_shares(shares: str, a
 
 
 @pytest.mark.parametrize(
-    ("minibatches", "message"),
-    [
-        (3, "800 samples in 3 minibatches are not a whole number for each of dp 16"),
-        (4, "a minibatch has 800 / 4 = 200 samples, not a multiple of dp 16"),
+    ("minibatches", "rule", "message", "help_"),
+    [  # of 3 minibatches 4 would divide the samples, but not over dp 16; 800 / 5 = 160 = 16 x 10
+        (3, "keys-disagree", "800 samples are not a multiple of 3 minibatches", "write `minibatches: 2` or 5"),
+        (
+            4,
+            "global-batch-indivisible",
+            "a minibatch has 800 / 4 = 200 samples, not a multiple of dp 16",
+            "write `minibatches: 2`",
+        ),
     ],
 )
-def test_samples_that_do_not_divide_are_not_rounded_to_a_quotient(minibatches: int, message: str, check: Check) -> None:
+def test_a_number_of_minibatches_has_one_error_with_the_number_to_write(
+    minibatches: int, rule: str, message: str, help_: str, check: Check
+) -> None:
     """800 / 2 = 400 = 16 x 25 divides over two nodes of 8."""
     text = (
         f"{HEAD}cluster: {{platform: dgx-h100, nodes: 2}}\n"
@@ -222,8 +229,10 @@ def test_samples_that_do_not_divide_are_not_rounded_to_a_quotient(minibatches: i
         f"output_tokens: 2000, minibatches: {minibatches}, placement: colocated, rollout: {{tp: 1}}}}}}\n"
         "layout: {framework: fsdp, sharding: fsdp}\n"
     )
-    found = advised("global-batch-indivisible", text, check)
-    assert (found.message, found.help) == (message, "write `minibatches: 2`")
+    found = advised(rule, text, check)
+    assert (found.message, found.help) == (message, help_)
+    assert [one.rule for one in check(text) if str(one.severity) == "error"] == [rule]
+    assert study_text(text, SETTINGS).plan.refused == {rule}
 
 
 def test_an_even_split_is_noted_only_where_it_is_not_slower(check: Check) -> None:

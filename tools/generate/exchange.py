@@ -18,10 +18,11 @@ is detected. Every value has the file and line it comes from. Data without a key
 unknown and ambiguous data are listed as unknown, never guessed.
 
 - `--into SPEC` inserts what is read into a spec and keeps its layout and comments. A value that the spec states
-  otherwise is kept, and both are shown.
+  otherwise is kept, and both are shown. If it is a value of the model, the batch or the layout, and the file has
+  others that the spec lacks, the two are of different runs: nothing is written, unless `--keep` asks for it.
 - `--part N` chooses one of several tables, matrices, recipes or topologies in a file. A file with tables of different
   machines, or with the output of several tools, is not read until one is chosen.
-- `--format json` prints `spec`, `provenance`, `counts` and `unknown`.
+- `--format json` prints `spec`, `provenance`, `counts`, `unknown` and `missing`: a launch names no machine.
 
 Exit status: 0 where something was read, 2 with one line where the file cannot be read as what it was taken for. XML
 with document types or entities, archives that unpack to more than 32 MiB, and files above the size given here are

@@ -9,18 +9,12 @@ from typing import Any
 
 from clusterspec import resources
 from clusterspec.quantity import Quantity
+from clusterspec.spec.keys import key_rows
 from clusterspec.units import read
 from clusterspec.units.display import display
 from clusterspec.units.symbols import UnitFault
 
 Schema = dict[str, Any]
-WORDS = {
-    "object": "mapping",
-    "array": "list",
-    "string": "text",
-    "integer": "whole number",
-    "boolean": "`true` or `false`",
-}
 HEAD = """# The spec
 
 <!-- Made from `schemas/spec.schema.json` by `make docs`. -->
@@ -31,8 +25,6 @@ Editors complete and explain every key with
 # yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/editor.schema.json
 ```
 """
-NAMED = ".NAME"
-"""A name that the user chooses, in the path of a key. Its subkeys that occur elsewhere in the spec link to those."""
 TABLE = """
 | key | takes | meaning |
 |---|---|---|
@@ -75,7 +67,7 @@ def page() -> str:
     """The page of the spec's keys: a table of the top-level keys, and a section for each of them that has subkeys."""
     schema: Schema = json.loads((resources.schemas() / "spec.schema.json").read_text("utf-8"))
     tables: dict[str, list[str]] = {}
-    for row in rows(schema, schema, ""):
+    for row in rows(schema):
         tables.setdefault(re.findall(r"[^.\[`|\s]+", row)[0], []).append(f"{row}\n")
     top = "".join(inner[0] for inner in tables.values())
     sections = (f"\n## {key}\n{TABLE}{''.join(inner[1:])}" for key, inner in tables.items() if len(inner) > 1)
@@ -114,73 +106,10 @@ def refusal(text: str, kind: str) -> str:
     raise ValueError(f"{text} is a valid {kind}")
 
 
-def rows(schema: Schema, root: Schema, prefix: str) -> Iterator[str]:
-    for name, raw in schema.get("properties", {}).items():
-        field = resolved(raw, root)
-        path = f"{prefix}{name}"
-        if NAMED in prefix and raw.keys() == {"$ref"}:
-            same = raw["$ref"].removeprefix("#/properties/").replace("/properties/", ".")
-            yield f"| `{path}` | {cell(takes(raw, root))} | As `{same}`. |"
-            continue
-        yield f"| `{path}` | {cell(takes(raw, root))} | {cell(meaning(raw, field))} |"
-        for inner, mark in insides(field, root):
-            yield from rows(inner, root, f"{path}{mark}.")
-
-
-def insides(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]:
-    """The mappings inside a field: itself, its alternatives, the items of a list, or those below names of the user."""
-    for choice in (field, *(resolved(c, root) for key in ("oneOf", "anyOf") for c in field.get(key, ()))):
-        if "properties" in choice:
-            yield choice, ""
-        items = resolved(choice.get("items", {}), root) if isinstance(choice.get("items"), dict) else {}
-        if "properties" in items:
-            yield items, "[]"
-        named = choice.get("additionalProperties")
-        if isinstance(named, dict) and "properties" in named:
-            yield named, NAMED
-
-
-def resolved(field: Schema, root: Schema) -> Schema:
-    """A field with its reference followed; what stands beside the reference wins."""
-    if "$ref" not in field:
-        return field
-    target = root
-    for part in field["$ref"].removeprefix("#/").split("/"):
-        target = target[part]
-    return resolved(target, root) | {key: value for key, value in field.items() if key != "$ref"}
-
-
-def takes(raw: Schema, root: Schema) -> str:
-    field = resolved(raw, root)
-    if "enum" in field:
-        return " \\| ".join(f"`{choice}`" for choice in field["enum"])
-    if "const" in field:
-        return f"`{field['const']}`"
-    if quantity := field.get("x-quantity"):
-        return str(quantity).replace("_", " ")
-    found = " or ".join(dict.fromkeys(kinds(field, root)))
-    examples = field.get("examples") or []
-    return f"{found}, such as `{json.dumps(examples[0], ensure_ascii=False)}`" if examples else found
-
-
-def kinds(field: Schema, root: Schema) -> Iterator[str]:
-    """The possible values of a key, in YAML terms."""
-    if "x-quantity" in field:
-        yield str(field["x-quantity"]).replace("_", " ")
-    elif "const" in field:
-        yield f"`{field['const']}`"
-    elif "type" in field:
-        types: list[str] = field["type"] if isinstance(field["type"], list) else [field["type"]]
-        yield from (WORDS.get(each, each) for each in types)
-    for choice in (*field.get("oneOf", ()), *field.get("anyOf", ())):
-        yield from kinds(resolved(choice, root), root)
-
-
-def meaning(raw: Schema, field: Schema) -> str:
-    found = raw.get("description") or field.get("description") or raw.get("title") or field.get("title") or ""
-    default = field.get("default")
-    found += " Nothing uses it yet." if field.get("x-unused") else ""
-    return found + (f" Default: `{json.dumps(default, ensure_ascii=False)}`." if default is not None else "")
+def rows(schema: Schema) -> Iterator[str]:
+    """The rows of the tables of keys."""
+    for row in key_rows(schema):
+        yield f"| `{row.path}` | {cell(row.takes)} | {cell(row.meaning)} |"
 
 
 def cell(text: str) -> str:

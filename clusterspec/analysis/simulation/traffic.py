@@ -20,7 +20,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.logs.traces import Arrival, trace_arrivals
 from clusterspec.records import NamedTuple
-from clusterspec.units import plural
+from clusterspec.units import plural, with_noun
 
 USUAL_REQUESTS = 5_000
 MOST_REQUESTS = 1_000_000
@@ -98,7 +98,7 @@ def plan_traffic(
     if load.load == "open" and load.request_rate:
         times = drawn_times(seed, count, load.request_rate, load.arrival_cv)
         process = "Poisson" if load.arrival_cv == 1 else f"gamma with a variation of {load.arrival_cv:g}"
-        said = f"{load.request_rate:g} requests a second, {process}"
+        said = f"{with_noun(f'{load.request_rate:g}', 'request')} a second, {process}"
     found = [*map(Arrival, times, prompts, answers)]
     if load.load == "closed" and load.concurrency:
         in_flight, said = load.concurrency, f"{plural(load.concurrency, 'request')} in flight"

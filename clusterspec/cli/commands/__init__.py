@@ -105,7 +105,9 @@ COMMANDS = {
         "reports",
         "main:cluster.yaml cluster.yaml",
     ),
-    "explain": Command("prints the page of a rule", "reference", "duplex-counted-as-one-way", ""),
+    "explain": Command(
+        "prints the page of a rule, or what a key of a spec means", "reference", "duplex-counted-as-one-way", ""
+    ),
     "catalog": Command(
         "shows the catalog of hardware, models and software, with sources",
         "catalog",

@@ -52,7 +52,7 @@ def describe_collective(parser: argparse.ArgumentParser) -> None:
         "--algorithm",
         metavar="NAME",
         type=nonempty_name,
-        help="ring, tree, nvls, nvls-tree, collnet or direct (default: the fastest)",
+        help="ring, tree, nvls, nvls-tree, collnet, direct, staged, torus or hierarchical (default: the fastest)",
     )
     parser.add_argument(
         "--processes",

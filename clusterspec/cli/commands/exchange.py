@@ -61,6 +61,11 @@ def describe_import(parser: argparse.ArgumentParser) -> None:
         help="insert the result into this spec, keeping its formatting and comments; existing values are kept",
     )
     parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="with --into, fill the keys that the spec lacks even if it states another model, batch or layout",
+    )
+    parser.add_argument(
         "--part", metavar="N", type=positive_integer, help="the number of the table or topology, if a file has several"
     )
     parser.add_argument("--list", action="store_true", help="list the formats that can be imported")
@@ -173,6 +178,8 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
         raise SpecFault(str(why)) from None
     except FormatError as why:
         raise UsageFault(str(why)) from None
+    if merged.joins_two_runs and not args.keep:
+        raise UsageFault(f"{args.into} states another run than {', '.join(args.files)}: {_conflicts_text(merged)}")
     if merged.written:
         write_whole(Path(args.into), (mark + merged.text).encode("utf-8", "surrogateescape"))
     if args.format == "json":
@@ -184,6 +191,21 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
     lines += [f"kept  {held}; {each.at} states {shown_value(each.value)}" for each, held in merged.kept]
     lines += [f"unknown {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
     print_text("".join(f"{comment_text(line)}\n" for line in lines))
+
+
+def _conflicts_text(merged: merge.Merged) -> str:
+    """The first values of a run of which the spec states others, and what may be done instead."""
+    found = []
+    for each, held in merged.other_run:
+        inner = dotted_path(each.path).removeprefix(held.partition(" is ")[0]).lstrip(".")
+        found.append(f"{held}, and {f'{inner} ' if inner else ''}{shown_value(each.value)} in {each.at}")
+    more = f" and {plural(len(found) - MOST_CONFLICTS, 'further value')}" if len(found) > MOST_CONFLICTS else ""
+    advice = "--keep fills the keys that the spec lacks, and without --into the file is printed as a spec of its own"
+    return f"{'; '.join(found[:MOST_CONFLICTS])}{more}; nothing is written. {advice}"
+
+
+MOST_CONFLICTS = 3
+"""Values of another run that the refusal of an import names."""
 
 
 def _merge_summary(merged: merge.Merged, name: str) -> str:
@@ -208,7 +230,7 @@ def _merged_json(merged: merge.Merged) -> dict[str, object]:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Write the file, and list on standard error what the format omits."""
+    """Write the file, and list on standard error what it leaves out or states otherwise than the spec."""
     if args.list:
         print_text(
             text_table(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS], wrap=(1,), ink=ink_of(args))
@@ -229,8 +251,10 @@ def run_export(args: argparse.Namespace) -> int:
     if args.output:
         refuse_study_as_output(args, "--output", args.output, one)
     _write_export(args, exported)
-    for each in exported.omitted:
-        print_error(f"clusterspec: {exporter.name} omits {each}")
+    if exported.omitted:
+        print_error(f"clusterspec: not in the file for {exporter.name}, or other than in the spec:")
+        for each in exported.omitted:
+            print_error(f"  {each}")
     return status_of(one, told=True)
 
 

@@ -28,7 +28,12 @@ from clusterspec.units.readings import readings
 
 def describe_explain(parser: argparse.ArgumentParser) -> None:
     """Add the options of `explain` to its parser."""
-    parser.add_argument("rule", metavar="RULE", nargs="?", help="the rule's name; without it, all rules are listed")
+    parser.add_argument(
+        "rule",
+        metavar="NAME",
+        nargs="?",
+        help="a rule, or a key of a spec such as layout.tp; without it, all rules are listed",
+    )
     format_option(parser, "text", "json")
 
 
@@ -57,12 +62,15 @@ def describe_config(parser: argparse.ArgumentParser) -> None:
     format_option(parser, "text", "json")
 
 
-# ``clusterspec explain RULE``
+# ``clusterspec explain NAME``
 
 
 def run_explain(args: argparse.Namespace) -> int:
-    """Print the page of a rule, or the list of all rules."""
-    text, body = rule_list(ink_of(args).width) if args.rule is None else rule_page(args.rule, ink_of(args))
+    """Print the page of a rule or of a key, or the list of all rules."""
+    if args.rule is None:
+        text, body = rule_list(ink_of(args).width)
+    else:
+        text, body = key_page(args.rule, ink_of(args)) or rule_page(args.rule, ink_of(args))
     if args.format == "json":
         print_json(headed_document(args, body))
     else:
@@ -76,6 +84,39 @@ def rule_list(columns: int) -> tuple[str, dict[str, object]]:
 
     listing = rules.rule_rows()
     return rules.listing_text(listing, columns) + "\n", {"rules": [row.to_json() for row in listing]}
+
+
+def key_page(name: str, paint: Ink) -> tuple[str, dict[str, object]] | None:
+    """What a key of a spec means, takes and holds, as text and as JSON; None for names of rules and unknown ones.
+
+    Raises `UsageFault` for the last part of several keys, and for a path that no key has.
+    """
+    from clusterspec import rules
+    from clusterspec.document.schema import near_words
+    from clusterspec.spec import schema
+    from clusterspec.spec.keys import key_rows, keys_with_name, rows_of_key
+
+    if rules.is_rule_name(name):
+        return None
+    rows = rows_of_key(schema(), name)
+    paths = [] if rows else keys_with_name(schema(), name)
+    if len(paths) > 1:
+        raise UsageFault(f"{name!r} is a key in several places: {', '.join(paths)}; name one of them")
+    if not rows and not paths:
+        if "." not in name:
+            return None
+        near = near_words(name, dict.fromkeys(row.path for row in key_rows(schema())))
+        advice = f"did you mean {', '.join(near)}?" if near else "docs/spec.md lists all keys"
+        raise UsageFault(f"a spec has no key {name!r}; {advice}")
+    found, *inside = rows or rows_of_key(schema(), paths[0])
+    kind = schema()["$defs"][found.quantity]["description"] if found.quantity else ""
+    parts = [f"# {found.path}", found.meaning, f"Takes: {found.takes}.", kind]
+    parts += ["## Keys", "\n".join(f"- `{row.path}`: {row.takes}. {row.meaning}" for row in inside)] if inside else []
+    members = rules.rules_of_group(name)
+    parts.append(f"Rules about it: {', '.join(members)}." if members else "")
+    keys = [{"key": row.path, "takes": row.takes, "meaning": row.meaning} for row in (found, *inside)]
+    body: dict[str, object] = {**keys[0], "values": kind or None, "keys": keys[1:], "rules": list(members)}
+    return page_text("\n\n".join(part for part in parts if part), paint), body
 
 
 def rule_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:

@@ -192,13 +192,20 @@ def paths_timing(links: MeasuredLinks, name: str, algorithm: str | None = None) 
     paths = with_measured_shares(links.paths, name, links.measured)
     candidates = _candidates_of_links(name, paths, candidate_algorithms(name, algorithm))
     if not candidates:
-        offered = ", ".join(algorithm_names(name))
-        raise CollectiveUnavailableError(
-            f"{name} has no algorithm `{algorithm}` on these ranks; of {offered} some apply"
-        )
+        raise CollectiveUnavailableError(_refusal_text(name, algorithm, paths))
     candidates = candidates if algorithm else _allowed_candidates(paths, name, candidates)
     highest = busbw_ceiling(name, paths, algorithm, reduces=links.reduces)
     return CollectiveTiming(name, paths, candidates, highest, bus_factor(name, paths.ranks))
+
+
+def _refusal_text(name: str, algorithm: str | None, paths: Paths) -> str:
+    """Why a collective has no time over these links: the algorithms that apply to them, without the refused one."""
+    names = [
+        each for each in algorithm_names(name) if _candidates_of_links(name, paths, candidate_algorithms(name, each))
+    ]
+    refused = f" by `{algorithm}`" if algorithm else ""
+    instead = f"; it runs by {', '.join(names)}" if names else ""
+    return f"{name} does not run{refused} over these ranks{instead}"
 
 
 def _candidates_of_links(name: str, paths: Paths, algorithms: Sequence[Algorithm]) -> tuple[Candidate, ...]:

@@ -105,7 +105,9 @@ def unknown_variables(cluster: Cluster) -> tuple[str, ...]:
         return ()
     omitted = ["NCCL_SOCKET_IFNAME: the frontend interface (`ip -br link`)"]
     if fabric.technology.family in {"infiniband", "roce"}:
-        omitted.append(f"NCCL_IB_HCA: the names of the {fabric.nics_per_node} NICs of the fabric (`ibv_devinfo -l`)")
+        omitted.append(
+            f"NCCL_IB_HCA: the names of {plural(fabric.nics_per_node, 'NIC')} of the fabric (`ibv_devinfo -l`)"
+        )
     if fabric.technology.family == "roce":
         omitted.append("NCCL_IB_GID_INDEX: the RoCE v2 GID (`show_gids`)")
         if fabric.pfc:
@@ -303,7 +305,7 @@ def slurm(source: ExportInput) -> ExportedFile:
     cluster = source.cluster
     omitted = _omitted_switches(source)
     if cluster.spare_nodes:
-        omitted.append(f"{cluster.spare_nodes} spare nodes: add them when they replace a failed node")
+        omitted.append(f"{plural(cluster.spare_nodes, 'spare node')}: to add when a node has failed")
     size = plural(cluster.nodes, "node")
     head = [f"# {source.name}: {size}, named node0001 and so on; rename them to your hosts.", "---"]
     of_domain = nodes_of_domain(cluster)

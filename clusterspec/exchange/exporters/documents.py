@@ -55,7 +55,7 @@ def _machine_lines(source: ExportInput) -> Iterator[str]:
     cluster = source.cluster
     spare = f" and {plural(cluster.spare_nodes, 'spare node')}" if cluster.spare_nodes else ""
     each = "each " if cluster.nodes > 1 else ""
-    node = f"{each}with {cluster.accelerators_per_node} accelerators {cluster.accelerator.name}"
+    node = f"{each}with {plural(cluster.accelerators_per_node, 'accelerator')} {cluster.accelerator.name}"
     yield f"The supplier shall deliver {plural(cluster.nodes, 'node')}{spare}, {node}."
     if cluster.accelerator.memory:
         memory = display(_rounded_down(cluster.accelerator.memory.value), "B")

@@ -46,6 +46,10 @@ class Launch(NamedTuple):
 def served_workload(source: ExportInput, framework: str) -> tuple[Workload, Serving | None]:
     """The workload of a serving design. Raises `NotExportable` for training, and accelerators without the software."""
     work = source.workload
+    if work.rl is not None:
+        raise NotExportable(
+            "the workload is reinforcement learning, whose trainer starts the engines; this format is for serving"
+        )
     if work.kind != "serve":
         raise NotExportable("the workload is training; this format is for serving")
     require_vendor(source, framework)

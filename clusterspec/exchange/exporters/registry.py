@@ -19,6 +19,7 @@ from clusterspec.exchange.exporters.unwritten import unwritten_keys
 from clusterspec.exchange.format_names import format_by_name, unknown_format
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.records import dataclass
+from clusterspec.units import plural
 
 # Input and output of exporters
 
@@ -77,7 +78,9 @@ class ExportInput:
 
 @dataclass(frozen=True)
 class ExportedFile:
-    """The content of an exported file, and the parts of the design that the format cannot express."""
+    """The content of an exported file, and the parts of the design that it leaves out or states otherwise, each as a
+    noun with what stands in its place or why.
+    """
 
     content: str | bytes
     omitted: tuple[str, ...] = ()
@@ -122,7 +125,8 @@ def steps_of_run(work: Workload, omitted: list[str]) -> int | None:
         return None
     steps = max(1, round(work.tokens / step))
     if steps * step != work.tokens:
-        omitted.append(f"{work.tokens:,.0f} tokens are no whole number of steps of {step:,}: {steps:,} are written")
+        whole = f"{plural(steps, 'whole step')} of {step:,}"
+        omitted.append(f"the tokens of the run, {work.tokens:,.0f}: written as {whole}")
     return steps
 
 

@@ -251,6 +251,8 @@ def _omission_texts(layout: Layout, work: Workload) -> Iterator[str]:
         yield f"the modules computed again ({', '.join(layout.recompute)})"
     if layout.expert_tp > 1 and layout.ep > 1:
         yield f"expert_tp {layout.expert_tp}: torchtitan takes the ranks of experts from tp and dp"
+    if layout.offload_optimizer == 1:
+        yield "optimizer states alone in host memory: `enable_cpu_offload` moves parameters and gradients there, too"
     if 0 < layout.offload_optimizer < 1 or layout.offload_activations:
         yield "offloading of a share: torchtitan offloads parameters, gradients and states together, or nothing"
     if layout.cp > 1 and layout.cp_method != "ring":

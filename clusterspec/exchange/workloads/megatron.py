@@ -280,7 +280,8 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     set_experts(keys, builder)
     line = keys.line("num_layers")
     single = str(keys.get("attention_head_type")) == "multiquery"  # of bigcode-project/Megatron-LM
-    if single or (keys.find("num_query_groups") is None and keys.is_on("group_query_attention")):
+    grouped = keys.is_on("group_query_attention")
+    if single or (grouped and keys.find("num_query_groups") is None):
         builder.set("workload.model.kv_heads", 1, keys.line("group_query_attention", "attention_head_type"))
     activation = str(keys.get("activation", "activation_func") or "").lower()
     gated = keys.is_on(*_GATES, "bias_swiglu_fusion") or "swiglu" in activation or "geglu" in activation

@@ -6,7 +6,8 @@ A key and its nested form with different values: `operations.checkpoint_interval
 `operations.checkpoint_time` and `operations.checkpoint.pause`; for a single cluster, `cluster.power.budget` and
 `operations.power_budget`. In `workload.serving`: `arrivals` of an open load beside `concurrency`, which describes a
 closed load; a Poisson process with a coefficient of variation other than 1; lengths with a 99th percentile below their
-mean, above 14 times the mean, or above their maximum. In `layout`: a `software_year` more than a year from the release
+mean, above 14 times the mean, or above their maximum. In `workload.rl`: `minibatches` that do not divide the samples of a
+step, and roles that have more nodes than the cluster or leave none for the trainer. In `layout`: a `software_year` more than a year from the release
 year of `software`.
 
 All of these are errors. So is a topology with parts that it does not have: a second tier of a `single-switch`, or

@@ -67,6 +67,7 @@ from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
 from clusterspec.spec.model import LayoutSpec
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -76,8 +77,9 @@ def check(
 ) -> Iterator[Problem]:
     if not legality.breaks(RULE.name) or not legality.whole_world:
         return
-    if training.rl is not None and training.rl.samples // training.rl.minibatches % layout.dp == 0:
-        return  # ranks pack the samples of a minibatch each on its own
+    rl = training.rl
+    if rl is not None and (rl.samples % rl.minibatches or rl.samples // rl.minibatches % layout.dp == 0):
+        return  # `keys-disagree` reports the one; in the other, ranks pack the samples of a minibatch each on its own
     if training.rl is not None:
         yield _sample_batch_problem(training.rl, layout)
         return
@@ -109,12 +111,8 @@ def _fewer_nodes_advice(batch: int, rounds: int, cluster: Cluster, written: Layo
 
 def _sample_batch_problem(rl: Rl, layout: Layout) -> Problem:
     """The problem with reinforcement learning, where the samples of one optimizer step in `rl` are the batch."""
-    samples, rest = divmod(rl.samples, rl.minibatches)
+    samples = plural(rl.samples // rl.minibatches, "sample")
     fitting = [number for number in range(1, rl.minibatches) if rl.samples % (number * layout.dp) == 0]
     help_ = f"write `minibatches: {max(fitting)}`" if fitting else "use more prompts in a step, or fewer replicas"
-    message = (
-        f"{rl.samples:,} samples in {rl.minibatches:,} minibatches are not a whole number for each of dp {layout.dp}"
-        if rest
-        else f"a minibatch has {rl.samples:,} / {rl.minibatches:,} = {samples:,} samples, not a multiple of dp {layout.dp}"
-    )
+    message = f"a minibatch has {rl.samples:,} / {rl.minibatches:,} = {samples}, not a multiple of dp {layout.dp}"
     return RULE.problem("workload.rl.minibatches", message, help_)

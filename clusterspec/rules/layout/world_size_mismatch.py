@@ -125,11 +125,11 @@ def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout)
     wanted = engine * (written.dp or layout.dp)
     if wanted > ranks:
         key = "dp" if engine <= ranks else _first_indivisible_axis(layout, ranks)
-        message = f"{plural(wanted // engine, 'engine')} of {engine:,} ranks: {wanted:,} in all, and there are {ranks:,} on {there}"
+        message = f"{plural(wanted // engine, 'engine')} of {plural(engine, 'rank')}: {wanted:,} in all, and there are {ranks:,} on {there}"
         yield RULE.problem(f"layout.{key}", message, "use fewer or smaller engines, or more nodes")
     elif wanted < ranks:
         most, engines = ranks // engine, plural(wanted // engine, "engine")
-        message = f"with {engines} of {engine:,} ranks, {ranks - wanted:,} of {ranks:,} ranks {'is' if ranks - wanted == 1 else 'are'} idle"
+        message = f"with {engines} of {plural(engine, 'rank')}, {ranks - wanted:,} of {ranks:,} ranks {'is' if ranks - wanted == 1 else 'are'} idle"
         if written.dp is None:
             help_ = f"use engines that divide the nodes, or state their number (`dp: {most}`)"
             yield RULE.problem(f"layout.{_first_indivisible_axis(layout, ranks)}", message, help_)

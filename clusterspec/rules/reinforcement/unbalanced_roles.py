@@ -10,8 +10,9 @@ take longer than either role, both roles wait, and the rule names the `max_stale
 a note, as published asynchronous runs accept it. Where they set the step and the trainer waits for little, the rule says so rather than blame the
 trainer. The rule reports a reference, critic or reward model on nodes of its own where all others wait for it
 for more than 25 % of the step, with the same severities. Roles on separate nodes with a stated `max_staleness: 0` work
-in turn: an error where both wait for more than 25 %. If only one of them does, the rule reports it only where moving
-nodes saves 25 % of the step.
+in turn. Where both wait for more than 25 %, severity follows the time that the step saves if the roles share all nodes in turn
+(`placement: colocated`), which trains on the same samples; roles on two pools can only run ahead, which is at most a warning. If only
+one of them waits, the rule reports it only where moving nodes saves 25 % of the step.
 
 ## Why it matters
 
@@ -98,7 +99,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost.formulas.reinforcement import overlapped_step_time, serial_step_time
 from clusterspec.cost.reinforcement.rollout import rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes
-from clusterspec.finding import Problem
+from clusterspec.finding import Problem, Severity
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -222,9 +223,27 @@ def _turn_taking_problem(rl: RlTimes, design: Design) -> Problem | None:
         "workload.rl.max_staleness",
         f"rollout and the trainer have nodes of their own and wait for each other: {percent(idle['rollout'], 2)} and "
         f"{percent(idle['update'], 2)} of the step of {display(rl.step, 's')}",
-        "let rollout run ahead (`max_staleness: 1`), or use `placement: colocated`",
-        severity="error",
+        "let rollout run ahead (`max_staleness: 1`)" + ", or use `placement: colocated`" * (rl.rl.rollout_pool is None),
+        severity=_severity_of_turns(rl, design),
     )
+
+
+def _severity_of_turns(rl: RlTimes, design: Design) -> str:
+    """The severity of roles that take turns: by what all roles on all nodes would save, or one step ahead, which trains
+    on samples of older weights and so is at most a warning.
+    """
+    plan, sync = rl.rl, rl.sync.seconds
+    low, high = rl.band
+    bounds = low / rl.step, high / rl.step
+    ahead = overlapped_step_time(rl.training, rl.rollout.busy, rl.rollout.batch, sync, 1.0)
+    found = [cost_severity(1 - ahead / rl.step, bounds, most="warning")]
+    nodes = plan.trainer_nodes + plan.rollout_nodes
+    together = rollout_of(design, plan, nodes) if plan.rollout_pool is None else None
+    if together is not None:
+        training = rl.training * plan.trainer_nodes / nodes
+        colocated = serial_step_time(together.batch, training, sync, rl.switch)
+        found.append(cost_severity(1 - colocated / rl.step, bounds))
+    return min(found, key=lambda each: Severity(each).rank)
 
 
 def _step_with_moved_nodes(times: RlTimes, design: Design, nodes: int) -> float:

@@ -77,7 +77,7 @@ from clusterspec.rules.knowledge.served import (
     prompts_processed,
 )
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display, percent, plain, plural, rounded_down
+from clusterspec.units import display, percent, plain, plural, rounded_down, with_noun
 
 RULE = Rule.of(__name__, "error", "likely")
 KEY = f"{LOAD}.request_rate"
@@ -95,8 +95,11 @@ def check(served: Served) -> Iterator[Problem]:
     if times.queue_grows:
         low, high = serving_range(times, "output_tokens_per_second")
         behind = " behind the links that carry caches" if times.links_limit_prefill else ""
+        asked = (
+            f"{with_noun(plain(load.request_rate), 'request')} a second {'asks' if load.request_rate == 1 else 'ask'}"
+        )
         message = (
-            f"{plain(load.request_rate)} requests a second ask for {offered:,.0f} output tokens a second, and the engines "
+            f"{asked} for {offered:,.0f} output tokens a second, and the engines "
             f"produce {_rounded_rate(each)} ({_rounded_rate(low)} to {_rounded_rate(high)}){behind}: the queue grows without end"
         )
         rate = _sustained_rate(served)

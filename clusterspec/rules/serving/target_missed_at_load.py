@@ -55,7 +55,7 @@ from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
-from clusterspec.units import displayed_apart, plain, plural
+from clusterspec.units import displayed_apart, plain, plural, with_noun
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -97,7 +97,7 @@ def _load_key_text(load: Serving) -> str:
 def _load_text(load: Serving, offered: float) -> str:
     """The load, as the spec states it, and the requests in flight."""
     if load.load == "open" and load.request_rate:
-        return f"{plain(load.request_rate, 3)} requests a second, {round(offered):,} in flight"
+        return f"{with_noun(plain(load.request_rate, 3), 'request')} a second, {round(offered):,} in flight"
     return f"{plural(round(offered), 'request')} in flight"
 
 

@@ -337,3 +337,21 @@ def test_a_tree_between_switches_needs_several_domains() -> None:
     assert timed(nodes_of(H100, 1), "all-reduce", 8, algorithm="nvls").algorithm == "nvls"
     with pytest.raises(CollectiveUnavailableError, match="nvls-tree"):
         timed(nodes_of(H100, 1), "all-reduce", 8, algorithm="nvls-tree")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "nodes", "runs"),
+    [
+        ("nvls-tree", 1, {"ring", "tree", "nvls"}),  # one domain of switches that reduce
+        ("torus", 2, {"ring", "tree", "nvls", "nvls-tree", "hierarchical"}),
+        ("collnet", 2, {"ring", "tree", "nvls", "nvls-tree", "hierarchical"}),  # no switch of the fabric reduces
+    ],
+)
+def test_a_refused_algorithm_is_told_with_those_that_apply(algorithm: str, nodes: int, runs: set[str]) -> None:
+    with pytest.raises(CollectiveUnavailableError) as refused:
+        timed(nodes_of(H100, nodes, up="in_network_reduction: true"), "all-reduce", 8 * nodes, algorithm=algorithm)
+    before, _, after = str(refused.value).partition("; it runs by ")
+    assert before == f"all-reduce does not run by `{algorithm}` over these ranks"
+    assert set(after.split(", ")) == runs
+    for each in runs:
+        assert timed(nodes_of(H100, nodes, up="in_network_reduction: true"), "all-reduce", 8 * nodes, algorithm=each)

@@ -155,7 +155,11 @@ def ceiling_of(accelerator: str, shape: str, runs: tuple[tuple[int, int], ...], 
         ("tpu-v5p", "[4, 4, 4]", ((64, 1),), 1, 200),  # 32 × S / 2 over 2 × 16 links
         ("tpu-v5p", "[4, 4, 8]", ((128, 1),), 1, 100),  # across the long axis: 64 × S / 2 over 2 × 16 links
         ("tpu-v5p", "[2, 2, 1]", ((4, 1),), 1, 200),  # 2 × S / 2 over 2 links; an axis of two does not wrap
+        ("tpu-v5p", "[2, 2, 2]", ((8, 1),), 1, 200),  # 4 × S / 2 over 4 links
         ("tpu-v5p", "[4, 4, 8]", ((4, 1),), 1, 200),  # one ring of four: 2 × S / 2 over 2 links
+        ("tpu-v5p", "[8, 8, 8]", ((8, 1),), 1, 100),  # one ring of eight: 4 × S / 2 over 2 links
+        ("tpu-v5p", "[8, 8, 8]", ((4, 1),), 1, 100),  # half of such a ring, a line of four: 2 × S / 2 over 1 link
+        ("tpu-v5p", "[8, 8, 8]", ((64, 1),), 1, 100),  # a plane of 8 × 8: 32 × S / 2 over 2 × 8 links
         ("tpu-v5p", "[4, 4, 8]", ((8, 16),), 1, 100),  # one ring of eight: 4 × S / 2 over 2 links
         ("tpu-v6e", "[16, 16]", ((256, 1),), 1, 50),  # 128 × S / 2 over 2 × 16 links of 100 GB/s
         ("tpu-v6e", "[8, 8]", ((64, 1),), 1, 50),  # no side of eight wraps: 32 × S / 2 over 8 links
