@@ -25,14 +25,11 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.workloads.megatron_listing import printed_arguments, reading_of_arguments
 from clusterspec.exchange.workloads.mlperf_logs import is_of_mlperf, settings_of_log, with_machine
 from clusterspec.exchange.workloads.step_lines import step_program
-from clusterspec.records import dataclass, field
+from clusterspec.exchange.workloads.step_runs import SKIPPED, RunLogs, StepLog, seconds_between, time_stamp
 from clusterspec.standard import DECIMAL
 from clusterspec.units import plural
 
 STEP_LOG = "step-log"
-MOST_RUNS = 1_000
-SKIPPED = 2
-"""Steps at the start of a run that are left out: compilation, warm-up and the first allocation."""
 _MEGATRON = re.compile(
     r"\biteration\s+([0-9]{1,9})\s*/\s*[0-9]{1,9}\s*\|.{0,200}?elapsed time per iteration \(ms\):\s*" + DECIMAL
 )
@@ -88,65 +85,6 @@ _NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4}
 _MARKS = ("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:")
 """Texts, one of which is in every step line."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
-
-
-@dataclass
-class StepLog:
-    """The figures of one run by name, one for each step, the line of the first, and the sizes of groups."""
-
-    framework: str
-    figures: dict[str, list[float]] = field(default_factory=dict)
-    batches: set[int] = field(default_factory=set)
-    sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
-    groups: dict[tuple[str, int], int] = field(default_factory=dict)
-    meshes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
-    steps: set[int] = field(default_factory=set)
-    line: int = 0
-    last: int = -1
-    loss: str | None = None
-    sequence: tuple[int, int] | None = None
-    """Tokens of a sequence, and the line that states them."""
-
-    def add(self, name: str, text: str) -> None:
-        self.figures.setdefault(name, []).append(float(text.replace(",", "")))
-
-
-@dataclass
-class RunLogs:
-    """The runs of a file in the order of their first steps; ``sizes``, ``groups`` and ``meshes`` wait for the first
-    step of their run.
-    """
-
-    logs: list[StepLog] = field(default_factory=list)
-    sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
-    groups: dict[tuple[str, int], int] = field(default_factory=dict)
-    meshes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
-    deepspeed: bool = False
-    settings: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """What MLPerf's log states of the run that follows: values and lines."""
-
-    def run_of_step(self, framework: str, step: int, number: int, loss: str | None = None) -> StepLog:
-        """The run that a step belongs to.
-
-        It is the run of the framework's previous step, unless the step number goes back or the same step has another
-        loss. All ranks print the same loss for a step.
-        """
-        log = next((log for log in reversed(self.logs) if log.framework == framework), None)
-        if log is None or step < log.last or (step == log.last and loss != log.loss):
-            if len(self.logs) >= MOST_RUNS:
-                raise FormatError(f"holds more than {MOST_RUNS:,} runs", number)
-            log = StepLog(framework, line=number)
-            self.logs.append(log)
-        if framework.startswith("megatron"):
-            log.sizes |= self.sizes
-            log.groups |= self.groups
-            self.sizes, self.groups = {}, {}
-        elif framework == "torchtitan":
-            log.meshes |= self.meshes
-            self.meshes = {}
-        log.last, log.loss = step, loss
-        log.steps.add(step)
-        return log
 
 
 _NOT_READ = (
@@ -211,9 +149,7 @@ def read_step_log(file: InputFile) -> ImportResult:
         steady = values[SKIPPED:] if len(values) > 2 * SKIPPED else values
         builder.count(name, float(f"{median(steady):.6g}"), log.line)
     builder.count("steps", _step_count(log), log.line)
-    seconds = builder.reading().number("step_seconds")
-    if isinstance(seconds, int | float) and seconds > 0:
-        builder.append("measured", {"step_time": f"{seconds:.6g} s"}, log.line)
+    _set_step_time(log, builder)
     if len(log.batches) == 1:
         builder.set("workload.global_batch", log.batches.pop(), log.line)
     elif log.batches:
@@ -226,6 +162,19 @@ def read_step_log(file: InputFile) -> ImportResult:
     builder.unknown(what, f"the log does not state {'it' if keys else 'them'}: import the launch", log.line)
     stated = [reading_of_arguments(keys, file, STEP_LOG, log.framework)] if keys else []
     return with_machine(file, combined_result([builder.reading(), *stated]))
+
+
+def _set_step_time(log: StepLog, builder: ImportBuilder) -> None:
+    """Set the time of a step as measured, unless time stamps tell that it is none."""
+    seconds = builder.reading().number("step_seconds")
+    if not isinstance(seconds, int | float) or seconds <= 0:
+        return
+    apart = seconds_between(log)
+    if apart is not None:
+        why = f"more than the {apart:.4g} s of a step by the time stamps of the lines: means since the start, or others"
+        builder.unknown(f"step_seconds: {seconds:.6g}", why, log.line)
+    else:
+        builder.append("measured", {"step_time": f"{seconds:.6g} s"}, log.line)
 
 
 def _groups_without_steps(runs: RunLogs, name: str) -> ImportResult:
@@ -360,6 +309,7 @@ def _is_megatron_step(line: str, number: int, runs: RunLogs) -> bool:
     name = "megatron-deepspeed" if runs.deepspeed or "| consumed tokens:" in line else "megatron-core"
     log = runs.run_of_step(name, int(match[1]), number)
     log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
+    log.stamps.append((int(match[1]), time_stamp(line), float(match[2]) / 1e3))
     if flops := _MEGATRON_FLOPS.search(line):
         log.add("tflops_per_accelerator", flops[1])
     if batch := _MEGATRON_BATCH.search(line):
