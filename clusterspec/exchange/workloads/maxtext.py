@@ -230,16 +230,23 @@ _STUDENT = "student_overrides."
 
 
 def _set_named_model(model: str, keys: Keys, builder: ImportBuilder) -> None:
-    """Set a model of the catalog; with sizes of its own (``override_model_config``) it is another, and is listed."""
+    """Set a model of the catalog; with sizes of its own (``override_model_config``) it is another, and is listed.
+
+    Without that key, the sizes of the model replace those of a configuration, and a launch with its own stops
+    (HyperBlaze456/maxtext-indextts2, MaxText/pyconfig.py, lines 510 and 682 to 703; read 2026-11-28).
+    """
     of = _STUDENT if f"{_STUDENT}model_name" in keys.values else ""
     changed = keys.values.get(f"{of}override_model_config", (None, 0))[0] is True
-    own = [each for names in _MODEL.values() for name in names if changed and (each := f"{of}{name}") in keys.values]
-    if own:
-        shown = ", ".join(f"{name.removeprefix(of)} {str(keys.get(name))[:20]}" for name in own)
+    own = [each for names in _MODEL.values() for name in names if (each := f"{of}{name}") in keys.values]
+    shown = ", ".join(f"{name.removeprefix(of)} {str(keys.get(name))[:20]}" for name in own)
+    if own and changed:
         why = f"with sizes of its own ({shown}): state the model"
         builder.unknown(f"model {model[:60]}", why, keys.line("model_name"))
     else:
         set_model(model, builder, keys.line("model_name"))
+    if own and not changed:
+        why = f"of no effect without override_model_config: the sizes of {model[:60]} hold, or MaxText stops"
+        builder.unknown(shown, why, keys.line(own[0]))
     if teacher := keys.get("teacher_overrides.model_name"):
         why = "teaches the model that is trained: a plan has no passes of another model"
         builder.unknown(f"teacher {str(teacher)[:60]}", why, keys.line("teacher_overrides.model_name"))
