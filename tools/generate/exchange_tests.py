@@ -116,6 +116,7 @@ no reader had seen were written down before the first reading, and what failed w
 | hundred and second, of 10 repositories that were never used; 3 state none | 22 | 18 | 0 | 0 | 4 |
 | hundred and third, of six others never used, in the order of their files; 4 state none | 13 | 11 | 0 | 2 | 0 |
 | hundred and fourth, by lot of 38 repositories, 33 of them never used; 17 may state none | 40 | 32 | 5 | 0 | 3 |
+| hundred and fifth, of 23 others by lot, 11 of them never used, after those; 5 may state none | 23 | 19 | 1 | 1 | 2 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -374,8 +375,12 @@ engines generate, an algorithm that the release decides, the type of weights of 
 was the number of samples that OpenRLHF takes by default. Behind answers that agreed were three faults: the words of
 another command, whose output a variable holds, were options of the launch (`PORT=$(program --tensor-parallel-size 8)`
 stated a degree), a log whose steps are means since the start was a measured step of a hundred times the time that its
-time stamps tell, and the vocabulary that the tokenizer of Megatron prints was lost. A script whose default argument, kept
-in a variable, shows its help was said to start no engine.
+time stamps tell, and the vocabulary that the tokenizer of Megatron prints was lost. A script whose default argument,
+kept in a variable, shows its help was said to start no engine. Both contradicted and the one lacking in the hundred and
+fifth were expectations (a name of a framework, a share of memory that weights leave, and sizes beside a model that
+MaxText replaces, which are now said to have no effect). Refused was a launch of MaxText in a quoted script that an
+option gives to other hosts; behind answers that agreed, a module of Megatron that generates text was not told from
+training, and a script was taken for a quote.
 """
 
 
