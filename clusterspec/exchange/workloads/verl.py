@@ -88,6 +88,10 @@ def read_verl(file: InputFile) -> ImportResult:
         set_model(named, builder, keys.line("actor_rollout_ref.model.path"))
     if keys.is_on("trainer.val_only"):
         builder.unknown("trainer.val_only", "validates, and trains nothing", keys.line("trainer.val_only"))
+    if completed := _base_files(keys):
+        why = "another configuration, not read: its values apply where this one states none"
+        builder.unknown(f"defaults: {', '.join(completed)[:80]}", why, keys.line("defaults"))
+        keys.used.add("defaults")
     _set_algorithm(keys, builder)
     _set_roles(keys, builder)
     _set_trainer(keys, builder)
@@ -148,8 +152,19 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"adv_estimator: {keys.get(name)}", why, keys.line(name))
     elif keys.find(name):
         set_choice(keys, "workload.rl.algorithm", (name,), {"gae": "ppo", "grpo": "grpo", "rloo": "rloo"}, builder)
-    elif not keys.is_undecided(name) and (keys.find(_CRITIC) == _CRITIC or _starts_ppo(keys)):
+    elif not keys.is_undecided(name) and not _base_files(keys) and (keys.find(_CRITIC) == _CRITIC or _starts_ppo(keys)):
         builder.set("workload.rl.algorithm", "ppo", keys.line(_CRITIC) or keys.command.line)
+
+
+_TRAINERS = frozenset({"_self_", "ppo_trainer", "ppo_megatron_trainer"})
+"""Names in ``defaults`` that are of the file itself, or of the configurations of verl whose defaults are known."""
+
+
+def _base_files(keys: Keys) -> list[str]:
+    """The configurations of a site that a file completes (``defaults``, Hydra), whose values no reader knows."""
+    listed = keys.values.get("defaults", ([], 0))[0]
+    names = [str(each) for each in listed if not isinstance(each, dict)] if isinstance(listed, list) else []
+    return [name for name in names if name.rpartition("/")[2] not in _TRAINERS]
 
 
 def _starts_ppo(keys: Keys) -> bool:
