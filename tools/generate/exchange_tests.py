@@ -117,6 +117,7 @@ no reader had seen were written down before the first reading, and what failed w
 | hundred and third, of six others never used, in the order of their files; 4 state none | 13 | 11 | 0 | 2 | 0 |
 | hundred and fourth, by lot of 38 repositories, 33 of them never used; 17 may state none | 40 | 32 | 5 | 0 | 3 |
 | hundred and fifth, of 23 others by lot, 11 of them never used, after those; 5 may state none | 23 | 19 | 1 | 1 | 2 |
+| hundred and sixth, of 26 others by lot, 15 of them never used, after those; 11 may state none | 26 | 25 | 0 | 0 | 1 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -380,7 +381,10 @@ kept in a variable, shows its help was said to start no engine. Both contradicte
 fifth were expectations (a name of a framework, a share of memory that weights leave, and sizes beside a model that
 MaxText replaces, which are now said to have no effect). Refused was a launch of MaxText in a quoted script that an
 option gives to other hosts; behind answers that agreed, a module of Megatron that generates text was not told from
-training, and a script was taken for a quote.
+training, and a script was taken for a quote. The one contradicted in the hundred and sixth was found behind an answer
+that agreed: a configuration of verl that completes another one, which no reader knows, had the algorithm that verl
+takes by default, without a word. Lacking behind others were a word on nodes that a template leaves open, on a model of
+images in torchtitan, and on a factor of the sizes in MaxText.
 """
 
 
