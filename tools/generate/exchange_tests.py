@@ -118,6 +118,7 @@ no reader had seen were written down before the first reading, and what failed w
 | hundred and fourth, by lot of 38 repositories, 33 of them never used; 17 may state none | 40 | 32 | 5 | 0 | 3 |
 | hundred and fifth, of 23 others by lot, 11 of them never used, after those; 5 may state none | 23 | 19 | 1 | 1 | 2 |
 | hundred and sixth, of 26 others by lot, 15 of them never used, after those; 11 may state none | 26 | 25 | 0 | 0 | 1 |
+| hundred and seventh, of 22 by lot, 2 never used: logs, topologies, manifests; 12 may state none | 22 | 15 | 1 | 2 | 4 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -385,6 +386,14 @@ training, and a script was taken for a quote. The one contradicted in the hundre
 that agreed: a configuration of verl that completes another one, which no reader knows, had the algorithm that verl
 takes by default, without a word. Lacking behind others were a word on nodes that a template leaves open, on a model of
 images in torchtitan, and on a factor of the sizes in MaxText.
+
+In the hundred and seventh, the four contradicted and the one lacking were expectations (rows are counted for each
+table; rows without a head state their collective by their rates; half of a rate of both directions is measured; nodes
+are those of one replica; a container does not describe its node). Behind one of them, a patch of a manifest had one
+replica, which the manifest that it changes decides. Refused were a log of the first rank of Megatron-Bridge, which
+prints its configuration and steps without a number, and a log of both a topology and a benchmark, which asks for a
+kind as before. That log also showed selective recomputation of an empty list of modules, which is none, taken for the
+default.
 """
 
 

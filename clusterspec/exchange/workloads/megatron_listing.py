@@ -64,7 +64,10 @@ def _without_defaults(keys: Keys) -> Keys:
     kept = Keys()
     for name, (value, line) in keys.values.items():
         held = name in on and not any(pattern.fullmatch(name) for pattern in lacking) and not _ASIDE.fullmatch(name)
-        if held or name == "use_distributed_optimizer":
+        none = name == "recompute_modules" and value == "[]" and "recompute_granularity" in on
+        if none:
+            kept.put(name, value, line)
+        elif held or name == "use_distributed_optimizer":
             kept.put(name, value if held else False, line)
     return kept
 

@@ -5,7 +5,8 @@ Formats: Megatron-LM 0.20, megatron/training/training.py, ``training_log``, and 
 torchtitan/components/metrics.py (tokens per second of a device); MaxText e591f30c,
 src/maxtext/common/metric_logger.py, line 181; NeMo 8cfedd72,
 nemo/lightning/pytorch/callbacks/progress_printer.py (means over its interval), and the progress bar of PyTorch
-Lightning with the metrics of nemo/utils/exp_manager.py, lines 346 and 456; read 2026-11-25.
+Lightning with the metrics of nemo/utils/exp_manager.py, lines 346 and 456; read 2026-11-25. ``bridge_logs`` has those
+of Megatron-Bridge.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from clusterspec.exchange.import_result import (
     chosen_part,
     combined_result,
 )
+from clusterspec.exchange.workloads import bridge_logs
 from clusterspec.exchange.workloads.megatron_listing import printed_arguments, reading_of_arguments
 from clusterspec.exchange.workloads.mlperf_logs import is_of_mlperf, settings_of_log, with_machine
 from clusterspec.exchange.workloads.step_lines import step_program
@@ -82,7 +84,10 @@ b87b9e39, Dell/benchmarks/gpt3/implementations/nemo/custom_callbacks.py, lines 4
 _MLPERF_KEY = re.compile(r"\"key\": \"(global_batch_size|max_sequence_length)\", \"value\": ([0-9]{1,9})\b")
 _NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?(?![.\w])")
 """The batch. The printer divides a sum by its interval: where a step lacks the metric, the quotient is no batch."""
-_MARKS = ("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:")
+_MARKS = (
+    *("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:"),
+    bridge_logs.STEP_MARK,
+)
 """Texts, one of which is in every step line."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
 
@@ -106,7 +111,7 @@ def matches_step_log(file: InputFile) -> bool:
     return any(
         pattern.search(_COLORS.sub("", line))
         for line in lines
-        for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO, _NEMO_MLPERF)
+        for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO, _NEMO_MLPERF, bridge_logs.STEP)
     ) or (_begins_run(file.text) or is_of_mlperf(file.text))
 
 
@@ -131,7 +136,7 @@ def read_step_log(file: InputFile) -> ImportResult:
     A step number lower than the one before begins another run. Raises `FormatError` if there are no steps, and for
     several runs of which none is chosen.
     """
-    runs = RunLogs()
+    runs = RunLogs(numbered=_MEGATRON.search(file.plain) is not None)
     for number, raw in enumerate(file.text.split("\n"), 1):
         for part in raw.split("\r"):  # a progress bar writes over its line
             _read_line(_COLORS.sub("", part[:4_000]), number, runs)
@@ -144,7 +149,9 @@ def read_step_log(file: InputFile) -> ImportResult:
         raise FormatError(_NOT_READ if _is_of_verl(file) else "has no step of Megatron-LM, NeMo, torchtitan or MaxText")
     log, builder = _chosen_run(found, file.part), ImportBuilder(STEP_LOG, file.name)
     builder.set("layout.framework", log.framework, log.line)
-    _record_sizes(log, builder)
+    configured = bridge_logs.printed_configuration(file) if log.framework == "megatron-core" else None
+    keys = printed_arguments(file) if log.framework.startswith("megatron") and not configured else configured
+    _record_sizes(log, builder, of_all=keys is not None)
     for name, values in log.figures.items():
         steady = values[SKIPPED:] if len(values) > 2 * SKIPPED else values
         builder.count(name, float(f"{median(steady):.6g}"), log.line)
@@ -157,7 +164,8 @@ def read_step_log(file: InputFile) -> ImportResult:
         builder.unknown("workload.global_batch", f"it grows {shown} during the run", log.line)
     if log.sequence is not None:
         builder.set("workload.sequence_length", *log.sequence)
-    keys = printed_arguments(file) if log.framework.startswith("megatron") else None
+    if configured:
+        bridge_logs.list_unprinted(builder, configured.line("num_layers"))
     what = "cluster" if keys else "cluster and workload.model"
     builder.unknown(what, f"the log does not state {'it' if keys else 'them'}: import the launch", log.line)
     stated = [reading_of_arguments(keys, file, STEP_LOG, log.framework)] if keys else []
@@ -202,8 +210,10 @@ def _step_count(log: StepLog) -> int:
     return len(log.steps)
 
 
-def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
-    """Record the group sizes that the program prints at startup, if the log states them once."""
+def _record_sizes(log: StepLog, builder: ImportBuilder, *, of_all: bool = False) -> None:
+    """Record the group sizes that the program prints at startup, if the log states them once. ``of_all`` degrees the
+    log prints elsewhere.
+    """
     if log.meshes:
         _record_mesh(log, builder)
     elif len(log.sizes) > 1:
@@ -218,8 +228,8 @@ def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
         if sequence not in {None, "1"}:
             builder.unknown(f"sequence-parallel size {sequence}", "DeepSpeed's own context parallelism", line)
     elif log.groups:
-        _record_groups(log, builder)
-    else:
+        _record_groups(log, builder, of_all=of_all)
+    elif not of_all:
         builder.unknown("layout", "the log does not print the sizes of the groups: import the launch", log.line)
 
 
@@ -243,7 +253,7 @@ def _record_mesh(log: StepLog, builder: ImportBuilder) -> None:
         builder.set("layout.shard_group", shard * cp, line)
 
 
-def _record_groups(log: StepLog, builder: ImportBuilder) -> None:
+def _record_groups(log: StepLog, builder: ImportBuilder, *, of_all: bool) -> None:
     """Record the tensor and pipeline groups, of which Megatron prints one line each."""
     for name, key in (("tensor", "tp"), ("pipeline", "pp")):
         found = [(size, line) for (kind, size), line in log.groups.items() if kind == name]
@@ -251,7 +261,8 @@ def _record_groups(log: StepLog, builder: ImportBuilder) -> None:
             builder.set(f"layout.{key}", *found[0])
         elif found:
             builder.unknown(f"layout.{key}", f"{len(found)} runs with groups of other sizes", found[0][1])
-    builder.unknown("other degrees", "the log prints tensor and pipeline groups only: import the launch", log.line)
+    if not of_all:
+        builder.unknown("other degrees", "the log prints tensor and pipeline groups only: import the launch", log.line)
 
 
 def _split(listed: str) -> list[str]:
@@ -291,6 +302,14 @@ def _read_line(line: str, number: int, runs: RunLogs) -> None:
             log.add("tflops_per_accelerator", flops[1])
         if share := _TITAN_MFU.search(line):
             log.add("mfu_percent", share[1])
+    elif not runs.numbered and bridge_logs.STEP_MARK in line and (match := bridge_logs.STEP.search(line)):
+        began, step = runs.counted
+        runs.counted = (began, step + 1)
+        log = runs.run_of_step("megatron-core", step + 1, number, str(began))
+        log.add("step_seconds", match[1])
+        log.add("tflops_per_accelerator", match[2])
+    elif match := bridge_logs.BEGUN.search(line):
+        runs.counted = (runs.counted[0] + 1, int(match[1]))
     elif match := _MAXTEXT.search(line):
         log = runs.run_of_step("maxtext", int(match[1]), number)
         log.add("step_seconds", match[2])

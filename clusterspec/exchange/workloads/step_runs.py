@@ -51,6 +51,10 @@ class RunLogs:
     deepspeed: bool = False
     settings: dict[str, tuple[int, int]] = field(default_factory=dict)
     """What MLPerf's log states of the run that follows: values and lines."""
+    numbered: bool = True
+    """Whether lines of steps have the number of the step; without it they are counted."""
+    counted: tuple[int, int] = (0, 0)
+    """The runs that began, and the last step of this one."""
 
     def run_of_step(self, framework: str, step: int, number: int, loss: str | None = None) -> StepLog:
         """The run that a step belongs to.
