@@ -31,7 +31,7 @@ _TAKEN = {
     "optimizer": frozenset({"optimizer", "optimizer_cpu_offload", "optimizer_offload_fraction"}),
 }
 """What other sections state of the run; names of the layout in them are copies, some not yet filled in."""
-_MODEL_DEFAULTS = {
+_MODEL_DEFAULTS: dict[str, str | bool] = {
     "tensor_model_parallel_size": "1",
     "pipeline_model_parallel_size": "1",
     "context_parallel_size": "1",
@@ -40,7 +40,7 @@ _MODEL_DEFAULTS = {
     "use_distributed_optimizer": False,
 }
 _EXPERT_DEFAULTS = {"expert_model_parallel_size": "1", "moe_router_topk": "2"}
-_LATENT_DEFAULTS = {
+_LATENT_DEFAULTS: dict[str, str | bool] = {
     "multi_latent_attention": True,
     "q_lora_rank": "512",
     "kv_lora_rank": "512",
@@ -99,7 +99,7 @@ def _put(keys: Keys, section: str, name: str, value: str, line: int) -> None:
 def _add_defaults(keys: Keys, kinds: dict[str, str]) -> None:
     """Add the values of Megatron Core that the listing leaves out."""
     line = keys.line("num_layers")
-    defaults: dict[str, str | bool] = dict(_MODEL_DEFAULTS)
+    defaults = dict(_MODEL_DEFAULTS)
     if keys.find("num_moe_experts"):
         defaults |= _EXPERT_DEFAULTS
     if kinds.get("model", "").startswith("MLA"):
