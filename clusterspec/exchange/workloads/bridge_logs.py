@@ -54,6 +54,12 @@ distributed/distributed_data_parallel_config.py.
 _TIED = "untie_embeddings_and_output_weights"
 
 
+def is_log(text: str) -> bool:
+    """Whether a text has a step, and the start of its run, without which a page may quote it beside its launch."""
+    begun = _TITLE in text or BEGUN.search(text) is not None
+    return begun and STEP_MARK in text and STEP.search(text) is not None
+
+
 def printed_configuration(file: InputFile) -> Keys | None:
     """The configuration that a log prints, with the defaults that it leaves out. Several have to agree; None if they
     differ, or if there is none of a decoder.

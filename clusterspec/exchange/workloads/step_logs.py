@@ -84,11 +84,8 @@ b87b9e39, Dell/benchmarks/gpt3/implementations/nemo/custom_callbacks.py, lines 4
 _MLPERF_KEY = re.compile(r"\"key\": \"(global_batch_size|max_sequence_length)\", \"value\": ([0-9]{1,9})\b")
 _NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?(?![.\w])")
 """The batch. The printer divides a sum by its interval: where a step lacks the metric, the quotient is no batch."""
-_MARKS = (
-    *("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:"),
-    bridge_logs.STEP_MARK,
-)
-"""Texts, one of which is in every step line."""
+_MARKS = ("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:")
+"""Texts, one of which is in every step line of these."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
 
 
@@ -111,8 +108,8 @@ def matches_step_log(file: InputFile) -> bool:
     return any(
         pattern.search(_COLORS.sub("", line))
         for line in lines
-        for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO, _NEMO_MLPERF, bridge_logs.STEP)
-    ) or (_begins_run(file.text) or is_of_mlperf(file.text))
+        for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO, _NEMO_MLPERF)
+    ) or (_begins_run(file.text) or is_of_mlperf(file.text) or bridge_logs.is_log(file.text))
 
 
 _OPTION = re.compile(r"--(?:tensor-model-parallel-size|num-layers|micro-batch-size)\b")
