@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.shell_conditions import matches_pattern
-from clusterspec.exchange.shell_tests import ShellTests
+from clusterspec.exchange.shell_input import READERS, ShellInput, is_whole_variable
 from clusterspec.exchange.shell_text import (
     assigned_names,
     branches_of,
@@ -55,8 +55,6 @@ _SHOWS = _PRINTERS | {"cat", "exit", "return", "sed", "grep", "head", "usage", "
 _FINDERS = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "fgrep", "zgrep"})
 """Programs whose argument is a pattern that names a command."""
 _OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
-PASSED_ON = ("$@",)
-"""Stands for unknown arguments that a script passes on."""
 
 
 class Command(NamedTuple):
@@ -123,25 +121,26 @@ def _shell_after(text: str) -> _Shell:
 
 def script_in(word: str) -> str | None:
     """The script in a word: the whole word, or the value of an option (``--command="…"``); None if there is none."""
-    script = re.sub(r"^--?[A-Za-z][\w-]*=(?=\S)", "", word)
+    script = re.sub(r"^--?[A-Za-z][\w-]*=(?=\s*\S)", "", word)
     is_command = re.search(r"\S\s+-", script) or _PROGRAM.match(script)
-    return script if is_command and not script.startswith("-") else None
+    return script if is_command and not script.lstrip().startswith("-") else None
 
 
 _PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torchrun)\s+\S")
 
 
-class _Shell(ShellTests):
+class _Shell(ShellInput):
     """Follows the statements of a script, with the variables that it sets.
 
     ``given`` holds in a loop over the arguments of the script, ``written`` in a command whose output goes to a file,
-    ``piped`` in a pipeline, ``called`` in a function that a statement calls.
+    ``piped`` in a pipeline, ``called`` in a function that a statement calls. ``optional`` variables hold an argument of
+    the script with a default.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.arrays: set[str] = set()
         self.functions: dict[str, Node] = {}
+        self.optional: set[str] = set()
         self.commands: list[Command] = []
         self.given = False
         self.written = self.piped = self.called = False
@@ -191,6 +190,10 @@ class _Shell(ShellTests):
         key, added = text_of(name), any(child.type == "+=" for child in node.children)
         parts = self.value(value, self.line(node))
         is_array = value is not None and value.type == "array"
+        if value is not None and _OPTIONAL_ARGUMENT.fullmatch(text_of(value)):
+            self.optional.add(key)
+        if self.asked and (added or is_array or f"${key}" in text_of(node) or f"${{{key}" in text_of(node)):
+            parts = self.with_unknown_words(parts)
         is_argument = self.given or (value is not None and bool(_ARGUMENT.fullmatch(text_of(value))))
         if self.branch and is_argument and value is not None and "{" in text_of(value) and "=" in text_of(value):
             parts = self.variables.get(key) or [Segment(f"${{{key}}}", self.line(node), 0)]
@@ -229,6 +232,9 @@ class _Shell(ShellTests):
             self.run_body(body, words[1:])
             return
         self.commands.append(Command(tuple(words), self.environment(node), self.branch))
+        if words[0].text in READERS:
+            self.fill(node, [word.text for word in words])
+            return
         if (words[0].text in _PRINTERS and not self.written) or is_finder(self.commands[-1]):
             return
         for word in words[1:]:
@@ -316,12 +322,16 @@ class _Shell(ShellTests):
                 for part in statements_of_item(item):
                     self.run(part)
                 shown = all(command.words[0].text in _SHOWS for command in self.commands[started:])
-                if value is not None and shown and _OPTIONAL_ARGUMENT.fullmatch(text_of(value)):
+                if value is not None and shown and self.is_optional(text_of(value)):
                     self.follow_items(node, [each for each in items if each != item], given=True)
                 return
             if None in matches:
                 self.follow_items(node, items, given=self.given)
                 return
+
+    def is_optional(self, text: str) -> bool:
+        """Whether a text is an argument of the script with a default, or a variable that holds one."""
+        return bool(_OPTIONAL_ARGUMENT.fullmatch(text)) or is_whole_variable(text.strip('"'), self.optional)
 
     def follow_items(self, node: Node, items: Sequence[Node], *, given: bool) -> None:
         """Follow items of a ``case`` that may run; an argument of the script selects one where it is ``given``."""

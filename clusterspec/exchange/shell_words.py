@@ -37,14 +37,19 @@ class Word(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Part of a word; ``quoted`` text is not split at blanks."""
+    """Part of a word; ``quoted`` text is not split at blanks, nor is that of a ``whole`` expansion that is not run: its
+    words belong to another command.
+    """
 
     text: str
     line: int
     branch: int = 0
     quoted: bool = True
+    whole: bool = False
 
 
+PASSED_ON = ("$@",)
+"""Stands for unknown arguments that a script passes on."""
 BREAK = None
 """Between two words that one expansion gives."""
 Segments = list["Segment | None"]
@@ -143,7 +148,7 @@ class Expansion:
             return self._printed_segments(*printed)
         elif kind not in _EXPANSIONS:
             text = re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
-        return [Segment(text, line, self.branch)]
+        return [Segment(text, line, self.branch, whole=kind in _EXPANSIONS)]
 
     def _arithmetic_value(self, text: str) -> str:
         """The value of an arithmetic expression ``$((…))`` in the default of a variable; the text itself if a part is
@@ -325,8 +330,9 @@ def _split_pieces(parts: Sequence[Segment | None]) -> Iterator[tuple[str, int, i
             yield "", 0, 0, True
             continue
         at = each.line
-        for piece in [each.text] if each.quoted else _BLANKS.split(each.text):
-            blank = not each.quoted and bool(_BLANKS.fullmatch(piece))
+        kept = each.quoted or each.whole
+        for piece in [each.text] if kept else _BLANKS.split(each.text):
+            blank = not kept and bool(_BLANKS.fullmatch(piece))
             if piece or each.quoted:
                 yield piece, at, each.branch, blank
             at += piece.count("\n") + piece.count(CONTINUED)

@@ -32,6 +32,24 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
     }
 
 
+_OPEN = re.compile(
+    r"(?<=[ \t])--(?P<name>nodes|ntasks-per-node|gpus-per-node|gpus-per-task|gpus|gres)[ \t=]+(?:gpu:)?"
+    r"(?P<value>[{$<@%]\S{1,60})"
+)
+"""A count that another program or a reader has to fill in: Slurm expands no variables in directives."""
+
+
+def open_counts(text: str) -> list[tuple[str, str, int]]:
+    """The counts of a job that its script leaves to a placeholder, by option and text, each with its line.
+
+    >>> open_counts("#SBATCH --nodes={nodes}\\n#SBATCH --gres=gpu:4\\n#SBATCH --gpus=$N")
+    [('nodes', '{nodes}', 1), ('gpus', '$N', 3)]
+    """
+    lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if _LINE.match(line))
+    found = [(match, number) for number, line in lines for match in _OPEN.finditer(line[:400])]
+    return [(match["name"], match["value"], number) for match, number in found]
+
+
 def accelerators_of_node(text: str) -> tuple[int, int] | None:
     """The accelerators of a node that all directives of a text ask for, with the first line; None if they differ.
 

@@ -146,3 +146,40 @@ def test_tasks_of_a_job_of_volcano_are_its_nodes() -> None:
     open_one = read(VOLCANO.replace("    replicas: REPLICAS\n", ""), name="job.yaml")  # the field has no default
     assert "layout.nodes" not in given(open_one)
     assert NO_COUNT in unknown(open_one)
+
+
+DEPLOYMENT = """\
+    apiVersion: apps/v1
+    kind: {kind}
+    metadata: {{name: server}}
+    spec:
+      {before}
+      template:
+        spec:
+          containers:
+          - name: engine
+            {image}
+            resources: {{limits: {{nvidia.com/gpu: 2}}}}
+    """
+SELECTOR, IMAGE = "selector: {matchLabels: {app: server}}", "image: engine:1"
+
+
+@each(
+    ("before", "image", "replicas"),
+    [
+        (SELECTOR, IMAGE, 1),
+        (SELECTOR, "tty: true", 1),
+        ("paused: false", IMAGE, 1),
+        ("paused: false", "tty: true", None),
+        ("replicas: 3", "tty: true", 3),
+        ("replicas: 1", "tty: true", 1),
+    ],
+)
+def test_a_patch_of_a_deployment_leaves_its_replicas_to_what_it_changes(
+    before: str, image: str, replicas: int | None
+) -> None:
+    for kind in ("Deployment", "StatefulSet"):
+        reading = read(DEPLOYMENT.format(kind=kind, before=before, image=image), "kubernetes")
+        assert given(reading) == {"cluster.accelerators_per_node": 2, "layout.nodes": 1}
+        assert counts(reading).get("replicas") == replicas
+        assert ("replicas: a patch" in unknown(reading)) is (replicas is None)

@@ -78,6 +78,12 @@ SCRIPTS = {
         'B=2\nexport A="--a "x=$B,y=$B,z=$B,w=1" --c"\nlaunch $A --d "x="$B,3 z=[$B,4] \'$B,\' "\\$B,$B,"'
     ),
     "a redirected pipeline": "launch --a 2>&1 | cat > /dev/stderr",
+    "a line read into an array": 'E="--a 1  --b"\nread -r -a X <<< "$E"\nX+=("c d")\nlaunch "${X[@]}" -- $X',
+    "a line read into variables": 'read -r A B C <<< "4 2 x y"\nlaunch $A --n=$B "$C"',
+    "a line divided by other characters": "IFS=',' read -ra X <<< 4,2\nIFS=: read A B <<< 1:8\nlaunch ${X[@]} $A $B",
+    "lines read into an array": (
+        'mapfile -t X <<EOF\n--a\n--b\nEOF\nreadarray -t Y <<< "--c"\nlaunch "${X[@]}" "${Y[@]}"'
+    ),
 }
 
 

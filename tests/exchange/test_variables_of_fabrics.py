@@ -74,7 +74,7 @@ def test_variables_of_device_names_are_left_to_the_machine(technology: str, more
         cluster = source(f"{BASE.format(nodes)}, {OUT.format(technology, more)}").cluster
         found = unknown_variables(cluster)
         assert [one.partition(":")[0] for one in found] == wanted, nodes
-        assert all("the 8 NICs" in one for one in found if one.startswith("NCCL_IB_HCA"))
+        assert all("8 NICs of the fabric" in one for one in found if one.startswith("NCCL_IB_HCA"))
 
 
 def test_nodes_of_a_rail_leaf_are_a_block() -> None:

@@ -115,6 +115,10 @@ no reader had seen were written down before the first reading, and what failed w
 | hundred and first, other files of nine of those, after the corrections; 4 state none | 12 | 11 | 0 | 1 | 0 |
 | hundred and second, of 10 repositories that were never used; 3 state none | 22 | 18 | 0 | 0 | 4 |
 | hundred and third, of six others never used, in the order of their files; 4 state none | 13 | 11 | 0 | 2 | 0 |
+| hundred and fourth, by lot of 38 repositories, 33 of them never used; 17 may state none | 40 | 32 | 5 | 0 | 3 |
+| hundred and fifth, of 23 others by lot, 11 of them never used, after those; 5 may state none | 23 | 19 | 1 | 1 | 2 |
+| hundred and sixth, of 26 others by lot, 15 of them never used, after those; 11 may state none | 26 | 25 | 0 | 0 | 1 |
+| hundred and seventh, 22 by lot, 2 never used: logs, topologies, manifests; 12 may state none | 22 | 15 | 1 | 2 | 4 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -365,6 +369,31 @@ were wrong: the degrees of SGLang's replicas of attention (twice), the name of a
 DeepSpeed's optimizer for bf16. Refused in the hundred and third were a launch of Megatron whose remarks name options
 of a layout that it leaves out, and a file of four objects, which asks for a choice; their pods, which wait for a
 launch from outside, were one node each, and no nodes are stated now.
+
+Of the three contradicted in the hundred and fourth, one was an expectation (the degree that an engine takes by
+default); the others were lost without a word: options of an engine that a script reads from a file into an array, and
+the sharding that verl takes by default. Of the five lacking, four were expectations (states in host memory while
+engines generate, an algorithm that the release decides, the type of weights of a model that is not known), the other
+was the number of samples that OpenRLHF takes by default. Behind answers that agreed were three faults: the words of
+another command, whose output a variable holds, were options of the launch (`PORT=$(program --tensor-parallel-size 8)`
+stated a degree), a log whose steps are means since the start was a measured step of a hundred times the time that its
+time stamps tell, and the vocabulary that the tokenizer of Megatron prints was lost. A script whose default argument,
+kept in a variable, shows its help was said to start no engine. Both contradicted and the one lacking in the hundred and
+fifth were expectations (a name of a framework, a share of memory that weights leave, and sizes beside a model that
+MaxText replaces, which are now said to have no effect). Refused was a launch of MaxText in a quoted script that an
+option gives to other hosts; behind answers that agreed, a module of Megatron that generates text was not told from
+training, and a script was taken for a quote. The one contradicted in the hundred and sixth was found behind an answer
+that agreed: a configuration of verl that completes another one, which no reader knows, had the algorithm that verl
+takes by default, without a word. Lacking behind others were a word on nodes that a template leaves open, on a model of
+images in torchtitan, and on a factor of the sizes in MaxText.
+
+In the hundred and seventh, the four contradicted and the one lacking were expectations (rows are counted for each
+table; rows without a head state their collective by their rates; half of a rate of both directions is measured; nodes
+are those of one replica; a container does not describe its node). Behind one of them, a patch of a manifest had one
+replica, which the manifest that it changes decides. Refused were a log of the first rank of Megatron-Bridge, which
+prints its configuration and steps without a number, and a log of both a topology and a benchmark, which asks for a
+kind as before. That log also showed selective recomputation of an empty list of modules, which is none, taken for the
+default.
 """
 
 

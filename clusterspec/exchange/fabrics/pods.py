@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml
@@ -173,9 +174,20 @@ def record_copies(yaml: Yaml, builder: ImportBuilder) -> None:
         builder.unknown("layout.nodes", why, line)
     else:
         record_pods([pods], builder, line)
+    if stated is None and _is_patch(spec):
+        why = "a patch, with neither a selector nor an image: the manifest that it changes states them"
+        builder.unknown("replicas", why, pods.line)
+        return
     if (copies := pod_count(stated)) is None:
         builder.unknown("replicas", NO_COUNT, line)
     builder.count("replicas", copies, line)
+
+
+def _is_patch(spec: Mapping[str, Any]) -> bool:
+    """Whether a spec is only part of one, as a patch of Kustomize is: each whole one has a selector and images."""
+    return "selector" not in spec and not any(
+        "image" in mapping_of(each) for each in containers_of(spec.get("template"))
+    )
 
 
 def _waits(template: Any) -> bool:

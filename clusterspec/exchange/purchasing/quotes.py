@@ -66,6 +66,8 @@ Row = Sequence[object]
 def matches_quote(file: InputFile) -> bool:
     if file.zipped:
         return True
+    if file.head.startswith("#!"):  # a script, whose lists of words may name columns
+        return False
     heads = [line for line in file.head.split("\n")[:40] if line.count(",") + line.count(";") + line.count("\t") >= 1]
     if any(_field_columns(cells) for cells in _delimited_cells("\n".join(heads)) if cells):
         return True

@@ -14,8 +14,8 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import list_at, mapping_of, requested_accelerators
-from clusterspec.exchange.shell import PASSED_ON, Command
-from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.shell import Command
+from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.keys import Keys, command_keys
 from clusterspec.source import value_at
 

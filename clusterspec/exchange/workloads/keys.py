@@ -8,8 +8,8 @@ from itertools import pairwise, takewhile
 from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile, Value, chosen_part
-from clusterspec.exchange.shell import PASSED_ON, Command, script_of, variables_of
-from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.shell import Command, script_of, variables_of
+from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.launch_commands import (
     conditional_words,
     in_container,

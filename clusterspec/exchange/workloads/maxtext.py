@@ -11,7 +11,8 @@ from clusterspec.exchange.exporters.maxtext_models import MODELS
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.tpu_slices import set_started_slices
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts, whole_of
-from clusterspec.exchange.workloads.models import set_model, set_parameters
+from clusterspec.exchange.workloads.maxtext_named import SIZES, STUDENT, lists_scale, set_named_model
+from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import overrides_of_launch
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
@@ -20,18 +21,6 @@ from clusterspec.exchange.workloads.unused_keys import list_unused
 # Names: AI-Hypercomputer/maxtext, MaxText/configs/base.yml. A degree of -1 is computed by MaxText at run time
 
 MAXTEXT = "maxtext"
-_MODEL = {
-    "workload.model.layers": ("base_num_decoder_layers",),
-    "workload.model.hidden": ("base_emb_dim",),
-    "workload.model.heads": ("base_num_query_heads", "base_num_heads"),
-    "workload.model.kv_heads": ("base_num_kv_heads", "base_num_heads"),
-    "workload.model.head_dim": ("head_dim",),
-    "workload.model.ffn_hidden": ("base_mlp_dim",),
-    "workload.model.vocab": ("vocab_size",),
-    "workload.model.experts_per_token": ("num_experts_per_tok",),
-    "workload.model.expert_ffn_hidden": ("base_moe_mlp_dim",),
-    "workload.model.shared_experts": ("shared_experts",),
-}
 _VISITED = "workload.model.experts_per_token"
 _LATENT = {
     "workload.model.head_dim": ("qk_nope_head_dim",),
@@ -178,16 +167,17 @@ def _fill_open_axes(keys: Keys, devices: int | None, builder: ImportBuilder) -> 
 
 
 def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
-    name = str(keys.get(f"{_STUDENT}model_name", "model_name") or "default")
+    name = str(keys.get(f"{STUDENT}model_name", "model_name") or "default")
+    scaled = lists_scale(keys, builder)
     if keys.find("base_emb_dim") is None:
-        if name != "default":
+        if name != "default" and not scaled:
             plain = name.removesuffix("-2dfsdp")  # the same sizes, sharded along two dimensions
             known = next((entry for entry, named in MODELS.items() if named == plain), plain)
-            _set_named_model(known, keys, builder)
+            set_named_model(known, keys, builder)
         return
     latent = str(keys.get("attention_type")) == "mla"
     experts = keys.whole("num_experts") or 1
-    sizes = {path: names for path, names in _MODEL.items() if experts > 1 or path != _VISITED}
+    sizes = {path: names for path, names in SIZES.items() if experts > 1 or path != _VISITED}
     set_counts(keys, sizes | _LATENT if latent else sizes, builder)
     if not latent:
         keys.used |= {name for names in _LATENT.values() for name in names}
@@ -223,26 +213,6 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
             "its attention has unsupported keys: import its config.json",
             keys.line("decoder_block"),
         )
-
-
-_STUDENT = "student_overrides."
-"""Keys of the model that a distillation trains (configs/post_train/distillation.yml)."""
-
-
-def _set_named_model(model: str, keys: Keys, builder: ImportBuilder) -> None:
-    """Set a model of the catalog; with sizes of its own (``override_model_config``) it is another, and is listed."""
-    of = _STUDENT if f"{_STUDENT}model_name" in keys.values else ""
-    changed = keys.values.get(f"{of}override_model_config", (None, 0))[0] is True
-    own = [each for names in _MODEL.values() for name in names if changed and (each := f"{of}{name}") in keys.values]
-    if own:
-        shown = ", ".join(f"{name.removeprefix(of)} {str(keys.get(name))[:20]}" for name in own)
-        why = f"with sizes of its own ({shown}): state the model"
-        builder.unknown(f"model {model[:60]}", why, keys.line("model_name"))
-    else:
-        set_model(model, builder, keys.line("model_name"))
-    if teacher := keys.get("teacher_overrides.model_name"):
-        why = "teaches the model that is trained: a plan has no passes of another model"
-        builder.unknown(f"teacher {str(teacher)[:60]}", why, keys.line("teacher_overrides.model_name"))
 
 
 def _set_layout(keys: Keys, builder: ImportBuilder) -> None:

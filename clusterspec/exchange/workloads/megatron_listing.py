@@ -17,6 +17,10 @@ _ENTRY = re.compile(r"(?:^|[:\]] ) {1,8}([a-z]\w{1,80}) \.{0,60} ?(\S.{0,300}?)\
 _ONLY = re.compile(r"\['?(\w{1,40})'?\]")
 """A list of one word or number."""
 _OFF = frozenset({"None", "False", "[]", "0", "0.0"})
+_PADDED = re.compile(r"> padded vocab \(size: [0-9]{1,9}\) with [0-9]{1,9} dummy tokens \(new size: ([0-9]{1,9})\)")
+"""The vocabulary that the tokenizer gives, where the arguments state none (megatron/core/tokenizers/utils,
+``build_tokenizer``).
+"""
 _NEEDS = (
     (re.compile(r"num_query_groups"), "group_query_attention"),
     (re.compile(r"moe_\w+|expert_\w+"), "num_experts"),
@@ -33,7 +37,10 @@ def printed_arguments(file: InputFile) -> Keys | None:
     """The arguments that are on. Several listings have to agree; None if they differ, or if there is none."""
     found: list[Keys] = []
     open_ = False
+    padded: dict[str, int] = {}
     for number, line in enumerate(file.plain.split("\n"), 1):
+        if vocabulary := _PADDED.search(line[:600]):
+            padded.setdefault(vocabulary[1], number)
         if mark := _MARK.search(line[:400]):
             open_ = mark[1] is None
             if open_:
@@ -42,7 +49,12 @@ def printed_arguments(file: InputFile) -> Keys | None:
             only = _ONLY.fullmatch(match[2])
             found[-1].put(match[1], True if match[2] == "True" else only[1] if only else match[2], number)
     different = {str([(name, value) for name, (value, _) in keys.values.items()]) for keys in found}
-    return _without_defaults(found[0]) if len(different) == 1 and found[0].find("num_layers") else None
+    if len(different) != 1 or not found[0].find("num_layers"):
+        return None
+    keys = _without_defaults(found[0])
+    if len(padded) == 1 and not keys.find("padded_vocab_size"):
+        keys.put("padded_vocab_size", *next(iter(padded.items())))
+    return keys
 
 
 def _without_defaults(keys: Keys) -> Keys:
@@ -52,7 +64,10 @@ def _without_defaults(keys: Keys) -> Keys:
     kept = Keys()
     for name, (value, line) in keys.values.items():
         held = name in on and not any(pattern.fullmatch(name) for pattern in lacking) and not _ASIDE.fullmatch(name)
-        if held or name == "use_distributed_optimizer":
+        none = name == "recompute_modules" and value == "[]" and "recompute_granularity" in on
+        if none:
+            kept.put(name, value, line)
+        elif held or name == "use_distributed_optimizer":
             kept.put(name, value if held else False, line)
     return kept
 

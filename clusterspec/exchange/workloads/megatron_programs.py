@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.shell import variables_of
@@ -133,5 +134,12 @@ def is_of_others(keys: Keys) -> bool:
 
 
 def _program(keys: Keys) -> Word | None:
-    """The Python file that a launch starts; None if it names none."""
-    return next((word for word in keys.command.words if word.text.endswith(".py")), None)
+    """The Python file or module that a launch starts; None if it names none."""
+    words = keys.command.words
+    script = next((word for word in words if word.text.endswith(".py")), None)
+    return script or next((after for word, after in pairwise(words) if _is_module(word, after)), None)
+
+
+def _is_module(option: Word, name: Word) -> bool:
+    """Whether two words start a module of Python that a path names (``-m examples.inference.gpt.run``)."""
+    return option.text == "-m" and "." in name.text and not name.text.startswith(("torch.", "deepspeed."))

@@ -19,7 +19,10 @@ _MODULES = {
 def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
     """Set the recomputation of modules, of all layers or of none; of some layers by their number."""
     modules = [name for word in keys.words("recompute_modules") if (name := word.strip("[],'\""))]
-    if modules and str(keys.get("recompute_granularity")) == "selective" and set(modules) <= _MODULES.keys():
+    chosen = str(keys.get("recompute_granularity")) == "selective"
+    if chosen and str(keys.get("recompute_modules")) == "[]":
+        builder.set("layout.recompute", "none", keys.line("recompute_modules"))
+    elif modules and chosen and set(modules) <= _MODULES.keys():
         builder.set("layout.recompute", [_MODULES[name] for name in modules], keys.line("recompute_modules"))
     elif str(keys.get(*_METHODS)) == "block" and str(keys.get(*_RECOMPUTED)) == "0":
         builder.set("layout.recompute", "none", keys.line(*_RECOMPUTED))

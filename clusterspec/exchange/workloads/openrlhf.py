@@ -3,7 +3,9 @@
 
 Names and defaults: OpenRLHF, openrlhf/cli/train_ppo_ray.py and openrlhf/utils/deepspeed/deepspeed.py, as in
 lilei199908/OpenRLHF 6f1f3bf1 (``advantage_estimator`` is ``gae``, ``init_kl_coef`` 0.01 where absent; 0 leaves out the
-reference model), and the dotted names of OpenRLHF 3c3be623. ``rollout_batch_size`` counts prompts,
+reference model) and DavidKoplow/OpenRLHF bdd38211, lines 41, 108 and 401 (``n_samples_per_prompt`` is 1 where absent;
+``colocate_actor_ref`` puts the reference model on the accelerators of the actor, ``colocate_critic_reward`` the critic
+on those of the model of rewards), and the dotted names of OpenRLHF 3c3be623. ``rollout_batch_size`` counts prompts,
 ``train_batch_size`` samples of one optimizer step.
 """
 
@@ -68,6 +70,8 @@ _DOTTED = {
     "ds.load_in_4bit": "load_in_4bit",
 }
 _ROLES = ("ref", "critic", "reward")
+_JOINED = {"colocate_actor_ref": "ref", "colocate_critic_reward": "critic"}
+"""Options that put a role on the accelerators of another one, and that role."""
 _STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
 _ESTIMATORS = {"gae": "ppo", "group_norm": "grpo", "rloo": "rloo"}
 
@@ -148,9 +152,11 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
     """Set the optimizer steps per generation step: samples generated divided by samples per optimizer step."""
-    prompts, samples, batch = (
-        keys.whole(name) for name in ("rollout_batch_size", "n_samples_per_prompt", "train_batch_size")
-    )
+    name = "n_samples_per_prompt"
+    prompts, samples, batch = (keys.whole(each) for each in ("rollout_batch_size", name, "train_batch_size"))
+    if prompts and not (keys.find(name) or keys.is_undecided(name) or keys.elided):
+        samples = 1
+        builder.set("workload.rl.samples_per_prompt", samples, keys.command.line)
     line = keys.line("train_batch_size")
     if filtered := keys.find("dynamic_filtering", "algo.dynamic_filtering_enable"):
         why = "more samples are generated than trained: prompts whose rewards are all alike are left out"
@@ -172,10 +178,10 @@ def _set_engines(keys: Keys, builder: ImportBuilder) -> None:
     elif keys.is_on("colocate_all_models"):
         builder.set("workload.rl.placement", "colocated", keys.line("colocate_all_models"))
     elif keys.whole("vllm_num_engines"):
-        roles = [name for name in _ROLES if keys.whole(f"{name}_num_nodes", f"{name}_num_gpus_per_node")]
-        why = (
-            "each on accelerators of its own, unless an option joins them: state workload.rl.placement and their nodes"
-        )
+        joined = {role for option, role in _JOINED.items() if keys.is_on(option)}
+        counted = [name for name in _ROLES if keys.whole(f"{name}_num_nodes", f"{name}_num_gpus_per_node")]
+        roles = [name for name in counted if name not in joined]
+        why = "each on accelerators of its own: state workload.rl.placement and their nodes"
         shown = ", ".join(f"{name} ({_accelerators_text(keys, name)})" for name in roles)
         line = keys.line("vllm_num_engines")
         builder.unknown(f"the engines{', ' if shown else ''}{shown}", why, line)

@@ -9,7 +9,7 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import InputFile
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, read_arguments, whole_of
-from clusterspec.exchange.workloads.launch_commands import severed_part, whole_launches
+from clusterspec.exchange.workloads.launch_commands import is_launch, severed_part, whole_launches
 
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _PRODUCT = re.compile(
@@ -140,7 +140,7 @@ def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Patt
     all_of = script_of(file.text).commands
     different = {
         tuple((name, str(value)) for name, (value, _) in keys.values.items() if not aside.fullmatch(name)): keys
-        for keys in map(override_words, reversed([each for each in all_of if launch.search(each.text)]))
+        for keys in map(override_words, reversed([each for each in all_of if is_launch(each, launch)]))
         if keys.values and not _writes_only(keys.command)
     }
     for keys in different.values():

@@ -16,6 +16,7 @@ from clusterspec.exchange.slurm_directives import (
     differing_counts,
     directives,
     is_slice,
+    open_counts,
     parts_asked,
 )
 from clusterspec.exchange.started_programs import shown_programs
@@ -62,6 +63,8 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     builder.count("ranks_per_node", *(started or (int(tasks) if int(tasks) > 1 else None, at)))
     builder.count("ranks", int(all_tasks) if int(all_tasks) > 1 and not started else None, place)
     list_kinds(file.text, builder)
+    for option, text, at in open_counts(file.text):
+        builder.unknown(f"{option}: {text}", "a placeholder or a variable: no count", at)
     programs, why = shown_programs(file.text), "no launch of a framework that a reader knows"
     builder.unknown("the commands of the script", f"{why}: {programs}" if programs else why)
     return builder.reading()

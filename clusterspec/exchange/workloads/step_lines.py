@@ -6,6 +6,7 @@ import re
 
 FORMS = {
     "Megatron-LM": ("elapsed time per iteration (ms):", r"\biteration\s{1,12}[0-9]{1,9}\s{0,3}/"),
+    "Megatron-Bridge": ("s GPU utilization: ", r"\bStep Time : [0-9.]{1,16}s GPU utilization: "),
     "NeMo": (
         "train_step_timing in s",
         r"\bglobal_step[:=].{0,600}\btrain_step_timing in s[:=]|:::MLLOG .{0,300}\btrain_step_timing in s\":",

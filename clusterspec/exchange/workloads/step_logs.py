@@ -5,7 +5,8 @@ Formats: Megatron-LM 0.20, megatron/training/training.py, ``training_log``, and 
 torchtitan/components/metrics.py (tokens per second of a device); MaxText e591f30c,
 src/maxtext/common/metric_logger.py, line 181; NeMo 8cfedd72,
 nemo/lightning/pytorch/callbacks/progress_printer.py (means over its interval), and the progress bar of PyTorch
-Lightning with the metrics of nemo/utils/exp_manager.py, lines 346 and 456; read 2026-11-25.
+Lightning with the metrics of nemo/utils/exp_manager.py, lines 346 and 456; read 2026-11-25. ``bridge_logs`` has those
+of Megatron-Bridge.
 """
 
 from __future__ import annotations
@@ -22,17 +23,15 @@ from clusterspec.exchange.import_result import (
     chosen_part,
     combined_result,
 )
+from clusterspec.exchange.workloads import bridge_logs
 from clusterspec.exchange.workloads.megatron_listing import printed_arguments, reading_of_arguments
 from clusterspec.exchange.workloads.mlperf_logs import is_of_mlperf, settings_of_log, with_machine
 from clusterspec.exchange.workloads.step_lines import step_program
-from clusterspec.records import dataclass, field
+from clusterspec.exchange.workloads.step_runs import SKIPPED, RunLogs, StepLog, seconds_between, time_stamp
 from clusterspec.standard import DECIMAL
 from clusterspec.units import plural
 
 STEP_LOG = "step-log"
-MOST_RUNS = 1_000
-SKIPPED = 2
-"""Steps at the start of a run that are left out: compilation, warm-up and the first allocation."""
 _MEGATRON = re.compile(
     r"\biteration\s+([0-9]{1,9})\s*/\s*[0-9]{1,9}\s*\|.{0,200}?elapsed time per iteration \(ms\):\s*" + DECIMAL
 )
@@ -86,67 +85,8 @@ _MLPERF_KEY = re.compile(r"\"key\": \"(global_batch_size|max_sequence_length)\",
 _NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?(?![.\w])")
 """The batch. The printer divides a sum by its interval: where a step lacks the metric, the quotient is no batch."""
 _MARKS = ("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:")
-"""Texts, one of which is in every step line."""
+"""Texts, one of which is in every step line of these."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
-
-
-@dataclass
-class StepLog:
-    """The figures of one run by name, one for each step, the line of the first, and the sizes of groups."""
-
-    framework: str
-    figures: dict[str, list[float]] = field(default_factory=dict)
-    batches: set[int] = field(default_factory=set)
-    sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
-    groups: dict[tuple[str, int], int] = field(default_factory=dict)
-    meshes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
-    steps: set[int] = field(default_factory=set)
-    line: int = 0
-    last: int = -1
-    loss: str | None = None
-    sequence: tuple[int, int] | None = None
-    """Tokens of a sequence, and the line that states them."""
-
-    def add(self, name: str, text: str) -> None:
-        self.figures.setdefault(name, []).append(float(text.replace(",", "")))
-
-
-@dataclass
-class RunLogs:
-    """The runs of a file in the order of their first steps; ``sizes``, ``groups`` and ``meshes`` wait for the first
-    step of their run.
-    """
-
-    logs: list[StepLog] = field(default_factory=list)
-    sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
-    groups: dict[tuple[str, int], int] = field(default_factory=dict)
-    meshes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
-    deepspeed: bool = False
-    settings: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """What MLPerf's log states of the run that follows: values and lines."""
-
-    def run_of_step(self, framework: str, step: int, number: int, loss: str | None = None) -> StepLog:
-        """The run that a step belongs to.
-
-        It is the run of the framework's previous step, unless the step number goes back or the same step has another
-        loss. All ranks print the same loss for a step.
-        """
-        log = next((log for log in reversed(self.logs) if log.framework == framework), None)
-        if log is None or step < log.last or (step == log.last and loss != log.loss):
-            if len(self.logs) >= MOST_RUNS:
-                raise FormatError(f"holds more than {MOST_RUNS:,} runs", number)
-            log = StepLog(framework, line=number)
-            self.logs.append(log)
-        if framework.startswith("megatron"):
-            log.sizes |= self.sizes
-            log.groups |= self.groups
-            self.sizes, self.groups = {}, {}
-        elif framework == "torchtitan":
-            log.meshes |= self.meshes
-            self.meshes = {}
-        log.last, log.loss = step, loss
-        log.steps.add(step)
-        return log
 
 
 _NOT_READ = (
@@ -169,7 +109,7 @@ def matches_step_log(file: InputFile) -> bool:
         pattern.search(_COLORS.sub("", line))
         for line in lines
         for pattern in (_MEGATRON, _TITAN, _MAXTEXT, _NEMO, _NEMO_MLPERF)
-    ) or (_begins_run(file.text) or is_of_mlperf(file.text))
+    ) or (_begins_run(file.text) or is_of_mlperf(file.text) or bridge_logs.is_log(file.text))
 
 
 _OPTION = re.compile(r"--(?:tensor-model-parallel-size|num-layers|micro-batch-size)\b")
@@ -193,7 +133,7 @@ def read_step_log(file: InputFile) -> ImportResult:
     A step number lower than the one before begins another run. Raises `FormatError` if there are no steps, and for
     several runs of which none is chosen.
     """
-    runs = RunLogs()
+    runs = RunLogs(numbered=_MEGATRON.search(file.plain) is not None)
     for number, raw in enumerate(file.text.split("\n"), 1):
         for part in raw.split("\r"):  # a progress bar writes over its line
             _read_line(_COLORS.sub("", part[:4_000]), number, runs)
@@ -206,14 +146,14 @@ def read_step_log(file: InputFile) -> ImportResult:
         raise FormatError(_NOT_READ if _is_of_verl(file) else "has no step of Megatron-LM, NeMo, torchtitan or MaxText")
     log, builder = _chosen_run(found, file.part), ImportBuilder(STEP_LOG, file.name)
     builder.set("layout.framework", log.framework, log.line)
-    _record_sizes(log, builder)
+    configured = bridge_logs.printed_configuration(file) if log.framework == "megatron-core" else None
+    keys = printed_arguments(file) if log.framework.startswith("megatron") and not configured else configured
+    _record_sizes(log, builder, of_all=keys is not None)
     for name, values in log.figures.items():
         steady = values[SKIPPED:] if len(values) > 2 * SKIPPED else values
         builder.count(name, float(f"{median(steady):.6g}"), log.line)
     builder.count("steps", _step_count(log), log.line)
-    seconds = builder.reading().number("step_seconds")
-    if isinstance(seconds, int | float) and seconds > 0:
-        builder.append("measured", {"step_time": f"{seconds:.6g} s"}, log.line)
+    _set_step_time(log, builder)
     if len(log.batches) == 1:
         builder.set("workload.global_batch", log.batches.pop(), log.line)
     elif log.batches:
@@ -221,11 +161,25 @@ def read_step_log(file: InputFile) -> ImportResult:
         builder.unknown("workload.global_batch", f"it grows {shown} during the run", log.line)
     if log.sequence is not None:
         builder.set("workload.sequence_length", *log.sequence)
-    keys = printed_arguments(file) if log.framework.startswith("megatron") else None
+    if configured:
+        bridge_logs.list_unprinted(builder, configured.line("num_layers"))
     what = "cluster" if keys else "cluster and workload.model"
     builder.unknown(what, f"the log does not state {'it' if keys else 'them'}: import the launch", log.line)
     stated = [reading_of_arguments(keys, file, STEP_LOG, log.framework)] if keys else []
     return with_machine(file, combined_result([builder.reading(), *stated]))
+
+
+def _set_step_time(log: StepLog, builder: ImportBuilder) -> None:
+    """Set the time of a step as measured, unless time stamps tell that it is none."""
+    seconds = builder.reading().number("step_seconds")
+    if not isinstance(seconds, int | float) or seconds <= 0:
+        return
+    apart = seconds_between(log)
+    if apart is not None:
+        why = f"more than the {apart:.4g} s of a step by the time stamps of the lines: means since the start, or others"
+        builder.unknown(f"step_seconds: {seconds:.6g}", why, log.line)
+    else:
+        builder.append("measured", {"step_time": f"{seconds:.6g} s"}, log.line)
 
 
 def _groups_without_steps(runs: RunLogs, name: str) -> ImportResult:
@@ -253,8 +207,10 @@ def _step_count(log: StepLog) -> int:
     return len(log.steps)
 
 
-def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
-    """Record the group sizes that the program prints at startup, if the log states them once."""
+def _record_sizes(log: StepLog, builder: ImportBuilder, *, of_all: bool = False) -> None:
+    """Record the group sizes that the program prints at startup, if the log states them once. ``of_all`` degrees the
+    log prints elsewhere.
+    """
     if log.meshes:
         _record_mesh(log, builder)
     elif len(log.sizes) > 1:
@@ -269,8 +225,8 @@ def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
         if sequence not in {None, "1"}:
             builder.unknown(f"sequence-parallel size {sequence}", "DeepSpeed's own context parallelism", line)
     elif log.groups:
-        _record_groups(log, builder)
-    else:
+        _record_groups(log, builder, of_all=of_all)
+    elif not of_all:
         builder.unknown("layout", "the log does not print the sizes of the groups: import the launch", log.line)
 
 
@@ -294,7 +250,7 @@ def _record_mesh(log: StepLog, builder: ImportBuilder) -> None:
         builder.set("layout.shard_group", shard * cp, line)
 
 
-def _record_groups(log: StepLog, builder: ImportBuilder) -> None:
+def _record_groups(log: StepLog, builder: ImportBuilder, *, of_all: bool) -> None:
     """Record the tensor and pipeline groups, of which Megatron prints one line each."""
     for name, key in (("tensor", "tp"), ("pipeline", "pp")):
         found = [(size, line) for (kind, size), line in log.groups.items() if kind == name]
@@ -302,7 +258,8 @@ def _record_groups(log: StepLog, builder: ImportBuilder) -> None:
             builder.set(f"layout.{key}", *found[0])
         elif found:
             builder.unknown(f"layout.{key}", f"{len(found)} runs with groups of other sizes", found[0][1])
-    builder.unknown("other degrees", "the log prints tensor and pipeline groups only: import the launch", log.line)
+    if not of_all:
+        builder.unknown("other degrees", "the log prints tensor and pipeline groups only: import the launch", log.line)
 
 
 def _split(listed: str) -> list[str]:
@@ -342,6 +299,14 @@ def _read_line(line: str, number: int, runs: RunLogs) -> None:
             log.add("tflops_per_accelerator", flops[1])
         if share := _TITAN_MFU.search(line):
             log.add("mfu_percent", share[1])
+    elif not runs.numbered and bridge_logs.STEP_MARK in line and (match := bridge_logs.STEP.search(line)):
+        began, step = runs.counted
+        runs.counted = (began, step + 1)
+        log = runs.run_of_step("megatron-core", step + 1, number, str(began))
+        log.add("step_seconds", match[1])
+        log.add("tflops_per_accelerator", match[2])
+    elif match := bridge_logs.BEGUN.search(line):
+        runs.counted = (runs.counted[0] + 1, int(match[1]))
     elif match := _MAXTEXT.search(line):
         log = runs.run_of_step("maxtext", int(match[1]), number)
         log.add("step_seconds", match[2])
@@ -360,6 +325,7 @@ def _is_megatron_step(line: str, number: int, runs: RunLogs) -> bool:
     name = "megatron-deepspeed" if runs.deepspeed or "| consumed tokens:" in line else "megatron-core"
     log = runs.run_of_step(name, int(match[1]), number)
     log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
+    log.stamps.append((int(match[1]), time_stamp(line), float(match[2]) / 1e3))
     if flops := _MEGATRON_FLOPS.search(line):
         log.add("tflops_per_accelerator", flops[1])
     if batch := _MEGATRON_BATCH.search(line):

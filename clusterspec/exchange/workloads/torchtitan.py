@@ -308,8 +308,17 @@ def _key_lines(file: InputFile) -> dict[str, int]:
 def _set_torchtitan_model(keys: Keys, builder: ImportBuilder) -> None:
     name, flavor = str(keys.get("model.name") or "").lower(), str(keys.get("model.flavor", "flavor") or "").lower()
     line = keys.line("model.flavor", "flavor")
-    if not flavor:
-        return
+    if _IMAGES.search(name) or (images := keys.find("img_size", "clip_encoder", "autoencoder_path")):
+        why = "a model of images, or of images and text: a spec describes text decoders alone"
+        builder.unknown(f"model {name or images}", why, keys.line("model.name") or line)
+    elif flavor:
+        _set_named_model(name, flavor, builder, line)
+
+
+_IMAGES = re.compile(r"flux|diffusion|vision|siglip|clip|(?<![a-z])v(?:lm|it)(?![a-z])")
+
+
+def _set_named_model(name: str, flavor: str, builder: ImportBuilder, line: int) -> None:
     named = _LARGE.get((name, flavor)) or _MODELS.get(name, name + "-{}").format(flavor)
     set_model(named, builder, line)
 

@@ -1,9 +1,10 @@
 """Launches and configurations of verl (reinforcement learning): overrides on a command line, or a file of keys.
 
 Names and defaults: verl-project/verl 1dda039b, verl/trainer/config (``actor``, ``rollout``, ``ppo_trainer.yaml``, where
-``adv_estimator`` is ``gae``, which trains a critic, and ``hybrid_engine`` is on: engines generate on the ranks that
-train) and verl/trainer/ppo/utils.py line 75 (a reference model takes part where a loss or a reward of its divergence
-is on). Sizes of minibatches count prompts. ``n_agent`` is the name of ``n`` in PeterGriffinJin/Search-R1.
+``adv_estimator`` is ``gae``, which trains a critic, ``strategy`` of the actor is ``fsdp``, and ``hybrid_engine`` is on:
+engines generate on the ranks that train) and verl/trainer/ppo/utils.py line 75 (a reference model takes part where a
+loss or a reward of its divergence is on). Sizes of minibatches count prompts. ``n_agent`` is the name of ``n`` in
+PeterGriffinJin/Search-R1.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from clusterspec.exchange.import_result import (
     chosen_part,
 )
 from clusterspec.exchange.shell import script_of
+from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -86,6 +88,10 @@ def read_verl(file: InputFile) -> ImportResult:
         set_model(named, builder, keys.line("actor_rollout_ref.model.path"))
     if keys.is_on("trainer.val_only"):
         builder.unknown("trainer.val_only", "validates, and trains nothing", keys.line("trainer.val_only"))
+    if completed := _base_files(keys):
+        why = "another configuration, not read: its values apply where this one states none"
+        builder.unknown(f"defaults: {', '.join(completed)[:80]}", why, keys.line("defaults"))
+        keys.used.add("defaults")
     _set_algorithm(keys, builder)
     _set_roles(keys, builder)
     _set_trainer(keys, builder)
@@ -146,13 +152,29 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"adv_estimator: {keys.get(name)}", why, keys.line(name))
     elif keys.find(name):
         set_choice(keys, "workload.rl.algorithm", (name,), {"gae": "ppo", "grpo": "grpo", "rloo": "rloo"}, builder)
-    elif not keys.is_undecided(name) and (keys.find(_CRITIC) == _CRITIC or _starts_ppo(keys)):
+    elif not keys.is_undecided(name) and not _base_files(keys) and (keys.find(_CRITIC) == _CRITIC or _starts_ppo(keys)):
         builder.set("workload.rl.algorithm", "ppo", keys.line(_CRITIC) or keys.command.line)
+
+
+_TRAINERS = frozenset({"_self_", "ppo_trainer", "ppo_megatron_trainer"})
+"""Names in ``defaults`` that are of the file itself, or of the configurations of verl whose defaults are known."""
+
+
+def _base_files(keys: Keys) -> list[str]:
+    """The configurations of a site that a file completes (``defaults``, Hydra), whose values no reader knows."""
+    listed = keys.values.get("defaults", ([], 0))[0]
+    names = [str(each) for each in listed if not isinstance(each, dict)] if isinstance(listed, list) else []
+    return [name for name in names if name.rpartition("/")[2] not in _TRAINERS]
 
 
 def _starts_ppo(keys: Keys) -> bool:
     """Whether a launch of ``main_ppo`` states all its options, so that the defaults apply to absent ones."""
-    return not keys.elided and any(word.text.endswith("main_ppo") for word in keys.command.words)
+    return not keys.elided and _main_ppo(keys) is not None
+
+
+def _main_ppo(keys: Keys) -> Word | None:
+    """The word of a launch that names the program whose defaults ``ppo_trainer.yaml`` has."""
+    return next((word for word in keys.command.words if word.text.endswith("main_ppo")), None)
 
 
 def _set_roles(keys: Keys, builder: ImportBuilder) -> None:
@@ -228,6 +250,23 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(
             f"strategy: {str(keys.get(strategy))[:40]}", "no framework is known for it", keys.line(strategy)
         )
+    elif not configured and not keys.is_undecided(strategy) and (program := _main_ppo(keys)):
+        if keys.elided:
+            why = "not stated: FSDP of all ranks by default, unless the arguments that are passed on choose another one"
+            builder.unknown("layout.sharding", why, program.line)
+        else:
+            builder.set("layout.framework", "fsdp", program.line)
+            set_shard_groups(keys, f"{_ACTOR}fsdp_config.fsdp_size", builder, program.line)
+    _set_micro_batch(keys, builder)
+    _set_recompute(keys, builder)
+    for part in ("param_offload", "optimizer_offload"):
+        ends = [key for key in keys.values if key.startswith(_ACTOR) and key.endswith(f".{part}")]
+        if ends and keys.is_on(*ends):
+            why = "moves them to the host while engines generate, not during a step of training"
+            builder.unknown(part, why, keys.line(*ends))
+
+
+def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     size = f"{_ACTOR}ppo_micro_batch_size_per_gpu"
     if keys.is_on(f"{_ACTOR}use_dynamic_bsz"):
         why = "micro batches are filled up to a number of tokens"
@@ -236,12 +275,6 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.micro_batch", count, keys.line(size))
     elif keys.find(f"{_ACTOR}ppo_micro_batch_size") == f"{_ACTOR}ppo_micro_batch_size":
         _set_shared_micro_batch(keys, builder)
-    _set_recompute(keys, builder)
-    for part in ("param_offload", "optimizer_offload"):
-        ends = [key for key in keys.values if key.startswith(_ACTOR) and key.endswith(f".{part}")]
-        if ends and keys.is_on(*ends):
-            why = "moves them to the host while engines generate, not during a step of training"
-            builder.unknown(part, why, keys.line(*ends))
 
 
 def _configuration_named(keys: Keys) -> tuple[str, int] | None:
@@ -304,7 +337,7 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     set_choice(keys, "workload.rl.rollout.framework", (f"{_ROLLOUT}name",), _ENGINES, builder)
     set_memory_fraction(keys, (f"{_ROLLOUT}gpu_memory_utilization",), builder)
     hybrid = "actor_rollout_ref.hybrid_engine"
-    program = next((word for word in keys.command.words if word.text.endswith("main_ppo")), None)
+    program = _main_ppo(keys)
     if keys.is_on(hybrid):
         builder.set("workload.rl.placement", "colocated", keys.line(hybrid))
     elif keys.find(hybrid) and boolean_value(keys.get(hybrid)) is False:
