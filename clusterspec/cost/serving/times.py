@@ -20,16 +20,15 @@ from clusterspec.cost.serving.cold import first_compilation
 from clusterspec.cost.serving.engine import measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.held import held_wait
-from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched, may_serve
+from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import (
     computed_again,
     finite_run,
-    in_flight_at_capacity,
     offline_run_seconds,
     open_run,
     place_wait,
     preemption,
-    serves_rate,
+    served_pools,
     steady_load,
 )
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
@@ -130,12 +129,11 @@ def _expert_use(pools: Pools) -> ExpertUse | None:
 def times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     """The times with ``offered`` requests in flight on the whole plan, and the steady state with them.
 
-    Without the queue of an open load whose rate exceeds the predicted capacity, but not the high end of its range.
+    A rate above the capacity has the times of the highest rate that the plan serves, without the queue before it.
     """
-    found, most = _times_of_flight(pools, offered, now), in_flight_at_capacity(pools, now)
-    if most is None or most >= offered or not may_serve(found, pools.load):
-        return found
-    return _times_of_flight(pools, most, now)
+    served = served_pools(pools, now)
+    found = _times_of_flight(served, offered, now)
+    return found if served is pools else replace(found, stretched=_stretched(pools))
 
 
 def _times_of_flight(pools: Pools, offered: float, now: Steady) -> ServingTimes:
@@ -224,8 +222,13 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "early": engine.software_year <= constants.EARLY,
         "recent": constants.RECENT <= engine.software_year < inf,
         "measured": measured_kernels(engine.cluster),
-        "stretched": Stretched(_times_at_rate, pools) if load.load == "open" and load.request_rate else None,
+        "stretched": _stretched(pools),
     }
+
+
+def _stretched(pools: Pools) -> Stretched | None:
+    """The plan of an open load with longer times; None of other loads."""
+    return Stretched(_times_at_rate, pools) if pools.load.load == "open" and pools.load.request_rate else None
 
 
 def _times_at_rate(pools: Pools, factor: float) -> ServingTimes:
@@ -341,16 +344,13 @@ def _budget_limits_places(pools: Pools) -> bool:
 
 
 def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: tuple[float, float]) -> float:
-    """Requests in flight on the whole plan. If the engines keep up with an open load, this is rate × latency; otherwise
-    those ``offered`` and those that wait for a place at times. ``seconds`` are the latency and that wait, on average.
+    """Requests in flight on the whole plan: rate × latency of an open load, which the engines serve; of others those
+    ``offered`` and those that wait for a place at times. ``seconds`` are the latency and that wait, on average.
 
     Source: Little's law (Operations Research 9(3), 1961).
     """
-    load, used = pools.load, steady.rate * steady.service / pools.prompts.attention_ranks
-    latency, waited = seconds
-    endless = load.load == "open" and not load.requests
-    busy = pools.has_prefill_engines and used >= constants.MOST_LOAD
-    if endless and not busy and load.request_rate and serves_rate(pools, steady, load.request_rate):
+    load, (latency, waited) = pools.load, seconds
+    if load.load == "open" and load.request_rate and not load.requests:
         return load.request_rate * latency
     return offered + steady.rate * waited
 

@@ -390,9 +390,12 @@ def test_equal_prompts_in_a_step_are_as_many_as_a_poisson_count() -> None:
 
 
 def test_a_full_plan_produces_no_less_at_a_higher_rate() -> None:
-    """Requests that wait for a place keep none: they lengthen the wait, and not the time in places."""
+    """Requests that wait for a place keep none: they lengthen the wait, and not the time in places. Above the capacity
+    the latencies are those of full engines.
+    """
     times = [plan(f"request_rate: {rate}, max_sequences: 64")[0] for rate in (1, 2, 3, 4, 5, 6, 8, 12, 24)]
     rates = [each.output_tokens_per_second for each in times]
     assert all(after > 0.98 * before for before, after in pairwise(rates)), rates
-    assert all(after.ttft > before.ttft for before, after in pairwise(times))
+    assert all(after.ttft > before.ttft for before, after in pairwise(times) if not after.queue_grows)
+    assert all(after.ttft >= before.ttft for before, after in pairwise(times))
     assert rates[-1] < 24 * 500, "the last rate is above what the plan can serve"
