@@ -664,6 +664,41 @@ def test_a_full_cache_computes_again_what_the_formulas_say(prompt: int, output: 
     assert expected.state.rate > 1.07 * rate
 
 
+def test_a_cache_holds_all_tokens_of_its_requests_in_steps_with_and_without_prompts() -> None:
+    """A request that gains a token where no space is left preempts the youngest one first."""
+    keys: dict[str, object] = {"input": 1000, "output": 500}
+    pools, _ = parts(plan("concurrency: 400, memory_fraction: 0.25", **keys))
+    run = Simulation(plan_timing(pools, pools.tokens, None), varied(600, 1000, 500), 3 * int(pools.limit))
+    (engine,) = run.decode
+    ends, mixed = engine.end, []
+
+    def checked_end(now: float) -> list[Request]:
+        ended = ends(now)
+        mixed.append(engine.mixed)
+        assert all(rank.used <= engine.limits.tokens for rank in engine.ranks)
+        return ended
+
+    engine.end = checked_end  # type: ignore[method-assign]
+    run.run()
+    assert run.preemption_count > 50 and {*mixed} == {True, False}
+
+
+def test_a_loop_and_a_rate_that_fill_the_cache_have_one_throughput() -> None:
+    """Simulated and by formula: both run the same requests, and the rest wait."""
+    keys: dict[str, object] = {"input": 1000, "output": 500}
+    flight = 3 * int(parts(plan("concurrency: 400, memory_fraction: 0.25", **keys))[0].limit)
+    rates, tokens = [], []
+    for load, count in ((f"concurrency: {flight}", flight), ("load: open, request_rate: 100", None)):
+        study = plan(f"{load}, memory_fraction: 0.25", **keys)
+        run = simulated(study, drawn_arrivals(1, 12 * flight, 100.0, 1.0, (1000, 500)), count)
+        ended = sorted(each.ended for each in run.requests)
+        rates.append(6 * flight / (ended[9 * flight] - ended[3 * flight]))
+        tokens.append(parts(study)[1].output_tokens_per_second)
+    assert rates[0] == pytest.approx(rates[1], rel=0.02)
+    assert tokens[0] == pytest.approx(tokens[1], rel=0.01)
+    assert tokens == pytest.approx([500 * rate for rate in rates], rel=0.05)
+
+
 def test_a_larger_cache_is_never_slower() -> None:
     pools, _ = parts(plan("load: offline", output=2000))
     ends = []

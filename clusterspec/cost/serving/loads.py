@@ -56,11 +56,6 @@ SERVED = 1 - 1e-4
 """The highest rate that a plan serves over that of its full engines: iterations to a steady state leave that open."""
 NEAR = 0.85
 """Engines with a smaller share of their places taken, or of their time for prompts, are not near their capacity."""
-STARTED, STARTED_POWER = 0.22, 0.75
-"""Of requests that wait for a place in a cache of r requests, whose outputs are x times as long as their prompts, at
-most 0.22 · x to the power of 0.75 · r have started: simulated loops of 21 loads (x from 0.25 to 64, 1.3 to 4 times as
-many in flight as the cache holds) have 0.5 to 1.6 times as many, 1.0 times in the median.
-"""
 SETTLED = 1e-14
 """The iteration for the requests in flight ends at this relative change."""
 
@@ -309,37 +304,6 @@ def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady
     """
     tpot = full.sequences * ranks / (rate * gaps)
     return full._replace(tpot=max(full.tpot, tpot), rate=min(full.rate, rate))
-
-
-def preemption(pools: Pools, offered: float) -> tuple[float, float]:
-    """What a full cache does with ``offered`` requests in flight: the share of the wait for a place in it that requests
-    spend after their first token, and the tokens that each computes again.
-
-    An engine that takes space as tokens come starts a request as soon as its prompt fits, and preempts the youngest
-    where none is left. Those that started last wait between their tokens, the rest before the first. Where others end,
-    as many start as fit by their prompts, which more do the shorter prompts are beside outputs.
-
-    In a cache that is always full every token that comes takes the place of another one, which is computed again: a
-    request computes as many tokens again as it has output. With fewer requests than start, in proportion less.
-
-    Source: vLLM, vllm/v1/core/sched/scheduler.py at 00024d31 (Scheduler.schedule).
-    """
-    load, places = pools.load, pools.limit * pools.decode.attention_ranks
-    by_output = load.whole_requests or load.own_output or pools.has_prefill_engines
-    if load.load != "closed" or by_output or load.output_tokens < 2 or offered <= places:
-        return 0.0, 0.0
-    if pools.limit >= min(pools.sequences, most_beside_prompts(load)):
-        return 0.0, 0.0  # the cache is not what is short
-    waiting = offered / places - 1
-    most = STARTED * (load.output_tokens / load.input_tokens) ** STARTED_POWER
-    return most / (waiting + most), load.output_tokens * min(1.0, waiting / most)
-
-
-def computed_again(pools: Pools, now: Steady, tokens: float) -> float:
-    """Seconds of the whole plan for the ``tokens`` that one request computes again, in steps in which others decode."""
-    return (
-        tokens / max(1.0, pools.load.fresh_tokens) * now.carried / pools.decode.layout.pp / pools.decode.attention_ranks
-    )
 
 
 def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> FiniteRun:

@@ -95,6 +95,7 @@ def check(served: Served) -> Iterator[Problem]:
     if times.queue_grows:
         low, high = serving_range(times, "output_tokens_per_second")
         behind = " behind the links that carry caches" if times.links_limit_prefill else ""
+        behind = " with full caches, which preempt requests and compute tokens again" if times.preempted else behind
         message = (
             f"{plain(load.request_rate)} requests a second ask for {offered:,.0f} output tokens a second, and the engines "
             f"produce {_rounded_rate(each)} ({_rounded_rate(low)} to {_rounded_rate(high)}){behind}: the queue grows without end"
