@@ -907,3 +907,38 @@ def test_requests_wait_for_places_though_their_mean_number_leaves_some_free(name
         firsts += [one.first - one.arrival for one in counted]
     assert expected.ttft_mean == pytest.approx(sum(firsts) / len(firsts), rel=mean)
     assert latency_at(expected, pools.load, "ttft", 99) == pytest.approx(percentiles(firsts).p99, rel=tail)
+
+
+@pytest.mark.parametrize(("apart", "changes"), [(f", {APART}", {"per": 2}), ("", {})])
+def test_a_load_above_the_capacity_has_one_throughput_and_a_queue_that_grows(
+    apart: str, changes: dict[str, object]
+) -> None:
+    """What it completes is what the plan sustains, and all that came before and did not start waits."""
+    study = plan(f"request_rate: 100{apart}", **changes)
+    found = analysis.simulate(study, requests=4000)
+    assert found.queue_grows and found.saturation == found.request_rate
+    assert found.output_tokens_per_second == pytest.approx(200 * found.request_rate, rel=0.02)
+    assert found.output_tokens_per_second == pytest.approx(parts(study)[1].output_tokens_per_second, rel=0.06)
+    assert found.queue_share > 0.9
+    last = found.requests / 100
+    waiting = [point.waiting for point in found.queue if point.time < 0.95 * last]
+    assert waiting[-1] == pytest.approx(0.95 * (found.requests - found.request_rate * last), rel=0.2)
+    assert all(after > before - 30 for before, after in pairwise(waiting))
+
+
+def test_a_short_loop_of_more_requests_than_fit_has_the_rate_of_a_long_one() -> None:
+    """Two rounds and ten: requests that wait at the start have whole answers, and the last ones do not count."""
+    flight = 3 * int(parts(plan("concurrency: 400, memory_fraction: 0.25"))[0].limit)
+    study = plan(f"concurrency: {flight}, memory_fraction: 0.25")
+    few, many = (analysis.simulate(study, requests=rounds * flight) for rounds in (2, 10))
+    assert any("`--requests" in note for note in few.notes) and not any("`--requests" in note for note in many.notes)
+    assert few.request_rate == pytest.approx(many.request_rate, rel=0.03)
+    for one in (few, many):
+        assert one.saturation == pytest.approx(one.request_rate, rel=0.03)
+        assert one.output_tokens_per_second == pytest.approx(200 * one.request_rate, rel=0.02)
+
+
+def test_progress_is_told_as_requests_end() -> None:
+    told: list[tuple[int, int]] = []
+    simulated_load(plan("request_rate: 20"), requests=1000, progress=lambda done, total: told.append((done, total)))
+    assert told == [(250, 1000), (500, 1000), (750, 1000), (1000, 1000)]

@@ -195,6 +195,7 @@ class SimulatedEngine:
             rank.used += reserved
             request.admitted = now if request.admitted < 0 else request.admitted
             if limits.apart == "decode":
+                request.handed, request.placed = request.received, now
                 if limits.early:
                     self.gaps[now - request.first] = self.gaps.get(now - request.first, 0.0) + 1
                 else:
