@@ -104,7 +104,11 @@ class SolveReport(Result):
 
 @dataclass(frozen=True)
 class LeverRow:
-    """One lever moved by one step. ``effect`` is the relative change of the time for a token."""
+    """One lever moved by one step.
+
+    ``effect`` is the relative change of the time for a token, or, where the queue of the spec's serving plan grows
+    without end, of its output tokens per second. ``queue_grows`` is that of the moved plan.
+    """
 
     key: str
     before: object
@@ -117,6 +121,9 @@ class LeverRow:
     effect: float | None
     errors: tuple[str, ...] = ()
     """The rules that refuse this step; it has no figures then."""
+    output_tokens_per_second: float | None = None
+    queue_grows: bool | None = None
+    """None where nothing is served."""
 
     def to_json(self) -> Json:
         return {
@@ -125,6 +132,8 @@ class LeverRow:
             "to": self.after,
             "unit": self.unit,
             "step_time": self.step_time,
+            "output_tokens_per_second": self.output_tokens_per_second,
+            "queue_grows": self.queue_grows,
             "memory": self.memory,
             "cost": self.cost,
             "fits": self.fits,
@@ -146,6 +155,9 @@ class SensitivityReport(Result):
     currency: str = ""
     why: str = ""
     """Why there are no levers."""
+    output_tokens_per_second: float | None = None
+    queue_grows: bool | None = None
+    """Whether requests arrive faster than the engines of the spec serve them; None where nothing is served."""
 
     __repr__ = result_repr
 
@@ -154,6 +166,8 @@ class SensitivityReport(Result):
             "step_time": self.step_time,
             "memory": self.memory,
             "cost": self.cost,
+            "output_tokens_per_second": self.output_tokens_per_second,
+            "queue_grows": self.queue_grows,
             "why": self.why or None,
             "levers": [row.to_json() for row in self.levers],
             "currency": self.currency or None,
