@@ -132,6 +132,7 @@ def _answer_text(report: SolveReport) -> str:
     now = _present_text(report)
     boundary = (
         f"{_boundary_sentence(report, report.value)}{now}{_standard_value_text(report)}.{_roles_sentence(report)}"
+        f"{_growth_sentence(report)}"
     )
     reservations = f"{_end_sentence(report, report.value)}{_refusal_sentence(report, report.value)}"
     reservations += _unsure_sentence(report)
@@ -148,8 +149,22 @@ def _missing_nodes_sentence(report: SolveReport, value: float) -> str:
 
 
 def _present_text(report: SolveReport) -> str:
-    """The value of the spec in brackets."""
-    return f" (the spec has {_counted_value(report, report.present)})" if report.present is not None else ""
+    """The value of the spec in brackets; of nodes of which a job uses a part, whose they are."""
+    if report.present is None:
+        return ""
+    if not report.path:
+        return f" (the spec has {_counted_value(report, report.present)})"
+    if report.path[0] == "cluster":
+        return f" of the cluster, whatever the job uses (the spec has {_counted_value(report, report.present)})"
+    return f" of the job (the spec has {report.present:,.0f} of {plural(report.machine or 0, 'node')} for it)"
+
+
+def _growth_sentence(report: SolveReport) -> str:
+    """A sentence on the machine of values beyond it; empty where the job is on all nodes in any case."""
+    machine = report.machine
+    if report.path[:1] != ("layout",) or machine is None or not any(value > machine for value, *_ in report.probes):
+        return ""
+    return f" Up to {plural(machine, 'node')} the others are idle; beyond, the cluster grows with the job."
 
 
 def _roles_sentence(report: SolveReport) -> str:
@@ -209,7 +224,7 @@ def _unbounded_sentence(report: SolveReport, value: float) -> str:
     end = "largest" if _is_upward(report) else "smallest"
     limit = f"{_condition_phrase(report)} at every value tried; {_counted_value(report, value)} is the {end}"
     reservations = f"{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
-    return f"{limit}{_present_text(report)}.{_roles_sentence(report)}{reservations}"
+    return f"{limit}{_present_text(report)}.{_roles_sentence(report)}{_growth_sentence(report)}{reservations}"
 
 
 def _boundary_sentence(report: SolveReport, value: float) -> str:

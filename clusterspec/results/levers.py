@@ -69,12 +69,17 @@ class SolveReport(Result):
     """The tensor parallelism of the engines of rollout at the value, where it was searched."""
     available: int | None = None
     """Of a job of a fleet: the nodes of its pool that no other job has; None for other keys than its nodes."""
+    path: tuple[str | int, ...] = ()
+    """The key that is varied, of nodes where the job uses a part of the cluster: its own, or the cluster's."""
+    machine: int | None = None
+    """The nodes of the cluster in the spec, where the job uses a part of them."""
 
     __repr__ = result_repr
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
             "key": self.key,
+            "path": ".".join(map(str, self.path)) or None,
             "unit": self.unit,
             "condition": self.condition,
             "metric": self.metric,
