@@ -117,7 +117,16 @@ def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> 
         "metric_unit": metric_unit(condition.metric),
         "available": _available_nodes(study) if key == "nodes" else None,
         **(_part_of_machine(study, lever) if key == "nodes" else {}),
+        "other_load": _other_load(study, key),
     }
+
+
+def _other_load(study: Study, key: str) -> str:
+    """The kind of load of the spec, where that of ``key`` replaces it; empty elsewhere."""
+    work = study.design.workload
+    load = work.serving.load if work is not None and work.serving is not None else ""
+    kinds = {"concurrency": ("closed", "static"), "request_rate": ("open",)}
+    return load if load not in kinds.get(key, (load,)) else ""
 
 
 def _part_of_machine(study: Study, lever: Lever) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def _answer_text(report: SolveReport) -> str:
     now = _present_text(report)
     boundary = (
         f"{_boundary_sentence(report, report.value)}{now}{_standard_value_text(report)}.{_roles_sentence(report)}"
-        f"{_growth_sentence(report)}"
+        f"{_growth_sentence(report)}{_load_sentence(report)}"
     )
     reservations = f"{_end_sentence(report, report.value)}{_refusal_sentence(report, report.value)}"
     reservations += _unsure_sentence(report)
@@ -157,6 +157,20 @@ def _present_text(report: SolveReport) -> str:
     if report.path[0] == "cluster":
         return f" of the cluster, whatever the job uses (the spec has {_counted_value(report, report.present)})"
     return f" of the job (the spec has {report.present:,.0f} of {plural(report.machine or 0, 'node')} for it)"
+
+
+LOADS = {"open": "its request rate", "closed": "its concurrency", "offline": "its offline load", "static": "its batch"}
+FORMS = {
+    "concurrency": "so many requests always in flight, each replaced as it ends,",
+    "request_rate": "requests that arrive at this rate, whatever ends,",
+}
+
+
+def _load_sentence(report: SolveReport) -> str:
+    """A sentence where the values are of another kind of load than that of the spec."""
+    if report.other_load not in LOADS or report.key not in FORMS:
+        return ""
+    return f" The values are of {FORMS[report.key]} in place of {LOADS[report.other_load]}."
 
 
 def _growth_sentence(report: SolveReport) -> str:
@@ -224,7 +238,8 @@ def _unbounded_sentence(report: SolveReport, value: float) -> str:
     end = "largest" if _is_upward(report) else "smallest"
     limit = f"{_condition_phrase(report)} at every value tried; {_counted_value(report, value)} is the {end}"
     reservations = f"{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
-    return f"{limit}{_present_text(report)}.{_roles_sentence(report)}{_growth_sentence(report)}{reservations}"
+    notes = f"{_roles_sentence(report)}{_growth_sentence(report)}{_load_sentence(report)}"
+    return f"{limit}{_present_text(report)}.{notes}{reservations}"
 
 
 def _boundary_sentence(report: SolveReport, value: float) -> str:

@@ -73,6 +73,8 @@ class SolveReport(Result):
     """The key that is varied, of nodes where the job uses a part of the cluster: its own, or the cluster's."""
     machine: int | None = None
     """The nodes of the cluster in the spec, where the job uses a part of them."""
+    other_load: str = ""
+    """The kind of load of the spec, where the values of the key are another: ``open``, ``closed`` or ``offline``."""
 
     __repr__ = result_repr
 
@@ -102,6 +104,7 @@ class SolveReport(Result):
             "role_pools": dict(self.role_pools) or None,
             "rollout_tp": self.rollout_tp,
             "available": self.available,
+            "other_load": self.other_load or None,
             "unsure": self.unsure,
             "why": self.why or None,
         }

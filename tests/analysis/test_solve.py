@@ -511,3 +511,22 @@ def test_nodes_of_the_cluster_are_varied_alone_where_a_job_uses_a_part_of_them()
     whole = study_of(PART.replace("nodes: 8, ", ""))
     same = [solve(whole, key, "power<=1 MW") for key in ("nodes", "cluster.nodes")]
     assert same[0].probes == same[1].probes and same[0].to_json()["path"] is None
+
+
+@pytest.mark.parametrize(
+    ("load", "key", "other", "words"),
+    [
+        ("request_rate: 4", "concurrency", "open", "each replaced as it ends, in place of its request rate."),
+        ("concurrency: 64", "request_rate", "closed", "at this rate, whatever ends, in place of its concurrency."),
+        ("load: offline", "concurrency", "offline", "in place of its offline load."),
+        ("concurrency: 64", "concurrency", "", ""),
+        ("request_rate: 4", "request_rate", "", ""),
+        ("concurrency: 64", "input_tokens", "", ""),
+    ],
+)
+def test_values_of_another_kind_of_load_are_said_to_be_that(load: str, key: str, other: str, words: str) -> None:
+    text = SERVED.replace("concurrency: 64", f"{load}, targets: {{tpot: 100 ms}}")
+    found = solve(study_of(text), key, "targets")
+    assert (found.other_load, found.to_json()["other_load"]) == (other, other or None)
+    shown = " ".join(solve_as_text(found).split())
+    assert ("The values are of" in shown) is bool(words) and words in shown
