@@ -12,7 +12,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.analysis.simulation.arrivals import drawn_lengths, drawn_times, with_partial_outputs
-from clusterspec.analysis.simulation.outcomes import percentiles
+from clusterspec.analysis.simulation.outcomes import _gaps_at, percentiles
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.analysis.simulation.run import _report_notes, simulated_load
@@ -942,3 +942,16 @@ def test_progress_is_told_as_requests_end() -> None:
     told: list[tuple[int, int]] = []
     simulated_load(plan("request_rate: 20"), requests=1000, progress=lambda done, total: told.append((done, total)))
     assert told == [(250, 1000), (500, 1000), (750, 1000), (1000, 1000)]
+
+
+@pytest.mark.parametrize(("rate", "cv"), [(20, 2), (20, 4), (5, 4)])
+def test_the_longest_gaps_of_bursts_are_those_of_steps_with_many_prompts(rate: int, cv: int) -> None:
+    """Prompts that come together share few long steps. Taken as coming at random, the 98th percentile of the gaps had a
+    prompt where simulated steps have none, or a fourth of the simulated length.
+    """
+    study = plan(f"request_rate: {rate}, arrivals: {{process: gamma, cv: {cv}}}")
+    run = simulated_load(study, requests=6000).run
+    pools, expected = parts(study)
+    for percentile in (95, 98, 99):
+        (simulated_gap,) = _gaps_at(run.gaps, (percentile / 100,))
+        assert 0.5 < latency_at(expected, pools.load, "itl", percentile) / simulated_gap < 2.2, percentile
