@@ -76,6 +76,14 @@ def steady_load(pools: Pools) -> tuple[float, Steady]:
     return _endless_state(pools, load.request_rate)
 
 
+def sequences_kept(pools: Pools) -> float:
+    """Sequences of one attention rank that an open load keeps in flight, at most as many as there are places."""
+    rate = pools.load.request_rate
+    if is_open_run(pools.load) or rate is None:
+        return steady_load(pools)[1].sequences
+    return _open_loop_state(pools, rate)[1].sequences
+
+
 def serves_rate(pools: Pools, now: Steady, rate: float) -> bool:
     """Whether engines that also run prompts serve a request rate in its state, with free places. Of few places those of
     prompts may keep sequences from the rest.

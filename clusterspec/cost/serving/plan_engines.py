@@ -21,6 +21,7 @@ from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, sid
 from clusterspec.cost.serving.pools import Pools, most_beside_prompts
 from clusterspec.cost.serving.quantiles import decoded_tokens
 from clusterspec.records import replace
+from clusterspec.standard import Recent
 
 if TYPE_CHECKING:
     from clusterspec.cluster.sites import PoolLink
@@ -33,8 +34,18 @@ cache free beside the mean: one in a thousand then finds the cache full.
 """
 
 
+_RECENT: Recent[tuple[Design, Pools | None]] = Recent(2)
+"""The engines of recent designs: memory and times of a plan ask for the same."""
+
+
 def bare_pools(design: Design) -> Pools | None:
     """The engines of a serving plan and their load, without the hits of sessions."""
+    known = next((each for each in _RECENT if each[0] is design), None)
+    return (known or _RECENT.keep((design, _new_pools(design))))[1]
+
+
+def _new_pools(design: Design) -> Pools | None:
+    """The engines of a plan that was not asked for lately."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.serving is None:
         return None
@@ -86,9 +97,9 @@ def _with_cache_for_rate(pools: Pools) -> Pools:
     widest = _pools_of_engines(pools.decode, pools.prompts, replace(load, kept=MOST_SEQUENCES * ranks))
     if widest.limit <= pools.limit:
         return pools
-    from clusterspec.cost.serving.loads import steady_load  # few caches are too small for their load
+    from clusterspec.cost.serving.loads import sequences_kept  # few caches are too small for their load
 
-    mean = steady_load(widest)[1].sequences
+    mean = sequences_kept(widest)
     kept = ceil((mean + SPARE * sqrt(mean)) * ranks)
     return _pools_of_engines(pools.decode, pools.prompts, replace(load, kept=kept))
 
@@ -188,7 +199,9 @@ def design_with_share(design: Design) -> Design:
         return design
     share = pools.load.memory_fraction
     listed = tuple(_with_share(each, share) for each in design.assumptions)
-    return with_values(design, {("workload", "serving", "memory_fraction"): share, ("assumptions",): listed})
+    found = with_values(design, {("workload", "serving", "memory_fraction"): share, ("assumptions",): listed})
+    _RECENT.keep((found, pools))  # they have the share
+    return found
 
 
 def _with_share(assumption: Assumption, share: float) -> Assumption:
