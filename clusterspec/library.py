@@ -74,7 +74,9 @@ class LoadedDesign:
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The assumptions: key, value and reason of every default applied."""
-        return self.study.design.assumptions
+        from clusterspec.cost.estimate import design_with_share_of_memory
+
+        return design_with_share_of_memory(self.study.design).assumptions
 
     @cached_property
     def jobs(self) -> dict[str, LoadedDesign]:

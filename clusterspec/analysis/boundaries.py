@@ -14,7 +14,7 @@ from clusterspec.analysis.conditions import (
     metric_unit,
     parse,
 )
-from clusterspec.analysis.levers import LEVERS, OF_LOAD, OF_STORE, Lever, lever_of
+from clusterspec.analysis.levers import LEVERS, MACHINE, OF_LOAD, OF_STORE, Lever, lever_of, machine_lever, uses_part
 from clusterspec.analysis.rl_nodes import Divisions
 from clusterspec.analysis.rl_splits import nodes_by_role
 from clusterspec.analysis.solutions import Probe, Refusal, Solution, Trial, boundary_of
@@ -54,11 +54,12 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     """
     study = with_a_layout(study) if best_layout else study
     condition = _in_fleet(parse(until, study.plan.whole_step.seconds), study, whole)
-    if key not in LEVERS:
+    if key not in LEVERS and key != MACHINE:
         raise ConditionFault(f"no lever is called {key!r}: solve takes {', '.join(LEVERS)}")
-    lever = _directed_lever(lever_of(key, study.design), condition)
+    lever = _directed_lever(machine_lever(study.design) if key == MACHINE else lever_of(key, study.design), condition)
     present = lever.value(study.design)
-    head = _report_head(study, key, lever, condition)
+    head = _report_head(study, lever.name, lever, condition)
+    key = lever.name
     served = study.plan.serving is not None and key in OF_LOAD
     of_machine = condition.metric in {"power_peak", *OF_FLEET}
     if present is None and not served and study.design.cluster is not None:
@@ -115,7 +116,25 @@ def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> 
         "metric": condition.metric,
         "metric_unit": metric_unit(condition.metric),
         "available": _available_nodes(study) if key == "nodes" else None,
+        **(_part_of_machine(study, lever) if key == "nodes" else {}),
+        "other_load": _other_load(study, key),
     }
+
+
+def _other_load(study: Study, key: str) -> str:
+    """The kind of load of the spec, where that of ``key`` replaces it; empty elsewhere."""
+    work = study.design.workload
+    load = work.serving.load if work is not None and work.serving is not None else ""
+    kinds = {"concurrency": ("closed", "static"), "request_rate": ("open",)}
+    return load if load not in kinds.get(key, (load,)) else ""
+
+
+def _part_of_machine(study: Study, lever: Lever) -> dict[str, Any]:
+    """The key of nodes of which the job of a spec of one cluster uses a part, and the nodes of that cluster."""
+    cluster = study.design.cluster
+    if cluster is None or study.fleet_part is not None or not uses_part(study.design):
+        return {}
+    return {"path": lever.path, "machine": cluster.nodes}
 
 
 def _available_nodes(study: Study) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import inf
 from operator import attrgetter
 
 from clusterspec.cluster.legality import refusals
@@ -262,10 +263,11 @@ def other_choices(design: Design, key: str, value: str) -> list[str]:
 
 
 def _alternative_numbers(key: str, value: float) -> list[Any]:
-    """Alternative numbers: twice a degree, `STEP` up and down otherwise."""
+    """Alternative numbers: twice a degree, `STEP` up and down otherwise, up to the most that the key takes."""
     if key in DEGREES:
         return [2 * value]
-    return [value * (1 - STEP), value * (1 + STEP)] if isinstance(value, float) else []
+    most = _schema_node(key).get("maximum", inf)
+    return [value * (1 - STEP), min(value * (1 + STEP), most)] if isinstance(value, float) else []
 
 
 def _earliest_software(design: Design) -> int:

@@ -8,6 +8,7 @@ from clusterspec.analysis.levers import LEVERS, OF_STORE, UNORDERED, WORDS, leve
 from clusterspec.analysis.studied import Studied, currency_of, missing_for_estimate
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
+from clusterspec.records import replace
 from clusterspec.results.levers import LeverRow, SensitivityReport
 from clusterspec.studies import Study, variation
 
@@ -28,7 +29,7 @@ def sensitivity(study: Study) -> SensitivityReport:
     if seconds is None:
         why = missing_for_estimate(study)
         return SensitivityReport(study.settings.tool, study.input, seconds, memory, None, (), why=why)
-    studied = Studied(study)
+    studied, served = Studied(study), study.plan.serving
     return SensitivityReport(
         study.settings.tool,
         study.input,
@@ -37,6 +38,8 @@ def sensitivity(study: Study) -> SensitivityReport:
         studied.cost(study.design, study.plan),
         lever_rows(studied),
         currency_of(study),
+        output_tokens_per_second=served.output_tokens_per_second if served is not None else None,
+        queue_grows=served.queue_grows if served is not None else None,
     )
 
 
@@ -47,7 +50,8 @@ def _step_or_token_seconds(study: Study) -> float | None:
 
 
 def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
-    """The moves of `sensitivity`: the largest effect on the time per token first, refused steps last.
+    """The moves of `sensitivity`: the largest effect on the time per token, or on the throughput of a plan above its
+    capacity, first, and refused steps last.
 
     A step is omitted if its design does not resolve or has no time.
     """
@@ -70,11 +74,26 @@ def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
     if refused:
         yield LeverRow(key, before, after, unit, None, None, None, varied.plan.fits, None, refused)
         return
-    seconds, each, base = _step_or_token_seconds(varied), _seconds_per_token(varied), _seconds_per_token(studied.one)
+    seconds, effect = _step_or_token_seconds(varied), _effect(studied.one, varied)
     if seconds is not None:
-        plan, effect = varied.plan, each / base - 1 if each and base else None
+        plan, served = varied.plan, varied.plan.serving
         cost = studied.cost(varied.design, plan)
-        yield LeverRow(key, before, after, unit, seconds, plan.memory_bytes, cost, plan.fits, effect)
+        row = LeverRow(key, before, after, unit, seconds, plan.memory_bytes, cost, plan.fits, effect)
+        if served is not None:
+            tokens, grows = served.output_tokens_per_second, served.queue_grows
+            row = replace(row, output_tokens_per_second=tokens, queue_grows=grows)
+        yield row
+
+
+def _effect(one: Study, other: Study) -> float | None:
+    """The relative change of the time per token from one study to another; of the output tokens per second where the
+    queue of the first grows without end, as its times are those of full engines whatever the load.
+    """
+    before, after = one.plan.serving, other.plan.serving
+    if before is not None and after is not None and before.queue_grows:
+        return after.output_tokens_per_second / before.output_tokens_per_second - 1
+    base, each = _seconds_per_token(one), _seconds_per_token(other)
+    return each / base - 1 if each and base else None
 
 
 def _seconds_per_token(study: Study) -> float | None:

@@ -273,6 +273,22 @@ LEVERS: Mapping[str, Lever] = {
 """The numeric levers, by the names that `solve --for` takes."""
 
 
+MACHINE = "cluster.nodes"
+"""The nodes of the machine, where the job uses fewer: those are `nodes`."""
+
+
+def uses_part(design: Design) -> bool:
+    """Whether the spec states that the job uses fewer nodes than the cluster has."""
+    cluster, layout = design.cluster, design.layout
+    stated = design.spec.layout is not None and design.spec.layout.nodes is not None
+    return stated and cluster is not None and layout is not None and layout.nodes < cluster.nodes
+
+
+def machine_lever(design: Design) -> Lever:
+    """The lever of the cluster's nodes alone, whatever the job uses; that of `nodes` where the job uses all of them."""
+    return replace(LEVERS["nodes"], removed=tuple(_OF_NODES)) if uses_part(design) else lever_of("nodes", design)
+
+
 def lever_of(name: str, design: Design) -> Lever:
     """A lever of a design. For the nodes, it is the number that the job uses, if the spec states fewer than the cluster
     has; of reinforcement learning, that of all its roles on all machines, divided as in the spec.
@@ -288,9 +304,7 @@ def lever_of(name: str, design: Design) -> Lever:
             value=lambda one: float(nodes_of_job(one)),
             spread=lambda value: keys_of_nodes(design, int(value), rollout_nodes_in_proportion(design, int(value))),
         )
-    if name != "nodes" or cluster is None or layout is None or layout.nodes >= cluster.nodes:
-        return lever
-    if design.spec.layout is None or design.spec.layout.nodes is None:
+    if name != "nodes" or cluster is None or layout is None or not uses_part(design):
         return lever
     used, path = float(layout.nodes), ("layout", "nodes")
     return replace(lever, path=path, value=lambda _: used, removed=(("layout", "dp"),), grown_from=float(cluster.nodes))

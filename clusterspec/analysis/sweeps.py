@@ -15,7 +15,7 @@ from clusterspec import document as documents
 from clusterspec import resources, studies
 from clusterspec.analysis.candidates import OF_ONE_MACHINE, OF_ONE_QUOTE, section_of_spec
 from clusterspec.analysis.layout_search import best_layout
-from clusterspec.analysis.levers import LEVERS
+from clusterspec.analysis.levers import LEVERS, lever_of, uses_part
 from clusterspec.analysis.studied import Studied, errors_of
 from clusterspec.cluster.variation import Changes, lies_under_change
 from clusterspec.document import Document, conforms, to_finding
@@ -36,6 +36,10 @@ IDENTITY = (("cluster", "platform"), ("cluster", "accelerator"))
 
 AT_LOAD = frozenset({"requests-queue", "target-missed-at-load"})
 """Rules that find a load which the engines serve too slowly. Such a plan runs: its figures are those of the load."""
+
+
+OF_JOB = "nodes"
+"""The axis of the nodes of a job, which `solve` varies, too."""
 
 
 class SweepFault(ValueError):
@@ -75,12 +79,20 @@ def read_axes(path: Path) -> Axes:
     if problems:
         raise _sweep_fault(problems[0], document, source)
     value: dict[str, Any] = document.value
-    axes = tuple((dotted_path(key_path(name)), tuple(values)) for name, values in value["axes"].items())
-    found = Axes(path.parent / value["base"], axes, value.get("layout", "best") == "best")
+    base, best = path.parent / value["base"], value.get("layout", "best") == "best"
+    axes = tuple((_axis_name(name, base, best_layout=best), tuple(values)) for name, values in value["axes"].items())
+    found = Axes(base, axes, best)
     if not axes or found.size > MOST_POINTS:
         number = f"{found.size:,} points; the maximum is {MOST_POINTS:,}" if axes else "`axes` names no key"
         raise _sweep_fault(Problem("wrong-type", ("axes",), number, ""), document, source)
     return found
+
+
+def _axis_name(name: str, base: Path, *, best_layout: bool) -> str:
+    """The dotted path of an axis; `nodes`, as `solve` has it, where the job of the base uses a part of its cluster."""
+    if name == OF_JOB and not best_layout and base.is_file() and uses_part(_base_study(base, ()).design):
+        return name
+    return dotted_path(key_path(name))
 
 
 @cache
@@ -203,7 +215,11 @@ def _figures_of_point(studied: Studied, varied: Study, axes: Axes, row: SweepRow
 
 def _changes_of_point(base: Study, axes: Mapping[str, object]) -> Changes:
     """The values of a point by their paths. A point on another machine drops the prices and the quote of the base."""
-    changes: Changes = {tuple(name.split(".")): value for name, value in axes.items()}
+    changes: Changes = {tuple(name.split(".")): value for name, value in axes.items() if name != OF_JOB}
+    if OF_JOB in axes:
+        lever = lever_of(OF_JOB, base.design)
+        made = lever.changes(float(str(axes[OF_JOB])))
+        changes = {**{path: variation.plain_value(each) for path, each in made.items()}, **changes}
     stated = {("cluster", key): value for key, value in section_of_spec(base, "cluster").items()}
     if all(changes[path] == stated.get(path) for path in IDENTITY if path in changes):
         return changes

@@ -168,9 +168,10 @@ class Serving:
     ``requests`` is the length of a finite run, None for steady state. ``max_sequences`` and ``chunk_tokens`` are limits
     of one engine, None if there is none. ``memory_fraction`` is the share of the memory available to weights and
     cache, or, with ``of_free``, the share for the cache of the memory left by the weights. With ``whole_requests`` a
-    request starts only if the cache can hold it to its end; with ``raised`` the fraction rises where the requests need
-    it. ``prefill`` and ``decode`` are set where they run on separate engines. Requests of an open load arrive with the
-    coefficient of variation ``arrival_cv`` of the times between them, or as in the file ``trace``. Lengths that vary
+    request starts only if the cache can hold it to its end. A fraction that nobody wrote rises from the default,
+    ``raised_from``, where the requests need it. ``prefill`` and ``decode`` are set where they run on separate engines.
+    Requests of an open load arrive with the coefficient of variation ``arrival_cv`` of the times between them, or as in
+    the file ``trace``. Lengths that vary
     have ``input_lengths`` and ``output_lengths``, of which ``input_tokens`` and ``output_tokens`` are the means.
     """
 
@@ -195,7 +196,8 @@ class Serving:
     whole_requests: bool = False
     own_output: bool = False
     """A request starts only if its prompt and its output fit in the free part of the cache."""
-    raised: bool = False
+    raised_from: float | None = None
+    """The default of ``memory_fraction``, where the fraction may rise from it; None where it may not."""
     kept: int = 0
     """Requests for which the fraction rises where they arrive at a rate; 0 until the engines are known."""
     prefill: Engines | None = None
@@ -227,6 +229,11 @@ class Serving:
     """The multiples to which the software fills up the hidden width and the width of a rank's experts where these have
     4 bits and products 16; None where nothing is known.
     """
+
+    @property
+    def raised(self) -> bool:
+        """Whether the fraction of the memory rises where the requests need it."""
+        return self.raised_from is not None
 
     @property
     def tokens(self) -> int:

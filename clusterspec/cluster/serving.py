@@ -124,6 +124,8 @@ def _batching_settings(
     why = f"the default of {named}"
     at_once = bool(section.requests) and (section.concurrency or 0) >= (section.requests or 0)  # a number nobody chose
     share = f"{why}, {OF_FREE}" if software.of_free else why if at_once else f"{why}, {RAISED}"
+    in_flight = section.concurrency is not None or section.request_rate is not None
+    rises = section.memory_fraction is None and in_flight and not at_once
     return {
         "chunk_tokens": log.written_or_assumed(
             section.chunk_tokens,
@@ -141,9 +143,7 @@ def _batching_settings(
         "of_free": software.of_free and section.memory_fraction is None,
         "whole_requests": software.whole_requests,
         "own_output": software.own_output,
-        "raised": section.memory_fraction is None
-        and (section.concurrency is not None or section.request_rate is not None)
-        and not at_once,
+        "raised_from": software.memory_fraction if rises else None,
     }
 
 

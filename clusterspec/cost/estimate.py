@@ -257,7 +257,16 @@ def legal_times(plan: Plan, tables: Tables | None = None) -> Plan:
 
 def plan_with_memory(design: Design) -> Plan:
     """The plan with parameters and memory, without times."""
-    return _with_memory(_with_parameters(Plan(design)))
+    return _with_memory(_with_parameters(Plan(design_with_share_of_memory(design))))
+
+
+def design_with_share_of_memory(design: Design) -> Design:
+    """The design with the share of the memory with which its engines are started; itself where it does not serve."""
+    if design.workload is None or design.workload.serving is None:
+        return design
+    from clusterspec.cost.serving.plan_engines import design_with_share  # a training plan needs none of its modules
+
+    return design_with_share(design)
 
 
 _RECENT: Recent[Tables] = Recent(4)

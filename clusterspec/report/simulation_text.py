@@ -65,7 +65,7 @@ def _figure_lines(report: SimulationReport) -> Iterator[str]:
             met += ", as the queue grows" if each.value <= each.target and not each.is_met else ""
             name = f"{each.quantity.replace('_', ' ')} p{plain(each.percentile)}"
             yield f"  {name:<24} {display(each.value, 's')}, target {display(each.target, 's')}: {met}"
-    yield f"  waiting for admission    {percent(report.queue_share, 2)} of the time to first token"
+    yield f"  waiting for prefill      {percent(report.queue_share, 2)} of the time to first token"
     for tier, share in report.hit_rate.items():
         yield f"  {f'read from {tier}':<24} {percent(share, 2)} of the input tokens"
     yield f"  throughput               {display(report.output_tokens_per_second, '1')} output tokens per second"

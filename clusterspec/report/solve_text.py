@@ -132,6 +132,7 @@ def _answer_text(report: SolveReport) -> str:
     now = _present_text(report)
     boundary = (
         f"{_boundary_sentence(report, report.value)}{now}{_standard_value_text(report)}.{_roles_sentence(report)}"
+        f"{_growth_sentence(report)}{_load_sentence(report)}"
     )
     reservations = f"{_end_sentence(report, report.value)}{_refusal_sentence(report, report.value)}"
     reservations += _unsure_sentence(report)
@@ -148,8 +149,36 @@ def _missing_nodes_sentence(report: SolveReport, value: float) -> str:
 
 
 def _present_text(report: SolveReport) -> str:
-    """The value of the spec in brackets."""
-    return f" (the spec has {_counted_value(report, report.present)})" if report.present is not None else ""
+    """The value of the spec in brackets; of nodes of which a job uses a part, whose they are."""
+    if report.present is None:
+        return ""
+    if not report.path:
+        return f" (the spec has {_counted_value(report, report.present)})"
+    if report.path[0] == "cluster":
+        return f" of the cluster, whatever the job uses (the spec has {_counted_value(report, report.present)})"
+    return f" of the job (the spec has {report.present:,.0f} of {plural(report.machine or 0, 'node')} for it)"
+
+
+LOADS = {"open": "its request rate", "closed": "its concurrency", "offline": "its offline load", "static": "its batch"}
+FORMS = {
+    "concurrency": "so many requests always in flight, each replaced as it ends,",
+    "request_rate": "requests that arrive at this rate, whatever ends,",
+}
+
+
+def _load_sentence(report: SolveReport) -> str:
+    """A sentence where the values are of another kind of load than that of the spec."""
+    if report.other_load not in LOADS or report.key not in FORMS:
+        return ""
+    return f" The values are of {FORMS[report.key]} in place of {LOADS[report.other_load]}."
+
+
+def _growth_sentence(report: SolveReport) -> str:
+    """A sentence on the machine of values beyond it; empty where the job is on all nodes in any case."""
+    machine = report.machine
+    if report.path[:1] != ("layout",) or machine is None or not any(value > machine for value, *_ in report.probes):
+        return ""
+    return f" Up to {plural(machine, 'node')} the others are idle; beyond, the cluster grows with the job."
 
 
 def _roles_sentence(report: SolveReport) -> str:
@@ -210,7 +239,8 @@ def _unbounded_sentence(report: SolveReport, value: float) -> str:
     limit = f"{_condition_phrase(report)} at every value tried; {_counted_value(report, value)} is the {end}"
     unmoved = f" {report.why[0].upper()}{report.why[1:]}." if report.why else ""
     reservations = f"{unmoved}{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
-    return f"{limit}{_present_text(report)}.{_roles_sentence(report)}{reservations}"
+    notes = f"{_roles_sentence(report)}{_growth_sentence(report)}{_load_sentence(report)}"
+    return f"{limit}{_present_text(report)}.{notes}{reservations}"
 
 
 def _boundary_sentence(report: SolveReport, value: float) -> str:
@@ -278,16 +308,34 @@ def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     costs = any(row.cost is not None for row in report.levers)
     each = "tpot" if any(row.key in SERVED_KEYS for row in report.levers) else "step"
     cost = (f"{report.currency} {'per M tokens' if each == 'tpot' else 'a run'}".lstrip(),) if costs else ()
-    heads = ("parameter", "from", "to", "time per token", each, "memory", *cost)
+    full = ("tokens/s", "queue") if report.queue_grows else ()
+    heads = ("parameter", "from", "to", "throughput" if full else "time per token", *full, each, "memory", *cost)
     moving = [row for row in report.levers if not _is_idle(row) and not row.errors]
-    rows = [_lever_cells(row, costs) for row in moving]
+    rows = [_lever_cells(row, costs, overloaded=bool(full)) for row in moving]
     note = "x does not fit in memory\n" if any(row.fits is False for row in moving) else ""
-    body = grid.text_table(heads, rows, right=(3, 4, 5, 6) if costs else (3, 4, 5), ink=ink) if rows else ""
-    return body + note + _idle_steps_text(report, ink) + _refusals_text(report, ink)
+    full_rows = not full and any(row.queue_grows for row in moving)
+    note += "q of full engines: the queue grows without end\n" if full_rows else ""
+    numbers = tuple(column for column in range(3, len(heads)) if heads[column] != "queue")
+    body = grid.text_table(heads, rows, right=numbers, ink=ink) if rows else ""
+    return _overload_text(report, ink) + body + note + _idle_steps_text(report, ink) + _refusals_text(report, ink)
+
+
+def _overload_text(report: SensitivityReport, ink: Ink) -> str:
+    """What the effects are on where requests arrive faster than the engines serve them; empty elsewhere."""
+    if not report.queue_grows or report.output_tokens_per_second is None:
+        return ""
+    return (
+        paragraph(
+            f"The queue grows without end: full engines produce {report.output_tokens_per_second:,.0f} output tokens "
+            "per second, fewer than are asked for. Effects are on that throughput; times are of full engines.",
+            ink,
+        )
+        + "\n"
+    )
 
 
 def _is_idle(row: LeverRow) -> bool:
-    """Whether a step changes the time per token by nothing that shows."""
+    """Whether a step changes the time per token, or the throughput of full engines, by nothing that shows."""
     return row.effect is not None and abs(row.effect) < NEGLIGIBLE
 
 
@@ -298,7 +346,8 @@ def _idle_steps_text(report: SensitivityReport, ink: Ink) -> str:
         for row in report.levers
         if _is_idle(row)
     ]
-    text = f"Less than {percent(NEGLIGIBLE)} of the time per token: {', '.join(idle)}."
+    of = "throughput" if report.queue_grows else "time per token"
+    text = f"Less than {percent(NEGLIGIBLE)} of the {of}: {', '.join(idle)}."
     return paragraph(text, ink) if idle else ""
 
 
@@ -316,13 +365,17 @@ def _refusals_text(report: SensitivityReport, ink: Ink) -> str:
     return f"No alternatives, since `check` finds an error with them:\n{text}" if lines else ""
 
 
-def _lever_cells(row: LeverRow, costs: bool) -> tuple[str, ...]:
+def _lever_cells(row: LeverRow, costs: bool, *, overloaded: bool = False) -> tuple[str, ...]:
+    tokens = row.output_tokens_per_second
+    full = (f"{tokens:,.0f}" if tokens is not None else "–", "grows" if row.queue_grows else "no")
     return (
         row.key,
         _lever_value(row, row.before),
         _lever_value(row, row.after),
         f"{row.effect:+.1%}".replace("%", " %").replace("-", "−") if row.effect is not None else "–",
-        display(row.step_time, "s") if row.step_time is not None else "–",
+        *(full if overloaded else ()),
+        (display(row.step_time, "s") if row.step_time is not None else "–")
+        + (" q" if row.queue_grows and not overloaded else ""),
         (display(row.memory, "B") if row.memory is not None else "–") + (" x" if row.fits is False else ""),
         *((_money_cell(row.cost),) if costs else ()),
     )
@@ -349,6 +402,7 @@ def _lever_value(row: LeverRow, value: object) -> str:
 
 def sensitivity_csv(report: SensitivityReport) -> str:
     """One row per step of a parameter, in SI units."""
-    fields = ("key", "from", "to", "unit", "effect", "step_time", "memory", "fits", "cost", "errors")
+    served = ("output_tokens_per_second", "queue_grows") if report.queue_grows is not None else ()
+    fields = ("key", "from", "to", "unit", "effect", "step_time", *served, "memory", "fits", "cost", "errors")
     rows = [row.to_json() | {"errors": " ".join(row.errors)} for row in report.levers]
     return grid.csv_text(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))

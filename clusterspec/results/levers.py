@@ -70,12 +70,19 @@ class SolveReport(Result):
     """The tensor parallelism of the engines of rollout at the value, where it was searched."""
     available: int | None = None
     """Of a job of a fleet: the nodes of its pool that no other job has; None for other keys than its nodes."""
+    path: tuple[str | int, ...] = ()
+    """The key that is varied, of nodes where the job uses a part of the cluster: its own, or the cluster's."""
+    machine: int | None = None
+    """The nodes of the cluster in the spec, where the job uses a part of them."""
+    other_load: str = ""
+    """The kind of load of the spec, where the values of the key are another: ``open``, ``closed`` or ``offline``."""
 
     __repr__ = result_repr
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
             "key": self.key,
+            "path": ".".join(map(str, self.path)) or None,
             "unit": self.unit,
             "condition": self.condition,
             "metric": self.metric,
@@ -98,6 +105,7 @@ class SolveReport(Result):
             "role_pools": dict(self.role_pools) or None,
             "rollout_tp": self.rollout_tp,
             "available": self.available,
+            "other_load": self.other_load or None,
             "unsure": self.unsure,
             "why": self.why or None,
         }
@@ -105,7 +113,11 @@ class SolveReport(Result):
 
 @dataclass(frozen=True)
 class LeverRow:
-    """One lever moved by one step. ``effect`` is the relative change of the time for a token."""
+    """One lever moved by one step.
+
+    ``effect`` is the relative change of the time for a token, or, where the queue of the spec's serving plan grows
+    without end, of its output tokens per second. ``queue_grows`` is that of the moved plan.
+    """
 
     key: str
     before: object
@@ -118,6 +130,9 @@ class LeverRow:
     effect: float | None
     errors: tuple[str, ...] = ()
     """The rules that refuse this step; it has no figures then."""
+    output_tokens_per_second: float | None = None
+    queue_grows: bool | None = None
+    """None where nothing is served."""
 
     def to_json(self) -> Json:
         return {
@@ -126,6 +141,8 @@ class LeverRow:
             "to": self.after,
             "unit": self.unit,
             "step_time": self.step_time,
+            "output_tokens_per_second": self.output_tokens_per_second,
+            "queue_grows": self.queue_grows,
             "memory": self.memory,
             "cost": self.cost,
             "fits": self.fits,
@@ -147,6 +164,9 @@ class SensitivityReport(Result):
     currency: str = ""
     why: str = ""
     """Why there are no levers."""
+    output_tokens_per_second: float | None = None
+    queue_grows: bool | None = None
+    """Whether requests arrive faster than the engines of the spec serve them; None where nothing is served."""
 
     __repr__ = result_repr
 
@@ -155,6 +175,8 @@ class SensitivityReport(Result):
             "step_time": self.step_time,
             "memory": self.memory,
             "cost": self.cost,
+            "output_tokens_per_second": self.output_tokens_per_second,
+            "queue_grows": self.queue_grows,
             "why": self.why or None,
             "levers": [row.to_json() for row in self.levers],
             "currency": self.currency or None,

@@ -42,7 +42,9 @@ def _target_json(found: SimulatedTarget) -> Json:
 
 
 class QueuePoint(NamedTuple):
-    """Requests that wait and that run at a time, in seconds since the first arrival."""
+    """Requests that wait for their prompt to be computed or for a separate decode engine, and that run, at a time in
+    seconds since the first arrival.
+    """
 
     time: float
     waiting: int
@@ -120,9 +122,9 @@ class SimulationReport(Result):
     answers have one token). ``requests`` are simulated, of which the first ``warm_up`` and the last ``cool_down``
     do not count. ``goodput`` is the share of requests within the targets, None without targets. ``saturation`` is
     the highest rate of requests per second that the plan sustains. ``queue_share`` is the share of the times to the
-    first token that requests wait for admission. ``cache_sizes`` has the hit rates of a trace by the size of a
-    cache. ``expected`` are the time to first token and the time per output token of the formulas. ``day`` has the
-    hours of the day that the spec states.
+    first token that requests wait: for their prompt to be computed, and for a place in a separate decode engine.
+    ``cache_sizes`` has the hit rates of a trace by the size of a cache. ``expected`` are the time to first token and
+    the time per output token of the formulas. ``day`` has the hours of the day that the spec states.
     """
 
     tool: Tool

@@ -150,7 +150,7 @@ def test_an_endless_queue_meets_no_limit_of_latency() -> None:
     """A load above the predicted capacity has no steady latency, however short that of full engines is."""
     kept, full = (study_text(OPEN_LOAD.format(rate=rate), SETTINGS).plan for rate in (1, 1000))
     assert full.serving is not None
-    capacity = full.serving.output_tokens_per_second / 500
+    capacity = full.serving.state.capacity
     near = study_text(OPEN_LOAD.format(rate=f"{1.005 * capacity:.5g}"), SETTINGS).plan
     for metric in ("ttft", "request_latency"):
         condition = parse(f"{metric}<=1000 h")

@@ -14,12 +14,13 @@ from clusterspec.analysis.simulation.outcomes import (
     share_within_targets,
     simulated_targets,
     token_percentiles,
+    waiting_at,
     waiting_share,
 )
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.cluster.requests import Serving
 from tests.analysis.jobs import design_of
-from tests.analysis.test_timetables import timing
+from tests.analysis.test_timetables import apart, timing
 from tests.effort import each
 
 SERVED = """
@@ -146,3 +147,34 @@ def test_the_queue_counts_those_that_came_and_were_not_admitted() -> None:
         (0, 1),
         (0, 0),
     ]
+
+
+def waiting_twice() -> list[Request]:
+    """Two requests of one prefill engine, admitted at once: prompts from 0 and 4 s on, of 4 s each. The decode engine
+    gets them at 5 and 9 s, and has a place for the second one when the first has ended, at 12 s.
+    """
+    found = []
+    for began, handed, placed, ended in ((0.0, 5.0, 5.0, 12.0), (4.0, 9.0, 12.0, 20.0)):
+        made = request(0.0, placed, ended, 8)
+        made.began, made.handed, made.placed = began, handed, placed
+        found.append(made)
+    return found
+
+
+def test_a_request_waits_for_its_prompt_and_for_its_place_in_a_decode_engine() -> None:
+    """Of 5 + 12 s to both first tokens the second waits 4 + 3; early first tokens come at 4 and 8 s, after 4 s."""
+    late, early = waiting_twice(), waiting_twice()
+    two = apart()
+    assert waiting_share(late, two) == pytest.approx(7 / 17)
+    assert waiting_at(late, (0.0, 3.9, 4.0, 8.9, 9.0, 11.9, 12.0)) == [1, 1, 0, 0, 1, 1, 0]
+    at = {round(point.time, 1): (point.waiting, point.running) for point in queue_over_time(late, 20.0)}
+    assert [at[second] for second in (0.0, 4.0, 9.2, 12.0, 20.0)] == [(1, 1), (0, 2), (1, 1), (0, 1), (0, 0)]
+    for one, first in zip(early, (4.0, 8.0), strict=True):
+        one.first = first
+    assert waiting_share(early, apart(early=True)) == pytest.approx(4 / 12)
+
+
+def test_reading_cached_tokens_is_no_wait() -> None:
+    made = request(0.0, 3.0, 4.0, 2, 2.0)
+    made.began, made.loading = 2.0, 1.5
+    assert waiting_share([made], timing()) == pytest.approx(0.5 / 3)

@@ -176,8 +176,8 @@ def test_a_plan_is_saturated_where_its_cache_is_full_or_requests_queue_for_long(
     [
         (110.0, 1.0, None, True),  # a tenth more than the cache holds
         (110.1, 1.0, None, False),
-        (50.0, 1.999, 2.0, True),
-        (50.0, 1.99, 2.0, False),  # a queue that grows without end, however slowly
+        (50.0, 2.0, 2.0, True),
+        (50.0, 1.9999, 2.0, False),  # a queue that grows without end, however slowly
         (110.1, 2.0, 2.0, False),
     ],
 )
@@ -188,7 +188,7 @@ def test_a_load_is_sustained_by_the_cache_and_by_the_rate(
     assert pools is not None
     asked = pools._replace(load=replace(job.load, request_rate=rate))
     open_ = Stretched(lambda _, __: rated().times, asked) if rate else None
-    full = replace(rated().times, kv_capacity_sequences=100.0, state=rated().times.state._replace(rate=served))
+    full = replace(rated().times, kv_capacity_sequences=100.0, state=rated().times.state._replace(capacity=served))
     assert _is_sustained(job, replace(full, offered=offered, stretched=open_)) is sustained
     offline = replace(job, load=replace(job.load, load="offline", request_rate=None))
     assert _is_sustained(offline, replace(full, offered=offered, stretched=None))

@@ -145,7 +145,7 @@ def splits(targets: dict[str, str] | None) -> tuple[ServingJob, dict[Split, Rate
     job = found
 
     def rated(plan: tuple[Engines | None, Engines], requests: int | None = None) -> Rated | None:
-        return rated_plan(job, plan, 80e9, requests)
+        return rated_plan(job, plan, 82e9, requests)  # 0.95 of 85.9 GB is the most
 
     ladders: dict[Engines, list[Rated]] = {}
     for tp in (1, 2):

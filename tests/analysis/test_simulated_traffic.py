@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
+from math import inf
 
 import pytest
 
@@ -178,6 +179,8 @@ ALIKE, UNLIKE = [Arrival(0.0, 5, 5)] * 3, [Arrival(0.0, 5, 5), Arrival(0.0, 6, 5
         (Traffic(UNLIKE, None, 1, "", full_after=1), None, 0, ()),
         (Traffic(UNLIKE, None, 1, "", full_after=2), None, 0, ("`--requests 4` are enough",)),
         (Traffic(UNLIKE, None, 0, "", full_after=2), None, 0, ()),
+        (Traffic(UNLIKE * 2, 3, 3, ""), None, 0, ("`--requests 9` are enough",)),  # one round fills, one empties
+        (Traffic(UNLIKE * 3, 3, 3, ""), None, 0, ()),
         (Traffic(UNLIKE, None, 0, ""), None, 3, ("lost their cache to older ones 3 times",)),
     ],
 )
@@ -211,3 +214,13 @@ def test_lengths_of_which_the_mean_alone_is_stated_are_spread_around_it(load: st
     assert ("drawn within 11 % of it" in traffic.load) == bool(widest)
     longest = max(one.prompt + one.output for one in plan_traffic(found.load, 0, 4000, None, held=2710.0).arrivals)
     assert longest <= 2710
+
+
+@each(("places", "partial"), [(inf, 100), (100.0, 100), (60.0, 60), (59.5, 60)])
+def test_only_requests_with_a_place_start_amid_their_answers(places: float, partial: int) -> None:
+    """The others of a loop wait, and have their whole answers; one round comes first, and one last."""
+    load = replace(pools().load, load="closed", concurrency=100, request_rate=None, equal_outputs=True)
+    found = plan_traffic(load, 0, 400, None, places=places)
+    assert (found.partial, found.warm_up, found.cool_down) == (partial, 100, 100)
+    assert {one.output for one in found.arrivals[partial:]} == {load.output_tokens}
+    assert sum(one.output for one in found.arrivals[:partial]) < 0.7 * partial * load.output_tokens

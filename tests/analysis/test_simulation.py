@@ -12,7 +12,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.analysis.simulation.arrivals import drawn_lengths, drawn_times, with_partial_outputs
-from clusterspec.analysis.simulation.outcomes import percentiles
+from clusterspec.analysis.simulation.outcomes import _gaps_at, percentiles
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.analysis.simulation.run import _report_notes, simulated_load
@@ -664,6 +664,41 @@ def test_a_full_cache_computes_again_what_the_formulas_say(prompt: int, output: 
     assert expected.state.rate > 1.07 * rate
 
 
+def test_a_cache_holds_all_tokens_of_its_requests_in_steps_with_and_without_prompts() -> None:
+    """A request that gains a token where no space is left preempts the youngest one first."""
+    keys: dict[str, object] = {"input": 1000, "output": 500}
+    pools, _ = parts(plan("concurrency: 400, memory_fraction: 0.25", **keys))
+    run = Simulation(plan_timing(pools, pools.tokens, None), varied(600, 1000, 500), 3 * int(pools.limit))
+    (engine,) = run.decode
+    ends, mixed = engine.end, []
+
+    def checked_end(now: float) -> list[Request]:
+        ended = ends(now)
+        mixed.append(engine.mixed)
+        assert all(rank.used <= engine.limits.tokens for rank in engine.ranks)
+        return ended
+
+    engine.end = checked_end  # type: ignore[method-assign]
+    run.run()
+    assert run.preemption_count > 50 and {*mixed} == {True, False}
+
+
+def test_a_loop_and_a_rate_that_fill_the_cache_have_one_throughput() -> None:
+    """Simulated and by formula: both run the same requests, and the rest wait."""
+    keys: dict[str, object] = {"input": 1000, "output": 500}
+    flight = 3 * int(parts(plan("concurrency: 400, memory_fraction: 0.25", **keys))[0].limit)
+    rates, tokens = [], []
+    for load, count in ((f"concurrency: {flight}", flight), ("load: open, request_rate: 100", None)):
+        study = plan(f"{load}, memory_fraction: 0.25", **keys)
+        run = simulated(study, drawn_arrivals(1, 12 * flight, 100.0, 1.0, (1000, 500)), count)
+        ended = sorted(each.ended for each in run.requests)
+        rates.append(6 * flight / (ended[9 * flight] - ended[3 * flight]))
+        tokens.append(parts(study)[1].output_tokens_per_second)
+    assert rates[0] == pytest.approx(rates[1], rel=0.02)
+    assert tokens[0] == pytest.approx(tokens[1], rel=0.01)
+    assert tokens == pytest.approx([500 * rate for rate in rates], rel=0.05)
+
+
 def test_a_larger_cache_is_never_slower() -> None:
     pools, _ = parts(plan("load: offline", output=2000))
     ends = []
@@ -872,3 +907,51 @@ def test_requests_wait_for_places_though_their_mean_number_leaves_some_free(name
         firsts += [one.first - one.arrival for one in counted]
     assert expected.ttft_mean == pytest.approx(sum(firsts) / len(firsts), rel=mean)
     assert latency_at(expected, pools.load, "ttft", 99) == pytest.approx(percentiles(firsts).p99, rel=tail)
+
+
+@pytest.mark.parametrize(("apart", "changes"), [(f", {APART}", {"per": 2}), ("", {})])
+def test_a_load_above_the_capacity_has_one_throughput_and_a_queue_that_grows(
+    apart: str, changes: dict[str, object]
+) -> None:
+    """What it completes is what the plan sustains, and all that came before and did not start waits."""
+    study = plan(f"request_rate: 100{apart}", **changes)
+    found = analysis.simulate(study, requests=4000)
+    assert found.queue_grows and found.saturation == found.request_rate
+    assert found.output_tokens_per_second == pytest.approx(200 * found.request_rate, rel=0.02)
+    assert found.output_tokens_per_second == pytest.approx(parts(study)[1].output_tokens_per_second, rel=0.06)
+    assert found.queue_share > 0.9
+    last = found.requests / 100
+    waiting = [point.waiting for point in found.queue if point.time < 0.95 * last]
+    assert waiting[-1] == pytest.approx(0.95 * (found.requests - found.request_rate * last), rel=0.2)
+    assert all(after > before - 30 for before, after in pairwise(waiting))
+
+
+def test_a_short_loop_of_more_requests_than_fit_has_the_rate_of_a_long_one() -> None:
+    """Two rounds and ten: requests that wait at the start have whole answers, and the last ones do not count."""
+    flight = 3 * int(parts(plan("concurrency: 400, memory_fraction: 0.25"))[0].limit)
+    study = plan(f"concurrency: {flight}, memory_fraction: 0.25")
+    few, many = (analysis.simulate(study, requests=rounds * flight) for rounds in (2, 10))
+    assert any("`--requests" in note for note in few.notes) and not any("`--requests" in note for note in many.notes)
+    assert few.request_rate == pytest.approx(many.request_rate, rel=0.03)
+    for one in (few, many):
+        assert one.saturation == pytest.approx(one.request_rate, rel=0.03)
+        assert one.output_tokens_per_second == pytest.approx(200 * one.request_rate, rel=0.02)
+
+
+def test_progress_is_told_as_requests_end() -> None:
+    told: list[tuple[int, int]] = []
+    simulated_load(plan("request_rate: 20"), requests=1000, progress=lambda done, total: told.append((done, total)))
+    assert told == [(250, 1000), (500, 1000), (750, 1000), (1000, 1000)]
+
+
+@pytest.mark.parametrize(("rate", "cv"), [(20, 2), (20, 4), (5, 4)])
+def test_the_longest_gaps_of_bursts_are_those_of_steps_with_many_prompts(rate: int, cv: int) -> None:
+    """Prompts that come together share few long steps. Taken as coming at random, the 98th percentile of the gaps had a
+    prompt where simulated steps have none, or a fourth of the simulated length.
+    """
+    study = plan(f"request_rate: {rate}, arrivals: {{process: gamma, cv: {cv}}}")
+    run = simulated_load(study, requests=6000).run
+    pools, expected = parts(study)
+    for percentile in (95, 98, 99):
+        (simulated_gap,) = _gaps_at(run.gaps, (percentile / 100,))
+        assert 0.5 < latency_at(expected, pools.load, "itl", percentile) / simulated_gap < 2.2, percentile

@@ -180,8 +180,8 @@ def test_a_load_is_held_where_the_rate_is_kept_up_with() -> None:
     assert slow.serving is not None and fast.serving is not None
     assert (load_tokens(slow.design), load_tokens(served(None, False).design)) == (1000.0, None)
     assert holds_load(slow) and not holds_load(fast)
-    for rate, held in ((1.999, True), (1.99, False)):
-        times = replace(slow.serving, state=slow.serving.state._replace(rate=rate))
+    for capacity, held in ((2.0, True), (1.9999, False)):
+        times = replace(slow.serving, state=slow.serving.state._replace(capacity=capacity))
         assert holds_load(replace(slow, serving=times)) == held
     assert not holds_load(replace(slow, serving=None))
 

@@ -493,3 +493,68 @@ def test_a_checkpoint_that_no_key_states_moves_with_the_bandwidth() -> None:
     found = solve(one, "storage.bandwidth", "stall<=1%")
     assert found.value == pytest.approx(6.25e9, rel=0.02)
     assert "is set by" not in solve(one, "storage.bandwidth", "stall<=0.0001%").why
+
+
+PART = """
+cluster:
+  accelerator: mi300x
+  accelerators_per_node: 8
+  nodes: 12
+  scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, topology: fat-tree}
+  power: {node_idle: 2 kW, node: 11 kW}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256, tokens: 200B}
+layout: {framework: megatron-core, tp: 8, nodes: 8, offload: {optimizer: 1}}
+"""
+
+
+def power_of(nodes: int, used: int) -> float:
+    """Watts of a machine of so many nodes, and a job on some of them."""
+    text = PART.replace("nodes: 12", f"nodes: {nodes}").replace("nodes: 8,", f"nodes: {used},")
+    found = parse("power<=1 W", None).value(study_of(text).plan)
+    assert found is not None
+    return found
+
+
+def test_nodes_of_a_job_on_a_part_of_its_cluster_are_those_of_the_job() -> None:
+    """Up to twelve of the twelve of the machine; beyond, the machine has as many as the job."""
+    found = solve(study_of(PART), "nodes", "power<=1 MW")
+    values = {value: metric for value, metric, _ in found.probes if metric is not None}
+    assert min(values) <= 8 and max(values) > 12
+    for used, watts in values.items():
+        assert watts == pytest.approx(power_of(max(12, int(used)), int(used)), rel=1e-6), used
+    text = solve_as_text(found)
+    assert " of the job (the spec has 8 of 12 nodes for it)" in " ".join(text.split())
+    assert "beyond, the cluster grows with the job" in " ".join(text.split())
+    assert found.to_json()["path"] == "layout.nodes"
+
+
+def test_nodes_of_the_cluster_are_varied_alone_where_a_job_uses_a_part_of_them() -> None:
+    found = solve(study_of(PART), "cluster.nodes", "power<=1 MW")
+    values = {value: metric for value, metric, _ in found.probes if metric is not None}
+    assert len(values) > 3 and max(values) > 12
+    for nodes, watts in values.items():
+        assert watts == pytest.approx(power_of(int(nodes), 8), rel=1e-6), nodes
+    assert "of the cluster, whatever the job uses (the spec has 12 nodes)" in " ".join(solve_as_text(found).split())
+    assert found.to_json()["path"] == "cluster.nodes"
+    whole = study_of(PART.replace("nodes: 8, ", ""))
+    same = [solve(whole, key, "power<=1 MW") for key in ("nodes", "cluster.nodes")]
+    assert same[0].probes == same[1].probes and same[0].to_json()["path"] is None
+
+
+@pytest.mark.parametrize(
+    ("load", "key", "other", "words"),
+    [
+        ("request_rate: 4", "concurrency", "open", "each replaced as it ends, in place of its request rate."),
+        ("concurrency: 64", "request_rate", "closed", "at this rate, whatever ends, in place of its concurrency."),
+        ("load: offline", "concurrency", "offline", "in place of its offline load."),
+        ("concurrency: 64", "concurrency", "", ""),
+        ("request_rate: 4", "request_rate", "", ""),
+        ("concurrency: 64", "input_tokens", "", ""),
+    ],
+)
+def test_values_of_another_kind_of_load_are_said_to_be_that(load: str, key: str, other: str, words: str) -> None:
+    text = SERVED.replace("concurrency: 64", f"{load}, targets: {{tpot: 100 ms}}")
+    found = solve(study_of(text), key, "targets")
+    assert (found.other_load, found.to_json()["other_load"]) == (other, other or None)
+    shown = " ".join(solve_as_text(found).split())
+    assert ("The values are of" in shown) is bool(words) and words in shown

@@ -276,3 +276,32 @@ def test_a_fault_of_a_sweep_file_has_its_place(text: str, fault: str, tmp_path: 
 def test_an_axis_is_a_key_that_solve_takes_or_a_dotted_path(tmp_path: Path) -> None:
     (tmp_path / "sweep.yaml").write_text("base: b.yaml\naxes: {nodes: [2], workload.precision: [fp8]}\n")
     assert read_axes(tmp_path / "sweep.yaml").names == ("cluster.nodes", "workload.precision")
+
+
+PART = """clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 128}
+layout: {framework: megatron-core, tp: 2, nodes: 2}
+"""
+
+
+def test_nodes_of_a_sweep_are_those_that_solve_varies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a job on two of four nodes: its own, and with more than four those of the cluster; `cluster.nodes` are the
+    machine alone, on which the job keeps its two.
+    """
+    (tmp_path / "spec.yaml").write_text(PART)
+    for key, wanted in (
+        ("nodes", [(4, 1), (4, 2), (4, 4), (8, 8)]),
+        ("layout.nodes", [(4, 1), (4, 2), (4, 4), None]),
+        ("cluster.nodes", [None, (2, 2), (4, 2), (8, 2)]),
+    ):
+        (tmp_path / "fixed.yaml").write_text(f"base: spec.yaml\naxes: {{{key}: [1, 2, 4, 8]}}\nlayout: fixed\n")
+        found = rows(tmp_path, capsys, "--jobs", "1")
+        for nodes, row, machine in zip((1, 2, 4, 8), found, wanted, strict=True):
+            assert row[key] == nodes
+            if machine is None:
+                assert row["errors"] == ["world-size-mismatch"], (key, nodes)
+                continue
+            other = PART.replace("nodes: 4", f"nodes: {machine[0]}").replace("nodes: 2}", f"nodes: {machine[1]}}}")
+            (tmp_path / "other.yaml").write_text(other)
+            assert row["step_time"] == pytest.approx(studies.study_file(tmp_path / "other.yaml").plan.step_seconds)

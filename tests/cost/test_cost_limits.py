@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, sqrt
+from math import ceil, floor, sqrt
 from typing import Any
 
 import pytest
@@ -150,7 +150,7 @@ def test_the_share_rises_for_the_requests_that_a_rate_keeps_in_flight() -> None:
     """With room beside their mean for three standard deviations, up to 0.95; more load never has a shorter wait."""
     lowest = bare_pools(clean(NARROW.format(load="request_rate: 9, memory_fraction: 0.88")))
     assert lowest is not None and not lowest.load.raised and lowest.load.kept == 0
-    rates = (1, 4, 6, 8, 9, 10, 12, 64)
+    rates = (1, 4, 6, 7, 8, 10, 12, 64)
     found = [bare_pools(clean(NARROW.format(load=f"request_rate: {rate}"))) for rate in rates]
     states = [steady_load(pools)[1] for pools in found if pools is not None]
     places = [pools.limit for pools in found if pools is not None and pools.load.raised]
@@ -158,10 +158,16 @@ def test_the_share_rises_for_the_requests_that_a_rate_keeps_in_flight() -> None:
     waits = [state.wait for state in states]
     assert waits == sorted(waits)
     assert places[0] == places[1] < places[2] < places[3] < places[4] < places[5] == places[-1]
-    for at in (2, 3, 4):  # four engines
+    memory = lowest.decode.cluster.accelerator.memory
+    assert memory is not None
+    at_88 = cache_capacity(lowest.decode, lowest.load)[1]
+    each = lowest.decode.reserved_bytes(750)  # 500 tokens, and half of 500
+    for at in (2, 3, 4):  # four engines; a share of the memory is in whole percent
         mean = states[at].sequences
-        assert places[at] == ceil(ceil((mean + 3 * sqrt(mean)) * 4) / 4) > lowest.limit
-    assert states[5].sequences < places[5] and states[-1].sequences == places[-1]
+        needed = ceil(ceil((mean + 3 * sqrt(mean)) * 4) / 4)
+        percent = 88 + ceil((needed - at_88) * each / memory.value * 100)
+        assert places[at] == floor(at_88 + (percent - 88) / 100 * memory.value / each) >= needed > lowest.limit
+    assert states[5].sequences < places[5] and states[-1].sequences == pytest.approx(places[-1], rel=1e-4)
 
 
 def test_steps_of_rollout_are_linear_between_the_numbers_of_sequences_that_are_timed() -> None:

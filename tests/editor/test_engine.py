@@ -149,3 +149,20 @@ def test_a_search_in_a_browser_ends_at_its_limits(tmp_path: Path, monkeypatch: p
     request = {"verb": "search", "format": "json", "text": BASE}
     answer = json.loads(browser.answer(session, json.dumps(request), lambda done, total: None))
     assert 0 < answer["stopped"]["evaluated"] < answer["stopped"]["of"]
+
+
+BEYOND = """clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 200, request_rate: 4000}}
+layout: {framework: vllm, tp: 1}
+"""
+
+
+def test_the_page_reads_whether_the_queue_of_a_plan_grows(tmp_path: Path) -> None:
+    """Where the engine says so, the first token of the page is unbounded and its levers move the throughput."""
+    session = browser.opened(tmp_path)
+    asked = ({"verb": verb, "format": "json", "text": BEYOND} for verb in ("estimate", "sensitivity"))
+    estimate, moved = (json.loads(str(session.answer(request)["out"])) for request in asked)
+    assert estimate["serving"]["queue_grows"] and moved["queue_grows"]
+    page = (ROOT / "templates" / "editor" / "page.js").read_text("utf-8")
+    assert "the queue grows without end; full engines take" in page and "the throughput of full engines" in page

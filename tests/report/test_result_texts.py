@@ -230,7 +230,7 @@ def test_a_simulation_has_percentiles_rates_and_the_queue() -> None:
         "within targets 91 % of requests",
         "ttft p99 2 s, target 2 s: met",
         "end to end p50 5 s, target 4 s: missed",
-        "waiting for admission 13 % of the time to first token",
+        "waiting for prefill 13 % of the time to first token",
         "read from host 25 % of the input tokens",
         "throughput 3,000 output tokens per second",
         "requests 7.5/s",

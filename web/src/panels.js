@@ -132,6 +132,12 @@ function card(label, value, detail, tone = "") {
   return h("div", { className: `card ${tone}` }, h("p", { className: "label" }, label), h("p", { className: "value" }, value), detail && h("p", { className: "detail" }, detail));
 }
 
+/** The time to first token; that of a load above the capacity is of full engines, before which requests wait without end. */
+function firstTokenCard(serving) {
+  if (!serving.queue_grows) return card("time to first token", figure(serving.ttft, "s"), range(serving.range?.ttft, "s"));
+  return card("time to first token", "unbounded", `the queue grows without end; full engines take ${figure(serving.ttft, "s")}`, "bad");
+}
+
 /** The explanation of a figure: formula, inputs with their origins, and parts, which open in turn. */
 export function tree(term, whole = term.value, depth = 0) {
   const share = typeof term.value === "number" && whole ? term.value / whole : null;
@@ -213,7 +219,7 @@ export class Estimate extends OfFleet {
     const { serving, memory } = found;
     const made = [];
     if (serving) made.push(
-      card("time to first token", figure(serving.ttft, "s"), range(serving.range?.ttft, "s")),
+      firstTokenCard(serving),
       card("time per output token", figure(serving.tpot, "s"), range(serving.range?.tpot, "s")),
       card("output tokens per second", digits(serving.output_tokens_per_second), `${digits(serving.output_tokens_per_second_per_accelerator)} per accelerator`));
     else if (found.step_time !== null) made.push(
@@ -283,7 +289,7 @@ export class Estimate extends OfFleet {
       return h("fieldset", { className: "lever" }, h("legend", {}, words(key)), values.map(({ value, now, row }) =>
         h("label", { className: row?.errors.length ? "refused" : "" }, h("input", { type: "radio", name: `lever-${key}`, checked: now, disabled: Boolean(row?.errors.length), onchange: () => choose(key, value, now) }), h("span", {}, typeof value === "number" ? figure(value, unit || "1") : figure(value)), h("small", {}, now ? "now" : row.errors.length ? row.errors[0] : change(1, 1 + (row.effect ?? 0))))));
     });
-    replace(box, note("Each choice is estimated by the engine. The percentage is the change of the time for a token."), lines, outcome);
+    replace(box, note(`Each choice is estimated by the engine. The percentage is the change of ${found.queue_grows ? "the throughput of full engines, as the queue grows without end" : "the time for a token"}.`), lines, outcome);
   }
 
   async outcome(box, chosen) {
@@ -371,7 +377,7 @@ export class Search extends OfFleet {
     const columns = serving ? [["plan"], ["TPOT", true], ["TTFT", true], ["tokens/s", true], ["memory", true], [""]] : [["layout"], ["step time", true], ["range", true], ["MFU", true], ["memory", true], [""]];
     const rows = report.layouts.map((row) => [
       h("code", {}, Object.entries(row.layout).filter(([key]) => !["framework", "nodes"].includes(key)).map(([key, value]) => `${key} ${value}`).join(", ")),
-      ...(serving ? [figure(row.serving?.tpot, "s"), figure(row.serving?.ttft, "s"), digits(row.serving?.output_tokens_per_second ?? 0)] : [figure(row.step_time, "s"), range(row.range, "s"), figure(row.mfu, "%")]),
+      ...(serving ? [figure(row.serving?.tpot, "s"), row.serving?.queue_grows ? "unbounded" : figure(row.serving?.ttft, "s"), digits(row.serving?.output_tokens_per_second ?? 0)] : [figure(row.step_time, "s"), range(row.range, "s"), figure(row.mfu, "%")]),
       figure(row.memory, "B"),
       h("button", { disabled: Boolean(this.job), onclick: async () => {
         const answer = await this.desk.ask({ verb: "with_layout", text: this.desk.text, layout: row.layout });

@@ -15,6 +15,7 @@ from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory, spare_cache
 from clusterspec.cost.plan import TIE
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.plan_engines import design_with_share
 from clusterspec.cost.serving.targets import missed_targets, target_results
 from clusterspec.cost.serving.times import serving_times
 from clusterspec.records import dataclass, replace
@@ -242,7 +243,7 @@ class Rated:
 
 def rated_plan(job: ServingJob, plan: Plan, most: float, concurrency: int | None = None) -> Rated | None:
     """The numbers of a plan; None if it has no times, or takes more than ``most`` bytes of an accelerator."""
-    design = design_of_plan(job, plan, concurrency=concurrency)
+    design = design_with_share(design_of_plan(job, plan, concurrency=concurrency))
     held = design_memory(design)
     if held is None or held.total > most:
         return None

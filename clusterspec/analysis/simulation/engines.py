@@ -195,6 +195,7 @@ class SimulatedEngine:
             rank.used += reserved
             request.admitted = now if request.admitted < 0 else request.admitted
             if limits.apart == "decode":
+                request.handed, request.placed = request.received, now
                 if limits.early:
                     self.gaps[now - request.first] = self.gaps.get(now - request.first, 0.0) + 1
                 else:
@@ -235,8 +236,7 @@ class SimulatedEngine:
         for rank in self.ranks:
             if not rank.count:
                 continue
-            while grows and rank.count > 1 and rank.used + rank.count * gained > held:
-                self._preempt(rank)
+            self._free_for_growth(rank)
             last = rank.decoding[0][0] - rank.step
             most = min(most, last)
             if grows and rank.count > 1:
@@ -255,6 +255,17 @@ class SimulatedEngine:
         count, mean = max(counts), sum(counts) / len(counts)
         context = fullest.context / fullest.count + gained * (self.steps - 1) / 2
         self.each = self.tables.decode_seconds(count, context, mean)
+
+    def _free_for_growth(self, rank: AttentionRank) -> None:
+        """Preempt requests of a rank until the cache has space for what the others gain in a step, with or without
+        prompts.
+
+        Source: vLLM, vllm/v1/core/sched/scheduler.py at 00024d31 (Scheduler.schedule): running requests come first in
+        each step, and the youngest are preempted where `allocate_slots` finds no block.
+        """
+        grows = not self.limits.whole
+        while grows and rank.count > 1 and rank.used + rank.count * self.tables.gained > self.limits.tokens:
+            self._preempt(rank)
 
     def _preempt(self, rank: AttentionRank) -> None:
         """Send the youngest request back to the queue; its prompt and its tokens are computed again."""
@@ -277,6 +288,9 @@ class SimulatedEngine:
         The step lasts at least as long as the host takes to launch it, and so do sequences that decode in it.
         """
         self.mixed, self.steps = True, 1
+        for rank in self.ranks:
+            if not self._pauses_decoding([(each, 0.0) for each in rank.prompts]):
+                self._free_for_growth(rank)
         self.chunks = [self._prompt_chunks(rank) for rank in self.ranks]
         drafted, stages = self.tables.drafted, self.tables.stages
         pairs = list(zip(self.ranks, self.chunks, strict=True))

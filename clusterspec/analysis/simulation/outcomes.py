@@ -14,6 +14,8 @@ from clusterspec.standard import sum_of
 
 POINTS = 50
 """Points of the queue over time."""
+MOVES = ("handed", "placed")
+"""The times at which a separate decode engine gets a request, and has a place for it."""
 SHARES = (0.5, 0.9, 0.99)
 """The percentiles that are always printed."""
 
@@ -78,11 +80,25 @@ def simulated_targets(
 
 
 def waiting_share(requests: Sequence[Request], timing: Timing) -> float:
-    """The share of all times to the first token in which requests wait for admission."""
-    # differences of clocks: a request that is admitted as it arrives has waited for rounding errors only
-    waited = sum_of(max(0.0, round(each.admitted - each.arrival - timing.request, 9)) for each in requests)
+    """The share of all times to the first token in which requests wait: for their prompt to be computed, and, where a
+    separate engine sends the first token, for a place in it.
+    """
+    late = timing.prefill is not None and not timing.decode[1].early
+    waited = sum_of(_waiting_seconds(each, timing.request, late) for each in requests)
     whole = sum_of(first_token_seconds(each) for each in requests)
     return waited / whole if whole else 0.0
+
+
+def _waiting_seconds(request: Request, outside: float, late: bool) -> float:
+    """Seconds that a request waits before its first token, which comes ``late``, with its place in a decode engine."""
+    # differences of clocks: a request that is admitted as it arrives has waited for rounding errors only
+    waited = max(0.0, round(_start(request) - request.arrival - outside - request.loading, 9))
+    return waited + max(0.0, round(request.placed - request.handed, 9)) if late else waited
+
+
+def _start(request: Request) -> float:
+    """The time at which the first part of a prompt starts, in an engine that has admitted the request."""
+    return max(request.admitted, request.began)
 
 
 def share_within_targets(requests: Sequence[Request], load: Serving) -> float | None:
@@ -104,10 +120,19 @@ def share_within_targets(requests: Sequence[Request], load: Serving) -> float | 
 
 def queue_over_time(requests: Sequence[Request], end: float) -> tuple[QueuePoint, ...]:
     """The requests that wait and run at equal distances from the first arrival to the last end."""
-    came, began, left = (sorted(getattr(each, name) for each in requests) for name in ("arrival", "admitted", "ended"))
-    found = []
-    for place in range(POINTS + 1):
-        now = end * (place / POINTS)  # the last one is the end itself, without rounding
-        arrived, admitted, ended = (bisect_right(times, now) for times in (came, began, left))
-        found.append(QueuePoint(now, arrived - admitted, admitted - ended))
-    return tuple(found)
+    times = [end * (place / POINTS) for place in range(POINTS + 1)]  # the last one is the end itself, without rounding
+    came, left = sorted(each.arrival for each in requests), sorted(each.ended for each in requests)
+    found = zip(times, waiting_at(requests, times), strict=True)
+    return tuple(
+        QueuePoint(now, waiting, bisect_right(came, now) - bisect_right(left, now) - waiting) for now, waiting in found
+    )
+
+
+def waiting_at(requests: Sequence[Request], times: Iterable[float]) -> list[int]:
+    """The requests that wait at some times: for their prompt to be computed, or for a place in a separate decode
+    engine.
+    """
+    came, began = sorted(each.arrival for each in requests), sorted(map(_start, requests))
+    handed, placed = (sorted(getattr(each, name) for each in requests if each.placed >= 0) for name in MOVES)
+    pairs = ((came, began), (handed, placed))
+    return [sum(bisect_right(one, now) - bisect_right(other, now) for one, other in pairs) for now in times]

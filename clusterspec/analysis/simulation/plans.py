@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from heapq import heappop, heappush
 
@@ -17,6 +17,14 @@ from clusterspec.records import NamedTuple, dataclass
 
 ARRIVAL, STEP_END, HANDED_OVER, LOADED = 0, 1, 2, 3
 """Kinds of events."""
+TOLD = 250
+"""After so many requests each the progress is told."""
+Progress = Callable[[int, int], object]
+"""What is called with the number of requests that have ended, and of all."""
+
+
+def unseen(_done: int, _total: int) -> None:
+    """Show no progress."""
 
 
 class Links(NamedTuple):
@@ -92,7 +100,7 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
 class Simulation:
     """Requests that arrive at times, or, with ``in_flight``, each when another ends, so that as many are in flight.
 
-    ``late`` engines get requests from a time on.
+    ``late`` engines get requests from a time on. ``progress`` is told at times how many of how many have ended.
     """
 
     def __init__(
@@ -101,8 +109,9 @@ class Simulation:
         arrivals: Sequence[Arrival],
         in_flight: int | None = None,
         late: LateEngines | None = None,
+        progress: Progress = unseen,
     ) -> None:
-        self.timing, self.late = timing, late
+        self.timing, self.late, self.progress = timing, late, progress
         self.gaps: dict[float, float] = {}
         self.requests = [Request(index, each.time, each.prompt, each.output) for index, each in enumerate(arrivals)]
         for request, each in zip(self.requests, arrivals, strict=True):
@@ -114,6 +123,7 @@ class Simulation:
         self.next = 0
         self.closed = in_flight is not None
         self.ended = 0.0
+        self.finished = 0
         for _ in range(min(in_flight, len(self.requests)) if in_flight is not None else 1):
             self._arrive(0.0)
 
@@ -199,6 +209,9 @@ class Simulation:
                     request.ended = request.first
             else:
                 self.ended = max(self.ended, request.ended)
+                self.finished += 1
+                if not self.finished % TOLD:
+                    self.progress(self.finished, len(self.requests))
                 if self.closed:
                     self._arrive(max(now, request.ended))
         end = engine.next_step_end(now)

@@ -14,18 +14,19 @@ class Request:
     tokens are in the cache. ``began`` is the start of its prompt, ``launched`` the launch seconds of the prompt's steps
     so far. ``cached`` prompt tokens need no computation (below zero: the share given by the limits) and take
     ``loading`` seconds to read. ``received`` is the time at which an engine got it, ``passed`` that at which its chunks
-    have left the last pipeline stage. ``rank`` is the attention rank that holds the cached tokens, counted over all
+    have left the last pipeline stage. A separate decode engine got it at ``handed`` and has given it a place at
+    ``placed``, below zero before that. ``rank`` is the attention rank that holds the cached tokens, counted over all
     engines; -1 for any.
     """
 
     __slots__ = (
-        *("admitted", "arrival", "began", "cached", "ended", "first", "held", "index", "joined", "lag"),
-        *("launched", "left", "loading", "output", "passed", "prompt", "rank", "received", "todo"),
+        *("admitted", "arrival", "began", "cached", "ended", "first", "handed", "held", "index", "joined", "lag"),
+        *("launched", "left", "loading", "output", "passed", "placed", "prompt", "rank", "received", "todo"),
     )
 
     def __init__(self, index: int, arrival: float, prompt: int, output: int) -> None:
         self.index, self.arrival, self.prompt, self.output = index, arrival, prompt, output
-        self.admitted = self.began = self.first = self.ended = -1.0
+        self.admitted = self.began = self.first = self.ended = self.handed = self.placed = -1.0
         self.todo = self.held = self.lag = self.loading = self.passed = self.launched = self.received = 0.0
         self.cached, self.rank = -1.0, -1
         self.left = self.joined = 0

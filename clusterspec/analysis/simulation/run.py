@@ -18,9 +18,10 @@ from clusterspec.analysis.simulation.outcomes import (
     share_within_targets,
     simulated_targets,
     token_percentiles,
+    waiting_at,
     waiting_share,
 )
-from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
+from clusterspec.analysis.simulation.plans import Progress, Simulation, Timing, plan_timing, unseen
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.analysis.simulation.saturation import highest_rate
 from clusterspec.analysis.simulation.traffic import MOST_REQUESTS, SimulationFault, Traffic, plan_traffic, steady_flight
@@ -40,6 +41,10 @@ MOST_STEPS = 5_000_000
 MOST_RANKS = 5_000
 """Number of attention ranks at which simulation time per rank has doubled."""
 OVERLOAD = 1.001
+LEFT_WAITING = 0.01
+"""The share of the arriving requests that are left waiting, at most, where a plan keeps up with them."""
+LOOP_ROUNDS = 3
+"""Rounds of a closed loop that it takes to fill, to be full, and to empty."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +85,19 @@ class SimulatedLoad:
 
 
 def simulate(
-    study: Study, *, seed: int = 0, requests: int | None = None, trace: Path | None = None
+    study: Study,
+    *,
+    seed: int = 0,
+    requests: int | None = None,
+    trace: Path | None = None,
+    progress: Progress = unseen,
 ) -> SimulationReport:
     """The simulation of a serving plan. Raises `SimulationFault`, and `TraceFault` for a trace that cannot be read."""
-    load = simulated_load(study, seed=seed, requests=requests, trace=trace)
+    load = simulated_load(study, seed=seed, requests=requests, trace=trace, progress=progress)
     pools, traffic, run, counted = load.pools, load.traffic, load.run, load.counted
     finished, tokens, seconds = load.steady_output
-    saturation = highest_rate(study.design, load.timing, traffic, seed, finished / seconds)
+    probed = highest_rate(study.design, load.timing, traffic, seed, progress)
+    saturation = _sustained_rate(load, probed, finished / seconds)
     grows = _queue_grows(pools, traffic, saturation)
     return SimulationReport(
         tool=study.settings.tool,
@@ -120,7 +131,12 @@ def simulate(
 
 
 def simulated_load(
-    study: Study, *, seed: int = 0, requests: int | None = None, trace: Path | None = None
+    study: Study,
+    *,
+    seed: int = 0,
+    requests: int | None = None,
+    trace: Path | None = None,
+    progress: Progress = unseen,
 ) -> SimulatedLoad:
     """The simulated requests of a serving plan. The rate that the plan sustains takes longer to find and is left out.
 
@@ -137,7 +153,7 @@ def simulated_load(
     traffic, hit_rate, sizes = _traffic_with_hit_rates(offered, pools, expected)
     _refuse_endless_work(pools, traffic.arrivals)
     timing = plan_timing(pools, pools.tokens, cache_handoff(pools, expected.prompt_time, expected.prefill.steps))
-    run = Simulation(timing, traffic.arrivals, traffic.in_flight)
+    run = Simulation(timing, traffic.arrivals, traffic.in_flight, progress=progress)
     run.run()
     return SimulatedLoad(pools, expected, traffic, timing, run, hit_rate, sizes)
 
@@ -147,7 +163,8 @@ def _requests_of_load(
 ) -> Traffic:
     """The requests of a load, drawn by ``seed`` or those of ``trace``, without what caches hold of their prompts."""
     flight = steady_flight(pools, expected)
-    traffic = plan_traffic(pools.load, seed, requests, trace, flight, held=pools.tokens)
+    places = pools.limit * pools.decode.attention_ranks
+    traffic = plan_traffic(pools.load, seed, requests, trace, flight, held=pools.tokens, places=places)
     if pools.load.session is not None and not traffic.traced:
         return traffic_of_conversations(traffic, pools, expected, seed)
     return traffic
@@ -218,10 +235,46 @@ def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
         )
 
 
+def _sustained_rate(load: SimulatedLoad, probed: float | None, completed: float) -> float | None:
+    """Requests per second that a plan sustains at most, by those ``probed`` at once and those that the run has
+    ``completed``; None where none are probed.
+
+    A run whose queue grows completes what the plan sustains with full engines. One that keeps up with more than full
+    engines do, which preempt requests, sustains at least its load; a closed loop sustains what it has completed. A
+    plan sustains more conversations than it completes of too many, whose caches hold less of each.
+    """
+    offered = _endless_rate(load.pools, load.traffic)
+    if probed is None or (offered is None and load.traffic.in_flight is None):
+        return probed
+    if offered is None or offered <= probed * OVERLOAD:
+        return max(probed, completed)
+    if _keeps_up(load):
+        return max(offered, completed)
+    return probed if load.pools.load.session is not None else min(offered, completed)
+
+
+def _keeps_up(load: SimulatedLoad) -> bool:
+    """Whether about as many requests wait when the last one that counts arrives as when the first one does."""
+    counted = load.counted
+    before, after = waiting_at(load.run.requests, (counted[0].arrival, counted[-1].arrival))
+    return after - before <= LEFT_WAITING * len(counted)
+
+
+def _endless_rate(pools: Pools, traffic: Traffic) -> float | None:
+    """The rate of requests that arrive without an end; None for other loads."""
+    return pools.load.request_rate if pools.load.load == "open" and traffic.warm_up else None
+
+
 def _queue_grows(pools: Pools, traffic: Traffic, saturation: float | None) -> bool:
     """Whether requests of a load without an end arrive faster than the plan sustains."""
-    offered = pools.load.request_rate if pools.load.load == "open" and traffic.warm_up else None
+    offered = _endless_rate(pools, traffic)
     return saturation is not None and (offered or 0.0) > saturation * OVERLOAD
+
+
+def _is_short_loop(pools: Pools, traffic: Traffic) -> bool:
+    """Whether a closed loop without an end has too few requests to be full for a round."""
+    rounds = len(traffic.arrivals) / traffic.in_flight if traffic.in_flight else LOOP_ROUNDS
+    return not traffic.traced and not pools.load.requests and bool(traffic.warm_up) and rounds < LOOP_ROUNDS
 
 
 def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: int) -> Iterable[str]:
@@ -235,6 +288,12 @@ def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, pree
         yield "All requests are equally long: those that start together end together. State `p99` of the lengths."
     if traffic.in_flight is not None and traffic.in_flight > len(traffic.arrivals):
         yield "There are fewer requests than are to be in flight: `--requests` takes more."
+    elif _is_short_loop(pools, traffic):
+        needed = LOOP_ROUNDS * (traffic.in_flight or 0)
+        yield (
+            "The loop fills and empties in most of a run of this length, so rates and waits are not those of a full "
+            f"loop: `--requests {needed}` are enough."
+        )
     if traffic.warm_up and traffic.full_after > traffic.warm_up:
         needed = 2 * traffic.full_after
         yield f"The plan fills longer than the run lasts, so waits are too short: `--requests {needed}` are enough."

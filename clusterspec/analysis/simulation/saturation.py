@@ -7,7 +7,7 @@ from math import ceil
 
 from clusterspec.analysis.simulation.arrivals import with_partial_outputs
 from clusterspec.analysis.simulation.conversations import traffic_of_conversations, traffic_with_hits
-from clusterspec.analysis.simulation.plans import Simulation, Timing
+from clusterspec.analysis.simulation.plans import Progress, Simulation, Timing, unseen
 from clusterspec.analysis.simulation.traffic import Traffic
 from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.plan_engines import bare_pools
@@ -25,17 +25,11 @@ ROUNDS, CLOSE = 5, 0.03
 """The rates of conversations that are tried at most, and the relative width of the interval at the end."""
 
 
-def highest_rate(design: Design, timing: Timing, traffic: Traffic, seed: int, completed: float) -> float | None:
-    """Requests per second that a plan sustains at most; None if too few requests are simulated.
-
-    It is at least the rate that a closed loop has ``completed``, whose requests may stay in step as no other load does.
-    """
-    rate = _rate_of_arrivals(design, timing, traffic, seed)
-    return max(rate, completed) if rate is not None and traffic.in_flight else rate
-
-
-def _rate_of_arrivals(design: Design, timing: Timing, traffic: Traffic, seed: int) -> float | None:
-    """The rate sustained of requests that do not wait for each other.
+def highest_rate(
+    design: Design, timing: Timing, traffic: Traffic, seed: int, progress: Progress = unseen
+) -> float | None:
+    """Requests per second that a plan sustains at most of requests that do not wait for each other; None if too few
+    requests are simulated.
 
     More conversations per second leave each less of the caches, so that their hits fall with the rate. The plan
     sustains the highest rate at which it completes, with the hits of that rate, as many requests as come.
@@ -44,14 +38,14 @@ def _rate_of_arrivals(design: Design, timing: Timing, traffic: Traffic, seed: in
     if pools is None:
         return None
     places = pools.limit * pools.decode.attention_ranks
-    here = sustained_rate(timing, traffic.arrivals, places)
+    here = sustained_rate(timing, traffic.arrivals[traffic.partial :], places, progress)
     if pools.load.session is None or traffic.traced or not here:
         return here
     open_ = pools._replace(load=replace(pools.load, load="open", concurrency=None, requests=None))
 
     def missing(rate: float) -> float:
         requests = traffic._replace(arrivals=traffic.arrivals[: _probed_requests(places)])
-        return rate - (sustained_rate(timing, _arrivals_at(open_, requests, rate, seed), places) or 0.0)
+        return rate - (sustained_rate(timing, _arrivals_at(open_, requests, rate, seed), places, progress) or 0.0)
 
     offered = pools.load.request_rate or here
     low, high = min(offered, here), max(offered, here)
@@ -76,7 +70,9 @@ def _probed_requests(places: float) -> int:
     return min(MOST_PROBED, max(PROBED, ceil(FILLINGS * places)))
 
 
-def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -> float | None:
+def sustained_rate(
+    timing: Timing, arrivals: Sequence[Arrival], places: float, progress: Progress = unseen
+) -> float | None:
     """Requests per second that a plan with ``places`` completes while others always wait; None for few requests.
 
     The first and the last fifth of them do not count: the plan fills and empties. Requests that start amid their
@@ -86,7 +82,7 @@ def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -
     some = [arrivals[place % len(arrivals)]._replace(time=0.0) for place in range(count)]
     if timing.prefill is None:
         some = with_partial_outputs(some, max(1, min(int(places), count)), 0)
-    run = Simulation(timing, some)
+    run = Simulation(timing, some, progress=progress)
     run.run()
     ends = sorted(each.ended for each in run.requests)
     first, last = len(ends) // 5, len(ends) * 4 // 5

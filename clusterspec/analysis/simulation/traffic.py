@@ -41,8 +41,9 @@ class SimulationFault(Exception):
 class Traffic(NamedTuple):
     """The requests of a simulation, those in flight in a closed loop, and how many do not count.
 
-    ``full_after`` requests of an open load the plan is as full as in the steady state. The last ``cool_down`` requests
-    do not count: they keep the plan full until those before them have ended.
+    ``full_after`` requests of an open load, or of a loop, the plan is as full as in the steady state. The last
+    ``cool_down`` requests do not count: they keep the plan full until those before them have ended. The first
+    ``partial`` of a loop start amid their answers.
     """
 
     arrivals: list[Arrival]
@@ -53,6 +54,7 @@ class Traffic(NamedTuple):
     filling: int = 0
     full_after: int = 0
     cool_down: int = 0
+    partial: int = 0
 
     def counted_requests(self, requests: Sequence[Request]) -> Sequence[Request]:
         """The simulated requests that count: those that come to a full plan and leave a full plan."""
@@ -69,13 +71,21 @@ def steady_flight(pools: Pools, times: ServingTimes) -> float:
 
 
 def plan_traffic(
-    load: Serving, seed: int, requests: int | None, trace: Path | None, flight: float = 0.0, *, held: float = inf
+    load: Serving,
+    seed: int,
+    requests: int | None,
+    trace: Path | None,
+    flight: float = 0.0,
+    *,
+    held: float = inf,
+    places: float = inf,
 ) -> Traffic:
     """The requests of a spec's load or of a trace; times of a trace count only for an open load. The cache of an engine
-    holds ``held`` tokens.
+    holds ``held`` tokens, and the plan has ``places`` for requests.
 
     In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first one that
-    counts, and as many after the last one.
+    counts, and as many after the last one. Of a loop one round comes before the first that counts, and one after the
+    last.
     """
     if load.load == "static":
         raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
@@ -88,13 +98,14 @@ def plan_traffic(
         return Traffic(found, load.concurrency, 0, f"trace {trace.name}", traced=True)
     least = ROUNDS * load.concurrency if load.load == "closed" and load.concurrency else 0
     filling = ceil(FILLED * flight) if load.load == "open" else 0
-    emptying = ceil(flight) if load.load == "open" and not load.requests else 0
+    endless = {"open": ceil(flight), "closed": load.concurrency or 0}
+    emptying = 0 if load.requests else endless.get(load.load, 0)
     count = requests or load.requests or max(USUAL_REQUESTS, least, min(MOST_REQUESTS, 2 * filling + emptying))
     if count > MOST_REQUESTS:
         raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
     warm_up = 0 if load.requests or load.load == "offline" else max(int(WARM_UP * count), min(filling, count // 2))
     prompts, answers, spread = _request_lengths(load, seed, count, held)
-    times, in_flight, said = [0.0] * count, None, "all requests at once"
+    times, in_flight, partial, said = [0.0] * count, None, 0, "all requests at once"
     if load.load == "open" and load.request_rate:
         times = drawn_times(seed, count, load.request_rate, load.arrival_cv)
         process = "Poisson" if load.arrival_cv == 1 else f"gamma with a variation of {load.arrival_cv:g}"
@@ -103,11 +114,12 @@ def plan_traffic(
     if load.load == "closed" and load.concurrency:
         in_flight, said = load.concurrency, f"{plural(load.concurrency, 'request')} in flight"
         if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
-            found, warm_up = with_partial_outputs(found, in_flight, seed), max(warm_up, in_flight)
+            partial = min(in_flight, ceil(places)) if places < inf else in_flight
+            found, warm_up = with_partial_outputs(found, partial, seed), max(warm_up, in_flight)
     if spread:
         said += f", lengths with a mean alone drawn within {100 * spread:.0f} % of it"
     last = min(emptying, int(MOST_LAST * count))
-    return Traffic(found, in_flight, warm_up, said, full_after=filling, cool_down=last)
+    return Traffic(found, in_flight, warm_up, said, full_after=filling, cool_down=last, partial=partial)
 
 
 def _request_lengths(load: Serving, seed: int, count: int, held: float) -> tuple[list[int], list[int], float]:

@@ -9,7 +9,7 @@ from clusterspec import analysis, units
 from clusterspec.cli import SpecFault, UsageFault
 from clusterspec.cli.inputs import fleet_or_study, status_of, study_of, study_with_errors_named
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument, suggestion_text
-from clusterspec.cli.terminal import ink_of, print_error, print_json, print_result, print_text
+from clusterspec.cli.terminal import Bar, ink_of, print_error, print_json, print_result, print_text
 from clusterspec.cost.collectives.algorithms import algorithm_names
 from clusterspec.results import EstimateReport
 from clusterspec.units import plural
@@ -215,8 +215,9 @@ def run_simulate(args: argparse.Namespace) -> int:
 
     study = study_with_errors_named(args, args.spec)
     trace = Path(args.trace) if args.trace else None
+    bar = Bar("simulating")
     try:
-        report = analysis.simulate(study, seed=args.seed, requests=args.requests, trace=trace)
+        report = analysis.simulate(study, seed=args.seed, requests=args.requests, trace=trace, progress=bar)
     except (SimulationFault, TraceFault) as fault:
         status = status_of(study)
         message = f"{args.spec}: {fault}" if isinstance(fault, SimulationFault) else str(fault)
@@ -224,5 +225,7 @@ def run_simulate(args: argparse.Namespace) -> int:
             print_error(f"clusterspec: {message}")
             return status
         raise UsageFault(message) from None
+    finally:
+        bar.close()
     print_result(args, report, simulation_as_text)
     return status_of(study, told=True)

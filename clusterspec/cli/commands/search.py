@@ -150,12 +150,13 @@ SECTIONS = ("cluster", "cluster.scale_out", "cluster.networks", "layout", "workl
 
 
 def lever_key(text: str) -> str:
-    """The key of `KEYS` that a whole path names.
+    """The key of `KEYS` that a whole path names; the nodes of the cluster are not those of a job on a part of it.
 
-    >>> lever_key("workload.serving.request_rate"), lever_key("cluster.scale_up.bandwidth"), lever_key("nodes")
+    >>> lever_key("workload.serving.request_rate"), lever_key("cluster.scale_up.bandwidth"), lever_key("layout.nodes")
     ('request_rate', 'scale_up.bandwidth', 'nodes')
     """
-    return next((key for key in KEYS if text in {f"{section}.{key}" for section in SECTIONS}), text)
+    found = (key for key in KEYS if text in {f"{section}.{key}" for section in SECTIONS})
+    return text if text == "cluster.nodes" else next(found, text)
 
 
 def describe_solve(parser: argparse.ArgumentParser) -> None:
@@ -166,9 +167,9 @@ def describe_solve(parser: argparse.ArgumentParser) -> None:
         metavar="KEY",
         dest="key",
         type=lever_key,
-        choices=KEYS,
+        choices=(*KEYS, "cluster.nodes"),
         required=True,
-        help=f"one of {', '.join(KEYS)}; or its whole path",
+        help=f"one of {', '.join(KEYS)}; or its whole path (nodes is what the job uses, cluster.nodes the machine)",
     )
     parser.add_argument(
         "--until",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.cost.serving.constants import LOSSES, MOST_LOAD, RANGES, StepTime
 from clusterspec.cost.serving.handoff import Handoff
-from clusterspec.cost.serving.loads import KEPT_UP, PlaceWait, serves_rate
+from clusterspec.cost.serving.loads import PlaceWait, serves_rate
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
 
@@ -313,7 +313,7 @@ class ServingTimes:
 
 def exceeds_capacity(times: ServingTimes, load: Serving) -> bool:
     """Whether requests of an open load arrive faster than the engines serve them, without end."""
-    return not load.requests and times.state.rate < KEPT_UP * (load.request_rate or 0.0)
+    return not load.requests and times.state.capacity < (load.request_rate or 0.0)
 
 
 def serving_range(times: ServingTimes, name: str) -> list[float]:
@@ -356,17 +356,6 @@ def ends_within_limit(stretched: Stretched, low: float, high: float) -> tuple[fl
     A plan slower than its limit would fall behind without end, so that its latencies are no latencies of this load.
     """
     return low, stretched.factor_of_limit(high) or high
-
-
-def may_serve(times: ServingTimes, load: Serving) -> bool:
-    """Whether the high end of the predicted throughput is at least that of an open load's request rate.
-
-    The latencies of a load near saturation depend on its distance to a capacity that is predicted to some ten percent.
-    Of a plan that may serve its rate they are predicted as those of the plans of the range that do, the closest to the
-    prediction: engines at their capacity, without a queue that grows without end. It is part of the range instead.
-    """
-    high = serving_range(times, "output_tokens_per_second")[1]
-    return (load.request_rate or 0.0) * load.output_tokens <= high
 
 
 def loss_factors(times: ServingTimes) -> tuple[float, float]:

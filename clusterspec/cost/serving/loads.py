@@ -22,7 +22,7 @@ from clusterspec.cost.serving.steady import (
     steady_state,
     with_wait,
 )
-from clusterspec.records import NamedTuple
+from clusterspec.records import NamedTuple, replace
 
 HALF = 0.5
 FARTHEST = 12.0
@@ -52,11 +52,10 @@ ROUNDED = 1e-9
 """Relative tolerance of the number of waves, and absolute one of the requests in the last."""
 KEPT_UP = 0.999
 """The share of a request rate above which engines serve it; the states of those that do have the rate to 1e-4 of it."""
-STARTED, STARTED_POWER = 0.22, 0.75
-"""Of requests that wait for a place in a cache of r requests, whose outputs are x times as long as their prompts, at
-most 0.22 · x to the power of 0.75 · r have started: simulated loops of 21 loads (x from 0.25 to 64, 1.3 to 4 times as
-many in flight as the cache holds) have 0.5 to 1.6 times as many, 1.0 times in the median.
-"""
+SERVED = 1 - 1e-4
+"""The highest rate that a plan serves over that of its full engines: iterations to a steady state leave that open."""
+NEAR = 0.85
+"""Engines with a smaller share of their places taken, or of their time for prompts, are not near their capacity."""
 SETTLED = 1e-14
 """The iteration for the requests in flight ends at this relative change."""
 
@@ -74,14 +73,52 @@ def steady_load(pools: Pools) -> tuple[float, Steady]:
         return most * ranks, placed_state(pools, most)
     if is_open_run(load):
         return _open_run_state(pools, load.request_rate, float(load.requests or 1))
-    return _open_loop_state(pools, load.request_rate)
+    return _endless_state(pools, load.request_rate)
+
+
+def sequences_kept(pools: Pools) -> float:
+    """Sequences of one attention rank that an open load keeps in flight, at most as many as there are places."""
+    rate = pools.load.request_rate
+    if is_open_run(pools.load) or rate is None:
+        return steady_load(pools)[1].sequences
+    return _open_loop_state(pools, rate)[1].sequences
 
 
 def serves_rate(pools: Pools, now: Steady, rate: float) -> bool:
     """Whether engines that also run prompts serve a request rate in its state, with free places. Of few places those of
     prompts may keep sequences from the rest.
     """
-    return now.sequences < pools.limit and now.rate > KEPT_UP * rate
+    return now.sequences < pools.limit and now.rate > KEPT_UP * rate and rate <= now.capacity
+
+
+def _endless_state(pools: Pools, rate: float) -> tuple[float, Steady]:
+    """Requests in flight at a rate without an end, and the steady state with them.
+
+    A rate above the capacity has no steady state: requests that wait are more with every second. The state is then that
+    of the highest rate that the plan serves, whatever the rate.
+    """
+    offered, now = _open_loop_state(pools, rate)
+    if not _is_near_capacity(pools, now, rate):
+        return offered, now
+    most = SERVED * placed_before_wait(pools, pools.limit).rate
+    if most < rate:
+        offered, now = _open_loop_state(pools, most)
+    return offered, now._replace(capacity=most)
+
+
+def _is_near_capacity(pools: Pools, now: Steady, rate: float) -> bool:
+    """Whether engines have no more than few places free, or little time for more prompts."""
+    ranks = pools.prompts.attention_ranks
+    taken = now.sequences if pools.has_prefill_engines else now.sequences + now.rate * now.prompt / ranks
+    busy = now.rate * now.service if pools.has_prefill_engines else 0.0
+    return not serves_rate(pools, now, rate) or taken > NEAR * pools.limit or busy > NEAR * ranks
+
+
+def served_pools(pools: Pools, now: Steady) -> Pools:
+    """The engines with the highest request rate that they serve, where they get more; ``now`` is their state."""
+    load = pools.load
+    over = load.load == "open" and (load.request_rate or 0.0) > now.capacity
+    return pools._replace(load=replace(load, request_rate=now.capacity)) if over else pools
 
 
 def decoding_rate(pools: Pools, requests: float) -> float:
@@ -113,18 +150,6 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
             break
     now = with_wait(pools, now)
     return found * ranks + rate * (now.before_decode + now.outside), now
-
-
-def in_flight_at_capacity(pools: Pools, now: Steady) -> float | None:
-    """Requests in flight on the whole plan, without those that wait for a place, of an open load without an end whose
-    rate exceeds the capacity in its state ``now``; None for other loads.
-
-    Such a load has no steady state: the requests that wait are more with every second.
-    """
-    load, ranks = pools.load, pools.decode.attention_ranks
-    if load.load != "open" or load.requests or not load.request_rate or serves_rate(pools, now, load.request_rate):
-        return None
-    return pools.limit * ranks + now.rate * (now.before_decode + now.outside)
 
 
 class PlaceWait(NamedTuple):
@@ -287,37 +312,6 @@ def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady
     """
     tpot = full.sequences * ranks / (rate * gaps)
     return full._replace(tpot=max(full.tpot, tpot), rate=min(full.rate, rate))
-
-
-def preemption(pools: Pools, offered: float) -> tuple[float, float]:
-    """What a full cache does with ``offered`` requests in flight: the share of the wait for a place in it that requests
-    spend after their first token, and the tokens that each computes again.
-
-    An engine that takes space as tokens come starts a request as soon as its prompt fits, and preempts the youngest
-    where none is left. Those that started last wait between their tokens, the rest before the first. Where others end,
-    as many start as fit by their prompts, which more do the shorter prompts are beside outputs.
-
-    In a cache that is always full every token that comes takes the place of another one, which is computed again: a
-    request computes as many tokens again as it has output. With fewer requests than start, in proportion less.
-
-    Source: vLLM, vllm/v1/core/sched/scheduler.py at 00024d31 (Scheduler.schedule).
-    """
-    load, places = pools.load, pools.limit * pools.decode.attention_ranks
-    by_output = load.whole_requests or load.own_output or pools.has_prefill_engines
-    if load.load != "closed" or by_output or load.output_tokens < 2 or offered <= places:
-        return 0.0, 0.0
-    if pools.limit >= min(pools.sequences, most_beside_prompts(load)):
-        return 0.0, 0.0  # the cache is not what is short
-    waiting = offered / places - 1
-    most = STARTED * (load.output_tokens / load.input_tokens) ** STARTED_POWER
-    return most / (waiting + most), load.output_tokens * min(1.0, waiting / most)
-
-
-def computed_again(pools: Pools, now: Steady, tokens: float) -> float:
-    """Seconds of the whole plan for the ``tokens`` that one request computes again, in steps in which others decode."""
-    return (
-        tokens / max(1.0, pools.load.fresh_tokens) * now.carried / pools.decode.layout.pp / pools.decode.attention_ranks
-    )
 
 
 def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> FiniteRun:

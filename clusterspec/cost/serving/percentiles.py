@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 
 from clusterspec.cluster.requests import Serving, gaps_between
 from clusterspec.cost.formulas.queues import two_waits_beyond, wait_above_median
@@ -12,9 +12,10 @@ from clusterspec.cost.serving.held import steps_of_release
 from clusterspec.cost.serving.latency import ServingTimes, Stretched, range_factors, stretched_ends
 from clusterspec.cost.serving.loads import PlaceWait
 from clusterspec.cost.serving.quantiles import (
+    clustered_quantile,
     compound_share,
+    gamma_share,
     lengths_in_parts,
-    poisson_quantile,
     quantile_of_sums,
     smallest_reaching,
 )
@@ -42,6 +43,8 @@ def tail_factors(
 # of one request, ITL each single gap between two tokens, end to end the time from a request to its last token
 
 MEDIAN = 50.0
+LEAST_APART = 1e-3
+"""The least share of prompts that no other follows within a step."""
 LONG_WAITS = 0.9
 """In an open load, waits from this percentile on (as a share) have an exponential tail with their mean."""
 LEAST_WAITING = 1e-7
@@ -251,8 +254,24 @@ def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
     share = 1 - (1 - share) * every
     prompts, each = ended * every * times.coupled_ranks, times.carried_prefill / stages / times.coupled_ranks
     if load.input_lengths is None:
-        return step + min(most, poisson_quantile(prompts, share)) * each
+        return step + min(most, clustered_quantile(prompts, prompts_together(times, load, step + each), share)) * each
     return step + min(most, _prompts_in_step(load, prompts, share)) * each
+
+
+def prompts_together(times: ServingTimes, load: Serving, step: float) -> float:
+    """How many times as many prompts follow each other to an attention rank within a ``step`` of some seconds as would
+    at random; 1 where they do not come in bursts.
+
+    Requests go to the engine with the fewest in turn, so that of a gamma process of n ranks the times between those of
+    one have n times the shape.
+    """
+    if load.load != "open" or load.arrival_cv <= 1 or not load.request_rate or not times.state.tpot:
+        return 1.0
+    own = times.sequences / (load.gaps * times.state.tpot)  # requests a second of one rank
+    shape = load.request_rate / own / load.arrival_cv**2 if own else inf
+    if shape >= 1:
+        return 1.0
+    return max(1.0, exp(-own * step) / max(LEAST_APART, 1 - gamma_share(shape * own * step, shape)))
 
 
 def _prompts_in_step(load: Serving, prompts: float, share: float) -> float:

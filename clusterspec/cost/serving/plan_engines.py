@@ -6,8 +6,10 @@ from math import ceil, floor, inf, sqrt
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.degrees import layout_of_engines
-from clusterspec.cluster.model import Design
+from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.requests import Engines, Serving
+from clusterspec.cluster.serving import KEY, RAISED
+from clusterspec.cluster.variation import with_values
 from clusterspec.cost.formulas.experts import received_bytes
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.memory import memory_line
@@ -19,6 +21,7 @@ from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, sid
 from clusterspec.cost.serving.pools import Pools, most_beside_prompts
 from clusterspec.cost.serving.quantiles import decoded_tokens
 from clusterspec.records import replace
+from clusterspec.standard import Recent
 
 if TYPE_CHECKING:
     from clusterspec.cluster.sites import PoolLink
@@ -31,8 +34,18 @@ cache free beside the mean: one in a thousand then finds the cache full.
 """
 
 
+_RECENT: Recent[tuple[Design, Pools | None]] = Recent(2)
+"""The engines of recent designs: memory and times of a plan ask for the same."""
+
+
 def bare_pools(design: Design) -> Pools | None:
     """The engines of a serving plan and their load, without the hits of sessions."""
+    known = next((each for each in _RECENT if each[0] is design), None)
+    return (known or _RECENT.keep((design, _new_pools(design))))[1]
+
+
+def _new_pools(design: Design) -> Pools | None:
+    """The engines of a plan that was not asked for lately."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.serving is None:
         return None
@@ -58,7 +71,8 @@ def bare_pools(design: Design) -> Pools | None:
 
 
 def _pools_of_engines(engine: Engine, prompts: Engine, load: Serving) -> Pools:
-    """Engines with the requests and tokens that fit their caches."""
+    """Engines with the requests and tokens that fit their caches, in the share of the memory that the load needs."""
+    load = load_with_share(engine, load)
     tokens, requests = cache_capacity(engine, load)
     most = float(load.max_sequences or _sequence_limit(engine))
     held = tokens if prompts is engine else cache_capacity(prompts, load)[0]
@@ -83,9 +97,9 @@ def _with_cache_for_rate(pools: Pools) -> Pools:
     widest = _pools_of_engines(pools.decode, pools.prompts, replace(load, kept=MOST_SEQUENCES * ranks))
     if widest.limit <= pools.limit:
         return pools
-    from clusterspec.cost.serving.loads import steady_load  # few caches are too small for their load
+    from clusterspec.cost.serving.loads import sequences_kept  # few caches are too small for their load
 
-    mean = steady_load(widest)[1].sequences
+    mean = sequences_kept(widest)
     kept = ceil((mean + SPARE * sqrt(mean)) * ranks)
     return _pools_of_engines(pools.decode, pools.prompts, replace(load, kept=kept))
 
@@ -125,19 +139,78 @@ def pools_with_link(pools: Pools, link: PoolLink) -> Pools:
 
 def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     """Tokens and requests that fit the cache of one attention rank."""
-    memory = engine.cluster.accelerator.memory
-    whole = memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
-    weights = engine.weight_bytes / engine.layout.pp
-    entire = load.load == "static" or load.whole_requests
-    held = load.input_tokens + decoded_tokens(load) * (2.0 if entire else 1.0)
+    held = _tokens_held(load)
     each = engine.reserved_bytes(held) / engine.layout.pp
-    wanted = each * ceil((load.concurrency or load.kept) / engine.attention_ranks) if load.raised else 0.0
-    taken = weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)
-    free = cache_space(whole, taken, wanted, load)
+    free = cache_space(_rank_memory(engine), _bytes_beside_cache(engine, load), load)
     if engine.state_pool and each:
         return _capacity_of_pools(engine, held, free)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
     return requests * held, requests
+
+
+def _tokens_held(load: Serving) -> float:
+    """Tokens for which a request in flight takes cache: all of them where it is reserved to its end, else the mean."""
+    entire = load.load == "static" or load.whole_requests
+    return load.input_tokens + decoded_tokens(load) * (2.0 if entire else 1.0)
+
+
+def _rank_memory(engine: Engine) -> float:
+    """Bytes of the memory of one rank."""
+    memory = engine.cluster.accelerator.memory
+    return memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
+
+
+def _bytes_beside_cache(engine: Engine, load: Serving) -> float:
+    """Bytes of the weights and buffers of one rank."""
+    weights = engine.weight_bytes / engine.layout.pp
+    return weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)
+
+
+def load_with_share(engine: Engine, load: Serving) -> Serving:
+    """The load with the share of the memory that its engines are started with: a default rises where the requests in
+    flight need it.
+    """
+    memory = _rank_memory(engine)
+    if load.raised_from is None or load.of_free or not memory:
+        return load
+    each = engine.reserved_bytes(_tokens_held(load)) / engine.layout.pp
+    wanted = each * ceil((load.concurrency or load.kept) / engine.attention_ranks)
+    needed = (_bytes_beside_cache(engine, load) + wanted) / memory
+    return replace(load, memory_fraction=raised_fraction(needed, load.raised_from))
+
+
+def raised_fraction(needed: float, default: float) -> float:
+    """The share of the memory with which engines are started whose weights, buffers and cache need ``needed`` of it:
+    the ``default``, or more in whole percent, up to `HIGHEST_FRACTION`.
+
+    >>> raised_fraction(0.8, 0.9), raised_fraction(0.921, 0.9), raised_fraction(1.2, 0.9)
+    (0.9, 0.93, 0.95)
+    """
+    return max(default, min(ceil(100 * needed * (1 - 1e-12)) / 100, constants.HIGHEST_FRACTION))
+
+
+def design_with_share(design: Design) -> Design:
+    """The design with the share of the memory that its engines are started with, as value and as assumption."""
+    load = design.workload.serving if design.workload is not None else None
+    if load is None or load.raised_from is None or load.of_free:
+        return design
+    pools = bare_pools(design)
+    if pools is None or pools.load.memory_fraction == load.memory_fraction:
+        return design
+    share = pools.load.memory_fraction
+    listed = tuple(_with_share(each, share) for each in design.assumptions)
+    found = with_values(design, {("workload", "serving", "memory_fraction"): share, ("assumptions",): listed})
+    _RECENT.keep((found, pools))  # they have the share
+    return found
+
+
+def _with_share(assumption: Assumption, share: float) -> Assumption:
+    """The assumption of the default share of the memory with the raised ``share``; any other as it is."""
+    key, default, why = assumption
+    if key != f"{KEY}.memory_fraction":
+        return assumption
+    named, most = why.removesuffix(f", {RAISED}"), constants.HIGHEST_FRACTION
+    return key, share, f"raised from {default:g}, {named}, for the requests in flight, up to {most:g}"
 
 
 def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float, float]:
@@ -178,15 +251,11 @@ def _sequence_limit(engine: Engine) -> int:
     return stack.serving.defaults_for(engine.cluster.accelerator).max_sequences or MOST_SEQUENCES
 
 
-def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> float:
-    """Bytes that a rank's ``memory`` leaves for its cache after ``taken`` bytes.
-
-    A cache of ``wanted`` bytes raises the memory fraction, up to `HIGHEST_FRACTION`.
-    """
+def cache_space(memory: float, taken: float, load: Serving) -> float:
+    """Bytes that a rank's ``memory`` leaves for its cache after ``taken`` bytes."""
     if load.of_free:
         return max(0.0, memory - taken) * load.memory_fraction
-    free, most = memory * load.memory_fraction - taken, memory * constants.HIGHEST_FRACTION - taken
-    return max(0.0, free, min(wanted, most))
+    return max(0.0, memory * load.memory_fraction - taken)
 
 
 def used_accelerators(pools: Pools) -> float:

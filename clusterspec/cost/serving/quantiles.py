@@ -93,6 +93,10 @@ def _normal_share(value: float) -> float:
     return (1 + erf(value / sqrt(2))) / 2
 
 
+ENOUGH, MOST_TERMS = 1e-12, 2000
+"""A series ends at a term that is this share of its sum, or after so many."""
+
+
 def poisson_quantile(mean: float, share: float) -> int:
     """The count that a Poisson variable does not exceed with probability ``share``.
 
@@ -106,6 +110,49 @@ def poisson_quantile(mean: float, share: float) -> int:
         term *= mean / count
         total += term
     return count
+
+
+def clustered_quantile(mean: float, size: float, share: float) -> int:
+    """The count that clusters at random, ``mean`` events in all, do not exceed with probability ``share``.
+
+    A cluster has ``size`` events on average, and one more always with the same probability. With a size of 1 it is
+    `poisson_quantile`.
+
+    Source: Johnson, Kemp and Kotz, Univariate discrete distributions, 2005, section 9.7 (Polya-Aeppli).
+
+    >>> clustered_quantile(2.0, 1.0, 0.5), clustered_quantile(0.1, 4.0, 0.97), clustered_quantile(0.1, 4.0, 0.99)
+    (2, 0, 4)
+    """
+    if size <= 1:
+        return poisson_quantile(mean, share)
+    clusters, more = mean / size, 1 - 1 / size
+    before, now = 0.0, exp(-clusters)
+    count, total, most = 0, now, 20 * size * (clusters + sqrt(clusters) + 1)
+    while total < share and count < most:
+        count += 1
+        first = clusters * (1 - more) + 2 * more * (count - 1)
+        before, now = now, (first * now - more * more * (count - 2) * before) / count
+        total += now
+    return count
+
+
+def gamma_share(value: float, shape: float) -> float:
+    """The probability that a gamma variable of a shape, with a scale of 1, is at most ``value``.
+
+    Source: NIST Digital Library of Mathematical Functions, 8.11.4.
+
+    >>> round(gamma_share(1.0, 1.0), 9) == round(1 - exp(-1), 9), round(gamma_share(0.25, 0.5), 6)
+    (True, 0.5205)
+    """
+    if value <= 0:
+        return 0.0
+    term = total = 1 / shape
+    count = 0
+    while term > ENOUGH * total and count < MOST_TERMS:
+        count += 1
+        term *= value / (shape + count)
+        total += term
+    return min(1.0, total * exp(shape * log(value) - value - lgamma(shape)))
 
 
 def compound_share(value: float, mean: float, spread: float) -> float:

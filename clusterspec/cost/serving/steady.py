@@ -61,7 +61,8 @@ class Steady(NamedTuple):
     ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
     ``loading`` the seconds to read cached tokens, ``outside`` the seconds that a request spends outside the engines or
     between them, ``rate`` the requests per second of the plan. ``ahead`` is the part of the wait for a step that was
-    formed before the prompt came; ``tail`` the distribution of the wait, where it is known.
+    formed before the prompt came; ``tail`` the distribution of the wait, where it is known. ``capacity`` is the highest
+    rate that the plan serves, where requests arrive without an end at a rate near it.
     """
 
     sequences: float
@@ -83,6 +84,7 @@ class Steady(NamedTuple):
     met: float | None = None
     ahead: float = 0.0
     tail: WaitTail | None = None
+    capacity: float = inf
 
     @property
     def typical_token(self) -> float:

@@ -20,16 +20,13 @@ from clusterspec.cost.serving.cold import first_compilation
 from clusterspec.cost.serving.engine import measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.held import held_wait
-from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched, may_serve
+from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import (
-    computed_again,
     finite_run,
-    in_flight_at_capacity,
     offline_run_seconds,
     open_run,
     place_wait,
-    preemption,
-    serves_rate,
+    served_pools,
     steady_load,
 )
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
@@ -42,6 +39,7 @@ from clusterspec.cost.serving.plan_engines import (
     used_accelerators,
 )
 from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, most_beside_prompts, prompt_seconds
+from clusterspec.cost.serving.preemption import FullCache, computed_again, preemption, preemption_at_capacity
 from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
@@ -58,6 +56,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.caches import TierUse
 
 
+NO_OVERLOAD = FullCache()
 MEDIAN = 0.5
 """The share of the requests that do not exceed the median."""
 
@@ -130,23 +129,26 @@ def _expert_use(pools: Pools) -> ExpertUse | None:
 def times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     """The times with ``offered`` requests in flight on the whole plan, and the steady state with them.
 
-    Without the queue of an open load whose rate exceeds the predicted capacity, but not the high end of its range.
+    A rate above the capacity has the times of the highest rate that the plan serves, without the queue before it.
     """
-    found, most = _times_of_flight(pools, offered, now), in_flight_at_capacity(pools, now)
-    if most is None or most >= offered or not may_serve(found, pools.load):
-        return found
-    return _times_of_flight(pools, most, now)
+    served = served_pools(pools, now)
+    if served is pools:
+        return _times_of_flight(pools, offered, now)
+    found = _times_of_flight(served, offered, now, preemption_at_capacity(served, now))
+    return replace(found, stretched=_stretched(pools))
 
 
-def _times_of_flight(pools: Pools, offered: float, now: Steady) -> ServingTimes:
-    """The times with ``offered`` requests in flight, which grow with each of them that waits for a place."""
+def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache = NO_OVERLOAD) -> ServingTimes:
+    """The times with ``offered`` requests in flight, which grow with each of them that waits for a place; ``full`` is
+    what the caches do above the capacity of an open load.
+    """
     load = pools.load
     now = _with_static_batch_prompt(pools, now) if load.load == "static" else now
     shares = prompt_shares(pools, now)
     now = with_prompts_left(now, shares, pools)
     sent = cache_handoff(pools, now.prompt, now.prefill.steps)
     handoff, joining, started = _handoff_seconds(pools, now, sent)
-    queued, wait, (early, delay), run, preempted = _request_waits(pools, now, offered)
+    queued, wait, (early, delay), run, preempted = _request_waits(pools, now, offered, full)
     token = time_per_token_after_transfer(now.mean_token, joining, load.output_tokens)
     token = time_per_token_with_preemption(token, preempted, load.output_tokens)
     place = place_wait(pools, now)
@@ -158,7 +160,7 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     of_mean = ttft + (now.prompt - median)
     first = of_mean - place.median if run is not None else of_mean - early - place.median
     latency = request_time(first, load.output_tokens, token) + place.of_all
-    offered = _requests_in_flight(pools, now, offered, (latency, place.of_all))
+    offered = _requests_in_flight(pools, now, offered, (latency, place.of_all, full.again))
     lasting = _run_seconds(pools, now, run, latency - early - wait)
     rounds = (run.requests, lasting) if run is not None and lasting is not None else None
     return ServingTimes(
@@ -224,8 +226,13 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "early": engine.software_year <= constants.EARLY,
         "recent": constants.RECENT <= engine.software_year < inf,
         "measured": measured_kernels(engine.cluster),
-        "stretched": Stretched(_times_at_rate, pools) if load.load == "open" and load.request_rate else None,
+        "stretched": _stretched(pools),
     }
+
+
+def _stretched(pools: Pools) -> Stretched | None:
+    """The plan of an open load with longer times; None of other loads."""
+    return Stretched(_times_at_rate, pools) if pools.load.load == "open" and pools.load.request_rate else None
 
 
 def _times_at_rate(pools: Pools, factor: float) -> ServingTimes:
@@ -261,7 +268,7 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
 
 
 def _request_waits(
-    pools: Pools, now: Steady, offered: float
+    pools: Pools, now: Steady, offered: float, full: FullCache
 ) -> tuple[float, float, tuple[float, float], FiniteRun | OpenRun | None, float]:
     """The wait of a request for a place before its first token, its mean total wait until then, the differences of the
     median and of the mean from it, the run, and the mean wait after the first token in a cache that preempts.
@@ -273,6 +280,9 @@ def _request_waits(
     if load.load == "static":
         return queued, queued, (0.0, 0.0), None, 0.0
     share, tokens = preemption(pools, offered)
+    if not load.requests and load.load == "open":
+        later = full.waited + offered * full.again
+        return queued, now.wait + queued, (_median_above_mean(pools, now), 0.0), None, later
     again, flight = computed_again(pools, now, tokens), offered - queued * now.rate
     queued *= 1 + again * now.rate
     later, queued, inside = queued * share, queued * (1 - share), flight * again
@@ -340,18 +350,16 @@ def _budget_limits_places(pools: Pools) -> bool:
     return not apart and pools.limit >= most_beside_prompts(pools.load)
 
 
-def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: tuple[float, float]) -> float:
-    """Requests in flight on the whole plan. If the engines keep up with an open load, this is rate × latency; otherwise
-    those ``offered`` and those that wait for a place at times. ``seconds`` are the latency and that wait, on average.
+def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: tuple[float, float, float]) -> float:
+    """Requests in flight on the whole plan: rate × latency of an open load, which the engines serve; of others those
+    ``offered`` and those that wait for a place at times. ``seconds`` are the latency and that wait, on average, and the
+    seconds of the whole plan by which tokens that are computed again delay the end of each request.
 
     Source: Little's law (Operations Research 9(3), 1961).
     """
-    load, used = pools.load, steady.rate * steady.service / pools.prompts.attention_ranks
-    latency, waited = seconds
-    endless = load.load == "open" and not load.requests
-    busy = pools.has_prefill_engines and used >= constants.MOST_LOAD
-    if endless and not busy and load.request_rate and serves_rate(pools, steady, load.request_rate):
-        return load.request_rate * latency
+    load, (latency, waited, again) = pools.load, seconds
+    if load.load == "open" and load.request_rate and not load.requests:
+        return latency / (1 / load.request_rate + again)
     return offered + steady.rate * waited
 
 

@@ -15,6 +15,7 @@ from clusterspec.cells import escaped_cell
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.cost.estimate import design_with_share_of_memory
 from clusterspec.exchange.exporters.unwritten import unwritten_keys
 from clusterspec.exchange.format_names import format_by_name, unknown_format
 from clusterspec.procurement.bill import Bill, bill
@@ -59,11 +60,12 @@ class ExportInput:
             raise MissingPart(f"the layout cannot run ({', '.join(sorted(refused))}); `clusterspec check` reports why")
         return self.design.layout
 
-    @property
+    @cached_property
     def workload(self) -> Workload:
+        """The workload; its engines have the share of the memory that the estimate starts them with."""
         if self.design.workload is None:
             raise MissingPart("the spec has no workload that can be resolved")
-        return self.design.workload
+        return design_with_share_of_memory(self.design).workload or self.design.workload
 
     @cached_property
     def bill(self) -> Bill:

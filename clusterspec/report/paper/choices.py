@@ -221,7 +221,8 @@ def _lever_pictures(moved: SensitivityReport | None, of: str = "") -> Iterator[P
     ]
     if levers:
         alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
-        caption = f"Effect of one step of each parameter on the time per token{of}"
+        measured = "throughput of full engines, as the queue grows" if moved.queue_grows else f"time per token{of}"
+        caption = f"Effect of one step of each parameter on the {measured}"
         yield Picture(tornado_chart(levers, alt, "dp"), caption, "sensitivity.levers")
 
 

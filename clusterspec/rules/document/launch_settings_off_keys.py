@@ -66,7 +66,8 @@ from collections.abc import Iterator
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.frameworks import capabilities, named_library
-from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.cluster.requests import Serving
 from clusterspec.finding import Problem
 from clusterspec.quantity import PRECISIONS
 from clusterspec.rules.knowledge.written_numbers import number_in_text, only_setting
@@ -144,13 +145,14 @@ def check(
     layout: Layout | None,
     workload: Workload | None,
     catalog: Catalog,
+    design: Design,
 ) -> Iterator[Problem]:
     if not own_remarks:
         return
     if not any(sign in own_remarks for sign in _SIGNS) or _CUES.search(own_remarks) is None:
         return
     if "--" in own_remarks or "-tp" in own_remarks or "-pp" in own_remarks:
-        yield from _flag_problems(own_remarks, cluster, layout, workload)
+        yield from _flag_problems(own_remarks, cluster, design)
         yield from _length_problem(own_remarks, spec)
         yield from _rank_problem(own_remarks, spec)
         yield from _prefix_problem(own_remarks, spec)
@@ -167,8 +169,19 @@ def _problem(words: str, key: str, own: str) -> Problem:
     return RULE.problem(key, message, "correct the setting in the script and the text, or the key")
 
 
-def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload: Workload | None) -> Iterator[Problem]:
+def _engine_share(design: Design, load: Serving) -> float:
+    """The share of the memory with which the engines of a design are started."""
+    if load.raised_from is None:
+        return load.memory_fraction
+    from clusterspec.cost.serving.plan_engines import design_with_share  # few texts hold the launch of an engine
+
+    found = design_with_share(design).workload
+    return found.serving.memory_fraction if found is not None and found.serving is not None else load.memory_fraction
+
+
+def _flag_problems(text: str, cluster: Cluster, design: Design) -> Iterator[Problem]:
     """Flags with another number than the resolved design."""
+    layout, workload = design.layout, design.workload
     own: dict[str, float | None] = {"cluster.accelerators_per_node": cluster.ranks_per_node}
     if layout is not None and not layout.separate_engines:
         own |= {f"layout.{axis}": getattr(layout, axis) for axis in ("tp", "pp", "cp", "ep", "micro_batch")}
@@ -177,7 +190,7 @@ def _flag_problems(text: str, cluster: Cluster, layout: Layout | None, workload:
         own |= {"workload.global_batch": workload.global_batch, "workload.sequence_length": workload.sequence_length}
     elif workload is not None and workload.serving is not None:
         own["workload.serving.max_sequences"] = workload.serving.max_sequences
-        own["workload.serving.memory_fraction"] = workload.serving.memory_fraction
+        own["workload.serving.memory_fraction"] = _engine_share(design, workload.serving)
     for key, flag in _FLAGS.items():
         stated, match = own.get(key), only_setting(flag, text)
         if stated is None or match is None:

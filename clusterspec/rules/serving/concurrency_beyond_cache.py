@@ -8,7 +8,8 @@ output. The finding is a warning, and an error where a stated concurrency is mor
 cache: buffers are less uncertain than that, so the engines never reach the stated concurrency. A finite run
 (`requests`) submits its requests at once and is at most a warning. The rule also reports a concurrency, or a request
 rate, whose cache, with the weights and 2 to 3 GB for buffers, exceeds the default share of the memory (0.90): the
-estimate then assumes that the engine is started with a larger `memory_fraction`, up to 0.95.
+estimate then assumes that the engine is started with a larger `memory_fraction`, in whole percent up to 0.95, and exports
+write it.
 
 ## Why it matters
 
@@ -54,7 +55,6 @@ from collections.abc import Iterator
 from math import ceil
 
 from clusterspec.cost.memory import summed_bytes
-from clusterspec.cost.serving.constants import HIGHEST_FRACTION
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
@@ -67,8 +67,6 @@ MARGIN = 1.1
 """Up to this ratio of requests in flight to cache capacity, the uncertainty of the capacity explains the excess."""
 FAR = 1.15
 """At this ratio of requests in flight to cache capacity or above, no uncertainty of weights and buffers explains the excess."""
-SPARE = 2
-"""Percent of the memory added to the proposed share, for the uncertainty of weights and buffers."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -111,21 +109,20 @@ def _raised_share_problem(served: Served) -> Iterator[Problem]:
     """The requests in flight, on average where they arrive at a rate, need more than the default share of the memory."""
     load, stored = served.load, served.plan.stored
     memory = served.cluster.accelerator.memory
-    if not load.raised or load.of_free or stored is None or memory is None or load.prefill is not None:
+    if load.raised_from is None or load.of_free or stored is None or memory is None or load.prefill is not None:
         return
     held = summed_bytes(stored.rank.activations)
     each = sum(line.numbers["each"] for line in stored.rank.activations)
     flight, key = (load.concurrency, "concurrency") if load.concurrency else (ceil(served.times.placed), "request_rate")
     wanted = -(-flight // served.layout.data_ranks) * each
     share = (stored.rank.total - held + wanted) * stored.ranks / memory.value
-    if share <= load.memory_fraction:
+    if share <= load.raised_from or load.memory_fraction == load.raised_from:
         return
     weights = summed_bytes(stored.rank.weights) * stored.ranks
-    proposed = min(ceil(100 * share + SPARE) / 100, HIGHEST_FRACTION)
     smaller = "" if served.workload.kv_precision in NARROW else ", or use `kv_precision: fp8`"
     yield RULE.problem(
         f"{LOAD}.{key}",
         f"the weights ({display(weights, 'B')}) and the cache of the requests in flight ({display(wanted * stored.ranks, 'B')}) need "
-        f"{percent(share, 2)} of the memory of an accelerator, above the `memory_fraction` of {percent(load.memory_fraction, 2)}",
-        f"write `memory_fraction: {proposed:.2f}` and start the engine with it, lower the {key.replace('_', ' ')}{smaller}",
+        f"{percent(share, 2)} of the memory of an accelerator, above the default `memory_fraction` of {percent(load.raised_from, 2)}",
+        f"write `memory_fraction: {load.memory_fraction:.2f}`, which the estimate assumes, and start the engine with it, lower the {key.replace('_', ' ')}{smaller}",
     )

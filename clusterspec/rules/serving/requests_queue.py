@@ -95,6 +95,7 @@ def check(served: Served) -> Iterator[Problem]:
     if times.queue_grows:
         low, high = serving_range(times, "output_tokens_per_second")
         behind = " behind the links that carry caches" if times.links_limit_prefill else ""
+        behind = " with full caches, which preempt requests and compute tokens again" if times.preempted else behind
         asked = (
             f"{with_noun(plain(load.request_rate), 'request')} a second {'asks' if load.request_rate == 1 else 'ask'}"
         )

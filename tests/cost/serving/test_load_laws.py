@@ -8,8 +8,8 @@ import pytest
 
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving.latency import ServingTimes
-from clusterspec.cost.serving.loads import computed_again, preemption
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.preemption import computed_again, preemption, preemption_at_capacity
 from clusterspec.cost.serving.times import serving_pools
 from tests.cluster.resolving import clean
 
@@ -259,3 +259,32 @@ def test_more_requests_without_a_place_wait_longer_before_their_first_token_and_
     loads = [full_cache("vllm", f"concurrency: {number}")[1] for number in (40, 60, 80, 120, 240, 480)]
     for few, many in pairwise(loads):
         assert many.ttft >= few.ttft and many.preempted >= few.preempted
+
+
+def test_a_rate_above_the_capacity_is_served_as_a_loop_that_fills_the_caches() -> None:
+    """The same requests run in both and compute the same tokens again; what differs is where the others wait.
+
+    By Little's law full places end a request in as many seconds as from one end to the next without preemption, and
+    1,000 tokens of each are computed again.
+    """
+    pools, full = full_cache("vllm", "request_rate: 100")
+    loop = full_cache("vllm", "concurrency: 4000")[1]
+    assert full.queue_grows and full.state.rate == pytest.approx(loop.state.rate, rel=2e-3)
+    again = computed_again(pools, full.state, 1000.0)
+    served = 1 / (1 / full.state.capacity + again)
+    assert full.output_tokens_per_second == pytest.approx(1000 * served, rel=1e-3)
+    assert full.output_tokens_per_second == pytest.approx(loop.output_tokens_per_second, rel=5e-3)
+    assert full.tpot_mean == pytest.approx(loop.tpot_mean, rel=0.02)
+    assert full.offered == pytest.approx(full.request_latency * served, rel=1e-3)
+    assert full.ttft < 10.0 and loop.ttft > 100.0
+    waited = 0.22 * pools.limit * (1 / full.state.rate + again)
+    cache = preemption_at_capacity(pools, full.state)
+    assert cache.waited == pytest.approx(waited) and cache.again == pytest.approx(again)
+
+
+@pytest.mark.parametrize("framework", ["sglang", "trt-llm"])
+def test_a_rate_above_the_capacity_of_engines_that_preempt_none_has_the_rate_of_full_places(framework: str) -> None:
+    pools, full = full_cache(framework, "request_rate: 100")
+    assert full.queue_grows and full.preempted == 0
+    assert preemption_at_capacity(pools, full.state) == (0.0, 0.0)
+    assert full.output_tokens_per_second == pytest.approx(1000 * full.state.capacity, rel=1e-3)

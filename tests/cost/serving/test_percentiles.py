@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from math import comb, exp, hypot, log, sqrt
+from math import comb, erf, exp, hypot, log, sqrt
 from operator import add
 from random import Random
 
@@ -23,8 +23,10 @@ from clusterspec.cost.serving.percentiles import (
     latency_at,
     latency_factors,
     latency_range,
+    prompts_together,
     single_gap,
 )
+from clusterspec.cost.serving.quantiles import clustered_quantile, gamma_share, poisson_quantile
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun, wait_in_growing_queue
 from clusterspec.cost.serving.shares import PromptShares
 from clusterspec.cost.serving.steady import largest_satisfying
@@ -390,9 +392,45 @@ def test_equal_prompts_in_a_step_are_as_many_as_a_poisson_count() -> None:
 
 
 def test_a_full_plan_produces_no_less_at_a_higher_rate() -> None:
-    """Requests that wait for a place keep none: they lengthen the wait, and not the time in places."""
+    """Requests that wait for a place keep none: they lengthen the wait, and not the time in places. Above the capacity
+    the latencies are those of full engines.
+    """
     times = [plan(f"request_rate: {rate}, max_sequences: 64")[0] for rate in (1, 2, 3, 4, 5, 6, 8, 12, 24)]
     rates = [each.output_tokens_per_second for each in times]
     assert all(after > 0.98 * before for before, after in pairwise(rates)), rates
-    assert all(after.ttft > before.ttft for before, after in pairwise(times))
+    assert all(after.ttft > before.ttft for before, after in pairwise(times) if not after.queue_grows)
+    assert all(after.ttft >= before.ttft for before, after in pairwise(times))
     assert rates[-1] < 24 * 500, "the last rate is above what the plan can serve"
+
+
+def test_clusters_of_one_are_a_poisson_count_and_larger_ones_are_rarer_and_longer() -> None:
+    """Half of the clusters of two on average have one event: none with e^-0.05, one with 0.025 · e^-0.05."""
+    for mean in (0.005, 0.02, 2.0, 30.0):
+        for share in (0.5, 0.9, 0.99):
+            assert clustered_quantile(mean, 1.0, share) == poisson_quantile(mean, share)
+    none, one = exp(-0.05), 0.025 * exp(-0.05)
+    two = (0.05 * 0.25 + 0.025**2 / 2) * exp(-0.05)
+    found = [clustered_quantile(0.1, 2.0, at) for at in (none - 1e-6, none + 1e-6, none + one + 1e-6)]
+    assert found == [0, 1, 2]
+    assert clustered_quantile(0.1, 2.0, none + one + two + 1e-6) == 3
+    assert poisson_quantile(0.1, none - 1e-6) == 1, "at random more steps have an event"
+
+
+def test_a_gamma_variable_of_shape_a_half_is_half_a_squared_normal_one() -> None:
+    for value in (0.01, 0.25, 1.0, 4.0):
+        assert gamma_share(value, 0.5) == pytest.approx(erf(sqrt(value)))
+        assert gamma_share(value, 1.0) == pytest.approx(1 - exp(-value))
+    assert gamma_share(0.0, 0.5) == 0.0
+
+
+def test_prompts_of_bursts_follow_each_other_within_a_step() -> None:
+    """At a variation of 2 one rank has times between prompts of shape 1/4, four ranks of shape 1, which is random."""
+    times, load = plan("request_rate: 5, arrivals: {process: gamma, cv: 2}")
+    own = times.sequences / (load.gaps * times.state.tpot)
+    shape = 5 / own / 4
+    wanted = exp(-own * 0.1) / (1 - gamma_share(shape * own * 0.1, shape))
+    assert prompts_together(times, load, 0.1) == pytest.approx(max(1.0, wanted))
+    for changes in ({"arrival_cv": 1.0}, {"arrival_cv": 0.5}, {"load": "closed"}):
+        assert prompts_together(times, replace(load, **changes), 0.1) == 1.0
+    more = [prompts_together(times, replace(load, arrival_cv=cv), 0.1) for cv in (1.0, 2.0, 4.0, 8.0)]
+    assert more == sorted(more) and more[-1] > 2

@@ -1,13 +1,14 @@
-"""Open loads near and above the capacity of their engines, which is predicted to some ten percent only."""
+"""Open loads near and above the capacity of their engines."""
 
 from __future__ import annotations
+
+from math import inf
 
 import pytest
 
 from clusterspec.cost.serving.constants import RANGES
-from clusterspec.cost.serving.latency import ServingTimes, exceeds_capacity, may_serve, serving_range
-from clusterspec.cost.serving.loads import in_flight_at_capacity
-from clusterspec.cost.serving.percentiles import latency_at, latency_range
+from clusterspec.cost.serving.latency import ServingTimes, exceeds_capacity, serving_range
+from clusterspec.cost.serving.loads import served_pools
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cost.serving.test_waits import design
 
@@ -17,7 +18,7 @@ OUTPUT = 256
 
 
 def times_at(rate: float, rest: str = "") -> ServingTimes:
-    found = serving_times(design(1000, f"request_rate: {rate:.6g}{rest}"))
+    found = serving_times(design(1000, f"request_rate: {rate:.12g}{rest}"))
     assert found is not None
     return found
 
@@ -30,46 +31,39 @@ def plan(request: pytest.FixtureRequest) -> tuple[str, float]:
     return request.param, full
 
 
-def test_a_rate_a_few_percent_above_the_predicted_capacity_has_the_latencies_of_full_engines(
-    plan: tuple[str, float],
-) -> None:
-    """Engines may be faster by as much as their throughput is uncertain. No queue is added that has no end."""
+FIGURES = ("ttft", "ttft_mean", "tpot", "tpot_mean", "request_latency", "output_tokens_per_second", "offered")
+
+
+def test_a_rate_above_the_capacity_has_the_latencies_of_full_engines(plan: tuple[str, float]) -> None:
+    """One figure for each overload: of engines whose places are all taken, which no more load fills further."""
     rest, capacity = plan
-    one, other = times_at(1.04 * capacity, rest), times_at(0.99 * HIGH * capacity, rest)
-    assert one.ttft <= other.ttft <= 1.1 * one.ttft
-    assert one.ttft_mean <= other.ttft_mean <= 1.1 * one.ttft_mean
+    one = times_at(1.001 * capacity, rest)
+    for factor in (1.04, HIGH, 1.5, 3.0, 30.0):
+        other = times_at(factor * capacity, rest)
+        assert other.queue_grows
+        for name in FIGURES:
+            assert getattr(other, name) == getattr(one, name), (name, factor)
 
 
-def test_a_rate_above_the_high_end_of_the_capacity_has_the_queue() -> None:
-    """It grows in proportion to the excess of the rate over the capacity."""
-    capacity = times_at(100.0).output_tokens_per_second / OUTPUT
-    near, over, twice = (times_at(factor * HIGH * capacity).ttft for factor in (0.99, 1.25, 1.5))
-    assert near < over < twice
-    assert twice - over == pytest.approx(0.25 / (1.25 - 1 / HIGH) * (over - near), rel=0.1)
+def test_the_latencies_reach_those_of_full_engines_at_the_capacity(plan: tuple[str, float]) -> None:
+    """A load within a millionth of the capacity has them to a thousandth; the capacity is what full engines finish."""
+    rest, capacity = plan
+    full = times_at(2 * capacity, rest)
+    assert full.output_tokens_per_second == pytest.approx(capacity * OUTPUT, rel=1e-9)
+    served = times_at(capacity * (1 - 1e-6), rest)
+    assert not served.queue_grows and times_at(capacity * (1 + 1e-6), rest).queue_grows
+    for name in FIGURES:
+        assert getattr(served, name) == pytest.approx(getattr(full, name), rel=1e-3), name
 
 
-def test_the_range_of_a_rate_slightly_above_the_capacity_holds_the_queue_of_slower_engines() -> None:
-    capacity = times_at(100.0).output_tokens_per_second / OUTPUT
-    found = times_at(1.04 * capacity)
-    low, high = serving_range(found, "ttft")
-    assert low < found.ttft < high
-    assert high > times_at(1.25 * capacity).ttft > 10 * found.ttft
-
-
-def test_the_range_of_a_percentile_is_that_of_the_percentile_of_plans_with_other_times() -> None:
-    """The queue of slower engines is added to the wait of the slowest percent, which is ten times the median or more
-    here: it does not grow as often as the median does.
+def test_the_range_of_a_rate_above_the_capacity_is_that_of_full_engines() -> None:
+    """Its low end is a plan that serves the rate, its high end one whose full engines are slower. The queue before them
+    has no end, and is in neither.
     """
     capacity = times_at(100.0).output_tokens_per_second / OUTPUT
-    case = design(1000, f"request_rate: {1.04 * capacity:.6g}")
-    found = serving_times(case)
-    assert found is not None and found.stretched is not None and case.workload and case.workload.serving
-    load = case.workload.serving
-    median, (low, high) = serving_range(found, "ttft")[1], latency_range(found, load, "ttft", 99)
-    assert low < 0.7 * latency_at(found, load, "ttft", 99) < latency_at(found, load, "ttft", 99) < high
-    assert high < 6 * median < median / found.ttft * latency_at(found, load, "ttft", 99)
-    ends = [each * latency_at(found.stretched.times_with(each), load, "ttft", 99) for each in (0.7, 1.5)]
-    assert low > ends[0] / 2 and high < 2 * ends[1]
+    near, far = times_at(1.04 * capacity), times_at(3 * capacity)
+    ends = [serving_range(each, "ttft") for each in (near, far)]
+    assert ends[0][0] < ends[1][0] < far.ttft < ends[0][1] == ends[1][1] == RANGES["ttft"][1] * far.ttft
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.97, 1.04, 1.5])
@@ -89,20 +83,13 @@ def test_the_first_token_never_comes_sooner_at_more_load(plan: tuple[str, float]
         assert waits == sorted(waits), name
 
 
-def test_a_load_above_the_capacity_is_above_it_with_or_without_its_queue(plan: tuple[str, float]) -> None:
+def test_a_load_is_above_the_capacity_from_there_on(plan: tuple[str, float]) -> None:
     rest, capacity = plan
-    for factor, over, served in (
-        (0.9, False, True),
-        (0.99, False, True),
-        (1.01, True, True),
-        (1.1, True, True),
-        (1.25, True, False),
-    ):
-        case = design(1000, f"request_rate: {factor * capacity:.6g}{rest}")
+    for factor, over in ((0.9, False), (0.99, False), (0.9999, False), (1.0001, True), (1.01, True), (1.25, True)):
+        case = design(1000, f"request_rate: {factor * capacity:.9g}{rest}")
         found = serving_times(case)
         assert found is not None and case.workload is not None and case.workload.serving is not None
-        assert exceeds_capacity(found, case.workload.serving) == found.queue_grows == over
-        assert may_serve(found, case.workload.serving) == served
+        assert exceeds_capacity(found, case.workload.serving) == found.queue_grows == over, factor
 
 
 @pytest.mark.parametrize(
@@ -119,7 +106,11 @@ def test_only_an_open_load_without_an_end_can_be_above_the_capacity(load: str, a
     case = design(1000, load)
     pools, found = serving_pools(case), serving_times(case)
     assert pools is not None and found is not None
-    flight = in_flight_at_capacity(pools, found.state)
-    assert (flight is not None) == above
-    if flight is not None:  # the places, and the requests before them
-        assert flight == pytest.approx(pools.limit + found.state.rate * (found.state.before_decode + pools.outside))
+    assert found.queue_grows == above and (found.state.capacity < inf) == above
+    if above:  # the places, and the requests before them
+        full = served_pools(pools, found.state)
+        assert full.load.request_rate == found.state.capacity
+        flight = pools.limit + found.state.rate * (found.state.before_decode + pools.outside + found.place.of_all)
+        assert found.offered == pytest.approx(flight, rel=0.01)
+    else:
+        assert served_pools(pools, found.state) is pools

@@ -10,7 +10,7 @@ from clusterspec.cost.serving.handoff import CacheTransfer, Handoff
 from clusterspec.cost.serving.host import HostOverhead
 from clusterspec.cost.serving.latency import ServingTimes, range_factors, serving_range
 from clusterspec.cost.serving.percentiles import latency_at
-from clusterspec.cost.serving.plan_engines import cache_space
+from clusterspec.cost.serving.plan_engines import cache_space, raised_fraction
 from clusterspec.cost.serving.steady import largest_satisfying
 from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.records import replace
@@ -22,26 +22,31 @@ FOUND, LOAD = plan("concurrency: 32")
 
 
 @pytest.mark.parametrize(
-    ("of_free", "memory", "taken", "wanted", "space"),
+    ("of_free", "memory", "taken", "wanted", "share", "space"),
     [
-        (False, 80, 20, 0, 52),  # 0.9 × 80 - 20
-        (False, 80, 20, 40, 52),
-        (False, 80, 20, 54, 54),  # raised to what the requests need
-        (False, 80, 20, 56, 56),  # 0.95 × 80 - 20
-        (False, 80, 20, 57, 56),
-        (False, 80, 75, 0, 0),
-        (False, 80, 75, 5, 1),
-        (False, 80, 77, 5, 0),
-        (True, 80, 20, 0, 54),  # 0.9 × (80 - 20)
-        (True, 80, 20, 60, 54),
-        (True, 80, 81, 5, 0),
+        (False, 80, 20, 0, 0.9, 52),  # 0.9 × 80 - 20
+        (False, 80, 20, 40, 0.9, 52),
+        (False, 80, 20, 52, 0.9, 52),
+        (False, 80, 20, 54, 0.93, 54.4),  # 74 of 80 are 0.925, in whole percent 0.93: 74.4 - 20
+        (False, 80, 20, 54.4, 0.93, 54.4),
+        (False, 80, 20, 54.5, 0.94, 55.2),
+        (False, 80, 20, 56, 0.95, 56),  # 0.95 × 80 - 20
+        (False, 80, 20, 57, 0.95, 56),
+        (False, 80, 75, 0, 0.94, 0.2),  # weights of 0.9375 take it to 0.94
+        (False, 80, 75, 5, 0.95, 1),
+        (False, 80, 77, 5, 0.95, 0),
+        (True, 80, 20, 0, 0.9, 54),  # 0.9 × (80 - 20)
+        (True, 80, 20, 60, 0.9, 54),
+        (True, 80, 81, 5, 0.9, 0),
     ],
 )
 def test_a_cache_has_a_share_of_all_memory_or_of_what_is_free(
-    of_free: bool, memory: float, taken: float, wanted: float, space: float
+    of_free: bool, memory: float, taken: float, wanted: float, share: float, space: float
 ) -> None:
-    load = replace(LOAD, of_free=of_free, memory_fraction=0.9)
-    assert cache_space(memory, taken, wanted, load) == pytest.approx(space)
+    found = 0.9 if of_free else raised_fraction((taken + wanted) / memory, 0.9)
+    assert found == share
+    load = replace(LOAD, of_free=of_free, memory_fraction=found)
+    assert cache_space(memory, taken, load) == pytest.approx(space)
 
 
 @pytest.mark.parametrize(

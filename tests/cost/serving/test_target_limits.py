@@ -63,16 +63,15 @@ def test_a_target_is_missed_above_it_and_by_requests_that_wait_without_end() -> 
 
 
 def test_a_load_exceeds_the_engines_that_finish_fewer_requests_than_come() -> None:
-    """All but a thousandth of them, which is ten times what iteration to a steady state leaves open."""
     found, load = plan("request_rate: 1, load: open")
-    served = replace(found, state=found.state._replace(rate=1.0))
-    for rate, over in ((1.0, False), (1.001, False), (1.0011, True), (1.02, True)):
+    served = replace(found, state=found.state._replace(capacity=1.0))
+    for rate, over in ((0.9, False), (1.0, False), (1.0001, True), (1.02, True)):
         asked = replace(load, request_rate=rate, output_tokens=500)
         assert exceeds_capacity(served, asked) == over, rate
         assert not exceeds_capacity(served, replace(asked, requests=10)), "a run ends"
         assert keeps_up(replace(served, wait=0.0), asked) == (not over)
     assert not found.queue_grows
-    assert replace(found, state=found.state._replace(rate=0.99)).queue_grows
+    assert replace(found, state=found.state._replace(capacity=0.99)).queue_grows
     assert not exceeds_capacity(served, replace(load, request_rate=None))
     half = replace(served, wait=1.0, ttft_mean=2.0)
     assert not mostly_waits(half) and mostly_waits(replace(half, wait=1.001))

@@ -235,9 +235,10 @@ def test_a_prompt_finds_a_step_on_any_of_the_ranks_of_its_prefill_engine() -> No
     assert longer == pytest.approx(expected), "a prompt of half a step waits for the other half"
 
 
-@pytest.mark.parametrize("load", ["request_rate: {0}", "concurrency: {0}", "concurrency: {0}, requests: {0}0"])
+@pytest.mark.parametrize("load", ["request_rate: 0.0{0:02}", "concurrency: {0}", "concurrency: {0}, requests: {0}0"])
 @pytest.mark.parametrize("ranks", ["tp: 1, replicas: 2", "tp: 1, attention_dp: 2"])
 def test_more_load_never_shortens_the_time_to_first_token_of_separate_engines(load: str, ranks: str) -> None:
+    """The rates are below the capacity: the two places of the decode engine serve 0.26 a second."""
     split = f", chunk_tokens: 8192, disaggregated: {{prefill: {{{ranks}}}, decode: {{tp: 1}}}}"
     found = [serving_times(design(1000, load.format(each) + split)) for each in (1, 2, 4, 8, 12, 16, 20)]
     times = [each.ttft_mean for each in found if each is not None]

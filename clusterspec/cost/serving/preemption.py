@@ -1,0 +1,74 @@
+"""Requests that a full cache preempts: what they wait between their tokens, and the tokens that are computed again."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.requests import Serving
+from clusterspec.cost.serving.pools import Pools, most_beside_prompts
+from clusterspec.cost.serving.steady import Steady
+from clusterspec.records import NamedTuple
+
+STARTED, STARTED_POWER = 0.22, 0.75
+"""Of requests that wait for a place in a cache of r requests, whose outputs are x times as long as their prompts, at
+most 0.22 · x to the power of 0.75 · r have started: simulated loops of 21 loads (x from 0.25 to 64, 1.3 to 4 times as
+many in flight as the cache holds) have 0.5 to 1.6 times as many, 1.0 times in the median.
+"""
+
+
+class FullCache(NamedTuple):
+    """What full caches do with requests that arrive faster than they are served: seconds that each waits for a place
+    after its first token, and seconds of the whole plan for the tokens that each computes again.
+    """
+
+    waited: float = 0.0
+    again: float = 0.0
+
+
+def preemption(pools: Pools, offered: float) -> tuple[float, float]:
+    """What a full cache does with ``offered`` requests in flight: the share of the wait for a place in it that requests
+    spend after their first token, and the tokens that each computes again.
+
+    An engine that takes space as tokens come starts a request as soon as its prompt fits, and preempts the youngest
+    where none is left. Those that started last wait between their tokens, the rest before the first. Where others end,
+    as many start as fit by their prompts, which more do the shorter prompts are beside outputs.
+
+    In a cache that is always full every token that comes takes the place of another one, which is computed again: a
+    request computes as many tokens again as it has output. With fewer requests than start, in proportion less.
+
+    Source: vLLM, vllm/v1/core/sched/scheduler.py at 00024d31 (Scheduler.schedule).
+    """
+    places = pools.limit * pools.decode.attention_ranks
+    if pools.load.load != "closed" or offered <= places or not _may_preempt(pools):
+        return 0.0, 0.0
+    waiting, most = offered / places - 1, _started_beyond_cache(pools.load)
+    return most / (waiting + most), pools.load.output_tokens * min(1.0, waiting / most)
+
+
+def _may_preempt(pools: Pools) -> bool:
+    """Whether engines start more requests than their caches hold to their ends, where enough are there."""
+    load = pools.load
+    if load.whole_requests or load.own_output or pools.has_prefill_engines or load.output_tokens < 2:
+        return False
+    return pools.limit < min(pools.sequences, most_beside_prompts(load))  # else the cache is not what is short
+
+
+def _started_beyond_cache(load: Serving) -> float:
+    """The most requests that have started and wait for a place, over those that the cache holds."""
+    found: float = STARTED * (load.output_tokens / load.input_tokens) ** STARTED_POWER
+    return found
+
+
+def preemption_at_capacity(pools: Pools, now: Steady) -> FullCache:
+    """What full caches do where requests arrive faster than the engines serve them, in the state ``now`` of the most
+    that they serve: as `preemption` has it in a loop of ever more requests.
+    """
+    if not _may_preempt(pools):
+        return FullCache()
+    again, places = computed_again(pools, now, pools.load.output_tokens), pools.limit * pools.decode.attention_ranks
+    return FullCache(_started_beyond_cache(pools.load) * places * (1 / now.rate + again), again)
+
+
+def computed_again(pools: Pools, now: Steady, tokens: float) -> float:
+    """Seconds of the whole plan for the ``tokens`` that one request computes again, in steps in which others decode."""
+    return (
+        tokens / max(1.0, pools.load.fresh_tokens) * now.carried / pools.decode.layout.pp / pools.decode.attention_ranks
+    )
