@@ -139,7 +139,7 @@ def test_an_option_is_written_where_the_spec_states_what_it_sets(
     assert (one - other, other - one) == (gone, new)
 
 
-EDGES: list[tuple[str, Given, Given, set[str], set[str]]] = [  # the least value that is written, and one condition alone
+EDGES: list[tuple[str, Given, Given, set[str], set[str]]] = [  # as above
     ("sglang", WIDE, more(WIDE, serving=", hold_steps: 1"), set(), set()),
     (
         *("sglang", WIDE, more(WIDE, serving=", hold_steps: 2"), set()),
@@ -171,7 +171,7 @@ EDGES: list[tuple[str, Given, Given, set[str], set[str]]] = [  # the least value
     ),
     (
         *("vllm", PLAIN, more(PLAIN, serving=MATCHED), set()),
-        {"--speculative-config '{\"method\": \"ngram\", \"num_speculative_tokens\": 3}'"},
+        {'--speculative-config \'{"method": "ngram", "num_speculative_tokens": 3}\''},
     ),
     ("trt-llm", PLAIN, more(PLAIN, serving=", hold_steps: 9"), set(), set()),
     ("trt-llm", WIDE, more(WIDE, serving=", hold_steps: 1"), set(), set()),

@@ -112,7 +112,11 @@ def test_every_cloud_counts_in_its_own_words(kind: str, values: dict[str, object
         ([("oci_core_cluster_network", {})], "cluster-network", ""),
         ([("azurerm_availability_set", {})], "availability-set", ""),
         # the first of several
-        ([("azurerm_proximity_placement_group", {}), ("azurerm_availability_set", {})], "proximity-placement-group", ""),
+        (
+            [("azurerm_proximity_placement_group", {}), ("azurerm_availability_set", {})],
+            "proximity-placement-group",
+            "",
+        ),
         ([("azurerm_availability_set", {}), ("azurerm_proximity_placement_group", {})], "availability-set", ""),
     ],
 )

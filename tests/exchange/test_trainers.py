@@ -134,6 +134,8 @@ def test_grpo_of_trl_states_its_samples(
     assert (keys["workload.model"], keys["layout.micro_batch"]) == ("qwen2.5-1.5b", 4)
     assert {name: keys.get(f"workload.rl.{name}") for name in expected} == expected
     assert open_ in unknown(reading) and "workload.global_batch" not in unknown(reading)
+    assert ("vllm_mode is not stated" in unknown(reading)) == (use == "true" and mode == "null")
+    assert ("the trainer generates itself" in unknown(reading)) == (use == "false")
 
 
 def test_grpo_is_known_by_its_program_too() -> None:
@@ -408,6 +410,7 @@ def test_the_sequences_of_axolotl_have_their_limit_where_they_are_filled_to_it(s
     reading = read(f"base_model: Qwen/Qwen3-8B\nsequence_len: 4096\nmicro_batch_size: 2\n{switch}\n")
     assert given(reading).get("workload.sequence_length") == length
     assert ("sequences are cut at 4096 tokens" in unknown(reading)) is (length is None)
+    assert not any(name in unknown(reading) for name in ("sample_packing", "pad_to_sequence_len"))
 
 
 def test_options_of_one_of_two_starts_are_listed() -> None:

@@ -53,7 +53,9 @@ def test_labels_stand_before_three_lines_and_half_of_the_first_four_hundred(
 def test_an_ignored_exception_has_at_most_eighty_lines() -> None:
     trace = "Exception ignored in: <a>\n" + "  frame\n" * 90 + "end"
     assert text_without_labels(trace).split("\n").count("  frame") == 10
-    assert text_without_labels("Exception ignored in: <a>\n  frame\nValueError: b\nValueError: c") == "\n\n\nValueError: c"
+    assert (
+        text_without_labels("Exception ignored in: <a>\n  frame\nValueError: b\nValueError: c") == "\n\n\nValueError: c"
+    )
     apart = "[rank0]: Exception ignored in: <a>\n[rank1]:  frame\n[rank0]:  frame\n[rank1]:  frame"
     assert text_without_labels(apart) == "\n[rank1]:  frame\n\n[rank1]:  frame"
 
@@ -103,10 +105,16 @@ def test_a_wait_or_a_loss_is_read_at_the_end_of_a_long_log_alone() -> None:
 
 
 def test_half_of_the_later_steps_wait_half_of_their_time() -> None:
-    rows = [((0.5,) * 6, 3), ((0.49,) * 6, None), ((0, 0, 0, 0, 0.5, 0.5, 0.4, 0.4), 2), ((0.5,) * 5, 3), ((0.5,) * 4, None)]
+    rows = [
+        ((0.5,) * 6, 3),
+        ((0.49,) * 6, None),
+        ((0, 0, 0, 0, 0.5, 0.5, 0.4, 0.4), 2),
+        ((0.5,) * 5, 3),
+        ((0.5,) * 4, None),
+    ]
     for waits, counted in rows:
         found = waiting_for_data("\n".join(f"time: 1.0 data: {wait}" for wait in waits))
-        assert (f"as in {counted} of the last" in found[0] if found else counted is None), waits
+        assert f"as in {counted} of the last" in found[0] if found else counted is None, waits
 
 
 def test_a_launch_has_the_arguments_behind_its_program() -> None:
@@ -169,4 +177,3 @@ def test_results_of_a_site_are_a_list() -> None:
     for text in ('{"inPlace": 1}', "3", '"a"'):
         with pytest.raises(NotALogError, match="is not a list"):
             read_cvs(text)
-
