@@ -261,6 +261,15 @@ def test_keys_of_easyr1_are_those_of_its_own_trainer() -> None:
     groups = read(launch.format(100, "fsdp_size=8") + "algorithm.adv_estimator=grpo algorithm.disable_kl=true")
     assert not {"layout.sharding", "workload.rl.minibatches", "workload.rl.algorithm"} & set(given(groups))
     assert "global_batch_size: 100" in unknown(groups) and "as in dapo" in unknown(groups)
+    size = "fsdp_size=8 worker.actor.micro_batch_size_per_device_for_update=4"
+    for filled, batch in (
+        (" worker.actor.dynamic_batching=false", 4),
+        (" worker.actor.dynamic_batching=true", None),
+        ("", None),
+    ):
+        batched = read(launch.format(32, size) + filled)
+        assert given(batched).get("layout.micro_batch") == batch
+        assert ("unless dynamic_batching is off" in unknown(batched)) == (batch is None)
 
 
 def test_workers_without_accelerators_are_no_nodes() -> None:

@@ -167,7 +167,7 @@ def test_the_hours_of_a_day_cost_the_accelerator_hours_of_their_engines() -> Non
 
 
 def test_cached_input_costs_the_attention_of_the_computed_tokens_to_it() -> None:
-    """Prompts take 0.4 of the time, half of it for attention: 1 s of a step of 2 s. The half of a prompt that is computed
+    """Prompts take 0.4 of the time, and attention 1 s of a step of 2 s. The half of a prompt that is computed
     attends to the cached half, and to half of itself: 0.5 of 0.75 is for cached input.
     """
     parts = (SimpleNamespace(name="attention", seconds=1.0), SimpleNamespace(name="mlp", seconds=3.0))
