@@ -533,3 +533,12 @@ def test_a_rate_is_one_of_a_port_and_tells_its_technology(
     keys = given(builder.reading())
     assert (keys.get("cluster.scale_out.nic_bandwidth"), keys.get("cluster.scale_out.technology")) == expected
     assert ("no port is that fast" in unknown(builder.reading())) == (rate is not None and expected[0] is None)
+
+
+def test_blocks_of_a_topology_are_a_list_of_mappings() -> None:
+    block = "- topology: t\n  block:\n    block_sizes: [2]\n    blocks: {}\n"
+    reading = read(block.format('[{block: b1, nodes: "n[1-4]"}, {block: b2, nodes: "n[5-8]"}]'))
+    assert given(reading) == {"cluster.nodes": 8} and counts(reading)["blocks"] == 2
+    for blocks in ("3", '[{block: b1, nodes: "n[1-4]"}, b2]', "{block: b1}", "[b1]"):
+        with pytest.raises(FormatError, match="a block topology without a list of blocks"):
+            read(block.format(blocks))
