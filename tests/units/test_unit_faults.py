@@ -6,8 +6,9 @@ import pickle
 
 import pytest
 
-from clusterspec.units import KINDS, TABLE, UnitFault, other_unit_fault, read
+from clusterspec.units import KINDS, UnitFault, other_unit_fault, read
 from clusterspec.units.symbols import quoted_text, text_of
+from clusterspec.units.table import TABLE
 from tests.effort import each
 
 REFUSED = [
