@@ -413,6 +413,7 @@ def test_a_launch_of_torchtitan_with_a_configuration_states_its_ranks_and_slurm_
         ("sample_packing: false", None),
         ("sample_packing: true", 4096),
         ("sample_packing: false\npad_to_sequence_len: true", 4096),
+        ("sample_packing: true\npad_to_sequence_len: true", 4096),
     ],
 )
 def test_the_sequences_of_axolotl_have_their_limit_where_they_are_filled_to_it(switch: str, length: int | None) -> None:
