@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -211,3 +212,44 @@ def test_a_name_that_the_catalog_lacks_has_the_nearest() -> None:
     with pytest.raises(UsageFault, match=r"there are qwen2.*catalog list model` lists all"):
         starting._catalog_entry(CATALOG, "model", "Qwen")
     assert starting._catalog_entry(CATALOG, "model", "llama-3.1-8b") is not None
+
+
+FITS, WORSE = (0, 2, 0.5), (0, 3, 0.5)
+TRIED = [  # the flaws of layouts in turn, the place of the chosen one, whether it is sound, and how many are tried
+    ([starting.FLAWLESS, FITS], 0, True, 1),
+    ([FITS, starting.FLAWLESS, FITS], 1, True, 2),
+    ([WORSE, FITS, WORSE], 1, True, 3),
+    ([FITS] * 3, 0, True, 3),  # the first of equals
+    ([starting.UNSOUND], 0, False, 1),
+    ([(100, 1, 0.0), starting.UNSOUND], 1, False, 2),
+    ([starting.UNSOUND, FITS], 1, True, 2),
+    ([FITS] * 199, 0, True, starting.MOST_BETTERED + 1),
+    ([starting.UNSOUND] * 1100, 0, False, starting.MOST_TRIED),
+    ([(99, 0, 0.0)], 0, True, 1),
+    ([starting.UNSOUND] * (starting.MOST_TRIED - 1) + [FITS] * 9, starting.MOST_TRIED - 1, True, starting.MOST_TRIED),
+    ([], None, False, 0),
+]
+
+
+@pytest.mark.parametrize(("flaws", "chosen", "sound", "tried"), TRIED)
+def test_the_best_of_the_first_layouts_is_the_start(
+    flaws: list[tuple[int, int, float]],
+    chosen: int | None,
+    sound: bool,
+    tried: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ranked = iter(enumerate(flaws))
+
+    def advised(*_: object) -> tuple[str, None, tuple[int, int, float]]:
+        place, rank = next(ranked)
+        return str(place), None, rank
+
+    attempt = SimpleNamespace(text=lambda *_: "")
+    monkeypatch.setattr(starting, "candidate_layouts", lambda *_: [attempt] * len(flaws))
+    monkeypatch.setattr(starting, "_advised_spec", advised)
+    monkeypatch.setattr(starting, "_running_framework", lambda *_: "vllm")
+    monkeypatch.setattr(starting, "_waived_spec", lambda text, _: text)
+    found = starting.starting_spec(SETTINGS, "dgx-h100", "llama-3.1-8b", "serve")
+    assert found == ("" if chosen is None else str(chosen), sound)
+    assert next(ranked, (len(flaws), 0))[0] == tried

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clusterspec.cluster.fabric import Fabric, NoFabric, count_fabric
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.planes import fabric_levels
+from clusterspec.cluster.planes import OrderedParts, count_plane, fabric_levels
 from tests.cluster.resolving import clean, cluster_of
 from tests.effort import each, examples
 
@@ -438,3 +438,21 @@ def test_ordered_spines_give_every_leaf_as_many_ports_as_every_other() -> None:
     found = count_fabric(design.cluster, design.spec.cluster.scale_out)
     assert isinstance(found, Fabric)
     assert (found.leaf_switches, found.up_ports, found.links["leaf_spine"]) == (6, 21, 120)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "topology", "leaves", "capacity", "fits"),
+    [
+        (8, "fat-tree", 1, 64, True),  # 64 NICs on the 64 ports of one switch
+        (8, "single-switch", 1, 64, True),
+        (9, "single-switch", 1, 64, False),
+        (64, "rail-only", 8, 512, True),  # a switch for each of 8 rails
+        (65, "rail-only", 16, 512, False),
+    ],
+)
+def test_one_tier_has_leaves_alone(nodes: int, topology: str, leaves: int, capacity: int, fits: bool) -> None:
+    found = count_plane(cluster(nodes, topology=topology), 64, OrderedParts())
+    assert (found.tiers, found.ports.down, found.ports.up) == (1, 64, 0)
+    assert (found.leaves, found.capacity, found.fits, found.pods) == (leaves, capacity, fits, 1)
+    beyond = (found.spines, found.cores, found.leaf_spine, found.spine_core)
+    assert (*beyond, found.least_spines, found.least_cores, found.least_leaf_spine) == (0,) * 7

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from clusterspec.exchange.acceptance_cases import AcceptanceCase, acceptance_cases, evaluate
+from clusterspec.exchange.exporters.acceptance import _leaf_groups
 from clusterspec.exchange.exporters.acceptance_runs import SECONDS_A_SWEEP, repetition_count, threshold_lines
 from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
 from clusterspec.exchange.import_result import FormatError
@@ -23,6 +24,7 @@ from clusterspec.studies import study_text
 from tests.analysis.test_diagnosis import DGX, log
 from tests.cli.conftest import Call, call  # noqa: F401
 from tests.exchange.imports import counts, given, read, unknown
+from tests.exchange.test_exporters import pod
 from tests.settings import SETTINGS
 
 BASE = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 16}\n"
@@ -407,3 +409,19 @@ def test_a_series_measures_a_test_on_as_many_ranks_by_its_algorithm(
     points = (SizePoint(2.0**33, 1.0, 200.0, 1),)
     found = evaluate([one], [("a.log", Benchmark("t", (Series("all-reduce", ranks, nodes, points, algorithm),)))])
     assert found[0][0].status == ("pass" if is_test else "not-run")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "groups"),
+    [
+        (1, [(1, 1)]),
+        (31, [(1, 31)]),
+        (32, [(1, 32)]),  # a leaf of 64 ports has one NIC of each of 32 nodes
+        (33, [(1, 32), (33, 33)]),
+        (34, [(1, 32), (33, 34)]),
+        (64, [(1, 32), (33, 64)]),
+        (65, [(1, 32), (33, 64), (65, 65)]),
+    ],
+)
+def test_every_node_is_in_the_group_of_its_leaf(nodes: int, groups: list[tuple[int, int]]) -> None:
+    assert _leaf_groups(pod(nodes))[0] == groups

@@ -118,6 +118,13 @@ def test_a_page_of_a_family_gives_the_lines_of_the_named_part() -> None:
     ("kind", "text", "fact", "value"),
     [
         ("nic", "PCIe Gen5 x16\n2x 200GbE QSFP112", "ports", 2),
+        ("switch", "64 ports of 3200GbE", "ports", 64),  # no port is faster
+        ("switch", "64 ports of 3.2TbE", "port_bandwidth", "3200 Gb/s per direction"),
+        ("switch", "64 ports of 3201GbE", "ports", None),
+        ("switch", "32 ports of 400GbE\n64 ports of 400GbE\n128 ports of 200GbE", "ports", 64),
+        ("switch", "0 ports of 800GbE\n2 ports of 40GbE", "port_bandwidth", "40 Gb/s per direction"),
+        ("optics", "3.2Tb/s transceiver, 2x1600Gb/s", "bandwidth", "3200 Gb/s per direction"),
+        ("optics", "3.3Tb/s transceiver of 1600Gb/s ends", "bandwidth", "1600 Gb/s per direction"),
         ("nic", "PCI Express Gen3: 16 lanes\nTypical Power\nPassive cables\n12.95W", "power.typical", "12.95 W"),
         ("nic", "Maximum power available through the port: 1.5W", "power.max", None),
         ("optics", "800Gb/s transceiver\n2x400Gb/s single mode DR8 500m\n17 W max", "reach", "500 m"),

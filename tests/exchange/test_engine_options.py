@@ -46,6 +46,11 @@ PAGES: Given = {"layout": "tp: 8", "serving": APART + ", transfer: {block_tokens
 DEEPEP, OVERLAP = ", dispatcher: deepep", ", dispatcher: deepep, overlap: {ep: true}"
 FUSED = ", overlap: {tp: full}"
 DRAFTS = ", speculative: {tokens: 3, acceptance: 0.7}"
+MATCHED = ", speculative: {tokens: 3, acceptance: 0.7, method: ngram}"
+MATCHING = {
+    "--speculative-algorithm NGRAM --speculative-num-draft-tokens 4",
+    "--speculative-ngram-max-bfs-breadth 1",
+}
 
 
 def more(base: Given, **keys: str) -> Given:
@@ -128,6 +133,54 @@ ROWS: list[tuple[str, Given, Given, set[str], set[str]]] = [  # engine, before, 
 
 @pytest.mark.parametrize(("kind", "before", "after", "gone", "new"), ROWS)
 def test_an_option_is_written_where_the_spec_states_what_it_sets(
+    kind: str, before: Given, after: Given, gone: set[str], new: set[str]
+) -> None:
+    one, other = (options(written(kind, **design)) for design in (before, after))
+    assert (one - other, other - one) == (gone, new)
+
+
+EDGES: list[tuple[str, Given, Given, set[str], set[str]]] = [  # as above
+    ("sglang", WIDE, more(WIDE, serving=", hold_steps: 1"), set(), set()),
+    (
+        *("sglang", WIDE, more(WIDE, serving=", hold_steps: 2"), set()),
+        {"--enable-prefill-delayer --prefill-delayer-max-delay-passes 2"},
+    ),
+    ("sglang", PLAIN, more(PLAIN, serving=", hold_steps: 30"), set(), set()),
+    ("sglang", PLAIN, more(PLAIN, serving=", receive_interval: 1"), set(), set()),
+    ("sglang", PLAIN, more(PLAIN, serving=", receive_interval: 2"), set(), {"--scheduler-recv-interval 2"}),
+    ("sglang", WIDE, more(WIDE, layout=", overlap: {ep: true}"), set(), {"--enable-two-batch-overlap"}),
+    ("sglang", ALONE, more(ALONE, layout=", overlap: {ep: true}"), set(), set()),
+    ("sglang", PLAIN, more(PLAIN, serving=", redundant_experts: 32"), set(), set()),
+    ("sglang", ALONE, {"model": EXPERTS, "layout": "tp: 8, attention_dp: 2, ep: 16"}, set(), {"--attn-dp-size 2"}),
+    ("sglang", PLAIN, more(PLAIN, serving=MATCHED), set(), MATCHING),
+    ("sglang", WIDE, more(WIDE, serving=MATCHED), set(), set()),
+    ("vllm", WIDE, more(WIDE, layout=", overlap: {ep: true}"), set(), set()),
+    ("vllm", ALONE, more(ALONE, layout=OVERLAP), set(), set()),
+    ("vllm", PLAIN, more(PLAIN, layout=DEEPEP), set(), set()),
+    (
+        *("vllm", PLAIN, more(PLAIN, serving=", chunk_tokens: 40, max_sequences: 48")),
+        *({"--max-num-batched-tokens 8192"}, {"--max-num-batched-tokens 48", "--max-num-seqs 48"}),
+    ),
+    (
+        *("vllm", PLAIN, more(PLAIN, serving=", chunk_tokens: 4096, max_sequences: 48")),
+        *({"--max-num-batched-tokens 8192"}, {"--max-num-batched-tokens 4096", "--max-num-seqs 48"}),
+    ),
+    (
+        *("vllm", WIDE, more(WIDE, serving=", redundant_experts: 32"), set()),
+        {"--enable-eplb --eplb-config '{\"num_redundant_experts\": 32}'"},
+    ),
+    (
+        *("vllm", PLAIN, more(PLAIN, serving=MATCHED), set()),
+        {'--speculative-config \'{"method": "ngram", "num_speculative_tokens": 3}\''},
+    ),
+    ("trt-llm", PLAIN, more(PLAIN, serving=", hold_steps: 9"), set(), set()),
+    ("trt-llm", WIDE, more(WIDE, serving=", hold_steps: 1"), set(), set()),
+    *((kind, PLAIN, more(PLAIN, serving=", captured_graphs: true"), set(), set()) for kind in NEWEST),
+]
+
+
+@pytest.mark.parametrize(("kind", "before", "after", "gone", "new"), EDGES)
+def test_an_option_is_written_from_its_least_value_and_with_all_of_its_conditions(
     kind: str, before: Given, after: Given, gone: set[str], new: set[str]
 ) -> None:
     one, other = (options(written(kind, **design)) for design in (before, after))
@@ -445,3 +498,24 @@ def test_options_that_a_launch_shortens_are_read_where_they_are_clear() -> None:
     found = given(read(f"python -m sglang.launch_server --model-path {model} {sglang}\n"))
     assert (found["workload.serving.memory_fraction"], found["workload.serving.chunk_tokens"]) == (0.7, 4096)
     assert found["workload.serving.max_sequences"] == 32
+
+
+@pytest.mark.parametrize(
+    ("width", "path", "precision"),
+    [
+        ("fp8", "/models/own", "fp8"),
+        ("bf16", "/models/own", "bf16"),
+        ("fp16", "/models/own", "fp16"),
+        ("int8", "/models/own", None),
+        ("fp4", "/models/own", None),  # nvfp4 or mxfp4
+        ("fp8", "nvidia/DeepSeek-R1-0528-NVFP4", "nvfp4"),  # the checkpoint's name says how it is kept
+    ],
+)
+def test_the_width_of_a_recipe_is_a_precision_where_it_is_the_only_one_of_it(
+    width: str, path: str, precision: str | None
+) -> None:
+    reading = read(
+        RECIPE.replace("nvidia/DeepSeek-R1-0528-NVFP4", path).replace("precision: fp4", f"precision: {width}")
+    )
+    assert given(reading).get("workload.parameter_precision") == precision
+    assert (f"precision: {width}: nvfp4 or mxfp4" in unknown(reading)) == (precision is None)

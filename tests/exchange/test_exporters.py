@@ -564,6 +564,26 @@ def test_sums_of_spreadsheets_are_formulas_and_texts_are_not() -> None:
     assert all(text.startswith(("=IF(D", "=SUM(E2:")) for text in texts)
 
 
+@pytest.mark.parametrize("kind", ["bom-xlsx", "price-sheet"])
+def test_a_spreadsheet_has_bold_heads_formats_of_amounts_and_wide_texts(kind: str) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    content = exporter_of(kind).write(pod(rest="procurement: {currency: USD, prices: {node: 310000}}\n")).content
+    assert isinstance(content, bytes)
+    sheet = openpyxl.load_workbook(io.BytesIO(content)).active
+    heads = {cell.value: cell.column_letter for cell in sheet[1]}
+    assert sheet.freeze_panes == "A2" and sheet.max_row > 2
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        assert {cell.font.bold for cell in row} == {number == 1}, number
+    formats = {
+        name: {sheet[f"{at}{number}"].number_format for number in (2, sheet.max_row)} for name, at in heads.items()
+    }
+    amounts = {"quantity": {"#,##0"}, "unit_price": {"#,##0.00"}, "price": {"#,##0.00"}}
+    assert formats == {name: {"General"} for name in heads} | amounts
+    widths = {name: sheet.column_dimensions[at].width for name, at in heads.items()}
+    wide = {"part": 34, "derivation": 60, "remark": 34, "delivery_weeks": 16, "warranty_years": 16}
+    assert widths == dict.fromkeys(heads, 14) | {name: width for name, width in wide.items() if name in heads}
+
+
 def test_a_spreadsheet_does_not_hold_the_time_of_its_making() -> None:
     pytest.importorskip("openpyxl")
     content = exporter_of("bom-xlsx").write(pod()).content

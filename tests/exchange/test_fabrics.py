@@ -11,6 +11,7 @@ import pytest
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph, expanded_hosts
 from clusterspec.exchange.fabrics.infragraph import _device_shape, _name_and_slice, _slice_range
 from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.machines.links import set_rate
 from tests.exchange.imports import counts, given, read, unknown
 
 
@@ -485,3 +486,59 @@ def test_a_slice_of_an_infragraph_has_the_numbers_of_python(
             _slice_range(match, count)
     else:
         assert list(_slice_range(match, count)) == numbers
+
+
+@pytest.mark.parametrize(
+    ("width", "technology", "rate"),
+    [
+        # Gb/s of a lane, as InfiniBand Trade Association counts them: 2.5, 5, 10, 10.3125, 14.0625, 25, 50, 100, 200
+        ("4xSDR", "infiniband-sdr", "10 Gb/s"),
+        ("4xDDR", "infiniband-ddr", "20 Gb/s"),
+        ("4xQDR", "infiniband-qdr", "40 Gb/s"),
+        ("4xFDR10", "infiniband-fdr10", "41.25 Gb/s"),
+        ("4xFDR", "infiniband-fdr", "56.25 Gb/s"),
+        ("4xEDR", "infiniband-edr", "100 Gb/s"),
+        ("2xHDR", "infiniband-hdr", "100 Gb/s"),
+        ("4xHDR", "infiniband-hdr", "200 Gb/s"),
+        ("4xNDR", "infiniband-ndr", "400 Gb/s"),
+        ("4xXDR", "infiniband-xdr", "800 Gb/s"),
+        ("4xGDR", None, None),
+    ],
+)
+def test_a_link_has_the_rate_of_its_lanes(width: str, technology: str | None, rate: str | None) -> None:
+    keys = given(read(fabric(1, 0, 2, 0).replace("4xNDR", width)))
+    assert keys.get("cluster.scale_out.technology") == technology
+    assert keys.get("cluster.scale_out.nic_bandwidth") == rate
+
+
+@pytest.mark.parametrize(
+    ("rate", "family", "expected"),
+    [
+        (400.0, "infiniband", ("400 Gb/s", "infiniband-ndr")),
+        (99.9, "infiniband", ("99.9 Gb/s", "infiniband-edr")),
+        (150.0, "infiniband", ("150 Gb/s", None)),
+        (3200.0, "roce", ("3200 Gb/s", "roce-v2")),
+        (3200.1, "roce", (None, "roce-v2")),
+        (0.0, "slingshot", (None, "slingshot-11")),
+        (100.0, "efa-efa1", ("100 Gb/s", "efa-v2")),
+        (None, "efa-efa3", (None, "efa-v4")),
+        (800.0, "", ("800 Gb/s", None)),
+    ],
+)
+def test_a_rate_is_one_of_a_port_and_tells_its_technology(
+    rate: float | None, family: str, expected: tuple[str | None, str | None]
+) -> None:
+    builder = ImportBuilder("ibstat", "a.txt")
+    set_rate(rate, family, builder, 7)
+    keys = given(builder.reading())
+    assert (keys.get("cluster.scale_out.nic_bandwidth"), keys.get("cluster.scale_out.technology")) == expected
+    assert ("no port is that fast" in unknown(builder.reading())) == (rate is not None and expected[0] is None)
+
+
+def test_blocks_of_a_topology_are_a_list_of_mappings() -> None:
+    block = "- topology: t\n  block:\n    block_sizes: [2]\n    blocks: {}\n"
+    reading = read(block.format('[{block: b1, nodes: "n[1-4]"}, {block: b2, nodes: "n[5-8]"}]'))
+    assert given(reading) == {"cluster.nodes": 8} and counts(reading)["blocks"] == 2
+    for blocks in ("3", '[{block: b1, nodes: "n[1-4]"}, b2]', "{block: b1}", "[b1]"):
+        with pytest.raises(FormatError, match="a block topology without a list of blocks"):
+            read(block.format(blocks))

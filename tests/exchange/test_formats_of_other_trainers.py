@@ -18,6 +18,7 @@ SKYRL = """\
       trainer.train_batch_size=512 trainer.policy_mini_batch_size=128 trainer.micro_train_batch_size_per_gpu=4 \\
       generator.n_samples_per_prompt=16
     """
+KWARGS = "trainer.policy.megatron_config.transformer_config_kwargs"
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,12 @@ SKYRL = """\
         ("fsdp", "trainer.fully_async.enabled=true", "false", {}, "workload.rl.max_staleness"),
         ("fsdp", "trainer.policy.fsdp_config.cpu_offload=true", "true", {}, "layout.offload"),
         ("fsdp", "trainer.policy.model.lora.rank=32", "true", {"workload.trainable.rank": 32}, ""),
+        ("megatron", f"{KWARGS}.recompute_granularity=full", "true", {"layout.recompute": "full"}, ""),
+        ("megatron", f"{KWARGS}.recompute_granularity=selective", "true", {"layout.recompute": "selective"}, ""),
+        ("megatron", f"{KWARGS}.recompute_granularity=block", "true", {"layout.recompute": None}, "granularity: block"),
+        ("fsdp", "trainer.gradient_checkpointing=true", "true", {"layout.recompute": "full"}, ""),
+        ("fsdp", "trainer.gradient_checkpointing=false", "true", {"layout.recompute": "none"}, ""),
+        ("fsdp", "trainer.max_tokens_per_microbatch=8192", "true", {}, "filled up to a number of tokens"),
         ("none", "", "true", {"layout.framework": None}, "no value of layout.framework"),
     ],
 )

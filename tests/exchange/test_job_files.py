@@ -542,3 +542,29 @@ def test_a_pod_that_is_a_part_of_an_engine_states_no_nodes(degree: int, nodes: i
     assert given(reading).get("layout.nodes") == nodes
     assert ("nodes" in counts(reading)) == (nodes is not None)
     assert ("whose 8 accelerators are fewer than the 16 ranks" in unknown(reading)) == (nodes is None)
+
+
+@pytest.mark.parametrize(
+    ("steps", "nodes"),
+    [
+        ("srun -N 4 ", 4),
+        ("srun --nodes=4 ", 4),
+        ("srun ", 8),  # all nodes of the job
+        ("srun -N $N ", None),
+        ("srun -N 1 bash setup.sh\nsrun -N 4 ", 4),
+        ("srun -N 4 bash setup.sh\nsrun ", 8),  # another step
+    ],
+)
+def test_the_nodes_of_a_launch_are_those_of_its_own_step(steps: str, nodes: int | None) -> None:
+    launch = "python pretrain_gpt.py --tensor-model-parallel-size 4 --num-layers 32 --seq-length 4096\n"
+    reading = read(f"#!/bin/bash\n#SBATCH --nodes=8\n{steps}{launch}")
+    assert given(reading).get("layout.nodes") == nodes
+    assert ("layout.nodes: $N: the nodes of the step" in unknown(reading)) == (nodes is None)
+
+
+def test_a_train_job_whose_runtime_asks_for_no_accelerators_either_leaves_them_open() -> None:
+    reading = read(NAMED + "---\n" + _runtime(asked="env: []"), "kubernetes")
+    assert given(reading)["layout.nodes"] == 4 and "cluster.accelerators_per_node" not in given(reading)
+    assert "cluster.accelerators_per_node: neither the TrainJob nor its runtime asks for any" in unknown(reading)
+    stated = read(NAMED + "---\n" + _runtime(), "kubernetes")
+    assert "accelerators_per_node" not in unknown(stated)

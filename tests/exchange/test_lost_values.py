@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from clusterspec.exchange import documents
 from clusterspec.exchange.import_result import FormatError, ImportResult
+from clusterspec.finding import Problem
+from clusterspec.source import Position, Span
 from tests.effort import each
 from tests.exchange.imports import read
 
@@ -406,3 +409,13 @@ def test_packed_length_of_swift() -> None:
     swift = "megatron sft --model Qwen/Qwen3-8B --tensor_model_parallel_size 2 --micro_batch_size 1 --max_length 8192"
     assert given(read(f"{swift} --packing true"))["workload.sequence_length"] == 8192
     assert "workload.sequence_length" not in given(read(swift))
+
+
+def test_a_problem_of_a_document_is_at_its_line_or_at_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = Position(4, 1)
+    for span, told in ((Span("a.yaml", point, point), "line 11: not YAML: a tab"), (None, "not YAML: a tab")):
+        problem = Problem("invalid-yaml", (), "not YAML: a tab", span=span)
+        monkeypatch.setattr(documents, "parse", lambda *_, found=problem, **__: (None, [found]))
+        with pytest.raises(FormatError) as caught:
+            documents.yaml_of_text("a.yaml", "a: 1", 7)
+        assert str(caught.value) == told

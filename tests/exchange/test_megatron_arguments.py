@@ -16,6 +16,7 @@ from clusterspec.exchange.exporters.megatron import (
 )
 from clusterspec.records import replace
 from tests.effort import each
+from tests.exchange.imports import given, read, unknown
 
 PLAIN = Block(norm="layer", positions="alibi", bias="all")
 YARN = Block(norm="rms", positions="alibi", bias="all", rope_scaling="yarn", rope_scaling_factor=40.0)
@@ -146,3 +147,37 @@ def test_experts_have_their_arguments(changes: dict[str, Any], arguments: list[s
         **{**EXPERTS, "shared_width": 32, "layers": 12, "moe_layers": 12, "block": None} | changes
     )
     assert [*_expert_arguments(model)] == FIRST + arguments
+
+
+@pytest.mark.parametrize(
+    ("options", "stages", "open_"),
+    [
+        # 32 layers on 4 stages: the others share what the first and the last leave
+        ("--decoder-first-pipeline-num-layers 5", [5, 9, 9, 9], ""),
+        ("--decoder-last-pipeline-num-layers 8", [8, 8, 8, 8], ""),
+        ("--decoder-first-pipeline-num-layers 6 --decoder-last-pipeline-num-layers 6", [6, 10, 10, 6], ""),
+        ("--decoder-first-pipeline-num-layers 6", None, "26 layers are not divisible by the other 3 stages"),
+        (
+            "--decoder-first-pipeline-num-layers 6 --decoder-last-pipeline-num-layers 5",
+            None,
+            "21 layers are not divisible by the other 2 stages",
+        ),
+        ("--decoder-first-pipeline-num-layers 32", None, "0 layers are not divisible by the other 3 stages"),
+        ("", None, ""),
+    ],
+)
+def test_stages_between_the_ends_share_the_rest_of_the_layers(
+    options: str, stages: list[int] | None, open_: str
+) -> None:
+    launch = "python pretrain_gpt.py --pipeline-model-parallel-size 4 --num-layers 32 --seq-length 4096 "
+    reading = read(f"{launch}{options}\n")
+    assert given(reading).get("layout.stage_layers") == stages
+    assert open_ in unknown(reading) and ("layout.stage_layers" in unknown(reading)) == bool(open_)
+
+
+def test_the_ends_of_two_stages_are_all_of_the_layers() -> None:
+    launch = "python pretrain_gpt.py --pipeline-model-parallel-size 2 --num-layers 32 --seq-length 4096 "
+    both = "--decoder-first-pipeline-num-layers {} --decoder-last-pipeline-num-layers 17\n"
+    for first, open_ in ((15, False), (14, True)):
+        reading = read(launch + both.format(first))
+        assert ("layout.stage_layers" in unknown(reading)) is open_

@@ -71,3 +71,33 @@ def test_a_device_without_a_known_height_is_left_out() -> None:
 def test_a_rented_machine_has_no_devices() -> None:
     with pytest.raises(NotExportable, match="rented"):
         exporter_of("netbox").write(source("platform: aws-p5-48xlarge, nodes: 8"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate"),
+    [
+        # data rates of four lanes: with 8 of 10 bits to QDR, then 64 of 66
+        ("infiniband-sdr", "8"),
+        ("infiniband-ddr", "16"),
+        ("infiniband-qdr", "32"),
+        ("infiniband-fdr10", "40"),
+        ("infiniband-fdr", "56"),
+        ("infiniband-edr", "100"),
+        ("infiniband-hdr", "200"),
+        ("infiniband-ndr", "400"),
+        ("infiniband-xdr", "800"),
+        ("400gbase-x-osfp", "400"),
+        ("2.5gbase-t", "2.5"),
+        ("1000base-t", "1"),
+        ("100base-tx", "0.1"),
+        ("32gfc-sfp28", "32"),
+        ("virtual", None),
+    ],
+)
+def test_a_type_of_a_port_names_its_rate(kind: str, rate: str | None) -> None:
+    ports = "".join(f"  - {{name: p{number}, type: {kind}}}\n" for number in range(3))
+    text = (
+        f"manufacturer: J\nmodel: Q\nu_height: 1\ninterfaces:\n{ports}  - {{name: m, type: {kind}, mgmt_only: true}}\n"
+    )
+    found = {name: count for name, count in counts(read(text)).items() if name.startswith("ports of")}
+    assert found == ({f"ports of {rate} Gb/s": 3} if rate else {})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.machines.links import shape_of
+from clusterspec.exchange.machines.links import NodeLinks, shape_of
 from clusterspec.exchange.machines.nvidia import _header_cells
 from tests.effort import each
 from tests.exchange.imports import counts, given, read, unknown
@@ -210,3 +210,42 @@ def test_a_list_of_gpus_beside_a_matrix_names_the_accelerator(names: tuple[str, 
     listed = "".join(f"    GPU {number}: {name}\n" for number, name in enumerate(names))
     text = listed + "\x1b[4m" + matrix(2, lambda a, b: "NV18")
     assert given(read(text)).get("cluster.accelerator") == accelerator
+
+
+def meshed(size: int, each: int) -> dict[tuple[str, str], int]:
+    return dict.fromkeys(combinations("abcdefgh"[:size], 2), each)
+
+
+@pytest.mark.parametrize(
+    ("size", "each", "switched", "topology", "links"),
+    [
+        (1, 0, False, "pcie", 0),
+        (1, 0, True, "switched", 0),
+        (2, 4, False, "bridge", 4),
+        (2, 12, False, None, 12),  # all links of an A100: a bridge or a switch
+        (2, 18, False, "switched", 18),
+        (4, 6, False, "full-mesh", 18),  # 3 x 6 links are all that an H100 has
+        (4, 7, False, "switched", 7),
+        (8, 2, False, "full-mesh", 14),
+        (8, 18, False, "switched", 18),
+        (8, 1, True, "switched", 1),
+    ],
+)
+def test_links_to_all_peers_beyond_those_of_an_accelerator_end_in_a_switch(
+    size: int, each: int, switched: bool, topology: str | None, links: int
+) -> None:
+    names = tuple("abcdefgh"[:size])
+    node = NodeLinks(names, meshed(size, each), switched)
+    assert node.domains() == [names]
+    assert (node.topology(names), node.per_accelerator("a", names)) == (topology, links)
+    assert node.edges == size * (size - 1) / 2
+
+
+def test_a_group_without_all_links_is_a_partial_mesh_and_one_without_any_apart() -> None:
+    links = {("a", "b"): 2, ("c", "b"): 2, ("d", "d"): 1}
+    node = NodeLinks(tuple("abcd"), links)
+    assert node.domains() == [("a", "b", "c"), ("d",)]
+    assert node.topology(("a", "b", "c")) == "partial-mesh"
+    assert [node.per_accelerator(one, ("a", "b", "c")) for one in "abc"] == [2, 4, 2]
+    assert NodeLinks(tuple("ab"), links, own={"a": 7}).per_accelerator("a", ("a", "b")) == 7
+    assert NodeLinks(tuple("ab"), links, own={"a": 7}).per_accelerator("b", ("a", "b")) == 0

@@ -102,6 +102,51 @@ def test_every_cloud_counts_in_its_own_words(kind: str, values: dict[str, object
     assert (keys["cluster.platform"], keys["cluster.nodes"]) == (platform, nodes)
 
 
+@pytest.mark.parametrize(
+    ("groups", "placement", "open_key"),
+    [
+        ([("aws_placement_group", {"strategy": "cluster"})], "cluster-placement-group", ""),
+        ([("aws_placement_group", {"strategy": "spread"})], None, "placement group of strategy spread"),
+        ([("google_compute_resource_policy", {"group_placement_policy": [{}]})], "compact-placement-policy", ""),
+        ([("google_compute_resource_policy", {"snapshot_schedule_policy": [{}]})], None, ""),
+        ([("oci_core_cluster_network", {})], "cluster-network", ""),
+        ([("azurerm_availability_set", {})], "availability-set", ""),
+        # the first of several
+        (
+            [("azurerm_proximity_placement_group", {}), ("azurerm_availability_set", {})],
+            "proximity-placement-group",
+            "",
+        ),
+        ([("azurerm_availability_set", {}), ("azurerm_proximity_placement_group", {})], "availability-set", ""),
+    ],
+)
+def test_the_first_placement_of_a_plan_is_that_of_its_nodes(
+    groups: list[tuple[str, dict[str, object]]], placement: str | None, open_key: str
+) -> None:
+    reading = read(plan(("aws_instance", {"instance_type": "p5.48xlarge"}), *groups))
+    found = [each.value for each in reading.given if each.path[-1] == "placement"]
+    assert found == ([placement] if placement else [])
+    assert open_key in unknown(reading)
+
+
+@pytest.mark.parametrize(
+    ("values", "nodes"),
+    [
+        ({"desired_size": 0}, None),
+        ({"desired_size": 1}, 1),
+        ({"desired_size": -1}, 1),  # no count: one machine
+        ({"desired_size": True}, 1),
+        ({"desired_size": 1_000_001}, 1),
+        ({"node_count": 3, "initial_node_count": 2}, 3),
+        ({"scaling_config": {"desired_size": 5}}, 5),
+        ({"target_size": 7, "scaling_config": [{"desired_size": 5}]}, 7),
+    ],
+)
+def test_a_count_of_machines_is_a_whole_number_up_to_a_million(values: dict[str, object], nodes: int | None) -> None:
+    reading = read(plan(("aws_instance", {"instance_type": "p5.48xlarge", **values})))
+    assert given(reading).get("cluster.nodes") == nodes
+
+
 def test_two_instance_types_with_accelerators_are_a_question() -> None:
     reading = read(
         plan(("aws_instance", {"instance_type": "p5.48xlarge"}), ("aws_instance", {"instance_type": "p4d.24xlarge"}))

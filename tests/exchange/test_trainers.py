@@ -134,6 +134,8 @@ def test_grpo_of_trl_states_its_samples(
     assert (keys["workload.model"], keys["layout.micro_batch"]) == ("qwen2.5-1.5b", 4)
     assert {name: keys.get(f"workload.rl.{name}") for name in expected} == expected
     assert open_ in unknown(reading) and "workload.global_batch" not in unknown(reading)
+    assert ("vllm_mode is not stated" in unknown(reading)) == (use == "true" and mode == "null")
+    assert ("the trainer generates itself" in unknown(reading)) == (use == "false")
 
 
 def test_grpo_is_known_by_its_program_too() -> None:
@@ -259,6 +261,15 @@ def test_keys_of_easyr1_are_those_of_its_own_trainer() -> None:
     groups = read(launch.format(100, "fsdp_size=8") + "algorithm.adv_estimator=grpo algorithm.disable_kl=true")
     assert not {"layout.sharding", "workload.rl.minibatches", "workload.rl.algorithm"} & set(given(groups))
     assert "global_batch_size: 100" in unknown(groups) and "as in dapo" in unknown(groups)
+    size = "fsdp_size=8 worker.actor.micro_batch_size_per_device_for_update=4"
+    for filled, batch in (
+        (" worker.actor.dynamic_batching=false", 4),
+        (" worker.actor.dynamic_batching=true", None),
+        ("", None),
+    ):
+        batched = read(launch.format(32, size) + filled)
+        assert given(batched).get("layout.micro_batch") == batch
+        assert ("unless dynamic_batching is off" in unknown(batched)) == (batch is None)
 
 
 def test_workers_without_accelerators_are_no_nodes() -> None:
@@ -402,12 +413,14 @@ def test_a_launch_of_torchtitan_with_a_configuration_states_its_ranks_and_slurm_
         ("sample_packing: false", None),
         ("sample_packing: true", 4096),
         ("sample_packing: false\npad_to_sequence_len: true", 4096),
+        ("sample_packing: true\npad_to_sequence_len: true", 4096),
     ],
 )
 def test_the_sequences_of_axolotl_have_their_limit_where_they_are_filled_to_it(switch: str, length: int | None) -> None:
     reading = read(f"base_model: Qwen/Qwen3-8B\nsequence_len: 4096\nmicro_batch_size: 2\n{switch}\n")
     assert given(reading).get("workload.sequence_length") == length
     assert ("sequences are cut at 4096 tokens" in unknown(reading)) is (length is None)
+    assert not any(name in unknown(reading) for name in ("sample_packing", "pad_to_sequence_len"))
 
 
 def test_options_of_one_of_two_starts_are_listed() -> None:

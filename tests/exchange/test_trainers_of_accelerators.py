@@ -209,3 +209,30 @@ def test_a_sharded_optimizer_of_mindspore_is_no_stage() -> None:
 def test_a_configuration_that_generates_is_refused() -> None:
     with pytest.raises(FormatError, match="run_mode predict"):
         read(mindformers(mode="predict"), name="run.yaml")
+
+
+@each(
+    ("options", "method", "recompute"),
+    [
+        ("", None, None),
+        ("--lora true --lora_rank 8", "lora", None),
+        ("--fine_tuning LoRA --lora_rank 8", "lora", None),
+        ("--fine_tuning full --lora_rank 8", None, None),
+        ("--lora false --lora_rank 8", None, None),
+        ("--recompute true --recompute_granularity core_attn", None, "selective"),
+        ("--recompute true --recompute_granularity full", None, "full"),
+        ("--recompute false --recompute_granularity full", None, "none"),
+        ("--recompute true --recompute_granularity full_attn", None, None),
+        ("--recompute true", None, None),
+    ],
+)
+def test_paddlenlp_trains_adapters_and_computes_again_where_an_option_says_so(
+    options: str, method: str | None, recompute: str | None
+) -> None:
+    reading = read(LAUNCH.format(nodes=1, sharding="stage1", group=-1).replace("\n", f" {options}\n"), name="run.sh")
+    values = given(reading)
+    assert values.get("workload.trainable.method") == method
+    assert values.get("workload.trainable.rank") == (8 if method else None)
+    assert ("the modules of the adapters" in unknown(reading)) == (method is not None)
+    assert values.get("layout.recompute") == recompute
+    assert ("state layout.recompute" in unknown(reading)) == (recompute is None and "--recompute " in options)

@@ -154,3 +154,19 @@ def test_a_warning_at_the_start_of_a_library_is_passed_once_training_went_on() -
     steps = [f"step: {number} loss: 2" for number in range(3)]
     assert text_without_passed("\n".join([warning, during, *steps])).splitlines()[:2] == ["", during]
     assert text_without_passed("\n".join([warning, *steps[:2]])).startswith(warning)
+
+
+@each(
+    ("line", "causes"),
+    [
+        ("node1: UCX  ERROR no space left on the device", ["storage-full"]),
+        ("node1: UCX  ERROR no space left on the device, retrying", []),  # the run outlives it
+        ("node1: UCX  DEBUG no space left on the device", []),
+        ("node1:1:2 [0] NCCL WARN no space left on the device", ["storage-full"]),
+        ("node1:1:2 [0] NCCL WARN no space left on the device, retrying", []),
+        ("OSError: no space left on the device, retrying", ["storage-full"]),  # a program says that it failed
+        ("WARN no space left on the device", []),
+    ],
+)
+def test_what_a_library_retries_suggests_nothing_and_its_loud_warnings_do(line: str, causes: list[str]) -> None:
+    assert [cause for cause, _, _ in suggested_causes(f"{line}\n")] == causes

@@ -4,7 +4,8 @@ import pytest
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text, rounded_text
-from clusterspec.procurement.bill import Item, bill, may_have_fixed_ends, sheet_rows
+from clusterspec.procurement.bill import Item, _node_name, bill, may_have_fixed_ends, sheet_rows
+from clusterspec.records import replace
 from tests.cluster.resolving import clean, resolve_text
 
 POD = """
@@ -220,3 +221,12 @@ def test_a_stated_price_is_in_the_sum_or_named_as_not_counted() -> None:
     joined = bill(clean(described.replace("storage: {", "storage: {nics_per_node: 2, nic_bandwidth: 200 Gb/s, ")))
     (store,) = (item for item in joined.items if item.kind == "storage")
     assert store.derivation.endswith("with the switches and cables of its 64 links to nodes"), "32 nodes of 2 NICs"
+
+
+@pytest.mark.parametrize(
+    ("domain", "name"), [(4, "x"), (8, "x, one of the 2 nodes of a domain"), (72, "x, one of the 18 nodes of a domain")]
+)
+def test_a_node_is_one_of_those_of_its_domain(domain: int, name: str) -> None:
+    machine = clean("cluster: {platform: gb200-nvl72, nodes: 36}").cluster
+    assert machine is not None and machine.accelerators_per_node == 4
+    assert _node_name("x", replace(machine, scale_up=replace(machine.scale_up, domain=domain))) == name

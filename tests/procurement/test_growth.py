@@ -77,7 +77,7 @@ def test_a_phase_of_one_switch_gives_its_upper_ports_to_uplinks_later() -> None:
             *(first.leaf_switches, first.cables, first.free_leaf_ports),
             *(first.reserved_ports, first.moved_cables),
         )
-        for nodes, machine in ((4, 16), (6, 16), (8, 16), (2, 4), (6, 512))
+        for nodes, machine in ((4, 16), (6, 16), (8, 16), (2, 4), (6, 512), (10, 512))
         for first in phases_of(fabric, nodes, machine)[:1]
     }
     assert told == {
@@ -86,6 +86,8 @@ def test_a_phase_of_one_switch_gives_its_upper_ports_to_uplinks_later() -> None:
         (8, 16): (2, 64 + 64, 0, 64, 32),
         (2, 4): (1, 16, 48, 0, 0),
         (6, 512): (2, 48 + 64 + 64, 16, 4096 - 64, 16),
+        # 3 leaves of two pods: a leaf's 32 uplinks come later; alone 2 spines hold 96 uplinks, and keep 32 each
+        (10, 512): (3, 80 + 96 + 128, 16, 32 + 4096 - 128, 32),
     }
 
 

@@ -10,7 +10,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.part_names import WHOLE_NETWORK, kind_of_part
 from clusterspec.procurement.product_names import named_entries
-from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_parts_of_pools
+from clusterspec.procurement.quotes import QuotedPart, lines_by_end, quoted_parts, quoted_parts_of_pools
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from tests.cluster.resolving import catalog, clean
 
@@ -424,3 +424,25 @@ def test_nodes_of_unlike_pools_are_apart_where_every_line_for_nodes_names_its_ac
     assert apart == [("H100 node", 4, 4), ("B200 node", 2, 1)]
     together = quoted_of_pools(QuoteLine("DGX system", 5, 310000))
     assert together == [("node", 6, 5)]
+
+
+ENDS = [  # parts of lines, and how many are for nodes and for switches; none where a line does not name one end
+    (("OSFP transceiver for nodes", "OSFP transceiver for switches"), (1, 1)),
+    (("OSFP, finned", "OSFP, flat", "OSFP, flat top"), (2, 1)),
+    (("OSFP transceiver, switch side",), (0, 1)),
+    (("OSFP transceiver",), None),
+    (("OSFP transceiver for nodes", "OSFP transceiver"), None),
+    (("OSFP transceiver, finned", "OSFP transceiver"), None),
+    (("OSFP transceiver for nodes and switches",), None),
+    (("OSFP transceiver for nodes and switches", "OSFP transceiver"), None),
+]
+
+
+@pytest.mark.parametrize(("parts", "ends"), ENDS)
+def test_lines_of_modules_are_of_an_end_where_each_names_one(
+    parts: tuple[str, ...], ends: tuple[int, int] | None
+) -> None:
+    machine = clean(POD).cluster
+    assert machine is not None
+    found = lines_by_end([*offered_lines([QuoteLine(part, 4, 10) for part in parts], machine)])
+    assert (found and tuple(map(len, found))) == ends

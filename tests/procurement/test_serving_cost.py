@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from clusterspec import analysis
@@ -9,6 +12,8 @@ from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.serving_search import present_row, search_serving
 from clusterspec.analysis.studied import Studied
 from clusterspec.cost.serving.latency import serving_range
+from clusterspec.cost.term import Term
+from clusterspec.procurement.cost import _costs_by_kind
 from clusterspec.report import Ink
 from clusterspec.report.cost_text import cost_text
 from clusterspec.results.decision import CostReport
@@ -159,3 +164,30 @@ def test_the_hours_of_a_day_cost_the_accelerator_hours_of_their_engines() -> Non
     assert prices["per_day_of_all_engines"].value == pytest.approx(1.125 * day.constant_accelerator_hours)
     of_tokens = prices["per_million_output_tokens_of_day"]
     assert of_tokens.value == pytest.approx(prices["per_day"].value / day.output_tokens * 1e6)
+
+
+def test_cached_input_costs_the_attention_of_the_computed_tokens_to_it() -> None:
+    """Prompts take 0.4 of the time, and attention 1 s of a step of 2 s. The half of a prompt that is computed
+    attends to the cached half, and to half of itself: 0.5 of 0.75 is for cached input.
+    """
+    parts = (SimpleNamespace(name="attention", seconds=1.0), SimpleNamespace(name="mlp", seconds=3.0))
+    prefill = SimpleNamespace(total=4.0, steps=2.0, parts=parts)
+    times = SimpleNamespace(prefill=prefill, prefix_hit=0.5, output_tokens_per_second=100.0, prefill_share=0.4)
+    load = SimpleNamespace(prefill=None, decode=None, input_tokens=3000, output_tokens=1000)
+    design = SimpleNamespace(workload=SimpleNamespace(serving=load))
+    given: Any = SimpleNamespace(serving=times, design=design)
+    second = Term("per_second", 6.0, "USD/s", "a")
+    cached = 0.4 * (1 / 2) * (2 / 3)
+    wanted = {
+        "input": 6 * (0.4 - cached) / 150 * 1e6,  # of 300 input tokens a second half are computed
+        "cached": 6 * cached / 150 * 1e6,
+        "generated": 6 * 0.6 / 100 * 1e6,
+    }
+    found = {term.name: term.value for term in _costs_by_kind(second, given)}
+    assert found == pytest.approx({f"per_million_{kind}_tokens": value for kind, value in wanted.items()})
+    apart = SimpleNamespace(replicas=1, ranks=8), SimpleNamespace(replicas=3, ranks=8)
+    load.prefill, load.decode, times.prefix_hit = *apart, 0.0
+    split = {term.name: term.value for term in _costs_by_kind(second, given)}
+    assert split == pytest.approx(
+        {"per_million_input_tokens": 6 * 0.25 / 300 * 1e6, "per_million_generated_tokens": 6 * 0.75 / 100 * 1e6}
+    )

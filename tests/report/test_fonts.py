@@ -76,7 +76,9 @@ def test_a_page_of_main_characters_stays(system: list[Any], text: str) -> None:
 )
 def test_a_page_takes_the_shipped_faces_of_its_scripts(system: list[Any], text: str, families: list[str]) -> None:
     system.append("")
-    page, note = drawable_page(PAGE.format(text=text) + fonts.LATIN)
+    drawing = "<svg><style>b</style></svg>"
+    page, note = drawable_page(PAGE.format(text=text) + drawing + fonts.LATIN)
+    assert drawing in page, "the first style alone gets the faces"
     assert note == "" and text in page
     named = ", ".join(f"'{family}'" for family in families)
     assert f"html{{font-family:Inter,{named}}}code,pre{{font-family:'JetBrains Mono',{named}}}</style>" in page

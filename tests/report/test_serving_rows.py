@@ -20,12 +20,12 @@ from clusterspec.results.search import LayoutRow
 from clusterspec.standard import sum_of
 from clusterspec.units import display, plain
 from tests.report.test_charts import shapes
-from tests.report.test_paper import SPECS, report
+from tests.report.test_paper import SPECS, own_parts, report
 from tests.report.test_paper_words import trained
 
 
 def served(name: str = "serving") -> tuple[FullReport, ServingTimes, Serving]:
-    found = report(SPECS[name])
+    found = own_parts(SPECS[name])
     plan = found.estimate.plan
     assert plan.serving is not None and plan.design.workload is not None and plan.design.workload.serving is not None
     return found, plan.serving, plan.design.workload.serving

@@ -12,6 +12,7 @@ import pytest
 from clusterspec import analysis
 from clusterspec.document.waivers import Waived, Waiver
 from clusterspec.finding import Confidence, Edit, Finding, Severity
+from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.records import replace
 from clusterspec.results import CheckReport, Input, Tool, finding_json, head, waived_json
 from clusterspec.results.decision import (
@@ -411,3 +412,13 @@ def test_a_purchase_is_as_ready_as_its_worst_gate() -> None:
         assert purchase.gates_with_status(GateStatus.OPEN) == (
             (gates[GateStatus.OPEN],) if GateStatus.OPEN in states else ()
         )
+
+
+def test_the_nodes_that_a_quote_adds_are_those_of_its_lines_for_a_machine_in_place() -> None:
+    def added(*parts: tuple[str, float | None, str]) -> int:
+        quoted = tuple(QuotedPart(kind, 64, count, None, None, state) for kind, count, state in parts)
+        return Purchase(None, "", None, (), quoted).added_nodes
+
+    assert added(("node", 24.0, "in place"), ("cable", 9.0, "in place")) == 24
+    assert added(("node", None, "in place")) == 0
+    assert added(("node", 64.0, "quoted")) == added(("cable", 9.0, "in place")) == added() == 0

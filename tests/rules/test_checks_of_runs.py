@@ -214,6 +214,8 @@ def test_tokens_of_a_parameter_are_those_of_the_plan(text: str, model: str, keys
         ),
         ("In some steps the batch grows from 256 to 1,024 sequences.", ""),
         ("In some steps the batch grows from 512 sequences.", ""),
+        ("In some steps the batch grows from 256 to 4,194,304 sequences.", ""),  # its tokens
+        ("In some steps the batch grows from 256 to 4,096 sequences.", "grows to `4,096 sequences`"),
         # passes over tokens, of all or of half of the run
         ("Two epochs of 500B tokens.", ""),
         ("4 epochs of 260B tokens.", ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.finding import Finding
+from clusterspec.records import replace
 from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.source import dotted_path
 from clusterspec.studies import study_text
@@ -297,6 +298,9 @@ def test_a_fabric_holds_the_front_end_where_one_of_its_figures_is_stated() -> No
         study = study_text(text, SETTINGS)
         fabric = study.spec.cluster.scale_out if study.spec.cluster else None
         assert includes_frontend(platform, study.design.cluster, fabric) == holds, keys
+        for front_end, times in ((None, 1), (1, 1), (2, 2)):  # one NIC where the entry counts none
+            other = replace(platform, frontend_nics=front_end)
+            assert includes_frontend(other, study.design.cluster, fabric) == (holds and times == 1), (keys, front_end)
 
 
 @pytest.mark.parametrize("rate", ["4000 Gb/s", "1600 Gb/s", "800 Gb/s", "400 Gb/s", "100 Gb/s", "40 Gb/s"])

@@ -156,6 +156,15 @@ def test_a_rule_that_crashes_hides_no_other(settings: Settings, monkeypatch: pyt
     assert str(caught.value) == "rule broken-rule failed: ZeroDivisionError: Layout"
 
 
+@each(
+    ("crashed", "others"),
+    [(1, ""), (2, " (also r1)"), (5, " (also r1, r2, r3, r4)"), (7, " (also r1, r2, r3, r4 and 2 more)")],
+)
+def test_a_crash_names_four_other_rules_and_counts_the_rest(crashed: int, others: str) -> None:
+    fault = RulesFailedError([], [(f"r{number}", ValueError("no")) for number in range(crashed)])
+    assert str(fault) == f"rule r0 failed: ValueError: no{others}"
+
+
 @each("name", RULES)
 def test_a_rule_yields_to_rules_that_exist_and_never_in_a_circle(name: str) -> None:
     assert all(name not in page(other).rule.yields_to for other in page(name).rule.yields_to)

@@ -19,6 +19,7 @@ from clusterspec.rules.knowledge.purchases import (
     is_small,
     least_rent,
 )
+from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
 from clusterspec.studies import study_text
 from tests.effort import each
@@ -261,3 +262,19 @@ procurement:
 def test_prices_beside_the_fabric_are_those_of_the_quote(price: str, off: bool, check: Check) -> None:
     rules = {one.rule for one in check(SIDE_PARTS.format(price=price))}
     assert ("quote-off-prices" in rules) == off
+
+
+MID_2025 = {
+    **{"USD": 1.0, "EUR": 0.86, "GBP": 0.74, "CHF": 0.80, "CAD": 1.37, "AUD": 1.53, "SGD": 1.28, "NZD": 1.65},
+    **{"JPY": 145.0, "CNY": 7.17, "INR": 86.0, "KRW": 1370.0, "TWD": 29.5, "SEK": 9.5, "NOK": 10.1, "DKK": 6.4},
+    **{"PLN": 3.65, "CZK": 21.2, "HUF": 342.0, "RON": 4.35, "TRY": 40.0, "ILS": 3.4, "AED": 3.6725, "SAR": 3.75},
+    **{"QAR": 3.64, "KWD": 0.306, "BHD": 0.376, "OMR": 0.3845, "THB": 32.5, "PHP": 56.5, "MYR": 4.23, "IDR": 16_250.0},
+    **{"VND": 26_100.0, "HKD": 7.85, "KZT": 520.0, "UAH": 41.7, "ZAR": 17.8, "BRL": 5.5, "MXN": 18.8, "CLP": 935.0},
+    **{"COP": 4_080.0, "PKR": 284.0},
+}
+"""Units of a currency for a dollar in the middle of 2025, rounded."""
+
+
+@each("currency", sorted(UNITS_PER_DOLLAR))
+def test_a_rate_of_exchange_is_that_of_its_years_within_a_sixth(currency: str) -> None:
+    assert UNITS_PER_DOLLAR[currency] == pytest.approx(MID_2025[currency], rel=1 / 6)

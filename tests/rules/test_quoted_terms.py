@@ -160,6 +160,8 @@ procurement:
     [
         ("acceptance counts as given 10 days after delivery", True),
         ("the machine is deemed accepted 14 days after delivery", True),
+        ("acceptance counts as given 20 days after delivery", True),
+        ("acceptance counts as given 21 days after delivery", False),
         ("acceptance counts as given 30 days after delivery", False),
         ("acceptance after tests of 10 days", False),
         ("accepted automatically if no defect is reported within 7 days", True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.rules.fabric import breakout_off_rate
+from clusterspec.rules.knowledge.capacity_texts import peak_in
 from clusterspec.rules.knowledge.text_loads import figures_in, percentages_in, times_in, unit_of_capacity
 from clusterspec.rules.knowledge.text_quantities import MOST_QUANTITIES, sentence_quantities
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
@@ -160,3 +161,20 @@ def test_a_text_about_damages_has_their_cue() -> None:
     cues = damages_off_cap._DAMAGES, damages_off_cap._DAMAGE_STARTS
     assert all(has_word(word, *cues) for word in ("LDs: 1 %", "Verzugsschaden", "delay", "pénalités", "late-delivery"))
     assert not has_word("plates are sold undamaged", *cues)
+
+
+@each(
+    ("text", "peak"),
+    [
+        ("peak " + "x" * 59 + " 70 requests/s", None),  # 61 characters after the word
+        ("peak " + "x" * 58 + " 70 requests/s", 70.0),  # 60
+        ("70 requests/s " + "x" * 58 + " peak", 70.0),
+        ("70 requests/s " + "x" * 59 + " peak", None),
+        ("at the peak 70 requests/s, at the launch 90 requests/s", None),  # two peaks
+        ("at the peak 70 requests/s, which is 90 requests/s at night", 70.0),
+        ("at the peak 70 requests/s per node", None),
+    ],
+)
+def test_a_peak_is_the_figure_within_sixty_characters_of_its_word(text: str, peak: float | None) -> None:
+    found = peak_in(text, [], None)
+    assert (found.value if found else None) == peak

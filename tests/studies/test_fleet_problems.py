@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from clusterspec.document import Document
+from clusterspec.document import Document, parse
 from clusterspec.finding import Problem, Severity
-from clusterspec.source import Path
+from clusterspec.source import Path, Source
 from clusterspec.studies.fleet import _merged_problems, _part_problems
-from clusterspec.studies.fleet_parts import FleetPart
+from clusterspec.studies.fleet_parts import FleetPart, path_in_fleet
+from tests.effort import each
 from tests.studies.test_fleets import POOLS, WORK, fleet_of
 
 TWO_JOBS = f"""{POOLS}  a: {{pool: train, nodes: 8, {WORK}}}
@@ -105,3 +106,43 @@ def test_problems_that_parts_read_again_are_one_of_the_highest_severity() -> Non
     found = _merged_problems([keys[0], unit[0]], [keys[1], unit[1], *twice])
     assert [(one.message, one.severity) for one in found if one.rule == "slow"] == [("same", error)]
     assert [one.message for one in found] == ["of the file", "with the entry", "same"]
+
+
+PLACES = """\
+clusterspec: 1
+operations: {goodput: 0.9, repair: 2 h}
+procurement: {currency: USD, prices: {node: 1}}
+measured: {links: {nic: {log: a}}}
+pools:
+  p: {platform: dgx-h100, nodes: 4, prices: {node: 2}, measured: {links: {}}, networks: {storage: {pool: q}}}
+  q: {platform: dgx-h100, nodes: 4, networks: {storage: {capacity: 1 PB}}}
+jobs:
+  a: {pool: p, nodes: 2, workload: {model: llama-3.1-8b}, operations: {repair: 3 h}}
+  b: {pool: q, layout: {nodes: 2}}
+"""
+PATHS = [  # the job and its pool, a key of its spec, and the key in the file of the fleet
+    ("a", "p", "cluster.nodes", "pools.p.nodes"),
+    ("a", "p", "cluster.networks.storage.capacity", "pools.q.networks.storage.capacity"),  # the store of another pool
+    ("b", "q", "cluster.networks.storage.capacity", "pools.q.networks.storage.capacity"),
+    ("a", "p", "layout.nodes", "jobs.a.nodes"),
+    ("b", "q", "layout.nodes", "jobs.b.layout.nodes"),
+    ("a", "p", "workload.model", "jobs.a.workload.model"),
+    ("a", "p", "operations.repair", "jobs.a.operations.repair"),
+    ("a", "p", "operations.goodput", "operations.goodput"),
+    ("a", "p", "operations.spares", "jobs.a.operations.spares"),  # in neither: the job has its own section
+    ("b", "q", "operations.repair", "operations.repair"),
+    (None, "p", "operations.repair", "operations.repair"),
+    ("a", "p", "procurement.prices.node", "pools.p.prices.node"),
+    ("b", "q", "procurement.prices.node", "procurement.prices.node"),
+    ("a", "p", "procurement.currency", "procurement.currency"),
+    ("a", "p", "measured.links.nic", "pools.p.measured.links.nic"),
+    ("b", "q", "measured.links.nic", "measured.links.nic"),
+]
+
+
+@each(("job", "pool", "path", "at"), PATHS)
+def test_a_key_of_a_part_has_its_place_in_the_file_of_the_fleet(job: str | None, pool: str, path: str, at: str) -> None:
+    document, _ = parse(Source("fleet.yaml", PLACES))
+    assert document is not None
+    found = path_in_fleet(document, FleetPart(pool, job), tuple(path.split(".")))
+    assert ".".join(map(str, found)) == at

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from clusterspec.finding import Problem
+from clusterspec.spec.model import RolloutSpec
 from clusterspec.studies import study_text
+from clusterspec.studies.engines import _rollout_problem
+from tests.effort import each
 from tests.settings import SETTINGS
 
 SPEC = """clusterspec: 1
@@ -61,3 +67,31 @@ def _across(text: str) -> list[str]:
         for each in findings
         if each.rule == "tp-crosses-scale-up-domain" and "engines of rollout" in each.message
     ]
+
+
+PATHS = [  # a key of the serving design, the keys of the rollout that are stated, and the key of the problem there
+    ("layout.tp", {"tp": 2}, "workload.rl.rollout.tp"),
+    ("layout.tp", {}, "workload.rl.rollout"),
+    ("layout.recompute", {"tp": 2}, "workload.rl.rollout"),  # no key of a rollout
+    ("workload.serving.memory_fraction", {"memory_fraction": 0.9}, "workload.rl.rollout.memory_fraction"),
+    ("workload.model", {"software": "vllm"}, "workload.rl.rollout.software"),
+    ("workload.model", {}, "workload.rl.rollout"),
+    ("workload.precision", {"parameter_precision": "fp8"}, "workload.rl.rollout.parameter_precision"),
+    ("workload.kv_precision", {"kv_precision": "fp8"}, "workload.rl.rollout.kv_precision"),
+    ("workload.kv_precision", {"parameter_precision": "fp8"}, None),
+    ("workload.sequence_length", {"tp": 2}, None),  # the trainer's design reports it as well
+    ("cluster.nodes", {"tp": 2}, None),
+]
+
+
+@each(("path", "stated", "at"), PATHS)
+def test_a_problem_of_the_engines_is_at_the_key_of_the_rollout(
+    path: str, stated: dict[str, Any], at: str | None
+) -> None:
+    beside = (("cluster", "nodes"), "here"), (("layout", "tp"), "there")
+    problem = Problem("a-rule", tuple(path.split(".")), "no", related=beside)
+    found = _rollout_problem(problem, RolloutSpec(**stated))
+    assert (".".join(map(str, found.path)) if found else None) == at
+    if found:
+        assert found.message == "engines of rollout: no"
+        assert found.related == ((("cluster", "nodes"), "here"),), "keys of the machine are in the spec"

@@ -6,8 +6,9 @@ import pickle
 
 import pytest
 
-from clusterspec.units import KINDS, UnitFault, read
+from clusterspec.units import KINDS, UnitFault, other_unit_fault, read
 from clusterspec.units.symbols import quoted_text, text_of
+from clusterspec.units.table import TABLE
 from tests.effort import each
 
 REFUSED = [
@@ -158,3 +159,16 @@ def test_a_message_repeats_48_characters_of_a_text(length: int, shown: str) -> N
 
 def test_messages_contain_no_control_characters() -> None:
     assert quoted_text("4\x1b[0m\n") == "`4\\u001b[0m\\u000a`"
+
+
+@each("symbol", ["GT/s", "GB", "GB/s", "W", "s", "FLOP/s", "FLOP"])
+def test_advice_on_another_unit_is_of_the_two_units_alone(symbol: str) -> None:
+    """An amount becomes a rate of it and a rate an amount; lanes are named where GT/s stand for bytes per second."""
+    unit = TABLE[symbol][0]
+    for name, kind in KINDS.items():
+        if kind.unit == unit:
+            continue
+        help_ = other_unit_fault(f"32 {symbol}", symbol, symbol, symbol, kind).help
+        assert ("a lane of 32 GT/s" in help_) == (symbol == "GT/s" and kind.unit == "B/s"), name
+        assert ("if it is the amount per second" in help_) == (kind.unit == f"{unit}/s"), name
+        assert ("without the time" in help_) == (unit == f"{kind.unit}/s"), name

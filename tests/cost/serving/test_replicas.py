@@ -178,9 +178,11 @@ def test_prompts_beyond_those_of_a_step_wait_for_the_next(drawn: float, most: in
     1/e of the prompts.
     """
     cycle = PromptCycle(1.0, 1e-9, float(most), PLAIN, 0.1, FLOOR, LATE, drawn)
+    several = PromptCycle(4.0, 1e-9, float(most), PLAIN, 0.1, FLOOR, LATE, 4 * drawn)
     counts = [exp(-drawn)]
     for count in range(1, 60):
         counts.append(counts[-1] * drawn / count)
     behind = sum(max(0, count - most) * share for count, share in enumerate(counts)) / drawn
     assert (drawn, most) != (1.0, 1) or behind == pytest.approx(exp(-1))
     assert cycle.wait == pytest.approx(PLAIN - LATE + PLAIN + behind * 0.1, rel=1e-6)
+    assert several.wait == pytest.approx(cycle.wait, rel=1e-6), "each of four replicas has the same mean"

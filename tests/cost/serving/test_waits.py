@@ -243,3 +243,18 @@ def test_more_load_never_shortens_the_time_to_first_token_of_separate_engines(lo
     found = [serving_times(design(1000, load.format(each) + split)) for each in (1, 2, 4, 8, 12, 16, 20)]
     times = [each.ttft_mean for each in found if each is not None]
     assert len(times) == 7 and times == sorted(times) and times[-1] > times[0]
+
+
+def test_the_tail_of_a_queue_of_single_prompts_is_that_of_a_server_at_half_load() -> None:
+    """Steps of 0.5 s at load 0.5: a mean of 0.5 x 0.5 / 2 (1 - 0.5) = 0.25 s, and a tail that falls by e in 0.5 / t of
+    0.5 (exp(t) - 1) = t, t = 1.25643: 0.39795 s, in which 0.25 / 0.39795 of the prompts wait.
+    """
+    queue = PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5)
+    even, late = queue.tail(0.0, 0.0), queue.tail(0.3, 0.0)
+    assert (even.least, even.window, even.met) == (0.0, 0.0, 0.5)
+    assert (even.share, even.mean) == pytest.approx((0.62822, 0.39795), rel=1e-4)
+    assert late.window == 0.6 and (late.share, late.mean) == (even.share, even.mean)
+    # an irregular 0.1 s: the queue has 0.35 s, and its tail is longer by 1 + 0.1 x 2 (1 - 0.5) / (0.5 x 0.5) = 1.4
+    varied = queue.tail(0.0, 0.1)
+    assert (varied.mean, varied.share * varied.mean) == pytest.approx((1.4 * even.mean, 0.35))
+    assert PrefillQueue(1.9, 0.5, 0.5, 1.0, 0.5).tail(0.0, 0.0).share <= 1.0
