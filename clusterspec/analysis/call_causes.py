@@ -61,7 +61,8 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("register", "EPERM"): (("gpudirect-refused", STRONG), ("locked-memory", GIVEN)),
     ("register", "EOPNOTSUPP"): (("gpudirect-refused", STRONG),),
     ("register", "EREMOTEIO"): (("gpudirect-refused", STRONG), ("nic-fault", GIVEN)),
-    ("create", "ENOMEM"): (("locked-memory", STRONG), ("nic-limit", GIVEN)),
+    # a limit of locked memory, or more entries than the NIC has: jcxue/RDMA-Tutorial issue 6
+    ("create", "ENOMEM"): (("locked-memory", GIVEN), ("nic-limit", GIVEN)),
     ("create", "EPERM"): (("locked-memory", STRONG),),
     ("create", "EREMOTEIO"): (("nic-fault", STRONG),),
     ("init", "EINVAL"): (("nic-fault", STRONG), ("invalid-setting", GIVEN)),
@@ -89,6 +90,10 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("device", "EPERM"): (("container-permission", STRONG), ("missing-accelerator", STRONG)),
     ("register", "ENOSPC"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     ("create", "ENOSPC"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
+    # Linux, mm/mlock.c and io_uring/rsrc.c: pages that are locked count against RLIMIT_MEMLOCK
+    ("lock", "ENOMEM"): (("locked-memory", STRONG), ("host-memory-full", GIVEN)),
+    ("lock", "EAGAIN"): (("locked-memory", STRONG),),
+    ("lock", "EPERM"): (("locked-memory", STRONG), ("container-permission", GIVEN)),
     ("shm", "ENOSPC"): (("shared-memory", STATED),),
     ("shm", "ENOENT"): (("shared-memory", STRONG),),
     ("shm", "EACCES"): (("shared-memory", STRONG),),

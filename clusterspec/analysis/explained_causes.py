@@ -26,6 +26,7 @@ EXPLAINED = {
     "storage-full": _OF_PEERS | {"program-fault", "storage-fault"},
     "storage-fault": _OF_PEERS | {"program-fault"},
     "job-ended": _OF_PEERS | {"program-fault", "host-memory-full"},
+    "shared-accelerator": frozenset({"missing-accelerator"}),
     "non-finite-values": _OF_PEERS | {"program-fault"},
 }
 """Causes whose event explains what others report, and the causes that these reports would have alone.

@@ -155,6 +155,8 @@ class Model(Entry):
     attention_gate: str = "none"
     shared_kv: bool = False
     ffn_hidden: int = 0
+    quantized_ffn_hidden: int = 0
+    """The width of its maker's AWQ and GPTQ checkpoints, which are padded; 0 where it is the same, or unknown."""
     vocab: int = 0
     max_sequence_length: int | None = None
     gated_ffn: bool = False
@@ -312,6 +314,7 @@ def architecture(read: FactReader) -> dict[str, Any]:
 _COUNTS = (
     "value_head_dim",
     "ffn_hidden",
+    "quantized_ffn_hidden",
     "vocab",
     "experts",
     "experts_per_token",

@@ -41,6 +41,8 @@ class Demands:
     """The replicas are engines, which share no experts."""
     domain: int = 1
     """Ranks of a scale-up domain, or of a node without one."""
+    in_groups: bool = False
+    """The engine loads an AWQ or GPTQ checkpoint, whose layers may be padded to whole groups."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ def demands_of(design: Design) -> Demands:
         *undecided_conditions(cluster, workload, layout),
         serves=workload is not None and workload.kind == "serve",
         domain=cluster.ranks_per_domain,
+        in_groups=serves_groups(workload),
     )
 
 
@@ -125,6 +128,11 @@ def _conditions_left(held: Capabilities, settled: frozenset[str]) -> Conditions:
         for left in undecided_combinations([each.multiple.when], settled)
     )
     return refused, tuple(required)
+
+
+def serves_groups(workload: Workload | None) -> bool:
+    """Whether a workload serves from a checkpoint that is quantized in groups of its rows: AWQ or GPTQ."""
+    return workload is not None and workload.quantization in ("awq", "gptq")
 
 
 def serves_fp8(workload: Workload | None) -> bool:

@@ -240,6 +240,8 @@ def _number_of_design(name: str, numbers: LayoutNumbers, demands: Demands) -> in
         or (name == "expert_ffn_hidden" and not model.experts)
     ):
         return 0
+    if name == "ffn_hidden" and demands.in_groups:
+        return model.quantized_ffn_hidden or model.ffn_hidden
     if name.startswith("linear_"):
         return getattr(model.linear, name.removeprefix("linear_")) if model.linear else 0
     return int(getattr(model, name))

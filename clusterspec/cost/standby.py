@@ -105,9 +105,12 @@ def standby_nodes(design: Design) -> int:
 
 
 def leaves_spares_open(design: Design) -> bool:
-    """Whether a spec neither states a number of spare nodes nor has nodes without work: another one may take over."""
-    written = design.spec.cluster
-    stated = written is None or written.spare_nodes is not None
+    """Whether a spec neither states a number of spare nodes nor has nodes without work: another one may take over.
+
+    A job that shrinks goes on without the failed node, so that none is assumed to stand by.
+    """
+    written, operations = design.spec.cluster, design.spec.operations
+    stated = written is None or written.spare_nodes is not None or (operations is not None and operations.shrinks)
     return not (stated or is_provided(design) or standby_nodes(design))
 
 

@@ -24,7 +24,7 @@ WEIGHTS = ("states", "shows", "may")
 MESSAGE = "message "
 """What the names of these statements begin with; the cause and a word of `WEIGHTS` follow."""
 _XID = "NVRM: Xid .{1,40}: "
-_OTHER_XIDS = ("14", "45", "106", "107", *map(str, range(144, 151)))
+_OTHER_XIDS = ("14", "45", "106", "107", *map(str, range(144, 151)), "162", "163", "174")
 """Xids that tell no cause by their number."""
 
 
@@ -100,7 +100,8 @@ def hardware_xids() -> frozenset[str]:
 def xid_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
     """The statements and patterns of the Xids of each cause; one that the catalog does not list may be of the hardware.
 
-    145 to 150 state by a word whether they are fatal; 45 follows another error, and 14, 106 and 107 are tests.
+    145 to 150 state by a word whether they are fatal; 45 and 174 follow another error, 14, 106 and 107 are tests, and
+    162 and 163 tell that power is smoothed (NVIDIA/open-gpu-kernel-modules df1c9a3d, `nverror.h`).
     """
     codes: dict[tuple[str, str], list[str]] = {}
     for each in xids():

@@ -46,6 +46,8 @@ RUNTIME_ENDS = (
     ),
     # python/cpython, Modules/faulthandler.c
     ("crash", re.compile(rf"(Fatal Python error: {_CRASHES})")),
+    # apache/tvm-ffi 620fece9, src/ffi/backtrace.cc line 156. Thread: sgl-project/sglang issue 23499
+    ("crash", re.compile(r"(!!!!!!! Segfault encountered !!!!!!!)")),
     # open-mpi/ompi, opal/util/stacktrace.c; google/glog, src/signalhandler.cc; Linux, arch/x86/kernel/traps.c
     ("crash", re.compile(rf"(\bSignal: {_CRASHES} \([0-9]{{1,2}}\))")),
     ("bus-error", re.compile(r"(\bSignal: Bus error \([0-9]{1,2}\))")),
@@ -92,6 +94,7 @@ EXIT_PATTERNS = (
         re.compile(r"^(?:\[rank[0-9]{1,7}\]: |\([^)]{1,60}\) )?(KeyboardInterrupt(?:: \w{1,40})?|SystemExit: 143)\s*$"),
     ),
     ("not-found", _codes(127)),
+    ("not-found", re.compile(r"(exec: \"[^\"]{1,120}\": executable file not found in \$PATH)")),  # golang/go, os/exec
     ("not-executable", _codes(126)),
     # Open MPI: the rank that calls it has its reason in its own output
     ("peer-ended", re.compile(r"(MPI_ABORT was invoked on rank .{1,80})")),

@@ -67,7 +67,7 @@ RUNTIME_ERRORS = {
 
 def _runtime_error(*names: str) -> re.Pattern[str]:
     """Lines with one of these errors, in which its name is not that of a function or a class of a program."""
-    return re.compile(r"\b((?:cudaError|hipError|CUDA_ERROR_)(?:" + "|".join(names) + r"))\b")
+    return re.compile(r"\b((?:cudaError|hipError|HIP_ERROR_|CUDA_ERROR_)(?:" + "|".join(names) + r"))\b")
 
 
 FAILURE_PATTERNS = (
@@ -172,7 +172,6 @@ FAILURE_PATTERNS = (
     ("port-error", re.compile(r"([Tt]he network port is down)")),
     ("port-down", re.compile(r"(Physical state: (?:Disabled|Polling)|PORT_DOWN \(1\)|\bstate:\s{1,9}1: DOWN)")),
     ("port-waits", re.compile(r"(State: Initializing|PORT_INIT \(2\)|\bstate:\s{1,9}2: INIT)")),
-    ("link-down", re.compile(r"((?:mlx[45]_\w{1,6}|bnxt_en|i40e|ice|ixgbe|ionic)\b.{1,80}?[Ll]ink (?:is )?[Dd]own)")),
     ("link-down", re.compile(r"(link status definitely down(?: for interface|, disabling) .{1,40})")),
     (
         "nic-fault",
@@ -249,7 +248,7 @@ FAILURE_PATTERNS = (
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),
     ("nvml-denied", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
     ("no-device", re.compile(r"(number of (?:visible|available|local) (?:devices|GPUs|NPUs|accelerators) \(0\))")),
-    ("hidden-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # no access to /dev/kfd
+    ("hidden-device", re.compile(r"(hsa api call failure at.{1,160}rocminfo.{0,60})")),  # no access to /dev/kfd
     ("nvml-absent", re.compile(r"(could not load NVML library)")),  # k8s-device-plugin
     ("no-device", re.compile(r"(load library failed: libnvidia-ml.{0,40}|ERROR_LIBRARY_NOT_FOUND)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable device\(s\) is/are busy or unavailable)")),

@@ -99,6 +99,20 @@ GENERAL = (
         r"|\b[A-Z][A-Za-z]{2,40}=\S{0,60} (?:is )?(?:invalid|not valid|not allowed)\b"
         r"|\b[Ii]nvalid [A-Z][A-Za-z]{2,40}(?:=| ['\"])|\bcount must equal\b",
     ),
+    # a feature that a build of a library leaves out, by the names of options of CMake
+    (
+        "library-release",
+        r"\brequires? (?:-D)?[A-Z][A-Z0-9_]{4,40}=(?:ON|1)\b|\bneed [A-Z][A-Z0-9_]{4,40}=(?:ON|1)\b"
+        r"|\b(?:[Pp]lease )?rebuild \w{1,30} (?:from source|with)\b"
+        r"|\b(?:not|n't|isn't|wasn't) (?:been )?(?:compiled|built) with\b|\b(?:compiled|built) without\b",
+    ),
+    # limits of a setting in an error of glog (google/glog, `src/logging.cc`)
+    (
+        "invalid-setting",
+        r"^[EF][0-9]{4} [0-9:.]{8,16} .{0,80}?\] .{0,160}?\b(?:must be (?:between|greater|larger|smaller|less|lower"
+        r"|positive|non-negative|in|one of|set|>|<)|must (?:not|be) \w{1,12} (?:when|if)\b|must not be\b"
+        r"|cannot be enabled with\b|incompatible with\b|is not set\b)",
+    ),
     # errors of a device's runtime that no other words explain, such as those of a capture
     ("program-error", r"\b(?:CUDA|HIP) (?:driver |runtime )?error: \S|\bC(?:uda|UDA) failure\b|\bCUDA_ERROR_[A-Z]"),
 )

@@ -195,6 +195,15 @@ OBJECTS = (
         rf"(?:{_DENIED}|\bmissing\b)",
     ),
     ("container-permission", r"\bx?cgroups?\b", _FAILED),
+    # what users give to Open MPI and PRRTE (openpmix/prrte 52d5e4bb, src/mca/rmaps, src/mca/schizo: `help-*.txt`)
+    (
+        "invalid-setting",
+        r"\b(?:directive|qualifier|modifier|rank ?file|host ?file|sequence file|affinity file|app(?:lication)? context"
+        r"|(?:mapping|binding|ranking) (?:policy|request)|MCA (?:parameter|variable)|CPU list|command line option)s?\b",
+        r"\b(?:un(?:recognized|known|supported)|contradict\w{0,4}|conflict\w{0,3}|invalid|malformed|missing|improper\w{0,2}"
+        r"|not (?:recognized|supported|parseable|correct|in your allocation)|cannot|could not|does not support"
+        r"|more than once|multiple|twice|too (?:few|many)|incorrect)\b",
+    ),
     # namespaces of Linux; those of Kubernetes are settings
     (
         "container-permission",

@@ -217,6 +217,13 @@ PLATFORM_PATTERNS = (
     ("link-down", re.compile(r"(mlx5_core .{1,80}Port module event: module [0-9]{1,3}, Cable unplugged)")),
     (
         "link-down",
+        re.compile(
+            r"((?:\b(?:mlx[45]_\w{1,6}|bnxt_\w{2}|i40e|ice|idpf|ixgbe|ionic|cxi_\w{1,8}|hfi1|qede|hns3|irdma)\b"
+            r".{1,80}?|\] ib[0-9]{1,3}: )[Ll]ink (?:is )?[Dd]own.{0,40})"
+        ),
+    ),
+    (
+        "link-down",
         re.compile(r"(habanalabs .{0,20}\bport [0-9]{1,3} (?:is )?down|Ports? (?:is|are) down: [0-9,]{1,60})"),
     ),
     ("link-down", re.compile(r"(found inactive port or port with non.{0,40})")),  # NVSHMEM

@@ -43,6 +43,16 @@ MISUSE = re.compile(
 """Exceptions of Python and of PyTorch about how a program uses names, types and arrays, which tell of themselves that
 they are of a program, also where its traceback is missing (docs.python.org, "Built-in Exceptions").
 """
+_SIGNATURE = re.compile(
+    r"\bTypeError: .{0,200}\b(?:missing [0-9]+ required|takes (?:from )?[0-9]+ |unexpected keyword)"
+)
+"""Exceptions about a function that takes other arguments than the caller gives."""
+_CALL_OF_MODULE = re.compile(r"(?<![\w.])(?!(?:self|cls|super)\b)[a-z]\w{0,40}(?:\.[a-z]\w{0,40}){1,6}\.\w{1,60}\(")
+"""A call through a module of a package, thus of a library whose release takes other arguments. Thread:
+NVIDIA/Megatron-LM issue 1280.
+"""
+CALL_LINES = 3
+"""Lines before an exception among which the code is that raised it, and the marks below that."""
 FRAME_LINES = 8
 """Lines before an exception among which the frame that raised it is: its code, and marks below that."""
 TRACED_LINES = 60
@@ -90,10 +100,10 @@ def family_of_frame(lines: list[str], number: int) -> str:
         return "registry"
     if _ABSENT_KEY.search(raised) and not (looked_up and _MODEL.search(raising)):
         return "key"
-    if "KeyError" in raised and _ENVIRONMENT.search(raising):
+    if _SETTINGS.search(raising) or ("KeyError" in raised and _ENVIRONMENT.search(raising)):
         return "settings"
-    if _SETTINGS.search(raising):
-        return "settings"
+    if _SIGNATURE.search(raised) and any(_CALL_OF_MODULE.search(line[:LONGEST]) for line in before[:CALL_LINES]):
+        return "installed"
     if _REFUSAL.search(raised):
         return "library" if _INSTALLED.search(raising) else "program"
     traced = takewhile(lambda line: _BEGIN not in line, before)

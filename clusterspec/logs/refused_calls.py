@@ -73,11 +73,16 @@ CALLS = {
     "firmware": r"\bmlx5dv_devx_\w{1,24}",
     "create": (
         r"ibv_create_(?:cq|qp|srq)\w{0,8}|ibv_alloc_pd|mlx5dv_create_\w{1,8}"
-        r"|[Cc]reate (?:a |UD |RC |DC )?(?:completion queue|queue pair|CQ\b|QP\b)"
+        r"|[Cc]reat(?:e|ing|ion of) (?:an? |the )?(?:\w{1,4} )?"
+        r"(?:completion queue|queue pair|srq|SRQ|qp|QP|cq|CQ)\b"
     ),
     "query": r"ibv_(?:exp_)?query_(?:device|port)\w{0,12}",
     "gid": r"ibv_query_gid\w{0,12}",
     "open": r"ibv_(?:open_device|get_device_list)|/dev/infiniband|\buverbs[0-9]|rdma_create_\w{1,16}",
+    "lock": (
+        r"\bmlock(?:all)?\b|\bio_uring_\w{1,20}|(?:cuda|hip|cuMem)HostRegister\w{0,4}"
+        r"|\bpin(?:ning)? (?:host |user )?memory\b"
+    ),
     "shm": r"\bshm_?(?:open|get)\b|/dev/shm\b|\bshared memory\b",
     "bind": r"\b(?:[Bb]ind|[Ll]isten)(?:ing)?\b",
     "connect": r"\b[Cc]onnect(?:ion|ing|ed)?\b|\bdial tcp\b|\bsocket(?:StartConnect|PollConnect)\b",
@@ -99,6 +104,7 @@ TELLING = {
     "query": ("ENOTTY", "EOPNOTSUPP"),
     "gid": ("EINVAL",),
     "open": ("ENOENT", "EPERM", "EACCES", "ENODEV", "ENOMEM"),
+    "lock": ("ENOMEM", "EPERM", "EAGAIN"),
     "shm": ("ENOSPC", "ENOENT", "EACCES", "EPERM", "ENOMEM"),
     "bind": ("EADDRINUSE", "EADDRNOTAVAIL"),
     "connect": ("bridge", "EAFNOSUPPORT"),

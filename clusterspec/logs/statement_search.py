@@ -22,6 +22,7 @@ from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
 from clusterspec.logs.host_lines import unlike_links
 from clusterspec.logs.launcher_lines import launcher_statements
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
+from clusterspec.logs.link_reasons import link_patterns
 from clusterspec.logs.message_index import (
     FEW,
     entries,
@@ -94,7 +95,7 @@ have the places after the patterns."""
 @cache
 def statement_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The names of statements and the patterns of their lines."""
-    return (*_LINES, *xid_patterns())
+    return (*_LINES, *xid_patterns(), *link_patterns())
 
 
 @cache

@@ -23,6 +23,7 @@ _ERROR = re.compile(
     r"|[Ee]xiting|[Uu]ndefined|(?:[Gg]ot|[Cc]aught|[Rr]aised) (?:an? )?exception)\b"
     r"|^[^:]{1,160}: (?:.{0,300}?\b)?(?:[Cc]ould(?: ?not|n't)|[Cc]annot|[Cc]an(?:'t| not)|[Uu]nable|[Ii]nsufficient)\b"
     r"|(?:^|\s)[EF] {1,8}(?:[0-9]{1,9} )?(?:external/)?[\w./-]{1,160}\.(?:cc|h):[0-9]{1,6}\]"
+    r"|^[EF][0-9]{4} [0-9:]{8}\.[0-9]{3,6} {1,8}[0-9]{1,9} [\w./-]{1,120}:[0-9]{1,6}\]"  # glog, klog
     r"|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b|: [0-9]{1,6}: [\w.+-]{1,60}: not found$"
     r"|: (?:unbound variable|parameter (?:null or )?not set)\s{0,8}$"
 )
@@ -49,11 +50,20 @@ _OF_ERRORS = (
     "ERROR",
     "FAIL",
     "FATAL",
+    ".cpp:",
+    ".cc:",
+    ".go:",
 )
 """Parts of words of which each of those has one."""
 _BY_THEMSELVES = (*SYSTEM_ERRORS, *EVENTS)
-_OF_LINES = (*_OF_ERRORS, "WARN", "UCX", *_BY_THEMSELVES)
-"""The same, those of what libraries print before their errors, and errors that need no such word."""
+_KERNEL = re.compile(
+    r"^\s{0,4}(?:[A-Z][a-z]{2} [ 0-9]?[0-9] [0-9:]{8} \S{1,80} kernel: )?\[ {0,8}[0-9]{1,9}\.[0-9]{1,6}\] .{0,300}?"
+    r"\b(?:time-?outs?|timed[ -]out|hung|not responding|unsupported|not supported)\b"
+)
+"""A line of the kernel about a device that does not answer, or that its driver does not take."""
+_OF_KERNEL = ("imeout", "ime-out", "imed out", "imed-out", "hung", "not respond", "unsupported", "not supported")
+_OF_LINES = (*_OF_ERRORS, "WARN", "UCX", *_BY_THEMSELVES, *_OF_KERNEL)
+"""The same, those of what libraries print before their errors, errors that need no such word, and those of kernels."""
 _LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} WARN\b|\bUCX {1,4}(?:ERROR|FATAL)\b")
 """What libraries print before each of their errors, which they call warnings."""
 _SETTING = re.compile(r"\b(?:NCCL|RCCL|UCX|NVSHMEM|OMPI_MCA|HSA|FI)_[A-Z_]{3,40}\b")
@@ -145,6 +155,8 @@ def _tells_error(line: str) -> bool:
     if ("WARN" in line or "UCX" in line) and _LOUD.search(line):
         return not is_outlived(line)
     told = any(word in line for word in _BY_THEMSELVES)
+    if not told and any(word in line for word in _OF_KERNEL) and _KERNEL.search(line) and causes_of_part(line):
+        return not is_quiet(line)
     if not told and (not any(word in line for word in _OF_ERRORS) or not _ERROR.search(line)):
         return False
     return not is_quiet(line)
@@ -195,7 +207,10 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
 
 _BLOCK = re.compile(r"^[^\w\n-]{0,60}-{20,200}\n((?:(?![^\w\n-]{0,60}-{20}).{0,200}\n){1,16})", re.MULTILINE)
 """A message of a launcher between two rules, whose sentences are wrapped over lines."""
-_REFUSAL = re.compile(r"\b(?:not|non-?existent|invalid|unsupported|missing)\b")
+_REFUSAL = re.compile(
+    r"\b(?:not|non-?existent|invalid|unsupported|missing|cannot|unrecognized|contradict\w{0,4}|improperly"
+    r"|conflicting|mutually|malformed|incorrect|more than once)\b"
+)
 _NOTE = re.compile(r"\bNOTE\b|\bNote\b|\bINFO\b|WARN")
 """Words by which such a message refuses, without one of an error, and by which it is only a note."""
 MOST_BLOCKS = 50

@@ -320,7 +320,7 @@ class Study:
             estimated=lambda: self.plan if rules.estimable(self.spec) else None,
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
-            description=self.spec.description,
+            description=model.unwrapped(self.spec.description) if self.spec.description else None,
             remarks=lambda: self.remarks,
             describes_keys=self._describes_keys,
             advises=self.advises,

@@ -43,6 +43,16 @@ def test_an_event_precedes_what_its_peers_report(event: str, cause: str, in_orde
     assert all(weight <= GIVEN for weight in reported)
 
 
+def test_a_device_that_another_process_holds_explains_that_none_is_found() -> None:
+    """Published: jax-ml/jax issue 22070."""
+    found = "A Google TPU may be present on this machine, but either a TPU-enabled jaxlib or libtpu is not installed."
+    held = "Unable to initialize backend 'tpu': ABORTED: The TPU is already in use by process with pid 7."
+    compared = read(PAIR, f"{held}\n{found}", 16)
+    assert compared is not None and names(compared)[0] == "shared-accelerator"
+    compared = read(PAIR, found, 16)
+    assert compared is not None and names(compared)[0] == "missing-accelerator"
+
+
 def test_without_an_event_the_report_of_a_peer_is_the_cause() -> None:
     compared = read(PAIR, UNANSWERED, 16)
     assert compared is not None and names(compared)[0] == "unreachable-peer"

@@ -9,6 +9,9 @@ from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
 
 LINES = (
+    ("E1128 10:00:00.123456 1 a.cpp:9] protocol=nvlink requires USE_NVLINK=ON, rebuild it", "library-release"),
+    ("RuntimeError: this library was not compiled with that backend", "library-release"),
+    ("E1128 10:00:00.123456 1 a.cpp:9] ratio must be between 0.0 and 1.0", "invalid-setting"),
     ("[error] could not start metrics server on port 9400: port is taken", "port-in-use"),
     ("RuntimeError: Failed to open listening socket on port 29500", "port-in-use"),
     ("ERROR: unable to listen on 0.0.0.0:8080", "port-in-use"),
@@ -164,6 +167,8 @@ def test_the_object_and_what_happened_to_it_suggest_a_cause(line: str, cause: st
         "slurmd: created the cgroup of job 7",
         "IMEX daemon started, 0 errors",
         "quota: 8 of 16 GPUs used",
+        "I1128 10:00:00.123456 1 a.cpp:9] ratio must be between 0.0 and 1.0",
+        "compiled with support of NCCL",
     ],
 )
 def test_a_line_about_the_object_alone_tells_nothing(line: str) -> None:

@@ -40,6 +40,11 @@ def test_every_error_that_tells_a_cause_has_one() -> None:
         ("gasnet_ofi.c:1365: fi_endpoint failed: -22(Invalid argument)", "invalid-setting"),
         ("E1 net.cpp:7] fi_enable(ep) returned: Operation not permitted", "container-permission"),
         ("hipIpcGetMemHandle -> 1 (invalid argument)", "invalid-setting"),
+        ("[ERROR] (setup.c:184: errno: Cannot allocate memory) Failed to create qp", "locked-memory"),
+        ("mlock(addr=0x7f00 length=4096) failed: Cannot allocate memory", "locked-memory"),
+        ("io_uring_queue_init: Cannot allocate memory", "locked-memory"),
+        ("cudaHostRegister: Operation not permitted", "locked-memory"),
+        ("mmap of a table failed: Cannot allocate memory", "host-memory-full"),
         ("h:1 [0] misc/socket.cc NCCL WARN Socket creation failed : Address family not supported", "wrong-interface"),
     ],
 )
@@ -55,6 +60,13 @@ def test_an_error_refutes_what_the_name_of_its_call_alone_would_mean() -> None:
     assert compared is not None and "locked-memory" not in names(compared)
     compared = read(PAIR, "h:1 [0] NCCL WARN Call to ibv_reg_mr failed", 16)
     assert compared is not None and names(compared)[0] == "locked-memory"
+
+
+def test_memory_for_an_object_of_a_nic_leaves_open_which_limit_refuses_it() -> None:
+    """Published: jcxue/RDMA-Tutorial issue 6, more entries of a queue than the NIC has."""
+    compared = read(PAIR, "errno: Cannot allocate memory) Failed to create qp", 16)
+    assert compared is not None and names(compared) == ["locked-memory", "nic-limit"]
+    assert not any(each.is_likely for each in compared.causes)
 
 
 def test_a_bridge_is_wrong_between_hosts_alone() -> None:

@@ -179,6 +179,11 @@ names, and lines in the form that programs print them.
   first were: daemons and libraries without a listed message (OpenSM, PSM3, the GPU operator), wire-up and copies
   between processes of UCX, errors of assertions of TensorRT-LLM, a CUDA IPC handle that is closed at the end, PSM2,
   backends of NIXL and the release behind a full queue (openucx/ucx issue 8336: locked memory first).
+- `Z41` to `Z43` (2026-11-28): queries for GPU sharing, operators of Kubernetes, NIXL, NICs and schedulers, half of
+  them with "root cause"; threads of a table of this repository are left out. Before anything was changed, of 20 of Z41
+  twelve were named first and 13 at all, one with another cause likely; of 13 of Z42, drawn after Z41 was mended, eleven
+  first and twelve at all; of 6 of Z43, drawn after Z42 was mended, four first and no other. Not known were libibverbs
+  and perftest by their own words.
 - `learned`: threads with a stated cause that were read for their mechanism, a search for each (GPUDirect, access
   control, IOMMU, NICs, GIDs, MTU, plugins, shared and locked memory, containers, names, releases, switches of NVLink);
   not fresh, as the program was mended on them. Of 42 of the first three searches 26 were named first before that.

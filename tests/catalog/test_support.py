@@ -432,12 +432,12 @@ AWQ = "parameter_precision: int4, quantization: awq"
 @pytest.mark.parametrize(
     ("work", "layout", "broken"),
     [  # 29,568 / 8 = 3,696 = 28.9 × 128; 28,672 / 8 = 28 × 128; 29,568 / 8 = 231 × 16
-        (ENGINE.format(model="qwen2.5-72b", weights=AWQ), "software: vllm 0.11, tp: 8", [(29568, 1024)]),
-        (ENGINE.format(model="qwen2.5-72b", weights=AWQ), "software: sglang 0.5.9, tp: 2", [(29568, 256)]),
-        (ENGINE.format(model="qwen2.5-72b", weights=AWQ), "software: vllm 0.11, tp: 1", []),
+        (ENGINE.format(model="qwen2.5-vl-72b", weights=AWQ), "software: vllm 0.11, tp: 8", [(29568, 1024)]),
+        (ENGINE.format(model="qwen2.5-vl-72b", weights=AWQ), "software: sglang 0.5.9, tp: 2", [(29568, 256)]),
+        (ENGINE.format(model="qwen2.5-vl-72b", weights=AWQ), "software: vllm 0.11, tp: 1", []),
         (ENGINE.format(model="llama-3.1-70b", weights=AWQ), "software: vllm 0.11, tp: 8", []),
-        (ENGINE.format(model="qwen2.5-72b", weights="parameter_precision: nvfp4"), "software: vllm 0.11, tp: 8", []),
-        (ENGINE.format(model="qwen2.5-72b", weights=AWQ), "framework: custom, tp: 8", []),
+        (ENGINE.format(model="qwen2.5-vl-72b", weights="parameter_precision: nvfp4"), "software: vllm 0.11, tp: 8", []),
+        (ENGINE.format(model="qwen2.5-vl-72b", weights=AWQ), "framework: custom, tp: 8", []),
     ],
 )
 def test_widths_are_whole_groups_of_each_rank(work: str, layout: str, broken: list[tuple[int, int]]) -> None:
@@ -459,7 +459,7 @@ def test_heads_of_linear_attention_divide_over_tp_and_cp_from_the_release_that_h
 
 
 def test_search_proposes_no_engine_that_cuts_a_group() -> None:
-    work = ENGINE.format(model="qwen2.5-72b", weights=AWQ)
+    work = ENGINE.format(model="qwen2.5-vl-72b", weights=AWQ)
     for software, widths in (("vllm 0.11", {1}), ("trt-llm 1.0", {1, 2, 4, 8})):
         text = SPEC.format(machine="platform: dgx-h100", work=work, layout=f"software: {software}")
         served = serving_job(design_of(text))

@@ -75,6 +75,22 @@ def test_a_variable_that_the_environment_lacks_is_a_setting_and_another_key_is_n
     assert family_of_frame([frames[0], "    a = table['RANK']", "KeyError: 'RANK'"], 3) == "program"
 
 
+@pytest.mark.parametrize(
+    ("code", "raised", "family"),
+    [
+        ("norm = te.pytorch.LayerNorm(", "TypeError: LayerNorm.__init__() missing 1 required argument", "installed"),
+        ("norm = te.pytorch.LayerNorm(", "TypeError: unsupported operand type(s) for +", "program"),
+        ("norm = self.parts.LayerNorm(", "TypeError: LayerNorm.__init__() missing 1 required argument", "program"),
+        ("norm = LayerNorm(", "TypeError: LayerNorm.__init__() missing 1 required argument", "program"),
+    ],
+)
+def test_arguments_that_a_function_of_a_package_does_not_take_are_of_its_release(
+    code: str, raised: str, family: str
+) -> None:
+    """Published: NVIDIA/Megatron-LM issue 1280."""
+    assert family_of_frame(['  File "/a/train.py", line 7, in main', f"    {code}", raised], 3) == family
+
+
 def test_a_line_of_source_that_raises_suggests_nothing() -> None:
     line = '        raise ValueError(f"reshape[0]={n} must be divisible by world_size")'
     assert not list(suggested_causes(line))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.analysis.studied import NO_PINS, Pins, divisors
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, layout_of_engines
-from clusterspec.cluster.demands import Demands, LayoutNumbers, serves_fp8, undecided_conditions
+from clusterspec.cluster.demands import Demands, LayoutNumbers, serves_fp8, serves_groups, undecided_conditions
 from clusterspec.cluster.legality import violations
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Engines, Serving
@@ -153,7 +153,8 @@ def _is_legal(job: ServingJob, engine: Engines) -> bool:
     )
     refused, required = undecided_conditions(job.cluster, job.workload, job.layout)
     held, fp8, domain = job.layout.capabilities, serves_fp8(job.workload), job.cluster.ranks_per_domain
-    demands = Demands(engine.ranks, held, job.workload.model, None, None, fp8, refused, required, True, domain)
+    model, groups = job.workload.model, serves_groups(job.workload)
+    demands = Demands(engine.ranks, held, model, None, None, fp8, refused, required, True, domain, groups)
     return not violations(numbers, demands)
 
 

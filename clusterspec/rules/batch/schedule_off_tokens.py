@@ -9,6 +9,7 @@
   gives another.
 - A ramp of the batch that lasts longer than the run, or ends at another batch than `global_batch`.
 - Steps or tokens that the text calls another share of the run than they are.
+- Checkpoints or evaluations at an interval of more steps than the run has (`save_steps 500`, `evaluated every 500 steps`).
 - Passes over unique tokens (`four epochs of 200 M tokens`) that are not `tokens`.
 
 These are errors. A warm-up shorter than the run, and a ramp to another batch, are warnings.
@@ -38,6 +39,13 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, token
 ```yaml description
 clusterspec: 1
 description: The base model is released at 120,000 steps (1 T tokens).
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
+```
+
+```yaml description
+clusterspec: 1
+description: The trainer saves and evaluates every 500,000 steps, and the best of five checkpoints is released.
 cluster: {platform: dgx-h100, nodes: 16}
 workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
 ```
@@ -129,6 +137,17 @@ _CONTINUED = pattern(
 )
 
 
+_INTERVAL_KEY = pattern(
+    r"(?i)\b(?:save|eval|evaluation|checkpoint|ckpt|validation|val|sync)[_-](?:steps?|interval|freq|every(?:_n_steps)?|period)[ =:`'\"]{1,3}(?P<n>\d[\d,]{0,11})\b"
+)
+_INTERVAL = pattern(r"(?i)\b(?:every|each|all|alle|tous les|toutes les|cada) $")
+NEAR = 60
+"""Characters before an interval in which the text says what happens at it."""
+_AT_INTERVAL = pattern(
+    r"(?i)\b(?:checkpoint\w*|saves?|saved|saving|snapshots?|evaluat\w+|validat\w+|gespeichert|speichert|validier\w+|sauvegard\w+|évalu\w+|guarda\w*|evalú\w*)\b"
+)
+
+
 def check(own_remarks: str, training: Workload, written_workload: WorkloadSpec) -> Iterator[Problem]:
     if not own_remarks:
         return
@@ -144,6 +163,25 @@ def check(own_remarks: str, training: Workload, written_workload: WorkloadSpec) 
     yield from _share_problem(own_remarks, training, steps)
     yield from _unique_problem(own_remarks, training.tokens)
     yield from _pass_problem(own_remarks, training.tokens, written_workload)
+    yield from _interval_problem(own_remarks, steps)
+
+
+def _interval_problem(text: str, steps: float) -> Iterator[Problem]:
+    """The problem with an interval of checkpoints or evaluations that the run never reaches."""
+    found = [(float(match["n"].replace(",", "")), match[0]) for match in _INTERVAL_KEY.finditer(text)]
+    found += [
+        (each.value, each.words)
+        for sentence, quantities in sentence_quantities(text)
+        for each in quantities
+        if each.unit == STEP
+        and _INTERVAL.search(sentence[: each.start]) is not None
+        and _AT_INTERVAL.search(sentence[max(0, each.start - NEAR) : each.start]) is not None
+        and is_own(sentence, each)
+    ]
+    value, words = max(found, default=(0.0, ""))
+    if value > steps:
+        message = f"`{words}`: the run has {steps:,.0f} steps, and none is reached"
+        yield RULE.problem("description", message, "use a shorter interval")
 
 
 def _warm_up_problem(parts: list[SchedulePart], steps: float, tokens: float) -> Iterator[Problem]:

@@ -97,6 +97,8 @@ SAME, SAME_MODEL, SAME_PRICE = 0.05, 0.3, 0.011
 """Relative differences up to which two numbers are the same, the sizes of two models, which names round, and prices."""
 _N = rf"(?<![\w.,/×:-])(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|(?:{'|'.join(NUMBER_WORDS)})(?=[ -]))"
 """A number, in digits or as a word."""
+_FEW = r"(?<![\w.,:/$€£-])(?P<n>\d{1,4}|\d,\d{3})"
+"""A number below ten thousand: as many tokens in flight are rare."""
 _SCALE = {
     "k": 1e3,
     "K": 1e3,
@@ -176,9 +178,8 @@ _NUMBERS = (
         pattern(r"\b(?i:global )?(?i:batch) (?:size )?of " + _N + r" sequences\b"),
     ),
     Numbers("workload.model", "B", pattern(_N + r"(?P<s>B)\b(?<!910B)(?! tokens)(?!-A)"), same=SAME_MODEL),
-    Numbers(
-        "workload.serving.concurrency", "in flight", pattern(_N + r"(?: (?:requests|sequences|users))? in flight\b")
-    ),
+    Numbers("workload.serving.concurrency", "in flight", pattern(_N + r" (?:requests|sequences|users) in flight\b")),
+    Numbers("workload.serving.concurrency", "in flight", pattern(_FEW + r" in flight\b")),
     Numbers("workload.serving.concurrency", " concurrent", pattern(_N + r" concurrent (?:requests|users|sessions)\b")),
     Numbers("workload.serving.request_rate", " requests", pattern(_N + r" requests(?: (?:a|per) second|/s)\b")),
     Numbers("workload.serving.input_tokens", " in", pattern(_N + r"(?P<s>k)?(?: tokens)? in(?=,| and)")),

@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import exp, sqrt
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.failures import published_time_between_failures, stated_time_between_failures
 from clusterspec.records import dataclass
-from clusterspec.spec.model import OperationsSpec
+from clusterspec.spec.model import ClusterSpec, FailuresSpec, OperationsSpec
+from clusterspec.standard import pattern
 
 GPU_VENDORS = frozenset({"NVIDIA", "AMD"})
+
+
+def stated_part_failures(
+    failures: FailuresSpec, cluster: Cluster, written: ClusterSpec | None
+) -> Iterator[tuple[str, int, float]]:
+    """Of each kind of part that a store keeps, with a stated rate: its kind, its number in the machine, and the failures
+    of one in a year. The number of transceivers is the one written.
+    """
+    fabric = cluster.scale_out
+    links = written.scale_out if written is not None else None
+    numbers = (
+        ("accelerator", cluster.accelerators),
+        ("nic", cluster.nodes * fabric.nics_per_node if fabric is not None else 0),
+        ("optic", (links.transceivers or 0) if links is not None else 0),
+    )
+    for kind, number in numbers:
+        rate = getattr(failures, kind)
+        if number and rate is not None and rate.afr is not None:
+            yield kind, number, rate.afr
+
+
+PART_WORDS = {
+    "accelerator": pattern(r"(?i)\b(?:gpus?|accelerators?|chips?|[abhv]\d00s?|gb\d00s?|mi\d{3}[ax]?|sxm\d?|oam)\b"),
+    "nic": pattern(r"(?i)\b(?:nics?|hcas?|adapters?|connectx\S*|thor\S*|pollara)\b"),
+    "optic": pattern(r"(?i)\b(?:optics|optical|transceivers?|twin-port|osfp|qsfp\S*)\b"),
+}
+"""How a text names the parts of which a store keeps spare ones."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,16 @@ from itertools import islice
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_tokens import Token, plain_tokens, readings_of
-from clusterspec.rules.knowledge.text_units import ABBREVIATED, LETTERS, SCALE_WORDS, TIME_WORDS, word_set
+from clusterspec.rules.knowledge.text_units import (
+    ABBREVIATED,
+    HALVES,
+    LETTERS,
+    NUMBERS,
+    SCALE_WORDS,
+    SPELLED_TENS,
+    TIME_WORDS,
+    word_set,
+)
 from clusterspec.rules.knowledge.written_numbers import belongs_to_something_else, sentences_of
 from clusterspec.standard import pattern, recent
 
@@ -62,6 +71,7 @@ _SECONDS = {word: seconds for word, seconds in TIME_WORDS.items() if seconds <= 
 _SECONDS |= {word.capitalize(): seconds for word, seconds in _SECONDS.items() if len(word) > len("min")} | {
     each: _SECONDS["tag"] if each == "Tag" else _SECONDS["std"] for each in ("Tag", "Std")
 }
+_SHORT_TIMES = word_set("s h d sec secs min mins hr hrs std Std")
 _PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21, "Y": 1e24}
 _SIZES = {f"{prefix}B": _PREFIXES[prefix] for prefix in ("", *"kMGTPE")} | dict.fromkeys(
     ("byte", "bytes", "Byte", "Bytes"), 1.0
@@ -233,6 +243,42 @@ class Reader:
         step = 10.0 ** -len(digits.partition(".")[2]) if "." in digits else 1.0
         return TextQuantity(float(digits) * whole, unit, number.start, end, words, step * whole), max(last, at)
 
+    def spelled_time(self, at: int) -> tuple[TextQuantity, int] | None:
+        """The time at an index whose number is written in words (`five and a half days`, `zwei Wochen`, `half a day`), and
+        the index behind it. An article is no number, unless a half follows the unit: `a day and a half`.
+        """
+        number, article, last = self._spelled_number(at)
+        unit = self.word(last)
+        factor = _SECONDS.get(unit) if number and unit not in _SHORT_TIMES else None
+        if factor is None:
+            return None
+        half, end = self._half(last + 1)
+        if article and not half:
+            return None
+        start, stop = self.pieces[at].start, self.pieces[end - 1].end
+        return TextQuantity((number + half) * factor, SECOND, start, stop, self.sentence[start:stop], 0.5 * factor), end
+
+    def _spelled_number(self, at: int) -> tuple[float, bool, int]:
+        """The number in words at an index, whether it is an article, and the index behind it; 0 without one."""
+        word = self.word(at).lower()
+        if word == "half" and self.word(at + 1) in ("a", "an"):
+            return 0.5, False, at + 2
+        if word.endswith("einhalb") and (whole := NUMBERS.get(word.removesuffix("einhalb"))):
+            return whole + 0.5, False, at + 1
+        if tens := SPELLED_TENS.get(word):
+            ones = NUMBERS.get(self.word(at + 1), 10) if tens >= 20 and self.gap(at + 1) == "-" else 10
+            return (tens + ones, False, at + 2) if ones < 10 else (tens, False, at + 1)
+        number = NUMBERS.get(word, 0)
+        half, end = self._half(at + 1) if number else (0.0, 0)
+        article = word in ("a", "an") or (number == 1 and word != "one")
+        return (number + half, False, end) if half else (float(number or article), article, at + 1)
+
+    def _half(self, at: int) -> tuple[float, int]:
+        """The half that the words at an index add (`and a half`, `et demi`), and the index behind it."""
+        words = HALVES.get(self.word(at).lower(), ())
+        found = words and all(self.word(at + 1 + index).startswith(each) for index, each in enumerate(words))
+        return (0.5, at + 1 + len(words)) if found else (0.0, at)
+
     def _is_open(self, behind: int) -> bool:
         """Whether a scale that ends before an index is no part of a longer sign: `24k-token`, `5 M/s`."""
         return len(self.word(behind - 1)) > 2 or self.gap(behind) in ("", " ")
@@ -264,6 +310,8 @@ def sentence_quantities(text: str) -> tuple[tuple[str, tuple[TextQuantity, ...]]
     [(12000000000000.0, 'token'), (480000.0, 'step')]
     >>> [(each.value, each.unit) for each in sentence_quantities("480.000 Schritte, 21 Tage")[0][1]]
     [(480000.0, 'step'), (1814400.0, 's')]
+    >>> [(each.value / 86400, each.words) for each in sentence_quantities("five and a half days, then a day and a half; a day")[0][1]]
+    [(5.5, 'five and a half days'), (1.5, 'a day and a half')]
     """
     found, left = [], MOST_QUANTITIES
     for sentence in sentences_of(_ABBREVIATION.sub(r"\1", " ".join(text.split()))):
@@ -285,12 +333,15 @@ def _quantities(sentence: str) -> Iterator[TextQuantity]:
     reader, at = Reader(sentence), 0
     while at < len(reader.pieces):
         piece = reader.pieces[at]
-        if piece.kind != "number" or not stands_alone(sentence, piece, "_/:'-"):
-            at += 1
-            continue
-        quantity, at = reader.quantity(at)
-        if math.isfinite(quantity.value):
+        if piece.kind == "word" and (spelled := reader.spelled_time(at)):
+            quantity, at = spelled
             yield quantity
+        elif piece.kind != "number" or not stands_alone(sentence, piece, "_/:'-"):
+            at += 1
+        else:
+            quantity, at = reader.quantity(at)
+            if math.isfinite(quantity.value):
+                yield quantity
 
 
 def is_own(sentence: str, quantity: TextQuantity) -> bool:

@@ -67,3 +67,18 @@ NUMBERS = NUMBER_WORDS | {
     for word in words.split()
 }
 """Numbers as words of several languages."""
+SPELLED_TENS = {
+    **{
+        word: number
+        for number, word in enumerate(
+            ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"], 13
+        )
+    },
+    **{
+        word: 10 * number
+        for number, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
+    },
+}
+"""Numbers from 13 to 90 as English words; a word of `NUMBER_WORDS` may follow a ten."""
+HALVES = {"and": ("a", "half"), "y": ("medi",), "et": ("demi",), "e": ("mezz",)}
+"""What a half behind a number or a unit begins with, and how its further words begin."""

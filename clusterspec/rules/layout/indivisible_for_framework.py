@@ -17,14 +17,15 @@ Use a degree that the message names, or distribute whole experts (`ep`) instead 
 
 ## When to ignore it
 
-Ignore it for a checkpoint with quantization groups of another size than usual.
+Ignore it for a checkpoint with quantization groups of another size than usual, or one that was padded to whole groups.
+The rule knows the widths of padded checkpoints that the model's maker publishes (Qwen2.5 72B).
 
 ## Fires
 
 ```yaml layout.tp
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
-workload: {kind: serve, model: qwen2.5-72b, parameter_precision: int4, quantization: awq, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 32}}
+workload: {kind: serve, model: qwen2.5-14b, parameter_precision: int4, quantization: awq, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 32}}
 layout: {framework: vllm, tp: 8}
 ```
 
@@ -34,6 +35,13 @@ layout: {framework: vllm, tp: 8}
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
 workload: {kind: serve, model: llama-3.1-70b, parameter_precision: int4, quantization: awq, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 32}}
+layout: {framework: vllm, tp: 8}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: qwen2.5-72b, parameter_precision: int4, quantization: awq, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 32}}
 layout: {framework: vllm, tp: 8}
 ```
 

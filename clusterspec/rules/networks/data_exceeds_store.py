@@ -34,6 +34,18 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, token
 layout: {tp: 1}
 ```
 
+```yaml cluster.networks.storage.capacity
+clusterspec: 1
+description: Each checkpoint of the last 48 hours stays on the file system.
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks: {storage: {bandwidth: 100 GB/s, capacity: 60 TB}}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 1024, tokens: 1T}
+layout: {tp: 8}
+operations: {checkpoint: {interval: 30 min}}
+```
+
 ## Silent
 
 ```yaml
@@ -61,6 +73,7 @@ from clusterspec.cost.storage import token_width
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
+from clusterspec.rules.knowledge.text_quantities import SECOND, sentence_quantities
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
@@ -68,6 +81,13 @@ from clusterspec.standard import pattern
 from clusterspec.units import display, plain, plural, rounded_up
 
 RULE = Rule.of(__name__, "error", "likely")
+_KEPT = pattern(
+    r"(?i)\b(?:keeps?|kept|stays?|retain\w*|retention|remains?|aufbewahrt|bleib\w+|conserv\w+|behalten|guarda\w*)\b"
+)
+_SOME = pattern(
+    r"(?i)\b(?:hourly|daily|every (?!checkpoint)|one (?:in|of|per|a|each)|only|last \d{1,3} checkpoints|latest|object|tape|archive\w*|tier|not|moved|copied)\b"
+)
+"""Words of a sentence that keeps some of the checkpoints, or keeps them elsewhere."""
 _SIZE = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(TB|PB)\b")
 _DATA = pattern(r"(?i)\b(?:corpus|corpora|data ?sets?|scans|pages|images|videos?|recordings|shards|archive)\b")
 _OF_STORE = pattern(r"(?i)\b(?:capacity|usable|raw capacity)\b|\b(?:store|storage|file system) of\b")
@@ -86,6 +106,7 @@ def check(
     tokens = written.value if written is not None else training.tokens
     if capacity is None:
         return
+    yield from _retention_problem(own_remarks or "", capacity, model, training, operations)
     yield from _checkpoints_beside_problem(_named_data(own_remarks or ""), capacity, model, training, operations)
     if tokens is None:
         return
@@ -101,6 +122,32 @@ def check(
         f"plan at least {display(rounded_up(2 * tokens * width), 'B')}, or state where the data are",
         severity="" if written is not None else "warning",
     )
+
+
+def _retention_problem(
+    text: str, capacity: Quantity, model: Model, training: Workload, operations: OperationsSpec | None
+) -> Iterator[Problem]:
+    """The problem with checkpoints of a time that a text keeps, where the store does not hold as many."""
+    planned, size = operations.checkpoint if operations is not None else None, saved_bytes(model, training)
+    if (
+        planned is None
+        or planned.keep is not None
+        or planned.interval is None
+        or size is None
+        or "heckpoint" not in text
+    ):
+        return
+    for sentence, quantities in sentence_quantities(text):
+        times = [each for each in quantities if each.unit == SECOND and each.value > planned.interval.value]
+        if len(times) != 1 or _KEPT.search(sentence) is None or _SOME.search(sentence) is not None:
+            continue
+        count = int(times[0].value / planned.interval.value)
+        if count * size > capacity.value:
+            message = f"checkpoints of {times[0].words} at one each {planned.interval.written} are {count:,} of {display(size, 'B')}, {display(count * size, 'B')} in all, more than the {capacity.written} of the storage system"
+            yield RULE.problem(
+                "cluster.networks.storage.capacity", message, f"keep at most {int(capacity.value / size):,}"
+            )
+            return
 
 
 def _named_data(text: str) -> float:

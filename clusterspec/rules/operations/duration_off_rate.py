@@ -6,6 +6,8 @@
   whose product with the steps of the plan is not the time that the text says the run takes.
 - A rate in tokens per second, of the machine or of one accelerator, at which the tokens take another time than the text
   says.
+- A model FLOPs utilization, of the sentence, or as `workload.expected_mfu` where the sentence names the MFU, at which the tokens take another time than the
+  text says.
 - Two days at which a run starts and ends that are fewer days apart than `operations.targets.run_time`, or than the text
   says that the run takes.
 - A time between failures of the job that is not that of one accelerator or node over their number.
@@ -44,6 +46,13 @@ description: One GPU fails every 50,000 h, so 128 GPUs fail every 39 h.
 cluster: {platform: dgx-h100, nodes: 16}
 ```
 
+```yaml description
+clusterspec: 1
+description: At 40 % MFU the run is done after five and a half days.
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
+```
+
 ## Silent
 
 ```yaml
@@ -61,10 +70,11 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, token
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 
 from clusterspec.cluster.model import Cluster, Workload
+from clusterspec.cost.parameters import model_weights, workload_flops_per_token
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.schedule_texts import steps_of_run
@@ -72,6 +82,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     ACCELERATOR,
     NODE,
     SECOND,
+    SHARE,
     STEP,
     TOKEN,
     TOKEN_PER_SECOND,
@@ -82,9 +93,9 @@ from clusterspec.rules.knowledge.text_quantities import (
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec, Spec
+from clusterspec.spec.model import OperationsSpec, Spec, WorkloadSpec
 from clusterspec.standard import pattern
-from clusterspec.units import display, plain
+from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = (
@@ -96,6 +107,8 @@ _CUES = (
     "fail",
     "starts",
     "mtbf",
+    "mfu",
+    "utili",
     "ausf",
     "panne",
     "fall",
@@ -126,6 +139,7 @@ _FAILS = pattern(
 _ONE_PART = pattern(
     r"(?i)\b(?:one|a|an|each|every|per|single|ein|eine|jede[rs]?|pro|un|une|chaque|par|una|cada|por) (?:h\d00|b\d00|a100|mi\d{3}x)? ?(?P<part>gpu|accelerator|chip|node|server|instance|knoten|n(?:œ|oe)ud|nodo)\b"
 )
+_UTILIZED = pattern(r"\bMFU\b|\bmfu\b|(?i:\bmodel flops? utili[sz]ation\b)")
 _REPAIRS = pattern(r"(?i)\bmttr\b|repair|restart|replaced")
 _START = pattern(
     r"(?i)\b(?:starts?|started|begins?|from|beginn\w*|ab|vom|commence|débute|du|empieza|comienza|desde|del)(?: on| at| am| le| el)?(?: the)? (20\d\d-\d\d-\d\d)"
@@ -156,6 +170,7 @@ def check(
         return
     yield from _step_problem(own_remarks, workload)
     yield from _token_problem(own_remarks, workload, cluster)
+    yield from _utilization_problem(own_remarks, workload, cluster, spec.workload)
     if texts is not None and " 20" in own_remarks:
         yield from _day_problem(texts.description, operations)
 
@@ -199,8 +214,7 @@ def _wrong_time(
     more = WITH_MORE if _WITH_MORE.search(sentence) is not None else 1 + CLOSE
     if not stated or any((1 - CLOSE) * seconds <= each.value <= more * seconds for each in times):
         return None
-    nearest = min(stated, key=lambda each: abs(each.value / seconds - 1))
-    return nearest if nearest.value >= 60 else None
+    return stated[0] if stated[0].value >= 60 else None
 
 
 def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Problem]:
@@ -223,6 +237,41 @@ def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Prob
             )
             yield RULE.problem("description", message, "compute the duration again")
             return
+
+
+def _utilization_problem(
+    text: str, work: Workload, cluster: Cluster, written: WorkloadSpec | None
+) -> Iterator[Problem]:
+    """The problem with a time in which the tokens are not trained at the utilization of the sentence or the spec."""
+    if not work.tokens or work.peak is None or work.trainable is not None:
+        return
+    expected = written.expected_mfu if written is not None else None
+    flops = (6 * model_weights(work.model).active, workload_flops_per_token(work))
+    for sentence, quantities in sentence_quantities(text):
+        shares = [each.value for each in quantities if each.unit == SHARE and 0.05 <= each.value <= 0.9]
+        if _UTILIZED.search(sentence) is None or len(shares) > 1 or _OTHER_RUN.search(sentence) is not None:
+            continue
+        mfu = shares[0] if shares else expected
+        if not mfu or _is_of_other_size(sentence, quantities, work, cluster):
+            continue
+        rate = cluster.accelerators * work.peak.value * mfu
+        options = [work.tokens * each / rate for each in flops]
+        wrong = [_wrong_time(sentence, quantities, None, seconds) for seconds in options]
+        if all(each is not None and each.value >= DAY / 2 for each in wrong) and wrong[0] is not None:
+            message = f"{display(work.tokens, '1')} tokens on {cluster.accelerators:,} accelerators take {display(options[1], 's')} at an MFU of {percent(mfu)}, not {wrong[0].words}"
+            yield RULE.problem("description", message, "compute the duration again")
+            return
+
+
+def _is_of_other_size(sentence: str, quantities: Iterable[TextQuantity], work: Workload, cluster: Cluster) -> bool:
+    """Whether a sentence names tokens or accelerators that are not those of the plan, or a rate that says the time itself."""
+    sizes = {TOKEN: work.tokens or 0.0, ACCELERATOR: cluster.accelerators, NODE: cluster.nodes}
+    return any(
+        each.unit in (TOKEN_PER_SECOND, STEP)
+        or (each.unit in sizes and each.value > 1 and not each.agrees(sizes[each.unit]))
+        for each in quantities
+        if is_own(sentence, each)
+    )
 
 
 def _day_problem(text: str, operations: OperationsSpec | None) -> Iterator[Problem]:

@@ -5,7 +5,8 @@
 `node_mtbf` over the nodes of the job against `mean_time_between_failures`: a warning where they differ by a third, and
 an error by a factor of three. The same limits apply to an `afr` beside an `mtbf` of the same kind of part. Failures that
 the description counts (`8 stops in 72,000 node-hours`) give the time of one node: a stated one, or that of the job times its
-nodes, that differs by a quarter is an error.
+nodes, that differs by a quarter is an error. So are failures of all accelerators, NICs or transceivers in a year that a text
+states, and that are not their number times `afr`.
 
 ## Why it matters
 
@@ -35,6 +36,13 @@ cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 1}
 operations: {failures: {accelerator: {afr: 0.05, mtbf: 1000 h}}}
 ```
 
+```yaml description
+clusterspec: 1
+description: The 128 GPUs fail 1.2 times a year.
+cluster: {platform: dgx-h100, nodes: 16}
+operations: {failures: {accelerator: {afr: 0.09}}}
+```
+
 ## Silent
 
 ```yaml
@@ -51,13 +59,18 @@ operations: {node_mtbf: 365 days, mean_time_between_failures: 2.9 days}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isclose
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import fields
-from clusterspec.rules.knowledge.written_numbers import amount_in_text, only_setting
+from clusterspec.rules.knowledge.failures import PART_WORDS, stated_part_failures
+from clusterspec.rules.knowledge.purchases import plural_of_kind
+from clusterspec.rules.knowledge.text_quantities import SHARE, sentence_quantities
+from clusterspec.rules.knowledge.written_numbers import amount_in_text, number_in_text, only_setting
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec
+from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec, Spec
 from clusterspec.standard import pattern
 from clusterspec.units import display, plain, plural
 
@@ -70,16 +83,33 @@ _COUNTED = pattern(
     r"(?<![\w.,])(\d{1,3}(?:[,.' ]\d{3})+|\d{3,8}) node[- ]hours\b"
 )
 """Failures of nodes that a text counts over node-hours."""
+_YEAR_WORDS = ("year", "Jahr", " an", "año")
 _CUES = ("node hours", "node-hours")
+_YEARLY = pattern(
+    r"(?i)(?<![\w.,])(\d{1,5}(?:\.\d{1,2})?) (?:times|failures|failed [a-z]{3,12}|modules|gpus|transceivers|optics|nics|mal|ausfälle|fois|pannes|veces|fallos)(?: fail)? (?:a|per|each|every|in a|pro|im|par|por|al) (?:year|jahr|an|año)\b"
+)
+_FAILS = pattern(r"(?i)\b(?:fail\w*|break\w*|die|ausfall\w*|ausfäll\w*|pannes?|fall\w*)\b")
+_ONE = pattern(r"(?i)\b(?:each|every one|per (?:node|module|gpu|part)|one of them|a node|rate of)\b|\bje(?:de[rs]?)?\b")
+CLEAR = 1.6
+"""Factor from which on a number of failures a year is not a rounded one."""
 SAME_RATE = 1.25
 """Ratio up to which a rounded time between failures is the counted one."""
 
 
-def check(operations: OperationsSpec, job_nodes: int | None, own_remarks: str | None) -> Iterator[Problem]:
+def check(
+    operations: OperationsSpec, cluster: Cluster | None, spec: Spec, job_nodes: int | None, own_remarks: str | None
+) -> Iterator[Problem]:
     if operations.failures is None and operations.node_mtbf is None and operations.mean_time_between_failures is None:
         return
     yield from _part_rate_problems(operations)
     yield from _counted_problem(operations, job_nodes, own_remarks or "")
+    if (
+        cluster is not None
+        and operations.failures is not None
+        and own_remarks
+        and any(each in own_remarks for each in _YEAR_WORDS)
+    ):
+        yield from _yearly_problem(operations, cluster, spec, own_remarks)
     whole, node = operations.mean_time_between_failures, operations.node_mtbf
     if whole is None or node is None or not job_nodes or not whole.value or not node.value:
         return
@@ -119,6 +149,32 @@ def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks:
                 "state the time of one node as `node_mtbf`, that of the job as `mean_time_between_failures`",
                 confidence="likely",
             )
+
+
+def _yearly_problem(operations: OperationsSpec, cluster: Cluster, spec: Spec, remarks: str) -> Iterator[Problem]:
+    """The problem with the failures a year of all parts of a kind that a text states beside another product of their number
+    and rate.
+    """
+    assert operations.failures is not None
+    rates = list(stated_part_failures(operations.failures, cluster, spec.cluster))
+    for sentence, quantities in sentence_quantities(remarks) if rates else ():
+        found = _YEARLY.search(sentence)
+        if found is None or _FAILS.search(sentence) is None or _ONE.search(sentence) is not None:
+            continue
+        shares = [each.value for each in quantities if each.unit == SHARE]
+        kinds = [
+            each
+            for each in rates
+            if PART_WORDS[each[0]].search(sentence) or any(isclose(each[2], share) for share in shares)
+        ]
+        if len(kinds) != 1:
+            continue
+        kind, number, yearly = kinds[0]
+        stated = number_in_text(found[1])
+        if stated and not 1 / CLEAR <= number * yearly / stated <= CLEAR:
+            message = f"`{found[0]}`: {number:,} {plural_of_kind(kind)} with {yearly:g} failures a year each fail {plain(number * yearly, 3)} times a year"
+            yield RULE.problem("description", message, "multiply their number by the rate of one", confidence="likely")
+            return
 
 
 def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:

@@ -5,8 +5,8 @@
 The power supplies of a node, or of a rack that is sold whole, are assumed to be spread evenly over the feeds of a rack.
 After a feed fails, half of them remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning where each
 accelerator then has to reduce its power by a tenth or more, else a note. It is an error where the description or a comment
-asks for full load without a feed. The rule is silent where neither `cluster.power.supplies` nor the catalog states the
-supplies.
+asks for full load without a feed, or says that one feed carries the racks by itself. The rule is silent where neither
+`cluster.power.supplies` nor the catalog states the supplies.
 
 ## Why it matters
 
@@ -95,8 +95,13 @@ _FULL = pattern(
     r"\b(?:full|nominal|rated|100 ?%) (?:load|power|performance|speed|rate)|\bun-?throttled\b|\b(?:without|no) (?:any )?(?:throttling|derating|power capping|capping|loss of performance|reduction)|"
     r"\b(?:volle[rn]?|unter) (?:voll)?(?:last|leistung)|\bvolllast|\bpleine (?:charge|puissance)|\bplena (?:carga|potencia)|\bpieno carico|\bpiena potenza"
 )
+_CARRIES = pattern(
+    r"\b(?:carr(?:y|ies)|holds?|suppl(?:y|ies)|powers?|sustains?|supports?|trägt|tragen|versorg\w+|porte(?:nt)?|alimente(?:nt)?|soporta\w*|alimenta\w*)\b[^.;]{0,60}"
+    r"\b(?:by itself|by themselves|on its own|alone|single-handedly|allein\w*|à elle seule|à lui seul|seule?|por sí sol[ao]|sol[ao]|da sol[ao])\b"
+)
+"""One feed that carries what both do."""
 _LESS = pattern(
-    r"\b(?:not|never|no longer|cannot|nicht|pas|no) (?:[\w-]+ ){0,3}?(?:full|at full|volle?|pleine|plena)\b|\b(?:reduced|throttled|capped|slower|degraded|gedrosselt|réduite?)\b"
+    r"\b(?:not|never|no longer|cannot|nicht|pas|no) (?:[\w-]+ ){0,3}?(?:full|at full|volle?|pleine|plena)\b|\b(?:half|hälfte|moitié|mitad|reduced|throttled|capped|slower|degraded|gedrosselt|réduite?)\b"
 )
 
 
@@ -114,23 +119,27 @@ def check(power: PowerSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]
         message = f"{loss.why}, and stops"
         remedy = "use more supplies or feeds"
     if remarks and asks_for_full_load(remarks.lower()):
-        message = f"{message}; the text asks for full load without a feed"
+        message = f"{message}; the text counts on full load without a feed"
         yield RULE.problem("cluster.power.feeds", message, f"{remedy}, or use more feeds", severity="error")
     else:
         yield RULE.problem("cluster.power.feeds", message, remedy, severity="warning" if loss.lost >= CLEAR else "")
 
 
 def asks_for_full_load(text: str) -> bool:
-    """Whether a text in lower case says that nodes run at full load after the loss of a feed.
+    """Whether a text in lower case says that nodes run at full load after the loss of a feed, or that one carries them alone.
 
     >>> asks_for_full_load("f-12: a node runs on at full load when feed a is taken out for maintenance")
     True
     >>> asks_for_full_load("when a feed fails the nodes run throttled"), asks_for_full_load("at full load a feed has 20 kw")
     (False, False)
+    >>> asks_for_full_load("each of the two feeds carries the racks by itself"), asks_for_full_load("a feed alone is not enough")
+    (True, False)
     >>> asks_for_full_load("either busway can be switched off while training goes on at full load")
     True
     """
     return any(
-        _FEED.search(each) and _LOST.search(each) and _FULL.search(each) and not _LESS.search(each)
+        _FEED.search(each)
+        and ((_LOST.search(each) and _FULL.search(each)) or _CARRIES.search(each))
+        and not _LESS.search(each)
         for each in sentences_of(text)
     )

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A text that saves a checkpoint on the notice of an interruption (`two-minute notice`, `30 s warning`), beside a time of the
-checkpoint that is longer: as stated (`operations.checkpoint.write_time`, else the pause), else by the storage system. A
+A text that saves a checkpoint on the notice of an interruption (`two-minute notice`, `30 s warning`; without a number the
+notice of the cloud that the platform or the text names), beside a time of the checkpoint that is longer: as stated (`operations.checkpoint.write_time`, else the pause), else by the storage system. A
 text that saves to memory, to a local drive or to another node in the notice is silent, and so is one of adapters alone. It is an error.
 
 ## Why it matters
@@ -27,6 +27,13 @@ cluster: {platform: aws-p4de-24xlarge, nodes: 4}
 operations: {checkpoint: {interval: 1 h, write_time: 6 min}}
 ```
 
+```yaml description
+clusterspec: 1
+description: The interruption notice of the spot instances triggers a last checkpoint to the file system.
+cluster: {platform: aws-p5-48xlarge, nodes: 4}
+operations: {checkpoint: {interval: 1 h, write_time: 200 s}}
+```
+
 ## Silent
 
 ```yaml
@@ -40,6 +47,7 @@ operations: {checkpoint: {interval: 1 h, write_time: 80 s}}
 
 - Two minutes before an interruption of a spot instance: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html
 - Thirty seconds before a preemption: https://cloud.google.com/compute/docs/instances/spot
+- At least thirty seconds before an eviction: https://learn.microsoft.com/en-us/azure/virtual-machines/linux/scheduled-events
 """
 
 from __future__ import annotations
@@ -47,7 +55,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import asynchronous_checkpoint_time, checkpoint_time
 from clusterspec.rules.knowledge.text_units import MINUTE, NUMBER_WORDS
@@ -66,6 +74,15 @@ _NOTICE = pattern(
     r"|\b(?:notice|warning|vorwarnung|préavis|aviso)(?: (?:of|is|comes|gives|von|de)(?: only| just)? |: | ?\()"
     rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)}) ?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)\b"
 )
+_TAKEN_BACK = pattern(
+    r"\b(?:spot|preempt\w*|interruption|interrupted|reclaim\w*|evict\w*|termination|unterbrechung\w*|interrupción)\b"
+)
+_CLOUDS = {
+    "aws": (120.0, pattern(r"\b(?:aws|ec2|amazon)\b")),
+    "gcp": (30.0, pattern(r"\b(?:gcp|gce|google)\b")),
+    "azure": (30.0, pattern(r"\bazure\b")),
+}
+"""Seconds of notice before a cloud takes a machine back, by the prefix of its platforms, and how texts name it."""
 _SAVES = pattern(
     r"\b(?:checkpoints?|sav(?:es?|ed|ing)|snapshots?|dumps?|speicher\w*|gespeichert|sicher\w*|sauvegard\w*|guarda\w*)\b"
 )
@@ -78,6 +95,7 @@ _ELSEWHERE = pattern(
 def check(
     own_remarks: str,
     operations: OperationsSpec,
+    cluster: Cluster | None,
     networks: NetworksSpec | None,
     model: Model | None,
     workload: Workload | None,
@@ -91,15 +109,34 @@ def check(
     if saved is None:
         return
     for sentence in sentences_of(" ".join(folded.split())):
-        found = _NOTICE.search(sentence)
-        if found is None or _SAVES.search(sentence) is None:
+        notice = _notice_of(sentence, cluster)
+        if notice is None or _SAVES.search(sentence) is None:
             continue
-        # a clause after "so no work is lost" promises, and rules nothing out
-        if _ELSEWHERE.search(sentence.partition(", so ")[0]) is not None:
+        # a clause after "so no work is lost" promises, and one before "we do not worry:" rules nothing out
+        if _ELSEWHERE.search(_clause_of_notice(sentence.partition(", so ")[0])) is not None:
             continue
-        count, unit = (found[1] or found[3]), (found[2] or found[4])
-        notice = count_in_text(count) * (MINUTE if unit.startswith("min") else 1.0)
         if saved.seconds > notice:
             message = f"by the text a checkpoint is written in a notice of {display(notice, 's')}, and it takes {display(saved.seconds, 's')}"
             yield RULE.problem("description", message, "write checkpoints at an interval by the rate of interruptions")
             return
+
+
+def _clause_of_notice(sentence: str) -> str:
+    """What a sentence says from the colon or semicolon before its notice on."""
+    at = min((found for cue in _CUES if (found := sentence.find(cue)) >= 0), default=0)
+    start = max(sentence.rfind(": ", 0, at), sentence.rfind("; ", 0, at))
+    return sentence[start + 1 :]
+
+
+def _notice_of(sentence: str, cluster: Cluster | None) -> float | None:
+    """Seconds of the notice that a sentence names: stated, or those of its cloud, else of the platform's; None without one."""
+    found = _NOTICE.search(sentence)
+    if found is not None:
+        count, unit = (found[1] or found[3]), (found[2] or found[4])
+        return count_in_text(count) * (MINUTE if unit.startswith("min") else 1.0)
+    if not any(cue in sentence for cue in _CUES) or _TAKEN_BACK.search(sentence) is None:
+        return None
+    platform = cluster.platform.id if cluster is not None and cluster.platform is not None else ""
+    named = [seconds for seconds, names in _CLOUDS.values() if names.search(sentence)]
+    own = [seconds for cloud, (seconds, _) in _CLOUDS.items() if platform.startswith(f"{cloud}-")]
+    return next(iter((*named, *own)), None)

@@ -7,6 +7,8 @@ where the run misses the target even at the dense peak of its accelerators, by a
 predicted range, or at the fast end of the range of a step that was measured (`measured`); a warning where the fast end misses it; else a note. Without a stated failure rate the rule uses the
 lowest published one.
 
+Where the spec has no target, the time that the description says the run takes counts as one.
+
 It is an error too where the storage system cannot deliver the data in time, however fast the steps are: where it opens
 the files of the run's tokens (`workload.dataset_files`) at its `metadata_rate`, or reads their bytes
 (`workload.dataset_token_bytes`) at its rate, in more than the target.
@@ -51,6 +53,14 @@ layout: {framework: megatron-core, tp: 1}
 operations: {targets: {run_time: 5 days}}
 ```
 
+```yaml description
+clusterspec: 1
+description: The pretraining run takes three weeks, and the evaluation two days.
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 15T}
+layout: {framework: megatron-core, tp: 1, recompute: full}
+```
+
 ## Silent
 
 ```yaml
@@ -69,6 +79,14 @@ layout: {framework: megatron-core, tp: 1}
 operations: {targets: {run_time: 5 days}}
 ```
 
+```yaml
+clusterspec: 1
+description: The run takes about seventeen weeks; the restart after a failure takes two days.
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 15T}
+layout: {framework: megatron-core, tp: 1, recompute: full}
+```
+
 ## Sources
 
 - Arithmetic: tokens over predicted tokens per second, over the goodput.
@@ -84,6 +102,7 @@ from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import data_reads, stored_token_rate
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.schedule_texts import run_time_of_text
 from clusterspec.rules.knowledge.shares import run_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Written
@@ -95,28 +114,39 @@ AT = "operations.targets.run_time"
 
 
 def check(
-    operations: OperationsSpec,
+    operations: OperationsSpec | None,
     networks: NetworksSpec | None,
     cluster: Cluster,
     layout: Layout,
     timed: Plan,
+    own_remarks: str,
 ) -> Iterator[Problem]:
-    target = operations.targets.run_time if operations.targets else None
-    if target is None or timed.step is None or timed.time_to_train is None or timed.step_time_range is None:
+    stated = operations.targets.run_time if operations is not None and operations.targets else None
+    if timed.step is None or timed.time_to_train is None or timed.step_time_range is None:
         return
-    yield from _slow_deliveries(timed, target.value)
+    described = run_time_of_text(own_remarks) if stated is None and timed.rl is None and own_remarks else None
+    target = stated.value if stated is not None else described.value if described is not None else None
+    if target is None:
+        return
+    if stated is not None:
+        yield from _slow_deliveries(timed, target)
     kept = plan_interruptions(timed)
-    if kept is None or kept.share <= 0 or timed.time_to_train / kept.share <= target.value:
+    if kept is None or kept.share <= 0 or timed.time_to_train / kept.share <= target:
         return
     seconds = timed.time_to_train / kept.share
-    severity = run_severity(target.value, seconds, timed)
-    message = (
-        f"the run takes {display(seconds, 's')} with interruptions, and its target is {display(target.value, 's')}"
-    )
-    if timed.mfu and timed.time_to_train * timed.mfu > target.value:
+    severity = run_severity(target, seconds, timed)
+    if described is not None:
+        if severity != "note":
+            message = f"the run takes {display(seconds, 's')} with interruptions, and not {described.words}"
+            yield RULE.problem(
+                "description", message, "plan with the predicted time (`clusterspec estimate`)", severity=severity
+            )
+        return
+    message = f"the run takes {display(seconds, 's')} with interruptions, and its target is {display(target, 's')}"
+    if timed.mfu and timed.time_to_train * timed.mfu > target:
         severity = "error"
         message += f": even at the dense peak it takes {display(timed.time_to_train * timed.mfu, 's')}"
-    wanted = f"`clusterspec solve` finds how many, with `--for nodes --until 'run_time<={display(target.value, 's')}'`"
+    wanted = f"`clusterspec solve` finds how many, with `--for nodes --until 'run_time<={display(target, 's')}'`"
     yield RULE.problem(AT, message, f"train fewer tokens, or take more nodes: {wanted}", severity=severity)
 
 

@@ -4,6 +4,7 @@
 
 - A rack whose weight a line of the quote states in kilograms, or the catalog for a rack-scale platform, where the
   description, a comment or a line states the load of a lift, or of the floor for each rack, and the rack is heavier;
+- a rack whose mass over the footprint that the text states is above the pressure that the floor carries (`15 kN/m2`);
 - a rack whose mounting height by its line (`rack 52U`) exceeds the height of a door in the description or a comment.
 
 Milestones count as lines do: the mass of a rack, and the load of a lift.
@@ -47,6 +48,12 @@ procurement:
   currency: EUR
   quote:
     - {part: "rack 52U with PDUs", quantity: 6, unit_price: 4800}
+```
+
+```yaml description
+clusterspec: 1
+description: A rack weighs 1,580 kg on a footprint of 0.6 m x 1.2 m. The raised floor carries 15 kN/m2 below it.
+cluster: {platform: gb300-nvl72, nodes: 144}
 ```
 
 ## Silent
@@ -99,6 +106,17 @@ _LIMITS = (
 """What carries racks, the kilograms that a text in lower case states of it, and which of several decides: the smallest of
 lifts, and the largest of floors, since the racks stand on the one that carries them.
 """
+_PRESSURE = pattern(
+    rf"\b{_FLOORS}\b[^;\d]{{0,80}}(?P<n>\d{{1,3}}(?:\.\d)?|\d,?\d{{3}}) ?(?P<unit>kn|kg) ?(?:/|per|pro|je|par|por) ?(?:m2|m²|sqm|square met)"
+)
+_FOOTPRINT = pattern(
+    r"(?<![\w.,])(?P<a>[0-3]\.\d{1,2}|\d{3,4}|\d,\d{3}) ?(?:m|mm)? ?(?:x|×|by|mal) ?(?P<b>[0-3]\.\d{1,2}|\d{3,4}|\d,\d{3}) ?(?P<unit>mm|m)\b(?!2|²)"
+)
+_RACK_MASS = pattern(rf"\b(?:weighs?|weight|mass|wiegt|pèse|pesa)\b[^.;\d]{{0,30}}{_MASS}")
+_SPREAD = pattern(r"\b(?:load[- ]spread\w*|spreaders?|plinths?|steel frames?|lastverteil\w*|sockel|répartition)\b")
+_WITHOUT = pattern(r"\b(?:without|no|not|ohne|kein\w*|sans|sin)\b")
+GRAVITY = 9.80665
+"""Meters per second squared, standard gravity."""
 _RACK = pattern(r"\b(?:\w*racks?|cabinets?|\w*schrank|armoire|baie|armadio|armario|nvl ?\d{2,3})\b")
 _MASS_OF_LINE = pattern(_MASS)
 _DOOR = pattern(
@@ -110,6 +128,9 @@ _UNITS = pattern(r"(?<![\w.,])([2-5]\d) ?(?:u|he|ru)\b")
 
 
 def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
+    text = remarks.lower()
+    if ("kn" in text or "kg" in text) and ("/m" in text or " m2" in text or " m²" in text or "square" in text):
+        yield from _high_pressure(text, cluster)
     if (procurement is None or not procurement.quote) and (
         cluster is None or cluster.platform is None or cluster.platform.rack_kilograms is None
     ):
@@ -118,7 +139,7 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
     planned = (
         procurement.delivery.milestones if procurement is not None and procurement.delivery is not None else None
     ) or ()
-    lines, text = [part.lower() for part in parts], remarks.lower()
+    lines = [part.lower() for part in parts]
     yield from _high_rack(lines, text)
     stated = [
         (choose(masses), name)
@@ -133,6 +154,23 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
     ]
     if stated:
         yield from _heavy_rack(parts, planned, cluster, *min(stated))
+
+
+def _high_pressure(text: str, cluster: Cluster | None) -> Iterator[Problem]:
+    """The problem with a rack that presses harder on its footprint than the floor carries by a text in lower case."""
+    spread = [each for each in sentences_of(text) if _SPREAD.search(each) and not _WITHOUT.search(each)]
+    limits, masses, areas = list(_PRESSURE.finditer(text)), _RACK_MASS.findall(text), list(_FOOTPRINT.finditer(text))
+    platform = cluster.platform if cluster is not None else None
+    mass = _kilograms(masses[0]) if len(masses) == 1 else platform.rack_kilograms if platform and not masses else None
+    if spread or mass is None or len(limits) != 1 or len(areas) != 1:
+        return
+    limit, sides = limits[0], areas[0]
+    scale = 1e-3 if sides["unit"] == "mm" else 1.0
+    area = number_in_text(sides["a"]) * number_in_text(sides["b"]) * scale * scale
+    carried = number_in_text(limit["n"]) * (1e3 if limit["unit"] == "kn" else GRAVITY)
+    if area and mass * GRAVITY / area > carried:
+        message = f"{mass:,.0f} kg on {area:.2f} m² press with {mass * GRAVITY / area / 1e3:.1f} kN/m², and the floor carries {carried / 1e3:.1f} kN/m² by the text"
+        yield RULE.problem("description", message, "spread the load by plinths or plates, or strengthen the floor")
 
 
 def _high_rack(lines: Sequence[str], text: str) -> Iterator[Problem]:

@@ -1,11 +1,14 @@
-"""The quote has fewer spare parts than its own percentile asks for.
+"""The spare parts are fewer than the stated percentile asks for.
 
 ## What it finds
 
 Lines for spare accelerators or NICs beside `operations.stock` and a failure rate of the part in `operations.failures`, in a
 number that the failures of the lead time exceed more often than `stock.percentile` allows. The failures of the lead time are
-taken as Poisson distributed with the mean parts × rate × lead time. The rule is silent where the text speaks of a stock
-that is there.
+taken as Poisson distributed with the mean parts × rate × lead time. Lines of the quote are not judged where the text
+speaks of a stock that is there.
+
+A text that says a number of spare accelerators, NICs or transceivers suffices for a time, or with a probability, is judged
+in the same way, with the lead time and the percentile of `operations.stock` for what it leaves out.
 
 ## Why it matters
 
@@ -31,6 +34,13 @@ procurement:
     - {part: "spare H100 SXM GPU module", quantity: 4, unit_price: 31000, price: 124000}
 ```
 
+```yaml description
+clusterspec: 1
+description: Twelve spare H200 modules on the shelf see us through the eight weeks of a repair at 95 %.
+cluster: {platform: dgx-h200, nodes: 240}
+operations: {failures: {accelerator: {afr: 0.09}}}
+```
+
 ## Silent
 
 ```yaml
@@ -41,6 +51,13 @@ procurement:
   currency: USD
   quote:
     - {part: "spare H100 SXM GPU module", quantity: 7, unit_price: 31000, price: 217000}
+```
+
+```yaml
+clusterspec: 1
+description: Forty spare H200 modules on the shelf see us through the eight weeks of a repair at 95 %.
+cluster: {platform: dgx-h200, nodes: 240}
+operations: {failures: {accelerator: {afr: 0.09}}}
 ```
 
 ## Sources
@@ -56,50 +73,95 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.quotes import offered_quantity
-from clusterspec.quantity import YEAR
-from clusterspec.rules.knowledge.failures import poisson_percentile
+from clusterspec.quantity import DAY, YEAR
+from clusterspec.rules.knowledge.failures import PART_WORDS, poisson_percentile, stated_part_failures
 from clusterspec.rules.knowledge.purchases import name_of_kind, plural_of_kind
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.text_quantities import SECOND, SHARE, sentence_quantities
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec, ProcurementSpec
+from clusterspec.spec.model import OperationsSpec, ProcurementSpec, Spec
 from clusterspec.standard import pattern
-from clusterspec.units import percent, plain
+from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "error", "likely")
 _IN_STOCK = pattern(
     r"(?i)\b(?:in stock|on hand|already (?:have|hold)|existing (?:spares|stock)|vorrätig|lagernd|bestand|en stock|existencias|em estoque|a magazzino|op voorraad|i lager)\b|재고|在庫|库存|庫存"
 )
 
-
 _NONE = pattern(r"(?i)\b(?:no|none|not|keine?|aucune?|sin|nenhum\w*|nessun\w*|geen|inga?)\b|없|なし|没有|沒有|无")
 """Words of a sentence that denies what it names."""
 
 
+_COUNT = pattern(
+    rf"(?i)(?<![\w.,-])(?P<n>\d{{1,4}}|{'|'.join(NUMBER_WORDS)}) (?:[\w-]{{1,20}} ){{0,3}}?(?:modules?|gpus?|accelerators?|chips?|transceivers?|optics|nics?|hcas?|adapters?|cards?|boards?|module?n?|karten|modules?|tarjetas|módulos)\b"
+)
+_SPARES = pattern(
+    r"(?i)\b(?:spares?|on (?:the|our|a) shel(?:f|ves)|in (?:our |the )?stor(?:e|age)|in stock|stocked|in reserve|ersatz\w*|vorrätig|(?:auf|im) lager|en stock|de rechange|de repuesto|en almacén)\b"
+)
+_SUFFICE = pattern(
+    r"(?i)\b(?:suffic\w+|enough|see us through|covers?|carry us|last|bridges?|probability|confidence|reichen|genügen|decken|suffisent|couvrent|bastan|cubren)\b"
+)
+_SHORT = pattern(
+    r"(?i)\b(?:not|never|too few|would|instead|until|more than enough|nicht|kein\w*|pas|no|insufficient)\b"
+)
+"""Words of a sentence that denies that the parts suffice, or speaks of others."""
+MOSTLY = 0.5
+"""Least probability that a text calls sufficient."""
+
+
 def check(
-    procurement: ProcurementSpec, operations: OperationsSpec, cluster: Cluster, remarks: str
+    procurement: ProcurementSpec | None, operations: OperationsSpec, cluster: Cluster, spec: Spec, remarks: str
 ) -> Iterator[Problem]:
-    if not procurement.quote or operations.stock is None or operations.failures is None:
+    if operations.failures is None:
         return
+    rates = list(stated_part_failures(operations.failures, cluster, spec.cluster))
+    if remarks and rates:
+        yield from _text_problems(remarks, operations, rates)
     stock = operations.stock
+    if procurement is None or not procurement.quote or stock is None:
+        return
     if stock.lead_time is None or stock.percentile is None or _has_stock(remarks):
         return
     lines = [line for line in offered_lines(procurement.quote, cluster) if line.is_spare and line.line.quantity]
-    nics = cluster.scale_out.nics_per_node if cluster.scale_out is not None else 0
-    rates = (
-        ("accelerator", operations.failures.accelerator, cluster.accelerators),
-        ("nic", operations.failures.nic, cluster.nodes * nics),
-    )
-    for kind, rate, number in rates:
+    for kind, number, yearly in rates:
         own = [line for line in lines if line.kind == kind]
-        if not own or rate is None or rate.afr is None:
+        if not own:
             continue
-        mean = number * rate.afr * stock.lead_time.value / YEAR
+        mean = number * yearly * stock.lead_time.value / YEAR
         needed, total = poisson_percentile(mean, stock.percentile), offered_quantity(own)
         if total < needed:
             parts = plural_of_kind(kind)
             message = f"{total:,.0f} spare {parts if total != 1 else name_of_kind(kind)} {'is' if total == 1 else 'are'} quoted: of {number:,} {parts}, {plain(mean, 3)} fail in {stock.lead_time.written} on average, and {needed:,} suffice with a probability of {percent(stock.percentile)}"
             at = ("procurement", "quote", own[0].index, "quantity")
             yield RULE.problem(at, message, f"order {needed:,}")
+
+
+def _text_problems(remarks: str, operations: OperationsSpec, rates: list[tuple[str, int, float]]) -> Iterator[Problem]:
+    """The problem with the first number of spare parts that a sentence says suffices, and does not."""
+    stock = operations.stock
+    for sentence in sentences_of(" ".join(remarks.split())):
+        found = _COUNT.search(sentence)
+        if found is None or not (_SPARES.search(sentence) and _SUFFICE.search(sentence)) or _SHORT.search(sentence):
+            continue
+        quantities = [each for _, all_ in sentence_quantities(sentence) for each in all_]
+        shares = [each.value for each in quantities if each.unit == SHARE and each.value >= MOSTLY]
+        times = [each.value for each in quantities if each.unit == SECOND and each.value >= DAY]
+        lead = (
+            times[0] if len(times) == 1 else stock.lead_time.value if stock and stock.lead_time and not times else None
+        )
+        share = shares[0] if len(shares) == 1 else stock.percentile if stock and not shares else None
+        kinds = [each for each in rates if PART_WORDS[each[0]].search(sentence)] or (rates if len(rates) == 1 else [])
+        if lead is None or share is None or share >= 1 or len(kinds) != 1:
+            continue
+        ((kind, number, yearly),) = kinds
+        total, mean = count_in_text(found["n"].lower()), number * yearly * lead / YEAR
+        needed = poisson_percentile(mean, share)
+        if total < needed:
+            parts = plural_of_kind(kind)
+            message = f"`{found[0]}`: of {number:,} {parts}, {plain(mean, 3)} fail in {display(lead, 's')} on average, and {needed:,} suffice with a probability of {percent(share, 3)}"
+            yield RULE.problem("description", message, f"keep {needed:,} in stock, or shorten the lead time")
+            return
 
 
 def _has_stock(remarks: str) -> bool:
