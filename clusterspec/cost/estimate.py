@@ -8,8 +8,10 @@ from math import hypot
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Design, MeasuredShare
 from clusterspec.cost import assumed_figure, parameters
+from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.rates import share_precision
-from clusterspec.cost.formulas.compute import recomputation_factor, utilization
+from clusterspec.cost.formulas.compute import launch_overhead, recomputation_factor, utilization
+from clusterspec.cost.layer_tables import PhaseTime
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.plan import Plan, StepRecord, transfer_rows
 from clusterspec.cost.tables import Tables
@@ -38,6 +40,14 @@ STRAGGLERS = assumed_figure(
     "half-width of the time lost to stragglers, over its prediction: published series over growing numbers of nodes"
     " lose between nothing (NVIDIA's DGX Cloud recipes) and three times the prediction (InternLM, MegaScale's"
     " baseline)",
+)
+HOST = assumed_figure(
+    "uncertainty",
+    "host",
+    2.5,
+    "slowest and fastest host time of a launch over the predicted one: processors, releases of PyTorch and the Python"
+    " around it differ; the least, in steps of a half, with which three in four published runs of the fitted side that"
+    " three times the host time slows by 2 % lie within the range, each source with one weight (six in ten without it)",
 )
 UNSEEN_KIND = assumed_figure(
     "uncertainty",
@@ -147,7 +157,8 @@ def step_range(
 
     It combines independent uncertainties: the errors of published runs with this software release (``spread``, and
     ``spread.experts`` where the model routes tokens), what is ``unseen`` of the accelerator, and the uncertainty of
-    exposed communication. The range is the same factor up and down, so it extends further up in seconds.
+    exposed communication. The range is the same factor up and down, so it extends further up in seconds, but for what
+    a slower and a faster host would change: the device hides launches until the host takes longer than the kernels.
     ``release_known`` says whether the spec states the release of the software: published runs are grouped by year, and
     releases of one year differ. ``ahead`` is the predicted utilization over the highest that is published: the range
     reaches down to the published one. If it is not known whether the software overlaps some communication, the low end
@@ -155,13 +166,47 @@ def step_range(
     """
     found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
     spread = (found or UNKNOWN_SPREAD).value / (BY_YEAR.value if release_known else 1.0)
-    width = 1 + hypot(spread, spread_without_software(record, unseen))
-    return (record.seconds - _hideable_seconds(record)) / width, record.seconds * max(width, ahead)
+    width = hypot(spread, spread_without_software(record, unseen))
+    down, up = (hypot(width, each) for each in host_spread(record))
+    return (record.seconds - _hideable_seconds(record)) / (1 + down), record.seconds * max(1 + up, ahead)
+
+
+def host_spread(record: StepRecord) -> tuple[float, float]:
+    """The relative half-width of a step's range down and up for the host alone: a faster and a slower one."""
+    fast, slow = (step_of_host(record, pace) / record.seconds for pace in (1 / HOST.value, HOST.value))
+    return 1 / fast - 1, slow - 1
+
+
+def step_of_host(record: StepRecord, pace: float) -> float:
+    """Seconds of the step if every launch took the host ``pace`` times as long.
+
+    Where the kernels of a pass take longer, they hide it. The idle time of a pipeline grows with its passes.
+    """
+    software, times = record.software, record.times
+    gained = sum_of(
+        count * (_launch_seconds(phase, software, pace) - phase.launch)
+        for part, count in record.parts
+        for _, phase in part.phases
+    )
+    passes = record.chunk_share * record.inputs.micro_batches
+    return record.seconds + passes * gained * (1 + times.idle / times.work if times.work else 1.0)
+
+
+def _launch_seconds(phase: PhaseTime, software: SoftwareBehavior, pace: float) -> float:
+    """Seconds that launching adds to a pass where it takes the host ``pace`` times as long."""
+    return launch_overhead(
+        phase.launches,
+        phase.device + phase.exposed,
+        gap=software.gap,
+        interval=pace * software.interval,
+        expert_launches=phase.expert_launches,
+        expert_interval=pace * software.interval_expert,
+    )
 
 
 def spread_without_software(record: StepRecord, unseen: float = 0.0) -> float:
-    """The relative half-width of a step's range without the uncertainty of its software: exposed communication,
-    stragglers, and ``unseen`` errors of the accelerator.
+    """The relative half-width of a step's range without the uncertainty of its software and its host: exposed
+    communication, stragglers, and ``unseen`` errors of the accelerator.
     """
     late = STRAGGLERS.value * record.times.straggling
     return hypot(unseen, _communication_uncertainty(record) / record.seconds, late / record.seconds)

@@ -12,7 +12,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Design
 from clusterspec.cost import parameters
-from clusterspec.cost.estimate import mfu_figure_name, spread_without_software
+from clusterspec.cost.estimate import host_spread, mfu_figure_name, spread_without_software
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure
@@ -85,6 +85,13 @@ class Run:
         found = timed_step(self.design, self.tables) if self.tables else None
         assert found is not None
         return spread_without_software(found, unseen)
+
+    def host_spread(self, error: float) -> float:
+        """The half-width of the run's range for its host alone, on the side on which a step with this error lies."""
+        found = timed_step(self.design, self.tables) if self.tables else None
+        assert found is not None
+        down, up = host_spread(found)
+        return down if error > 0 else up
 
     def error(self, values: Values, measured: bool = True) -> float:
         """The logarithm of predicted over published seconds; without ``measured``, as for an accelerator of which

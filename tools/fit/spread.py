@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp, expm1, log1p, sqrt
+from math import exp, expm1, hypot, log1p, sqrt
 
 from clusterspec import resources
 from clusterspec.cost import parameters
@@ -18,8 +18,8 @@ from tools.fit.runs import Run
 
 HELD = 0.8
 """The share of left-out sources' runs that must lie within the whole range, including its allowances for exposed
-communication, stragglers and few sources on the accelerator. Each source counts alike, because a user's run resembles
-a source, not one of many rows of a table.
+communication, stragglers, the host and few sources on the accelerator. Each source counts alike, because a user's run
+resembles a source, not one of many rows of a table.
 
 The range with experts is at least as wide as the range without, because all its uncertainties apply too.
 """
@@ -72,7 +72,7 @@ def spreads(sources: Errors) -> dict[str, dict[bool, Spread]]:
     """
     evidence = Evidence.of(run for run, _ in sources)
     needs = [
-        _Need(run, needed(error, evidence.half_width_without_source(run)))
+        _Need(run, needed(error, hypot(evidence.half_width_without_source(run), run.host_spread(error))))
         for run, error in sources
         if run.id not in left_out()
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import hypot
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from clusterspec.cluster.model import Overlap
 from clusterspec.cost.compute import Kernel, Shard, Work
 from clusterspec.cost.compute.rates import PassKernels, Speed
-from clusterspec.cost.estimate import estimate, step_range
+from clusterspec.cost.estimate import estimate, host_spread, step_range
 from clusterspec.cost.layer_tables import Group, Hiding, PhaseTimer
 from clusterspec.cost.layers import Mixer, stage_groups
 from clusterspec.cost.memory import Job, Rank
@@ -226,8 +227,11 @@ def test_the_host_bus_is_a_slot_of_sixteen_lanes() -> None:
 
 
 def test_the_range_widens_with_the_spread_and_with_uncertain_communication() -> None:
-    """Without exposed communication it is the spread of the stack alone, as a factor both ways."""
-    whole = plan({"nodes": 1}, layout={"tp": 1, "framework": "megatron-core", "software_year": 2025})
+    """Without exposed communication, and with captured graphs, it is the spread of the stack alone, as a factor both
+    ways.
+    """
+    alone = {"tp": 1, "framework": "megatron-core", "software_year": 2025, "captured_graphs": True}
+    whole = plan({"nodes": 1}, layout=alone)
     assert whole.step is not None
     spread = whole.step.software.stack.achievable["spread"].value
     low, high = step_range(whole.step, experts=False)
@@ -238,6 +242,28 @@ def test_the_range_widens_with_the_spread_and_with_uncertain_communication() -> 
     )
     assert crossing.step is not None
     assert step_range(crossing.step, experts=False)[1] / crossing.step.seconds > high / whole.step.seconds
+
+
+@pytest.mark.parametrize(("length", "bound"), [(64, True), (8192, False)])
+def test_the_range_widens_where_the_host_bounds_the_step(length: int, bound: bool) -> None:
+    """A pass that the host bounds takes 2.5 times as long where each launch does; where kernels hide its launches three
+    times over, it takes as long as before.
+    """
+    job = {"sequence_length": length, "global_batch": 8}
+    layout = {"tp": 1, "micro_batch": 1, "framework": "megatron-core", "software_year": 2025}
+    whole = plan({"nodes": 1}, workload=job, layout=layout)
+    assert whole.step is not None
+    down, up = host_spread(whole.step)
+    passes = whole.step.times.work / whole.step.seconds
+    if bound:
+        assert 1.1 * passes < up <= 1.5 * passes  # kernels bound the head
+        assert 0.05 < down < up
+    else:
+        assert 0 <= down < 0.01 and 0 <= up < 0.03
+    low, high = step_range(whole.step, experts=False)
+    spread = whole.step.software.stack.achievable["spread"].value
+    assert high / whole.step.seconds - 1 >= hypot(spread, up) - 1e-12
+    assert whole.step.seconds / low - 1 >= hypot(spread, down) - 1e-12
 
 
 def test_an_estimate_takes_up_the_tables_of_an_earlier_one() -> None:
