@@ -164,7 +164,7 @@ def test_a_load_that_is_served_too_slowly_has_its_figures_in_a_sweep(
     assert "targets" in head and [line.split()[1] for line in lines[1:3]] == ["unbounded"] * 2
     assert "layout" not in head and lines[3:5] == [
         "",
-        "At every point: accelerators 8, memory 77 GB, layout tp 1, dp 8.",
+        "At every point: accelerators 8, layout tp 1, dp 8.",
     ]
     assert [("met" in line.split(), "missed" in line.split()) for line in lines[:3]] == [
         (True, False), (False, True), (False, True)

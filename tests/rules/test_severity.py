@@ -50,7 +50,6 @@ NO_LOSS = {
     "concurrency-beyond-cache": "rests on memory: the requests that the cache holds",
     "offload-exceeds-host-memory": "rests on the memory of the host",
     "small-prefill-chunks": "rests on the roofline of the data sheet",
-    "narrow-expert-slices": "a warning always: the model of GEMMs is not fitted to such widths",
     "no-peer-to-peer": "the transfers are in the predicted times; no design without them is timed",
     "engines-beyond-requests": "names engines that are not needed; no time is lost",
     "target-rests-on-prefix-hits": "a note always: it says what a figure rests on",
