@@ -278,8 +278,8 @@ WRAPPED = 50
 def unwrapped(text: str) -> str:
     """A text whose long lines are joined with the next ones: a literal block of YAML keeps the breaks of its lines.
 
-    >>> unwrapped("The loop of the hall is set to 190 liters per minute and, per\\nrack, to 10 K.\\n\\n- first\\n- second")
-    'The loop of the hall is set to 190 liters per minute and, per rack, to 10 K.\\n\\n- first\\n- second'
+    >>> unwrapped("The loop of the hall is set to 190 liters per minute and, per\\nrack, to 10 K.\\n\\n- a\\n- b")
+    'The loop of the hall is set to 190 liters per minute and, per rack, to 10 K.\\n\\n- a\\n- b'
     """
     if "\n" not in text:
         return text

@@ -221,6 +221,36 @@ def combined_in(text: str) -> Iterator[Combined]:
             yield Combined(parts, shares[-1].value, _last_digit(sentence, shares[-1]), redundant, sentence)
 
 
+_EACH_NODE = pattern(
+    r"(?i)\b(?:each|every|per|a single|one|jede[rs]?|chaque|cada) (?:rented |single )?(?:node|server|instance|machine|knoten|n(?:œ|oe)ud|nodo)\b"
+)
+_ALL_NODES = pattern(
+    r"(?i)\b(?:needs?|requires?|uses?|runs? on|spans?|braucht|benötigt|läuft auf|utilise|nécessite|necesita|usa) (?:all|alle|tous les|todos los) (?:of (?:the|its|them) )?(?:\d{1,5} )?(?:nodes|servers|instances|machines|knoten|n(?:œ|oe)uds|nodos)?"
+)
+_WHOLE_MACHINE = pattern(
+    r"(?i)\b(?:machine|cluster|whole|job|run|system|lauf|maschine|ensemble|calcul|máquina|conjunto|clúster)\b"
+)
+
+
+def series_of_nodes_in(text: str, nodes: int) -> Iterator[Combined]:
+    """The availability of a job that needs all of some nodes, where a text derives it from that of each.
+
+    >>> text = "The run needs all 64 nodes. As every node keeps 99.9 %, the machine has 99.9 % as well."
+    >>> [(len(each.parts), each.stated) for each in series_of_nodes_in(text, 64)]
+    [(64, 99.9)]
+    """
+    if nodes < 2 or _ALL_NODES.search(text) is None or _REDUNDANT.search(text) is not None:
+        return
+    for sentence in sentences_of(text, ".#"):
+        shares = [each for each in percentages_in(sentence) if LEAST <= each.value < 100]
+        if len(shares) != 2 or _EACH_NODE.search(sentence[: shares[0].start]) is None:
+            continue
+        tail = sentence[shares[0].end : shares[1].start]
+        if _WHOLE_MACHINE.search(tail) is not None and _TARGET.search(tail) is None:
+            parts = (shares[0].value,) * nodes
+            yield Combined(parts, shares[1].value, _last_digit(sentence, shares[1]), False, sentence)
+
+
 class Budget(NamedTuple):
     """A number of requests that a target in percent leaves of a ``whole``, as stated."""
 

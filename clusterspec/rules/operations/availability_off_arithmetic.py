@@ -7,7 +7,8 @@ In the description or a comment:
 - a downtime for a month, a year or another period that is not what the availability beside it leaves: 99.9 % of a month leave
   44 minutes; and one that is called allowed in another sentence than the promise, and is longer;
 - the availability of parts of which all are needed, stated above the product of theirs; and that of redundant parts of
-  which one is enough, stated above 1 less the product of what each lacks;
+  which one is enough, stated above 1 less the product of what each lacks; that of a job on all nodes, without a spare one,
+  stated as that of one node;
 - a number of requests that may miss a target of so many percent of all requests beside it;
 - a share of requests that is not the quotient of the two numbers beside it.
 
@@ -44,6 +45,12 @@ description: In March 12,000 of 3,000,000 requests failed, an availability of 99
 cluster: {platform: dgx-h200, nodes: 4}
 ```
 
+```yaml description
+clusterspec: 1
+description: The run needs all 64 nodes. As every node keeps 99.9 % of a month, the machine is available for 99.9 % as well.
+cluster: {platform: dgx-h200, nodes: 64}
+```
+
 ## Silent
 
 ```yaml
@@ -70,6 +77,7 @@ from collections.abc import Iterator
 from itertools import chain
 from math import prod
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.availability_texts import (
     PERCENT_SIGNS,
@@ -78,6 +86,7 @@ from clusterspec.rules.knowledge.availability_texts import (
     downtimes_in,
     error_budgets_in,
     parts_in,
+    series_of_nodes_in,
     shares_in,
 )
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
@@ -111,14 +120,17 @@ _CUES = (
 """Words without one of which a text states no availability and no share of a count."""
 
 
-def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
+def check(own_remarks: str, spec: Spec, cluster: Cluster | None, job_nodes: int | None) -> Iterator[Problem]:
     if not own_remarks or not any(sign in own_remarks for sign in PERCENT_SIGNS):
         return
     folded = own_remarks.lower()
     if not any(cue in folded for cue in _CUES):
         return
-    kinds = (_downtime_faults, _faults_of_wholes, _budget_faults, _share_faults)
-    for sentence, message, help_ in (fault for kind in kinds for fault in kind(own_remarks[:MOST_CHARACTERS])):
+    text, kinds = own_remarks[:MOST_CHARACTERS], (_downtime_faults, _faults_of_wholes, _budget_faults, _share_faults)
+    nodes = job_nodes or 0 if cluster is not None and not cluster.spare_nodes else 0
+    for sentence, message, help_ in chain(
+        (fault for kind in kinds for fault in kind(text)), _faults_of_nodes(text, nodes)
+    ):
         yield RULE.problem(place_of(sentence, spec), f"by the text {message}", help_)
         return
 
@@ -144,6 +156,15 @@ def _faults_of_wholes(text: str) -> Iterator[Fault]:
             parts = ", ".join(f"{each:.10g} %" for each in whole.parts)
             message = f"parts of {parts}, {kind}, make {whole.stated:.10g} %; together they are {together:.6g} %"
             yield whole.sentence, message, "correct the availability of the whole"
+
+
+def _faults_of_nodes(text: str, nodes: int) -> Iterator[Fault]:
+    """The availability of a job on all of some nodes that is above that of the nodes together."""
+    for whole in series_of_nodes_in(text, nodes):
+        together = 100 * prod(each / 100 for each in whole.parts)
+        if whole.stated > together + whole.rounding:
+            message = f"{nodes:,} nodes of {whole.parts[0]:.10g} %, all of which are needed, make {whole.stated:.10g} %; together they are {together:.3g} %"
+            yield whole.sentence, message, "plan with the availability of all nodes together, or with spare nodes"
 
 
 def _budget_faults(text: str) -> Iterator[Fault]:

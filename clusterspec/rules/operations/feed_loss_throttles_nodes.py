@@ -2,11 +2,12 @@
 
 ## What it finds
 
-The power supplies of a node, or of a rack that is sold whole, are assumed to be spread evenly over the feeds of a rack.
-After a feed fails, half of them remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning where each
-accelerator then has to reduce its power by a tenth or more, else a note. It is an error where the description or a comment
-asks for full load without a feed, or says that one feed carries the racks by itself. The rule is silent where neither
-`cluster.power.supplies` nor the catalog states the supplies.
+The power supplies of a node, or of a rack that is sold whole, are assumed to be spread evenly over the feeds of a
+rack. After a feed fails, half of them remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning
+where each accelerator then has to reduce its power by a tenth or more, or the spec states both feeds and supplies;
+else a note. It is an error where the description or a comment asks for full load without a feed, says that one feed
+carries the racks by itself, or that jobs run on meanwhile. The rule is silent where neither `cluster.power.supplies`
+nor the catalog states the supplies.
 
 ## Why it matters
 
@@ -100,6 +101,13 @@ _CARRIES = pattern(
     r"\b(?:by itself|by themselves|on its own|alone|single-handedly|allein\w*|à elle seule|à lui seul|seule?|por sí sol[ao]|sol[ao]|da sol[ao])\b"
 )
 """One feed that carries what both do."""
+_TESTED = pattern(r"\b(?:tests?|tested|testing|inspect\w*|prüf\w*|teste[nt]?|essais?|pruebas?)\b")
+_GOES_ON = pattern(
+    r"\bwhile (?:the |all )?(?:jobs?|training|engines?|users?|work|runs?) (?:runs?|goes on|go on|continues?|works?)\b"
+    r"|\b(?:jobs?|training|engines?|service|work|runs?) (?:goes|go|runs?|works?|continues?) on\b|\b(?:jobs?|training|service) continues?\b|\b(?:not|never) (?:be )?notic\w+|\bwithout (?:users|jobs) noticing\b"
+    r"|\b(?:läuft|laufen) (?:dabei )?weiter\b|\bpendant que\b"
+)
+"""Work that goes on without a feed."""
 _LESS = pattern(
     r"\b(?:not|never|no longer|cannot|nicht|pas|no) (?:[\w-]+ ){0,3}?(?:full|at full|volle?|pleine|plena)\b|\b(?:half|hälfte|moitié|mitad|reduced|throttled|capped|slower|degraded|gedrosselt|réduite?)\b"
 )
@@ -122,7 +130,12 @@ def check(power: PowerSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]
         message = f"{message}; the text counts on full load without a feed"
         yield RULE.problem("cluster.power.feeds", message, f"{remedy}, or use more feeds", severity="error")
     else:
-        yield RULE.problem("cluster.power.feeds", message, remedy, severity="warning" if loss.lost >= CLEAR else "")
+        yield RULE.problem(
+            "cluster.power.feeds",
+            message,
+            remedy,
+            severity="warning" if loss.lost >= CLEAR or power.supplies is not None else "",
+        )
 
 
 def asks_for_full_load(text: str) -> bool:
@@ -132,6 +145,8 @@ def asks_for_full_load(text: str) -> bool:
     True
     >>> asks_for_full_load("when a feed fails the nodes run throttled"), asks_for_full_load("at full load a feed has 20 kw")
     (False, False)
+    >>> asks_for_full_load("the paths are tested in turn each quarter, while jobs run")
+    True
     >>> asks_for_full_load("each of the two feeds carries the racks by itself"), asks_for_full_load("a feed alone is not enough")
     (True, False)
     >>> asks_for_full_load("either busway can be switched off while training goes on at full load")
@@ -139,7 +154,11 @@ def asks_for_full_load(text: str) -> bool:
     """
     return any(
         _FEED.search(each)
-        and ((_LOST.search(each) and _FULL.search(each)) or _CARRIES.search(each))
+        and (
+            _CARRIES.search(each)
+            or (_LOST.search(each) and (_FULL.search(each) or _GOES_ON.search(each)))
+            or (_TESTED.search(each) and _GOES_ON.search(each))
+        )
         and not _LESS.search(each)
         for each in sentences_of(text)
     )
