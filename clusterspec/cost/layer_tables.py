@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout, Overlap
 from clusterspec.cost import assumed_figure, traffic
@@ -113,10 +114,10 @@ def interference_share(cluster: Cluster) -> float:
     """The part of `interference` that collectives between nodes cause: all of it where the NICs of a node carry
     `FULL_RATE`, less below, by their bandwidth and not by their number.
 
-    1 on one node, and where no NICs are known.
+    1 on one node or one scale-up domain, whose traffic takes no NIC, and where no NICs are known.
     """
     out = cluster.scale_out
-    if out is None or cluster.nodes == 1 or not out.nics_per_node:
+    if out is None or cluster.nodes == 1 or not out.nics_per_node or nodes_of_domain(cluster) >= cluster.nodes:
         return 1.0
     rate = out.nics_per_node * out.nic_bandwidth.value
     return HELD_UNITS + (1.0 - HELD_UNITS) * min(1.0, rate / FULL_RATE)

@@ -46,6 +46,25 @@ def test_traffic_between_nodes_disturbs_by_the_bandwidth_of_the_nics_and_not_by_
     assert interference_share(cluster) == pytest.approx(share)
 
 
+POD = """clusterspec: 1
+cluster: {accelerator: tpu-v5p, accelerators_per_node: 4, nodes: NODES, scale_out: {nic_bandwidth: RATE Gb/s}DOMAIN}
+"""
+
+
+@pytest.mark.parametrize(
+    ("nodes", "domain", "share"),
+    [
+        (16, "", 1.0),  # one torus of 64 chips: its traffic takes no NIC
+        (16, ", scale_up: {domain: 16}", 0.4 + 0.6 * 3.125 / 200),  # four of them; one NIC of 25 Gb/s a node
+    ],
+)
+def test_traffic_within_one_domain_of_several_nodes_depends_on_no_nic(nodes: int, domain: str, share: float) -> None:
+    text = POD.replace("NODES", str(nodes)).replace("RATE", "25").replace("DOMAIN", domain)
+    cluster = study_text(text, SETTINGS).design.cluster
+    assert cluster is not None and cluster.scale_out is not None and cluster.scale_out.nics_per_node == 1
+    assert interference_share(cluster) == pytest.approx(share)
+
+
 JOB = """workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}
 layout: {framework: megatron-core, tp: 8, sharding: SHARDING}
 """
