@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from clusterspec.document.model import Comment
 
@@ -43,3 +44,29 @@ def _goes_on(last: Comment, line: Comment) -> bool:
     if not words or before.endswith(_ENDS) or words.startswith(_ITEMS) or not before.strip("#-= "):
         return False
     return not words[0].isupper() or len(before) >= FILLED
+
+
+WRAPPED = 50
+"""Characters of a line from which on its break ends the line alone, and no statement."""
+
+
+def unwrapped(text: str) -> str:
+    """A text whose long lines are joined with the next ones: a literal block of YAML keeps the breaks of its lines.
+
+    >>> unwrapped("The loop of the hall is set to 190 liters per minute and, per\\nrack, to 10 K.\\n\\n- a\\n- b")
+    'The loop of the hall is set to 190 liters per minute and, per rack, to 10 K.\\n\\n- a\\n- b'
+    """
+    if "\n" not in text:
+        return text
+    lines = text.split("\n")
+    joined = [
+        line + (" " if len(line) >= WRAPPED and following.strip() and not _begins_item(following) else "\n")
+        for line, following in pairwise(lines)
+    ]
+    return "".join([*joined, lines[-1]])
+
+
+def _begins_item(line: str) -> bool:
+    """Whether a line begins an item of a list."""
+    start = line.lstrip()
+    return start.startswith(_ITEMS) or (start[:1].isdigit() and start[1:3] in (". ", ") "))

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path as FilePath
 
 from clusterspec.finding import Edit, Finding, Fix, Problem, Replacement
@@ -262,39 +262,13 @@ class Document:
     def remarks(self) -> str:
         """What the text says outside its keys: its description and its comments, that for editors aside."""
         stated = self.value.get("description") if isinstance(self.value, dict) else None
-        described = unwrapped(stated) if isinstance(stated, str) else ""
+        described = stated if isinstance(stated, str) else ""
         told = [each for each in self.comments if EDITOR_COMMENT not in each.text]
-        if not told:
+        if not told and "\n" not in described:
             return described
-        from clusterspec.document.comments import joined_comments  # a spec without any loads nothing
+        from clusterspec.document.comments import joined_comments, unwrapped  # one line without comments loads nothing
 
-        return ". ".join([described, *joined_comments(told)])
-
-
-WRAPPED = 50
-"""Characters of a line from which on its break ends the line alone, and no statement."""
-
-
-def unwrapped(text: str) -> str:
-    """A text whose long lines are joined with the next ones: a literal block of YAML keeps the breaks of its lines.
-
-    >>> unwrapped("The loop of the hall is set to 190 liters per minute and, per\\nrack, to 10 K.\\n\\n- a\\n- b")
-    'The loop of the hall is set to 190 liters per minute and, per rack, to 10 K.\\n\\n- a\\n- b'
-    """
-    if "\n" not in text:
-        return text
-    lines = text.split("\n")
-    joined = [
-        line + (" " if len(line) >= WRAPPED and following.strip() and not _begins_item(following) else "\n")
-        for line, following in pairwise(lines)
-    ]
-    return "".join([*joined, lines[-1]])
-
-
-def _begins_item(line: str) -> bool:
-    """Whether a line begins an item of a list."""
-    start = line.lstrip()
-    return start[:2] in ("- ", "* ", "• ") or (start[:1].isdigit() and start[1:3] in (". ", ") "))
+        return ". ".join([unwrapped(described), *joined_comments(told)])
 
 
 # Conversion of key paths to lines: the only place that does it

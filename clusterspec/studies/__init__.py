@@ -320,11 +320,21 @@ class Study:
             estimated=lambda: self.plan if rules.estimable(self.spec) else None,
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
-            description=model.unwrapped(self.spec.description) if self.spec.description else None,
+            description=self._description,
             remarks=lambda: self.remarks,
             describes_keys=self._describes_keys,
             advises=self.advises,
         )
+
+    @property
+    def _description(self) -> str | None:
+        """The description of the spec, with its long lines joined; None without one."""
+        stated = self.spec.description
+        if stated is None or "\n" not in stated:
+            return stated
+        from clusterspec.document.comments import unwrapped  # one line loads nothing
+
+        return unwrapped(stated)
 
     @property
     def remarks(self) -> str:

@@ -186,7 +186,7 @@ def check(
         _node_counts(cluster, layout) | _role_nodes(spec) | {cluster.nodes_of_ranks(ranks) for ranks in engine_ranks}
     )
     for words, count in _counts_with_words(_NODES, own_description):
-        if _is_of_a_store(words, own_description):
+        if _is_of_a_store(words, own_description) or _is_of_partitions(words, own_description):
             continue
         other = count > 1 and count not in nodes | written and not _is_after_failure(count, spec, cluster)
         if other and not (cluster.all_nodes % count == 0 and _OF_UNITS.search(own_description)):
@@ -286,6 +286,15 @@ def _is_of_a_store(words: str, description: str) -> bool:
     """
     sentence = next((each for each in sentences_of(description) if words in each), "")
     return has_word(sentence.lower(), _OF_A_STORE)
+
+
+def _is_of_partitions(words: str, description: str) -> bool:
+    """Whether instances are those of partitioned accelerators (MIG).
+
+    >>> _is_of_partitions("42 instances", "MIG: six accelerators in 7 x 1g.10gb, 42 instances of 10 GB.")
+    True
+    """
+    return words.endswith("instances") and "MIG" in description
 
 
 def _is_of_another_size(before: list[str]) -> bool:

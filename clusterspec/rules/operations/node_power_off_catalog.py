@@ -5,7 +5,8 @@
 `power.node` more than 15 % from the platform's entry, less what an `accelerator_cap` saves: a warning, a note up to 30 %
 above it, since feeds and cooling then have reserve, and an error
 where the figure is the power of the accelerators alone, without processors, NICs, switches and fans, or is 25 % and
-more below the entry, which suggests an older system.
+more below the entry, which suggests an older system. A figure up to the node's share of the power of a rack that is sold
+whole is silent without a `rack_overhead`: it holds switch trays, fans and conversion.
 
 ## Why it matters
 
@@ -33,6 +34,11 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8, power: {node: 9.5 kW}}
 ```
 
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 18, power: {node: 7.2 kW}}
+```
+
 ## Sources
 
 - A report with nodes at the wrong power: https://neocloud.kedios.io/full-network-topology-report/Kedios-B300-Full-Network-Topology-Report.html
@@ -42,6 +48,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import Platform
+from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
@@ -72,6 +80,8 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         return
     rated = known.value - (own - capped) * number
     off = power.node.value / rated - 1
+    if off > 0 and power.rack_overhead is None and power.node.value <= (1 + OFF) * _share_of_rack(cluster.platform):
+        return  # with switch trays, fans and conversion
     if abs(off) > OFF and cluster.platform is not None:
         way = "above" if off > 0 else "below"
         saved = f" at a cap of {display(capped, 'W')}" if capped < own else ""
@@ -83,3 +93,10 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
             "use the platform's figure, or state what was measured",
             severity="error" if alone or off < -FAR else "note" if 0 < off <= ABOVE else "",
         )
+
+
+def _share_of_rack(platform: Platform | None) -> float:
+    """Watts of a rack that is sold whole for each of its nodes; 0 where the catalog has none."""
+    if platform is None or platform.rack_power is None:
+        return 0.0
+    return platform.rack_power.value / nodes_of_rack(platform)

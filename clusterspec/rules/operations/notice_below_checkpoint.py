@@ -71,7 +71,7 @@ _CUES = ("notice", "warning", "vorwarn", "vorlauf", "préavis", "aviso")
 _NOTICE = pattern(
     rf"\b(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})[- ]?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)"
     r"(?: of|'s?| de)?[- ](?:[a-z]{3,14}[- ]){0,2}?(?:notice|warning|vorwarnung|vorlauf|préavis|aviso)\b"
-    r"|\b(?:notice|warning|vorwarnung|préavis|aviso)(?: (?:of|is|comes|gives|von|de)(?: only| just)? |: | ?\()"
+    r"|\b(?:notice|warning|vorwarnung|préavis|aviso)(?: (?:of|of an?|d'|de) ?[a-z]{5,14})?(?: (?:of|is|comes|gives|von|de)(?: only| just)? |: | ?\()"
     rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)}) ?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)\b"
 )
 _TAKEN_BACK = pattern(
@@ -108,8 +108,12 @@ def check(
     saved = saved or checkpoint_time(operations, networks, model, workload, layout)
     if saved is None:
         return
-    for sentence in sentences_of(" ".join(folded.split())):
+    sentences = sentences_of(" ".join(folded.split()))
+    stated = {notice for each in sentences if (notice := _notice_of(each, cluster)) is not None}
+    for sentence in sentences:
         notice = _notice_of(sentence, cluster)
+        if notice is None and len(stated) == 1 and any(cue in sentence for cue in _CUES):
+            (notice,) = stated
         if notice is None or _SAVES.search(sentence) is None:
             continue
         # a clause after "so no work is lost" promises, and one before "we do not worry:" rules nothing out
