@@ -151,7 +151,9 @@ def record_pods(groups: list[Pods], builder: ImportBuilder, line: int) -> int | 
 
 _JOINED = re.compile(r"\bray start\b|--nnodes\b|\btorchrun\b|distributed[-_]executor[-_]backend|--node-rank\b")
 """Text that shows that several pods may be nodes of one launch."""
-_WAITS = re.compile(r"(?:^|[\s;&|/])(?:sleep inf(?:inity)?|tail -f /dev/null|sleep \d{4,9}|sleep \d{1,4}d)\s*(?:;\s*)?$")
+_WAITS = re.compile(
+    r"(?:^|[\s;&|/])(?:sleep inf(?:inity)?|tail -f /dev/null|sleep \d{4,9}|sleep \d{1,4}d)\s*(?:;\s*)?$"
+)
 """A command after which a container does nothing by itself: work is started in it from outside."""
 
 
