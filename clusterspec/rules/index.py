@@ -423,7 +423,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "pauses-off-stated-share": ("operations", ("own_remarks", "training", "timed?")),
     "rack-over-power-limit": ("operations", ("deviations", "power", "cluster")),
     "rolling-work-exceeds-window": ("operations", ("remarks", "cluster")),
-    "run-longer-than-target": ("operations", ("operations?", "networks?", "cluster", "layout", "timed", "own_remarks")),
+    "run-longer-than-target": ("operations", ("operations?", "networks?", "cluster", "layout", "timed", "own_remarks?")),
     "saved-off-text": ("operations", ("own_remarks", "cluster", "training", "layout?", "operations?", "networks?", "timed?")),
     "short-burn-in": ("operations", ("operations?", "procurement?", "cluster")),
     "shrink-without-replica": ("operations", ("operations", "training", "layout")),

@@ -136,6 +136,21 @@ def test_a_row_with_an_error_does_not_say_that_its_plan_fits(
         assert (row["memory"] is not None) is (fits is not None), row
 
 
+def test_each_point_is_judged_by_the_targets_of_the_spec(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A varied design is described by no text, and its keys are judged all the same: 15 T tokens of 8e9 parameters take
+    256 H100 of 989 TFLOP/s 33 days at their peak; 1 T tokens take 2.
+    """
+    (folder / "spec.yaml").write_text(
+        "clusterspec: 1\ndescription: The run takes a week.\ncluster: {platform: dgx-h100, nodes: 32}\n"
+        "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 2T}\n"
+        "layout: {framework: megatron-core, tp: 1, recompute: full}\n"
+        "operations: {burn_in: 72 h, targets: {run_time: 20 days}}\n"
+    )
+    (folder / "fixed.yaml").write_text("base: spec.yaml\naxes: {workload.tokens: [1T, 15T]}\nlayout: fixed\n")
+    short, long = rows(folder, capsys, "--jobs", "1")
+    assert (short["errors"], long["errors"]) == ([], ["run-longer-than-target"])
+
+
 SERVED = """clusterspec: 1
 name: served
 cluster: {platform: dgx-h100, nodes: 1}

@@ -119,7 +119,7 @@ def check(
     cluster: Cluster,
     layout: Layout,
     timed: Plan,
-    own_remarks: str,
+    own_remarks: str | None,
 ) -> Iterator[Problem]:
     stated = operations.targets.run_time if operations is not None and operations.targets else None
     if timed.step is None or timed.time_to_train is None or timed.step_time_range is None:
