@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Platform, Switch
-from clusterspec.cluster.degrees import nodes_of_rack
+from clusterspec.cluster.degrees import share_of_rack
 from clusterspec.cluster.layout import Software, resolve_layout, resolve_software
 from clusterspec.cluster.model import Assumption, Cluster, Design, ScaleOut
 from clusterspec.cluster.resolution import (
@@ -376,10 +376,8 @@ def _rated_node_power(parts: Parts) -> Figure | None:
         return None
     if platform.power is not None:
         return _power_with_own_accelerators(platform.power, parts)
-    nodes = nodes_of_rack(platform)
-    if platform.rack_power is None or nodes == 1:
-        return None
-    return Figure(platform.rack_power.value / nodes, "W", Computed("rack_power / nodes_of_rack"))
+    share = share_of_rack(platform)
+    return Figure(share, "W", Computed("rack_power / nodes_of_rack")) if share is not None else None
 
 
 def _power_with_own_accelerators(rated: Figure, parts: Parts) -> Figure | None:

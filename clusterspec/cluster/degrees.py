@@ -55,6 +55,16 @@ def nodes_of_rack(platform: Platform) -> int:
     return max(1, (platform.domain or 1) // (platform.accelerators_per_node or 1))
 
 
+def share_of_rack(platform: Platform | None) -> float | None:
+    """Watts of a rack that is sold whole for each of its nodes; None for a node, and where the catalog has no power of
+    the rack.
+    """
+    nodes = nodes_of_rack(platform) if platform is not None else 1
+    if platform is None or platform.rack_power is None or nodes == 1:
+        return None
+    return platform.rack_power.value / nodes
+
+
 def rack_nodes(cluster: Cluster, stated: int | None) -> int | None:
     """Nodes of one rack: as stated, else as the platform is sold; None if neither is known."""
     platform = cluster.platform
@@ -65,14 +75,13 @@ def domain_overhead(cluster: Cluster) -> float:
     """Watts of a rack-scale machine besides its nodes, for scale-up switches and power conversion, by its platform; 0
     if the platform states no power of a rack.
     """
-    platform = cluster.platform
-    nodes = nodes_of_rack(platform) if platform else 1
-    if platform is None or platform.rack_power is None or nodes == 1:
+    platform, node = cluster.platform, cluster.node_power
+    share = share_of_rack(platform)
+    if platform is None or platform.rack_power is None or share is None:
         return 0.0
-    node = cluster.node_power
     written = node.value if node is not None and isinstance(node.origin, Written) else 0.0
-    rated = platform.power.value if platform.power else platform.rack_power.value / nodes if node else 0.0
-    return max(0.0, platform.rack_power.value - nodes * max(written, rated))
+    rated = platform.power.value if platform.power else share if node else 0.0
+    return max(0.0, platform.rack_power.value - nodes_of_rack(platform) * max(written, rated))
 
 
 def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:

@@ -893,7 +893,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "job-limit-below-checkpoint": lambda own_remarks, operations: not own_remarks,
     "low-goodput": lambda thresholds, operations, networks, cluster, layout, training, timed: timed.step is None,
     "node-power-below-accelerators": lambda deviations, power, cluster: power.node is None or cluster.accelerator.power is None or deviations.concern('power'),
-    "node-power-off-catalog": lambda deviations, power, cluster: power.node is None or (cluster.platform.power if cluster.platform else None) is None or deviations.concern('power'),
+    "node-power-off-catalog": lambda deviations, power, cluster: (power.node is None or (cluster.platform.power if cluster.platform else None) is None or deviations.concern('power')) or power.node.value < (min(cluster.accelerator.power.value if cluster.accelerator.power else 0.0, power.accelerator_cap.value) if power.accelerator_cap else cluster.accelerator.power.value if cluster.accelerator.power else 0.0) * cluster.accelerators_per_node,
     "notice-below-checkpoint": lambda own_remarks, operations, cluster, networks, model, workload, layout: not any((cue in (own_remarks.lower() if own_remarks else '') for cue in ('notice', 'warning', 'vorwarn', 'vorlauf', 'préavis', 'aviso'))),
     "optimistic-failure-rate": lambda operations, failures, job_nodes: (not failures.stated or not failures.usual or (not failures.best)) or not failures.stated > failures.best,
     "optimistic-restart": lambda operations, training, networks, model, job_nodes, layout: operations.restart_time is None or training.trainable is not None,

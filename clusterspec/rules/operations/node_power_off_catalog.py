@@ -48,8 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Platform
-from clusterspec.cluster.degrees import nodes_of_rack
+from clusterspec.cluster.degrees import share_of_rack
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
@@ -79,8 +78,8 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     if power.node.value < capped * number:
         return
     rated = known.value - (own - capped) * number
-    off = power.node.value / rated - 1
-    if off > 0 and power.rack_overhead is None and power.node.value <= (1 + OFF) * _share_of_rack(cluster.platform):
+    off, share = power.node.value / rated - 1, share_of_rack(cluster.platform) or 0.0
+    if off > 0 and power.rack_overhead is None and power.node.value <= (1 + OFF) * share:
         return  # with switch trays, fans and conversion
     if abs(off) > OFF and cluster.platform is not None:
         way = "above" if off > 0 else "below"
@@ -93,10 +92,3 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
             "use the platform's figure, or state what was measured",
             severity="error" if alone or off < -FAR else "note" if 0 < off <= ABOVE else "",
         )
-
-
-def _share_of_rack(platform: Platform | None) -> float:
-    """Watts of a rack that is sold whole for each of its nodes; 0 where the catalog has none."""
-    if platform is None or platform.rack_power is None:
-        return 0.0
-    return platform.rack_power.value / nodes_of_rack(platform)
