@@ -56,8 +56,6 @@ def unwrapped(text: str) -> str:
     >>> unwrapped("The loop of the hall is set to 190 liters per minute and, per\\nrack, to 10 K.\\n\\n- a\\n- b")
     'The loop of the hall is set to 190 liters per minute and, per rack, to 10 K.\\n\\n- a\\n- b'
     """
-    if "\n" not in text:
-        return text
     lines = text.split("\n")
     joined = [
         line + (" " if len(line) >= WRAPPED and following.strip() and not _begins_item(following) else "\n")

@@ -109,11 +109,11 @@ def check(
     if saved is None:
         return
     sentences = sentences_of(" ".join(folded.split()))
-    stated = {notice for each in sentences if (notice := _notice_of(each, cluster)) is not None}
-    for sentence in sentences:
-        notice = _notice_of(sentence, cluster)
-        if notice is None and len(stated) == 1 and any(cue in sentence for cue in _CUES):
-            (notice,) = stated
+    notices = [_notice_of(each, cluster) for each in sentences]
+    stated = {notice for notice in notices if notice is not None}
+    usual = stated.pop() if len(stated) == 1 else None
+    for sentence, own in zip(sentences, notices, strict=True):
+        notice = usual if own is None and any(cue in sentence for cue in _CUES) else own
         if notice is None or _SAVES.search(sentence) is None:
             continue
         # a clause after "so no work is lost" promises, and one before "we do not worry:" rules nothing out

@@ -94,7 +94,7 @@ _NONE = pattern(r"(?i)\b(?:no|none|not|keine?|aucune?|sin|nenhum\w*|nessun\w*|ge
 
 
 _COUNT = pattern(
-    rf"(?i)(?<![\w.,-])(?P<n>\d{{1,4}}|{'|'.join(NUMBER_WORDS)}) (?:[\w-]{{1,20}} ){{0,3}}?(?:modules?|gpus?|accelerators?|chips?|transceivers?|optics|nics?|hcas?|adapters?|cards?|boards?|module?n?|karten|modules?|tarjetas|módulos)\b"
+    rf"(?i)(?<![\w.,-])(?P<n>\d{{1,4}}|{'|'.join(NUMBER_WORDS)}) (?:[\w-]{{1,20}} ){{0,3}}?(?:modules?|gpus?|accelerators?|chips?|transceivers?|optics|nics?|hcas?|adapters?|cards?|boards?|module?n?|karten|tarjetas|módulos)\b"
 )
 _SPARES = pattern(
     r"(?i)\b(?:spares?|on (?:the|our|a) shel(?:f|ves)|in (?:our |the )?stor(?:e|age)|in stock|stocked|in reserve|ersatz\w*|vorrätig|(?:auf|im) lager|en stock|de rechange|de repuesto|en almacén)\b"
