@@ -6,8 +6,8 @@
   whose product with the steps of the plan is not the time that the text says the run takes.
 - A rate in tokens per second, of the machine or of one accelerator, at which the tokens take another time than the text
   says.
-- A model FLOPs utilization, of the sentence, or as `workload.expected_mfu` where the sentence names the MFU, at which the tokens take another time than the
-  text says.
+- A model FLOPs utilization, of the sentence, or as `workload.expected_mfu` where the sentence names the MFU, at which the
+  tokens take another time than the text says.
 - Two days at which a run starts and ends that are fewer days apart than `operations.targets.run_time`, or than the text
   says that the run takes.
 - A time between failures of the job that is not that of one accelerator or node over their number.
