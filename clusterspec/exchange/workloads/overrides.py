@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import InputFile
+from clusterspec.exchange.import_result import InputFile, excerpt
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, read_arguments, whole_of
 from clusterspec.exchange.workloads.launch_commands import is_launch, severed_part, whole_launches
@@ -157,7 +157,7 @@ def override_words(command: Command) -> Keys:
     for word in command.words:
         match = re.fullmatch(r"\+{0,2}([A-Za-z_][A-Za-z0-9_.]*)=(.*)", word.text, re.DOTALL)
         if match and word.branch and word.branch != own:
-            keys.undecided.append((word.text[:60], word.line, word.branch))
+            keys.undecided.append((excerpt(word.text), word.line, word.branch))
         elif match:
             value = match[2] if "[" in match[2] else match[2].rstrip("]")  # the end of a list of words in one line
             keys.put(match[1], value, word.line)
