@@ -213,25 +213,34 @@ class FailingMachine:
 
         A job that is slowed moves to standby nodes where that takes less than running slowly until the repair.
         """
-        if self.kept is None or self.recovery is None or self.step is None or step is None:
+        hours = self._moved_and_slowed_hours(part.nodes, part.held, step, repair)
+        if hours is None:
             return None
-        slowed = repair * max(0.0, 1 - self.step / step)
         if part.interrupts:
             stopped = self.stopped_seconds(part, repair) or 0.0
-            return HoursOfFailure(stopped / HOUR, (slowed if part.restarts else 0.0) / HOUR)
-        moved = self.recovery.seconds(part.nodes, part.held, repair) + self.kept.interval.value / 2
-        return HoursOfFailure(0.0, min(moved, slowed) / HOUR)
+            return HoursOfFailure(stopped / HOUR, hours[1] if part.restarts else 0.0)
+        return HoursOfFailure(0.0, min(hours))
 
     def hours_without(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
         """Hours of a running job that a failure takes with ``away`` of its nodes and ``held`` of the machine, after which a
         step takes ``step`` seconds unless the job ``stops``, until the repair after ``repair`` seconds; None without a
         job.
         """
+        hours = self._moved_and_slowed_hours(away, held, step, repair)
+        if hours is None:
+            return None
+        return hours[0] if stops else min(hours)
+
+    def _moved_and_slowed_hours(
+        self, away: int, held: int, step: float | None, repair: float
+    ) -> tuple[float, float] | None:
+        """Hours that a failure takes from a running job that moves to standby nodes, with half an interval of steps that
+        it repeats, and from one that runs with steps of ``step`` seconds until the repair; None without a job.
+        """
         if self.kept is None or self.recovery is None or self.step is None or step is None:
             return None
-        stopped = self.recovery.seconds(away, held, repair) + self.kept.interval.value / 2
-        slowed = repair * (1 - self.step / step)
-        return (stopped if stops else min(stopped, max(0.0, slowed))) / HOUR
+        moved = self.recovery.seconds(away, held, repair) + self.kept.interval.value / 2
+        return moved / HOUR, repair * max(0.0, 1 - self.step / step) / HOUR
 
     def stopped_seconds(self, part: PartClass, repair: float) -> float | None:
         """Seconds that a running job loses to a failure which stops it, with half an interval of steps that it repeats;
