@@ -153,10 +153,10 @@ def _present_text(report: SolveReport) -> str:
     if report.present is None:
         return ""
     if not report.path:
-        return f" (the spec has {_counted_value(report, report.present)})"
+        return f" (the design has {_counted_value(report, report.present)})"
     if report.path[0] == "cluster":
-        return f" of the cluster, whatever the job uses (the spec has {_counted_value(report, report.present)})"
-    return f" of the job (the spec has {report.present:,.0f} of {plural(report.machine or 0, 'node')} for it)"
+        return f" of the cluster, whatever the job uses (the design has {_counted_value(report, report.present)})"
+    return f" of the job (the design has {report.present:,.0f} of {plural(report.machine or 0, 'node')} for it)"
 
 
 LOADS = {"open": "its request rate", "closed": "its concurrency", "offline": "its offline load", "static": "its batch"}
