@@ -271,7 +271,7 @@ def joined_notes(*parts: str) -> str:
 # Texts and colors of verdicts, shared by all writers
 
 VERDICT_WORDS = {
-    VerdictStatus.FAILS: "Does not work as written",
+    VerdictStatus.FAILS: "The design has errors",
     VerdictStatus.RESERVATIONS: "Works with reservations",
     VerdictStatus.CLEAR: "Checked, nothing found against it",
     VerdictStatus.NOT_JUDGED: "Not judged",

@@ -64,7 +64,7 @@ def test_a_term_has_a_range_where_both_its_ends_are_known() -> None:
 
 def test_an_estimate_begins_with_errors() -> None:
     first, second, *_ = shown(study(TOO_LARGE)).splitlines()
-    assert first == "Does not work as written"
+    assert first == "The design has errors"
     assert "error" in second or "does not fit" in second
 
 
