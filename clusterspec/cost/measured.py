@@ -11,11 +11,10 @@ from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster, Design, MeasuredShare
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.paths import bus_factor
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.finding import Problem
-from clusterspec.logs.nccl_rows import DISAGREES, NcclLog, NotALogError
-from clusterspec.quantity import Bandwidth, Basis, Figure
+from clusterspec.logs.nccl_rows import RATE_TOLERANCE, NcclLog, NotALogError
+from clusterspec.quantity import Bandwidth, Basis, Figure, bus_factor
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Measured, Path, Written
 from clusterspec.spec.model import AcceptanceSpec, MeasuredSpec
@@ -155,7 +154,7 @@ def _check_bandwidth_ratio(log: NcclLog, collective: str | None, ranks: int | No
     if collective is None or ranks is None or line.algbw <= 0:
         return
     expected = bus_factor(collective, ranks)
-    if not isclose(line.busbw / line.algbw, expected, rel_tol=DISAGREES):
+    if not isclose(line.busbw / line.algbw, expected, rel_tol=RATE_TOLERANCE):
         ratio = f"busbw is {line.busbw / line.algbw:.4g} times algbw"
         raise NotALogError(f"{ratio}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
 

@@ -12,11 +12,11 @@ from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
 from clusterspec.cost.collectives.algorithms import algorithm_names, candidate_algorithms
-from clusterspec.cost.collectives.paths import MESHES, bus_factor, busbw_ceiling, group_paths
+from clusterspec.cost.collectives.paths import MESHES, busbw_ceiling, group_paths
 from clusterspec.cost.collectives.stack import LL, LL_MESSAGES, Algorithm
 from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandwidth, time_at_busbw
 from clusterspec.cost.formulas.compute import larger, smaller
-from clusterspec.quantity import Figure
+from clusterspec.quantity import Figure, bus_factor
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.source import Assumed, Measured, Origin
 
