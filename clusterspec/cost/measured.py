@@ -8,7 +8,8 @@ from math import isclose
 from typing import TypeVar
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
-from clusterspec.cluster.model import Cluster, Design, MeasuredShare
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost

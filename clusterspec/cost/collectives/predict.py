@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
-from clusterspec.cluster.model import Cluster, MeasuredShare
+from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
@@ -19,6 +19,10 @@ from clusterspec.cost.formulas.compute import larger, smaller
 from clusterspec.quantity import Figure, bus_factor
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.source import Assumed, Measured, Origin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cluster.measured_shares import MeasuredShare
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
 """Collectives that use the same rings, so that a measurement of one applies to the others."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Workload
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.sites import link_to_named_pool, link_to_pool
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.reinforcement import (

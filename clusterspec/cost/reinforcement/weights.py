@@ -7,7 +7,7 @@ from math import ceil
 
 from clusterspec.catalog.models import Block, Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.sites import PoolLink
 from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.adapters import model_adapters

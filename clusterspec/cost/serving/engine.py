@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import ceil, inf
 
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.stacks import ServingSoftware
-from clusterspec.cluster.model import RATE_OF_KERNELS, Cluster, Layout, MeasuredShare, Workload
+from clusterspec.catalog.serving_software import ServingSoftware
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.power_cap import capped_clock, limited_clock
 from clusterspec.cost.formulas.memory import share_of_heads
@@ -374,7 +375,7 @@ def software_of(layout: Layout) -> str:
 
 def measured_kernels(cluster: Cluster) -> MeasuredShare | None:
     """The rate of an engine's kernels that a measured time per output token gives; None if none was measured."""
-    return next((each for each in cluster.measured if each.part == RATE_OF_KERNELS), None)
+    return next((each for each in cluster.measured if each.is_of_tokens), None)
 
 
 def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:

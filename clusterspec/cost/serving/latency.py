@@ -14,7 +14,7 @@ from clusterspec.records import dataclass, field
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from clusterspec.cluster.model import MeasuredShare
+    from clusterspec.cluster.measured_shares import MeasuredShare
     from clusterspec.cluster.requests import Serving
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse

@@ -13,7 +13,7 @@ from clusterspec.cluster.variation import with_values
 from clusterspec.cost.formulas.experts import received_bytes
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.memory import memory_line
-from clusterspec.cost.memory.states import received_copies, sampled_logits
+from clusterspec.cost.memory.serving_states import received_copies, sampled_logits
 from clusterspec.cost.mixers import next_token_bytes
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine

@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import job_nodes
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.nearby_layouts import fewer_nodes
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.finding import Problem
 from clusterspec.records import replace
 from clusterspec.rules.advice.proposals import Legality, near_multiples

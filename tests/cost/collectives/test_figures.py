@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.groups import contiguous_placement
-from clusterspec.cluster.model import Cluster, MeasuredShare, ScaleOut
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cost.collectives import Candidate, Paths, falls_back_to_sockets, network_of
 from clusterspec.cost.collectives.paths import busbw_ceiling, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, uncertainty_band, with_measured_shares

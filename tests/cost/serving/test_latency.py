@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cluster.model import MeasuredShare
+from clusterspec.cluster.measured_shares import MeasuredShare
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving import loads
 from clusterspec.cost.serving.constants import LOSSES, RANGES
