@@ -16,14 +16,13 @@ from clusterspec.catalog.frameworks import (
 )
 from clusterspec.catalog.models import Model, architecture
 from clusterspec.catalog.reader import Entry, FactReader
-from clusterspec.catalog.stacks import Stack, framework_memory
+from clusterspec.catalog.stacks import Stack, framework_memory, serving_defaults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from clusterspec.catalog.facilities import Cdu, StorageSystem
-    from clusterspec.catalog.serving_software import ServingSoftware
 
 
 def power_figures(read: FactReader) -> dict[str, Any]:
@@ -280,20 +279,12 @@ def stack(read: FactReader) -> Stack:
         attention_year=read.count("attention_year") or 0,
         attention_library=read.text("attention_library") or "",
         memory=framework_memory(read),
-        serving=_serving_software(read),
+        serving=serving_defaults(read),
         compiled=read.flag("compiled") or False,
         separate_matrices=read.flag("separate_matrices") or False,
         adapter_precision=read.text("adapter_precision") or "",
         achievable=read.achievable(),
     )
-
-
-def _serving_software(read: FactReader) -> ServingSoftware | None:
-    if "serving.memory_fraction" not in read.raw_entry.facts:
-        return None
-    from clusterspec.catalog.serving_software import serving_software  # training software has none
-
-    return serving_software(read)
 
 
 def framework(read: FactReader) -> Framework:

@@ -122,7 +122,7 @@ SERVING = "serving"
 
 
 def serving_software(read: FactReader) -> ServingSoftware | None:
-    """The facts of ``serving``; None for software that does not serve."""
+    """The facts of ``serving``; None if the share of the memory cannot be read."""
     fraction = read.number(f"{SERVING}.memory_fraction")
     if fraction is None:
         return None

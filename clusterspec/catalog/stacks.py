@@ -234,3 +234,12 @@ def _bounded_figure(read: FactReader, name: str, kind: str) -> Spread | None:
         return None
     low, high = (read.figure(f"{GROUP}.{name}_{bound}", kind) for bound in ("low", "high"))
     return Spread(value, low.value if low else value.value, high.value if high else value.value)
+
+
+def serving_defaults(read: FactReader) -> ServingSoftware | None:
+    """The facts of ``serving``; None for software that does not serve."""
+    if "serving.memory_fraction" not in read.raw_entry.facts:
+        return None
+    from clusterspec.catalog.serving_software import serving_software  # training software has none
+
+    return serving_software(read)

@@ -9,7 +9,8 @@ from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import amount_with_terms, is_credit, line_price
-from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
+from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.items import PRICED_AS, Item, quantities_by_kind
 from clusterspec.procurement.offered import Offered, lines_of_pools, offered_lines
 from clusterspec.procurement.part_names import (
     ANY_SWITCH,

@@ -7,9 +7,9 @@ from math import inf
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text
-from clusterspec.procurement.bill import kind_words
 from clusterspec.procurement.cost import OF_MACHINE
 from clusterspec.procurement.growth import Phase
+from clusterspec.procurement.items import kind_words
 from clusterspec.report import (
     PLAIN,
     Ink,

@@ -8,7 +8,8 @@ import pytest
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.lever_effects import sensitivity
-from clusterspec.analysis.levers import LEVERS, WORDS, changes_of, lever_of, next_steps, values_around
+from clusterspec.analysis.lever_steps import changes_of, next_steps, values_around
+from clusterspec.analysis.levers import LEVERS, WORDS, lever_of
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.serving.latency import ServingTimes

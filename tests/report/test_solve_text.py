@@ -8,7 +8,7 @@ import pytest
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.lever_effects import sensitivity
-from clusterspec.report import solve_text
+from clusterspec.report import sensitivity_text, solve_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.levers import SolveReport
 from clusterspec.studies import study_text
@@ -148,7 +148,7 @@ def test_sensitivity_moves_by_values_that_are_sold() -> None:
 
 def test_sensitivity_shows_no_row_without_effect() -> None:
     for spec in (JOB, RACKS, SERVED):
-        text = solve_text.sensitivity_as_text(sensitivity(study_of(spec)))
+        text = sensitivity_text.sensitivity_as_text(sensitivity(study_of(spec)))
         assert not re.search(r"[+−]0\.0 %", text), text
 
 

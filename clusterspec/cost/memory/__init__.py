@@ -385,7 +385,6 @@ class Rank:
         counts = micro_batches_in_flight(job.layout, stage, chunks, job.micro_batches)
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
-        kinds = frozenset(kind for kind, there in ((LayerSet.DENSE, dense), (LayerSet.EXPERT, expert)) if there)
         return cls(
             share=held_share(job.workload, job.layout, chunks),
             passes=stored_passes(chunks, counts),
@@ -393,7 +392,7 @@ class Rank:
             inputs=float(not first),
             outputs=float(not last),
             head=logits_count(chunks),
-            kinds=kinds,
+            kinds=frozenset(kind for kind, there in ((LayerSet.DENSE, dense), (LayerSet.EXPERT, expert)) if there),
         )
 
 

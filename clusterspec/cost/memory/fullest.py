@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import inf
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
+from clusterspec.cluster.variation import layout_of_engines
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, positive_part, value_where
 from clusterspec.cost.layers import Chunk, LayerSet, StageGroup, micro_batches_in_flight, stage_groups, stored_passes

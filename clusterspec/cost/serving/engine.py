@@ -379,9 +379,7 @@ def measured_kernels(cluster: Cluster) -> MeasuredShare | None:
 
 
 def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:
-    """The precision whose peak rate GEMMs in ``name`` use on this accelerator, and that peak; 16 bits if it has no peak
-    in ``name``.
-    """
+    """The precision whose peak GEMMs in ``name`` reach, and that peak; 16 bits if the accelerator has none in it."""
     found = peak_name(name, rates.peaks)
     return (found, rates.peaks[found]) if found else ("bf16", rates.wide)
 

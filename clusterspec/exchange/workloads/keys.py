@@ -205,9 +205,8 @@ def set_choice(
     if word in choices:
         builder.set(path, choices[word], keys.line(*names))
     else:
-        builder.unknown(
-            f"{keys.find(*names)}: {excerpt(word)}", f"no value of {path} corresponds to it", keys.line(*names)
-        )
+        why = f"no value of {path} corresponds to it"
+        builder.unknown(f"{keys.find(*names)}: {excerpt(word)}", why, keys.line(*names))
 
 
 def set_switch(
@@ -322,10 +321,9 @@ def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
     if len(set(lines)) < len(lines):  # a variable that is set once holds the program of several
         lines = [min((line for _, line in keys.values.values()), default=keys.command.line) for keys in different]
     places = ", ".join(map(str, lines[:12])) + (", …" if len(lines) > 12 else "")
-    alike = len({_options_without_ranks(keys) for keys in different}) == 1 and all(
-        map(_may_have_either_role, different)
-    )
-    which = "that may each prefill or decode (kv_both)" if alike else "with different options"
+    alike = len({_options_without_ranks(keys) for keys in different}) == 1
+    either = alike and all(map(_may_have_either_role, different))
+    which = "that may each prefill or decode (kv_both)" if either else "with different options"
     choices = f"holds {len(different)} launches {which}, on lines {places}"
     return chosen_part(different, part, plural(len(different), "launch"), choices)
 

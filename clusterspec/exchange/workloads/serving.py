@@ -47,7 +47,7 @@ from clusterspec.exchange.workloads.engine_limits import (
     set_weight_type,
 )
 from clusterspec.exchange.workloads.engine_logs import engines_of_log, prints_engine
-from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys, chosen_launch, launches_of, set_choice, set_counts
 from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model, without_rollout_servers
 from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
@@ -257,8 +257,7 @@ def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
         return None if keys.is_undecided(*names) or keys.elided else 1
     degree = keys.whole(*names)
     if degree is None:
-        why = "not an integer: a variable, or computed elsewhere"
-        builder.unknown(f"{keys.find(*names)}: {excerpt(keys.get(*names))}", why, keys.line(*names))
+        builder.unknown(f"{keys.find(*names)}: {excerpt(keys.get(*names))}", OPEN_COUNT, keys.line(*names))
     return degree
 
 

@@ -147,8 +147,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
-from clusterspec.procurement.offered import Offered, is_service, offered_lines
-from clusterspec.procurement.part_names import ANY_SWITCH, SWITCHES, WHOLE_NETWORK
+from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.part_names import SWITCHES, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, nodes_in_place, offered_quantity, shortest_end_first
 from clusterspec.rules.knowledge.fabric_parts import (
     has_unknown_shape,
@@ -173,6 +173,7 @@ from clusterspec.rules.knowledge.quoted_readings import (
     doubt_about,
     doubted_problems,
     links_of,
+    names_every_part,
     with_doubt,
     with_own_cables,
 )
@@ -369,7 +370,7 @@ def _missing_part_problems(
     whole = not kinds.isdisjoint(WHOLE_NETWORK)
     missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
     if not kinds & {"node", "accelerator"}:
-        if needed.get("node") and _names_every_part(lines):
+        if needed.get("node") and names_every_part(lines):
             message = f"the quote has no line for the {plural(needed['node'], 'node')} of the design"
             help_ = "ask for the line, name it `node`, or say in a waiver who delivers the nodes"
             texts = " # ".join([remarks, *(line.line.part or "" for line in lines)])
@@ -391,13 +392,6 @@ def _missing_part_problems(
     doubts = [doubt_about(count, [], lines) for count in missing.values()]
     problem = RULE.problem("procurement.quote", message, help_, severity=severity)
     yield with_doubt(problem, doubts[0] if all(doubts) else "")
-
-
-def _names_every_part(lines: Sequence[Offered]) -> bool:
-    """Whether a quote lists switches individually, and each of its lines names a known part or service."""
-    return any(line.kind in ANY_SWITCH for line in lines) and all(
-        line.covered_kinds != WHOLE_NETWORK and (line.kind != "other" or is_service(line.line)) for line in lines
-    )
 
 
 def _quantity_path(line: Offered) -> tuple[str | int, ...]:

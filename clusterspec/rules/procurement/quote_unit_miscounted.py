@@ -117,10 +117,8 @@ RULE = Rule.of(__name__, "error", "likely")
 SURPLUS = 1.10
 """Above this multiple of the units of the design, a line has more than some to spare."""
 
-
 _BY_YEAR = pattern(r"\b(?:per|each|every|and) years?\b|/ ?(?:year|yr)\b")
 _YEARLY = pattern(r"\b(?:per|a|and) years?\b|/ ?(?:year|yr)\b|\b(?:yearly|annual)\b")
-
 
 _SUBSCRIBED = pattern(r"\bsubscriptions?\b")
 SAME_HOURS = 0.03
