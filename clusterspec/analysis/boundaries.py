@@ -52,7 +52,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     ``whole`` is the fleet of which the study is a job or a pool, for conditions on all pools and on shares of the term.
     """
     study = with_a_layout(study) if best_layout else study
-    condition = _in_fleet(parse(until, study.plan.whole_step.seconds), study, whole)
+    condition = _condition_in_fleet(parse(until, study.plan.whole_step.seconds), study, whole)
     if key not in LEVERS and key != MACHINE:
         raise ConditionFault(f"no lever is called {key!r}: solve takes {', '.join(LEVERS)}")
     lever = _directed_lever(machine_lever(study.design) if key == MACHINE else lever_of(key, study.design), condition)
@@ -144,7 +144,7 @@ def _available_nodes(study: Study) -> int | None:
     return cluster.nodes if part.nodes is None else part.nodes + (part.idle or 0)
 
 
-def _in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condition:
+def _condition_in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condition:
     """The condition with the contribution of the rest of the fleet.
 
     Raises `ConditionFault` where a metric needs a fleet, or the figure of another pool is not known.
@@ -294,9 +294,9 @@ def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:
 
 def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Iterator[Changes]:
     """The keys of the serving plans of a varied design that meet the condition most easily, the best first."""
-    from clusterspec.analysis.serving_search import best_by, plan_keys
+    from clusterspec.analysis.serving_search import best_plans, plan_keys
 
-    found = best_by(varied, condition.metric, MOST_TRIED)
+    found = best_plans(varied, condition.metric, MOST_TRIED)
     if found is not None:
         job, plans = found
         yield from (plan_keys(studied, job, each) for each in plans)

@@ -171,8 +171,8 @@ class _Table:
             if place in self.searched:
                 value = objective_of(options, self.goal.objective) if all(each.usable for each in options) else None
             else:
-                value = least.get((place.jobs, place.pool), 0.0) / (place.nodes if self._by_nodes else 1)
-                if self._by_nodes:
+                value = least.get((place.jobs, place.pool), 0.0) / (place.nodes if self._falls_with_nodes else 1)
+                if self._falls_with_nodes:
                     value = max(value, sum_of(each.least or 0.0 for each in options))
             if value is not None:
                 rows.append(Option(_job_names_text(place), place.pool, max(each.nodes for each in options), value))
@@ -180,7 +180,7 @@ class _Table:
         return rows, where
 
     @property
-    def _by_nodes(self) -> bool:
+    def _falls_with_nodes(self) -> bool:
         """Whether the objective falls with the nodes of a job: time, not cost and energy."""
         return self.goal.objective == "time"
 
@@ -192,7 +192,7 @@ class _Table:
         for place in self.searched:
             value = objective_of(self.options[place], self.goal.objective)
             if value:
-                least = MOST_EFFICIENT * value * (place.nodes if self._by_nodes else 1)
+                least = MOST_EFFICIENT * value * (place.nodes if self._falls_with_nodes else 1)
                 key = (place.jobs, place.pool)
                 found[key] = min(least, found.get(key, inf))
         return found

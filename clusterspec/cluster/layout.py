@@ -68,10 +68,10 @@ def resolve_software(section: LayoutSpec, lookup: Lookup, *, serves: bool = Fals
 def _logged_software(section: LayoutSpec, serves: bool, catalog: Catalog) -> tuple[Software, ResolutionLog]:
     """The software, with the assumptions and problems: a varied design mostly keeps them."""
     lookup = Lookup(catalog, ResolutionLog(Spec("")))
-    return _found_software(section, lookup, serves=serves), lookup.log
+    return _named_software(section, lookup, serves=serves), lookup.log
 
 
-def _found_software(section: LayoutSpec, lookup: Lookup, *, serves: bool) -> Software:
+def _named_software(section: LayoutSpec, lookup: Lookup, *, serves: bool) -> Software:
     """The software of the keys that name it."""
     written = release = None
     if section.software is not None:

@@ -78,11 +78,13 @@ def _distinct_metrics(report: SolveReport, rows: Sequence[tuple[float, float | N
     """The metrics, with as many digits as tell those that meet the condition from those that do not."""
     found = [[_metric_text(report, metric, digits) for _, metric, _ in rows] for digits in MORE_DIGITS]
     met = [holds for *_, holds in rows]
-    apart = (texts for texts in found if not _of_verdict(texts, met, True) & _of_verdict(texts, met, False))
+    apart = (
+        texts for texts in found if not _texts_with_verdict(texts, met, True) & _texts_with_verdict(texts, met, False)
+    )
     return next(apart, found[0])
 
 
-def _of_verdict(texts: Sequence[str], met: Sequence[bool], verdict: bool) -> set[str]:
+def _texts_with_verdict(texts: Sequence[str], met: Sequence[bool], verdict: bool) -> set[str]:
     return {text for text, holds in zip(texts, met, strict=True) if holds is verdict}
 
 

@@ -373,7 +373,7 @@ class RankLinks(NamedTuple):
     direct: bool
     library: CollectiveTiming
 
-    def by_library(self, size: float) -> float:
+    def library_all_reduce_seconds(self, size: float) -> float:
         """Seconds of an all-reduce of ``size`` bytes by the collective library in a separate launch."""
         return self.library.candidates[0].launch + self.library.device_seconds(size)
 

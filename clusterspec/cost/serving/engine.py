@@ -381,7 +381,7 @@ def measured_kernels(cluster: Cluster) -> MeasuredShare | None:
 def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:
     """The precision whose peak GEMMs in ``name`` reach, and that peak; 16 bits if the accelerator has none in it."""
     found = peak_name(name, rates.peaks)
-    return (found, rates.peaks[found]) if found else ("bf16", rates.wide)
+    return (found, rates.peaks[found]) if found else ("bf16", rates.rate_of_16_bits)
 
 
 def _expert_gemm_peak(workload: Workload, rates: KernelRates, other: tuple[str, float]) -> tuple[str, float]:

@@ -247,7 +247,7 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
     record_pods(groups, builder, yaml.line("spec", "replicatedJobs"))
 
 
-def _job(yaml: Yaml, builder: ImportBuilder) -> None:
+def _record_pods_of_job(yaml: Yaml, builder: ImportBuilder) -> None:
     """The pods that a Job runs at a time. Raises `FormatError` if they ask for no accelerators."""
     spec = mapping_of(yaml.mapping.get("spec"))
     if isinstance(tasks := spec.get("tasks"), list):  # of Volcano, batch.volcano.sh/v1alpha1
@@ -259,7 +259,7 @@ def _job(yaml: Yaml, builder: ImportBuilder) -> None:
     record_pods([pods], builder, yaml.line("spec"))
 
 
-def _pod(yaml: Yaml, builder: ImportBuilder) -> None:
+def _record_pod(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record a single pod as one node."""
     record_pods([template_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
 
@@ -358,8 +358,8 @@ READERS = {
     "TrainingRuntime": record_training_runtime,
     "ClusterTrainingRuntime": record_training_runtime,
     "JobSet": _job_set,
-    "Job": _job,
-    "Pod": _pod,
+    "Job": _record_pods_of_job,
+    "Pod": _record_pod,
     "Deployment": record_copies,
     "StatefulSet": record_copies,
     "LeaderWorkerSet": _leader_worker_set,

@@ -45,7 +45,7 @@ def matches_launcher(file: InputFile) -> bool:
 
 def read_launcher(file: InputFile) -> ImportResult:
     """The nodes and ranks of a launch. Raises `NothingStarted` if no launch states either of a program."""
-    started = [keys for each in launches_of(file, _LAUNCH) if (keys := _of_launcher(each)) is not None]
+    started = [keys for each in launches_of(file, _LAUNCH) if (keys := _launcher_options(each)) is not None]
     different = {tuple((name, keys.get(name)) for name in (*_NODES, *_RANKS, "program")): keys for keys in started}
     keys, builder = chosen_launch(list(different.values()), file.part), ImportBuilder(LAUNCHER, file.name)
     if keys.find("program") is None:
@@ -63,7 +63,7 @@ def read_launcher(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _of_launcher(keys: Keys) -> Keys | None:
+def _launcher_options(keys: Keys) -> Keys | None:
     """The options of a launcher, with its program and the names of the options of that; None if it states no count."""
     words = keys.command.words
     found = program_of_words([word.text for word in words])

@@ -43,7 +43,7 @@ def follow_references(keys: Keys) -> None:
         if not isinstance(value, str):
             continue
         if (default := _OF_ENVIRONMENT.fullmatch(value)) and not _PRECISION.search(name):
-            keys.put(name, _decoded(default[1]), line)
+            keys.put(name, _default_value(default[1]), line)
             keys.defaulted.append(name)
             continue
         if _REFERENCE.fullmatch(value):
@@ -65,10 +65,10 @@ _PRECISION = re.compile(r"fp8|fp4|precision")
 """Keys whose default a launcher usually replaces: whether the default holds, the file alone does not tell."""
 
 
-def _decoded(text: str) -> Any:
+def _default_value(text: str) -> Any:
     """The value that a default stands for, as YAML reads it.
 
-    >>> _decoded(" 4"), _decoded("True"), _decoded("null"), _decoded("full")
+    >>> _default_value(" 4"), _decoded("True"), _decoded("null"), _decoded("full")
     (4, True, None, 'full')
     """
     word = text.strip()

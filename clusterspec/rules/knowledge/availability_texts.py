@@ -97,7 +97,7 @@ def downtimes_in(text: str) -> Iterator[Downtime]:
         for time in times_in(sentence):
             between = sentence[min(shares[0].end, time.end) : max(shares[0].start, time.start)]
             match = _EACH_PERIOD.match(sentence[time.end :]) or _WHOLE_PERIOD.search(sentence)
-            if match is not None and _equates(between, sentence) and not _names_a_period(time):
+            if match is not None and _states_complement(between, sentence) and not _names_a_period(time):
                 per = _name_of(match)
                 yield Downtime(shares[0].value, time.value, _PERIODS[per][1], per, sentence)
 
@@ -156,7 +156,7 @@ def _name_of(match: re.Match[str]) -> str:
     return next(name for index, name in enumerate(_PERIODS) if match[f"p{index}"])
 
 
-def _equates(between: str, sentence: str) -> bool:
+def _states_complement(between: str, sentence: str) -> bool:
     """Whether what stands between an availability and a time makes the one the rest of the other."""
     if _EQUALS.search(between) is not None:
         return True

@@ -164,7 +164,7 @@ _LENGTH = pattern(rf"(?i)(?P<digits>{DIGITS}) (?:input|output|prompt|in|out)\b")
 _DIGIT = pattern(r"\d")
 
 
-def _without(sentence: str, figures: Sequence[LoadFigure]) -> str:
+def _sentence_without(sentence: str, figures: Sequence[LoadFigure]) -> str:
     """A sentence without some of its figures."""
     for each in reversed(figures):
         sentence = sentence[: each.start] + sentence[each.end :]
@@ -184,7 +184,7 @@ def token_rates(text: str) -> Iterator[Derived]:
         if [each.kind for each in rates] != ["requests", "tokens"]:
             continue
         lengths = [each.value for each in figures if each.kind == "tokens" and not each.period]
-        rest = _without(sentence, figures)
+        rest = _sentence_without(sentence, figures)
         lengths += [number_of(each["digits"], whole=True) for each in _LENGTH.finditer(rest)]
         if _DIGIT.search(_LENGTH.sub("", rest)) is not None:
             continue  # a figure that is not read may be a length
@@ -377,14 +377,14 @@ def amplified_attempts(text: str) -> Iterator[Derived]:
         layers = _LAYERS.search(sentence) if attempts is not None else None
         if layers is None or attempts is None:
             continue
-        one, each = (_small(found) for found in (layers["layers"], attempts["attempts"]))
+        one, each = (_small_number(found) for found in (layers["layers"], attempts["attempts"]))
         for match in _TIMES.finditer(sentence):
-            stated = _small(match["times"] or match["factor"])
+            stated = _small_number(match["times"] or match["factor"])
             if stated == one * each != each**one:
                 message = f"by the text {one} layers with {each} attempts each make {stated} times the load; attempts multiply: {each**one} times"
                 yield Derived(stated, each**one, message, sentence)
                 return
 
 
-def _small(written: str) -> int:
+def _small_number(written: str) -> int:
     return _SMALL.get(written.lower()) or int(number_of(written))

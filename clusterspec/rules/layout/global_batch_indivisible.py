@@ -86,7 +86,7 @@ def check(
     step = layout.dp * layout.micro_batch
     rounds = layout.pp if layout.schedule == "interleaved" else 1  # the schedule takes them in rounds of pp
     batches = or_list(near_multiples(training.global_batch, step * rounds))
-    legal = legality.offer(RULE.name, "micro_batch", "tp", "pp")
+    legal = legality.nearest_values_text(RULE.name, "micro_batch", "tp", "pp")
     yield RULE.problem(
         "workload.global_batch",
         f"a global batch of {training.global_batch:,} is not a multiple of dp {layout.dp} × micro_batch {layout.micro_batch} = {step:,}",

@@ -136,7 +136,7 @@ def check(own_remarks: str, cluster: Cluster, layout: Layout | None) -> Iterator
     if not any(cue in text for cue in _CUES):
         return
     family = cluster.scale_out.technology.family
-    for rules in _filters(" ".join(text.split())):
+    for rules in _firewall_sentences(" ".join(text.split())):
         found = _efa_problem(rules) if family == "efa" else _roce_problem(rules) if family == "roce" else None
         if found is None and layout is not None:
             found = _rendezvous_problem(rules)
@@ -145,10 +145,10 @@ def check(own_remarks: str, cluster: Cluster, layout: Layout | None) -> Iterator
             return
 
 
-def _filters(text: str) -> Iterator[str]:
+def _firewall_sentences(text: str) -> Iterator[str]:
     """Each sentence of a text about a firewall, with the next one where that continues the list.
 
-    >>> [*_filters("the firewall admits tcp 22. udp 53 too, nothing else. the hall is cold. ")]
+    >>> [*_firewall_sentences("the firewall admits tcp 22. udp 53 too, nothing else. the hall is cold. ")]
     ['the firewall admits tcp 22. udp 53 too, nothing else']
     """
     sentences = sentences_of(text)

@@ -105,7 +105,7 @@ def check(
     own = {procurement.pue} if procurement is not None and procurement.pue is not None else set()
     drawn = _drawn_watts(cluster, power)
     for pue in sorted(each for each in stated | own if each >= LEAST):
-        found = [*_divided(remarks, pue, drawn, procurement)]
+        found = [*_divided_energy_problems(remarks, pue, drawn, procurement)]
         yield from found
         if found:
             return
@@ -124,7 +124,9 @@ def _used_shares(procurement: ProcurementSpec | None) -> tuple[float, ...]:
     return (1.0, used) if used else (1.0,)
 
 
-def _divided(remarks: str, pue: float, drawn: float, procurement: ProcurementSpec | None) -> Iterator[Problem]:
+def _divided_energy_problems(
+    remarks: str, pue: float, drawn: float, procurement: ProcurementSpec | None
+) -> Iterator[Problem]:
     """Energies and powers of the site that are those of the IT load divided by the PUE."""
     for dimensions, hours in ((ENERGY, (8760.0, 8766.0, 8784.0)), (WATTS, (0.0,))):
         figures = figures_of(remarks, dimensions)

@@ -88,7 +88,7 @@ def check(
     if term is not None:
         found = [*_too_short(timed, run, term.value, term.written, "procurement.term")]
         if not found or found[0].severity == "note":
-            by_plan = _by_plan(timed, run, term, planned)
+            by_plan = _problem_by_plan(timed, run, term, planned)
             found = [by_plan] if by_plan is not None else found
         yield from found
     elif own_remarks is not None and (match := only_setting(_RESERVED, own_remarks, _CUES)) is not None:
@@ -96,7 +96,7 @@ def check(
         yield from _too_short(timed, run, seconds, f"{match[1]} {match[2]}", "workload.tokens")
 
 
-def _by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:
+def _problem_by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:
     """The problem with a term that ends before the run does by the plan's own `targets.run_time` or `expected_mfu`."""
     workload = timed.design.workload
     mfu = workload.expected_mfu if workload is not None else None
