@@ -68,7 +68,7 @@ _PRECISION = re.compile(r"fp8|fp4|precision")
 def _default_value(text: str) -> Any:
     """The value that a default stands for, as YAML reads it.
 
-    >>> _default_value(" 4"), _decoded("True"), _decoded("null"), _decoded("full")
+    >>> _default_value(" 4"), _default_value("True"), _default_value("null"), _default_value("full")
     (4, True, None, 'full')
     """
     word = text.strip()

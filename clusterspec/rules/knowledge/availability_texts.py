@@ -35,7 +35,7 @@ class Downtime(NamedTuple):
 
 class Combined(NamedTuple):
     """The availability in percent of parts and of the whole that they make, as stated, with a unit of its last digit. Parts that are neither
-    redundant nor a chain by the text may be either."""
+    redundant nor a chain according to the text may be either."""
 
     parts: tuple[float, ...]
     stated: float

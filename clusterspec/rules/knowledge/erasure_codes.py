@@ -49,7 +49,7 @@ _CODED = pattern(r"\b(?:erasure|parity|codes?|coding|stripes?|raid|ec)\b")
 class Stripes(NamedTuple):
     """An erasure code of ``data`` and ``parity`` fragments. A server holds at least ``least`` fragments of a stripe by the
     text (1 where it says nothing); ``apart`` says that each lies on another server, ``spread`` that the code runs across
-    servers; ``lost`` is the servers whose loss it survives by the text, 0 where it names none.
+    servers; ``lost`` is the servers whose loss it survives according to the text, 0 where it names none.
     """
 
     data: int

@@ -73,7 +73,7 @@ def requests_in_flight(text: str) -> Iterator[Derived]:
             continue
         stated = number_of(flying[0]["count"], whole=True) * (1000 if flying[0]["kilo"] else 1)
         rate, seconds = rates[0].per_second, times[0].value
-        message = f"by the text {rate:,.4g} requests/s of {display(seconds, 's')} each are {stated:,.10g} in flight; they are {rate * seconds:,.6g}"
+        message = f"according to the text, {rate:,.4g} requests/s of {display(seconds, 's')} each are {stated:,.10g} in flight; they are {rate * seconds:,.6g}"
         if stated and rate * seconds:
             yield Derived(stated, rate * seconds, message, sentence)
 
@@ -125,7 +125,7 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
             else:
                 continue
             computed = rate * period
-            message = f"by the text there are {count.value:,.10g} {count.kind} in {what}; at {of}, {rate:,.6g} {count.kind}/s, they are {'' if constant else 'at most '}{computed:,.0f}"
+            message = f"according to the text, there are {count.value:,.10g} {count.kind} in {what}; at {of}, {rate:,.6g} {count.kind}/s, they are {'' if constant else 'at most '}{computed:,.0f}"
             yield Derived(count.value, computed, message, sentence, constant)
 
 
@@ -197,7 +197,7 @@ def token_rates(text: str) -> Iterator[Derived]:
         nearest = min(possible, key=lambda each: abs(stated - each))
         factor = stated / nearest if nearest else 1.0
         if factor > 1.25 or factor < 0.8:
-            message = f"by the text {rates[0].value:,.6g} requests/s are {stated:,.10g} tokens/s; with {' and '.join(f'{each:,.10g}' for each in lengths)} tokens each they are {possible[-1]:,.10g}"
+            message = f"according to the text, {rates[0].value:,.6g} requests/s are {stated:,.10g} tokens/s; with {' and '.join(f'{each:,.10g}' for each in lengths)} tokens each they are {possible[-1]:,.10g}"
             yield Derived(stated, possible[-1], message, sentence)
 
 
@@ -232,7 +232,7 @@ def shares_of_traffic(text: str) -> Iterator[Derived]:
             continue
         computed = 100 / max(1, int(match["all"] or match["other"]))
         if not 0.8 <= shares[0].value / computed <= 1.25:
-            message = f"by the text one of {match['all'] or match['other']} gets {shares[0].value:.10g} % of the traffic; spread evenly it gets {computed:.3g} %"
+            message = f"according to the text, one of {match['all'] or match['other']} gets {shares[0].value:.10g} % of the traffic; spread evenly it gets {computed:.3g} %"
             yield Derived(shares[0].value, computed, message, sentence)
 
 
@@ -276,7 +276,7 @@ def cache_sizes(text: str) -> Iterator[Derived]:
         large = [size for _, size in sizes if size not in small]
         if len(tokens) == len(small) == len(large) == 1:
             computed = tokens[0].value * small[0]
-            message = f"by the text {tokens[0].value:,.10g} tokens of {display(small[0], 'B')} are {display(large[0], 'B')} of cache; they are {display(computed, 'B')}"
+            message = f"according to the text, {tokens[0].value:,.10g} tokens of {display(small[0], 'B')} are {display(large[0], 'B')} of cache; they are {display(computed, 'B')}"
             yield Derived(large[0], computed, message, sentence)
 
 
@@ -341,7 +341,7 @@ def totals_of_units(text: str) -> Iterator[Derived]:
             stated = _EACH.match(sentence[part.end :]) and _IN_ALL.match(sentence[total.end :])
             if units and whole.kind != part.kind and stated and total.value != whole.value * part.value:
                 computed = whole.value * part.value
-                message = f"by the text {whole.value:,.10g} {whole.kind} with {part.value:,.10g} {part.kind} each have {total.value:,.10g}; they have {computed:,.10g}"
+                message = f"according to the text, {whole.value:,.10g} {whole.kind} with {part.value:,.10g} {part.kind} each have {total.value:,.10g}; they have {computed:,.10g}"
                 yield Derived(total.value, computed, message, sentence)
 
 
@@ -381,7 +381,7 @@ def amplified_attempts(text: str) -> Iterator[Derived]:
         for match in _TIMES.finditer(sentence):
             stated = _small_number(match["times"] or match["factor"])
             if stated == one * each != each**one:
-                message = f"by the text {one} layers with {each} attempts each make {stated} times the load; attempts multiply: {each**one} times"
+                message = f"according to the text, {one} layers with {each} attempts each make {stated} times the load; attempts multiply: {each**one} times"
                 yield Derived(stated, each**one, message, sentence)
                 return
 

@@ -132,7 +132,7 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None, job_nodes: int 
     for sentence, message, help_ in chain(
         (fault for kind in kinds for fault in kind(text)), _faults_of_nodes(text, nodes)
     ):
-        yield RULE.problem(place_of(sentence, spec), f"by the text {message}", help_)
+        yield RULE.problem(place_of(sentence, spec), f"according to the text, {message}", help_)
         return
 
 

@@ -9,7 +9,7 @@ derating, or with a derating above 0.8 on a circuit of North America (208, 277 o
 load between 0.8 and 1 of the rating is a warning; without one on a circuit of 16, 32, 63 or 125 A and 220 to 400 V it is
 a note. One unit for a rack with several feeds is an error, and so are quoted units, or those that the line of a rack
 includes, that are fewer for each rack than `pdus.count`. Where the design states no units, those of the quote count, if
-the text of their line has volts, amperes and phases, and as many belong to each rack, by the text or by the quoted racks;
+the text of their line has volts, amperes and phases, and as many belong to each rack, according to the text or by the quoted racks;
 those with ratings of North America count 0.8 of them.
 
 ## Why it matters

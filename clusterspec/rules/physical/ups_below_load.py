@@ -93,7 +93,7 @@ def check(
         found = _RATED.search(sentence) if _OF_PART.search(sentence) is None else None
         carried = _watts_of(found, sentence) if found is not None else 0.0
         if 0 < carried < drawn[0]:
-            message = f"by the text the UPS gives {display(carried, 'W')}, and the machine draws {display(drawn[0], 'W')} at full load"
+            message = f"according to the text, the UPS gives {display(carried, 'W')}, and the machine draws {display(drawn[0], 'W')} at full load"
             yield RULE.problem("description", message, "choose a larger UPS, or say what it feeds")
             return
     lines = [

@@ -112,7 +112,7 @@ def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Pro
 
 
 def _longer_price(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
-    """Prices that by the text hold for a longer contract than the one of the spec."""
+    """Prices that according to the text hold for a longer contract than the one of the spec."""
     held = procurement.commitment or procurement.term
     texts = [*sentences_of(remarks), *(line.part or "" for line in procurement.quote or ())]
     named = {_years(found[1] or found[2]) for text in texts for found in _PRICED_FOR.finditer(text)}
@@ -120,7 +120,7 @@ def _longer_price(procurement: ProcurementSpec, remarks: str) -> Iterator[Proble
         return
     (years,) = named
     if years * YEAR > held.value * (1 + SAME):
-        message = f"by the text the price is that of a contract of {plural(years, 'year')}, and the commitment is {held.written}"
+        message = f"according to the text, the price is that of a contract of {plural(years, 'year')}, and the commitment is {held.written}"
         yield RULE.problem(
             "procurement.prices", message, f"write the price of a contract of {held.written}", confidence="likely"
         )

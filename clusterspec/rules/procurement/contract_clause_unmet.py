@@ -300,7 +300,7 @@ def _lesser_term(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator
 
 
 def _late_call_off(texts: PurchaseTexts) -> Iterator[Problem]:
-    """The milestone of an order that is signed after the end of the framework agreement by the text."""
+    """The milestone of an order that is signed after the end of the framework agreement according to the text."""
     lives = [day for each in FRAMEWORK.findall(texts.description) if (day := date_of_text(each)) is not None]
     for index, each in enumerate(texts.milestones):
         signed = dates_in(each) if SIGNED.search(each) is not None else []
@@ -368,7 +368,7 @@ def _returned_drives(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterat
         return
     for index, part in enumerate(texts.lines):
         if RETURNED.search(part) is not None and OF_MEDIA.search(part) is not None:
-            message = f"`{name_of_part(quote[index].part)}` has failed parts returned, and by the text no medium leaves the site"
+            message = f"`{name_of_part(quote[index].part)}` has failed parts returned, and according to the text no medium leaves the site"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, "add the retention of drives to the support", severity="warning")
             return

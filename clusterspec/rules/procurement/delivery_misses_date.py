@@ -153,14 +153,12 @@ _FREEZE = pattern(
 
 
 def _frozen_problem(texts: PurchaseTexts) -> Iterator[Problem]:
-    """The last delivery, where it is between the two dates of a time in which by the text nothing is brought in."""
+    """The last delivery, where it is between the two dates of a time in which according to the text nothing is brought in."""
     for sentence in texts.sentences:
         days = dates_in(sentence) if _FREEZE.search(sentence) is not None else []
         delivery = Timeline.of(texts).delivery if len(days) == 2 else None
         if delivery is not None and days[0] <= delivery <= days[1]:
-            message = (
-                f"the last delivery is on {delivery}, and by the text the site takes none from {days[0]} to {days[1]}"
-            )
+            message = f"the last delivery is on {delivery}, and according to the text the site takes none from {days[0]} to {days[1]}"
             yield RULE.problem("procurement.delivery.weeks", message, "deliver before or after", confidence="likely")
             return
 

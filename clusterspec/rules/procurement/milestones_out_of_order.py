@@ -269,7 +269,7 @@ def _early_rent(texts: PurchaseTexts) -> Iterator[Problem]:
     if servers and len(starts) == 1 and starts[0][0] < max(servers):
         start, path = starts[0]
         early = plural((max(servers) - start).days, "day")
-        message = f"by the text the lease starts on {start}, {early} before the last servers arrive"
+        message = f"according to the text, the lease starts on {start}, {early} before the last servers arrive"
         yield RULE.problem(path, message, "start the lease with the acceptance")
 
 

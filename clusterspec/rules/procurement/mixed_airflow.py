@@ -103,9 +103,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             continue
         if aisle and own != {_OF_AISLE[aisle]}:
             (one,) = own
-            message = (
-                f"`{name_of_part(line.part)}` has air {AIR[one]}, and by the text its ports are in the {aisle} aisle"
-            )
+            message = f"`{name_of_part(line.part)}` has air {AIR[one]}, and according to the text its ports are in the {aisle} aisle"
             at = ("procurement", "quote", index, "part")
             yield RULE.problem(at, message, f"order {_OF_AISLE[aisle]}: switches draw air from the cold aisle")
             return

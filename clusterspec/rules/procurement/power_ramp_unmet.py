@@ -143,7 +143,7 @@ def _strained_step(steps: list[_Step], nodes: int, divided: float, first: float)
         drawn = divided * share + first
         if 0 < share < 1 and drawn > step.watts:
             switches = "all switches" if first else "their share of the switches"
-            message = f"by the text {step.machines:,} machines run with {display(step.watts, 'W')}, and draw {display(drawn, 'W')} at full load with {switches}"
+            message = f"according to the text, {step.machines:,} machines run with {display(step.watts, 'W')}, and draw {display(drawn, 'W')} at full load with {switches}"
             yield RULE.problem(step.at, message, "commit more power for these months, or install fewer machines")
             return
 

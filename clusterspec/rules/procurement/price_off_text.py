@@ -227,7 +227,7 @@ def _step_problem(procurement: ProcurementSpec, sentences: Sequence[str]) -> Ite
         expected = base * rate ** sum(month <= start for month in rises)
         if not isclose(price, expected, rel_tol=STEP_ROUNDED):
             currency = procurement.currency
-            message = f"from month {start} the price is {money_text(amount_text(expected), currency)} by the text, and the line has {money_text(amount_text(price), currency)}"
+            message = f"from month {start} the price is {money_text(amount_text(expected), currency)} according to the text, and the line has {money_text(amount_text(price), currency)}"
             yield RULE.problem(
                 ("procurement", "quote", index, "unit_price"), message, "ask the supplier which of the two is right"
             )
@@ -245,7 +245,7 @@ def _credit_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseTexts) -> Iterator[Problem]:
-    """A tax on prices that include it by the text as written (`brutto` of a store is another), and a tax on the tax."""
+    """A tax on prices that include it according to the text as written (`brutto` of a store is another), and a tax on the tax."""
     total, expected = procurement.quoted_total, total_of_lines(procurement)
     taxed = total is not None and expected is not None and isclose(total, expected, rel_tol=ROUNDED)
     gross = [
@@ -254,7 +254,7 @@ def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseText
         if _GROSS.search(each) is not None and _OF_OTHER.search(each) is None
     ]
     if gross and taxed:
-        message = f"by the text the prices include the tax, and `tax: {tax:g}` is added to them in the total"
+        message = f"according to the text, the prices include the tax, and `tax: {tax:g}` is added to them in the total"
         yield RULE.problem("procurement.tax", message, "remove `tax`, or ask for prices without it")
     for index, line in enumerate(procurement.quote or ()):
         if taxed and _GROSS_LINE.search((line.part or "").lower()) is not None and line_price(line):

@@ -234,7 +234,7 @@ def _lapsed_credits(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[
 
 
 def _small_order(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
-    """A discount that by the text begins at an amount above the sum of the lines."""
+    """A discount that according to the text begins at an amount above the sum of the lines."""
     total = sum_of(float(line_price(line) or 0) for line in procurement.quote or ())
     for sentence in sentences_of(text) if procurement.discount and total else ():
         found = _FROM_AMOUNT.search(sentence) if _DISCOUNT.search(sentence) is not None else None
@@ -244,7 +244,7 @@ def _small_order(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
         needed = number_in_text(digits) * (1e6 if found[2] else 1.0)
         if total < needed:
             currency = procurement.currency
-            message = f"by the text the discount begins at {money_text(amount_text(needed), currency)}, and the lines sum to {money_text(amount_text(total), currency)}"
+            message = f"according to the text, the discount begins at {money_text(amount_text(needed), currency)}, and the lines sum to {money_text(amount_text(total), currency)}"
             help_ = "ask for the discount without this condition, or leave it out of the total"
             yield RULE.problem("procurement.discount", message, help_)
             return
@@ -272,7 +272,7 @@ def _discounted_services(procurement: ProcurementSpec, text: str) -> Iterator[Pr
     if limited and total and discount and services > 0 and abs(total - whole) <= SAME_TOTAL * whole:
         right = whole + discount * services * (1 + (procurement.tax or 0))
         currency = procurement.currency
-        message = f"the discount holds for equipment by the text, and the total takes it off {money_text(amount_text(services), currency)} of services as well: {money_text(amount_text(right), currency)} without"
+        message = f"the discount holds for equipment according to the text, and the total takes it off {money_text(amount_text(services), currency)} of services as well: {money_text(amount_text(right), currency)} without"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")
 
 
@@ -296,7 +296,7 @@ def _first_year_prices(procurement: ProcurementSpec, text: str) -> Iterator[Prob
     share = float((raised[0][1] or raised[0][2]).replace(",", ".")) / 100
     more = flat * (sum_of((1 + share) ** year for year in range(years)) / years - 1)
     currency = procurement.currency
-    message = f"by the text prices rise by {100 * share:g} % a year, and the lines count {years} years at that of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
+    message = f"according to the text, prices rise by {100 * share:g} % a year, and the lines count {years} years at that of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
     yield RULE.problem("procurement.quoted_total", message, "ask for a total with the increases")
 
 
@@ -316,5 +316,5 @@ def _wide_discount(procurement: ProcurementSpec, text: str) -> Iterator[Problem]
     right *= 1 + (procurement.tax or 0)
     whole = total_of_lines(procurement) or 0.0
     if abs(total - whole) <= SAME_TOTAL * whole and abs(right - whole) > SAME_TOTAL * whole:
-        message = f"the discount holds for lines {first} to {last} by the text, and the total takes it off all: {money_text(amount_text(right), procurement.currency)} with it on those alone"
+        message = f"the discount holds for lines {first} to {last} according to the text, and the total takes it off all: {money_text(amount_text(right), procurement.currency)} with it on those alone"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")

@@ -169,12 +169,12 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
 
 
 def _data_abroad(text: str) -> Iterator[Problem]:
-    """A machine in a region outside the European Union, in which by the text the data stay."""
+    """A machine in a region outside the European Union, in which according to the text the data stay."""
     if not any(_IN_UNION.search(each) and _BOUND.search(each) for each in sentences_of(text)):
         return
     regions = {region for region, _ in regions_in(text)}
     if len(regions) == 1 and _OVERSEAS.search(region := regions.pop()) is not None:
-        message = f"by the text the data stay in the European Union, and the machine is in {region}"
+        message = f"according to the text, the data stay in the European Union, and the machine is in {region}"
         yield RULE.problem("description", message, "rent in a region of the Union", confidence="likely")
 
 

@@ -241,7 +241,7 @@ def _part_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks:
     """The end of a message about missing parts that are in place by the description or the texts of the lines."""
     texts = " # ".join([remarks, *(line.line.part or "" for line in lines if line.kind == kind)])
     in_place = missing > 0 and are_elsewhere({kind: round(missing)}, texts)
-    return "; by the text some are in place, or come from elsewhere" if in_place else ""
+    return "; according to the text, some are in place, or come from elsewhere" if in_place else ""
 
 
 def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
@@ -250,7 +250,7 @@ def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem
     in_place = nodes_in_place(lines, needed, remarks)
     if not in_place:
         return None
-    message = f"the quote offers {needed - in_place:,} of {plural(needed, 'node')}; by the text {in_place:,} are in place, so other lines are not compared"
+    message = f"the quote offers {needed - in_place:,} of {plural(needed, 'node')}; according to the text, {in_place:,} are in place, so other lines are not compared"
     help_ = "compare the other lines with `clusterspec bom` of the machine before and after"
     return RULE.problem(_quantity_path(nodes[0]), message, help_, severity="note")
 

@@ -303,7 +303,7 @@ _FINANCED = pattern(
 
 
 def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
-    """The problem with a line whose price is one of the amounts that a lease finances by the text."""
+    """The problem with a line whose price is one of the amounts that a lease finances according to the text."""
     if not any(line.counts_periods for line, _ in lines):
         return
     financed = [each for each in sentences_of(remarks) if _FINANCED.search(each) is not None]
@@ -311,7 +311,7 @@ def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Ite
     for line, text in lines:
         price = float(line_price(line.line) or 0)
         if price in amounts and not line.counts_periods and RESIDUAL.search(text) is None:
-            message = f"`{name_of_part(line.line.part)}` is sold for {amount_text(price)}, which is in the financed base of the lease by the text"
+            message = f"`{name_of_part(line.line.part)}` is sold for {amount_text(price)}, which is in the financed base of the lease according to the text"
             at = ("procurement", "quote", line.index, "part")
             yield RULE.problem(at, message, "ask the lessor whether the rent or the line pays for it")
             return

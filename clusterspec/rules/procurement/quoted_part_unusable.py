@@ -246,7 +246,7 @@ def _cloud_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterat
         return
     for line, text in lines:
         if line.kind == "other" and _OF_CLOUD.search(text) is not None:
-            message = "needs the cloud of its vendor, and by the text the site is not connected"
+            message = "needs the cloud of its vendor, and according to the text the site is not connected"
             yield _problem(line, message, "order software that runs on site")
             return
 

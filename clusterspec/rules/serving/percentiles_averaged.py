@@ -86,7 +86,9 @@ def check(own_remarks: str, spec: Spec, layout: Layout | None, workload: Workloa
         if match is None or _DENIED.search(sentence) is not None:
             continue
         proof = _certain_miss_text(own_remarks[:MOST_CHARACTERS], layout, workload)
-        message = f"by the text a percentile of the whole is a mean of percentiles (`{match[0].strip()}`){proof}"
+        message = (
+            f"according to the text, a percentile of the whole is a mean of percentiles (`{match[0].strip()}`){proof}"
+        )
         help_ = "add the histograms of all parts, and take the percentile of the sum"
         yield RULE.problem(place_of(sentence, spec), message, help_, severity="error" if proof else "warning")
         return
