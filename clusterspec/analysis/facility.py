@@ -65,7 +65,7 @@ class _AtLeast(TypedDict):
 
 
 def _racks_at_least(design: Design, cluster: Cluster, racks: int | None) -> _AtLeast:
-    """The most nodes that a rack holds by their height and its stated limit of power, each node at the least power that
+    """The most nodes that a rack holds by their height and its stated limit of power, each node at least power that
     is possible, and the racks that they then take; None if the racks are known, or neither limit.
     """
     power, platform = design.spec.cluster.power if design.spec.cluster else None, cluster.platform

@@ -123,8 +123,8 @@ class _Table:
     def _best_assignments(
         self, rows: Sequence[Option], where: Sequence[Place]
     ) -> list[tuple[Chosen, Assignment | None]]:
-        """The assignments of least value with the waits for shared stores, least first; None if one misses a target
-        by its waits.
+        """The assignments of least value with the waits for shared storage systems, least first; None if one misses a
+        target by its waits.
 
         Waits only lengthen runs, so that none beyond the last of `best_assignments` that is compared can be better.
         """
@@ -223,7 +223,7 @@ def _optimality_gap(assignment: Assignment, bound: float) -> float:
 
 
 def _store_wait_factors(fleet: Fleet, places: Iterable[Place]) -> dict[str, float]:
-    """Factors above 1 by which jobs take longer because they wait for a shared store, by placement."""
+    """Factors above 1 by which jobs take longer because they wait for a shared storage system, by placement."""
     found: dict[str, float] = {}
     by_pool: dict[str, list[tuple[str, ...]]] = {}
     for place in places:

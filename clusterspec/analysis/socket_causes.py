@@ -15,7 +15,7 @@ _STEP = next(fault.next for fault in FAULT_MODELS if fault.name == "socket-fall-
 
 
 def socket_causes(run: PlacedRun) -> Iterator[Cause]:
-    """A library that uses sockets: by its own lines, the provider of libfabric, or a setting."""
+    """A library that uses sockets, as shown by its own log lines, the libfabric provider or a setting."""
     fabric = run.cluster.scale_out
     if not run.uses_network and _may_span_nodes(run):
         for text, line in run.log_lines("socket")[:1]:

@@ -96,8 +96,8 @@ class ServingSoftware:
     state_slots: float = 1.0
     """States in that pool for each request that may run."""
     expert_tokens: float = 0.0
-    """The most tokens of all attention replicas together for whose copies a rank reserves buffers; 0 where it leaves
-    memory for them beside the share that it fills.
+    """The most tokens of all attention replicas together for whose copies a rank reserves buffers; 0 where the buffers
+    are outside the share of memory that it fills.
     """
     expert_tiles: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By architecture, or empty for all others: the multiples to which it fills up the hidden width and the width of a

@@ -35,7 +35,7 @@ class FrameworkMemory:
 
     ``logits``: bytes for each logit that the loss keeps at once. ``context``: bytes of one process beside what
     the allocator counts. ``fragmentation``: reserved over allocated memory, less one. ``expandable``: segments of the
-    allocator expand, or it holds one arena, so that it keeps little that no tensor needs.
+    allocator expand, or it uses one arena, so that it caches little free memory.
     ``gradients``: by precision of the matrix work, the precision of gradients where the spec states none.
     ``sharded_master``: the weights themselves are the master weights, and 16-bit copies are gathered unit by
     unit. ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.

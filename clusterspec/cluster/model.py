@@ -259,7 +259,7 @@ class Workload:
     without attention between them; None where a sequence is one document.
     """
     fill: float = 1.0
-    """The share of each sequence that holds tokens, in the mean: packed samples fill it in part."""
+    """The share of each sequence that holds tokens, on average: packed samples fill it in part."""
     residual_precision: str | None = None
     """The precision of the hidden states between blocks; None where it is that of the activations."""
     rl: Rl | None = None
@@ -267,7 +267,7 @@ class Workload:
 
     @property
     def filled_length(self) -> float:
-        """Tokens of a sequence, in the mean."""
+        """Tokens of a sequence, on average."""
         return self.sequence_length * self.fill
 
     @property

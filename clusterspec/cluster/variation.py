@@ -130,7 +130,9 @@ def design_on_machine(design: Design, machine: ClusterSpec, changes: Changes) ->
 
 
 def layout_on_plainest_software(layout: Layout) -> Layout | None:
-    """The layout on the plainest software that its job may run on (`Stack.plainest`); None if that is known."""
+    """The layout on software without fused kernels (`Stack.plainest`); None if the spec or the entry says what is
+    fused.
+    """
     plainest = layout.stack.plainest if layout.stack is not None else None
     return None if plainest is None else replace(layout, stack=plainest)
 

@@ -223,7 +223,7 @@ class Offered:
 
 
 def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offered]:
-    """The lines of a quote, each with the kind of its part; `other` where it is none of the bill's."""
+    """The lines of a quote, each with the kind of its part; `other` where the bill has no such kind."""
     return iter(_read_lines(cluster, tuple(lines)))
 
 

@@ -113,7 +113,7 @@ _ACCELERATORS = pattern(
 """Several accelerators, which a node holds: `8x H200`, `MI325X 8-way`."""
 _ACCELERATOR = pattern(rf"\b{_MODEL}\b")
 CAPACITY = r"\b\d[\d.]* ?[tp]b (?:usable|raw|effective|nutzbar)\b|\b\d[\d.]* ?pb\b"
-"""The pattern of the capacity of a store."""
+"""The pattern of the capacity of a storage system."""
 _CAPACITY = pattern(CAPACITY)
 _PORTS = pattern(r"(?<![\w.])(?:1[6-9]|[2-9]\d|1\d\d)(?: ?[x×] ?(?:\d{2,3} ?g|osfp|qsfp)|[- ]ports?\b)")
 """The ports of a switch: `64x400G`, `64-port`."""

@@ -70,13 +70,13 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
     latency = joined_notes(OF_FULL_ENGINES if times.queue_grows else "", prefill_note(times, load))
     yield ServingRow("request latency", display(times.request_latency, "s"), latency, "request_latency")
     each = f"tokens, {plural(times.places, 'request')}, {display(times.kv_bytes_per_token, 'B')} per token"
-    room, requests = f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", joined_notes(each, held)
-    yield ServingRow("cache holds", room, requests, "kv_capacity_tokens")
+    capacity, requests = f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", joined_notes(each, held)
+    yield ServingRow("cache holds", capacity, requests, "kv_capacity_tokens")
     yield from _expert_rows(times)
     yield from _tier_rows(times)
     if times.most_in_flight is not None:
         limit = joined_notes(limit_note(load), held)
-        yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit, "max_concurrency")
+        yield ServingRow("highest concurrency", f"{times.most_in_flight:,}", limit, "max_concurrency")
     yield from _day_rows(plan.day)
 
 

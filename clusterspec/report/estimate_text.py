@@ -189,7 +189,9 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
 
 
 def storage_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The time to write a checkpoint and to read it after a failure, or to load the engines; None without a store."""
+    """The time to write a checkpoint and to read it after a failure, or to load the engines; None without a storage
+    system.
+    """
     use = report.storage
     if use is None:
         return None

@@ -78,7 +78,7 @@ def role_lines(report: FleetReport) -> list[str]:
 
 
 def wait_text(report: FleetReport) -> str:
-    """The jobs that wait for a shared store; empty if none does."""
+    """The jobs that wait for a shared storage system; empty if none does."""
     waits = [f"{name} {plain(use.store_wait, 3)} times" for name, use in report.jobs.items() if use.store_wait > 1]
     if not waits:
         return ""

@@ -75,7 +75,7 @@ def _distinct_amounts(report: SolveReport, values: Sequence[float]) -> list[str]
 
 
 def _distinct_metrics(report: SolveReport, rows: Sequence[tuple[float, float | None, bool]]) -> list[str]:
-    """The metrics, with as many digits as tell those that meet the condition from those that do not."""
+    """The metrics, with enough digits to show which of them meet the condition."""
     found = [[_metric_text(report, metric, digits) for _, metric, _ in rows] for digits in MORE_DIGITS]
     met = [holds for *_, holds in rows]
     apart = (

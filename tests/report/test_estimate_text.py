@@ -126,7 +126,7 @@ def test_every_printed_name_can_be_explained(spec: str) -> None:
         PRICED: {"checkpoint", "rack", "swing", "energy"},
         COOLED: {"data", "rack", "heat", "energy"},
         PRICED_CACHE: {"time to first token", "cache holds", "energy"},
-        TIERS: {"hits, accelerator", "hits, host", "most concurrency"},
+        TIERS: {"hits, accelerator", "hits, host", "highest concurrency"},
     }
     assert expected[spec] <= printed
     missing = {name for name in printed if estimate_explain.explanation_text(report, name) is None}

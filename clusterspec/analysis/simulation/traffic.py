@@ -83,8 +83,8 @@ def plan_traffic(
     """The requests of a spec's load or of a trace; times of a trace count only for an open load. The cache of an engine
     holds ``held`` tokens, and the plan has ``places`` for requests.
 
-    In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first one that
-    counts, and as many after the last one. Of a loop one round comes before the first that counts, and one after the
+    In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first request that is
+    measured, and as many after the last one. Of a loop one round comes before the first that counts, and one after the
     last.
     """
     if load.load == "static":

@@ -288,12 +288,12 @@ class Job:
 
     @property
     def kept(self) -> float:
-        """Bytes per number of the inputs that a GEMM stores, in the mean over layers of several precisions."""
+        """Bytes per number of the inputs that a GEMM stores, on average over layers of several precisions."""
         return self.quantized + self.width * self._wide_share if self.quantized else self.width
 
     @property
     def quantized(self) -> float:
-        """Bytes per number of the inputs that are stored in 8 or 4 bits, in the mean over all layers; 0 if none are."""
+        """Bytes per number of the inputs that are stored in 8 or 4 bits, on average over all layers; 0 if none are."""
         work = self.workload.precision
         return (
             operand_width(work) * (1 - self._wide_share) if self.framework.quantized_inputs and work in NARROW else 0.0

@@ -236,8 +236,8 @@ def _share_beyond(there: float, freed: float) -> float:
 
 
 def step_gradient_lines(found: Lines, freed: float) -> Lines:
-    """Lines of the optimizer in which what exists in its step alone counts beyond the ``freed`` bytes of the backward
-    pass: the gradients of a sub-group that full sharding copies, and the results of separate operations.
+    """Lines of the optimizer. Memory that exists only during its step counts as far as it exceeds the ``freed`` bytes
+    of the backward pass: gradients of a sub-group that full sharding copies, and results of separate operations.
     """
     return tuple(
         each.with_factor("beyond_activations", _share_beyond(each.value, freed))

@@ -76,7 +76,7 @@ class Sync:
     """One transfer of weights: ``sent`` bytes pass the slowest link at ``bandwidth`` B/s, in ``tensors`` tensors.
 
     ``weights`` are the bytes of the whole model as sent, ``messages`` the collectives and handles of single tensors,
-    which cost ``each`` seconds in the mean. ``wire`` is the seconds that the bytes alone need.
+    which cost ``each`` seconds on average. ``wire`` is the seconds that the bytes alone need.
     """
 
     method: str

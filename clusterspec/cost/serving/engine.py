@@ -335,7 +335,7 @@ class Engine:
 
     @cached_property
     def host_launches(self) -> float:
-        """Kernels of a step that the host launches one by one without captured graphs, each with those around it."""
+        """Kernels of a step that the host launches one by one, without captured graphs."""
         return launches_by_host(self.model, self.whole)
 
     @cached_property

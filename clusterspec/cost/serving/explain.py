@@ -234,7 +234,7 @@ def serving_headline(found: ServingTimes) -> Iterator[Term]:
         yield Term(f"hits, {use.medium}", use.hit, "1", reused, kept)
     if found.most_in_flight is not None:
         formula = "the highest concurrency at which the cache has space and the targets are met, by bisection"
-        yield Term("most concurrency", float(found.most_in_flight), "1", formula)
+        yield Term("highest concurrency", float(found.most_in_flight), "1", formula)
 
 
 def _seconds_figure(value: float) -> Figure:

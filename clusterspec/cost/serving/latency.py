@@ -282,7 +282,7 @@ class ServingTimes:
 
     @property
     def placed(self) -> float:
-        """Requests in flight but for those of an open load that wait for a place, which have no cache yet."""
+        """Requests in flight, without those of an open load that wait for a place, which have no cache yet."""
         return self.offered - self.state.rate * self.place.of_all
 
     @property

@@ -57,7 +57,7 @@ class WaitTail(NamedTuple):
         return found if self.met == 1 else found + (1 - self.met) * self._share_beyond(over, 0.0)
 
     def _share_beyond(self, over: float, window: float) -> float:
-        """The share whose even part, up to ``window``, and tail are together longer than ``over`` seconds."""
+        """The share of waits whose uniform part (up to ``window``) and tail add up to more than ``over`` seconds."""
         mean = self.mean
         if not window or not mean:
             even = max(0.0, 1 - over / window) if window else 0.0
@@ -162,8 +162,8 @@ class PromptQueue(NamedTuple):
 
     @property
     def seconds_behind(self) -> float:
-        """Mean seconds that a prompt takes longer than one that is alone, from the end of the step in which it came:
-        for other prompts in its step, for steps before it that are full, and where they leave a part of it.
+        """Mean seconds by which other prompts delay a prompt, from the end of the step in which it arrived: those in
+        its step, full steps before it, and steps that leave a part of it for the next.
         """
         seconds_beside = self.added * (self.second_moment / (self.rate * self.step) - 1)
         parted = min(1.0, self.left * self.step / self.full * 2 * (1 - self.load))

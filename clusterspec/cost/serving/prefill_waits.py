@@ -76,7 +76,7 @@ class PrefillQueue:
 
     @cached_property
     def prompts(self) -> float:
-        """Mean number of prompts in a step: those that came during the one before it, or one after an idle time.
+        """Mean number of prompts in a step: those that arrived during the previous step, or one prompt after idle time.
 
         >>> PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).prompts, PrefillQueue(1e9, 0.2, 0.1, 3.0, 0.4).prompts
         (1.0, 3.0)

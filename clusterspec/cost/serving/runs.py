@@ -166,7 +166,7 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
 
 
 def between_limits(first: float, second: float) -> float:
-    """A wait that is close to the shorter of two limits where they differ, and below both where they are alike.
+    """A smooth minimum of two limits: close to the shorter one where they differ, and below both where they are alike.
 
     >>> between_limits(2.0, inf), round(between_limits(1.0, 1.0), 4), between_limits(0.0, 3.0)
     (2.0, 0.63, 0.0)

@@ -382,7 +382,7 @@ def _check_unpacked_size(file: InputFile) -> None:
                             raise FormatError("a document type or an entity is declared in it: workbooks need none")
                 if left < 0:
                     raise FormatError(f"unpacks to more than {most >> 20} MiB, the maximum for a workbook")
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as fault:
+    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, ValueError) as fault:
         raise FormatError(f"is not a readable ZIP archive ({type(fault).__name__})") from None
     except zlib_error() as fault:
         raise FormatError(f"is not a readable ZIP archive ({fault})") from None

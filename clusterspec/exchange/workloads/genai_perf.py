@@ -42,7 +42,7 @@ def is_genai_perf(value: object) -> bool:
 
 
 def is_genai_perf_table(text: str) -> bool:
-    """Whether a text is such a result as CSV."""
+    """Whether a text is a result of genai-perf as CSV."""
     return bool(_HEAD.match(text)) and "Output Sequence Length" in text
 
 

@@ -120,7 +120,7 @@ def printed_keys(file: InputFile, root: str) -> Keys | None:
 
 
 def configuration_keys(file: InputFile, root: re.Pattern[str], name: str) -> Keys:
-    """The keys of a configuration, but for those left to a launch. Raises `FormatError` without the key ``root``."""
+    """The keys of a configuration, except those left to a launch. Raises `FormatError` without the key ``root``."""
     if not root.search(file.text):
         raise FormatError(f"is no configuration of {name}")
     keys = file_keys(file)

@@ -65,7 +65,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 PER_METER = 1.46 / 299_792_458
-"""Seconds of light for a meter of fiber."""
+"""Propagation delay of one meter of fiber, in seconds."""
 OVERLAY = 50
 """Bytes that VXLAN adds to a packet: outer Ethernet, IP and UDP headers and its own (RFC 7348)."""
 _CUES = pattern(r"(?i)\bk[-_ ]?min\b|\becn|marking threshold|wred|head-?room|\bmtu\b|x-?off|pause threshold")

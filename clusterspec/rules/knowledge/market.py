@@ -136,7 +136,7 @@ controllers, ports and file system.
 
 
 def _rated_size(kind: str, design: Design) -> float:
-    """The terabytes that the rate of a store is worth; 0 for other parts and unknown rates."""
+    """The terabytes that the rate of a storage system is worth; 0 for other parts and unknown rates."""
     networks = design.spec.cluster.networks if design.spec.cluster is not None else None
     read = networks.storage.read if networks is not None and networks.storage is not None else None
     return TB_PER_RATE * read.value / (8 * GIGABIT) if kind == "storage" and read is not None else 0.0

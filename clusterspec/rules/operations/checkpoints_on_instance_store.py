@@ -12,7 +12,7 @@ The shards of a failed machine exist nowhere else, so no checkpoint is complete:
 
 ## What to do
 
-Copy checkpoints to a shared store or to another machine in the background, at least every few of them.
+Copy checkpoints to a shared storage system or to another machine in the background, at least every few of them.
 
 ## When to ignore it
 
@@ -84,4 +84,4 @@ def check(remarks: str, operations: OperationsSpec, cluster: Cluster) -> Iterato
     )
     if saved and lost and _COPIED.search(_NO_COPY.sub(" ", remarks)) is None:
         message = "checkpoints are on the drives of each machine alone, according to the text, and a machine that fails or ends takes its shards with it"
-        yield RULE.problem("description", message, "copy checkpoints to a shared store, or to another machine")
+        yield RULE.problem("description", message, "copy checkpoints to a shared storage system, or to another machine")

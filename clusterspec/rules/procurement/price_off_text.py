@@ -245,7 +245,9 @@ def _credit_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseTexts) -> Iterator[Problem]:
-    """A tax on prices that include it according to the text as written (`brutto` of a store is another), and a tax on the tax."""
+    """A tax on prices that include it according to the text as written (`brutto` of a shop is another), and a
+    tax on the tax.
+    """
     total, expected = procurement.quoted_total, total_of_lines(procurement)
     taxed = total is not None and expected is not None and isclose(total, expected, rel_tol=ROUNDED)
     gross = [

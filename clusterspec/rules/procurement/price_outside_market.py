@@ -214,7 +214,7 @@ def _price_range_by_memory(
 def _lowest_rent(
     hourly: float, usual: tuple[float, float] | None, listed: tuple[float, float] | None, count: int
 ) -> float | None:
-    """The least rent of one accelerator that is not reported: of the market, and of the provider's price list.
+    """The lowest rent of one accelerator that is not reported, by market prices and the provider's price list.
 
     None if neither is known. ``hourly`` is the rent of a node with ``count`` accelerators.
 

@@ -169,8 +169,8 @@ def _hour_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Pr
 
 
 def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Prices of racks, of the store and of the other networks that no line of the quote has, nor all lines of the kind
-    together.
+    """Prices of racks, of the storage system and of the other networks that no line of the quote has, nor all lines of
+    the kind together.
     """
     lines = [*offered_lines(procurement.quote or (), cluster)]
     for kind in SIDE_PARTS:
@@ -192,7 +192,7 @@ def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Itera
 
 
 def _is_side_part(line: Offered, kind: str) -> bool:
-    """Whether a line sells racks, the store, or a part of the frontend or out-of-band network."""
+    """Whether a line sells racks, the storage system, or a part of the frontend or out-of-band network."""
     text = plain_part(line.line)
     if kind in {"rack", "storage"}:
         return line.site_kind == kind or (kind == "rack" and _NETWORK_RACK.search(text) is not None)

@@ -2,18 +2,19 @@
 
 ## What it finds
 
-- Software, power distribution units, installation, transport or support that one line includes in its price (`incl. NVAIE`,
-  `5 years support included`), and that another line sells again;
-- support of a store that the line of the store includes;
+- Software, power distribution units, installation, transport or support that one line includes in its price (`incl.
+  NVAIE`, `5 years support included`), and that another line sells again;
+- support of a storage system that the line of the storage system includes;
 - licenses of NVIDIA AI Enterprise for cards that come with a subscription of five years: H100 PCIe, H100 NVL and H200
   NVL;
 - an alternative to another line, where `quoted_total` has the price of both;
 - NICs of all nodes beside nodes that include them;
 - a part beside a lease whose price is one of the amounts that the lessor finances by the description;
-- a credit for which all machines are handed over, beside support for them, or beside a design whose other nodes they are.
+- a credit for which all machines are handed over, beside support for them, or beside a design whose other nodes they
+  are.
 
-Support that a store or a switch includes says nothing of that of the nodes. Extensions and upgrades are no second
-purchase.
+Support that a storage system or a switch includes says nothing of that of the nodes. Extensions and upgrades are no
+second purchase.
 
 ## Why it matters
 
@@ -232,7 +233,9 @@ _TRADE_IN = pattern(
 
 
 def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """A credit for which all machines of the design are handed over beside support for them, or those that it keeps."""
+    """A credit for handing over all machines of the design while the quote has support for them, or for machines that
+    the design keeps.
+    """
     name = cluster.accelerator.id.split("-", maxsplit=1)[0]
     lines = [(index, line, plain_part(line)) for index, line in enumerate(procurement.quote or ())]
     named = [(index, line, text) for index, line, text in lines if name in text]
@@ -267,7 +270,7 @@ _FIRST_WORDS = pattern(r"^(?:lot \w+: )?(?:[\w-]+ ){0,3}?(?:support|maintenance)
 
 
 def _storage_support_again(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
-    """Support of a store that another line sells with the store."""
+    """Support of a storage system that another line sells with the storage system."""
     stores = [line for line, text in lines if line.site_kind == "storage" and _includes_support(text)]
     for line, text in lines:
         sold = line.kind == "other" and line_price(line.line) and STORE.search(text) is not None

@@ -6,23 +6,23 @@ Lines of `procurement.quote` whose text states
 
 - the amperes or volts of power distribution units, other than those of `power.pdus`;
 - the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
-- a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
-  where the text names no parts; and one for switches or a store alone;
-- licenses of a file system for fewer terabytes than the quoted stores hold and `networks.storage.capacity` has; feed A
-  alone where `power.feeds` is 2N;
+- a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its
+  quantity, where the text names no parts; and one for switches or a storage system alone;
+- licenses of a file system for fewer terabytes than the quoted storage systems hold and `networks.storage.capacity`
+  has; feed A alone where `power.feeds` is 2N;
 - a bus bandwidth of a test below that of `acceptance` for the same collective;
-- a store slower than the `bandwidth` or the `read` of `networks.storage`;
+- a storage system slower than the `bandwidth` or the `read` of `networks.storage`;
 - less host memory of a node than `host_memory`;
 - a rack, or the cooler in its door, for less power than a rack of the design draws;
 - a response of support slower than `support.response`, such as the next business day where it is 4 hours;
 - nodes cooled by air where `power.cooling` is liquid, or by liquid where it is air;
 - accelerators or NICs of a node, by name or order code, in another number than the design has; NICs of a lower rate;
-- bridges that join fewer or more accelerators than a domain has, fewer bridges than domains, or NVLink bridges for cards
-  without NVLink;
+- bridges that join fewer or more accelerators than a domain has, fewer bridges than domains, or NVLink bridges for
+  cards without NVLink;
 - cables, all of them shorter than the longest stated `distance`, or those of a level shorter than its own;
 - modules of the NICs in a form other than the cages of the NICs that a line names;
-- multimode fiber where all transceivers are single-mode, or the reverse; MPO cables with flat ends (UPC) for single-mode
-  modules, or for those of 400 Gb/s and above, whose ends are angled (APC);
+- multimode fiber where all transceivers are single-mode, or the reverse; MPO cables with flat ends (UPC) for
+  single-mode modules, or for those of 400 Gb/s and above, whose ends are angled (APC);
 - a storage system smaller than the `capacity` of `networks.storage`; of a raw size, or of drives (`24 x 15.36 TB`), the
   share counts that an erasure code (`8+2`) in the line, the description or a comment leaves for data.
 

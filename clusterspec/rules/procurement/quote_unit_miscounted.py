@@ -6,11 +6,11 @@ A line whose text names its unit (`licence per GPU`, `support per node`, `warran
 vendor licenses by the accelerator, with a quantity that is not the number of those units in the design, with or without
 spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit: 64 licences
 per GPU for 64 nodes of eight. Fewer than needed are a warning, and more than 1.1 times as many a note. It is also an
-error if a line by the GPU-hour counts the node-hours of the term, or the reverse; if a store sold per GB counts its
-terabytes; if licenses of virtual workstations, which are sold per concurrent user, are counted per GPU; if a product
-that the text writes out (`2 ports x 12 months`) is not its result, or not the quantity; and if a price by the month or
-year is quoted for more or fewer of them than the text says. Lines with a quantity of 1 may be a lot, and are not
-compared; nor are parts that `quote-off-bill` counts. Support by the unit and year is a warning where it covers all
+error if a line by the GPU-hour counts the node-hours of the term, or the reverse; if a storage system sold per GB
+counts its terabytes; if licenses of virtual workstations, which are sold per concurrent user, are counted per GPU; if a
+product that the text writes out (`2 ports x 12 months`) is not its result, or not the quantity; and if a price by the
+month or year is quoted for more or fewer of them than the text says. Lines with a quantity of 1 may be a lot, and are
+not compared; nor are parts that `quote-off-bill` counts. Support by the unit and year is a warning where it covers all
 units for fewer years than `support.term` has.
 
 ## Why it matters
@@ -127,7 +127,9 @@ _OF_ANOTHER_UNIT = pattern(r"\b(?:storage|filer|nas|bundles?|scalable units?|sus
 
 
 def _counts_other_units(offered: Offered) -> bool:
-    """Whether the quantity may count months, nodes of a store or bundles; that of yearly support counts its parts."""
+    """Whether the quantity may count months, nodes of a storage system or bundles; that of yearly support counts its
+    parts.
+    """
     text = plain_part(offered.line)
     months = offered.counts_periods and _YEARLY.search(text) is None
     return months or _OF_ANOTHER_UNIT.search(text) is not None
@@ -202,7 +204,9 @@ SAME_CAPACITY = 0.05
 
 
 def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A store sold by the gigabyte in the number of its terabytes, or the reverse, alone or times the months."""
+    """A storage system sold by the gigabyte in the number of its terabytes, or the reverse, alone or times the
+    months.
+    """
     text, quantity = plain_part(offered.line), offered.line.quantity
     units = {first or second for first, second in _PER_CAPACITY.findall(text)}
     sizes = [number_in_text(number) * (1000.0 if unit == "p" else 1.0) for number, unit in _CAPACITY.findall(text)]
