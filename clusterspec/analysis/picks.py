@@ -27,7 +27,7 @@ VARIED = (
 )
 """The settings of a layout that a search varies, besides the order of the axes."""
 BESIDE = (("operations",), ("procurement",), ("acceptance",))
-"""Sections whose errors keep no layout from running: they are told beside each layout, and drop none."""
+"""Sections whose errors keep no layout from running: they are listed with each layout, and exclude none."""
 K = TypeVar("K")
 
 

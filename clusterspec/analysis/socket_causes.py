@@ -39,7 +39,7 @@ def socket_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _may_span_nodes(run: PlacedRun) -> bool:
-    """Whether a run that is taken for one of a node may be of several: nothing in its log tells its hosts, and the
+    """Whether a run that is taken for one of a node may be of several: its log does not name its hosts, and the
     library chose sockets on a machine with RDMA.
     """
     fabric = run.cluster.scale_out

@@ -272,7 +272,7 @@ def resolve_overlap(
 
     return Overlap(
         tp=_tensor_overlap(stated, degrees, stack, log),
-        cp=overlap_setting("cp", True, "the keys and values of the next block are fetched beside the current one"),
+        cp=overlap_setting("cp", True, "the keys and values of the next block are fetched during the current one"),
         **{axis: overlap_setting(axis, *why) for axis, why in usual_overlap(section.schedule, sharding, stack).items()},
     )
 

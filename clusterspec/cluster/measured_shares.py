@@ -34,12 +34,12 @@ class MeasuredShare:
 
     @property
     def is_of_step(self) -> bool:
-        """Whether a measured training step tells the rate of products and attention."""
+        """Whether it is the rate of products and attention in a measured training step."""
         return self.part == RATE_OF_PRODUCTS
 
     @property
     def is_of_tokens(self) -> bool:
-        """Whether a measured time per output token tells the rate of all kernels of an engine."""
+        """Whether it is the rate of all kernels of an engine, from a measured time per output token."""
         return self.part == RATE_OF_KERNELS
 
     @property

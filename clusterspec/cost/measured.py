@@ -25,7 +25,7 @@ from clusterspec.units import display
 T = TypeVar("T")
 
 RULE = "unreadable-log"
-_ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file beside the spec"
+_ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file next to the spec"
 
 
 @dataclass(frozen=True)

@@ -114,11 +114,11 @@ def _shared_link_text(report: FleetReport) -> str:
 
 
 def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
-    """For each pool with free nodes: the gangs that still fit in addition to the jobs; empty without free nodes."""
+    """For each pool with free nodes: the largest jobs that still fit; empty without free nodes."""
     lines = []
     for name, use in report.pools.items():
         groups = [
-            f"a gang of {plural(each.largest, 'node')} fits one {each.name} of {each.size}, {each.whole:,} whole free"
+            f"a job of {plural(each.largest, 'node')} fits in one {each.name} of {each.size}; {each.whole:,} are free"
             for each in use.free
         ]
         if use.idle:

@@ -18,7 +18,7 @@ from clusterspec.records import NamedTuple, dataclass
 ARRIVAL, STEP_END, HANDED_OVER, LOADED = 0, 1, 2, 3
 """Kinds of events."""
 TOLD = 250
-"""After so many requests each the progress is told."""
+"""Requests between two reports of progress."""
 Progress = Callable[[int, int], object]
 """What is called with the number of requests that have ended, and of all."""
 

@@ -109,7 +109,7 @@ ALONE = assumed_figure(
     GROUP,
     "starting.alone",
     0.2,
-    "added where a collective does little but start: how its processes were started and which protocol the library took"
+    "added where start-up dominates a collective: the launcher of its processes and the protocol that the library chose"
     f" count by up to a factor of two, {_COUNTED}",
 )
 

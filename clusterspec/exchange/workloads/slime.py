@@ -60,7 +60,7 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
         why = "a teacher judges the samples too, which no algorithm of a spec counts"
         builder.unknown("use_opd", why, keys.line("use_opd"))
     if keys.get(name) == "grpo" and not keys.is_on("use_kl_loss"):
-        why = "without a loss of divergence no reference model takes part, as in dapo: state the algorithm"
+        why = "without a KL loss there is no reference model, as in DAPO: state the algorithm"
         builder.unknown("advantage_estimator: grpo", why, keys.line(name))
     else:
         set_choice(keys, "workload.rl.algorithm", (name,), {"grpo": "grpo", "ppo": "ppo"}, builder)

@@ -105,7 +105,7 @@ MUCH = 4.0
 
 
 SECONDS_A_KILOMETER = 4.9e-6
-"""Seconds of light in a kilometer of single-mode fiber, whose group index is 1.468 at 1310 nm."""
+"""Propagation delay of one kilometer of single-mode fiber, in seconds, whose group index is 1.468 at 1310 nm."""
 _DISTANCE = pattern(rf"{NUMBER} ?(?:km|kilomet(?:er|re)s?)\b(?!/)")
 
 
