@@ -70,7 +70,7 @@ from clusterspec.rules.knowledge.written_numbers import (
     time_in_text,
 )
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
@@ -201,5 +201,5 @@ def _small_battery(
     held, asked = sum_of(each for each, _ in stored), watts * seconds / HOUR
     if held < asked:
         message = f"the batteries hold {held / 1e3:,.0f} kWh, and {display(watts, 'W')} for {display(seconds, 's')} are {asked / 1e3:,.0f} kWh"
-        at = ("procurement", "quote", stored[0][1], "quantity")
+        at = quote_path(stored[0][1], "quantity")
         yield RULE.problem(at, message, "order more of them, or plan with a shorter time")

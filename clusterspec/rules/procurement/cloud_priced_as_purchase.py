@@ -59,7 +59,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.part_names import SWITCHES
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "error")
@@ -89,5 +89,5 @@ def _fabric_in_quote(procurement: ProcurementSpec, cluster: Cluster, name: str) 
         if offer.kind in FABRIC:
             message = f"{name} is rented with its network, and the quote offers `{offer.line.part}`"
             help_ = "take the line from the quote, or name the platform that is bought"
-            yield RULE.problem(("procurement", "quote", offer.index, "part"), message, help_, severity="warning")
+            yield RULE.problem(quote_path(offer.index, "part"), message, help_, severity="warning")
             return

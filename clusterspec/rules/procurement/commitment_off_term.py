@@ -73,7 +73,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
 from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units.display import plural
@@ -143,4 +143,4 @@ def _block_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
         if days > LONGEST_BLOCK * (1 + SAME):
             message = f"a Capacity Block lasts {LONGEST_BLOCK} days at most, extended or not, and this one {days:,.0f}"
             help_ = "buy several blocks, or another contract for the whole time"
-            yield RULE.problem(("procurement", "quote", number, "part"), message, help_)
+            yield RULE.problem(quote_path(number, "part"), message, help_)

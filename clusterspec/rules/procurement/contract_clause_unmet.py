@@ -157,7 +157,7 @@ from clusterspec.rules.knowledge.purchases import date_of_text, dates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec, QuoteLine, Spec
@@ -265,7 +265,7 @@ def _ended_cover(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator
     delivered = max([*planned, *named], default=needed)
     support = procurement.support.term if procurement.support is not None else None
     for index, line in enumerate(procurement.quote or ()):
-        text, at, name = plain_part(line), ("procurement", "quote", index, "part"), name_of_part(line.part)
+        text, at, name = plain_part(line), quote_path(index, "part"), name_of_part(line.part)
         ended = SUPPORT_ENDS.search(text)
         last = date_of_text(ended[1] or ended[2]) if ended is not None else None
         start = delivered or needed
@@ -319,7 +319,7 @@ def _unused_energy(texts: PurchaseTexts, procurement: ProcurementSpec, watts: fl
     most = watts * YEAR / HOUR * used
     quote = procurement.quote or ()
     placed: list[tuple[Path, str, str]] = [
-        (("procurement", "quote", index, "part"), text, f"`{name_of_part(quote[index].part)}`")
+        (quote_path(index, "part"), text, f"`{name_of_part(quote[index].part)}`")
         for index, text in enumerate(texts.lines)
     ]
     placed += [(("description",), each, "the text") for each in texts.sentences]
@@ -356,7 +356,7 @@ def _stopped_service(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterat
     for index, part in enumerate(texts.lines):
         if INTERRUPTED.search(part) is not None:
             message = f"`{name_of_part(quote[index].part)}` may be stopped at any time, and the text asks for an availability of {max(asked):g} %"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "buy reserved instances or those on demand, or ask for less")
             return
 
@@ -369,6 +369,6 @@ def _returned_drives(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterat
     for index, part in enumerate(texts.lines):
         if RETURNED.search(part) is not None and OF_MEDIA.search(part) is not None:
             message = f"`{name_of_part(quote[index].part)}` has failed parts returned, and according to the text no medium leaves the site"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "add the retention of drives to the support", severity="warning")
             return

@@ -67,7 +67,7 @@ from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.knowledge.written_numbers import time_in_text
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, DeliverySpec, OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
@@ -194,7 +194,7 @@ def _late_line_problem(procurement: ProcurementSpec, weeks: float | None) -> Ite
         found = _LEAD_TIME.search((line.part or "").lower())
         if found is None:
             continue
-        lead, at = int(next(filter(None, found.groups()))), ("procurement", "quote", index, "part")
+        lead, at = int(next(filter(None, found.groups()))), quote_path(index, "part")
         if weeks is not None and lead > weeks:
             message = f"`{name_of_part(line.part)}` arrives {lead} weeks after the order, and all parts arrive within {weeks:g} weeks"
             yield RULE.problem(at, message, "correct one of the two, or order this part earlier", confidence="likely")

@@ -66,7 +66,7 @@ from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -117,7 +117,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
             price = line_price(line)
             if price and price > 0 and sells_support(plain_part(line)):
                 message = f"`{name_of_part(line.part)}` costs {money_text(amount_text(float(price)), procurement.currency)}, and according to the text the funds exclude support and operation"
-                at = ("procurement", "quote", index, "part")
+                at = quote_path(index, "part")
                 yield RULE.problem(at, message, "say what pays for it", severity="warning")
                 return
 

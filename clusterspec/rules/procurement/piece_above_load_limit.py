@@ -81,7 +81,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
@@ -169,7 +169,7 @@ def _high_pressure(text: str, cluster: Cluster | None) -> Iterator[Problem]:
     area = number_in_text(sides["a"]) * number_in_text(sides["b"]) * scale * scale
     carried = number_in_text(limit["n"]) * (1e3 if limit["unit"] == "kn" else GRAVITY)
     if area and mass * GRAVITY / area > carried:
-        message = f"{mass:,.0f} kg on {area:.2f} m² press with {mass * GRAVITY / area / 1e3:.1f} kN/m², and the floor carries {carried / 1e3:.1f} kN/m² according to the text"
+        message = f"{mass:,.0f} kg on {area:.2f} m² exert {mass * GRAVITY / area / 1e3:.1f} kN/m², and the floor carries {carried / 1e3:.1f} kN/m² according to the text"
         yield RULE.problem("description", message, "spread the load by plinths or plates, or strengthen the floor")
 
 
@@ -180,7 +180,7 @@ def _high_rack(lines: Sequence[str], text: str) -> Iterator[Problem]:
         units = [int(each) for each in _UNITS.findall(part)] if _RACK.search(part) is not None else []
         if units and max(units) * UNIT > min(doors):
             message = f"a rack of {max(units)} units has {max(units) * UNIT:.2f} m of mounting height alone, and the door on its way has {min(doors):g} m according to the text"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "order lower racks, or choose another way in")
             return
 
@@ -192,9 +192,7 @@ def _heavy_rack(
     else that of the platform.
     """
     weighed = False
-    places: list[tuple[Path, str]] = [
-        (("procurement", "quote", index, "part"), part) for index, part in enumerate(parts)
-    ]
+    places: list[tuple[Path, str]] = [(quote_path(index, "part"), part) for index, part in enumerate(parts)]
     places += [(("procurement", "delivery", "milestones", index), each) for index, each in enumerate(planned)]
     for at, part in places:
         text = part.lower()

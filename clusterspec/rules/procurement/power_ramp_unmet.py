@@ -72,7 +72,7 @@ from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.purchases import months_in
 from clusterspec.rules.knowledge.written_numbers import watts_of_whole
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
@@ -162,7 +162,7 @@ def _misbilled_months(procurement: ProcurementSpec, steps: list[_Step]) -> Itera
         given = sum_of(ramp[month] for month in months) / 1e3
         if abs(billed - given) > SAME * given:
             message = f"`{name_of_part(line.part)}` bills {billed:,.10g} kW-months, and the ramp of the text has {given:,.10g} in these months"
-            at = ("procurement", "quote", index, "quantity")
+            at = quote_path(index, "quantity")
             yield RULE.problem(at, message, "let the supplier bill the ramp", severity="warning")
             return
 

@@ -121,7 +121,7 @@ from clusterspec.rules.knowledge.quoted_links import (
     unequal_ends,
 )
 from clusterspec.rules.knowledge.quoted_readings import lines_of_quote
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part, or_list
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
@@ -188,7 +188,7 @@ def check(
 
 
 def _problem(part: LinkPart, message: str, help_: str, severity: str = "error") -> Problem:
-    at = ("procurement", "quote", part.line.index, "part")
+    at = quote_path(part.line.index, "part")
     return RULE.problem(at, f"`{name_of_part(part.line.line.part)}` {message}", help_, severity=severity)
 
 

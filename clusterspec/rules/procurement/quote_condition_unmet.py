@@ -112,7 +112,7 @@ from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchases import DATE, SAME_TOTAL, amount_text, date_of_text, money_text
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern, sum_of
@@ -209,12 +209,12 @@ def _small_quantities(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[
             if has < needed:
                 what = "nodes" if of_nodes else "accelerators"
                 message = f"`{name}` begins at {needed:,.0f} {what}, and the quote has {has:,.0f}"
-                at = ("procurement", "quote", line.index, "part")
+                at = quote_path(line.index, "part")
                 yield RULE.problem(at, message, "ask for the discount without this condition")
         least, quantity = _LEAST.search(text), line.line.quantity
         if least is not None and quantity is not None and quantity < number_in_text(least[1]):
             message = f"`{name}` is ordered {quantity:,.0f} times, and the least order is {least[1]}"
-            at = ("procurement", "quote", line.index, "quantity")
+            at = quote_path(line.index, "quantity")
             yield RULE.problem(at, message, f"order {least[1]}, or ask for fewer")
 
 
@@ -229,7 +229,7 @@ def _lapsed_credits(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[
         ends = date_of_text(found[1]) if found is not None else None
         if ends is not None and ends < begins:
             message = f"`{name_of_part(line.part)}` ends on {ends}, and the machine is needed on {begins}: nothing is used before"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for a credit that holds in the term, or leave it out of the total")
 
 
@@ -256,7 +256,7 @@ def _net_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
         found = _NET_OF.search(plain_part(line))
         if found is not None and abs(float(found[1] or found[2]) / 100 - (procurement.discount or 0)) < SAME_TOTAL:
             message = f"`{name_of_part(line.part)}` is priced net of {found[1] or found[2]} %, and `discount` takes it off again"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for the total with the discount once")
             return
 

@@ -177,7 +177,7 @@ from clusterspec.rules.knowledge.quoted_readings import (
     with_doubt,
     with_own_cables,
 )
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units.display import plural
@@ -252,7 +252,7 @@ def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem
         return None
     message = f"the quote offers {needed - in_place:,} of {plural(needed, 'node')}; according to the text, {in_place:,} are in place, so other lines are not compared"
     help_ = "compare the other lines with `clusterspec bom` of the machine before and after"
-    return RULE.problem(_quantity_path(nodes[0]), message, help_, severity="note")
+    return RULE.problem(quote_path(nodes[0].index, "quantity"), message, help_, severity="note")
 
 
 def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:
@@ -266,19 +266,23 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
             message = (
                 f"{total:g} accelerators are quoted, as many as the design has nodes; it has {needed:,} accelerators"
             )
-            yield RULE.problem(_quantity_path(offered[0]), message, f"ask for {needed:,}, or for a price per node")
+            yield RULE.problem(
+                quote_path(offered[0].index, "quantity"), message, f"ask for {needed:,}, or for a price per node"
+            )
             return
     else:
         total, needed, unit = offered_quantity(offered), nodes, "nodes"
         if each > 1 and total in {nodes * each, cluster.nodes * each}:
             message = f"{total:,.0f} nodes are quoted, as many as the design has accelerators; it has {nodes:,} nodes of {each}"
             yield RULE.problem(
-                _quantity_path(offered[0]), message, f"ask for {plural(nodes, 'node')}, or for a price per accelerator"
+                quote_path(offered[0].index, "quantity"),
+                message,
+                f"ask for {plural(nodes, 'node')}, or for a price per accelerator",
             )
             return
     if offered:
         yield from _difference_problem(
-            f"{total:,.0f} {unit}", total, needed, _quantity_path(offered[0]), surplus="warning"
+            f"{total:,.0f} {unit}", total, needed, quote_path(offered[0].index, "quantity"), surplus="warning"
         )
 
 
@@ -296,7 +300,7 @@ def _count_problem(
         counted_kind(kind, offered_quantity(counted)),
         offered_quantity(counted),
         needed,
-        _quantity_path(counted[0]),
+        quote_path(counted[0].index, "quantity"),
         least,
         guessed,
         _surplus_severity(offered_quantity(counted), needed, surplus),
@@ -341,7 +345,7 @@ def _stated_switch_problems(lines: Sequence[Offered], needed: Mapping[str, int],
         if stated and offered and needed.get(kind, 0) <= total < stated:
             name = plural(round(total), kind.replace("_", " "))
             message = f"the quote has {name}, and `scale_out.{key}` states {stated:,}"
-            yield RULE.problem(_quantity_path(offered[0]), message, HELP, severity="warning")
+            yield RULE.problem(quote_path(offered[0].index, "quantity"), message, HELP, severity="warning")
 
 
 def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:
@@ -357,9 +361,9 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
         total = offered_quantity(offered)
         if each and offered and total >= INCLUDED * each * cluster.all_nodes:
             parts = plural_of_kind(kind)
-            message = f"the quote has {counted_kind(kind, total)} beside the nodes, and a {cluster.platform.name} includes {each} {parts}"
+            message = f"the quote has {counted_kind(kind, total)} in addition to the nodes, and a {cluster.platform.name} includes {each} {parts}"
             help_ = f"remove the line, unless the quote has nodes without {parts}"
-            yield RULE.problem(_quantity_path(offered[0]), message, help_, severity="warning")
+            yield RULE.problem(quote_path(offered[0].index, "quantity"), message, help_, severity="warning")
 
 
 def _missing_part_problems(
@@ -392,7 +396,3 @@ def _missing_part_problems(
     doubts = [doubt_about(count, [], lines) for count in missing.values()]
     problem = RULE.problem("procurement.quote", message, help_, severity=severity)
     yield with_doubt(problem, doubts[0] if all(doubts) else "")
-
-
-def _quantity_path(line: Offered) -> tuple[str | int, ...]:
-    return ("procurement", "quote", line.index, "quantity")

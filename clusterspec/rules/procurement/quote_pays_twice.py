@@ -107,7 +107,7 @@ from clusterspec.rules.knowledge.quoted_stores import STORE
 from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -166,8 +166,8 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
         if again is None or (includes is None and not of_card):
             continue
         owner = f"`{name_of_part(includes.line.part)}`" if includes is not None else cluster.accelerator.name
-        message = f"`{name_of_part(again.line.part)}` is sold beside {owner}, which includes {name}"
-        at = ("procurement", "quote", again.index, "part")
+        message = f"`{name_of_part(again.line.part)}` is sold in addition to {owner}, which includes {name}"
+        at = quote_path(again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
     yield from _nics_again(lines, cluster)
     yield from _both_alternatives(procurement)
@@ -200,8 +200,8 @@ def _nics_again(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Itera
         return
     for line, _ in lines:
         if line.kind == "nic" and not line.is_spare and (line.line.quantity or 0) >= each * cluster.nodes > 0:
-            message = f"`{name_of_part(line.line.part)}` is sold beside `{name_of_part(nodes.line.part)}`, which includes {plural(each, 'NIC')} of each node"
-            at = ("procurement", "quote", line.index, "part")
+            message = f"`{name_of_part(line.line.part)}` is sold in addition to `{name_of_part(nodes.line.part)}`, which includes {plural(each, 'NIC')} of each node"
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two lines goes")
             return
 
@@ -222,7 +222,7 @@ def _both_alternatives(procurement: ProcurementSpec) -> Iterator[Problem]:
         price = line_price(line)
         if price and price > 0 and _IN_PLACE_OF.search((line.part or "").lower()) is not None:
             message = f"`{name_of_part(line.part)}` replaces another line, and `quoted_total` has the price of both: {money_text(amount_text(float(price)), procurement.currency)} before discount and tax"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "choose one of the two, and ask the supplier for the total of the order")
             return
 
@@ -253,12 +253,12 @@ def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Probl
                 else "those that are in place"
             )
             message = f"`{name_of_part(line.part)}` gives back {given:,.10g} machines, and the {cluster.nodes:,} nodes of the design are {of_quote}"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "decide which machines stay")
             return
         if kept and is_credit(line) and _TRADE_IN.search(text) is not None and (line.quantity or 0) >= cluster.nodes:
             message = f"`{name_of_part(line.part)}` gives back {line.quantity:,.10g} machines, and `{name_of_part(kept[0][1].part)}` supports them"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "decide which machines stay")
             return
 
@@ -275,8 +275,8 @@ def _storage_support_again(lines: Sequence[tuple[Offered, str]]) -> Iterator[Pro
     for line, text in lines:
         sold = line.kind == "other" and line_price(line.line) and STORE.search(text) is not None
         if stores and sold and line not in stores and _FIRST_WORDS.search(text) and _MORE.search(text) is None:
-            message = f"`{name_of_part(line.line.part)}` is sold beside `{name_of_part(stores[0].line.part)}`, which includes support"
-            at = ("procurement", "quote", line.index, "part")
+            message = f"`{name_of_part(line.line.part)}` is sold in addition to `{name_of_part(stores[0].line.part)}`, which includes support"
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
             return
 
@@ -295,7 +295,7 @@ def _priced_again(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterato
             continue
         for line in _sold_lines(name, lines):
             message = f"`{name_of_part(line.line.part)}` is sold, and by the description {name} is in another price"
-            at = ("procurement", "quote", line.index, "part")
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two is right")
 
 
@@ -315,7 +315,7 @@ def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Ite
         price = float(line_price(line.line) or 0)
         if price in amounts and not line.counts_periods and RESIDUAL.search(text) is None:
             message = f"`{name_of_part(line.line.part)}` is sold for {amount_text(price)}, which is in the financed base of the lease according to the text"
-            at = ("procurement", "quote", line.index, "part")
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the lessor whether the rent or the line pays for it")
             return
 

@@ -107,7 +107,7 @@ from clusterspec.rules.knowledge.purchases import surplus_question
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -158,16 +158,11 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
                 yield _years_problem(offered, unit, covered, years, min(counts[unit]))
             if covered:
                 continue
-        if (
-            not unit
-            or quantity is None
-            or _counts_other_units(offered)
-            or quantity <= 1
-            or quantity in counts[unit]
-            or 0 in counts[unit]
-        ):
+        if not unit or quantity is None or quantity <= 1 or _counts_other_units(offered):
             continue
-        needed, at = min(counts[unit]), ("procurement", "quote", offered.index, "quantity")
+        if quantity in counts[unit] or 0 in counts[unit]:
+            continue
+        needed, at = min(counts[unit]), quote_path(offered.index, "quantity")
         message = f"`{offered.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, and the design has {plural(needed, unit)}"
         other = next((name for name, numbers in counts.items() if name != unit and quantity in numbers), "")
         if other:
@@ -192,7 +187,7 @@ def _yearly_license_problem(
     if 1 < covered < min(counts["accelerator"]) and quantity not in counts["accelerator"]:
         of_nodes = ", as many as its nodes" if covered in counts["node"] else ""
         message = f"`{name_of_part(offered.line.part)}` is sold per accelerator and year: {quantity:,.0f} are for {covered:,.0f} accelerators for {years} years{of_nodes}, and the design needs {min(units):,}"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, f"ask for {min(units):,}, or what the line covers")
 
 
@@ -225,7 +220,7 @@ def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterato
         message = (
             f"`{name_of_part(offered.line.part)}` is sold per {named[0]}, and {quantity:,.0f} is its size in {named[1]}"
         )
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, f"correct the quantity, or the price for one {named[1]}")
 
 
@@ -253,7 +248,7 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
         message = (
             f"`{name_of_part(offered.line.part)}` is sold per {unit}, and {quantity:,.0f} are the {counted} of the term"
         )
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, f"correct the quantity, or the price for one of the {counted}")
         return
     stated = {int(each) for each in (_YEARS if by_year else _MONTHS).findall(text)}
@@ -265,7 +260,7 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
         and not (_EXPLAINED.search(text) is not None or any(products_in(text)))
     ):
         message = f"`{name_of_part(offered.line.part)}` is for {plural(stated.pop(), unit)}, and the quote has {plural(round(quantity), unit)} of it"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the two is right")
 
 
@@ -286,7 +281,7 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
         value = math.prod(product.factors)
         if product.result is not None and not any(_is_close(product.result, value * scale) for scale in _SCALES):
             message = f"`{product.text}` is wrong: the product is {value:,}"
-            at = ("procurement", "quote", offered.index, "part")
+            at = quote_path(offered.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
             return
     if len(products) != 1 or quantity is None or quantity <= 1:
@@ -301,7 +296,7 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
     priced = offered.line.unit_price is not None and _is_close(float(offered.line.unit_price), value)
     if by_period and not (fits or in_parts or priced):
         message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
 
 
@@ -319,7 +314,7 @@ def _short_year_problem(offered: Offered) -> Iterator[Problem]:
     days = 365 * months / 12
     whole = quantity * days / (30 * months)
     message = f"{months} months of 30 days are {30 * months} days, and the calendar has {days:,.0f}: {whole - quantity:,.0f} hours are missing"
-    at = ("procurement", "quote", offered.index, "quantity")
+    at = quote_path(offered.index, "quantity")
     yield RULE.problem(at, message, f"order {whole:,.0f} hours")
 
 
@@ -335,7 +330,7 @@ def _scaled_price_problem(offered: Offered) -> Iterator[Problem]:
     scale = 0 if found is None else 10_000 if found[1] else 1000
     if found is not None and price is not None and 0 < price < scale:
         message = f"`{name_of_part(offered.line.part)}` states its price in `{found[0]}`, and {price:,g} is added to amounts in whole units"
-        at = ("procurement", "quote", offered.index, "unit_price")
+        at = quote_path(offered.index, "unit_price")
         yield RULE.problem(at, message, f"write {price * scale:,.0f}")
 
 
@@ -361,7 +356,7 @@ def _user_license_problem(offered: Offered) -> Iterator[Problem]:
     text = plain_part(offered.line)
     if _PER_USER.search(text) is not None and _BY_CARD.search(text) is not None:
         message = f"`{name_of_part(offered.line.part)}` is counted per accelerator, and these licenses are sold per concurrent user"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "ask for as many as desktops run at the same time")
 
 
@@ -384,7 +379,7 @@ def _years_problem(offered: Offered, unit: str, covered: int, years: int, units:
     quantity = offered.line.quantity or 0.0
     part = f"{covered if covered > 1 else 'one'} of the {years} years of the term"
     message = f"`{name_of_part(offered.line.part)}` is sold per {unit} and year: {quantity:,.0f} are for {part}"
-    at = ("procurement", "quote", offered.index, "quantity")
+    at = quote_path(offered.index, "quantity")
     return RULE.problem(at, message, f"ask for {units * years:,}, or correct the term", severity="warning")
 
 
@@ -399,5 +394,5 @@ def _hours_problem(offered: Offered, procurement: ProcurementSpec, cluster: Clus
     other = "node" if unit == "accelerator" else "accelerator"
     if abs(quantity / hours[other] - 1) < SAME_HOURS:
         message = f"`{name_of_part(offered.line.part)}` is sold by the {unit}-hour: {quantity:,.0f} are the {other}-hours of the term, whose {unit}-hours are {hours[unit]:,.0f}"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "correct the quantity, or the price for the other unit")

@@ -157,7 +157,7 @@ from clusterspec.rules.knowledge.fabric_parts import FabricCount, fits_cage
 from clusterspec.rules.knowledge.quoted_parts import PDU, UNITS_OF_RACK
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, watts_in_text
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part, or_list
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -237,7 +237,7 @@ def check(
 def _problem(line: Offered, message: str, help_: str) -> Problem:
     """The problem with the part of a line."""
     text = f"`{name_of_part(line.line.part)}` {message}"
-    return RULE.problem(("procurement", "quote", line.index, "part"), text, help_)
+    return RULE.problem(quote_path(line.index, "part"), text, help_)
 
 
 def _cloud_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
@@ -284,7 +284,7 @@ def _few_legs(lines: Sequence[tuple[Offered, str]], links: int) -> Iterator[Prob
         message = (
             f"`{name_of_part(legs[0][0].line.part)}` has {total} ends for the nodes, and their frontend takes {links}"
         )
-        at = ("procurement", "quote", legs[0][0].index, "quantity")
+        at = quote_path(legs[0][0].index, "quantity")
         yield RULE.problem(at, message, f"order {ceil(links * (legs[0][0].line.quantity or 1) / total)}")
 
 
@@ -346,7 +346,7 @@ def _few_units(units: Sequence[tuple[Offered, str]], power: PowerSpec, nodes: in
     quoted = sum_of(float(line.line.quantity or 0) for line, _ in units)
     if units and count and quoted > 1 and quoted < racks * count:
         message = f"and lines like it offer {quoted:,.0f} units, and {racks} racks of {count} take {racks * count:,}"
-        at = ("procurement", "quote", units[0][0].index, "quantity")
+        at = quote_path(units[0][0].index, "quantity")
         text = f"`{name_of_part(units[0][0].line.part)}` {message}"
         yield RULE.problem(at, text, f"order {racks * count:,}, or correct `power.pdus.count`", severity="warning")
 

@@ -98,7 +98,7 @@ from clusterspec.rules.knowledge.quoted_stores import LICENSE, STORE, licensed_s
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworkSpec, NetworksSpec, ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -136,7 +136,7 @@ def check(
 def _problem(line: Offered, message: str, help_: str) -> Problem:
     """The problem with the part of a line."""
     text = f"`{name_of_part(line.line.part)}` {message}"
-    return RULE.problem(("procurement", "quote", line.index, "part"), text, help_)
+    return RULE.problem(quote_path(line.index, "part"), text, help_)
 
 
 def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[str]) -> Iterator[Problem]:

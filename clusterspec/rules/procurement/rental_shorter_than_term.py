@@ -74,7 +74,7 @@ from clusterspec.procurement.part_names import HOURS
 from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.written_numbers import products_in
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -121,7 +121,7 @@ def _few_hours(lines: Sequence[tuple[Offered, str]], cluster: Cluster, term: flo
             missing = term / HOUR - hours
             if whole and hours not in numbers and hours * HOUR / term > 0.5 and missing > SHORT_HOURS * term / HOUR:
                 message = f"`{name_of_part(line.line.part)}` counts {hours:,} hours of each, and the {term / HOUR:,.0f} hours of the term ({written}) are {missing:,.0f} more"
-                at = ("procurement", "quote", line.index, "quantity")
+                at = quote_path(line.index, "quantity")
                 yield RULE.problem(at, message, "order the hours of the whole term, or correct `term`")
                 return
 
@@ -138,7 +138,7 @@ def _few_periods(lines: Sequence[tuple[Offered, str]], term: float, written: str
         needed = term / _SECONDS[unit]
         if needed / 2 * (1 - SHORT) < quantity < needed * (1 - SHORT):
             message = f"`{name_of_part(line.line.part)}` is rented for {plural(round(quantity), unit)}, and the term is {written}: {plural(round(needed - quantity), unit)} are missing"
-            at = ("procurement", "quote", line.index, "quantity")
+            at = quote_path(line.index, "quantity")
             yield RULE.problem(at, message, f"order {needed:,.0f}, or say in the line what it is needed for")
             return
 

@@ -79,7 +79,7 @@ from clusterspec.rules.knowledge.purchases import name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.text_quantities import SECOND, SHARE, sentence_quantities
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec, Spec
 from clusterspec.standard import pattern
 from clusterspec.units import display, percent, plain
@@ -133,7 +133,7 @@ def check(
         if total < needed:
             parts = plural_of_kind(kind) if total != 1 else name_of_kind(kind)
             message = f"{total:,.0f} spare {parts} {'is' if total == 1 else 'are'} quoted: {why}"
-            at = ("procurement", "quote", own[0].index, "quantity")
+            at = quote_path(own[0].index, "quantity")
             yield RULE.problem(at, message, f"order {needed:,}")
 
 

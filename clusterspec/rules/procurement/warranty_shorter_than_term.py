@@ -60,7 +60,7 @@ from clusterspec.quantity import DAY, YEAR
 from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, is_small
 from clusterspec.rules.knowledge.warranties import MONTH, covered_time, is_covered_by_price
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -93,7 +93,7 @@ def _ends_before_use(procurement: ProcurementSpec) -> Iterator[Problem]:
         days = int(found[1]) * (1.0 if found[2][0].lower() in "dtj" else MONTH / DAY)
         if start.toordinal() + days < needed.toordinal():
             message = f"`{name_of_part(line.part)}` has a warranty of {found[1]} {found[2]} from {start}, which ends before the machine runs ({needed})"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for a warranty from the acceptance", severity="error")
 
 
