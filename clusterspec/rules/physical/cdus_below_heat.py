@@ -102,7 +102,7 @@ def check(
     if power.cdus is None:
         return
     if procurement is not None and procurement.quote and power.cdus.count:
-        yield from _few_quoted_units(procurement.quote, power.cdus.count)
+        yield from _few_quoted_units_problem(procurement.quote, power.cdus.count)
     if power.cooling == "air":
         message = "air cools the data hall, so that no heat reaches the cooling distribution units"
         yield RULE.problem(AT, message, "state `cooling: liquid`, or leave the units out", severity="warning")
@@ -120,7 +120,7 @@ def check(
     yield RULE.problem(AT, message, help_, severity="error" if severe else "warning")
 
 
-def _few_quoted_units(quote: Sequence[QuoteLine], count: int) -> Iterator[Problem]:
+def _few_quoted_units_problem(quote: Sequence[QuoteLine], count: int) -> Iterator[Problem]:
     """Lines that offer fewer units than the design has."""
     from clusterspec.procurement.part_names import plain_part  # most specs have no quote
 

@@ -162,7 +162,7 @@ def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts:
     if not (stated or quoted):
         return
     if quoted:
-        yield from _small_battery(counts, power, cluster, texts)
+        yield from _small_battery_problem(counts, power, cluster, texts)
     if not stated:
         return
     text = texts.description
@@ -181,7 +181,7 @@ def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts:
         yield RULE.problem("description", message, "order a larger tank, or a contract for refueling")
 
 
-def _small_battery(
+def _small_battery_problem(
     counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts
 ) -> Iterator[Problem]:
     """Batteries of the quote that hold less than the machine draws in the time for which they are to carry it."""

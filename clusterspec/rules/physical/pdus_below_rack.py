@@ -156,7 +156,7 @@ def check(
             yield from _quoted_units_problem(procurement, power, cluster)
         return
     if procurement is not None and procurement.quote and power.pdus.count is not None:
-        yield from _few_quoted_units(procurement, power.pdus.count, cluster)
+        yield from _few_quoted_units_problem(procurement, power.pdus.count, cluster)
     rack, rating = rack_power(cluster, power), _unit_watts(power.pdus)
     if rack is None or rating is None or deviations.concern("power"):
         return
@@ -186,7 +186,7 @@ _IN_RACK = pattern(
 """The units that the line of a rack says each has."""
 
 
-def _few_quoted_units(procurement: ProcurementSpec, count: int, cluster: Cluster) -> Iterator[Problem]:
+def _few_quoted_units_problem(procurement: ProcurementSpec, count: int, cluster: Cluster) -> Iterator[Problem]:
     """Units of a quote that are fewer for each quoted rack than the design has."""
     lines = [*offered_lines(procurement.quote or (), cluster)]
     racks = [line for line in lines if line.site_kind == "rack" and line.line.quantity]

@@ -98,7 +98,7 @@ _PRICED_FOR = pattern(
 
 def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Problem]:
     yield from _block_problems(procurement)
-    yield from _longer_price(procurement, own_remarks or "")
+    yield from _longer_price_problem(procurement, own_remarks or "")
     term, bound = procurement.term, procurement.commitment
     if term is None or bound is None:
         return
@@ -111,7 +111,7 @@ def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Pro
         yield RULE.problem("procurement.commitment", message, "ask for the prices of the rest", severity="note")
 
 
-def _longer_price(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def _longer_price_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     """Prices that according to the text hold for a longer contract than the one of the spec."""
     held = procurement.commitment or procurement.term
     texts = [*sentences_of(remarks), *(line.part or "" for line in procurement.quote or ())]

@@ -182,20 +182,20 @@ KEPT = 99.0
 def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _late_notice(texts)
-    yield from _uncovered_days(texts)
-    yield from _ended_cover(procurement, texts)
-    yield from _lesser_term(procurement, texts)
-    yield from _late_call_off(texts)
+    yield from _late_notice_problem(texts)
+    yield from _uncovered_days_problem(texts)
+    yield from _ended_cover_problem(procurement, texts)
+    yield from _lesser_term_problem(procurement, texts)
+    yield from _late_call_off_problem(texts)
     if cluster is not None and procurement.pue is not None:
         drawn = it_power(cluster, None, spec.cluster.power if spec.cluster else None)
         watts = max([drawn[0] if drawn is not None else 0.0, *(budget.value for _, budget in spec.power_budgets)])
-        yield from _unused_energy(texts, procurement, watts * procurement.pue)
-    yield from _stopped_service(procurement.quote, texts)
-    yield from _returned_drives(procurement.quote, texts)
+        yield from _unused_energy_problem(texts, procurement, watts * procurement.pue)
+    yield from _stopped_service_problem(procurement.quote, texts)
+    yield from _returned_drives_problem(procurement.quote, texts)
 
 
-def _late_notice(texts: PurchaseTexts) -> Iterator[Problem]:
+def _late_notice_problem(texts: PurchaseTexts) -> Iterator[Problem]:
     """The milestone that gives notice of a contract later than it asks for, counted from the last date of the texts."""
     given = [
         (index, day) for index, each in enumerate(texts.milestones) if NOTICE.search(each) for day in dates_in(each)
@@ -213,7 +213,7 @@ def _late_notice(texts: PurchaseTexts) -> Iterator[Problem]:
         yield RULE.problem(at, message, "give notice earlier, or plan the next period")
 
 
-def _uncovered_days(texts: PurchaseTexts) -> Iterator[Problem]:
+def _uncovered_days_problem(texts: PurchaseTexts) -> Iterator[Problem]:
     """Days between the end of the present support and the start of the next, by the dates of two milestones, or by those
     of the description and of the lines for support.
     """
@@ -256,7 +256,7 @@ def _gap_problem(end: date, starts: Sequence[tuple[int, date]], at: str) -> Iter
         yield RULE.problem(at.format(place), message, "let the next period begin on the day after")
 
 
-def _ended_cover(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+def _ended_cover_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """Support of a part beyond the day on which its maker ends it."""
     ordered, weeks = date_of_text(procurement.as_of), procurement.delivery.weeks if procurement.delivery else None
     planned = [] if ordered is None or weeks is None else [ordered + timedelta(days=min(7 * weeks, 36500))]
@@ -278,7 +278,7 @@ def _ended_cover(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator
             yield RULE.problem(at, message, "choose a part that the maker supports for the whole time")
 
 
-def _lesser_term(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+def _lesser_term_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """A term of delivery of a milestone or a line that leaves more to the buyer than the one that the description asks for,
     where no line pays for it.
     """
@@ -299,7 +299,7 @@ def _lesser_term(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator
                 return
 
 
-def _late_call_off(texts: PurchaseTexts) -> Iterator[Problem]:
+def _late_call_off_problem(texts: PurchaseTexts) -> Iterator[Problem]:
     """The milestone of an order that is signed after the end of the framework agreement according to the text."""
     lives = [day for each in FRAMEWORK.findall(texts.description) if (day := date_of_text(each)) is not None]
     for index, each in enumerate(texts.milestones):
@@ -311,7 +311,7 @@ def _late_call_off(texts: PurchaseTexts) -> Iterator[Problem]:
             return
 
 
-def _unused_energy(texts: PurchaseTexts, procurement: ProcurementSpec, watts: float) -> Iterator[Problem]:
+def _unused_energy_problem(texts: PurchaseTexts, procurement: ProcurementSpec, watts: float) -> Iterator[Problem]:
     """A committed energy of a year, by a line or a sentence, above what the machine with its cooling draws at the stated
     utilization, else at full load.
     """
@@ -343,7 +343,7 @@ def _energy_text(watt_hours: float) -> str:
     return f"{watt_hours / 1e6:,.0f} MWh"
 
 
-def _stopped_service(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
+def _stopped_service_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
     """Instances that the provider may stop, beside an availability that the text asks for."""
     asked = [
         float(percent.replace(",", "."))
@@ -361,7 +361,7 @@ def _stopped_service(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterat
             return
 
 
-def _returned_drives(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
+def _returned_drives_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
     """Support for which failed drives are returned, where the text keeps all media on the site."""
     stays = any(STAYS.search(each) is not None for each in (texts.remarks.lower(), texts.description))
     if not stays or any(KEPT_DRIVES.search(part) is not None for part in texts.lines):

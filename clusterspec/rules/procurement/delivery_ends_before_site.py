@@ -88,7 +88,7 @@ _BUYER_CARRIES = pattern(r"\b(?:EXW|FCA|FAS|FOB)\b")
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _other_term(procurement.quote, remarks)
+    yield from _other_term_problem(procurement.quote, remarks)
     milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
     places: list[tuple[Path, str]] = [
         (quote_path(index, "part"), line.part or "") for index, line in enumerate(procurement.quote)
@@ -106,7 +106,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             return
 
 
-def _other_term(quote: Sequence[QuoteLine], remarks: str) -> Iterator[Problem]:
+def _other_term_problem(quote: Sequence[QuoteLine], remarks: str) -> Iterator[Problem]:
     """A line by whose term the buyer carries the goods, where by the description the seller brings them to the site."""
     agreed = _TO_SITE.search(remarks)
     if agreed is None or _BUYER_CARRIES.search(remarks) is not None:

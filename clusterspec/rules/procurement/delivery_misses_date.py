@@ -101,7 +101,7 @@ def check(
     yield from _late_line_problem(procurement, delivery.weeks if delivery is not None else None)
     if delivery is None:
         return
-    yield from _dated_milestones(delivery, procurement)
+    yield from _dated_milestones_problem(delivery, procurement)
     yield from _frozen_problem(texts)
     if delivery.weeks is None:
         return
@@ -116,7 +116,7 @@ def check(
         if late > 0:
             message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'acceptance'}, are {plain(late, 2)} {'day' if late == 1 else 'days'} after {needed}, when the machine is needed"
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
-    yield from _test_before_network(delivery)
+    yield from _test_before_network_problem(delivery)
     for index, (milestone, text) in enumerate(zip(delivery.milestones or (), texts.milestones, strict=True)):
         week = _last_week(milestone)
         if week > delivery.weeks and _AFTER_DELIVERY.search(f"{milestone} {text}") is None:
@@ -169,7 +169,7 @@ _NETWORK = pattern(
 )
 
 
-def _test_before_network(delivery: DeliverySpec) -> Iterator[Problem]:
+def _test_before_network_problem(delivery: DeliverySpec) -> Iterator[Problem]:
     """The milestone of a collective that runs in a week before the switches or modules arrive."""
     weeks = [(index, text, _last_week(text)) for index, text in enumerate(delivery.milestones or ())]
     arrivals = [week for _, text, week in weeks if week and _NETWORK.search(text) and _TEST.search(text) is None]
@@ -208,7 +208,7 @@ def _last_week(milestone: str) -> int:
     return max(map(int, _WEEK.findall(milestone.lower())), default=0)
 
 
-def _dated_milestones(delivery: DeliverySpec, procurement: ProcurementSpec) -> Iterator[Problem]:
+def _dated_milestones_problem(delivery: DeliverySpec, procurement: ProcurementSpec) -> Iterator[Problem]:
     """The first milestone whose date, or week after `as_of`, is after the day on which the machine is needed."""
     needed, ordered = date_of_text(procurement.needed_by), date_of_text(procurement.as_of)
     for index, milestone in enumerate(delivery.milestones or ()):

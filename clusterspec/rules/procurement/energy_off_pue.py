@@ -110,7 +110,7 @@ def check(
         if found:
             return
     if procurement is not None and procurement.pue is not None and procurement.pue >= LEAST:
-        yield from _left_out(remarks, procurement, procurement.pue, drawn)
+        yield from _omission_problem(remarks, procurement, procurement.pue, drawn)
 
 
 def _drawn_watts(cluster: Cluster | None, power: PowerSpec | None) -> float:
@@ -155,7 +155,7 @@ def _agree(one: float, other: float, tolerance: float = SAME) -> bool:
     return abs(one / other - 1) <= tolerance
 
 
-def _left_out(remarks: str, procurement: ProcurementSpec, pue: float, drawn: float) -> Iterator[Problem]:
+def _omission_problem(remarks: str, procurement: ProcurementSpec, pue: float, drawn: float) -> Iterator[Problem]:
     """Yearly bills of electricity that are the tariff times the energy of the IT load."""
     tariff, clauses = float(procurement.electricity or 0.0), sentences_of(remarks)
     if not tariff or _INCLUDED.search(remarks) is not None:

@@ -124,7 +124,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
     rents = [line for line in offered if line.counts_periods and (line.line.quantity or 0) > 1 and line.line.unit_price]
     if not rents or not amounts:
         return
-    yield from _taxed_base(procurement, rents, text, amounts)
+    yield from _taxed_base_problem(procurement, rents, text, amounts)
     if len(rates) != 1 or 0.0 in rates:
         return
     rent = max(rents, key=lambda line: line_price(line.line) or 0)
@@ -150,7 +150,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
             return
 
 
-def _taxed_base(
+def _taxed_base_problem(
     procurement: ProcurementSpec, rents: Sequence[Offered], text: str, amounts: Sequence[float]
 ) -> Iterator[Problem]:
     """A rent that is the rate of a price with tax, and to which `tax` is added again."""

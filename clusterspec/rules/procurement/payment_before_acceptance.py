@@ -116,7 +116,7 @@ def check(
         return
     yield from _shipment_problems(texts)
     if procurement.payment is not None:
-        yield from _other_shares(procurement.payment, texts)
+        yield from _other_shares_problem(procurement.payment, texts)
     if operations is not None and operations.burn_in is not None:
         yield from _deemed_problems(operations.burn_in, texts)
     payment = procurement.payment
@@ -154,7 +154,7 @@ def _has_free_nodes(procurement: ProcurementSpec) -> bool:
     return any(line.price == 0 and kind_of_part(plain_part(line)) == "node" for line in procurement.quote or ())
 
 
-def _other_shares(payment: PaymentSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+def _other_shares_problem(payment: PaymentSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """A share of the price that a text states for a step, and that is not the one of `payment`."""
     for at, text in texts.placed:
         for step, words in _SHARE.items():

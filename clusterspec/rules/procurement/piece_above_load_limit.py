@@ -130,7 +130,7 @@ _UNITS = pattern(r"(?<![\w.,])([2-5]\d) ?(?:u|he|ru)\b")
 def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
     text = remarks.lower()
     if ("kn" in text or "kg" in text) and ("/m" in text or " m2" in text or " m²" in text or "square" in text):
-        yield from _high_pressure(text, cluster)
+        yield from _high_pressure_problem(text, cluster)
     if (procurement is None or not procurement.quote) and (
         cluster is None or cluster.platform is None or cluster.platform.rack_kilograms is None
     ):
@@ -140,7 +140,7 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
         procurement.delivery.milestones if procurement is not None and procurement.delivery is not None else None
     ) or ()
     lines = [part.lower() for part in parts]
-    yield from _high_rack(lines, text)
+    yield from _high_rack_problem(lines, text)
     stated = [
         (choose(masses), name)
         for name, limit, choose in _LIMITS
@@ -153,10 +153,10 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
         )
     ]
     if stated:
-        yield from _heavy_rack(parts, planned, cluster, *min(stated))
+        yield from _heavy_rack_problem(parts, planned, cluster, *min(stated))
 
 
-def _high_pressure(text: str, cluster: Cluster | None) -> Iterator[Problem]:
+def _high_pressure_problem(text: str, cluster: Cluster | None) -> Iterator[Problem]:
     """The problem with a rack that presses harder on its footprint than the floor carries by a text in lower case."""
     spread = [each for each in sentences_of(text) if _SPREAD.search(each) and not _WITHOUT.search(each)]
     limits, masses, areas = list(_PRESSURE.finditer(text)), _RACK_MASS.findall(text), list(_FOOTPRINT.finditer(text))
@@ -173,7 +173,7 @@ def _high_pressure(text: str, cluster: Cluster | None) -> Iterator[Problem]:
         yield RULE.problem("description", message, "spread the load by plinths or plates, or strengthen the floor")
 
 
-def _high_rack(lines: Sequence[str], text: str) -> Iterator[Problem]:
+def _high_rack_problem(lines: Sequence[str], text: str) -> Iterator[Problem]:
     """The line of a rack whose mounting height is above a door on its way."""
     doors = [number_in_text(each) for each in _DOOR.findall(text)]
     for index, part in enumerate(lines) if doors else ():
@@ -185,7 +185,7 @@ def _high_rack(lines: Sequence[str], text: str) -> Iterator[Problem]:
             return
 
 
-def _heavy_rack(
+def _heavy_rack_problem(
     parts: Sequence[str], planned: Sequence[str], cluster: Cluster | None, least: float, name: str
 ) -> Iterator[Problem]:
     """The rack that is heavier than the ``least`` load in kilograms, which ``name`` carries: that of a line or a milestone,

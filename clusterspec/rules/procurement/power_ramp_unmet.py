@@ -120,8 +120,8 @@ def check(
     first = fabric if _FABRIC_FIRST.search(texts.description) is not None else 0.0
     drawn = it_power(cluster, counts.fabric, power)
     if drawn is not None:
-        yield from _strained_step(steps, cluster.all_nodes, drawn[0] - first, first)
-    yield from _misbilled_months(procurement, steps)
+        yield from _power_step_problem(steps, cluster.all_nodes, drawn[0] - first, first)
+    yield from _misbilled_months_problem(procurement, steps)
 
 
 def _steps_in(at: Path, text: str) -> Iterator[_Step]:
@@ -134,7 +134,7 @@ def _steps_in(at: Path, text: str) -> Iterator[_Step]:
         yield _Step(*times[0], powers.pop(), machines.pop() if len(machines) == 1 else None, at)
 
 
-def _strained_step(steps: list[_Step], nodes: int, divided: float, first: float) -> Iterator[Problem]:
+def _power_step_problem(steps: list[_Step], nodes: int, divided: float, first: float) -> Iterator[Problem]:
     """A step whose machines draw more than its power: their share of the ``divided`` watts of all ``nodes``, and those of
     the switches that are there from the ``first`` step.
     """
@@ -148,7 +148,7 @@ def _strained_step(steps: list[_Step], nodes: int, divided: float, first: float)
             return
 
 
-def _misbilled_months(procurement: ProcurementSpec, steps: list[_Step]) -> Iterator[Problem]:
+def _misbilled_months_problem(procurement: ProcurementSpec, steps: list[_Step]) -> Iterator[Problem]:
     """A line for the power of some months that counts other kW-months than the ramp gives."""
     ramp = _watts_by_month(steps)
     for index, line in enumerate(procurement.quote or ()):

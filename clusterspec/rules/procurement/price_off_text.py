@@ -133,7 +133,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         return
     yield from _list_price_problems(procurement, texts.lines)
     yield from _share_problem(procurement, texts.lines)
-    yield from _partial_rebate(procurement, texts.lines)
+    yield from _partial_rebate_problem(procurement, texts.lines)
     yield from _credit_problem(procurement)
     yield from _step_problem(procurement, texts.sentences)
     if procurement.tax:
@@ -183,7 +183,7 @@ _REBATE_ON_ALL = pattern(
 )
 
 
-def _partial_rebate(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
+def _partial_rebate_problem(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
     """A rebate on all items whose amount is its share of one line alone."""
     prices = [float(line_price(line) or 0) for line in procurement.quote or ()]
     for index, text in enumerate(texts):

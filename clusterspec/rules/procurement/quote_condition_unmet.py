@@ -183,18 +183,18 @@ MOST_YEARS = 10
 def check(procurement: ProcurementSpec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _wide_discount(procurement, texts.remarks.lower())
-    yield from _small_order(procurement, texts.remarks.lower())
+    yield from _wide_discount_problem(procurement, texts.remarks.lower())
+    yield from _small_order_problem(procurement, texts.remarks.lower())
     yield from _net_price_problems(procurement)
     text = texts.description
-    yield from _discounted_services(procurement, text)
-    yield from _first_year_prices(procurement, text)
+    yield from _discounted_services_problem(procurement, text)
+    yield from _first_year_prices_problem(procurement, text)
     if cluster is not None:
-        yield from _lapsed_credits(procurement, cluster)
-        yield from _small_quantities(procurement.quote, cluster)
+        yield from _lapsed_credits_problem(procurement, cluster)
+        yield from _small_quantities_problem(procurement.quote, cluster)
 
 
-def _small_quantities(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Problem]:
+def _small_quantities_problem(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Problem]:
     """Lines below the quantity from which their price holds, or below their least order."""
     lines = list(offered_lines(quote, cluster))
     ordered = max(offered_quantity([line for line in lines if line.kind == "node"]), cluster.all_nodes)
@@ -218,7 +218,7 @@ def _small_quantities(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[
             yield RULE.problem(at, message, f"order {least[1]}, or ask for fewer")
 
 
-def _lapsed_credits(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+def _lapsed_credits_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     """Credits for the use of rented machines that end before the use begins."""
     begins = date_of_text(procurement.needed_by)
     if begins is None or not (cluster.cloud or procurement.is_rent):
@@ -233,7 +233,7 @@ def _lapsed_credits(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[
             yield RULE.problem(at, message, "ask for a credit that holds in the term, or leave it out of the total")
 
 
-def _small_order(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+def _small_order_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
     """A discount that according to the text begins at an amount above the sum of the lines."""
     total = sum_of(float(line_price(line) or 0) for line in procurement.quote or ())
     for sentence in sentences_of(text) if procurement.discount and total else ():
@@ -261,7 +261,7 @@ def _net_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
             return
 
 
-def _discounted_services(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+def _discounted_services_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
     """A total with the discount on services, where the text gives it on equipment alone."""
     limited = _ONLY_ON.search(text) is None and any(
         _DISCOUNT.search(each) and _EQUIPMENT_ONLY.search(each) for each in sentences_of(text)
@@ -276,7 +276,7 @@ def _discounted_services(procurement: ProcurementSpec, text: str) -> Iterator[Pr
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")
 
 
-def _first_year_prices(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+def _first_year_prices_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
     """Lines by the month at the price of the first year, where the text raises it in each of the next."""
     raised = [
         found
@@ -300,7 +300,7 @@ def _first_year_prices(procurement: ProcurementSpec, text: str) -> Iterator[Prob
     yield RULE.problem("procurement.quoted_total", message, "ask for a total with the increases")
 
 
-def _wide_discount(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+def _wide_discount_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
     """A total with the discount on all lines, where a text gives it on the lines of a range alone."""
     found, total, discount = _ONLY_ON.search(text), procurement.quoted_total, procurement.discount
     lines = procurement.quote or ()

@@ -148,7 +148,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote and not remarks:
         return
     if _UNION.search(remarks) is not None:
-        yield from _data_abroad(remarks.lower())
+        yield from _data_abroad_problem(remarks.lower())
     if not procurement.quote:
         return
     every = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote) if not is_credit(line)]
@@ -168,7 +168,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         yield RULE.problem(at, message, "place the instances and their file system in one zone", severity="warning")
 
 
-def _data_abroad(text: str) -> Iterator[Problem]:
+def _data_abroad_problem(text: str) -> Iterator[Problem]:
     """A machine in a region outside the European Union, in which according to the text the data stay."""
     if not any(_IN_UNION.search(each) and _BOUND.search(each) for each in sentences_of(text)):
         return

@@ -129,7 +129,7 @@ def check(
         if offered.kind in {*CABLING, *ANY_SWITCH}:
             yield from _old_generation_problem(offered, cluster)
         if offered.kind in {"nic", "node"}:
-            yield from _nic_of_other_network(offered, cluster, catalog)
+            yield from _nic_of_other_network_problem(offered, cluster, catalog)
         if offered.kind in {*CABLING, "node"}:
             yield from _other_nic_problem(offered, cluster, catalog)
         if not is_credit(offered.line):
@@ -222,7 +222,7 @@ def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Prob
         yield RULE.problem(quote_path(offered.index, "part"), message, "correct the line or the design")
 
 
-def _nic_of_other_network(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
+def _nic_of_other_network_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
     """The problem with NICs for the ports of all nodes whose order code is that of cards without InfiniBand, in a fabric
     of InfiniBand.
     """

@@ -203,7 +203,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     needed = needed_parts(counted, lines)
     if is_quoted_without_fabric(design, cluster, lines) or has_unknown_shape(design):
         needed = {kind: count for kind, count in needed.items() if kind in {"node", "nic"}}
-    if (added := _added_nodes(lines, needed.get("node", 0), remarks)) is not None:
+    if (added := _added_nodes_problem(lines, needed.get("node", 0), remarks)) is not None:
         yield added
         return
     nodes, own = needed.get("node", 0), [line for line in lines if line.kind == "node"]
@@ -244,7 +244,7 @@ def _part_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks:
     return "; according to the text, some are in place, or come from elsewhere" if in_place else ""
 
 
-def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
+def _added_nodes_problem(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
     """A note that a quote offers a part of the nodes, where the text says that the others are in place."""
     nodes = [line for line in lines if line.kind == "node" and line.quantity is not None]
     in_place = nodes_in_place(lines, needed, remarks)

@@ -169,11 +169,11 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
         message = f"`{name_of_part(again.line.part)}` is sold in addition to {owner}, which includes {name}"
         at = quote_path(again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
-    yield from _nics_again(lines, cluster)
-    yield from _both_alternatives(procurement)
-    yield from _storage_support_again(lines)
-    yield from _priced_again(lines, texts.description)
-    yield from _traded_in(procurement, cluster)
+    yield from _repeated_nics_problem(lines, cluster)
+    yield from _alternatives_problem(procurement)
+    yield from _repeated_support_problem(lines)
+    yield from _repeated_price_problem(lines, texts.description)
+    yield from _trade_in_problem(procurement, cluster)
     yield from _financed_problem(lines, texts.remarks.lower())
 
 
@@ -184,7 +184,7 @@ _WITH_NICS = pattern(
 """NICs of a node that its line includes in the price."""
 
 
-def _nics_again(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
+def _repeated_nics_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
     """A line with all NICs of the fabric beside nodes that include theirs."""
     scale_out = cluster.scale_out
     each = scale_out.nics_per_node if scale_out is not None else 0
@@ -213,7 +213,7 @@ _IN_PLACE_OF = pattern(
 """Words of a line that is bought in place of another."""
 
 
-def _both_alternatives(procurement: ProcurementSpec) -> Iterator[Problem]:
+def _alternatives_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     """A line that replaces another, where the total is that of all lines."""
     whole, total = total_of_lines(procurement), procurement.quoted_total
     if not whole or total is None or abs(total - whole) > SAME_TOTAL * whole:
@@ -232,7 +232,7 @@ _TRADE_IN = pattern(
 )
 
 
-def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+def _trade_in_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     """A credit for handing over all machines of the design while the quote has support for them, or for machines that
     the design keeps.
     """
@@ -245,19 +245,22 @@ def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Probl
     )
     in_place = cluster.nodes - offered
     for index, line, text in named:
+        if not is_credit(line) or _TRADE_IN.search(text) is None:
+            continue
         given = line.quantity or 0
-        if in_place > 0 and given >= in_place and is_credit(line) and _TRADE_IN.search(text) is not None:
+        gives = f"`{name_of_part(line.part)}` gives back {given:,.10g} machines"
+        if in_place > 0 and given >= in_place:
             of_quote = (
                 f"{offered:,.10g} of the quote and {in_place:,.10g} that are in place"
                 if offered
                 else "those that are in place"
             )
-            message = f"`{name_of_part(line.part)}` gives back {given:,.10g} machines, and the {cluster.nodes:,} nodes of the design are {of_quote}"
+            message = f"{gives}, and the {cluster.nodes:,} nodes of the design are {of_quote}"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "decide which machines stay")
             return
-        if kept and is_credit(line) and _TRADE_IN.search(text) is not None and (line.quantity or 0) >= cluster.nodes:
-            message = f"`{name_of_part(line.part)}` gives back {line.quantity:,.10g} machines, and `{name_of_part(kept[0][1].part)}` supports them"
+        if kept and given >= cluster.nodes:
+            message = f"{gives}, and `{name_of_part(kept[0][1].part)}` supports them"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "decide which machines stay")
             return
@@ -269,7 +272,7 @@ _WITH_SUPPORT = pattern(
 _FIRST_WORDS = pattern(r"^(?:lot \w+: )?(?:[\w-]+ ){0,3}?(?:support|maintenance)\b")
 
 
-def _storage_support_again(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
+def _repeated_support_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
     """Support of a storage system that another line sells with the storage system."""
     stores = [line for line, text in lines if line.site_kind == "storage" and _includes_support(text)]
     for line, text in lines:
@@ -287,7 +290,7 @@ def _includes_support(text: str) -> bool:
     return named and _WITH_SUPPORT.search(text) is not None and _NOT.search(text) is None
 
 
-def _priced_again(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
+def _repeated_price_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
     """The problem with a line for what the description includes in another price."""
     for name in OF_PRICE:
         sentence = next((each for each in sentences_of(remarks) if _IN_PRICE[name].search(each) is not None), None)

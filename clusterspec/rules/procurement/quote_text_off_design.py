@@ -231,7 +231,7 @@ def check(
     yield from _cage_problem(lines)
     link = link_rate(cluster.scale_out) if cluster.scale_out is not None else None
     yield from _fiber_problem(lines, written_scale_out, catalog, link)
-    yield from _single_feed(lines, power)
+    yield from _single_feed_problem(lines, power)
 
 
 def _other_figures(
@@ -319,7 +319,7 @@ def _cooling_problem(line: Offered, text: str, power: PowerSpec | None) -> Itera
         yield _problem(line, f"{'air' if air else 'liquid'} cooling", "power.cooling", stated)
 
 
-def _single_feed(lines: Sequence[tuple[Offered, str]], power: PowerSpec | None) -> Iterator[Problem]:
+def _single_feed_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec | None) -> Iterator[Problem]:
     """Lines for the first of two feeds alone, where the design has two."""
     first = [line for line, text in lines if _FEED_A.search(text) is not None]
     second = any(_FEED_B.search(text) is not None for _, text in lines)

@@ -107,11 +107,13 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if not procurement.quote or procurement.term is None:
         return
     term, lines = procurement.term.value, lines_with_texts(procurement.quote, cluster)
-    yield from _few_hours(lines, cluster, term, procurement.term.written)
-    yield from _few_periods(lines, term, procurement.term.written)
+    yield from _few_hours_problem(lines, cluster, term, procurement.term.written)
+    yield from _few_periods_problem(lines, term, procurement.term.written)
 
 
-def _few_hours(lines: Sequence[tuple[Offered, str]], cluster: Cluster, term: float, written: str) -> Iterator[Problem]:
+def _few_hours_problem(
+    lines: Sequence[tuple[Offered, str]], cluster: Cluster, term: float, written: str
+) -> Iterator[Problem]:
     """Hours of all nodes, as a product with the hours of each, that are fewer than those of the term."""
     numbers = {cluster.nodes, cluster.all_nodes, cluster.accelerators, cluster.accelerators_per_node}
     for line, text in lines if term <= LONGEST * DAY else ():
@@ -126,7 +128,7 @@ def _few_hours(lines: Sequence[tuple[Offered, str]], cluster: Cluster, term: flo
                 return
 
 
-def _few_periods(lines: Sequence[tuple[Offered, str]], term: float, written: str) -> Iterator[Problem]:
+def _few_periods_problem(lines: Sequence[tuple[Offered, str]], term: float, written: str) -> Iterator[Problem]:
     """A part that is rented for less than the term, beside another that covers it."""
     if not (any(_covers(line, text, term) for line, text in lines) or _cover_in_parts(lines, term)):
         return

@@ -110,7 +110,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
     texts = [(line.part or "").lower() for line in procurement.quote]
-    yield from _bare_switches(procurement, remarks.lower())
+    yield from _bare_switches_problem(procurement, remarks.lower())
     offered = {vendor for text in texts for vendor in _vendors_of_switches(text)}
     for index, text in enumerate(texts):
         system = next((vendor for vendor, named in _SYSTEMS.items() if named.search(text) is not None), "")
@@ -122,7 +122,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             yield RULE.problem(quote_path(index, "part"), message, help_)
 
 
-def _bare_switches(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def _bare_switches_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     """Switches that are sold without an operating system, where no line sells one and the text has none."""
     texts = [plain_part(line) for line in procurement.quote or ()]
     bare = [index for index, text in enumerate(texts) if _BARE.search(text) is not None]

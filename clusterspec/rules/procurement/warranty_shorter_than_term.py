@@ -82,7 +82,7 @@ _FROM_DATE = pattern(
 """A warranty of some days or months that begins on a date."""
 
 
-def _ends_before_use(procurement: ProcurementSpec) -> Iterator[Problem]:
+def _early_end_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     """The problem with a warranty that begins on a date of the text, and ends before the machine is needed."""
     needed = date_of_text(procurement.needed_by)
     for index, line in enumerate(procurement.quote or ()):
@@ -98,7 +98,7 @@ def _ends_before_use(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
-    yield from _ends_before_use(procurement)
+    yield from _early_end_problem(procurement)
     term, support = procurement.term, procurement.support.term if procurement.support else None
     stated = support or procurement.warranty
     if term is None or not is_bought(procurement, cluster):

@@ -92,10 +92,10 @@ def check(spec: Spec, remarks: str) -> Iterator[Problem]:
     texts += [(quote_path(at, "part"), line.part or "") for at, line in enumerate(lines)]
     for path, text in texts:
         if any(cue in text for cue in CALCULATION_CUES):
-            yield from _wrong_calculations(path, text)
+            yield from _calculation_problems(path, text)
 
 
-def _wrong_calculations(at: Path, text: str) -> Iterator[Problem]:
+def _calculation_problems(at: Path, text: str) -> Iterator[Problem]:
     from clusterspec.rules.knowledge.text_equations import equations_in, is_wrong  # most texts have no calculation
     from clusterspec.rules.knowledge.text_tokens import tokens_of
 
