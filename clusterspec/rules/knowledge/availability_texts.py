@@ -15,7 +15,7 @@ from clusterspec.rules.knowledge.text_loads import (
     percentages_in,
     times_in,
 )
-from clusterspec.rules.knowledge.text_units import MONTH, word_set
+from clusterspec.rules.knowledge.text_units import MONTH, NUMBERS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.standard import pattern
 
@@ -179,20 +179,6 @@ _CHAIN = pattern(
 )
 """Words of a whole that is down where any part is: whatever is promised of it, it has the product."""
 _TWICE = pattern(r"(?i)\b(?:two|three|four|2|3|4|zwei|drei|deux|trois|dos|tres)\b [^.;%]{0,40}$")
-_COUNTS = {
-    "two": 2,
-    "2": 2,
-    "zwei": 2,
-    "deux": 2,
-    "dos": 2,
-    "three": 3,
-    "3": 3,
-    "drei": 3,
-    "trois": 3,
-    "tres": 3,
-    "four": 4,
-    "4": 4,
-}
 _TARGET = pattern(
     r"(?i)\b(?:target|slo|sla|objective|promis\w+|contract|required?|goal|ziel|objectif|objetivo|at least|above|below|instead of|not)\b"
 )
@@ -213,7 +199,8 @@ def combined_in(text: str) -> Iterator[Combined]:
         parts, tail = tuple(each.value for each in shares[:-1]), sentence[shares[-2].end : shares[-1].start]
         counted = _TWICE.search(sentence[: shares[0].start])
         if len(parts) == 1 and counted is not None:
-            parts *= _COUNTS[counted[0].split()[0].lower()]
+            count = counted[0].split()[0].lower()
+            parts *= NUMBERS.get(count) or int(count)
             redundant |= not chain
         elif len(parts) == 1 or redundant or counted is not None:
             continue  # some in a row, some beside each other

@@ -16,7 +16,7 @@ from clusterspec.rules.knowledge.text_loads import (
     times_in,
     unit_of_capacity,
 )
-from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -355,14 +355,6 @@ _TRIES = ("attempts", "tries", "versuche", "tentatives", "intentos")
 _TIMES = pattern(
     rf"(?i)\b(?P<times>{DIGITS}|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen) (?:times (?:the|as)|requests|calls|attempts at the|-?fold)\b|\bfactor (?:of )?(?P<factor>{DIGITS})"
 )
-_SMALL = {
-    word: number
-    for number, words in enumerate(
-        ("two zwei deux dos", "three drei trois tres", "four vier", "five", "six", "seven", "eight", "nine", "ten"),
-        start=2,
-    )
-    for word in words.split()
-} | {"twelve": 12, "fifteen": 15}
 
 
 def amplified_attempts(text: str) -> Iterator[Derived]:
@@ -387,4 +379,5 @@ def amplified_attempts(text: str) -> Iterator[Derived]:
 
 
 def _small_number(written: str) -> int:
-    return _SMALL.get(written.lower()) or int(number_of(written))
+    word = written.lower()
+    return NUMBERS.get(word) or SPELLED_TENS.get(word) or int(number_of(written))
