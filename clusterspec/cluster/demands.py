@@ -143,7 +143,7 @@ def serves_fp8(workload: Workload | None) -> bool:
     return kept == "fp8"
 
 
-def numbers_of(design: Design) -> LayoutNumbers:
+def layout_numbers(design: Design) -> LayoutNumbers:
     """The layout of a design in numbers."""
     layout = design.layout
     assert layout is not None
@@ -298,7 +298,7 @@ def design_uses(design: Design) -> frozenset[str]:
         return frozenset()
     if layout is None:
         return frozenset({cluster.accelerator.architecture, *_stated_reduction(design)}) - {""}
-    found = settings(cluster, design.workload, layout) | layout_uses(numbers_of(design), demands_of(design))
+    found = settings(cluster, design.workload, layout) | layout_uses(layout_numbers(design), demands_of(design))
     return found | _stated_reduction(design)
 
 

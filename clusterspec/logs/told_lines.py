@@ -126,7 +126,7 @@ def ended_well(text: str) -> bool:
 
 
 def lists_changes(text: str) -> bool:
-    """Whether a text is a list of changes of a program, whose items tell of errors that were mended.
+    """Whether a text is a list of changes of a program, whose items tell of errors that were fixed.
 
     >>> item = "* slurmctld - Fix a crash\\n"
     >>> lists_changes(item * 10), lists_changes("error: crash\\n" * 90 + item * 10)

@@ -223,7 +223,7 @@ class Offered:
 
 
 def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offered]:
-    """The lines of a quote, each with the kind of its part; `other` where it is none of the bill's."""
+    """The lines of a quote, each with the kind of its part; `other` where the bill has no such kind."""
     return iter(_read_lines(cluster, tuple(lines)))
 
 
@@ -308,8 +308,8 @@ def _other_machines(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: C
 
 
 def _nodes_of_bundle(text: str, quantity: float | None, cluster: Cluster) -> int:
-    """The nodes in one unit of a line that names them, such as `64 servers` of a scalable unit, where they make up the
-    nodes of the design; else 0.
+    """The nodes in one unit of a line that states their number, such as `64 servers` of a scalable unit, where they add
+    up to the nodes of the design; else 0.
     """
     for count in map(int, _NODES.findall(text)):
         if quantity is not None and count * quantity in {cluster.nodes, cluster.all_nodes}:

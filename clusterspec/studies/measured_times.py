@@ -10,7 +10,8 @@ from pathlib import Path as FilePath
 from statistics import median
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.model import RATE_OF_GEMMS, RATE_OF_KERNELS, RATE_OF_PRODUCTS, Design, MeasuredShare, Workload
+from clusterspec.cluster.measured_shares import RATE_OF_GEMMS, RATE_OF_KERNELS, RATE_OF_PRODUCTS, MeasuredShare
+from clusterspec.cluster.model import Design, Workload
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.compute.rates import share_precision, sustained_product_share

@@ -244,9 +244,8 @@ def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: Ste
         return 0.0
     if runs_in_cycles(pools, prefill):
         return 0.0
-    present = -expm1(-sequences * layout.attention_dp)
-    if load.concurrency is not None:
-        present = (load.concurrency - 1) / load.concurrency
+    most = load.concurrency
+    present = (most - 1) / most if most is not None else -expm1(-sequences * layout.attention_dp)
     every = held_steps(pools, sequences * load.tokens_per_step / load.gaps)
     mixed = -expm1(-sequences / load.gaps * prefill.steps * every * unevenly_loaded_ranks(pools.decode)) / every
     return present * step_ahead(pools, (decode, _step_of_several(pools, sequences, decode, prefill)), mixed)
@@ -395,8 +394,7 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
 
 def largest_satisfying(excess: Callable[[float], float], limit: float) -> float:
     """The largest number of sequences up to ``limit`` with an ``excess`` of at most 0; 0 if one sequence has more."""
-    least = excess(1.0)
-    if least > 0:
+    if (least := excess(1.0)) > 0:
         return 0.0
     most = excess(limit)
     return bisected_interval(excess, (1.0, least), (limit, most), ROUNDS)[0] if most > 0 else limit

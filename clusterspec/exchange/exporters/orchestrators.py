@@ -166,7 +166,7 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
     vendor = next(name for name, each in RESOURCES.items() if each == resource)
     image = LLM_D_IMAGE if vendor == "nvidia" else "IMAGE-WITH-VLLM"
     if vendor != "nvidia":
-        omitted.append(f"the image of the engines: that of the chart's examples runs on NVIDIA's, not on {resource}")
+        omitted.append(f"the image of the engines: the chart's example images run on NVIDIA's, not on {resource}")
     limits = _option_words(vllm.limit_options(work, omitted))
     kinds = engine_kinds(source)
     lines = [

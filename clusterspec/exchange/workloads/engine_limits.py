@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys
 
 _SHORTENED = {
@@ -75,7 +75,7 @@ def count_length(keys: Keys, builder: ImportBuilder) -> None:
     builder.count(name, length, keys.line(name))
     if length is None:
         why = "not an integer: a variable, or computed elsewhere"
-        builder.unknown(f"{name}: {str(value)[:60]}", why, keys.line(name))
+        builder.unknown(f"{name}: {excerpt(value)}", why, keys.line(name))
 
 
 def divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuilder) -> None:
@@ -147,7 +147,7 @@ def set_draft_method(stated: str, line: int, builder: ImportBuilder) -> None:
     method = "mtp" if word.endswith("-mtp") else _METHODS.get(word)
     builder.set("workload.serving.speculative.method", method, line)
     if stated and method is None:
-        builder.unknown(f"speculative decoding by {stated[:40]}", "no method of a draft corresponds to it", line)
+        builder.unknown(f"speculative decoding by {excerpt(stated)}", "no method of a draft corresponds to it", line)
 
 
 def set_speculation(keys: Keys, builder: ImportBuilder) -> None:
