@@ -77,7 +77,7 @@ def _leaf_oversubscription(design: Design) -> float | None:
 
 
 def _store_figure(name: str) -> Callable[[Design], float | None]:
-    """A figure of the storage system as stated; a rate in B/s per direction, of reading the bandwidth where absent."""
+    """A stated figure of the storage system; a rate in B/s per direction, for reads the bandwidth if none is stated."""
 
     def value(design: Design) -> float | None:
         networks = design.spec.cluster.networks if design.spec.cluster else None

@@ -118,7 +118,7 @@ def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: La
 
 @recent(4)  # most layouts of a job settle the same
 def _conditions_left(held: Capabilities, settled: frozenset[str]) -> Conditions:
-    """The conditions of a framework that remain where these uses are settled."""
+    """The conditions of a framework that are still open once it is known which features are used."""
     from clusterspec.catalog.releases import undecided_combinations  # loaded with any condition
 
     refused = undecided_combinations((each.combination for each in held.refused), settled)

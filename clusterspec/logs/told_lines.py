@@ -201,7 +201,7 @@ def _told_lines(text: str, *, labelled: bool) -> Iterator[str]:
 
 
 def _lines_left(left: dict[str, int], process: str, *, ends: bool) -> dict[str, int]:
-    """The lines left of each process after one of a process."""
+    """The lines left to read of each process, after a line of ``process``."""
     if process not in left:
         return left
     rest = left[process] - 1

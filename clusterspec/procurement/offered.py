@@ -228,8 +228,8 @@ def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offe
 
 
 def lines_of_pools(lines: Sequence[QuoteLine], machines: Sequence[Cluster]) -> list[Offered]:
-    """The lines of one quote for several machines: each offers what it offers to the first of them that it has a part
-    for, the machine with the largest scale-up domain first, since a rack is of that domain.
+    """The lines of one quote for several machines. A line counts for the first machine for which it has a part; the
+    machine with the largest scale-up domain comes first, since a rack belongs to that domain.
     """
     every = sorted(machines, key=nodes_of_domain, reverse=True)
     readings = [_read_lines(cluster, tuple(lines), alone=False) for cluster in every]

@@ -32,7 +32,7 @@ from clusterspec.units import display, percent
 LEAST, MOST = 0.25, 2.0
 """Bounds of a rate over that of the catalog; a time that needs another rate is of another job or a faulty machine."""
 TOO_SHORT = 2.0
-"""How many times shorter than at the highest rate a time is impossible: another unit, or another job."""
+"""Ratio of the time at the highest rate to the measured time from which it has another unit or is of another job."""
 GEMM_HELP = "measure products of 8,192 rows, columns and depth or more on one accelerator, or leave the rate out"
 CLOSE = 1e-6
 """Relative difference of a predicted time to the measured one that ends the search."""

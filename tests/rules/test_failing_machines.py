@@ -98,7 +98,7 @@ def test_a_step_that_is_longer_by_more_than_rounding_is_slowed(step: float | Non
 def test_a_stop_takes_the_restart_and_the_work_since_the_checkpoint(
     away: int, spares: int, operations: str, hours: float
 ) -> None:
-    found = machine(operations, spares).hours_without(away, away, stops=True, step=10.0, repair=12 * 3600)
+    found = machine(operations, spares).hours_lost(away, away, stops=True, step=10.0, repair=12 * 3600)
     assert found == pytest.approx(hours)
 
 
@@ -113,7 +113,7 @@ def test_a_stop_takes_the_restart_and_the_work_since_the_checkpoint(
 )
 def test_a_slowed_job_loses_its_slowness_or_restarts_elsewhere(step: float, hours: float) -> None:
     built = machine(spares=1)
-    assert built.hours_without(1, 1, stops=False, step=step, repair=12 * 3600) == pytest.approx(hours)
+    assert built.hours_lost(1, 1, stops=False, step=step, repair=12 * 3600) == pytest.approx(hours)
     assert built.hours_of_failure(part(0.5), step, 12 * 3600) == pytest.approx((0.0, hours))
 
 
@@ -127,7 +127,7 @@ def test_a_job_that_restarts_degraded_loses_both() -> None:
 def test_without_a_step_no_hours_are_known() -> None:
     idle = machine(step=None)
     assert idle.kept is None
-    assert idle.hours_without(1, 1, stops=True, step=None, repair=1.0) is None
+    assert idle.hours_lost(1, 1, stops=True, step=None, repair=1.0) is None
     assert idle.hours_of_failure(part(1.0), None, 1.0) is None
     assert idle.degraded_step(part(0.5)) is None
     assert {row.effect for row in idle.rows(None)} == {STOPS, SLOWS}

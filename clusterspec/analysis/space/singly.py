@@ -20,7 +20,7 @@ from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.records import NamedTuple
 
 GOLDEN = (5**0.5 - 1) / 2
-"""The multiples of the golden ratio, less their whole parts, are spread evenly however many there are."""
+"""The golden ratio: the fractional parts of its multiples are evenly spread for any number of them."""
 FIRST_FAMILIES = 100
 """Number of families with one layout evaluated first; lower than the number of layouts that a search in a browser
 evaluates.

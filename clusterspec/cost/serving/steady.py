@@ -226,8 +226,8 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
 
 
 def _tail_of_loop(pools: Pools, now: Steady) -> WaitTail:
-    """The distribution of the wait of a prompt in a closed loop without a beginning: that of as many prompts a second
-    that come at random times, in proportion to the mean.
+    """The distribution of the wait of a prompt in a closed loop in its steady state: the distribution for random
+    arrivals at the same rate, scaled to the mean wait of the loop.
     """
     busy = 1 - 1 / (pools.load.concurrency or 1)
     decoding = sequences_of_step(pools, _met_sequences(pools, now.sequences))

@@ -82,7 +82,7 @@ def divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuild
     """Replace the limit of all attention groups by the limit of one; list it where the number of groups is unknown."""
     whole = keys.whole(name)
     if keys.printed and name == "chunked_prefill_size":
-        why = "a log may state it before or after its division among the groups of attention"
+        why = "a log may print it before or after dividing it by the attention data-parallel ranks"
         builder.unknown(f"{name}: {whole}", why, keys.line(name))
         keys.values.pop(name, None)
     elif whole and groups:

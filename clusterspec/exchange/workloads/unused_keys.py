@@ -80,7 +80,7 @@ _DECISIVE = frozenset(
         *("model", "model_path", "extra_engine_args", "gpus_per_node", "num_nodes", "nnodes"),
     }
 )
-"""Ends of keys on whose lines no value stands, because they decide how others are read or are factors of one."""
+"""Last words of keys that set no value by themselves: they decide how others are read, or are factors of one."""
 
 
 def is_aside(name: str) -> bool:

@@ -221,7 +221,7 @@ class FailingMachine:
             return HoursOfFailure(stopped / HOUR, hours[1] if part.restarts else 0.0)
         return HoursOfFailure(0.0, min(hours))
 
-    def hours_without(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
+    def hours_lost(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
         """Hours of a running job that a failure takes with ``away`` of its nodes and ``held`` of the machine, after which a
         step takes ``step`` seconds unless the job ``stops``, until the repair after ``repair`` seconds; None without a
         job.

@@ -96,8 +96,8 @@ def lines_that_fill(needed: int, lines: Sequence[Offered], unread: Sequence[Offe
 
 
 def is_sum_of_some(needed: int, lines: Sequence[Offered]) -> bool:
-    """Whether some of the lines of a kind, or the pieces that lines of packs may count, are exactly as many as needed:
-    the others may be for something else.
+    """Whether a part of the lines of a kind adds up to exactly the number needed, also by the pieces of packs: the
+    other lines may be for something else.
     """
     totals = {0.0}
     for line in lines:

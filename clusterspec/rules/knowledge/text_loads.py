@@ -284,7 +284,7 @@ def _unit_behind(reader: _Loads, at: int) -> str:
 
 
 def _one_unit_before(reader: _Loads, first: int, figure: LoadFigure) -> str:
-    """The one unit before a figure with a verb between them that it carries: `a node was tested at 20 requests/s`."""
+    """The single unit that a verb connects with the figure behind it: `a node was tested at 20 requests/s`."""
     for at in range(bisect_left(reader.pieces, figure.start - 160, key=_start), first):
         if reader.lower(at) not in _ONE:
             continue

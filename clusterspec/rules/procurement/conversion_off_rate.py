@@ -88,7 +88,7 @@ SAME = 0.005
 OTHER = 0.01
 """The least difference of one line's rate from that of the others: below it lie the rates of two days."""
 LEAST_FACTOR = 1.02
-"""The least factor between an amount converted in the right and in the wrong direction that is told apart."""
+"""The least ratio of an amount converted in the wrong direction to the right one that cannot be rounding."""
 _EXPLAINED = pattern(
     r"(?i)%|\b(?:rebate|discount|after|less|net|incl\w*|plus|surcharge|fee|rabatt|nachlass|abzüglich|remise|descuento|desconto|sconto|korting)\b"
 )

@@ -84,7 +84,7 @@ RULE = Rule.of(__name__, "error", "likely")
 SHORT_HOURS = 0.004
 """Share of the term below which missing hours are those of a time zone or of a handover: half a day in four months."""
 SHORT = 0.02
-"""Share of the term below which days or months are missing by rounding."""
+"""Share of the term that may be missing because days or months are rounded."""
 LONGEST = 400
 """Days of a term up to which days are counted one by one: longer ones are years of 365 or 366 days."""
 _UNITS = {
