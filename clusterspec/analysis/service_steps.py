@@ -153,3 +153,7 @@ NEURON_ROOT = (
 """ray-project/ray issue 65070."""
 LANES = "ucx_info -d | grep -E 'Transport|Device': rc or srd of the NICs; else a backend of NIXL for this network"
 """openucx/ucx issue 10854: UCX has no GPUDirect-TCPX."""
+SPECIFICATION = (
+    "nvidia-ctk cdi list on that node; the directories that the runtime reads (/etc/cdi, /var/run/cdi); nvidia-ctk cdi "
+    "generate after each change of the driver or of its devices"
+)
