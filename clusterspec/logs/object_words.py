@@ -52,11 +52,15 @@ _BUSY = (
 _UNSUPPORTED = (
     r"(?:\b(?:do|does|did)(?:n't| ?not)(?: yet| currently)? support\b|\b(?:is|are) (?:currently )?only (?:supported"
     r"|compatible|available|allowed|valid|applicable|implemented)\b|\b(?:is|are) not (?:yet |currently )?(?:compatible"
-    r"|applicable|available (?:for|with|on|when))\b|\bonly (?:supports?|supported|works?|compatible) \w"
+    r"|applicable|(?:available|supported|validated|allowed) (?:for|with|on|when|in|by)\b)"
+    r"|\b(?:only (?:supports?|supported|works?|compatible)|supports? only) \S"
+    r"|\b(?:is|are) (?:supported|required) (?:for|with|when|if)\b"
     r"|\bincompatible with\b|\bmutually exclusive\b"
     r"|\b(?:cannot|must not|can't|can not) be (?:used|set|enabled|combined|both)\b"
-    r"|\brequires? (?:--?\w|[\w.-]{1,60} ?={1,2} ?\w|[\w.-]{1,60} to be "
-    r"|the \w{1,40} (?:backend|runner|executor|mode)\b|[A-Z]\w{1,40} (?:V[0-9]|backend|runner|executor)\b))"
+    r"|\b(?:must|should|to) be (?:one of|either)\b"
+    r"|\brequires? (?:--?\w|[\w.-]{1,60} ?={1,2} ?\S|[\w.-]{1,60} to be "
+    r"|(?:an? |the )?(?:[\w.'-]{1,40} ){0,3}(?:backend|runner|executor|mode|model|attention|parallelism|checkpoint"
+    r"|scheduling|serving)s?\b|[A-Z]\w{1,40} V[0-9]))"
 )
 _TORN = (
     r"(?:\b(?:corrupt(?:ed|ion)?|truncated|CRC|checksum|short read|incomplete read|bad magic|unexpected (?:end|EOF)"
