@@ -146,3 +146,29 @@ def test_a_program_that_refuses_a_combination_has_a_setting(line: str, refused: 
     compared = read(PAIR, line, 16)
     found = names(compared)[:1] if compared is not None else []
     assert (found == ["invalid-setting"]) is refused
+
+
+@each(
+    ("line", "first"),
+    (
+        ("qsub: Job violates queue and/or server resource limits", "invalid-setting"),
+        ("qsub: submit error (Unknown queue MSG=cannot locate queue)", "invalid-setting"),
+        ("sbatch: error: cli_filter plugin terminated with error", "invalid-setting"),
+        ("MPIDI_OFI_init_local(580): OFI fi_fabric failed (ofi_init.c:580:f:Invalid argument)", "wrong-interface"),
+        ("create_endpoint(2473): OFI endpoint open failed (ofi_init.c:2473:f:Input/output error)", "wrong-interface"),
+        ("RuntimeError: optimizer state was of a group size of 16, but the current one has 8", "checkpoint-mismatch"),
+        ("ValueError: Checkpoint was written at a degree of 4 but now there are 2 ranks", "checkpoint-mismatch"),
+    ),
+)
+def test_queues_providers_and_checkpoints_of_other_sizes_are_named(line: str, first: str) -> None:
+    compared = read(PAIR, line, 16)
+    assert compared is not None
+    assert names(compared)[0] == first
+
+
+@each(
+    "line", ("qsub: 1234.server1", "job 12 was submitted by qsub", "OFI endpoint open: mlx5_0", "checkpoint of size 7")
+)
+def test_plain_lines_of_submissions_and_providers_name_no_cause(line: str) -> None:
+    compared = read(PAIR, line, 16)
+    assert compared is None or not names(compared)

@@ -191,6 +191,10 @@ names, and lines in the form that programs print them.
   a permission), one was refused, one left undecided, four had another cause. Not known were reports that two processes
   tear, ranks that start on one device, specifications of devices without any device, and combinations that an engine
   refuses. Lines are in the form of their program.
+- `Z45` (2026-11-28): queries for MPICH, OpenXLA, Multus, PBS, filters of submissions, checkpoints and engines, after
+  Z44 was mended. Of 16, seven were named first and nine at all before anything was changed; three were refused, four
+  undecided or with another cause. Not known were providers that MPICH does not find, filters and limits of queues,
+  plugins of SR-IOV, and a checkpoint of other ranks. Lines are in the form of their program.
 - `learned`: threads with a stated cause that were read for their mechanism, a search for each (GPUDirect, access
   control, IOMMU, NICs, GIDs, MTU, plugins, shared and locked memory, containers, names, releases, switches of NVLink);
   not fresh, as the program was mended on them. Of 42 of the first three searches 26 were named first before that.
