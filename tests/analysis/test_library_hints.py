@@ -156,6 +156,7 @@ def test_a_program_that_refuses_a_combination_has_a_setting(line: str, refused: 
         ("sbatch: error: cli_filter plugin terminated with error", "invalid-setting"),
         ("MPIDI_OFI_init_local(580): OFI fi_fabric failed (ofi_init.c:580:f:Invalid argument)", "wrong-interface"),
         ("create_endpoint(2473): OFI endpoint open failed (ofi_init.c:2473:f:Input/output error)", "wrong-interface"),
+        ("MPIDI_CH3I_RDMA_init(446):  rdma_ring_boot_hca(99)..: cannot create qp", "locked-memory"),
         ("RuntimeError: optimizer state was of a group size of 16, but the current one has 8", "checkpoint-mismatch"),
         ("ValueError: Checkpoint was written at a degree of 4 but now there are 2 ranks", "checkpoint-mismatch"),
     ),

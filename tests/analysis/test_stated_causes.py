@@ -195,6 +195,9 @@ names, and lines in the form that programs print them.
   Z44 was mended. Of 16, seven were named first and nine at all before anything was changed; three were refused, four
   undecided or with another cause. Not known were providers that MPICH does not find, filters and limits of queues,
   plugins of SR-IOV, and a checkpoint of other ranks. Lines are in the form of their program.
+- `Z46` (2026-11-28): queries for pyxis, GPUDirect, Ray, RCCL, Neuron, drivers, limits, interfaces and ports, after Z45
+  was mended. Of 13, ten were named first and twelve at all before anything was changed; one was left undecided (a
+  completion queue that MVAPICH2 cannot make). Lines are in the form of their program.
 - `learned`: threads with a stated cause that were read for their mechanism, a search for each (GPUDirect, access
   control, IOMMU, NICs, GIDs, MTU, plugins, shared and locked memory, containers, names, releases, switches of NVLink);
   not fresh, as the program was mended on them. Of 42 of the first three searches 26 were named first before that.
