@@ -48,6 +48,7 @@ LEFT_OUT = frozenset(
         "catalog/CHANGES.md",
         "catalog/known-parts.csv",
         "catalog/messages.csv",
+        "catalog/sxids.csv",
         "catalog/xids.csv",
         "catalog/exceptions.csv",
         "schemas/catalog-export.schema.json",
