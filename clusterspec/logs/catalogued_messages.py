@@ -74,13 +74,15 @@ def _rows_of(name: str, *, raised: bool) -> tuple[Message, ...]:
 
 class Xid(NamedTuple):
     """An error of NVIDIA's driver: its number (``code``), its cause, how much the number tells of the cause (one of
-    `WEIGHTS`), and the address of the list that explains it (``source``).
+    `WEIGHTS`), what to do at once (``action``, empty where it depends), and the address of the list that explains it
+    (``source``).
     """
 
     code: str
     name: str
     cause: str
     weight: str
+    action: str
     source: str
 
 
