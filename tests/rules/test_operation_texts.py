@@ -240,6 +240,9 @@ A3 = "platform: gcp-a3-ultragpu-8g, nodes: 16"
 CANCELED = [
     (P5, "An EC2 Capacity Block for 28 days. If the data are late, we cancel the block 48 h before its start and get a full refund.", "EC2 Capacity Blocks for ML cannot be canceled once bought"),
     (P5, "The capacity block can be canceled until the day before.", "cannot be canceled"),
+    (P5, "If the vendor is late, we cancel the Capacity Block and get the money back.", "cannot be canceled"),
+    (P5, "Unused weeks of the Capacity Blocks are given back for a refund.", "cannot be canceled"),
+    (P5, "A Capacity Block cannot be cancelled, so it begins a week after delivery.", ""),
     (P5, "16 Instanzen als Capacity Block. Verzögert sich die Freigabe, stornieren wir den Block und bekommen das Geld zurück.", "cannot be canceled"),
     (P5, "Un Capacity Block de 28 jours. En cas de retard, nous annulons le bloc et sommes remboursés.", "cannot be canceled"),
     (P5, "Un Capacity Block de 28 días. Si los datos se retrasan, cancelamos el bloque con reembolso.", "cannot be canceled"),
