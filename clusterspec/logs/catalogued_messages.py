@@ -78,7 +78,8 @@ def _rows_of(name: str, *, raised: bool) -> tuple[Message, ...]:
 
 class Xid(NamedTuple):
     """An error of NVIDIA's driver or of a switch: its number (``code``), its cause, how much the number tells of the
-    cause (one of `WEIGHTS`), and the address of the list that explains it (``source``).
+    cause (one of `WEIGHTS`), the address of the list that explains it (``source``), and what to do at once (``action``,
+    empty where it depends).
     """
 
     code: str
@@ -86,6 +87,7 @@ class Xid(NamedTuple):
     cause: str
     weight: str
     source: str
+    action: str = ""
 
 
 @cache
