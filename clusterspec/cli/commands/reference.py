@@ -241,15 +241,16 @@ def describe_completion(parser: argparse.ArgumentParser) -> None:
 
 def describe_init(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser. Without options, the command prints the shipped starting spec."""
-    parser.add_argument("--platform", metavar="ID", type=nonempty_name, help="a platform of the catalog")
+    beside = "(default beside another option: {})"
     parser.add_argument(
-        "--model", metavar="ID", type=nonempty_name, help="a model of the catalog (default: llama-3.1-8b)"
+        "--platform", metavar="ID", type=nonempty_name, help=f"a platform of the catalog {beside.format('dgx-h100')}"
     )
     parser.add_argument(
-        "--nodes",
-        metavar="N",
-        type=positive_integer,
-        help="the number of nodes (default: the fewest on which the model runs)",
+        "--model", metavar="ID", type=nonempty_name, help=f"a model of the catalog {beside.format('llama-3.1-8b')}"
+    )
+    fewest = "the fewest of 1, 2, 4, 8 … nodes, or of units of sale, on which the model runs"
+    parser.add_argument(
+        "--nodes", metavar="N", type=positive_integer, help=f"the number of nodes {beside.format(fewest)}"
     )
     parser.add_argument("--for", dest="kind", choices=("train", "serve"), help="the kind of workload (default: train)")
 
@@ -313,12 +314,14 @@ def run_init(args: argparse.Namespace) -> int:
     if args.nodes and args.nodes > most:
         raise UsageFault(f"--nodes {args.nodes}: a spec has at most {most:,} nodes")
     where = _machine_text(platform, args.nodes)
-    text, sound = starting_spec(settings, platform, model, kind, args.nodes)
-    if not text:
+    found = starting_spec(settings, platform, model, kind, args.nodes)
+    if not found.text:
         advice = "leave out --nodes for a number" if args.nodes else "write a spec with a layout of your own"
         raise UsageFault(f"no common layout of {model} divides over {where} and fits; {advice}")
-    print_text(text)
-    if not sound:
+    print_text(found.text)
+    if found.errors:
+        print_error(f"clusterspec: `check` reports of this template: {'; '.join(found.errors)}")
+    elif not found.sound:
         print_error(f"clusterspec: No layout of {model} runs on {where}; this template has errors.")
     return OK
 
