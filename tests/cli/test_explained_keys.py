@@ -62,7 +62,7 @@ def test_a_name_that_is_no_key_is_one_line(name: str, said: str, call: Call) -> 
     ("name", "said"),
     [
         ("MFU", "# MFU, HFU\n\nmodel (hardware) FLOPs utilization"),
-        ("goodput", "# goodput\n\nthe share of time"),
+        ("Bubble", "# bubble\n\ntime in which"),
         ("algbw, busbw", "# algbw, busbw\n"),
         ("activation recomputation", "# activation recomputation\n"),
     ],
