@@ -80,7 +80,7 @@ class CompanyRule:
     help: str
     severity: Severity
     at: str
-    file: str
+    file: str = ""
 
     @property
     def page(self) -> str:
