@@ -516,6 +516,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "mixed-direction-comparison": ("text", ()),
     "peak-off-catalog": ("text", ()),
     "percentage-off-count": ("text", ("remarks",)),
+    "text-contradicts-documentation": ("text", ("own_remarks", "cluster?", "workload?", "layout?")),
 }
 
 SILENT: dict[str, Callable[..., object]] = {
@@ -989,6 +990,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "warranty-shorter-than-term": lambda procurement, cluster, remarks: not any((True for index, line in enumerate(procurement.quote or ()))) and ((procurement.term is None or not (not cluster.cloud and (not procurement.is_rent))) or (((procurement.support.term if procurement.support else None) or procurement.warranty) is not None and max((part.value for part in (procurement.support.term if procurement.support else None, procurement.warranty) if part is not None), default=None) is None)),
     "arithmetic-does-not-close": lambda spec, remarks: spec.procurement is None and (not any((cue in remarks for cue in ('=', '≈', '×', ' x ', '% of', '% von', '% der', '% de', '% van', '% di', ' each ')))),
     "percentage-off-count": lambda remarks: '%' not in remarks,
+    "text-contradicts-documentation": lambda own_remarks, cluster, workload, layout: not own_remarks,
 }
 """When a rule has nothing to report, by the first conditions of its check, so that its module stays unread."""
 # fmt: on
