@@ -108,7 +108,7 @@ def _untested_ranks(missing: list[int], domain: int, most: int) -> tuple[str, st
     """The message and the help about numbers of ranks that no test has; the largest test has ``most`` ranks."""
     if most > domain:
         message = (
-            f"no acceptance test measures a domain of {domain:,} ranks alone: the test over {most:,} ranks crosses the "
+            f"no acceptance test uses a domain of {domain:,} ranks alone: the test over {most:,} ranks crosses the "
             f"fabric too and has its rate, so slow links inside a domain remain undetected"
         )
         return message, f"add an all-reduce over the {domain:,} ranks of one domain"
