@@ -10,7 +10,7 @@ from functools import cache
 from clusterspec import resources
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import SUPPORT
-from clusterspec.catalog.reader import RawEntry
+from clusterspec.catalog.reader import RawEntry, printed_capacity
 from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, figure_text, remarks, value_text
 from clusterspec.document import nearest_words
 from clusterspec.records import asdict, dataclass
@@ -131,7 +131,7 @@ def shipped_rows() -> tuple[CatalogRow, ...]:
 
 def _accelerator_figures(raw_entry: RawEntry) -> Iterator[str]:
     memory = raw_entry.facts.get("memory")
-    yield (memory.prints or str(memory.value)) if memory else ""
+    yield (printed_capacity(memory.prints) or str(memory.value)) if memory else ""
     yield _fact_text(raw_entry, "memory_bandwidth")
     precision = "bf16" if "peak.bf16" in raw_entry.facts else "fp16"
     peak = _fact_text(raw_entry, f"peak.{precision}")

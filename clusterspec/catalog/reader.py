@@ -11,6 +11,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
 from clusterspec.records import dataclass
 from clusterspec.source import Assumed, Cited, Origin, Path
+from clusterspec.standard import pattern
 from clusterspec.units import UnitFault, read
 
 TYPE_CHECKING = False
@@ -244,6 +245,19 @@ def si_value(quantity: Quantity) -> float:
 # Typed access to the facts of a raw entry: counts, words, figures, bandwidths, peaks
 
 
+_CAPACITY = pattern(r"(\d[\d.,]{0,9})\s?([GT]i?B)(?: [A-Za-z][\w ]{0,60})?")
+
+
+def printed_capacity(text: str) -> str:
+    """A capacity that a page prints, with a space and without its kind of memory; other texts as they are.
+
+    >>> printed_capacity("64GB"), printed_capacity("32GB of GDDR7 memory"), printed_capacity("384-512 GB")
+    ('64 GB', '32 GB', '384-512 GB')
+    """
+    match = _CAPACITY.fullmatch(text)
+    return f"{match[1]} {match[2]}" if match else text
+
+
 class FactReader:
     """Typed access to a raw entry; ``problems`` has the errors of invalid facts."""
 
@@ -288,7 +302,7 @@ class FactReader:
     def printed_figure(self, name: str) -> str:
         """A figure as the vendor prints it; empty if that is the figure itself."""
         fact = self._fact(name)
-        return fact.prints if fact else ""
+        return printed_capacity(fact.prints) if fact else ""
 
     def counts(self, name: str) -> tuple[int, ...]:
         """Several whole numbers."""

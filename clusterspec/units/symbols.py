@@ -126,6 +126,15 @@ _TIME_WORDS = {
 _TIME_WORDS |= {word: word for word in ("day", "week", "month", "year")}
 
 
+def is_line_rate(spelling: str) -> bool:
+    """Whether a spelling names a rate of Ethernet, which is that of one direction by its standard.
+
+    >>> is_line_rate("GbE"), is_line_rate("Gb/s")
+    (True, False)
+    """
+    return _ETHERNET.fullmatch(spelling) is not None
+
+
 def time_spellings(words: bool) -> list[str]:
     """Spellings of a time unit: words in any case, possibly plural, or symbols.
 
