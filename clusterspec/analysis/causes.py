@@ -73,14 +73,14 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _ordered(run, without_refuted(run, (*_separate_jobs(run), *stops)))
+        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *stops)))
         if all(each.name in SYMPTOMS or is_own_exception(run, each) or is_of_an_end(run, each) for each in likeliest):
             families = families_of_causes(run, but=SILENT)
             others = (*causes_of_a_silent_end(run), *explained_symptoms(run, likeliest), *families)
             others = (*others, *refused_connections(run))
-            likeliest = _ordered(run, others)
+            likeliest = _ordered_causes(run, others)
         elif not any(each.is_likely for each in likeliest):
-            likeliest = _ordered(run, (*causes_of_a_silent_end(run), *likeliest, *suggested_causes(run)))
+            likeliest = _ordered_causes(run, (*causes_of_a_silent_end(run), *likeliest, *suggested_causes(run)))
         return likeliest
     if impossible := impossible_causes(run):
         return impossible
@@ -107,7 +107,7 @@ def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
     return (Cause(ABOVE_LINKS, above_links_text(last.measured, possible), following, STATED),)
 
 
-def _ordered(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
+def _ordered_causes(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, the likeliest first, and what only follows from the failure of a rank last."""
     return _most_likely(with_explained_last(with_ends_last(run, with_consequences_lowered(run, found))))
 

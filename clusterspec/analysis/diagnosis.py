@@ -189,10 +189,10 @@ def _without_error(text: str, why: str) -> str:
         return "its run states that it ended with success"
     steps = step_program(text)
     if steps:
-        return f"it has steps of {steps}, but neither the result of a collective nor a line that tells of an error"
+        return f"it has steps of {steps}, but neither the result of a collective nor a line that reports an error"
     left_out = searched_part(text)[1]
     if left_out:
-        return f"{why}; no line that was searched tells of an error, and {left_out:,} were not: too many differ"
+        return f"{why}; no line that was searched reports an error, and {left_out:,} were not: too many differ"
     return f"{why}, and no line of it tells of an error"
 
 

@@ -184,7 +184,7 @@ def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobU
 
 
 def _store_wait(fleet: Fleet, job: Job) -> float:
-    """The factor by which the checkpoints of other jobs on the store of its pool lengthen the run of a job."""
+    """The factor by which the checkpoints of other jobs on the storage system of its pool lengthen the run of a job."""
     pool = fleet.pools.get(job.spec.pool or "")
     demand = store_demand(fleet, pool) if pool is not None else None
     return demand.run_stretch(job.name) if demand is not None else 1.0

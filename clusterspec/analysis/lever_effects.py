@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clusterspec.analysis.levers import LEVERS, OF_STORE, UNORDERED, WORDS, lever_of, next_steps, sold_steps
+from clusterspec.analysis.lever_steps import UNORDERED, next_steps, sold_steps
+from clusterspec.analysis.levers import LEVERS, OF_STORE, WORDS, lever_of
 from clusterspec.analysis.studied import Studied, currency_of, missing_for_estimate
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes

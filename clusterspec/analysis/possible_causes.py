@@ -27,7 +27,10 @@ _BRIDGES = (
     "--mca oob_tcp_if_exclude lo,docker0; NCCL_SOCKET_IFNAME=^lo,docker"
 )
 """horovod/horovod issue 310."""
-_STEP = "scontrol show job JOB beside the options and SLURM_* variables of the step: its nodes, tasks, memory and GPUs"
+_STEP = (
+    "scontrol show job JOB, compared with the options and SLURM_* variables of the step: its nodes, tasks, memory and "
+    "GPUs"
+)
 _PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
 _CAPABLE = (
     "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE, or --security-opt seccomp=unconfined; securityContext of the "

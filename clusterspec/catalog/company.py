@@ -134,7 +134,7 @@ def entry_template(kind: str, id_: str, today: date, place: str) -> str:
 
 
 def commented_facts(kind: str, stated: Container[str]) -> Iterator[str]:
-    """The facts of a kind of entry, each commented out with an example, but for those in ``stated`` by dotted name."""
+    """The facts of a kind of entry, each commented out with an example, except those in ``stated`` by dotted name."""
     yield from _commented_fact_lines(schema()["$defs"][f"{kind}_facts"], 1, stated, "")
 
 

@@ -10,8 +10,9 @@ from math import exp
 
 from clusterspec.cluster.degrees import job_nodes, nodes_per_domain
 from clusterspec.cluster.model import Cluster, Workload
-from clusterspec.cluster.requests import NORMAL_99, Lengths, Rl, Role, WeightSync
+from clusterspec.cluster.requests import NORMAL_99, Lengths
 from clusterspec.cluster.resolution import ResolutionLog
+from clusterspec.cluster.samples import Rl, Role, WeightSync
 from clusterspec.cluster.serving import resolved_lengths
 from clusterspec.finding import Problem
 from clusterspec.records import replace

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import accelerators_used
 from clusterspec.cluster.model import Workload
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import Term, named_count
 from clusterspec.quantity import Figure

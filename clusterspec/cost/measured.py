@@ -8,14 +8,14 @@ from math import isclose
 from typing import TypeVar
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
-from clusterspec.cluster.model import Cluster, Design, MeasuredShare
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.paths import bus_factor
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.finding import Problem
-from clusterspec.logs.nccl_rows import DISAGREES, NcclLog, NotALogError
-from clusterspec.quantity import Bandwidth, Basis, Figure
+from clusterspec.logs.nccl_rows import RATE_TOLERANCE, NcclLog, NotALogError
+from clusterspec.quantity import Bandwidth, Basis, Figure, bus_factor
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Measured, Path, Written
 from clusterspec.spec.model import AcceptanceSpec, MeasuredSpec
@@ -25,7 +25,7 @@ from clusterspec.units import display
 T = TypeVar("T")
 
 RULE = "unreadable-log"
-_ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file beside the spec"
+_ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file next to the spec"
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _check_bandwidth_ratio(log: NcclLog, collective: str | None, ranks: int | No
     if collective is None or ranks is None or line.algbw <= 0:
         return
     expected = bus_factor(collective, ranks)
-    if not isclose(line.busbw / line.algbw, expected, rel_tol=DISAGREES):
+    if not isclose(line.busbw / line.algbw, expected, rel_tol=RATE_TOLERANCE):
         ratio = f"busbw is {line.busbw / line.algbw:.4g} times algbw"
         raise NotALogError(f"{ratio}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
 

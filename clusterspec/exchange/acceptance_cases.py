@@ -13,7 +13,9 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.cost.measured import above_links_text, largest_possible_busbw, stated_bus_bandwidth
+from clusterspec.logs.nccl_rows import RATE_TOLERANCE
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of, printed_limit, printed_size
+from clusterspec.quantity import bus_factor
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceOutcome, Status
 from clusterspec.spec.model import AcceptanceSpec
@@ -163,10 +165,6 @@ def evaluate(
     return outcomes, tuple(unused)
 
 
-CLOSE = 0.02
-"""Relative difference up to which a bus bandwidth is that of its time: both are rounded."""
-
-
 def _single_runs(
     logs: Sequence[tuple[str, Benchmark]],
 ) -> tuple[list[tuple[str, Series]], list[tuple[str, str]]]:
@@ -189,8 +187,6 @@ def _single_runs(
 
 def _contradicting_line(series: Series) -> int:
     """The first line whose bus bandwidth is above that of its size and time on the ranks of its log; 0 without one."""
-    from clusterspec.logs.benchmark import bus_factor
-
     if series.collective is None or series.ranks is None or series.ranks < 2 or series.jobs > 1:
         return 0
     factor = bus_factor(series.collective, series.ranks)
@@ -198,7 +194,7 @@ def _contradicting_line(series: Series) -> int:
         (
             point.line
             for point in series.points
-            if point.seconds and point.busbw > factor * point.size / point.seconds * (1 + CLOSE) + ROUNDING
+            if point.seconds and point.busbw > factor * point.size / point.seconds * (1 + RATE_TOLERANCE) + ROUNDING
         ),
         0,
     )

@@ -48,7 +48,7 @@ def with_held_files(
         if not read_ones:
             continue
         answered.append(part)
-        if why := _undecided(file, name, len({held.data.strip() for held in _held_files(file, name)})):
+        if why := _reason_unread(file, name, len({held.data.strip() for held in _held_files(file, name)})):
             open_.append(SkippedPart(part.what, why, part.at))
         else:
             found.append(read_ones[0])
@@ -65,7 +65,7 @@ def _reading_of(held: InputFile, read: Callable[[InputFile], ImportResult | None
         return None
 
 
-def _undecided(file: InputFile, name: str, texts: int) -> str:
+def _reason_unread(file: InputFile, name: str, texts: int) -> str:
     """Why a file that a script writes is not read: several texts of one name, or one in a branch; empty if neither."""
     if texts > 1:
         return f"the text holds {texts} files of this name, which differ: import the one that the run takes"
@@ -106,7 +106,7 @@ def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
     programs = ", ".join(list(dict.fromkeys(_PYTHON_FILE.findall(without_comments(file.text))))[:3])
     why = f"of commands that no reader knows{f' ({programs})' if programs else ''}: not read: {shown}"
     return replace(
-        found, unknown=(*found.unknown, SkippedPart(plural(len(names), "option"), why, _place(file, matches[0])))
+        found, unknown=(*found.unknown, SkippedPart(plural(len(names), "option"), why, _file_line(file, matches[0])))
     )
 
 
@@ -147,10 +147,10 @@ def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
     requests = list(_REQUEST.finditer(file.text)) if found.kind.startswith("serving") and not told else []
     if slices := _PART.search(file.text):
         why = "parts of accelerators (MIG): a spec has whole ones"
-        listed = SkippedPart(slices[1], why, _place(file, slices))
+        listed = SkippedPart(slices[1], why, _file_line(file, slices))
     elif len({request[2] for request in requests}) == 1:
         why = "asked for by a container, whose node the file does not describe: state cluster.accelerators_per_node"
-        listed = SkippedPart(f"{requests[0][1]}: {requests[0][2]}", why, _place(file, requests[0]))
+        listed = SkippedPart(f"{requests[0][1]}: {requests[0][2]}", why, _file_line(file, requests[0]))
     elif value and isinstance(value.value, int) and value.value < _FULL_NODE and _is_of_pod(file, value.at.line):
         why = "of a pod: a node may have more, and hold several pods"
         listed = SkippedPart(f"cluster.accelerators_per_node: {value.value}", why, value.at)
@@ -159,7 +159,7 @@ def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
     return replace(found, unknown=(*found.unknown, listed))
 
 
-def _place(file: InputFile, match: re.Match[str]) -> FileLine:
+def _file_line(file: InputFile, match: re.Match[str]) -> FileLine:
     return FileLine(file.name, file.text.count("\n", 0, match.start(1)) + 1)
 
 

@@ -46,7 +46,7 @@ class Message(NamedTuple):
 
     @property
     def weakest_statement(self) -> str:
-        """The statement of a line that may have another reason to contain the words."""
+        """The statement of a line that may contain the words for another reason."""
         return f"{MESSAGE}{self.cause} {WEIGHTS[-1]}"
 
 

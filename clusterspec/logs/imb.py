@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Listed, Series, SizePoint, bus_factor
+from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Listed, Series, SizePoint
 from clusterspec.logs.launch_lines import Launch, launches_in
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
 from clusterspec.logs.osu import listed_collective
+from clusterspec.quantity import bus_factor
 from clusterspec.records import dataclass, replace
 from clusterspec.units import plural
 

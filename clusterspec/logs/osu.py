@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from clusterspec.logs.benchmark import Benchmark, Listed, Series, SizePoint, bus_factor
+from clusterspec.logs.benchmark import Benchmark, Listed, Series, SizePoint
 from clusterspec.logs.launch_lines import Launch, launches_in
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
+from clusterspec.quantity import bus_factor
 from clusterspec.records import dataclass, field
 from clusterspec.units import size_text
 

@@ -164,8 +164,8 @@ _GIVEN_ADDRESS = re.compile(r"any network address of \(([0-9]{1,3}(?:\.[0-9]{1,3
 
 
 def renamed_address(text: str) -> tuple[str, int] | None:
-    """An address that a program was given with the name by which it connects instead, and the line that has it; None
-    without one.
+    """An address that a program was given, with the host name to which it connects instead, and the line; None without
+    one.
 
     PyTorch looks the name of the address up, and connects to what the name resolves to (pytorch/pytorch issue 85300).
     """

@@ -120,7 +120,7 @@ def _order_of_words() -> dict[str, int]:
     return {word: place for place, word in enumerate(_patterns_of_words())}
 
 
-def _triples(text: str) -> set[str]:
+def _character_triples(text: str) -> set[str]:
     """Every three characters that follow each other in a text."""
     return {text[start : start + 3] for start in range(len(text) - 2)}
 
@@ -130,7 +130,7 @@ def _words_by_triple() -> dict[str, tuple[tuple[str, str, frozenset[str]], ...]]
     """The words that patterns require, each with its form and the triples of the form, by the triple that the fewest
     words have; words of fewer than three characters by an empty text.
     """
-    triples = {word: frozenset(_triples(form)) for word, form in _forms_of_words().items()}
+    triples = {word: frozenset(_character_triples(form)) for word, form in _forms_of_words().items()}
     counts = Counter(triple for some in triples.values() for triple in some)
     found: dict[str, list[tuple[str, str, frozenset[str]]]] = {}
     for word, form in _forms_of_words().items():
@@ -145,7 +145,7 @@ def required_words_in(forms: str) -> set[str]:
     The text is searched for those alone whose triples it has all: a search for each of the words takes ten times as
     long on large logs.
     """
-    present, known = _triples(forms), _words_by_triple()
+    present, known = _character_triples(forms), _words_by_triple()
     listed = (one for triple in (known.keys() & present) | {""} for one in known.get(triple, ()))
     return {word for word, form, triples in listed if triples <= present and form in forms}
 

@@ -9,7 +9,8 @@ from clusterspec.cost.headline import sent_term
 from clusterspec.cost.term import Term
 from clusterspec.records import NamedTuple
 from clusterspec.report import PLAIN, Ink, paragraph, text_table, wrapped_lines
-from clusterspec.report.estimate_rows import TERMS_OF_ROWS, breakdown_text, losses_text, value_text
+from clusterspec.report.breakdown_text import breakdown_text
+from clusterspec.report.estimate_rows import TERMS_OF_ROWS, losses_text, value_text
 from clusterspec.results import EstimateReport
 from clusterspec.results.estimate_json import terms
 from clusterspec.units import display, percent

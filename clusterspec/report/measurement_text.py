@@ -196,8 +196,8 @@ def _comparison_text(compared: Compared, ink: Ink) -> str:
 
 UNDECIDED = "Not decided by this log: none of its lines states the cause. "
 OF_ANOTHER = "Not decided by this log: another rank ended first, and the log of that rank has the reason."
-SEVERAL = "Each of these is possible, and its next step tells it from the others."
-ONE = "This one is possible, and its next step tells whether it is the cause."
+SEVERAL = "Each of these is possible; its next step distinguishes it from the others."
+ONE = "This one is possible; its next step shows whether it is the cause."
 
 
 def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:

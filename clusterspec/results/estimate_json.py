@@ -6,7 +6,8 @@ import contextlib
 from pathlib import PurePath
 
 from clusterspec.catalog import BrokenEntry, Catalog
-from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Assumption, Cluster, Layout
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.document import Document

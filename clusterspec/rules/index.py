@@ -20,6 +20,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "launch-settings-off-keys": ("document", ("own_remarks", "spec", "cluster", "layout?", "workload?", "catalog", "design")),
     "missing-key": ("document", ()),
     "section-of-another-kind": ("document", ("spec", "written_workload")),
+    "text-contradicts-documentation": ("document", ("own_remarks", "cluster?", "workload?", "layout?")),
     "total-off-parts": ("document", ("own_remarks", "spec", "cluster?")),
     "unknown-choice": ("document", ()),
     "unknown-key": ("document", ()),
@@ -516,7 +517,6 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "mixed-direction-comparison": ("text", ()),
     "peak-off-catalog": ("text", ()),
     "percentage-off-count": ("text", ("remarks",)),
-    "text-contradicts-documentation": ("text", ("own_remarks", "cluster?", "workload?", "layout?")),
 }
 
 SILENT: dict[str, Callable[..., object]] = {
@@ -526,6 +526,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "keys-disagree": lambda operations, written_layout, written_scale_out, layout, networks, spec: (operations is None or (operations.checkpoint if operations else None) is None) and (not len({budget.value for _, budget in spec.power_budgets}) > 1 and (not (written_scale_out is not None and written_scale_out.topology in {'single-switch', 'torus', 'dragonfly'}) and (not (networks is not None and networks.without_links) and (not (networks is not None and networks.seconds_to_fill < 300) and (not (networks is not None and networks.reads_slower) and (not (spec.workload is not None and spec.workload.rl is not None and (spec.workload.rl.weight_sync is not None)) and ((not (spec.workload.serving.session.growth if spec.workload.serving.session is not None else None) is not None if spec.workload is not None and spec.workload.serving is not None else True) and ((layout is None or written_layout is None or layout.capabilities.release is None) or not (written_layout.software_year is not None and abs(written_layout.software_year - layout.software_year) > 1))))))))),
     "launch-settings-off-keys": lambda own_remarks, spec, cluster, layout, workload, catalog, design: not own_remarks,
     "section-of-another-kind": lambda spec, written_workload: spec.unreadable(('workload', 'kind')) or not any((getattr(written_workload, section) is not None and written_workload.kind != needed for section, needed in {'serving': 'serve', 'rl': 'rl'}.items())),
+    "text-contradicts-documentation": lambda own_remarks, cluster, workload, layout: not own_remarks,
     "total-off-parts": lambda own_remarks, spec, cluster: (not own_remarks or spec.pools or spec.jobs) or not any((cue in own_remarks for cue in (' per ', ' a ', ' each', ' pro ', ' par ', ' por ', '/'))),
     "collectives-across-vendors": lambda fleet: not any((not ((job.workload.rl if job.workload is not None else None) is None or (job.workload.rl if job.workload is not None else None).weight_sync is None or (job.workload.rl if job.workload is not None else None).weight_sync.method != 'nccl') for name, job in (fleet.spec.jobs or {}).items())),
     "engines-without-link": lambda fleet: not any((True for name, job in fleet.jobs.items())),
@@ -990,7 +991,6 @@ SILENT: dict[str, Callable[..., object]] = {
     "warranty-shorter-than-term": lambda procurement, cluster, remarks: not any((True for index, line in enumerate(procurement.quote or ()))) and ((procurement.term is None or not (not cluster.cloud and (not procurement.is_rent))) or (((procurement.support.term if procurement.support else None) or procurement.warranty) is not None and max((part.value for part in (procurement.support.term if procurement.support else None, procurement.warranty) if part is not None), default=None) is None)),
     "arithmetic-does-not-close": lambda spec, remarks: spec.procurement is None and (not any((cue in remarks for cue in ('=', '≈', '×', ' x ', '% of', '% von', '% der', '% de', '% van', '% di', ' each ')))),
     "percentage-off-count": lambda remarks: '%' not in remarks,
-    "text-contradicts-documentation": lambda own_remarks, cluster, workload, layout: not own_remarks,
 }
 """When a rule has nothing to report, by the first conditions of its check, so that its module stays unread."""
 # fmt: on

@@ -21,12 +21,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from clusterspec.cost.estimate import unmeasured_step_time
+from clusterspec.cost.plan import Plan
 from clusterspec.document import decode, nearest_words, parse, read_bytes
 from clusterspec.document.conforms import child_node, mapping_keys
 from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import dataclass
-from clusterspec.results.estimate_json import figure_names
+from clusterspec.results.estimate_json import body, figure_names
 from clusterspec.rules.pages import OWN
 from clusterspec.rules.rule import key_path
 from clusterspec.spec import schema
@@ -201,6 +203,11 @@ _ALLOWED = (
     ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.BinOp, ast.Name, ast.Load,
     ast.Attribute, ast.Constant, ast.List, ast.Tuple, ast.Call, *_OPERATORS,
 )  # fmt: skip
+
+
+def company_figures(plan: Plan, written: object) -> dict[str, Any]:
+    """The values that company rules compare, by name: those of an estimate, and the spec as written."""
+    return body(plan, unmeasured_step_time(plan)) | {"spec": written}
 
 
 def run_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) -> list[Problem]:

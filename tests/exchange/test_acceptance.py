@@ -17,8 +17,9 @@ from clusterspec.exchange.exporters.acceptance import _leaf_groups
 from clusterspec.exchange.exporters.acceptance_runs import SECONDS_A_SWEEP, repetition_count, threshold_lines
 from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.logs.benchmark import Benchmark, Series, SizePoint, bus_factor
+from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.logs.readers import read_benchmark
+from clusterspec.quantity import bus_factor
 from clusterspec.records import replace
 from clusterspec.studies import study_text
 from tests.analysis.test_diagnosis import DGX, log

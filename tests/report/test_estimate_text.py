@@ -64,7 +64,7 @@ def test_a_term_has_a_range_where_both_its_ends_are_known() -> None:
 
 def test_an_estimate_begins_with_errors() -> None:
     first, second, *_ = shown(study(TOO_LARGE)).splitlines()
-    assert first == "Does not work as written"
+    assert first == "The design has errors"
     assert "error" in second or "does not fit" in second
 
 
@@ -126,7 +126,7 @@ def test_every_printed_name_can_be_explained(spec: str) -> None:
         PRICED: {"checkpoint", "rack", "swing", "energy"},
         COOLED: {"data", "rack", "heat", "energy"},
         PRICED_CACHE: {"time to first token", "cache holds", "energy"},
-        TIERS: {"hits, accelerator", "hits, host", "most concurrency"},
+        TIERS: {"hits, accelerator", "hits, host", "highest concurrency"},
     }
     assert expected[spec] <= printed
     missing = {name for name in printed if estimate_explain.explanation_text(report, name) is None}

@@ -148,7 +148,7 @@ COMMANDS = {
         "exports a design to files of infrastructure repositories", "exchange", "megatron cluster.yaml -o launch.sh"
     ),
     "test": Command(
-        "compares designs with the expectations beside them, such as step_time<=35s",
+        "compares designs with the expectations next to them, such as step_time<=35s",
         "expectations",
         "clusters/",
         "an expectation does not hold",

@@ -133,7 +133,7 @@ def run_diagnose(args: argparse.Namespace) -> int:
 
 
 def write_spec(args: argparse.Namespace, study: Study, merged: Merged, logs: Sequence[str]) -> None:
-    """Write the spec with what logs give. Raises `UsageFault` if that is not possible."""
+    """Write the spec with the values that logs state. Raises `UsageFault` if that is not possible."""
     if args.spec == STDIN:
         raise UsageFault("--write: standard input cannot be written; name a file")
     refuse_input_as_output(args, "--write", args.spec, logs, study.settings.config)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Workload
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.sites import link_to_named_pool, link_to_pool
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.reinforcement import (
@@ -42,8 +42,8 @@ TRAINING = assumed_figure(
     GROUP,
     "training.efficiency",
     0.8,
-    "rate of the trainer over that of a run on equal sequences, fitted: ranks wait for the one with the most tokens,"
-    " and micro-batches are packed in part",
+    "fitted rate of the trainer over that of training on sequences of equal length: ranks wait for the one with the"
+    " most tokens, and micro-batches are not packed completely",
 )
 RESIDENT = assumed_figure(
     GROUP, "resident", 3e9, "bytes that an engine or a trainer keeps while the other runs: contexts and graphs", "B"

@@ -11,6 +11,7 @@ from clusterspec.catalog.reader import FactReader
 from clusterspec.exchange.data_sheets.kinds import sheet_readings
 from clusterspec.exchange.data_sheets.readings import Reading, Value
 from clusterspec.exchange.data_sheets.rows import sheet_lines, sheet_rows
+from clusterspec.exchange.import_result import TITLE, excerpt
 
 MOST_TIMES = 4.0
 """A peak may be so many times the largest of the catalog before it counts as that of a system of several."""
@@ -61,7 +62,7 @@ def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> str:
         id=id_,
         name=_quoted_text(origin.name),
         vendor=_quoted_text(origin.vendor),
-        title=_quoted_text(" ".join(title.split())[:100]),
+        title=_quoted_text(excerpt(" ".join(title.split()), TITLE)),
         url=_quoted_text(origin.url),
         read=origin.read.isoformat(),
     )

@@ -13,6 +13,7 @@ from clusterspec.exchange.import_result import (
     InputFile,
     SkippedPart,
     chosen_part,
+    excerpt,
 )
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
@@ -186,7 +187,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     """Set what a configuration of axolotl states. Raises `FormatError` for training with pairs or rewards."""
     for name in _REWARDED:
         if (stated := keys.get(name)) and boolean_value(stated) is not False:
-            why = f"trains with a reference, rewards or pairs ({name}: {str(stated)[:40]}): supervised training only"
+            why = f"trains with a reference, rewards or pairs ({name}: {excerpt(stated)}): supervised training only"
             raise FormatError(why, keys.line(name))
     set_model_of_key(keys, "base_model", builder)
     set_counts(keys, _AXOLOTL, builder)
@@ -203,7 +204,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     elif keys.get("deepspeed"):
         builder.set("layout.framework", "deepspeed", keys.line("deepspeed"))
         builder.unknown(
-            f"deepspeed: {str(keys.get('deepspeed'))[:60]}",
+            f"deepspeed: {excerpt(keys.get('deepspeed'))}",
             "a separate file: import it as well",
             keys.line("deepspeed"),
         )
@@ -253,7 +254,7 @@ def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> No
         if (full := boolean_value(value)) is not None:
             builder.set("layout.sharding", "fsdp" if full else "zero2", keys.line(again))
         else:
-            builder.unknown(f"{again}: {str(value)[:60]}", "neither true nor false", keys.line(again))
+            builder.unknown(f"{again}: {excerpt(value)}", "neither true nor false", keys.line(again))
     else:
         set_fsdp_words(words, builder, line, default="fsdp")
     if "offload" in words or keys.is_on(config.get("offload_params", "")):
@@ -270,7 +271,7 @@ def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, de
         if word in STRATEGIES:
             builder.set("layout.sharding", STRATEGIES[word], line)
         else:
-            builder.unknown(f"fsdp: {word[:60]}", "no value of layout.sharding corresponds to it", line)
+            builder.unknown(f"fsdp: {excerpt(word)}", "no value of layout.sharding corresponds to it", line)
     if not stated:
         builder.set("layout.sharding", default, line)
 
@@ -350,14 +351,14 @@ _MODULES = (
 def set_adapter(method: str, rank: int | None, names: list[str], builder: ImportBuilder, line: int) -> None:
     """Set low-rank adapters on modules of these names; of all linear layers if there are none."""
     if method not in {"lora", "qlora"}:
-        builder.unknown(f"adapter: {method[:40]}", "an adapter that a spec cannot say", line)
+        builder.unknown(f"adapter: {excerpt(method)}", "an adapter that a spec cannot say", line)
         return
     builder.set("workload.trainable.method", method, line)
     builder.set("workload.trainable.rank", rank, line)
     kinds = {kind for name in names for kind, pattern in _MODULES if pattern.fullmatch(name.rpartition(".")[2])}
     other = [name for name in names if not any(pattern.fullmatch(name.rpartition(".")[2]) for _, pattern in _MODULES)]
     if other:
-        builder.unknown(f"adapters of {', '.join(other)[:60]}", "modules of no kind that a spec has", line)
+        builder.unknown(f"adapters of {excerpt(', '.join(other))}", "modules of no kind that a spec has", line)
     builder.set(
         "workload.trainable.modules", [kind for kind, _ in _MODULES if kind in kinds or not names] or None, line
     )

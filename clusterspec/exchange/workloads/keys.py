@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile, Value, chosen_part
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile, Value, chosen_part, excerpt
 from clusterspec.exchange.shell import Command, script_of, variables_of
 from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.launch_commands import (
@@ -191,7 +191,7 @@ def set_counts(keys: Keys, table: Table, builder: ImportBuilder) -> None:
         if count is not None:
             builder.set(path, count, keys.line(*names))
         elif value is not None and str(value) not in {"-1", "0", "None", "null", "False", "false"}:
-            builder.unknown(f"{found}: {str(value)[:60]}", OPEN_COUNT, keys.line(*names))
+            builder.unknown(f"{found}: {excerpt(value)}", OPEN_COUNT, keys.line(*names))
 
 
 def set_choice(
@@ -205,7 +205,8 @@ def set_choice(
     if word in choices:
         builder.set(path, choices[word], keys.line(*names))
     else:
-        builder.unknown(f"{keys.find(*names)}: {word[:60]}", f"no value of {path} corresponds to it", keys.line(*names))
+        why = f"no value of {path} corresponds to it"
+        builder.unknown(f"{keys.find(*names)}: {excerpt(word)}", why, keys.line(*names))
 
 
 def set_switch(
@@ -226,7 +227,7 @@ def switch_state(keys: Keys, names: tuple[str, ...], builder: ImportBuilder) -> 
     state = boolean_value(value)
     if value is not None and state is None:
         why = "neither true nor false: a variable, or computed elsewhere"
-        builder.unknown(f"{keys.find(*names)}: {str(value)[:60]}", why, keys.line(*names))
+        builder.unknown(f"{keys.find(*names)}: {excerpt(value)}", why, keys.line(*names))
     return state
 
 
@@ -320,10 +321,9 @@ def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
     if len(set(lines)) < len(lines):  # a variable that is set once holds the program of several
         lines = [min((line for _, line in keys.values.values()), default=keys.command.line) for keys in different]
     places = ", ".join(map(str, lines[:12])) + (", …" if len(lines) > 12 else "")
-    alike = len({_options_without_ranks(keys) for keys in different}) == 1 and all(
-        map(_may_have_either_role, different)
-    )
-    which = "that may each prefill or decode (kv_both)" if alike else "with different options"
+    alike = len({_options_without_ranks(keys) for keys in different}) == 1
+    either = alike and all(map(_may_have_either_role, different))
+    which = "that may each prefill or decode (kv_both)" if either else "with different options"
     choices = f"holds {len(different)} launches {which}, on lines {places}"
     return chosen_part(different, part, plural(len(different), "launch"), choices)
 
@@ -359,7 +359,7 @@ def command_keys(command: Command) -> Keys:
         follower = words[at + 1] if at + 1 < len(words) and not _is_option(words[at + 1].text) else None
         tests = (word.branch, follower.branch if follower and not equals else 0)
         if branch := next((each for each in tests if each and each not in own), 0):
-            shown = f"--{name} {follower.text[:40]}" if follower and not equals else word.text[:60]
+            shown = f"--{name} {excerpt(follower.text)}" if follower and not equals else excerpt(word.text)
             keys.undecided.append((shown, word.line, branch))
         elif equals:
             keys.put(name, value, word.line)

@@ -148,7 +148,7 @@ def severed_part(command: Command, commands: Sequence[Command]) -> Command | Non
 
 
 def whole_launches(commands: Sequence[Command], launch: re.Pattern[str]) -> list[Command]:
-    """The commands that ``launch`` finds, without those that are only options which a comment cuts off another one."""
+    """The commands that ``launch`` finds, without options that a comment separates from their command."""
     found = [each for each in commands if launch.search(each.text)]
     starts = {id(each) for each in found if not _REST.match(each.words[0].text)}
     if len(starts) in {0, len(found)}:

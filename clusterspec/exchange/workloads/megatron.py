@@ -6,7 +6,14 @@ import re
 from math import prod
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    excerpt,
+)
 from clusterspec.exchange.workloads import bridge
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -121,7 +128,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     keys, framework = _script_keys(file)
     if roles := [key for key in keys.values if key.startswith(_ROLES) or any(of in key for of in _INNER_ROLES)]:
         why = "sets the roles of reinforcement learning, each with a layout of its own: no single layout"
-        raise FormatError(f"{why} ({roles[0][:60]})", keys.values[roles[0]][1])
+        raise FormatError(f"{why} ({excerpt(roles[0])})", keys.values[roles[0]][1])
     launched = keys.command.text if keys.command.words else file.text
     if framework == "megatron-core" and (keys.find("deepspeed") or _DEEPSPEED.search(launched)):
         framework = "megatron-deepspeed"
@@ -172,10 +179,10 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
     """
     if pattern := keys.find("hybrid_override_pattern", "hybrid_layer_pattern", "hybrid_attention_ratio"):
         why = "its layers mix attention with other mixers in a pattern: import its config.json"
-        builder.unknown(f"{pattern}: {str(keys.get(pattern))[:40]}", why, keys.line(pattern))
+        builder.unknown(f"{pattern}: {excerpt(keys.get(pattern))}", why, keys.line(pattern))
     elif (mixer := keys.find("experimental_attention_variant", "linear_attention_type")) and not _is_sparse(keys):
         why = "layers with another mixer than the attention that their sizes describe: import its config.json"
-        builder.unknown(f"{mixer}: {str(keys.get(mixer))[:40]}", why, keys.line(mixer))
+        builder.unknown(f"{mixer}: {excerpt(keys.get(mixer))}", why, keys.line(mixer))
     elif encoder := keys.find("decoder_seq_length", "decoder_num_layers", "crossattn_emb_size"):
         builder.unknown(
             encoder,

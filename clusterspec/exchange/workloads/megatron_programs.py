@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.shell import variables_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.deepspeed import set_adapter
@@ -53,14 +53,14 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"stage: {keys.get('stage')}", why, keys.line("stage"))
     if loss := keys.find("rlhf_type"):
         why = "trains on samples that it generates, or pairs of answers: work that these keys do not describe"
-        builder.unknown(f"rlhf_type: {str(keys.get(loss))[:40]}", why, keys.line(loss))
+        builder.unknown(f"rlhf_type: {excerpt(keys.get(loss))}", why, keys.line(loss))
     tuned = keys.find("tuner_type", "train_type")
     if tuned and str(keys.get(tuned)) == "lora" and keys.whole("lora_rank"):
         modules = [name for name in keys.words("target_modules") if name != "all-linear"]
         set_adapter("lora", keys.whole("lora_rank"), modules, builder, keys.line("lora_rank"))
     elif tuned and str(keys.get(tuned)) != "full":
         why = "not all parameters are trained: state workload.trainable"
-        builder.unknown(f"{tuned}: {str(keys.get(tuned))[:40]}", why, keys.line(tuned))
+        builder.unknown(f"{tuned}: {excerpt(keys.get(tuned))}", why, keys.line(tuned))
     if str(keys.values.get("MODE", ("",))[0]) == "inference":  # of tests/functional_tests of Megatron-LM
         builder.unknown("MODE: inference", f"generates text: {_NO_TRAINING}", keys.line("MODE"))
     if noise := keys.find("vae_scale", "vae_latent_mode", "timestep_sampling_strategy"):

@@ -1,4 +1,6 @@
-"""What a text says of the erasure code of a store: its fragments on servers, and the losses that it survives."""
+"""What a text says of the erasure code of a storage system: its fragments on servers, and the losses that it
+survives.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ _LOST = (
         rf"(?<![\w+]){_COUNT} {_SERVER} (?:(?:may|can|could|are|be|at once|both) ){{0,2}}(?:down|fail\w*|lost|offline|out|die|stop)\b"
     ),
 )
-"""Servers whose loss the store survives by its text, whatever the verb."""
+"""Servers whose loss the storage system survives by its text, whatever the verb."""
 _SERVERS = pattern(rf"(?<![\w+.,]){_COUNT} (?:identical |new |flash |all-flash )?{_SERVER}")
 _TWO = frozenset({"dvou", "zwei", "zweier", "deux", "dos", "dois", "due", "twee", "två", "to"})
 _ANY_CODE = pattern(_CODE)
@@ -49,7 +51,7 @@ _CODED = pattern(r"\b(?:erasure|parity|codes?|coding|stripes?|raid|ec)\b")
 class Stripes(NamedTuple):
     """An erasure code of ``data`` and ``parity`` fragments. A server holds at least ``least`` fragments of a stripe by the
     text (1 where it says nothing); ``apart`` says that each lies on another server, ``spread`` that the code runs across
-    servers; ``lost`` is the servers whose loss it survives by the text, 0 where it names none.
+    servers; ``lost`` is the servers whose loss it survives according to the text, 0 where it names none.
     """
 
     data: int
@@ -77,7 +79,7 @@ class Stripes(NamedTuple):
 
 
 def stripes_in(texts: Sequence[str]) -> Stripes | None:
-    """The erasure code of a store by its texts in lower case; None where they name none, or several.
+    """The erasure code of a storage system by its texts in lower case; None where they name none, or several.
 
     >>> stripes_in(["erasure coding with 8+2 on five servers.", "any two servers may fail"])
     Stripes(data=8, parity=2, least=1, apart=False, spread=False, lost=2)
@@ -98,14 +100,14 @@ def stripes_in(texts: Sequence[str]) -> Stripes | None:
 
 
 def _lost_servers(texts: Sequence[str]) -> int:
-    """The most servers whose loss a store survives by its texts; 0 where they name none."""
+    """The most servers whose loss a storage system survives by its texts; 0 where they name none."""
     counts = [_count_of(found[1]) for text in texts for each in (_SURVIVES, *_LOST) for found in each.finditer(text)]
     return max(counts, default=0)
 
 
 def servers_in(texts: Sequence[str]) -> int | None:
-    """The servers of a store by sentences in lower case that speak of its drives or fragments; None where they name none,
-    or several numbers. Those that may fail are not counted.
+    """The servers of a storage system by sentences in lower case that speak of its drives or fragments; None where they
+    name none, or several numbers. Those that may fail are not counted.
 
     >>> servers_in(["a store of five servers, each with 24 drives", "strips lie over the five servers", "any two servers may fail"])
     5
