@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ALIASES = {"step time": "step", "one optimizer step": "step", "weight sync": "sync"}
 """Printed names of terms that have another one."""
-SHARES = frozenset({"MFU", "HFU"})
+SHARES = frozenset({"MFU", "MFU of updates", "HFU"})
 WIDER = ("memory.error", "memory.kept")
 """Assumptions that widen the range of memory, and belong to no part of it."""
 MOST_EXPLAINED = 4
@@ -83,7 +83,11 @@ def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses
         wanted = "rl step"
     found = _terms_called(report, wanted) or [PlacedTerm(each) for each in _terms_of_row(report, wanted)]
     if found:
-        lost = [losses_text(losses, report.plan.mfu, ink)] if wanted == "mfu" and losses else []
+        lost = (
+            [losses_text(losses, report.plan.mfu, ink)]
+            if wanted == ("mfu of updates" if report.plan.is_update else "mfu") and losses
+            else []
+        )
         shown = [term_text(each.term, report, ink, each.path) for each in found[:MOST_EXPLAINED]]
         return "\n".join([*shown, *lost, *_alone_text(found, ink)])
     for key, value, why in report.plan.assumptions:

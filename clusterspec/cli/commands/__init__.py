@@ -139,7 +139,7 @@ COMMANDS = {
         "",
     ),
     "accept": Command(
-        "compares logs of collectives with the acceptance tests: pass, fail, not run",
+        "compares logs of collectives with the acceptance tests: pass, fail, impossible, not run",
         "logs",
         "cluster.yaml logs/*.log",
         "a test failed or was not run, or the spec has errors",
