@@ -334,7 +334,7 @@ def _first_line(kind: ImportFormat, file: InputFile) -> str:
         found = kind.read(file)
     except FormatError:
         return ""
-    line = min((each.at.line for part in (found.given, found.counts) for each in part if each.at.line), default=0)
+    line = min((each.at.line for each in found.given or found.counts if each.at.line), default=0)
     return f" (from line {line})" if line else ""
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import (
+    FormatError,
     ImportBuilder,
     ImportResult,
     InputFile,
     NothingStarted,
+    SeveralParts,
     without_comments,
 )
 from clusterspec.exchange.started_programs import LARGEST_SCRIPT, program_of_words
@@ -59,6 +61,16 @@ def read_launcher(file: InputFile) -> ImportResult:
     why = "no reader knows this program, so that its own options are not read"
     builder.unknown(str(keys.get("program"))[:120], f"{why}: {shown}" if shown else why, keys.line("program"))
     return builder.reading()
+
+
+def launch_of_unknown(file: InputFile) -> ImportResult | None:
+    """The nodes and ranks of the only launch of a script; None if there is none, or several differ."""
+    if not matches_launcher(file):
+        return None
+    try:
+        return read_launcher(file)
+    except (FormatError, SeveralParts):
+        return None
 
 
 def _of_launcher(keys: Keys) -> Keys | None:
