@@ -255,8 +255,8 @@ BEYOND_LINKS = assumed_figure(
     "collective",
     "beyond_links",
     1.1,
-    "measured over the largest possible bandwidth, above which a figure is no measurement of these links: logs round, and"
-    " rates are stated with or without the coding of the line",
+    "measured over the largest possible bandwidth, above which a figure is no measurement of these links: logs round,"
+    " and rates are stated with or without the coding of the line",
 )
 
 
@@ -283,8 +283,9 @@ PLATEAU = float(2**33)
 
 def above_links_text(measured: float, possible: float) -> str:
     """What a figure above those of the links means, both in B/s."""
+    carried = display(possible / BEYOND_LINKS.value, "B/s")
     return (
-        f"{display(measured, 'B/s')} is impossible: the links carry at most {display(possible / BEYOND_LINKS.value, 'B/s')}. "
+        f"{display(measured, 'B/s')} is impossible: the links carry at most {carried}. "
         "The rank count is wrong, algorithm and bus bandwidth are swapped, or the log is of another machine"
     )
 
