@@ -347,6 +347,8 @@ def _omitted_model(model: Model) -> Iterator[str]:
         yield "ALiBi: Megatron-LM has no such position embedding"
     if model.block is not None and model.block.rope_scaling == "yarn" and not model.latent:
         yield "YaRN scaling of rotary frequencies"
+    if model.norm_across_heads and model.block is not None:
+        yield "one norm of queries and keys over all heads: --qk-layernorm normalizes each head"
     if model.attention_gate != "none":
         yield f"the {model.attention_gate} gate of attention: see --attention-output-gate"
     if not model.gated_ffn:
