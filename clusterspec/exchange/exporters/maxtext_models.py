@@ -145,6 +145,8 @@ def _block_lines(model: Model, block: Block, omitted: list[str]) -> Iterator[str
     """
     if block.qk_norm and not model.latent:
         yield "use_qk_norm: true"
+    if block.norm_place != "before":
+        omitted.append("norms after attention and feed-forward network: this decoder normalizes before them")
     if block.qk_norm and model.norm_across_heads:
         omitted.append("one norm of queries and keys over all heads: MaxText normalizes each head")
     if block.bias == "qkv":
