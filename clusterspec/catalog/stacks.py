@@ -56,7 +56,7 @@ class FrameworkMemory:
     that stay gathered; ``reduced`` bytes of one gradient in the reduction; ``sub_group`` gradients of a rank are
     widened and updated at a time. ``kept_in_pipelines``: with several pipeline stages the weights are gathered once per
     step and stay whole, and whole gradients are reduced once; else every micro-batch gathers and reduces by layer.
-    ``once_in_pipelines``: they are gathered and reduced once, and it is not known what the memory holds meanwhile.
+    ``may_keep_in_pipelines``: which of both is not known. They are gathered and reduced once; memory counts shards.
     """
 
     logits: Spread | None = None
@@ -82,13 +82,17 @@ class FrameworkMemory:
     widens_logits: bool = False
     gathered_inputs: bool = False
     kept_in_pipelines: bool = False
-    once_in_pipelines: bool = False
+    may_keep_in_pipelines: bool = False
     offloads_selective: tuple[str, ...] = ()
     layers_at_once: int = 2
     live: float = inf
     tables_kept: tuple[str, ...] = ()
     reduced: float = 4.0
     sub_group: float = inf
+
+    def with_pipelines(self, may_keep: bool, keep: bool) -> FrameworkMemory:
+        """The same with pipelines that may keep, or do keep, gathered weights and gradients whole."""
+        return replace(self, may_keep_in_pipelines=may_keep, kept_in_pipelines=keep)
 
     def gradient_precision(self, work: str) -> str:
         """The precision of gradients where the matrix work runs in ``work`` and the spec states none."""
@@ -207,6 +211,8 @@ class ServingSoftware:
 
 FULLY = frozenset({"fsdp", "hsdp"})
 """The shardings that shard weights."""
+SHARDS_GRADIENTS = FULLY | {"zero2"}
+"""The shardings that shard gradients: each micro-batch reduces them where nothing keeps them whole until the last."""
 
 
 @dataclass(frozen=True)
@@ -276,14 +282,26 @@ class Stack(Entry):
         return found if self.fused is None else replace(found, unfused=not self.fused)
 
     @property
-    def plainest(self) -> Stack | None:
-        """The software without fused kernels and with a plain loss, where that is possible and nothing says otherwise.
+    def may_be_plain(self) -> bool:
+        """Whether it may run without fused kernels or with a plain loss, and nothing says otherwise."""
+        return self.memory.may_be_plain and (self.fused is None or self.loss is None)
 
-        None if its memory follows from the entry and the spec.
-        """
-        if not self.memory.may_be_plain or (self.fused is not None and self.loss is not None):
-            return None
-        return replace(self, fused=bool(self.fused), loss=self.loss or "plain")
+    def may_keep_gradients(self, sharding: str) -> bool:
+        """Whether its pipelines may keep the gradients whole that this sharding divides."""
+        return sharding in SHARDS_GRADIENTS and self.memory_of(sharding).may_keep_in_pipelines
+
+    def of_most_memory(self, sharding: str) -> Stack | None:
+        """The software with the largest memory that it may have; None if its memory follows from entry and spec."""
+        plain = replace(self, fused=bool(self.fused), loss=self.loss or "plain") if self.may_be_plain else self
+        found = plain.with_pipelines(keep=True) if self.may_keep_gradients(sharding) else plain
+        return None if found is self else found
+
+    def with_pipelines(self, *, may_keep: bool = False, keep: bool = False) -> Stack:
+        """The software with pipelines that may keep, or do keep, gathered weights and gradients whole."""
+        found, fully = self.memory.with_pipelines(may_keep, keep), self.fully_sharded
+        return replace(
+            self, memory=found, fully_sharded=None if fully is None else fully.with_pipelines(may_keep, keep)
+        )
 
 
 # Conversion of catalog facts to a software stack
@@ -306,7 +324,7 @@ _MEMORY_FLAGS = (
     "widens_logits",
     "gathered_inputs",
     "kept_in_pipelines",
-    "once_in_pipelines",
+    "may_keep_in_pipelines",
 )
 
 

@@ -206,6 +206,9 @@ def _stack_of_year(framework: str | None, year: int, generations: dict[int, str]
 # Resolves the parallel layout: degrees, order of ranks, stages, schedule, and software behavior
 
 LAYOUT_KEY = "layout"
+ONCE_PER_STEP = (
+    "as stages of PyTorch and Llama 3 (arXiv 2407.21783, 3.3); the high end of memory includes whole gradients"
+)
 ORDER = ("tp", "cp", "ep", "dp", "pp")
 
 
@@ -252,7 +255,11 @@ def resolve_layout(
         overlap=resolve_overlap(section, degrees, software.stack, log, sharding),
         dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
     )
-    return _as_written(layout, section, software, cluster, workload)
+    written = _as_written(layout, section, software, cluster, workload)
+    stack = written.stack
+    if section.gradient_sync is None and written.pp > 1 and stack is not None and stack.may_keep_gradients(sharding):
+        log.assume(f"{LAYOUT_KEY}.gradient_sync", "step", ONCE_PER_STEP)
+    return written
 
 
 def _as_written(
@@ -284,13 +291,23 @@ def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:
     if stack is None:
         return None
     return replace(
-        stack,
+        _software_of_pipelines(section, stack),
         fused=section.fused_kernels,
         fused_update=section.fused_optimizer is not False,
         captured=section.captured_graphs or False,
         loss=section.loss,
         fused_experts=section.fused_experts or False,
     )
+
+
+def _software_of_pipelines(section: LayoutSpec, stack: Stack) -> Stack:
+    """The software, whose pipelines may reduce whole gradients once per step if neither a framework nor a key says
+    otherwise.
+    """
+    unnamed = section.framework is None and section.software is None
+    if not (unnamed or stack.memory.may_keep_in_pipelines):
+        return stack
+    return stack.with_pipelines(may_keep=section.gradient_sync != "micro-batch")
 
 
 def _state_settings(section: LayoutSpec, serves: bool, log: ResolutionLog) -> dict[str, Any]:

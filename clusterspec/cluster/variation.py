@@ -129,10 +129,10 @@ def design_on_machine(design: Design, machine: ClusterSpec, changes: Changes) ->
     return resolve(changed_spec(design.spec, {("cluster",): machine, **changes}), design.catalog, design.traces)[0]
 
 
-def layout_on_plainest_software(layout: Layout) -> Layout | None:
-    """The layout on the plainest software that its job may run on (`Stack.plainest`); None if that is known."""
-    plainest = layout.stack.plainest if layout.stack is not None else None
-    return None if plainest is None else replace(layout, stack=plainest)
+def layout_of_most_memory(layout: Layout) -> Layout | None:
+    """The layout on the software of most memory that its job may run on (`Stack.of_most_memory`); None if known."""
+    stack = layout.stack.of_most_memory(layout.sharding) if layout.stack is not None else None
+    return None if stack is None else replace(layout, stack=stack)
 
 
 def with_measured(design: Design, source: Design) -> Design:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from clusterspec.catalog.stacks import SHARDS_GRADIENTS
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost import assumed_figure
-from clusterspec.cost.memory.states import SHARDS_GRADIENTS
 from clusterspec.cost.step import HostUpdate
 from clusterspec.cost.tables import USUAL_SLOT, Tables
 from clusterspec.cost.timing import update_bytes

@@ -80,9 +80,6 @@ def idle_seconds(schedule: str, stages: float, virtual_stages: float, stage: Sta
 
 # Exposed time of data parallelism: gradient reductions, weight gathers, and the computation that they overlap with
 
-LAYER_BY_LAYER = frozenset({"fsdp", "hsdp", "zero2"})
-"""Shardings that communicate in every micro-batch where nothing keeps weights and gradients whole until the last."""
-
 
 class ReplicaSeconds(NamedTuple):
     """Seconds of the data-parallel collectives of one rank.

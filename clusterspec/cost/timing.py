@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from clusterspec.catalog.stacks import FULLY
+from clusterspec.catalog.stacks import FULLY, SHARDS_GRADIENTS
 from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost import step
 from clusterspec.cost.collectives import CollectiveCost
@@ -17,7 +17,6 @@ from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.step import (
     DUALPIPE_SHARE,
     HIDES_SENDS,
-    LAYER_BY_LAYER,
     Exposure,
     ReplicaOverlap,
     ReplicaSeconds,
@@ -191,12 +190,12 @@ class LayoutTiming:
     @property
     def layer_by_layer(self) -> bool:
         """Whether each micro-batch gathers weights or reduces gradients: not where the framework keeps both whole in
-        pipelines, or is not known to do either.
+        pipelines, or may do so.
         """
         sharding = self.layout.sharding
         memory = self.tables.software.stack.memory_of(sharding)
-        once = is_divided(self.layout.pp) and (memory.kept_in_pipelines or memory.once_in_pipelines)
-        return sharding in LAYER_BY_LAYER and not once
+        once = is_divided(self.layout.pp) and (memory.kept_in_pipelines or memory.may_keep_in_pipelines)
+        return sharding in SHARDS_GRADIENTS and not once
 
     @property
     def reduces_once(self) -> bool:

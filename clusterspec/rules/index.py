@@ -376,7 +376,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "steps-off-prompts": ("reinforcement", ("own_remarks", "workload")),
     "unbalanced-roles": ("reinforcement", ("rl", "thresholds", "design")),
     "weight-sync-exposed": ("reinforcement", ("rl", "thresholds", "what_if")),
-    "algbw-contradicts-busbw": ("measured", ("spec", "cluster")),
+    "algbw-contradicts-busbw": ("measured", ("spec", "cluster", "own_remarks")),
     "measured-above-ceiling": ("measured", ("measurements", "rated")),
     "measured-below-expected": ("measured", ("measurements", "rated")),
     "measured-fails-acceptance": ("measured", ("measurements", "acceptance", "rated")),
@@ -516,6 +516,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "mixed-direction-comparison": ("text", ()),
     "peak-off-catalog": ("text", ()),
     "percentage-off-count": ("text", ("remarks",)),
+    "text-contradicts-documentation": ("text", ("own_remarks", "cluster?", "workload?", "layout?")),
 }
 
 SILENT: dict[str, Callable[..., object]] = {
@@ -856,7 +857,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "steps-off-prompts": lambda own_remarks, workload: (not own_remarks or workload.rl is None) or ('step' not in own_remarks and 'batch' not in own_remarks and ('update' not in own_remarks)),
     "unbalanced-roles": lambda rl, thresholds, design: rl.rl.placement != 'split' and (not rl.roles),
     "weight-sync-exposed": lambda rl, thresholds, what_if: rl.sync.seconds / rl.step <= thresholds.of('weight-sync-exposed', 0.1),
-    "algbw-contradicts-busbw": lambda spec, cluster: not (spec.measured or spec.acceptance),
+    "algbw-contradicts-busbw": lambda spec, cluster, own_remarks: not (spec.measured or spec.acceptance),
     "measured-above-ceiling": lambda measurements, rated: not any((True for measurement in measurements)),
     "measured-below-expected": lambda measurements, rated: not any((not (measurement.largest is None or measurement.largest.size < float(1 << 30) or (False if measurement.group(rated) is None or rated.scale_out is None or measurement.group(rated).domains == 1 else measurement.group(rated).ranks_per_node < min(rated.scale_out.nics_per_node, rated.ranks_per_node))) for measurement in measurements)),
     "measured-fails-acceptance": lambda measurements, acceptance, rated: not any((measurement.largest is not None for measurement in measurements)),
@@ -894,7 +895,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "low-goodput": lambda thresholds, operations, networks, cluster, layout, training, timed: timed.step is None,
     "node-power-below-accelerators": lambda deviations, power, cluster: power.node is None or cluster.accelerator.power is None or deviations.concern('power'),
     "node-power-off-catalog": lambda deviations, power, cluster: (power.node is None or (cluster.platform.power if cluster.platform else None) is None or deviations.concern('power')) or power.node.value < (min(cluster.accelerator.power.value if cluster.accelerator.power else 0.0, power.accelerator_cap.value) if power.accelerator_cap else cluster.accelerator.power.value if cluster.accelerator.power else 0.0) * cluster.accelerators_per_node,
-    "notice-below-checkpoint": lambda own_remarks, operations, cluster, networks, model, workload, layout: not any((cue in (own_remarks.lower() if own_remarks else '') for cue in ('notice', 'warning', 'vorwarn', 'vorlauf', 'préavis', 'aviso'))),
+    "notice-below-checkpoint": lambda own_remarks, operations, cluster, networks, model, workload, layout: not any((cue in (own_remarks.lower() if own_remarks else '') for cue in (*('notice', 'warning', 'vorwarn', 'vorlauf', 'préavis', 'aviso'), *('grace', 'killwait', 'sigkill', 'gnadenfrist', 'karenzzeit', 'schonfrist', 'délai de grâce', 'gracia')))),
     "optimistic-failure-rate": lambda operations, failures, job_nodes: (not failures.stated or not failures.usual or (not failures.best)) or not failures.stated > failures.best,
     "optimistic-restart": lambda operations, training, networks, model, job_nodes, layout: operations.restart_time is None or training.trainable is not None,
     "part-failures-off-published": lambda operations, catalog: operations.failures is None,
@@ -989,6 +990,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "warranty-shorter-than-term": lambda procurement, cluster, remarks: not any((True for index, line in enumerate(procurement.quote or ()))) and ((procurement.term is None or not (not cluster.cloud and (not procurement.is_rent))) or (((procurement.support.term if procurement.support else None) or procurement.warranty) is not None and max((part.value for part in (procurement.support.term if procurement.support else None, procurement.warranty) if part is not None), default=None) is None)),
     "arithmetic-does-not-close": lambda spec, remarks: spec.procurement is None and (not any((cue in remarks for cue in ('=', '≈', '×', ' x ', '% of', '% von', '% der', '% de', '% van', '% di', ' each ')))),
     "percentage-off-count": lambda remarks: '%' not in remarks,
+    "text-contradicts-documentation": lambda own_remarks, cluster, workload, layout: not own_remarks,
 }
 """When a rule has nothing to report, by the first conditions of its check, so that its module stays unread."""
 # fmt: on

@@ -39,6 +39,7 @@ def _catalog_pages() -> dict[str, Callable[[], str]]:
     return {
         "docs/catalog.md": catalog.page,
         **catalog.kind_pages(),
+        "docs/documented-facts.md": catalog.documented_facts_page,
         **catalog_tables.table_pages(),
         "catalog/index.json": catalog.rows_of_all,
         "catalog/VERSION": catalog.version,

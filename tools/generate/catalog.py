@@ -10,6 +10,7 @@ from pathlib import Path
 
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
+from clusterspec.catalog.documented_facts import documented_facts
 from clusterspec.catalog.export import catalog_row, index_text
 from clusterspec.catalog.known_parts import known_parts
 from clusterspec.catalog.reader import RawEntry
@@ -35,6 +36,14 @@ Releases of the data have names of their own, such as `catalog-2026.11` ([what c
 The data are licensed [CC BY 4.0](../catalog/LICENSE); the program has its own license.
 
 Tables to sort by any column, in one convention: SORTABLE.
+"""
+FACTS_HEAD = """# Documented facts
+
+<!-- Made from `catalog/documented-facts.csv` by `make docs`. -->
+
+The rule [text-contradicts-documentation](rules/text-contradicts-documentation.md) reports sentences of a spec that
+claim the contrary of one of these. A row of the table also has the words of the claim, in the notation that
+`clusterspec/catalog/documented_facts.py` describes.
 """
 SAMPLE = Path(__file__).resolve().parents[2] / "tests" / "catalog" / "sample_2026_11.csv"
 TITLES = {
@@ -112,6 +121,12 @@ def kind_page(kind: str) -> str:
     """All entries of a kind, every fact with its source."""
     parts = [f"# {TITLES[kind]}\n\nMade from `catalog/` by `make docs`; [how to read this](../catalog.md).\n"]
     return "\n".join([*parts, *(line for raw_entry in raw_entries(kind) for line in _section(raw_entry))])
+
+
+def documented_facts_page() -> str:
+    """The facts of documentation that texts are compared with."""
+    rows = (f"| {fact.id} | {fact.severity} | {fact.fact} | [source]({fact.source}) |" for fact in documented_facts())
+    return "\n".join([FACTS_HEAD, "| fact | severity | what the documentation says | |\n|---|---|---|---|", *rows, ""])
 
 
 def _front(kind: str) -> Iterator[str]:

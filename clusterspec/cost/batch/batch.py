@@ -7,6 +7,7 @@ from functools import cached_property
 from math import nan
 from typing import cast
 
+from clusterspec.catalog.stacks import SHARDS_GRADIENTS
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.columns import Array, ArrayLibrary, LayoutColumns, as_number, layout_of, stored_value
 from clusterspec.cost.batch.index import Numbers, ValueTable
@@ -14,7 +15,7 @@ from clusterspec.cost.batch.layers import LayerRows
 from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables, MemoryRows, joined_rows, memory_totals
 from clusterspec.cost.batch.slowest import ReplicaRows, ReplicaTable, SlowestStages, StageRows
 from clusterspec.cost.layer_tables import Group, Hiding
-from clusterspec.cost.step import LAYER_BY_LAYER, ReplicaSeconds, StepChoices, StepInputs, compose, owned_weights
+from clusterspec.cost.step import ReplicaSeconds, StepChoices, StepInputs, compose, owned_weights
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import LayoutTiming
 from clusterspec.records import NamedTuple, replace
@@ -329,7 +330,7 @@ class Batch:
         every = dict.fromkeys(order for orders, _ in some for order in orders)
         placed = {order: known.placed_divisions(replace(variants[0], order=order)) for order in every}
         parts = [([placed[order] for order in orders], rows) for orders, rows in some]
-        if variants[0].sharding not in LAYER_BY_LAYER:
+        if variants[0].sharding not in SHARDS_GRADIENTS:
             return [_batch_result(columns) for columns in Call(self._known, variants, known, parts).columns()]
         found = [[self.library.full(len(rows["division"]), nan) for _ in range(2 + len(each))] for each, rows in parts]
         for alike in (divisions["pp"] < 2, divisions["pp"] > 1):  # data parallelism differs between them

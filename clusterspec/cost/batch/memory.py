@@ -7,7 +7,7 @@ from typing import cast
 
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Layout
-from clusterspec.cluster.variation import layout_on_plainest_software
+from clusterspec.cluster.variation import layout_of_most_memory
 from clusterspec.cost.batch.columns import (
     DEGREES,
     Array,
@@ -159,9 +159,9 @@ class _MemoryRows:
         execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
         self.places = max(map(len, self.groups.groups.values()))
         self.job = self._job(self.layouts.column_layout(template))
-        plainest = layout_on_plainest_software(template)
-        self.plainest = None if plainest is None else _MemoryRows(known, plainest, rows)
-        key = (self.job.sharded_fully, self.plainest is None)
+        largest = layout_of_most_memory(template)
+        self.largest = None if largest is None else _MemoryRows(known, largest, rows)
+        key = (self.job.sharded_fully, self.largest is None)
         table = stored_value(self.known.layers, key, lambda: RowTable(self.library, 2, LAYER_NUMBERS))
         self._layers = [as_number(column) for column in table([rows.shape, execution], self._layer_columns)]
 
@@ -170,8 +170,8 @@ class _MemoryRows:
         most, upper = 0.0, 0.0
         for place in range(self.places):
             found = self._rank_memory(place)
-            if self.plainest is not None:
-                found = replace(found, plain=self.plainest._rank_memory(place).total)
+            if self.largest is not None:
+                found = replace(found, largest=self.largest._rank_memory(place).total)
             upper = found.upper if place == 0 else value_where(found.total > most, found.upper, upper)
             most = larger(most, found.total)
         ranks = self.tables.cluster.ranks_per_accelerator

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import FULLY, FrameworkMemory, Spread
 from clusterspec.cluster.model import Design, Layout, Workload
-from clusterspec.cluster.variation import layout_on_plainest_software
+from clusterspec.cluster.variation import layout_of_most_memory
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.layers import Chunk, LayerSet, logits_count, micro_batches_in_flight, stored_passes
@@ -246,10 +246,10 @@ class Job:
         return cls(workload.model, workload, layout, found, vendor, stack.selective)
 
     @property
-    def plainest(self) -> Job | None:
-        """The job with the plainest software that it may run on; None if its software is known."""
-        plainest = layout_on_plainest_software(self.layout)
-        return None if plainest is None else Job.on_vendor(self.vendor, self.workload, plainest)
+    def of_most_memory(self) -> Job | None:
+        """The job on the software of most memory that it may run on; None if its software is known."""
+        layout = layout_of_most_memory(self.layout)
+        return None if layout is None else Job.on_vendor(self.vendor, self.workload, layout)
 
     @property
     def tokens(self) -> float:

@@ -61,7 +61,7 @@ def memory_assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
     possible = (
         (_KEPT, keeps),
         (_ERROR, job.workload.kind == "train"),
-        (PLAIN, rank.plain > rank.total),
+        (PLAIN, rank.largest > rank.total and job.layout.stack is not None and job.layout.stack.may_be_plain),
         (OFFLOADED, offloads_saved(job)),
     )
     return (*found, *(assumption for assumption, holds in possible if holds))
@@ -182,7 +182,7 @@ def explained_memory(design: Design, found: Memory) -> MemoryUse:
         "other": explanation.section_term("other", rank.reserved),
     }
     total = summed_term("memory", parts.values())
-    if rank.plain:
+    if rank.largest:
         total = replace(total, high=found.upper)
     return MemoryUse(
         total=total, **parts, capacity=found.capacity, elsewhere=found.elsewhere, kept=found.kept, error=found.error

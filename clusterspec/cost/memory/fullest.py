@@ -42,7 +42,7 @@ ERROR = assumed_figure(
 class RankMemory:
     """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``; ``total`` is the sum.
 
-    ``plain`` is the total with the plainest software that it may run on (`Stack.plainest`), 0 if that is known.
+    ``largest`` is the total with the software of most memory that it may run on (`Stack.of_most_memory`), 0 if known.
     """
 
     weights: Lines
@@ -53,17 +53,17 @@ class RankMemory:
     at_loss: PeakPoint
     in_backward: PeakPoint
     total: float
-    plain: float = 0.0
+    largest: float = 0.0
 
     @property
     def upper(self) -> float:
-        """The high end of the range of the total in bytes: the errors of the lines, and what plain software keeps in
-        addition, are assumed to be independent.
+        """The high end of the range of the total in bytes: the errors of the lines, and what other software may keep
+        in addition, are assumed to be independent.
         """
         held = (*self.weights, *self.gradients, *self.optimizer, *self.activations, *self.reserved)
         one, other = self.at_loss, self.in_backward
         transient = value_where(one.value > other.value, one.squared_excess, other.squared_excess)
-        more = positive_part(self.plain - self.total)
+        more = positive_part(self.largest - self.total)
         width: float = (squared_excess(held) + transient + more**2) ** 0.5
         return self.total + width
 
@@ -252,8 +252,8 @@ def _group_memory(
         return serving_memory(job, rank, group.chunks, limit)
     if rank.kinds not in layers:
         layers[rank.kinds] = LayerMemory.of(job, rank.kinds)
-    found, plainest = rank_memory(job, rank, layers[rank.kinds]), job.plainest
-    return found if plainest is None else replace(found, plain=training_memory(plainest, rank).total)
+    found, other = rank_memory(job, rank, layers[rank.kinds]), job.of_most_memory
+    return found if other is None else replace(found, largest=training_memory(other, rank).total)
 
 
 def _usable_capacity(cluster: Cluster, workload: Workload) -> Figure | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from clusterspec.catalog.stacks import SHARDS_GRADIENTS
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas import memory
 from clusterspec.cost.formulas.compute import is_zero, larger, smaller, value_where
@@ -26,7 +27,6 @@ from clusterspec.standard import sum_of
 
 LORA = "Hu et al., LoRA, arXiv 2106.09685, section 4.2"
 ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
-SHARDS_GRADIENTS = frozenset({"zero2", "fsdp", "hsdp"})
 DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"
 DEEPSPEED_STAGE_3 = "DeepSpeed, runtime/zero/stage3.py"
 STEP_GRADIENTS = "fp32 gradients"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.catalog.stacks import SHARDS_GRADIENTS
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.nearby_layouts import neighbor_degrees
 from clusterspec.cluster.variation import DEGREES
@@ -65,7 +66,7 @@ def _fewer_activations(layout: Layout) -> str:
 
 def _state_changes(cluster: Cluster, workload: Workload, layout: Layout) -> Iterator[Change]:
     """Changes that shard the states more; other degrees are those that the report of the design compares."""
-    if layout.gradient_sync == "step" and layout.sharding in {"zero2", "fsdp", "hsdp"}:
+    if layout.gradient_sync == "step" and layout.sharding in SHARDS_GRADIENTS:
         yield {"gradient_sync": "micro-batch"}
     if layout.sharding == "none":
         yield {"sharding": "zero1"}

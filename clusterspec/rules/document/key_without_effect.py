@@ -90,6 +90,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
+from clusterspec.catalog.stacks import SHARDS_GRADIENTS
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import PRECISIONS
@@ -137,7 +138,7 @@ def check(
 
 def _reduces_once(layout: Layout) -> bool:
     """Whether the framework reduces the gradients of this pipeline once per step, although their states are sharded."""
-    sharded = layout.pp > 1 and layout.sharding in {"zero2", "fsdp", "hsdp"}
+    sharded = layout.pp > 1 and layout.sharding in SHARDS_GRADIENTS
     return sharded and layout.stack is not None and layout.stack.memory_of(layout.sharding).kept_in_pipelines
 
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 A text that saves a checkpoint on the notice of an interruption (`two-minute notice`, `30 s warning`; without a number the
-notice of the cloud that the platform or the text names), beside a time of the checkpoint that is longer: as stated
+notice of the cloud that the platform or the text names) or in the grace time of a scheduler (`GraceTime=60`,
+`terminationGracePeriodSeconds: 30`, `a grace period of 2 min`), beside a time of the checkpoint that is longer: as stated
 (`operations.checkpoint.write_time`, else the pause), else by the storage system. A text that saves to memory, to a local drive or to another node in the notice is silent, and so is one of adapters alone. It is an error.
 
 ## Why it matters
@@ -34,6 +35,13 @@ cluster: {platform: aws-p5-48xlarge, nodes: 4}
 operations: {checkpoint: {interval: 1 h, write_time: 200 s}}
 ```
 
+```yaml description
+clusterspec: 1
+description: GraceTime=60 for the partition. On SIGTERM the job writes a full checkpoint and exits.
+cluster: {platform: dgx-h100, nodes: 4}
+operations: {checkpoint: {interval: 1 h, write_time: 200 s}}
+```
+
 ## Silent
 
 ```yaml
@@ -47,12 +55,13 @@ operations: {checkpoint: {interval: 1 h, write_time: 80 s}}
 
 - Two minutes before an interruption of a spot instance: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html
 - Thirty seconds before a preemption: https://cloud.google.com/compute/docs/instances/spot
+- SIGKILL follows SIGTERM after the grace time of a preempted job: https://slurm.schedmd.com/preempt.html
 - At least thirty seconds before an eviction: https://learn.microsoft.com/en-us/azure/virtual-machines/linux/scheduled-events
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
@@ -67,12 +76,33 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = ("notice", "warning", "vorwarn", "vorlauf", "préavis", "aviso")
+_GRACE_CUES = ("grace", "killwait", "sigkill", "gnadenfrist", "karenzzeit", "schonfrist", "délai de grâce", "gracia")
+_SIGNAL_CUES = (
+    "sigterm",
+    "sigusr",
+    "signal",
+    "grace",
+    "preempt",
+    "evict",
+    "präemp",
+    "gnadenfrist",
+    "karenzzeit",
+    "señal",
+)
+"""Words of which a sentence holds one that tells what a job does in its grace time."""
 """Words of a notice, without one of which a text names none."""
+_LENGTH = rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})[- ]?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)\b"
 _NOTICE = pattern(
     rf"\b(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})[- ]?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)"
     r"(?: of|'s?| de)?[- ](?:[a-z]{3,14}[- ]){0,2}?(?:notice|warning|vorwarnung|vorlauf|préavis|aviso)\b"
     r"|\b(?:notice|warning|vorwarnung|préavis|aviso)(?: (?:of|of an?|d'|de) ?[a-z]{5,14})?(?: (?:of|is|comes|gives|von|de)(?: only| just)? |: | ?\()"
     rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)}) ?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)\b"
+)
+_GRACE = pattern(
+    rf"\b(?:gracetime|killwait|terminationgraceperiodseconds)\b ?[=:]? ?(?:of |to |is )?(\d{{1,4}})\b(?! ?h)(?: ?(min)\w{{0,4}}\b)?"
+    rf"|\b(?:grace (?:time|period)|gnadenfrist|karenzzeit|schonfrist|délai de grâce|(?:periodo|tiempo) de gracia)(?: (?:of|is|lasts|von|ist|de|dauert|beträgt))? ?(?:only |just |nur )?{_LENGTH}"
+    rf"|\b{_LENGTH}[- ](?:\w{{1,10}} )?(?:grace (?:time|period)|gnadenfrist|karenzzeit)"
+    rf"|\bsigkill (?:comes |follows |is sent |arrives )?(?:only )?(?:after )?{_LENGTH}"
 )
 _TAKEN_BACK = pattern(
     r"\b(?:spot|preempt\w*|interruption|interrupted|reclaim\w*|evict\w*|termination|unterbrechung\w*|interrupción)\b"
@@ -102,7 +132,7 @@ def check(
     layout: Layout | None,
 ) -> Iterator[Problem]:
     folded = own_remarks.lower() if own_remarks else ""
-    if not any(cue in folded for cue in _CUES):
+    if not any(cue in folded for cue in (*_CUES, *_GRACE_CUES)):
         return
     saved = asynchronous_checkpoint_time(operations, networks, model, workload, layout)
     saved = saved or checkpoint_time(operations, networks, model, workload, layout)
@@ -112,17 +142,30 @@ def check(
     notices = [_notice_of(each, cluster) for each in sentences]
     stated = {notice for notice in notices if notice is not None}
     usual = stated.pop() if len(stated) == 1 else None
+    grace = _grace_time(sentences)
     for sentence, own in zip(sentences, notices, strict=True):
         notice = usual if own is None and any(cue in sentence for cue in _CUES) else own
+        if notice is None and any(cue in sentence for cue in _SIGNAL_CUES):
+            notice = grace
         if notice is None or _SAVES.search(sentence) is None:
             continue
         # a clause after "so no work is lost" promises, and one before "we do not worry:" rules nothing out
         if _ELSEWHERE.search(_clause_of_notice(sentence.partition(", so ")[0])) is not None:
             continue
         if saved.seconds > notice:
-            message = f"by the text a checkpoint is written in a notice of {display(notice, 's')}, and it takes {display(saved.seconds, 's')}"
+            message = f"by the text a checkpoint is written within {display(notice, 's')}, and it takes {display(saved.seconds, 's')}"
             yield RULE.problem("description", message, "write checkpoints at an interval by the rate of interruptions")
             return
+
+
+def _grace_time(sentences: Sequence[str]) -> float | None:
+    """Seconds from the signal to the end of a job, which one sentence states; None if none or several do."""
+    found = [_GRACE.search(each) for each in sentences if any(cue in each for cue in _GRACE_CUES)]
+    stated = [[each for each in match.groups() if each] for match in found if match is not None]
+    if len(stated) != 1:
+        return None
+    count, unit = (*stated[0], "s")[:2]
+    return count_in_text(count) * (MINUTE if unit.startswith("min") else 1.0)
 
 
 def _clause_of_notice(sentence: str) -> str:

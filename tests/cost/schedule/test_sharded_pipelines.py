@@ -18,8 +18,15 @@ PER_MICRO_BATCH = ("megatron-core", "maxtext")
 ONCE = ("torchtitan", "fsdp")
 
 
-def pipelined(framework: str, workload: dict[str, Any] = GPT, **layout: Any) -> Plan:
-    written = {"framework": framework, "tp": 8, "pp": 2, "sharding": "fsdp", "recompute": "full", "micro_batch": 1}
+def pipelined(framework: str | None, workload: dict[str, Any] = GPT, **layout: Any) -> Plan:
+    written: dict[str, Any] = {
+        "framework": framework,
+        "tp": 8,
+        "pp": 2,
+        "sharding": "fsdp",
+        "recompute": "full",
+        "micro_batch": 1,
+    }
     cluster = {"platform": "dgx-h100", "nodes": 16}
     return plan(cluster=cluster, workload=workload, layout={**written, **layout})
 
@@ -72,11 +79,47 @@ def test_gradients_are_whole_where_they_are_reduced_once(framework: str, shardin
     assert (state(found, "gradients") > 2 * WEIGHTS) == (calls < MICRO_BATCHES)
 
 
-def test_a_framework_of_ones_own_has_the_least_of_both() -> None:
-    """Nothing is known of it: neither whole gradients nor a reduction for every micro-batch is held against it."""
-    found = pipelined("custom")
-    assert sent(found, "reduce-scatter") <= 4 * WEIGHTS * 1.03
-    assert state(found, "gradients") == pytest.approx(4 * WEIGHTS / 8, rel=0.03)
+@pytest.mark.parametrize("framework", ["custom", None])
+@pytest.mark.parametrize("sharding", ["zero2", "fsdp"])
+def test_an_unknown_framework_reduces_once_and_its_range_of_memory_reaches_whole_gradients(
+    framework: str | None, sharding: str
+) -> None:
+    """Neither whole gradients of 4 bytes nor a reduction for each of 64 micro-batches is held against it; the high end
+    is as with 7/8 of the gradients more. A stated reduction for each micro-batch is counted.
+    """
+    open_ = pipelined(framework, sharding=sharding)
+    stated = pipelined(framework, sharding=sharding, gradient_sync="micro-batch")
+    assert sent(open_, "reduce-scatter") <= 4 * WEIGHTS * 1.03
+    assert sent(stated, "reduce-scatter") == pytest.approx(4 * WEIGHTS * MICRO_BATCHES, rel=0.03)
+    for found in (open_, stated):
+        assert state(found, "gradients") == pytest.approx(4 * WEIGHTS / 8, rel=0.03)
+    assert high(open_) - high(stated) > 0.6 * 4 * WEIGHTS * 7 / 8
+    assert high(open_) - high(stated) < 1.6 * 4 * WEIGHTS * 7 / 8
+
+
+def high(found: Plan) -> float:
+    """The high end of memory in bytes."""
+    assert found.memory is not None and found.memory.total.high is not None
+    return found.memory.total.high
+
+
+@pytest.mark.parametrize(
+    ("keys", "assumed"),
+    [
+        ({}, True),
+        ({"framework": "custom"}, True),
+        ({"framework": "megatron-core"}, False),
+        ({"framework": "torchtitan"}, False),
+        ({"gradient_sync": "micro-batch"}, False),
+        ({"gradient_sync": "step"}, False),
+        ({"sharding": "zero1"}, False),
+        ({"pp": 1}, False),
+    ],
+    ids=str,
+)
+def test_whole_gradients_of_an_unknown_framework_are_a_listed_assumption(keys: dict[str, Any], assumed: bool) -> None:
+    found = pipelined(keys.get("framework"), **{key: value for key, value in keys.items() if key != "framework"})
+    assert (("layout.gradient_sync", "step") in {each[:2] for each in found.design.assumptions}) is assumed
 
 
 def test_hsdp_gathers_in_its_shard_group_for_every_micro_batch() -> None:

@@ -1,0 +1,73 @@
+"""Facts of documentation that texts are compared with: the table `documented-facts.csv` of the catalog.
+
+A row has a claim that the documentation refutes, as words that stand in one sentence. It says nothing of numbers: what
+the keys or arithmetic can decide is a rule of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from functools import cache
+
+from clusterspec import resources
+from clusterspec.records import NamedTuple
+
+FILE = "documented-facts.csv"
+EVERYWHERE = "@"
+"""Begins a group whose words may stand anywhere in the text."""
+
+
+class DocumentedFact(NamedTuple):
+    """A claim, and the fact that refutes it.
+
+    ``claim`` is groups of words, joined by ` & `. One word of each group stands in the sentence, or anywhere in the
+    text for a group that begins with `EVERYWHERE`. The words of a group are divided by `|`; an asterisk stands for the
+    rest of a word. ``negated`` is `yes` for a claim that something is not so. ``unless`` has words with which the
+    sentence says something else. ``where`` has conditions of the design, such as `vendor=nvidia|amd kind=serve`.
+    ``fact`` is what the documentation at ``source`` says, ``severity`` that of the finding.
+    """
+
+    id: str
+    severity: str
+    claim: str
+    negated: str
+    unless: str
+    where: str
+    fact: str
+    source: str
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of words that stand in one sentence."""
+        return [group for group in self.claim.split(" & ") if not group.startswith(EVERYWHERE)]
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """The groups of words that may stand anywhere in the text."""
+        return [group[len(EVERYWHERE) :] for group in self.claim.split(" & ") if group.startswith(EVERYWHERE)]
+
+    @property
+    def conditions(self) -> list[tuple[str, list[str]]]:
+        """The properties of a design and the values that they may have."""
+        pairs = (condition.partition("=") for condition in self.where.split())
+        return [(key, values.split("|")) for key, _, values in pairs]
+
+
+@cache
+def documented_facts() -> tuple[DocumentedFact, ...]:
+    """All rows of the table."""
+    with (resources.catalog() / FILE).open(encoding="utf-8", newline="") as file:
+        return tuple(DocumentedFact(**row) for row in csv.DictReader(file))
+
+
+def is_possible(group: str, folded: str) -> bool:
+    """Whether a text in lower case has the letters of one word of a group: cheap, and true for parts of words too."""
+    return any(word.rstrip("*") in folded for word in group.split("|"))
+
+
+@cache
+def pattern_of_words(group: str) -> re.Pattern[str]:
+    """Finds one word of a group in a text in lower case."""
+    words = (re.escape(word.rstrip("*")) + (r"\w*" if word.endswith("*") else "") for word in group.split("|"))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)")

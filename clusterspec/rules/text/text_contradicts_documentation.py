@@ -1,0 +1,115 @@
+"""A sentence claims what the documentation of a product refutes.
+
+## What it finds
+
+A sentence of the description or a comment with a claim that one of the [documented facts](../documented-facts.md) refutes, such as
+engine files of TensorRT that are built on one accelerator and loaded on another. A claim is a set of words in one sentence; negated
+sentences, and words that give the sentence another meaning, are silent.
+
+## Why it matters
+
+A plan that rests on such a claim fails when it is carried out: after the purchase, or in the first incident.
+
+## What to do
+
+Read the source, and change the plan.
+
+## When to ignore it
+
+Ignore it where the sentence means something else, or where a newer release does what the documentation excludes.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The engines are built with trtllm-build on an H100, and the same files are loaded on all machines.
+cluster: {platform: aws-p6-b200-48xlarge, nodes: 2}
+workload: {kind: serve, model: llama-3.3-70b, serving: {concurrency: 32, input_tokens: 2000, output_tokens: 500}}
+layout: {framework: trt-llm, tp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The engines are built with trtllm-build on each kind of machine, and cached there.
+cluster: {platform: aws-p6-b200-48xlarge, nodes: 2}
+workload: {kind: serve, model: llama-3.3-70b, serving: {concurrency: 32, input_tokens: 2000, output_tokens: 500}}
+layout: {framework: trt-llm, tp: 4}
+```
+
+## Sources
+
+- Engine files run on the architecture that they were built on: https://docs.nvidia.com/deeplearning/tensorrt/latest/inference-library/engine-compatibility.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.documented_facts import DocumentedFact, documented_facts, is_possible, pattern_of_words
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "error", "likely")
+_NEGATED = pattern(
+    r"\b(?:no|not|never|none|neither|nor|without|cannot|can't|don't|doesn't|isn't|aren't|won't|instead of|rather than|unlike|unsupported|refus\w*|forb\w*|avoid\w*"
+    r"|impossible|excluded|disabled|kein\w*|nicht|nie|ohne|statt|pas|jamais|sans|aucun\w*|sin|nunca|ningun\w*|ningún)\b"
+)
+_BEFORE, _AFTER = 40, 20
+"""Characters before and after the words of a claim in which a negation belongs to it."""
+
+
+def check(
+    own_remarks: str, cluster: Cluster | None, workload: Workload | None, layout: Layout | None
+) -> Iterator[Problem]:
+    if not own_remarks:
+        return
+    folded = " ".join(own_remarks.lower().split())
+    properties = _properties(cluster, workload, layout)
+    for fact in documented_facts():
+        if not all(is_possible(group, folded) for group in fact.groups) or not _holds_for(fact, properties):
+            continue
+        if not all(pattern_of_words(group).search(folded) for group in fact.elsewhere):
+            continue
+        if any(_claims(fact, sentence) for sentence in sentences_of(folded, ".#")):
+            yield RULE.problem(
+                "description",
+                f"the text relies on what the documentation refutes: {fact.fact}",
+                f"see {fact.source}",
+                severity=fact.severity,
+            )
+
+
+def _claims(fact: DocumentedFact, sentence: str) -> bool:
+    """Whether a sentence makes the claim."""
+    found = [pattern_of_words(group).search(sentence) for group in fact.groups]
+    spans = [match.span() for match in found if match is not None]
+    if len(spans) < len(found) or (fact.unless and pattern_of_words(fact.unless).search(sentence) is not None):
+        return False
+    start, end = min(start for start, _ in spans), max(end for _, end in spans)
+    negated = _NEGATED.search(sentence[max(0, start - _BEFORE) : end + _AFTER]) is not None
+    return negated == (fact.negated == "yes")
+
+
+def _properties(cluster: Cluster | None, workload: Workload | None, layout: Layout | None) -> dict[str, str]:
+    """What the conditions of a fact compare, in lower case; without what the design does not have."""
+    found: dict[str, str] = {}
+    if cluster is not None:
+        platform = cluster.platform.id if cluster.platform is not None else ""
+        found |= {"platform": platform, "accelerator": cluster.accelerator.id, "vendor": cluster.accelerator.vendor}
+        if cluster.scale_out is not None and cluster.scale_out.technology is not None:
+            found["fabric"] = cluster.scale_out.technology.id
+    if workload is not None:
+        found["kind"] = workload.kind
+    if layout is not None:
+        found["framework"] = layout.framework
+    return {key: value.lower() for key, value in found.items()}
+
+
+def _holds_for(fact: DocumentedFact, properties: dict[str, str]) -> bool:
+    """Whether each property that a fact names begins with one of its values."""
+    return all(properties.get(key, "").startswith(tuple(values)) for key, values in fact.conditions)
