@@ -170,6 +170,17 @@ class Bandwidth(Figure):
         return Bandwidth(self.value + other.value, RATE, Computed("the sum of two bandwidths"), self.basis)
 
 
+def bus_factor(collective: str, ranks: int) -> float:
+    """Bus bandwidth over algorithm bandwidth of a collective on a number of ranks, as nccl-tests defines it.
+
+    >>> bus_factor("all-reduce", 8), bus_factor("all-gather", 8), bus_factor("send-recv", 2)
+    (1.75, 0.875, 1.0)
+    """
+    if collective == "all-reduce":
+        return 2 * (ranks - 1) / ranks
+    return (ranks - 1) / ranks if collective in {"all-gather", "reduce-scatter", "all-to-all"} else 1.0
+
+
 @dataclass(frozen=True)
 class Peak(Figure):
     """Dense FLOP/s of one accelerator. Build it with `dense` or `sparse`."""

@@ -14,10 +14,11 @@ from clusterspec.analysis.conditions import (
     metric_unit,
     parse,
 )
-from clusterspec.analysis.levers import LEVERS, MACHINE, OF_LOAD, OF_STORE, Lever, lever_of, machine_lever, uses_part
+from clusterspec.analysis.levers import LEVERS, MACHINE, OF_LOAD, Lever, lever_of, machine_lever, uses_part
 from clusterspec.analysis.rl_nodes import Divisions
 from clusterspec.analysis.rl_splits import nodes_by_role
-from clusterspec.analysis.solutions import Probe, Refusal, Solution, Trial, boundary_of
+from clusterspec.analysis.solutions import Refusal, Solution, Trial, boundary_of
+from clusterspec.analysis.solve_reasons import misfit_reason, nearest_text, unmoved_text
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
@@ -38,10 +39,8 @@ from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.levers import SolveReport, seeks_most_nodes
 from clusterspec.results.search import Section
-from clusterspec.source import Written
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study, variation
-from clusterspec.units import display, metric_text, percent, plural
 
 MOST_TRIED = 8
 """Layouts of one value that the rules are asked about, the fastest first."""
@@ -53,7 +52,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     ``whole`` is the fleet of which the study is a job or a pool, for conditions on all pools and on shares of the term.
     """
     study = with_a_layout(study) if best_layout else study
-    condition = _in_fleet(parse(until, study.plan.whole_step.seconds), study, whole)
+    condition = _condition_in_fleet(parse(until, study.plan.whole_step.seconds), study, whole)
     if key not in LEVERS and key != MACHINE:
         raise ConditionFault(f"no lever is called {key!r}: solve takes {', '.join(LEVERS)}")
     lever = _directed_lever(machine_lever(study.design) if key == MACHINE else lever_of(key, study.design), condition)
@@ -71,7 +70,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     plan, best = found.plan, (trials.layouts.get(found.value, {}) if found.value is not None else {})
     section = best.get(("layout",), present_section(study))
     pools = best.get(POOLS)
-    missed = _nearest_text(found.probes, condition, study, lever) + _misfit_reason(study.plan, best_layout)
+    missed = nearest_text(found.probes, condition, study, lever) + misfit_reason(study.plan, best_layout)
     return SolveReport(
         **head,
         value=_value_in_spec(lever, found.value),
@@ -86,7 +85,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         roles={value: nodes_by_role(one.design) for value, one in trials.studies.items()},
         rollout_tp=_searched_degree(trials, found.value),
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
-        why=missed if found.value is None else _unmoved_text(found, study) if trials.is_of_one_layout else "",
+        why=missed if found.value is None else unmoved_text(found, study) if trials.is_of_one_layout else "",
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
         misfits={probe.value: probe.misfit for probe in found.probes if probe.misfit},
         unsure=found.condition == replace(condition, surely=False),
@@ -145,7 +144,7 @@ def _available_nodes(study: Study) -> int | None:
     return cluster.nodes if part.nodes is None else part.nodes + (part.idle or 0)
 
 
-def _in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condition:
+def _condition_in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condition:
     """The condition with the contribution of the rest of the fleet.
 
     Raises `ConditionFault` where a metric needs a fleet, or the figure of another pool is not known.
@@ -281,114 +280,6 @@ def _directed_lever(lever: Lever, condition: Condition) -> Lever:
     return replace(lever, better=1) if grows else lever
 
 
-OF_CHECKPOINTS = ("stall", "goodput", "restore", "loading")
-"""The metrics that the storage system moves."""
-ALIKE = 1e-9
-"""Relative difference up to which a metric is the same at all values of a lever."""
-NEGLIGIBLE = 5e-4
-"""Relative difference of a metric that is too small to buy by it."""
-READS = ("restore", "loading")
-"""Those of them that it moves by reads."""
-
-
-def _misfit_reason(plan: Plan, best_layout: bool) -> str:
-    """The reason why a fixed layout meets no condition where it does not fit; empty if it fits."""
-    return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
-
-
-def _unmoved_text(found: Solution, study: Study) -> str:
-    """That a lever does not move a metric, where every value tried meets the condition by the figure of the spec."""
-    own, lever = found.condition.value(study.plan), found.lever
-    metrics = [probe.metric for probe in found.probes if probe.value != lever.value(study.design)]
-    if not found.free or found.condition.metric in WHOLE or own is None or not metrics:
-        return ""
-    if any(each is None or abs(each - own) > NEGLIGIBLE * abs(own) for each in metrics):
-        return ""
-    reached = metric_text(own, metric_unit(found.condition.metric) or "1")
-    return f"no value of `{lever.name}` changes the {reached} of the spec by {percent(NEGLIGIBLE)} or more"
-
-
-def _refused_text(probe: Probe, metric: float, lever: Lever, condition: Condition) -> str:
-    """A value that would meet the condition, and the errors that `check` finds there."""
-    reached = metric_text(metric, metric_unit(condition.metric) or "1")
-    errors = plural(len(probe.errors), "error")[2:]
-    there = f"{lever.name} {lever.written(probe.value)} gives {reached}, with the {errors} {', '.join(probe.errors)}"
-    return f"no value that `check` passes meets it: {there}"
-
-
-def _nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study, lever: Lever) -> str:
-    """A value of the lever that only `check` refuses, else the best value of the metric; without one, why there is
-    none.
-    """
-    metrics = [probe.metric for probe in probes if probe.metric is not None]
-    if not metrics and study.has_figures and condition.value(study.plan) is None:
-        return f"the plan of the spec has no `{condition.metric}`"
-    if not metrics:
-        return "no value that was tried gives a layout that divides"
-    if condition.metric in WHOLE:
-        return "no value that was tried meets it"
-    refused = [(probe, probe.metric) for probe in probes if probe.errors and probe.metric is not None]
-    if within := [each for each in refused if condition.admits(each[1])]:
-        probe, metric = min(within, key=lambda each: abs(each[1] - condition.limit))
-        return _refused_text(probe, metric, lever, condition)
-    best = min(metrics) if condition.at_most else max(metrics)
-    reached = metric_text(best, metric_unit(condition.metric) or "1")
-    clients, setting = _clients_text(probes, condition, study, lever), _setting_text(condition, study, lever)
-    if len(metrics) > 1 and max(metrics) - min(metrics) <= ALIKE * abs(best) and not clients:
-        sets = f": it is set by {setting}" if setting else ""
-        return f"not reachable: no value of `{lever.name}` changes the {reached}{sets}"
-    beside = f"; no value of `{lever.name}` changes {setting}" if setting and not clients else clients
-    return f"not reachable: the best value is {reached}{beside}"
-
-
-def _setting_text(condition: Condition, study: Study, lever: Lever) -> str:
-    """The stated key that sets what the storage system would set of a metric; empty where none does."""
-    operations, cluster = study.design.spec.operations, study.design.spec.cluster
-    store = cluster.networks.storage if cluster is not None and cluster.networks is not None else None
-    if condition.metric not in OF_CHECKPOINTS or lever.name not in OF_STORE:
-        return ""
-    if condition.metric in READS:
-        read = store.read if store is not None and lever.name == "storage.bandwidth" else None
-        return f"`cluster.networks.storage.read` of {read.written}" if read is not None else ""
-    pause = operations.pause if operations is not None else None
-    if operations is None or pause is None:
-        return ""
-    from clusterspec.cost.storage import storage_use
-
-    use = storage_use(study.plan)
-    found = use.checkpoint.seconds.value if use is not None and use.checkpoint is not None else None
-    instead = f"; without it, a checkpoint takes {display(found, 's')} at the stated bandwidth" if found else ""
-    return f"`{operations.pause_key}` of {pause.written}{instead}"
-
-
-def _clients_text(probes: tuple[Probe, ...], condition: Condition, study: Study, lever: Lever) -> str:
-    """Why a faster storage system does not help, where its clients reach less than the fastest that was tried."""
-    from clusterspec.cost.storage import storage_use
-
-    if condition.metric not in OF_CHECKPOINTS or lever.name not in ("storage.bandwidth", "storage.read"):
-        return ""
-    use = storage_use(study.plan)
-    moved = None if use is None else (use.load or use.restore) if condition.metric in READS else use.checkpoint
-    if moved is None:
-        return ""
-    figures = dict(moved.rate.inputs)
-    total, clients, each = figures["bandwidth"], figures["clients"], figures["per_client"]
-    stated = isinstance(total.origin, Written) and total.origin.key == f"cluster.networks.{lever.name}"
-    if not stated or not isinstance(each.origin, Written) or each.origin == total.origin:
-        return ""  # another rate sets these transfers, or a client reaches all of it
-    together = clients.value * each.value
-    if together >= max(probe.value for probe in probes):
-        return ""
-    slots = "`slots` and " if isinstance(clients.origin, Written) else ""
-    text = f"{plural(int(clients.value), 'client')} of {display(each.value, 'B/s')} reach {display(together, 'B/s')}"
-    what = "the loading" if use is not None and use.load is not None else _limited_by_clients(condition.metric)
-    return f"; {text}: {slots}`{each.origin.key}` limit{'' if slots else 's'} {what}"
-
-
-def _limited_by_clients(metric: str) -> str:
-    return "the reads after a failure" if metric == "restore" else "the checkpoints"
-
-
 def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:
     """The keys of the best layouts of a varied design."""
     job = job_of(varied)
@@ -403,9 +294,9 @@ def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:
 
 def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Iterator[Changes]:
     """The keys of the serving plans of a varied design that meet the condition most easily, the best first."""
-    from clusterspec.analysis.serving_search import best_by, plan_keys
+    from clusterspec.analysis.serving_search import best_plans, plan_keys
 
-    found = best_by(varied, condition.metric, MOST_TRIED)
+    found = best_plans(varied, condition.metric, MOST_TRIED)
     if found is not None:
         job, plans = found
         yield from (plan_keys(studied, job, each) for each in plans)

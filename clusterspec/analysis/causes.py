@@ -41,7 +41,8 @@ from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
 from clusterspec.analysis.worded_steps import with_steps_of_words
-from clusterspec.results.diagnosis import Cause
+from clusterspec.cost.measured import above_links_text, largest_possible_busbw
+from clusterspec.results.diagnosis import ABOVE_LINKS, Cause
 from clusterspec.units import display, percent, plural, size_text
 
 ONE_PORT_OF_TWO = 0.75
@@ -72,15 +73,17 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _ordered(run, without_refuted(run, (*_separate_jobs(run), *stops)))
+        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *stops)))
         if all(each.name in SYMPTOMS or is_own_exception(run, each) or is_of_an_end(run, each) for each in likeliest):
             families = families_of_causes(run, but=SILENT)
             others = (*causes_of_a_silent_end(run), *explained_symptoms(run, likeliest), *families)
             others = (*others, *refused_connections(run))
-            likeliest = _ordered(run, others)
+            likeliest = _ordered_causes(run, others)
         elif not any(each.is_likely for each in likeliest):
-            likeliest = _ordered(run, (*causes_of_a_silent_end(run), *likeliest, *suggested_causes(run)))
+            likeliest = _ordered_causes(run, (*causes_of_a_silent_end(run), *likeliest, *suggested_causes(run)))
         return likeliest
+    if impossible := impossible_causes(run):
+        return impossible
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
@@ -91,7 +94,20 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     return _most_likely(found)
 
 
-def _ordered(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
+def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
+    """The cause of a figure that no run over the links of the spec reaches."""
+    name, last = run.name, run.largest
+    possible = largest_possible_busbw(run.cluster, name, run.group)
+    if possible is None or last.measured <= possible:
+        return ()
+    following = (
+        "compare the ranks and the nodes of the log with the command, its bus bandwidth with size and time, and its "
+        "devices with the spec"
+    )
+    return (Cause(ABOVE_LINKS, above_links_text(last.measured, possible), following, STATED),)
+
+
+def _ordered_causes(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, the likeliest first, and what only follows from the failure of a rank last."""
     return _most_likely(with_explained_last(with_ends_last(run, with_consequences_lowered(run, found))))
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from clusterspec.analysis.causes import causes
+from clusterspec.analysis.causes import causes, impossible_causes
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.open_causes import causes_alike
 from clusterspec.analysis.other_devices import other_devices
@@ -103,7 +103,7 @@ def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
     """The `measured:` entries of runs, each at its largest size; none of runs on other accelerators."""
     builder = ImportBuilder("diagnosis", "")
     for run in runs:
-        if not run.has_result or run.other_devices:
+        if not run.has_result or run.other_devices or impossible_causes(run):
             continue
         last = run.series.largest
         entry: dict[str, Value] = {
@@ -189,10 +189,10 @@ def _without_error(text: str, why: str) -> str:
         return "its run states that it ended with success"
     steps = step_program(text)
     if steps:
-        return f"it has steps of {steps}, but neither the result of a collective nor a line that tells of an error"
+        return f"it has steps of {steps}, but neither the result of a collective nor a line that reports an error"
     left_out = searched_part(text)[1]
     if left_out:
-        return f"{why}; no line that was searched tells of an error, and {left_out:,} were not: too many differ"
+        return f"{why}; no line that was searched reports an error, and {left_out:,} were not: too many differ"
     return f"{why}, and no line of it tells of an error"
 
 

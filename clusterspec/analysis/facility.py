@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from math import ceil
 from typing import TypedDict
 
+from clusterspec.cluster.cable_runs import RACK_PITCH, longest_runs, nodes_of_leaf
 from clusterspec.cluster.clos import FIBER, parts_needed
-from clusterspec.cluster.fabric import RACK_PITCH, level_optics, longest_runs, nodes_of_leaf
+from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.feed_loss import supplies_of
 from clusterspec.cost.formulas.power import carbon_emitted, energy_of_run, flow_of_coolant, mean_draw
@@ -64,7 +65,7 @@ class _AtLeast(TypedDict):
 
 
 def _racks_at_least(design: Design, cluster: Cluster, racks: int | None) -> _AtLeast:
-    """The most nodes that a rack holds by their height and its stated limit of power, each node at the least power that
+    """The most nodes that a rack holds by their height and its stated limit of power, each node at least power that
     is possible, and the racks that they then take; None if the racks are known, or neither limit.
     """
     power, platform = design.spec.cluster.power if design.spec.cluster else None, cluster.platform

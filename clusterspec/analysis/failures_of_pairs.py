@@ -201,7 +201,7 @@ def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
         if one.name in rates and other.name in rates and one.used and other.used:
             each = rates[one.name].yearly / one.used, rates[other.name].yearly / other.used
             yearly = shared.pairs * each[0] * each[1] * 2 * machine.repair_years
-        hours = machine.hours_without(away, held, stops=stops, step=step, repair=machine.repair.value)
+        hours = machine.hours_lost(away, held, stops=stops, step=step, repair=machine.repair.value)
         share = machine.shares_lost[0 if stops else 1]
         taken = yearly * hours * share if yearly is not None and hours is not None else None
         yield PairRow(

@@ -123,8 +123,8 @@ class _Table:
     def _best_assignments(
         self, rows: Sequence[Option], where: Sequence[Place]
     ) -> list[tuple[Chosen, Assignment | None]]:
-        """The assignments of least value with the waits for shared stores, least first; None if one misses a target
-        by its waits.
+        """The assignments of least value with the waits for shared storage systems, least first; None if one misses a
+        target by its waits.
 
         Waits only lengthen runs, so that none beyond the last of `best_assignments` that is compared can be better.
         """
@@ -171,8 +171,8 @@ class _Table:
             if place in self.searched:
                 value = objective_of(options, self.goal.objective) if all(each.usable for each in options) else None
             else:
-                value = least.get((place.jobs, place.pool), 0.0) / (place.nodes if self._by_nodes else 1)
-                if self._by_nodes:
+                value = least.get((place.jobs, place.pool), 0.0) / (place.nodes if self._falls_with_nodes else 1)
+                if self._falls_with_nodes:
                     value = max(value, sum_of(each.least or 0.0 for each in options))
             if value is not None:
                 rows.append(Option(_job_names_text(place), place.pool, max(each.nodes for each in options), value))
@@ -180,7 +180,7 @@ class _Table:
         return rows, where
 
     @property
-    def _by_nodes(self) -> bool:
+    def _falls_with_nodes(self) -> bool:
         """Whether the objective falls with the nodes of a job: time, not cost and energy."""
         return self.goal.objective == "time"
 
@@ -192,7 +192,7 @@ class _Table:
         for place in self.searched:
             value = objective_of(self.options[place], self.goal.objective)
             if value:
-                least = MOST_EFFICIENT * value * (place.nodes if self._by_nodes else 1)
+                least = MOST_EFFICIENT * value * (place.nodes if self._falls_with_nodes else 1)
                 key = (place.jobs, place.pool)
                 found[key] = min(least, found.get(key, inf))
         return found
@@ -223,7 +223,7 @@ def _optimality_gap(assignment: Assignment, bound: float) -> float:
 
 
 def _store_wait_factors(fleet: Fleet, places: Iterable[Place]) -> dict[str, float]:
-    """Factors above 1 by which jobs take longer because they wait for a shared store, by placement."""
+    """Factors above 1 by which jobs take longer because they wait for a shared storage system, by placement."""
     found: dict[str, float] = {}
     by_pool: dict[str, list[tuple[str, ...]]] = {}
     for place in places:

@@ -102,7 +102,7 @@ MISSING_INPUTS = "incomplete-cost-inputs"
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
 DESIGN_ASKS = {
     VerdictStatus.FAILS: "have the errors among the findings mended",
-    VerdictStatus.RESERVATIONS: "have each warning mended or accepted in writing",
+    VerdictStatus.RESERVATIONS: "have each warning corrected or accepted in writing",
     VerdictStatus.NOT_JUDGED: "have the missing parts of the spec written",
     VerdictStatus.CLEAR: "",
 }

@@ -8,7 +8,7 @@ from clusterspec.analysis.risks import whole_units
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text, terms_text, total_of_lines
-from clusterspec.procurement.bill import kind_words
+from clusterspec.procurement.items import kind_words
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.results.verdict import Gate, GateStatus
 from clusterspec.spec.model import ProcurementSpec

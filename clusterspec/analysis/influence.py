@@ -196,7 +196,7 @@ def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
         return []
     if any(name == key for name, _, _ in design.assumptions):
         others = _alternative_values(design, key, value)
-        return _by_kind(key, others) if _has_sizes(design, key) else [[each] for each in others]
+        return _choices_by_kind(key, others) if _has_sizes(design, key) else [[each] for each in others]
     if isinstance(value, Figure) and _figure_owner(design, key) and not _is_unused_figure(design, key):
         ends = (1 + STEP, 1 - STEP) if value.unit in COSTS else (1 - STEP, 1 + STEP)
         return [[replace(value, value=value.value * factor)] for factor in ends]
@@ -208,7 +208,7 @@ def _has_sizes(design: Design, key: str) -> bool:
     return key in SIZES and design.workload is not None and design.workload.kind == "train"
 
 
-def _by_kind(key: str, choices: list[Any]) -> list[list[Any]]:
+def _choices_by_kind(key: str, choices: list[Any]) -> list[list[Any]]:
     """The choices of a key by kind, largest first within a kind."""
     size = SIZES[key]
     kinds = dict.fromkeys(size(each)[0] for each in choices)

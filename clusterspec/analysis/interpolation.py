@@ -220,12 +220,12 @@ def _interpolated_logarithm(curve: Curve, table: int, x: float, y: float) -> flo
     rows = curve.tables[table]
     column, across = _index_and_fraction(curve.y, y)
 
-    def in_row(row: int) -> float:
+    def value_in_row(row: int) -> float:
         low = rows[row][column]
         return low if len(curve.y) == 1 else (1 - across) * low + across * rows[row][column + 1]
 
     row, down = _index_and_fraction(curve.x, x)
-    return in_row(row) if len(curve.x) == 1 else (1 - down) * in_row(row) + down * in_row(row + 1)
+    return value_in_row(row) if len(curve.x) == 1 else (1 - down) * value_in_row(row) + down * value_in_row(row + 1)
 
 
 def _index_and_fraction(points: Sequence[float], value: float) -> tuple[int, float]:

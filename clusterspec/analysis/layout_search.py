@@ -237,10 +237,10 @@ def _layout_on_fewer_nodes(
     wanted = replace(options, top=1, best_only=True)
     before = whole.evaluated
 
-    def of_both(done: int, total: int) -> object:
+    def values_of_both(done: int, total: int) -> object:
         return progress(before + done, before + total)
 
-    found = search(changed, wanted, of_both, *found_on_sizes([changed], wanted))
+    found = search(changed, wanted, values_of_both, *found_on_sizes([changed], wanted))
     best, row = next(iter(whole.layouts), None), next(iter(found.layouts), None)
     if row is None or row.step_time is None or found.unsure:
         return None

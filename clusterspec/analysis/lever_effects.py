@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clusterspec.analysis.levers import LEVERS, OF_STORE, UNORDERED, WORDS, lever_of, next_steps, sold_steps
+from clusterspec.analysis.lever_steps import UNORDERED, next_steps, sold_steps
+from clusterspec.analysis.levers import LEVERS, OF_STORE, WORDS, lever_of
 from clusterspec.analysis.studied import Studied, currency_of, missing_for_estimate
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
@@ -105,7 +106,7 @@ def _seconds_per_token(study: Study) -> float | None:
         return plan.rl.step / plan.rl.tokens
     if plan.step_time is None or workload is None:
         return None
-    return plan.step_time.value / (workload.global_batch * workload.sequence_length)
+    return plan.step_time.value / workload.tokens_of_step
 
 
 def _lever_moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:

@@ -29,7 +29,7 @@ _OPTIONS = (
 )
 _STARTED = "the logs of all ranks: which of them printed their first line"
 UNKNOWN = ""
-"""What stands for an error of none of the known causes."""
+"""The cause named for an error that matches no known cause."""
 ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
     # verl-project/verl issue 719, Simplified-Reasoning/LUFFY issue 11, real-stanford/flingbot issue 2
     "peer-ended": (

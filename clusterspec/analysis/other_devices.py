@@ -15,7 +15,7 @@ from clusterspec.units import display, plural
 
 
 def other_devices(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> str:
-    """What says that the devices that a log prints are not those of the spec, with lines and bandwidths; empty if they
+    """Evidence that the devices that a log prints are not those of the spec, with lines and bandwidths; empty if they
     are, or if no entry of the catalog has their name. An accelerator of a company's catalog may be sold under any name.
     """
     own = cluster.accelerator

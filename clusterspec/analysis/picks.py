@@ -27,7 +27,7 @@ VARIED = (
 )
 """The settings of a layout that a search varies, besides the order of the axes."""
 BESIDE = (("operations",), ("procurement",), ("acceptance",))
-"""Sections whose errors keep no layout from running: they are told beside each layout, and drop none."""
+"""Sections whose errors keep no layout from running: they are listed with each layout, and exclude none."""
 K = TypeVar("K")
 
 
@@ -51,7 +51,7 @@ class Candidate(Generic[K]):
         counted = [each for each in study.checked.findings if each.rule not in ignored]
         layout = tuple(each for each in counted if each.path[:1] == ("layout",) or each.path[:3] == POOLS)
         other = tuple(each for each in counted if each not in layout)
-        errors = errors_of(study) - studied.machine_errors - ignored - _errors_beside(counted)
+        errors = errors_of(study) - studied.machine_errors - ignored - _harmless_errors(counted)
         return cls(kept, study, errors, layout, other)
 
     @property
@@ -71,7 +71,7 @@ class Candidate(Generic[K]):
         return self.severity_counts[:2]
 
 
-def _errors_beside(findings: Sequence[Finding]) -> set[str]:
+def _harmless_errors(findings: Sequence[Finding]) -> set[str]:
     """The rules whose errors are all in sections that keep no layout from running."""
     errors = [each for each in findings if each.severity is Severity.ERROR]
     return {each.rule for each in errors} - {each.rule for each in errors if each.path[:1] not in BESIDE}

@@ -142,7 +142,7 @@ def _host_count(cluster: Cluster, series: Series, ranks: int) -> int:
 
 
 def _two_apart(cluster: Cluster, benchmark: Benchmark, series: Series, ranks: int) -> bool:
-    """Whether two ranks whose log tells no host are on two nodes: all of their channels go over the network."""
+    """Whether two ranks whose log names no host are on two nodes: all of their channels go over the network."""
     said = {
         each.name for each in benchmark.evidence if each.text.startswith(("/GDRDMA", "NET/")) or each.text.isdecimal()
     }

@@ -27,7 +27,10 @@ _BRIDGES = (
     "--mca oob_tcp_if_exclude lo,docker0; NCCL_SOCKET_IFNAME=^lo,docker"
 )
 """horovod/horovod issue 310."""
-_STEP = "scontrol show job JOB beside the options and SLURM_* variables of the step: its nodes, tasks, memory and GPUs"
+_STEP = (
+    "scontrol show job JOB, compared with the options and SLURM_* variables of the step: its nodes, tasks, memory and "
+    "GPUs"
+)
 _PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
 _CAPABLE = (
     "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE, or --security-opt seccomp=unconfined; securityContext of the "
@@ -62,6 +65,10 @@ POSSIBLE = (
     ("short-limit", "invalid-setting", ": a limit that a first step exceeds", service_steps.SHORT, STRONG),
     ("short-limit", "ranks-diverge", _SLOWER, STEP_OF["ranks-diverge"], GIVEN),
     ("submission-refused", "invalid-setting", ": no node of that partition has it", service_steps.SUBMISSION, STRONG),
+    ("queue-refused", "invalid-setting", ": the job asks for what they refuse", service_steps.QUEUE, STRONG),
+    ("no-provider", "wrong-interface", ": no provider of libfabric answers", service_steps.PROVIDER, STRONG),
+    ("no-provider", "invalid-setting", ", as of another provider", service_steps.PROVIDER, GIVEN),
+    ("no-provider", "library-release", UNSAID, STEP_OF["library-release"], GIVEN),
     ("too-many-ranks", "missing-accelerator", "", STEP_OF["missing-accelerator"], STRONG),
     ("too-many-ranks", "invalid-setting", ", as where the launch is of one node", service_steps.ALL_GPUS, GIVEN),
     ("too-many-ranks", "absent-ranks", ": other nodes did not join", service_steps.ALL_GPUS, WEAK),
@@ -241,6 +248,14 @@ POSSIBLE = (
     ("late-device", "accelerator-fault", UNSAID, service_steps.HARDWARE, GIVEN),
     ("late-device", "program-fault", UNSAID, STEP_OF["program-fault"], WEAK),
     ("taken-device", "shared-accelerator", ", as where another process has it", _HOLDER, GIVEN),
+    ("one-device", "shared-accelerator", ", and none of them completes", STEP_OF["shared-accelerator"], STRONG),
+    # NVIDIA/nvidia-container-toolkit d34b3046: every specification names `all`, and device nodes as they were
+    ("no-specification", "invalid-setting", ": no specification is read", service_steps.SPECIFICATION, STRONG),
+    ("no-specification", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], WEAK),
+    ("old-specification", "invalid-setting", ", which it names", service_steps.SPECIFICATION, STRONG),
+    ("old-specification", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
+    ("absent-node", "missing-accelerator", ", which a specification names", STEP_OF["missing-accelerator"], STRONG),
+    ("absent-node", "invalid-setting", ", as of an old specification", service_steps.SPECIFICATION, GIVEN),
     ("tpu-release", "library-release", ", as of another libtpu", STEP_OF["library-release"], GIVEN),
     ("tpu-release", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
     ("no-engine", "library-release", ", as with a cuDNN before the one that has it", service_steps.CUDNN, STRONG),

@@ -226,7 +226,7 @@ def _text_with_mappings(study: Study, wanted: Mapping[Path, Mapping[str, object]
         text = text[: edit.start] + edit.text + text[edit.end :]
     whole = _own_value(study, study.source.text)
     for path, value in wanted.items():
-        _set_at(whole, path, dict(value))
+        _set_value(whole, path, dict(value))
     return text if _own_value(study, text) == whole else dump(whole)
 
 
@@ -236,7 +236,7 @@ def _own_value(study: Study, text: str) -> dict[str, object]:
     return dict(document.value) if document is not None and isinstance(document.value, dict) else {}
 
 
-def _set_at(value: dict[str, object], path: Path, new: object) -> None:
+def _set_value(value: dict[str, object], path: Path, new: object) -> None:
     for key in path[:-1]:
         inner = value.get(str(key))
         value[str(key)] = inner = dict(inner) if isinstance(inner, dict) else {}

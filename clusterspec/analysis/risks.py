@@ -8,8 +8,9 @@ from clusterspec.cost.formulas.failures import availability
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import amount_with_terms, line_price, rounded_text, terms_text, total_of_lines
-from clusterspec.procurement.bill import Bill, kind_words
+from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.cost import Cost
+from clusterspec.procurement.items import kind_words
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.quantity import DAY
 from clusterspec.results.full import FullReport

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.sites import machine_of
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
@@ -156,8 +156,8 @@ def _rollout_counts(nodes: int) -> tuple[int, ...]:
 
 
 def _rollout_counts_of_job(rl: Rl, nodes: int) -> tuple[int, ...]:
-    """The counts of `_rollout_counts`, those that leave the trainer a power of two, whose replicas usually divide a
-    batch, and those that leave a role the nodes that it has in the design.
+    """The counts of `_rollout_counts`; those that leave the trainer a power of two of nodes, since its replicas then
+    usually divide a batch; and those that leave a role its nodes of the design.
     """
     left = {nodes - 2**power for power in range(nodes.bit_length())} | {nodes - rl.trainer_nodes, rl.rollout_nodes}
     return tuple(sorted({*_rollout_counts(nodes), *(count for count in left if 0 < count < nodes)}))

@@ -253,7 +253,7 @@ def plan_keys(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, 
     return {("layout",): whole_section(studied.one, section), POOLS: pools}
 
 
-def best_by(design: Design, metric: str, top: int) -> tuple[ServingJob, tuple[Rated, ...]] | None:
+def best_plans(design: Design, metric: str, top: int) -> tuple[ServingJob, tuple[Rated, ...]] | None:
     """Among the plans whose cache holds the requests, the ``top`` ones that meet a condition on a metric most easily.
 
     The targets of the spec do not count, except for ``targets``. None if the design has no serving plan.

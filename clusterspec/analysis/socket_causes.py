@@ -15,7 +15,7 @@ _STEP = next(fault.next for fault in FAULT_MODELS if fault.name == "socket-fall-
 
 
 def socket_causes(run: PlacedRun) -> Iterator[Cause]:
-    """A library that uses sockets: by its own lines, the provider of libfabric, or a setting."""
+    """A library that uses sockets, as shown by its own log lines, the libfabric provider or a setting."""
     fabric = run.cluster.scale_out
     if not run.uses_network and _may_span_nodes(run):
         for text, line in run.log_lines("socket")[:1]:
@@ -39,7 +39,7 @@ def socket_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _may_span_nodes(run: PlacedRun) -> bool:
-    """Whether a run that is taken for one of a node may be of several: nothing in its log tells its hosts, and the
+    """Whether a run that is taken for one of a node may be of several: its log does not name its hosts, and the
     library chose sockets on a machine with RDMA.
     """
     fabric = run.cluster.scale_out

@@ -83,19 +83,19 @@ class Family:
     @cached_property
     def pipelines_by_schedule(self) -> Mapping[str, Sequence[tuple[int, Pipeline]]]:
         """The pipelines of each schedule, with their positions."""
-        return _by_kind(self.pipelines, [each.schedule for each in self.pipelines])
+        return _choices_by_kind(self.pipelines, [each.schedule for each in self.pipelines])
 
     @cached_property
     def shardings_by_kind(self) -> Mapping[str, Sequence[tuple[int, Sharding]]]:
         """The shardings of each kind, with their positions."""
-        return _by_kind(self.shardings, [each.kind for each in self.shardings])
+        return _choices_by_kind(self.shardings, [each.kind for each in self.shardings])
 
     @property
     def size(self) -> int:
         return len(self.pipelines) * len(self.shardings) * len(self.recompute) * len(self.orders)
 
 
-def _by_kind(choices: Sequence[T], kinds: Sequence[str]) -> Mapping[str, Sequence[tuple[int, T]]]:
+def _choices_by_kind(choices: Sequence[T], kinds: Sequence[str]) -> Mapping[str, Sequence[tuple[int, T]]]:
     """The choices of each kind, with their positions."""
     found: dict[str, list[tuple[int, T]]] = {}
     for at, (kind, choice) in enumerate(zip(kinds, choices, strict=True)):

@@ -16,11 +16,7 @@ from clusterspec.catalog.frameworks import (
 )
 from clusterspec.catalog.models import Model, architecture
 from clusterspec.catalog.reader import Entry, FactReader
-from clusterspec.catalog.stacks import (
-    Stack,
-    framework_memory,
-    serving_software,
-)
+from clusterspec.catalog.stacks import Stack, framework_memory, serving_defaults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -283,7 +279,7 @@ def stack(read: FactReader) -> Stack:
         attention_year=read.count("attention_year") or 0,
         attention_library=read.text("attention_library") or "",
         memory=framework_memory(read),
-        serving=serving_software(read),
+        serving=serving_defaults(read),
         compiled=read.flag("compiled") or False,
         separate_matrices=read.flag("separate_matrices") or False,
         adapter_precision=read.text("adapter_precision") or "",

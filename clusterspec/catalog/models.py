@@ -284,7 +284,7 @@ class Model(Entry):
 
 
 def architecture(read: FactReader) -> dict[str, Any]:
-    """The dimensions of a model and the parts that only some models have."""
+    """The dimensions of a model, and its optional parts."""
     heads, hidden = read.count("heads") or 0, read.count("hidden") or 0
     layers = read.count("layers") or 0
     return {

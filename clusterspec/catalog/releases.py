@@ -309,7 +309,7 @@ def release_faults(read: FactReader) -> Iterator[ReleaseFault]:
             if (found := _fault(name.removeprefix(FAULTS), fact)) is not None:
                 yield found
             else:
-                read.refuse(fact, "unknown-choice", f"{name} has a condition that is none of those of a run")
+                read.refuse(fact, "unknown-choice", f"{name} has a condition that no run states")
 
 
 def _fault(text: str, fact: Fact) -> ReleaseFault | None:

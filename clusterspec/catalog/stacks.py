@@ -1,15 +1,17 @@
-"""The catalog entry of a generation of software: overlap, memory use and batching of requests."""
+"""The catalog entry of a generation of software: overlap and memory use."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from math import inf
 
-from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.reader import Entry, FactReader
 from clusterspec.quantity import Figure
-from clusterspec.records import NamedTuple, dataclass, field, replace
+from clusterspec.records import dataclass, field, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.catalog.serving_software import ServingSoftware
 
 # Memory behavior of a framework, as part of its stack entry; it applies where the spec states nothing
 
@@ -33,7 +35,7 @@ class FrameworkMemory:
 
     ``logits``: bytes for each logit that the loss keeps at once. ``context``: bytes of one process beside what
     the allocator counts. ``fragmentation``: reserved over allocated memory, less one. ``expandable``: segments of the
-    allocator expand, or it holds one arena, so that it keeps little that no tensor needs.
+    allocator expand, or it uses one arena, so that it caches little free memory.
     ``gradients``: by precision of the matrix work, the precision of gradients where the spec states none.
     ``sharded_master``: the weights themselves are the master weights, and 16-bit copies are gathered unit by
     unit. ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
@@ -97,116 +99,6 @@ class FrameworkMemory:
     def gradient_precision(self, work: str) -> str:
         """The precision of gradients where the matrix work runs in ``work`` and the spec states none."""
         return self.gradients.get(work, "fp32")
-
-
-# How serving software uses memory and batches requests where the spec leaves it open: part of its stack
-
-
-class DefaultTier(NamedTuple):
-    """Other defaults of serving software on some accelerators: with less than ``below`` bytes of memory, with at least
-    ``least``, or of an architecture. ``max_sequences`` None: as elsewhere.
-    """
-
-    chunk_tokens: int
-    max_sequences: int | None
-    below: float | None
-    least: float | None
-    architecture: str
-
-    def holds(self, accelerator: Accelerator) -> bool:
-        """Whether an accelerator has these defaults."""
-        if self.architecture:
-            return accelerator.architecture == self.architecture
-        memory = accelerator.memory
-        return memory is not None and (self.least or 0.0) <= memory.value < (self.below or inf)
-
-
-@dataclass(frozen=True)
-class ServingSoftware:
-    """The defaults of one generation of serving software.
-
-    ``memory_fraction`` is a share of the whole memory, or, with ``of_free``, of the memory that remains after the
-    weights. With ``whole_requests`` a request is admitted only if the cache can hold it to its end. ``chunk_tokens`` of
-    prompts are processed in a step, ``max_sequences`` decoded. ``quantized_cache`` is the precision of the cache where
-    weights are quantized; None if it does not follow them.
-    """
-
-    memory_fraction: float
-    of_free: bool
-    whole_requests: bool
-    chunk_tokens: int | None
-    max_sequences: int | None
-    quantized_cache: str | None = None
-    tiers: tuple[DefaultTier, ...] = ()
-    chunk_of_engine: bool = False
-    """The attention replicas of an engine share the default ``chunk_tokens``."""
-    own_output: bool = False
-    """A request is admitted only if its prompt and its output fit in the free part of the cache."""
-    prompts_alone: bool = False
-    """Steps with prompts hold no sequences that decode."""
-    dense_short_prompts: bool = False
-    """Prompts that are no longer than the selection of a sparse index run as dense attention."""
-    steps_ahead: frozenset[str] = frozenset()
-    """The engines that form and launch a step while the step before it runs: ``decode``, or separate ``prefill``
-    engines.
-    """
-    repeated_reads: frozenset[str] = frozenset()
-    """Architectures on which attention reads the cache once for each query head in steps with prompts."""
-    reads_by_head: frozenset[str] = frozenset()
-    """Architectures on which attention reads the cache once for each query head in every step."""
-    prompt_graphs: float = 0
-    """Tokens up to which captured graphs hold all of a step with prompts but ``outside_graphs``."""
-    latent_prompt_graphs: float = inf
-    """The same with latent attention, if it is less."""
-    outside_graphs: tuple[str, ...] = ("attention",)
-    """What the host launches in each layer beside these graphs: ``attention``, ``all-reduce``."""
-    without_graphs: frozenset[str] = frozenset()
-    """Where it captures none for prompts: keys of the spec, vendors of accelerators, and ``latent on`` an architecture
-    for latent attention there.
-    """
-    separate_norms: frozenset[str] = frozenset()
-    """Where the norm after an all-reduce is a kernel of its own, and the all-reduce is by the kernels of the software:
-    with ``grouped`` or ``latent`` attention, ``on`` an architecture or on all.
-    """
-    separate_kernels: Mapping[str, int] = field(default_factory=dict)
-    """Kernels between the GEMMs of one layer that later releases fuse: in layers with ``latent`` attention, or with it
-    ``on`` an architecture, and beside them in those with ``latent experts``, in models with latent attention.
-    """
-    uncaptured: frozenset[str] = frozenset()
-    """Where decoding is launched kernel by kernel unless a spec says otherwise: models with ``latent`` attention."""
-    window_tokens: float = 0.0
-    """Tokens for which the cache of a layer with a window has space, over those of a layer without; at least its
-    window.
-    """
-    sampling_bytes: float = 0.0
-    """Bytes for each entry of the vocabulary of each of ``max_sequences`` that it keeps free for sampling."""
-    state_pool: float = 0.0
-    """Memory of recurrent states over that of keys and values, where each has a pool of its own; 0 where they share
-    one.
-    """
-    state_slots: float = 1.0
-    """States in that pool for each request that may run."""
-    expert_tokens: float = 0.0
-    """The most tokens of all attention replicas together for whose copies a rank reserves buffers; 0 where it leaves
-    memory for them beside the share that it fills.
-    """
-    expert_tiles: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """By architecture, or empty for all others: the multiples to which it fills up the hidden width and the width of a
-    rank's experts where these have 4 bits and products 16.
-    """
-
-    def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
-        """The defaults on an accelerator."""
-        found = self
-        for each in self.tiers:
-            if each.holds(accelerator):
-                chunk, sequences = each.chunk_tokens, each.max_sequences or found.max_sequences
-                found = replace(found, chunk_tokens=chunk, max_sequences=sequences)
-        return found
-
-    def tiles_on(self, architecture: str | None) -> tuple[int, int] | None:
-        """The multiples of `expert_tiles` on an architecture; None where nothing is known."""
-        return self.expert_tiles.get(architecture or "", self.expert_tiles.get(""))
 
 
 FULLY = frozenset({"fsdp", "hsdp"})
@@ -307,7 +199,6 @@ class Stack(Entry):
 # Conversion of catalog facts to a software stack
 
 GROUP = "memory"
-SERVING = "serving"
 _MEMORY_FLAGS = (
     "expandable",
     "sharded_master",
@@ -363,85 +254,10 @@ def _bounded_figure(read: FactReader, name: str, kind: str) -> Spread | None:
     return Spread(value, low.value if low else value.value, high.value if high else value.value)
 
 
-def serving_software(read: FactReader) -> ServingSoftware | None:
+def serving_defaults(read: FactReader) -> ServingSoftware | None:
     """The facts of ``serving``; None for software that does not serve."""
-    fraction = read.number(f"{SERVING}.memory_fraction")
-    if fraction is None:
+    if "serving.memory_fraction" not in read.raw_entry.facts:
         return None
-    return ServingSoftware(
-        memory_fraction=fraction,
-        of_free=read.text(f"{SERVING}.memory_of") == "free",
-        whole_requests=read.text(f"{SERVING}.reserves") == "whole requests",
-        own_output=read.text(f"{SERVING}.reserves") == "own output",
-        chunk_tokens=read.count(f"{SERVING}.chunk_tokens"),
-        max_sequences=read.count(f"{SERVING}.max_sequences"),
-        quantized_cache=read.text(f"{SERVING}.quantized_cache"),
-        tiers=tuple(_default_tier(text) for text in read.texts(f"{SERVING}.tiers")),
-        chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
-        prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
-        dense_short_prompts=read.text(f"{SERVING}.short_prompts") == "dense",
-        steps_ahead=frozenset(read.texts(f"{SERVING}.steps_ahead")),
-        repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
-        reads_by_head=frozenset(read.texts(f"{SERVING}.reads_by_head")),
-        prompt_graphs=_most_tokens(read, "prompt_graphs", "chunk_tokens"),
-        latent_prompt_graphs=read.count(f"{SERVING}.latent_prompt_graphs") or inf,
-        outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),
-        without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
-        separate_norms=frozenset(read.texts(f"{SERVING}.separate_norms")),
-        separate_kernels=dict(_separate_kernels(text) for text in read.texts(f"{SERVING}.separate_kernels")),
-        uncaptured=frozenset(read.texts(f"{SERVING}.uncaptured")),
-        window_tokens=read.number(f"{SERVING}.window_tokens") or 0.0,
-        state_pool=read.number(f"{SERVING}.state_pool") or 0.0,
-        state_slots=read.number(f"{SERVING}.state_slots") or 1.0,
-        expert_tokens=_most_tokens(read, "expert_tokens", "step"),
-        sampling_bytes=read.number(f"{SERVING}.sampling_bytes") or 0.0,
-        expert_tiles=dict(_expert_tiles(text) for text in read.texts(f"{SERVING}.expert_tiles")),
-    )
+    from clusterspec.catalog.serving_software import serving_software  # training software has none
 
-
-def _most_tokens(read: FactReader, name: str, all_of: str) -> float:
-    """A limit of tokens: a number, infinite if the fact is ``all_of`` (any step), 0 if it is absent."""
-    if read.texts(f"{SERVING}.{name}") == (all_of,):
-        return inf
-    return read.count(f"{SERVING}.{name}") or 0
-
-
-def _default_tier(text: str) -> DefaultTier:
-    """Defaults on some accelerators, as written: tokens of a step, with or without sequences, and where they hold.
-
-    >>> _default_tier("2048, 256 below 70 GiB")
-    DefaultTier(chunk_tokens=2048, max_sequences=256, below=75161927680.0, least=None, architecture='')
-    >>> _default_tier("2048 on sm_80").architecture
-    'sm_80'
-    """
-    numbers, word, *where = re.split(r" (below|from|on) ", text)
-    chunk, _, sequences = numbers.partition(", ")
-    bound = float(where[0].removesuffix(" GiB")) * 2**30 if word != "on" else None
-    return DefaultTier(
-        int(chunk),
-        int(sequences) if sequences else None,
-        bound if word == "below" else None,
-        bound if word == "from" else None,
-        where[0] if word == "on" else "",
-    )
-
-
-def _expert_tiles(text: str) -> tuple[str, tuple[int, int]]:
-    """An architecture, empty if none is named, and its multiples of two widths, as written.
-
-    >>> _expert_tiles("256, 128 on sm_80"), _expert_tiles("256, 64")
-    (('sm_80', (256, 128)), ('', (256, 64)))
-    """
-    numbers, _, architecture = text.partition(" on ")
-    hidden, _, network = numbers.partition(", ")
-    return architecture, (int(hidden), int(network))
-
-
-def _separate_kernels(text: str) -> tuple[str, int]:
-    """Where a number of kernels is, and that number, as written.
-
-    >>> _separate_kernels("22 latent on gfx942")
-    ('latent on gfx942', 22)
-    """
-    number, _, where = text.partition(" ")
-    return where, int(number)
+    return serving_software(read)

@@ -83,7 +83,7 @@ def fixed_files(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, g
         if before is None or before.removeprefix(MARK) != one.sources[name].text.removeprefix(MARK):
             continue
         trial = Trial(reader, STDIN if name in given else name, before)
-        kept = trial.sound(compatible_findings(fixes))
+        kept = trial.harmless_findings(compatible_findings(fixes))
         refused += trial.refused
         rules = {edit: finding.rule for finding in reversed(kept) for edit in finding.edits}
         if (after := apply_edits(before, rules)) != before:
@@ -142,7 +142,7 @@ class Trial:
         self.before = reader.changed_study(name, before)
         self.refused: list[str] = []
 
-    def sound(self, findings: Sequence[Finding]) -> list[Finding]:
+    def harmless_findings(self, findings: Sequence[Finding]) -> list[Finding]:
         """The findings whose fixes, applied together, do not make the file worse."""
         if not self.harm(findings):
             return [*findings]

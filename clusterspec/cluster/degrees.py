@@ -7,7 +7,7 @@ from __future__ import annotations
 from clusterspec.catalog.entries import Platform
 from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.stacks import FULLY, Stack
-from clusterspec.cluster.model import Cluster, Design, Dispatcher, Layout, Overlap, Workload
+from clusterspec.cluster.model import Cluster, Design, Dispatcher, Overlap, Workload
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Written
@@ -249,23 +249,6 @@ def even_stages(layers: int, stages: int) -> tuple[int, ...]:
     return (each,) * at_start + (each + 1,) * longer + (each,) * (stages - longer - at_start)
 
 
-def layout_of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
-    """The layout with the degrees of other engines, for a model with a given number of layers."""
-    return replace(
-        layout,
-        ranks=engines.replicas * engines.ranks,
-        dp=engines.replicas,
-        tp=engines.tp,
-        attention_dp=engines.attention_dp,
-        ep=engines.ep,
-        expert_tp=engines.expert_tp,
-        pp=engines.pp,
-        redundant_experts=engines.redundant_experts,
-        stage_layers=even_stages(layers, engines.pp) if engines.pp <= MOST_STAGES else (),
-        separate_engines=False,
-    )
-
-
 # Resolves overlap with computation and the dispatcher of tokens
 
 OVERLAP_KEY = "layout.overlap"
@@ -289,7 +272,7 @@ def resolve_overlap(
 
     return Overlap(
         tp=_tensor_overlap(stated, degrees, stack, log),
-        cp=overlap_setting("cp", True, "the keys and values of the next block are fetched beside the current one"),
+        cp=overlap_setting("cp", True, "the keys and values of the next block are fetched during the current one"),
         **{axis: overlap_setting(axis, *why) for axis, why in usual_overlap(section.schedule, sharding, stack).items()},
     )
 

@@ -118,7 +118,7 @@ def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: La
 
 @recent(4)  # most layouts of a job settle the same
 def _conditions_left(held: Capabilities, settled: frozenset[str]) -> Conditions:
-    """The conditions of a framework that remain where these uses are settled."""
+    """The conditions of a framework that are still open once it is known which features are used."""
     from clusterspec.catalog.releases import undecided_combinations  # loaded with any condition
 
     refused = undecided_combinations((each.combination for each in held.refused), settled)
@@ -143,7 +143,7 @@ def serves_fp8(workload: Workload | None) -> bool:
     return kept == "fp8"
 
 
-def numbers_of(design: Design) -> LayoutNumbers:
+def layout_numbers(design: Design) -> LayoutNumbers:
     """The layout of a design in numbers."""
     layout = design.layout
     assert layout is not None
@@ -298,7 +298,7 @@ def design_uses(design: Design) -> frozenset[str]:
         return frozenset()
     if layout is None:
         return frozenset({cluster.accelerator.architecture, *_stated_reduction(design)}) - {""}
-    found = settings(cluster, design.workload, layout) | layout_uses(numbers_of(design), demands_of(design))
+    found = settings(cluster, design.workload, layout) | layout_uses(layout_numbers(design), demands_of(design))
     return found | _stated_reduction(design)
 
 

@@ -9,11 +9,8 @@ from clusterspec.catalog.frameworks import (
     OWN,
     UNNAMED,
     Capabilities,
-    Framework,
     capabilities,
     framework_of,
-    release_and_year,
-    version_numbers,
 )
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.degrees import (
@@ -28,7 +25,6 @@ from clusterspec.cluster.degrees import (
 from clusterspec.cluster.legality import sequence_divides
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
-from clusterspec.finding import Problem
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, OverlapSpec, Spec
@@ -42,10 +38,6 @@ SOFTWARE_KEY = "layout"
 SOFTWARE_PATH: Path = ("layout", "software")
 NEWEST_SOFTWARE = 2026
 """The newest year of software for which the cost model has figures."""
-
-
-Generation = tuple[int, str | None, Stack | None]
-"""The year, the known release, and the stack of a framework."""
 
 
 @dataclass(frozen=True)
@@ -76,26 +68,33 @@ def resolve_software(section: LayoutSpec, lookup: Lookup, *, serves: bool = Fals
 def _logged_software(section: LayoutSpec, serves: bool, catalog: Catalog) -> tuple[Software, ResolutionLog]:
     """The software, with the assumptions and problems: a varied design mostly keeps them."""
     lookup = Lookup(catalog, ResolutionLog(Spec("")))
-    return _found_software(section, lookup, serves=serves), lookup.log
+    return _named_software(section, lookup, serves=serves), lookup.log
 
 
-def _found_software(section: LayoutSpec, lookup: Lookup, *, serves: bool) -> Software:
+def _named_software(section: LayoutSpec, lookup: Lookup, *, serves: bool) -> Software:
     """The software of the keys that name it."""
-    written, release = _named_release(section, lookup)
+    written = release = None
+    if section.software is not None:
+        from clusterspec.cluster.stated_software import named_release  # most specs state none
+
+        written, release = named_release(section, section.software, lookup)
     named = _known_framework(section, lookup) or written
     name, framework = named or OWN, framework_of(named or UNNAMED, lookup.catalog)
     described = (framework.stacks if named else None) or name
     known = name != OWN and (serves or framework.trains)
     generations = _generation_ids(described, lookup) if known else {}
-    find = _calendar_generation if framework.calendar else _released_software
-    found = find(framework, release, generations, lookup) if release is not None else None
+    found = None
+    if release is not None:
+        from clusterspec.cluster.stated_software import generation_of_release
+
+        found = generation_of_release(framework, release, generations, lookup)
     if found is None:
         why = "the newest known" if release is None else f"the catalog has no release of {name}: the newest year"
         year = lookup.log.written_or_assumed(
             section.software_year, f"{SOFTWARE_KEY}.software_year", NEWEST_SOFTWARE, why
         )
         unknown = serves and not generations
-        found = year, None, None if unknown else _stack_of_year(named, year, generations, lookup)
+        found = year, None, None if unknown else stack_of_year(named, year, generations, lookup)
     held = capabilities(framework, release, found[0], named=named is not None)
     return _with_full_sharding_memory(Software(name, *found, held), lookup)
 
@@ -121,25 +120,6 @@ def _known_framework(section: LayoutSpec, lookup: Lookup) -> str | None:
     return None
 
 
-def _named_release(section: LayoutSpec, lookup: Lookup) -> tuple[str | None, str | None]:
-    """Framework and release of ``software``; a problem where the framework is unknown or a different one."""
-    if section.software is None:
-        return None, None
-    name, _, release = section.software.partition(" ")
-    name, known = name.lower(), lookup.catalog.ids("framework")
-    if name not in known:
-        from clusterspec.cluster.unknown_names import unknown_software_problem  # most specs have none
-
-        lookup.log.problems.append(unknown_software_problem(section.software, lookup))
-        return None, None
-    if section.framework is not None and name != section.framework:
-        message = f"`software` is a release of {name}, and `framework` is {section.framework}"
-        advice = "name the same framework in both, or drop one of them"
-        lookup.log.problems.append(Problem("unknown-choice", SOFTWARE_PATH, message, advice))
-        return None, None
-    return name, release.strip().removeprefix("v")
-
-
 def _generation_ids(framework: str, lookup: Lookup) -> dict[int, str]:
     """First years and ids of a framework's generations."""
     found = {}
@@ -150,47 +130,7 @@ def _generation_ids(framework: str, lookup: Lookup) -> dict[int, str]:
     return found
 
 
-def _calendar_generation(
-    framework: Framework, release: str, generations: dict[int, str], lookup: Lookup
-) -> Generation | None:
-    """The generation of the year that a release names, `None` where it names none."""
-    numbers = version_numbers(release)
-    if len(numbers) < 2 or not 1 <= numbers[1] <= 12 or not 20 <= numbers[0] < 100:
-        return None
-    year = 2000 + numbers[0]
-    return year, f"{framework.id} {release}", _stack_of_year(framework.id, year, generations, lookup)
-
-
-def _released_software(
-    framework: Framework, release: str, generations: dict[int, str], lookup: Lookup
-) -> Generation | None:
-    """The nearest known release at or below the written one (else the oldest), with its generation.
-
-    A framework with its own release numbers takes the stack of the release's year.
-    """
-    entries = [lookup.named_entry("stack", generations[year]) for year in sorted(generations)]
-    stacks = [stack for stack in entries if isinstance(stack, Stack)]
-    known: dict[str, tuple[Stack | None, int]] = {
-        name: (stack, year or stack.year) for stack in stacks for name, year in map(release_and_year, stack.releases)
-    }
-    if framework.stacks not in {None, framework.id}:
-        known = {
-            name: (_stack_of_year(framework.id, year, generations, lookup), year)
-            for name, year in framework.releases.items()
-            if year is not None
-        }
-    if not known:
-        return None
-    ordered, wanted = sorted(known, key=version_numbers), version_numbers(release)
-    nearest = next((name for name in reversed(ordered) if version_numbers(name) <= wanted), ordered[0])
-    if version_numbers(nearest) != wanted[: len(version_numbers(nearest))]:
-        why = f"the nearest release to {release} in the catalog"
-        lookup.log.assume(f"{SOFTWARE_KEY}.software", f"{framework.id} {nearest}", why)
-    stack, year = known[nearest]
-    return year, f"{framework.id} {nearest}", stack
-
-
-def _stack_of_year(framework: str | None, year: int, generations: dict[int, str], lookup: Lookup) -> Stack | None:
+def stack_of_year(framework: str | None, year: int, generations: dict[int, str], lookup: Lookup) -> Stack | None:
     """The newest generation not after the year, else the first. Reads one file."""
     stands_in = OWN if framework else framework_of(UNNAMED, lookup.catalog).stacks or ""
     known = generations or _generation_ids(stands_in, lookup)

@@ -10,7 +10,7 @@ from math import lcm, prod
 
 from clusterspec.catalog.frameworks import Capabilities, Statement
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, design_uses, layout_uses, numbers_of
+from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, design_uses, layout_numbers, layout_uses
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.standard import recent
 
@@ -288,7 +288,7 @@ def refusals(design: Design) -> frozenset[str]:
 def _refusals_of_layout(design: Design) -> frozenset[str]:
     if design.cluster is None or design.layout is None or design.workload is None:
         return frozenset()
-    found = violations(numbers_of(design), demands_of(design), _NO_ERRORS_OF_LAYOUTS)
+    found = violations(layout_numbers(design), demands_of(design), _NO_ERRORS_OF_LAYOUTS)
     found |= {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
     if design.layout.pp > 1 or design.layout.virtual_stages > 1:
         from clusterspec.cluster.pipelines import pipeline_refusals  # most layouts have no pipeline

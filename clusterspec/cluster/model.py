@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
+from math import ceil, prod
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Switch
@@ -18,7 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from clusterspec.cluster.requests import Rl, Serving
+    from clusterspec.cluster.measured_shares import MeasuredShare
+    from clusterspec.cluster.requests import Serving
+    from clusterspec.cluster.samples import Rl
     from clusterspec.logs.traces import TraceSummary
 
 
@@ -144,38 +146,6 @@ class ScaleOut:
         return prod(level.oversubscription for level in self.levels) if self.levels else prod(self.oversubscription)
 
 
-RATE_OF_PRODUCTS, RATE_OF_KERNELS, RATE_OF_GEMMS = "products", "kernels", "gemms"
-OF_DEVICES = frozenset({RATE_OF_PRODUCTS, RATE_OF_KERNELS, RATE_OF_GEMMS})
-"""Kinds of shares that follow from a job or from GEMMs alone, not from a test of links."""
-MEASURED_AGAIN = 1e-4
-"""The relative difference to a measured time below which a predicted time is that of the measured job."""
-
-
-@dataclass(frozen=True)
-class MeasuredShare:
-    """A measured share of line rate that a collective achieves. It replaces the catalog's share.
-
-    ``part`` is the kind of share: ``ring``, ``exchange`` or ``reduction`` inside an island, ``network`` between
-    islands. ``tier`` is the outermost tier that the measured group crossed, ``ranks`` its size. For a measured training
-    step, both are `RATE_OF_PRODUCTS`, and the share is the rate of products and attention relative to the catalog's.
-    For a measured time per output token, both are `RATE_OF_KERNELS`, and the share is the rate of all kernels of an
-    engine. For GEMMs measured alone, both are `RATE_OF_GEMMS`, ``collective`` is their precision, and the share is of
-    its peak. ``seconds`` is the measured time and ``spread`` the relative half-width of its measurements.
-    """
-
-    collective: str
-    tier: str
-    part: str
-    ranks: int
-    share: Figure
-    seconds: float | None = None
-    spread: float = 0.0
-
-    def matches_measured_time(self, seconds: float) -> bool:
-        """Whether a predicted time is the measured time of this job, within `MEASURED_AGAIN`."""
-        return self.seconds is not None and abs(seconds / self.seconds - 1) < MEASURED_AGAIN
-
-
 @dataclass(frozen=True)
 class Cluster:
     """The resolved cluster. ``nodes`` run the job; ``spare_nodes`` are bought in addition."""
@@ -289,7 +259,7 @@ class Workload:
     without attention between them; None where a sequence is one document.
     """
     fill: float = 1.0
-    """The share of each sequence that holds tokens, in the mean: packed samples fill it in part."""
+    """The share of each sequence that holds tokens, on average: packed samples fill it in part."""
     residual_precision: str | None = None
     """The precision of the hidden states between blocks; None where it is that of the activations."""
     rl: Rl | None = None
@@ -297,8 +267,23 @@ class Workload:
 
     @property
     def filled_length(self) -> float:
-        """Tokens of a sequence, in the mean."""
+        """Tokens of a sequence, on average."""
         return self.sequence_length * self.fill
+
+    @property
+    def tokens_of_step(self) -> float:
+        """Tokens by which an optimizer step comes nearer to ``tokens``, the end of the run.
+
+        Reinforcement learning counts each sample once, without the padding of packed sequences and however many epochs
+        train on it.
+        """
+        return self.rl.step_tokens / self.rl.updates if self.rl else float(self.global_batch * self.sequence_length)
+
+    @property
+    def steps_of_run(self) -> int | None:
+        """Whole steps that train at least ``tokens``, in reinforcement learning those of all roles."""
+        step = self.rl.step_tokens if self.rl else self.tokens_of_step
+        return max(1, ceil(self.tokens / step * (1 - 1e-12))) if self.tokens and step else None
 
     @property
     def attended_length(self) -> float:

@@ -7,7 +7,8 @@ from typing import Any
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.stacks import ServingSoftware, Stack
+from clusterspec.catalog.serving_software import ServingSoftware
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.requests import (
     NARROW_CHUNK,

@@ -14,7 +14,7 @@ from clusterspec.spec.model import PoolLinkSpec, Spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.cluster.requests import Rl
+    from clusterspec.cluster.samples import Rl
 
 FREE: Changes = {("pools",): None, ("pool_links",): None}
 """Keys that the design on the other machine lacks."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster import resolve
-from clusterspec.cluster.degrees import layout_of_engines
+from clusterspec.cluster.degrees import MOST_STAGES, even_stages
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.finding import Problem
 from clusterspec.records import is_dataclass, replace
@@ -202,3 +202,20 @@ def _empty_record(record: type, name: str) -> object:
         if isinstance(kind, type) and is_dataclass(kind):
             return kind()
     raise NoSuchKeyError(f"{record.__name__}.{name} is not a mapping")
+
+
+def layout_of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
+    """The layout with the degrees of other engines, for a model with a given number of layers."""
+    return replace(
+        layout,
+        ranks=engines.replicas * engines.ranks,
+        dp=engines.replicas,
+        tp=engines.tp,
+        attention_dp=engines.attention_dp,
+        ep=engines.ep,
+        expert_tp=engines.expert_tp,
+        pp=engines.pp,
+        redundant_experts=engines.redundant_experts,
+        stage_layers=even_stages(layers, engines.pp) if engines.pp <= MOST_STAGES else (),
+        separate_engines=False,
+    )

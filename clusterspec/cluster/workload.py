@@ -132,7 +132,7 @@ def _with_wide_layers(model: Model, section: WorkloadSpec, kind: str, precision:
 
 
 def _document_length(section: WorkloadSpec, log: ResolutionLog) -> float | None:
-    """Tokens of the document of a token, in the mean over tokens: E[L²] / E[L] of lengths L that vary."""
+    """Tokens of the document of a token, on average over tokens: E[L²] / E[L] of lengths L that vary."""
     if section.document_tokens is None:
         return None
     from clusterspec.cluster.serving import resolved_lengths

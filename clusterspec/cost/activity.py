@@ -119,13 +119,13 @@ AT_IDLE = _assumed_range(
 """Idle power of an accelerator per watt of its limit, where the catalog has no measurement of the part."""
 OF_IDLE = _assumed_range("of_idle", (0.9, 1.0, 1.1), "idle modules of one type read 131 to 146 W (MI300X of two sites)")
 """Idle power of an accelerator relative to the catalog figure, which was measured on one machine."""
-HOST = _assumed_range("host", (0.24, 0.28, 0.32), f"{SMC}: 1.4 to 1.8 kW beside 8 × 700 W, without fans")
+HOST = _assumed_range("host", (0.24, 0.28, 0.32), f"{SMC}: 1.4 to 1.8 kW in addition to 8 × 700 W, without fans")
 """Watts of the rest of a node without fans, per watt of its accelerators' limit: low, middle, high."""
 HOST_IDLE = _assumed_range(
     "host_idle_watts",
     (160.0, 196.0, 240.0),
-    "W for each accelerator at most: idle nodes of 8 × H100, H200 and B200 draw 1.55 kW beside accelerators and fans, "
-    "whatever the accelerators' limit (logs of MLPerf Training 4.0, Inference 4.1 and 5.1)",
+    "W for each accelerator at most: idle nodes of 8 × H100, H200 and B200 draw 1.55 kW in addition to accelerators "
+    "and fans, whatever the accelerators' limit (logs of MLPerf Training 4.0, Inference 4.1 and 5.1)",
 )
 """Watts of the rest of an idle node without fans, for each accelerator, at most: low, middle, high."""
 FANS = {

@@ -64,14 +64,14 @@ class MachineRates(NamedTuple):
         """How many parts of a class carry the job. For software and for the network the accelerators are counted."""
         return self.accelerators if part.kind in ("software", "network") else part.used
 
-    def of_classes(self, classes: Iterable[PartClass], whole: float | None) -> dict[str, PartRate]:
+    def rates_of_classes(self, classes: Iterable[PartClass], whole: float | None) -> dict[str, PartRate]:
         """The failures per year of each class with a known rate.
 
         ``whole`` is the stated number of failures that interrupt the job. Classes with a stated rate count toward it;
         the other classes that interrupt share the rest in proportion to the catalog's rates. What only slows the job
         keeps its rate.
         """
-        known = [(part, rate) for part in classes if (rate := self._of_class(part)) is not None]
+        known = [(part, rate) for part in classes if (rate := self._rate_of_class(part)) is not None]
         found = {part.name: rate for part, rate in known}
         if whole is None:
             return found
@@ -85,7 +85,7 @@ class MachineRates(NamedTuple):
             if not isinstance(rate.origin, Written)
         }
 
-    def _of_class(self, part: PartClass) -> PartRate | None:
+    def _rate_of_class(self, part: PartClass) -> PartRate | None:
         number, rates = self.part_count(part), [rate.times(each) for each, rate in self.rates_of_one(part)]
         if not number or not rates:
             return None
@@ -128,7 +128,7 @@ class MachineFailures(NamedTuple):
         classes = tuple(part_classes(machine))
         rates = MachineRates(cluster, written, machine.accelerators, operations.failures, design.catalog)
         stated = stated_time_between_failures(operations, machine.nodes)
-        yearly = rates.of_classes(classes, YEAR / stated.value if stated is not None else None)
+        yearly = rates.rates_of_classes(classes, YEAR / stated.value if stated is not None else None)
         return cls(machine, classes, rates, yearly, stated, uncounted)
 
     @property

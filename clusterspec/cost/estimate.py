@@ -6,7 +6,7 @@ from collections import defaultdict
 from math import hypot
 
 from clusterspec.cluster.legality import refusals
-from clusterspec.cluster.model import RATE_OF_PRODUCTS, Design, MeasuredShare
+from clusterspec.cluster.model import Design
 from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.rates import share_precision
@@ -19,6 +19,10 @@ from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.standard import Recent, sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cluster.measured_shares import MeasuredShare
 
 UNKNOWN_SPREAD = assumed_figure(
     "uncertainty",
@@ -215,7 +219,7 @@ def spread_without_software(record: StepRecord, unseen: float = 0.0) -> float:
 def measured_step(design: Design) -> MeasuredShare | None:
     """The measured step that sets the rate of products of a design; None if there is none."""
     known = design.cluster.measured if design.cluster else ()
-    return next((each for each in known if each.part == RATE_OF_PRODUCTS), None)
+    return next((each for each in known if each.is_of_step), None)
 
 
 def range_figures(design: Design, seconds: float) -> tuple[tuple[str, Figure], ...]:

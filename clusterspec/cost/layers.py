@@ -43,7 +43,7 @@ class Layer(NamedTuple):
 
 
 def model_of_mixer(model: Model, mixer: Mixer) -> Model:
-    """The model; for window attention with the heads of its window layers."""
+    """The model; for layers with a window, with the heads of these layers."""
     window = model.window
     if mixer is not Mixer.WINDOW or window is None:
         return model

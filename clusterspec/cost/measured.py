@@ -8,14 +8,14 @@ from math import isclose
 from typing import TypeVar
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
-from clusterspec.cluster.model import Cluster, Design, MeasuredShare
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.paths import bus_factor
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.finding import Problem
-from clusterspec.logs.nccl_rows import DISAGREES, NcclLog, NotALogError
-from clusterspec.quantity import Bandwidth, Basis, Figure
+from clusterspec.logs.nccl_rows import RATE_TOLERANCE, NcclLog, NotALogError
+from clusterspec.quantity import Bandwidth, Basis, Figure, bus_factor
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Measured, Path, Written
 from clusterspec.spec.model import AcceptanceSpec, MeasuredSpec
@@ -25,7 +25,7 @@ from clusterspec.units import display
 T = TypeVar("T")
 
 RULE = "unreadable-log"
-_ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file beside the spec"
+_ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file next to the spec"
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _check_bandwidth_ratio(log: NcclLog, collective: str | None, ranks: int | No
     if collective is None or ranks is None or line.algbw <= 0:
         return
     expected = bus_factor(collective, ranks)
-    if not isclose(line.busbw / line.algbw, expected, rel_tol=DISAGREES):
+    if not isclose(line.busbw / line.algbw, expected, rel_tol=RATE_TOLERANCE):
         ratio = f"busbw is {line.busbw / line.algbw:.4g} times algbw"
         raise NotALogError(f"{ratio}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
 
@@ -249,6 +249,45 @@ def applicable_cost(
         except CollectiveUnavailableError:
             continue
     return None
+
+
+BEYOND_LINKS = assumed_figure(
+    "collective",
+    "beyond_links",
+    1.1,
+    "measured over the largest possible bandwidth, above which a figure is no measurement of these links: logs round,"
+    " and rates are stated with or without the coding of the line",
+)
+
+
+def largest_possible_busbw(cluster: Cluster, name: str, group: Placement) -> float | None:
+    """The bus bandwidth in B/s that no run of a collective over these links exceeds; None where nothing is predicted.
+
+    It is the ceiling of the links with reduction in all of their switches, whether the spec states it or not, and a
+    margin.
+    """
+    out = cluster.scale_out
+    if out is not None:
+        technology = replace(out.technology, in_network_reduction=True)
+        out = replace(out, technology=technology, in_network_reduction=True)
+    up = replace(cluster.scale_up, in_network_reduction=True)
+    reducing = replace(cluster, scale_up=up, scale_out=out, measured=())
+    costs = (applicable_cost(each, name, group, PLATEAU, None) for each in (cluster, reducing))
+    highest = [found.ceiling_busbw for found in costs if found is not None]
+    return BEYOND_LINKS.value * max(highest) if highest else None
+
+
+PLATEAU = float(2**33)
+"""Bytes of a collective whose links decide its time."""
+
+
+def above_links_text(measured: float, possible: float) -> str:
+    """What a figure above those of the links means, both in B/s."""
+    carried = display(possible / BEYOND_LINKS.value, "B/s")
+    return (
+        f"{display(measured, 'B/s')} is impossible: the links carry at most {carried}. "
+        "The rank count is wrong, algorithm and bus bandwidth are swapped, or the log is of another machine"
+    )
 
 
 def leaves_nics_idle(cluster: Cluster, measurement: Measurement) -> bool:

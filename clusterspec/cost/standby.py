@@ -55,15 +55,9 @@ class Standbys(NamedTuple):
         provided = is_provided(design) or leaves_spares_open(design)
         return cls(total, inside, beside, left - beside, used, last, domain, bound, provided, job, cluster.all_nodes)
 
-    def replace(self, away: int, held: int) -> bool:
-        """Whether they replace ``away`` nodes of the job that a failure takes with ``held`` nodes of the machine,
-        wherever it is. True where the failure takes no node.
-        """
-        return self.replaced_share(away, held) >= 1
-
     def replaced_share(self, away: int, held: int) -> float:
-        """The share of the failures that take ``away`` nodes of the job and ``held`` of the machine whose nodes they
-        replace.
+        """The share of failures whose nodes the standby nodes replace, of failures that take ``away`` nodes of the job
+        and ``held`` nodes of the machine; 1 where a failure takes no node.
         """
         if away == 0 or (self.provided and held == ONE_NODE):
             return 1.0

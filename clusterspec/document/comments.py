@@ -11,15 +11,15 @@ _ENDS = (".", ":", ";", "!", "?")
 """Signs behind which the next line of a block begins another sentence."""
 _ITEMS = ("-", "*", "•", "+ ", "=")
 """Signs at the beginning of an item of a list, or of a ruled line."""
-FILLED = 60
-"""Characters of a line from which on the next one goes on with it, whatever letter it begins with."""
+WRAPPED = 60
+"""Characters of a line from which on its break is taken for that of an editor, within a sentence."""
 
 
 def joined_comments(comments: Iterable[Comment]) -> list[str]:
     """The texts of comments in order.
 
     A line on its own below another one, in the same column, is a part of it where the sentence of that one is not at
-    its end, and the line begins with no capital letter or the one before is filled.
+    its end, and the line begins with no capital letter or the one before has at least `WRAPPED` characters.
 
     >>> lines = ["# A month of 30 days allows", "# 43 minutes.", "# Two sites", "# - one engine"]
     >>> joined_comments(Comment("a", number, 1, text, True) for number, text in enumerate(lines))
@@ -43,15 +43,11 @@ def _goes_on(last: Comment, line: Comment) -> bool:
     before, words = last.text.rstrip(), line.text.lstrip("# ")
     if not words or before.endswith(_ENDS) or words.startswith(_ITEMS) or not before.strip("#-= "):
         return False
-    return not words[0].isupper() or len(before) >= FILLED
-
-
-WRAPPED = 50
-"""Characters of a line from which on its break ends the line alone, and no statement."""
+    return not words[0].isupper() or len(before) >= WRAPPED
 
 
 def unwrapped(text: str) -> str:
-    """A text whose long lines are joined with the next ones: a literal block of YAML keeps the breaks of its lines.
+    """A text whose wrapped lines are joined with the next ones: a literal block of YAML keeps the breaks of its lines.
 
     >>> unwrapped("The loop of the hall is set to 190 liters per minute and, per\\nrack, to 10 K.\\n\\n- a\\n- b")
     'The loop of the hall is set to 190 liters per minute and, per rack, to 10 K.\\n\\n- a\\n- b'

@@ -101,17 +101,21 @@ Keyword = Callable[["Any", "Any", Schema, Schema], bool]
 _ANNOTATIONS = {"$schema", "$id", "$comment", "$defs", "title", "description", "examples", "default", "then", "else"}
 
 
+class UnknownKeyword(Exception):
+    """Raised for a keyword of a schema that no function of this module tests."""
+
+
 def conforms(value: Any, node: Schema, root: Schema) -> bool:
     """Whether a value is valid by a node of a schema; references are resolved in ``root``.
 
-    Raises `NotImplementedError` for an unsupported keyword.
+    Raises `UnknownKeyword` for a keyword that no function tests.
     """
     for keyword, argument in node.items():
         if keyword in _ANNOTATIONS or keyword.startswith("x-"):
             continue
         meets = _KEYWORDS.get(keyword)
         if meets is None:
-            raise NotImplementedError(keyword)
+            raise UnknownKeyword(keyword)
         if not meets(value, argument, node, root):
             return False
     return True

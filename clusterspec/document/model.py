@@ -280,7 +280,9 @@ def to_finding(problem: Problem, document: Document | None, source: Source) -> F
     If the text could not be parsed (``document`` is None), a problem without a span points at the first line.
     """
     document = document or Document(source, None, _unparsed_places(source), sources={source.name: source})
-    related = tuple((_related_span(document, where), words) for where, words in problem.related)
+    related = tuple(
+        (where if isinstance(where, Span) else locate(document, where), words) for where, words in problem.related
+    )
     span = problem.span or locate(document, problem.path, at_key=problem.at_key)
     return Finding(
         rule=problem.rule,
@@ -333,10 +335,6 @@ def locate(document: Document, path: Path, *, at_key: bool = False) -> Span:
     if place.key and (at_key or is_absent or not _fits_a_line(place.value)):
         return place.key
     return _first_line(document, place.value)
-
-
-def _related_span(document: Document, where: Path | Span) -> Span:
-    return where if isinstance(where, Span) else locate(document, where)
 
 
 def _fits_a_line(span: Span) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from clusterspec.document.conforms import Schema, conforms
+from clusterspec.document.conforms import Schema, UnknownKeyword, conforms
 from clusterspec.document.model import Document
 from clusterspec.finding import Problem
 from clusterspec.records import replace
@@ -36,7 +36,7 @@ def validate(document: Document, schema: Schema) -> list[Problem]:
     Rules: unknown-key, wrong-type, unknown-choice, missing-key, unreadable-yaml if the top level is
     not a mapping, and the rule that ``x-rule`` of a key names for errors of that key.
     """
-    with suppress(NotImplementedError):
+    with suppress(UnknownKeyword):
         if conforms(document.value, schema, schema):
             return []
     from clusterspec.document import messages

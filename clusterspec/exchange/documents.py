@@ -16,6 +16,7 @@ from clusterspec.exchange.import_result import (
     InputFile,
     SkippedPart,
     Value,
+    excerpt,
     shown_value,
 )
 from clusterspec.records import dataclass, field, replace
@@ -179,7 +180,7 @@ def _yaml_document(source: Source, offset: int) -> Yaml:
     document, problems = parse(source, MOST_VALUES, merges=True)
     if document is None and (template := TEMPLATE.search(source.text) or _VARIABLE_OF_TEMPLATE.search(source.text)):
         line = source.text.count("\n", 0, template.start()) + 1 + offset
-        raise FormatError(f"{template[0][:60]}: a template: import the rendered files", line)
+        raise FormatError(f"{excerpt(template[0])}: a template: import the rendered files", line)
     if document is None:
         line = problems[0].span.start.line + offset if problems[0].span else 0
         raise FormatError(f"not YAML: {problems[0].message.removeprefix('not YAML: ')}", line)

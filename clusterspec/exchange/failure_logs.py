@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from clusterspec.exchange.fabrics.graph import expanded_hosts
-from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.import_result import FormatError, InputFile, excerpt
 from clusterspec.logs.catalogued_messages import hardware_xids
 from clusterspec.records import dataclass
 
@@ -201,7 +201,7 @@ def _object_of_line(line: str, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as fault:
-        raise FormatError(f"not JSON: {str(fault)[:60]}", number) from None
+        raise FormatError(f"not JSON: {excerpt(fault)}", number) from None
 
 
 def _column_name(text: str) -> str:
@@ -224,16 +224,18 @@ def _rows_of_objects(objects: Iterator[tuple[int, Mapping[str, Any]]]) -> Iterat
             raise FormatError("an entry lacks `time` or `part`", number)
         time = time_of(roles["time"])
         if time is None:
-            raise FormatError(f"cannot read the time `{roles['time'][:40]}`: write it as 2026-01-31T12:00:00Z", number)
+            raise FormatError(
+                f"cannot read the time `{excerpt(roles['time'])}`: write it as 2026-01-31T12:00:00Z", number
+            )
         yield _named_row(time, roles["part"], roles.get("node", ""), roles.get("one", ""), number)
 
 
 def _named_row(time: float, text: str, node: str, one: str, number: int) -> _Row:
     """A failure of the part that a text names; undecided where it names none or several."""
     if _NOT_FAILURES.search(text.lower()):
-        return _Row(time, None, node, one, number, f"`{text[:60]}` is no failure")
+        return _Row(time, None, node, one, number, f"`{excerpt(text)}` is no failure")
     part = part_of(text)
-    why = "" if part else f"`{text[:60]}` names no part of `operations.failures`, or several"
+    why = "" if part else f"`{excerpt(text)}` names no part of `operations.failures`, or several"
     return _Row(time, part, node, one, number, why)
 
 

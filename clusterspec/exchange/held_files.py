@@ -48,7 +48,7 @@ def with_held_files(
         if not read_ones:
             continue
         answered.append(part)
-        if why := _undecided(file, name, len({held.data.strip() for held in _held_files(file, name)})):
+        if why := _reason_unread(file, name, len({held.data.strip() for held in _held_files(file, name)})):
             open_.append(SkippedPart(part.what, why, part.at))
         else:
             found.append(read_ones[0])
@@ -65,7 +65,7 @@ def _reading_of(held: InputFile, read: Callable[[InputFile], ImportResult | None
         return None
 
 
-def _undecided(file: InputFile, name: str, texts: int) -> str:
+def _reason_unread(file: InputFile, name: str, texts: int) -> str:
     """Why a file that a script writes is not read: several texts of one name, or one in a branch; empty if neither."""
     if texts > 1:
         return f"the text holds {texts} files of this name, which differ: import the one that the run takes"
@@ -80,14 +80,29 @@ def _undecided(file: InputFile, name: str, texts: int) -> str:
 
 
 def with_launch_in_objects(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
-    """The machine that Kubernetes objects request, with the first launch of some formats in one of their containers."""
-    for kind in kinds if file.part is None else ():
+    """The machine that Kubernetes objects request, with the first launch of some formats in one of their containers, or
+    in those of the chosen object. What the launch of a chosen object states comes first, as other objects may join it.
+    """
+    chosen = file.part is not None
+    file = _chosen_object(file, found) if chosen else file
+    for kind in kinds:
         try:
             if kind.matches(file):
-                return combined_result([found, kind.read_alone(file)])
+                launch = kind.read_alone(file)
+                return combined_result([launch, found] if chosen else [found, launch])
         except (FormatError, SeveralParts):
             continue
     return _with_unread_options(file, found)
+
+
+def _chosen_object(file: InputFile, found: ImportResult) -> InputFile:
+    """A file with the object alone from which a result is, on its lines."""
+    line = min((each.at.line for each in found.given or found.counts if each.at.line), default=0)
+    marks = [number for number, text in enumerate(file.lines, 1) if text.rstrip() == "---"]
+    start = max((mark for mark in marks if mark < line), default=0)
+    end = min((mark for mark in marks if mark > line), default=len(file.lines) + 1)
+    kept = "\n" * start + "\n".join(file.lines[start : end - 1])
+    return InputFile(file.name, kept.encode()) if line else file
 
 
 _OPTION = re.compile(r"(?<![^\s\"',\[])--(?P<name>[A-Za-z][\w.-]{1,60})(?=[\s=\"',\\\]]|$)", re.MULTILINE)
@@ -106,7 +121,7 @@ def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
     programs = ", ".join(list(dict.fromkeys(_PYTHON_FILE.findall(without_comments(file.text))))[:3])
     why = f"of commands that no reader knows{f' ({programs})' if programs else ''}: not read: {shown}"
     return replace(
-        found, unknown=(*found.unknown, SkippedPart(plural(len(names), "option"), why, _place(file, matches[0])))
+        found, unknown=(*found.unknown, SkippedPart(plural(len(names), "option"), why, _file_line(file, matches[0])))
     )
 
 
@@ -147,10 +162,10 @@ def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
     requests = list(_REQUEST.finditer(file.text)) if found.kind.startswith("serving") and not told else []
     if slices := _PART.search(file.text):
         why = "parts of accelerators (MIG): a spec has whole ones"
-        listed = SkippedPart(slices[1], why, _place(file, slices))
+        listed = SkippedPart(slices[1], why, _file_line(file, slices))
     elif len({request[2] for request in requests}) == 1:
         why = "asked for by a container, whose node the file does not describe: state cluster.accelerators_per_node"
-        listed = SkippedPart(f"{requests[0][1]}: {requests[0][2]}", why, _place(file, requests[0]))
+        listed = SkippedPart(f"{requests[0][1]}: {requests[0][2]}", why, _file_line(file, requests[0]))
     elif value and isinstance(value.value, int) and value.value < _FULL_NODE and _is_of_pod(file, value.at.line):
         why = "of a pod: a node may have more, and hold several pods"
         listed = SkippedPart(f"cluster.accelerators_per_node: {value.value}", why, value.at)
@@ -159,7 +174,7 @@ def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
     return replace(found, unknown=(*found.unknown, listed))
 
 
-def _place(file: InputFile, match: re.Match[str]) -> FileLine:
+def _file_line(file: InputFile, match: re.Match[str]) -> FileLine:
     return FileLine(file.name, file.text.count("\n", 0, match.start(1)) + 1)
 
 

@@ -89,6 +89,9 @@ class SkippedPart:
     why: str
     at: FileLine
 
+    def __str__(self) -> str:
+        return f"unknown: {self.what}: {self.why}  ({self.at})"
+
 
 @dataclass(frozen=True)
 class ImportResult:
@@ -138,6 +141,19 @@ class ImportBuilder:
 
     def reading(self) -> ImportResult:
         return ImportResult(self.kind, tuple(self.given), tuple(self.counts), tuple(self.unknowns))
+
+
+VALUE, LIST, TITLE, SENTENCE = 60, 80, 120, 300
+"""Most characters that messages quote of a value or a name; of a list or a path; of a title; of a sentence."""
+
+
+def excerpt(value: object, most: int = VALUE) -> str:
+    """The beginning of a value of a file, as messages quote it: files may hold values of any length.
+
+    >>> excerpt([1, 2]), len(excerpt("a" * 400)), len(excerpt("a" * 400, LIST))
+    ('[1, 2]', 60, 80)
+    """
+    return str(value)[:most]
 
 
 def combined_result(readings: Iterable[ImportResult]) -> ImportResult:
@@ -300,7 +316,7 @@ class InputFile:
         except json.JSONDecodeError as fault:
             raise FormatError(f"not JSON: {fault.msg.lower()}, column {fault.colno}", fault.lineno) from None
         except (RecursionError, ValueError) as fault:
-            why = "nested too deeply" if isinstance(fault, RecursionError) else str(fault)[:80]
+            why = "nested too deeply" if isinstance(fault, RecursionError) else excerpt(fault, LIST)
             raise FormatError(f"not valid JSON: {why}") from None
 
     def refuse_oversized(self, what: str, most: int = LARGEST_STRUCTURED) -> None:

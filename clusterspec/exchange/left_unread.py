@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from clusterspec.exchange.import_result import FileLine, ImportResult, InputFile, SkippedPart
+from clusterspec.exchange.import_result import FileLine, ImportResult, InputFile, SkippedPart, excerpt
 from clusterspec.records import replace
 from clusterspec.units import plural
 
@@ -120,7 +120,9 @@ def _unread_model(file: InputFile, found: ImportResult, texts: str) -> SkippedPa
 
 def shown_settings(settings: Mapping[str, Setting], most: int = 12) -> str:
     """Settings, each with its value and line, the first of them."""
-    shown = ", ".join(f"{each.name[:40]} {each.value} (line {each.line})" for each in islice(settings.values(), most))
+    shown = ", ".join(
+        f"{excerpt(each.name)} {each.value} (line {each.line})" for each in islice(settings.values(), most)
+    )
     return shown + (", …" if len(settings) > most else "")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.import_result import FormatError, InputFile, excerpt
 from clusterspec.exchange.left_unread import settings_of, shown_settings
 from clusterspec.exchange.started_programs import shown_programs
 
@@ -66,7 +66,7 @@ def unknown_file(file: InputFile) -> FormatError:
     elif started := _PROGRAM.search(file.text):
         kind = "module" if started["module"] else "file"
         line = file.text.count("\n", 0, started.start(kind)) + 1
-        told.append(f"it starts {started[kind].rpartition('/')[2][:60]} (line {line})")
+        told.append(f"it starts {excerpt(started[kind].rpartition('/')[2])} (line {line})")
     if stated := {f"{each.name} {each.value}": each for each in settings_of(file.text)}:
         told.append(f"it states {shown_settings(stated, 2)}")
     return FormatError(f"{why}: {', '.join(told)}" if told else why)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import TITLE, FormatError, excerpt
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.records import NamedTuple
 
@@ -78,7 +78,7 @@ def _programs_of(commands: Sequence[Command]) -> Iterator[StartedProgram]:
             at, name, what = found
             options = tuple(match["name"] for word in words[at + 1 :] if (match := _OPTION.fullmatch(word)))
             line = max(word.line for word in command.words[: at + 1])  # of the command, not of a variable in it
-            yield StartedProgram(name[:120], what, line, tuple(dict.fromkeys(options)))
+            yield StartedProgram(excerpt(name, TITLE), what, line, tuple(dict.fromkeys(options)))
 
 
 def program_of_words(words: Sequence[str]) -> tuple[int, str, str] | None:

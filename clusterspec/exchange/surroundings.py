@@ -9,12 +9,14 @@ from itertools import islice
 from math import prod
 
 from clusterspec.exchange.import_result import (
+    LIST,
     FormatError,
     ImportBuilder,
     ImportResult,
     InputFile,
     SeveralParts,
     combined_result,
+    excerpt,
 )
 from clusterspec.records import replace
 
@@ -104,7 +106,7 @@ def _with_training_beside(file: InputFile, found: ImportResult) -> ImportResult:
         return found
     named = "module" if other["module"] else "file"
     builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, other.start(named)) + 1
-    builder.unknown(other[named][:80], "another program that the text starts: not read", line)
+    builder.unknown(excerpt(other[named], LIST), "another program that the text starts: not read", line)
     return combined_result([found, builder.reading()])
 
 
@@ -123,7 +125,7 @@ def _with_sourced_file(file: InputFile, found: ImportResult) -> ImportResult:
         passed and f"the launch takes the options in {passed} from it",
     )
     why = f"another file, not read: {', and '.join(filter(None, effects))}"
-    builder.unknown(f"source {sourced['file'].strip()[:80]}", why, line)
+    builder.unknown(f"source {excerpt(sourced['file'].strip(), LIST)}", why, line)
     return combined_result([found, builder.reading()])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 
-def _hccl(*codes: str) -> re.Pattern[str]:
+def _hccl_pattern(*codes: str) -> re.Pattern[str]:
     """Lines with one of these codes, as torch_npu (`EI0006: …`) and CANN (`Name_Of_Error(EI0006): …`) print them."""
     return re.compile(r"(\b(?:" + "|".join(codes) + r")(?:\)|:)(?! \d{4}-\d\d-\d\d-[\d:.]{1,20}$).{0,160})")
 
@@ -78,10 +78,10 @@ FAILURE_PATTERNS = (
         re.compile(r"(Tried to launch distributed communication on port .{1,60} is utiliz(?:ed|ing it))"),
     ),  # accelerate
     ("port", re.compile(r"(listen on ip\[.{1,60}\] and specific port\[[0-9]{1,6}\] fail)")),
-    ("port", _hccl("EI0019", "EI0020")),
+    ("port", _hccl_pattern("EI0019", "EI0020")),
     ("port", re.compile(r"(IP address and port have been bound already)")),
-    ("port", _hccl("EJ0003")),
-    ("device-port", _hccl("EJ0003")),
+    ("port", _hccl_pattern("EJ0003")),
+    ("device-port", _hccl_pattern("EJ0003")),
     # ranks that call different collectives, or the same with other sizes
     ("diverging", re.compile(r"(NET/IB : .{0,80}?collective mismatch error.{0,60})")),
     ("diverging", re.compile(r"(NET/Socket : peer .{1,60} message truncated : receiving .{1,40})")),
@@ -102,15 +102,15 @@ FAILURE_PATTERNS = (
     ("late", re.compile(r"(reached monitoredBarrier, but received errors.{0,60})")),
     ("late", re.compile(r"(retr(?:iev|eiv)ing ncclUniqueId from \[0\] .{0,120})")),
     ("late", re.compile(r"(wait timeout after [0-9]{1,9}ms, keys: .{1,60})")),
-    ("late", _hccl("EI0002")),
+    ("late", _hccl_pattern("EI0002")),
     ("late", re.compile(r"([Gg]etting socket times out.{0,120})")),
     # fewer ranks than the job waits for
     ("absent", re.compile(r"([Tt]imed out after .{1,40} waiting for clients\. [0-9]{1,6}/[0-9]{1,6} clients joined)")),
     ("absent", re.compile(r"(Failed to connect agent\[.{1,60})")),
     ("absent", re.compile(r"(topo exchange server get socket timeout)")),
-    ("absent", _hccl("EI0015")),
+    ("absent", _hccl_pattern("EI0015")),
     ("rendezvous", re.compile(r"(client socket has failed to connect to .{1,80} \(errno: (?:110|111|113) .{1,40})")),
-    ("rendezvous", _hccl("EI0009")),
+    ("rendezvous", _hccl_pattern("EI0009")),
     ("rendezvous", re.compile(r"(unable to connect to .{1,80} on any of the following addresses.{0,80})")),  # Horovod
     ("single-copy", re.compile(r"(Read -1, expected [0-9]{1,12}, errno = 1\b)")),  # Open MPI (btl_vader_get.c)
     ("absent", re.compile(r"([Tt]imed out initializing process group in store based barrier.{0,160})")),
@@ -145,7 +145,7 @@ FAILURE_PATTERNS = (
     ("peer-memory", re.compile(r"(neither nv_peer_mem,? or nvidia_peermem detected)")),
     ("mixed-fabrics", re.compile(r"(NET/IB : (?:Attempted to connect|Remote).{1,120}incompatible .{0,120})")),
     ("mixed-fabrics", re.compile(r"(Detected mixed local Net device counts across ranks.{0,40})")),
-    ("unreachable", _hccl("EI0013", "EI0018")),
+    ("unreachable", _hccl_pattern("EI0013", "EI0018")),
     ("unreachable", re.compile(r"([Tt]ransport retry count(?:er)? exceeded.{0,60})")),  # UCX, libibverbs
     (
         "unreachable",
@@ -168,7 +168,7 @@ FAILURE_PATTERNS = (
     ("port-error", re.compile(r"Got (?:non-fatal )?async (?:error )?event ?: ?(port error)")),
     ("port-error", re.compile(r"(async fatal event: port error.{0,20})")),
     ("port-error", re.compile(r"(Port module event\[error\].{0,80})")),
-    ("port-error", _hccl("EJ0002")),
+    ("port-error", _hccl_pattern("EJ0002")),
     ("port-error", re.compile(r"([Tt]he network port is down)")),
     ("port-down", re.compile(r"(Physical state: (?:Disabled|Polling)|PORT_DOWN \(1\)|\bstate:\s{1,9}1: DOWN)")),
     ("port-waits", re.compile(r"(State: Initializing|PORT_INIT \(2\)|\bstate:\s{1,9}2: INIT)")),
@@ -182,6 +182,7 @@ FAILURE_PATTERNS = (
     ("locked-memory", re.compile(r"([Pp]lease set max locked memory \(ulimit -l\) to .{1,60})")),  # UCX
     ("locked-memory", re.compile(r"(RLIMIT_MEMLOCK.{1,80})")),
     ("locked-memory", re.compile(r"([Ff]ailed to create a completion queue \(CQ\).{0,60})")),  # Open MPI
+    ("locked-memory", re.compile(r"(\brdma_\w{2,24}\([0-9]{1,6}\)\.{2,9}: cannot create (?:cq|qp|srq)\b)")),  # MVAPICH2
     ("locked-memory", re.compile(r"(failed to create UD QP .{0,80}Cannot allocate memory)")),  # UCX
     ("shared-memory", re.compile(r"(not enough space for /dev/shm/\S{1,60})")),  # Open MPI
     ("shared-memory", re.compile(r"(unable to create shared memory BTL.{0,60})")),
@@ -194,10 +195,10 @@ FAILURE_PATTERNS = (
     ("driver-release", re.compile(r"((?:[Dd]river/library|NVML) version mismatch)")),
     ("driver-release", re.compile(r"(requirement error: unsatisfied condition: cuda.{0,60})")),  # libnvidia-container
     ("out-of-memory", re.compile(r"((?:CUDA|HIP) error: out of memory)")),
-    ("out-of-memory", _hccl("EL0004")),
+    ("out-of-memory", _hccl_pattern("EL0004")),
     ("out-of-memory", re.compile(r"(Failed to CUDA (?:host )?\w{0,1}alloc.{0,40})")),
     ("out-of-memory", re.compile(r"(Free memory on device .{0,60}is less than desired GPU memory utilization)")),
-    ("out-of-memory", _hccl("EI0011")),
+    ("out-of-memory", _hccl_pattern("EI0011")),
     ("out-of-memory", re.compile(r"([Rr]an out of memory (?:in memory space hbm|trying to allocate).{0,60})")),  # XLA
     ("out-of-memory", re.compile(r"(Attempting to allocate .{1,40} That was not possible)")),  # XLA on TPU
     ("allocator-full", re.compile(r"(CUBLAS_STATUS_ALLOC_FAILED)")),
@@ -243,7 +244,7 @@ FAILURE_PATTERNS = (
     ("multicast-call", re.compile(r"(CCL INFO transport/nvls\.cc:[0-9]{1,5} -> 1\b)")),
     ("hardware", re.compile(r"(P2P is disabled between NVLINK connected GPUs [0-9]{1,6} and [0-9]{1,6})")),
     ("hardware", re.compile(r"(\b(?:UCE|HBM MULTI BIT ECC|HCCS LINK|SUSPECT MEM|SUSPECT REMOTE) ERROR\b.{0,60})")),
-    ("hardware", _hccl("EI0012")),
+    ("hardware", _hccl_pattern("EI0012")),
     ("driver-reset", re.compile(r"(HW Exception by GPU .{1,70}GPU Hang)")),  # ROCr
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),
     ("nvml-denied", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
@@ -333,7 +334,7 @@ FAILURE_PATTERNS = (
     ("releases", re.compile(r"(ORTE_ERROR_LOG: Data unpack .{1,60}|PMIX ERROR: UNPACK-\S{1,40})")),  # Open MPI
     ("releases", re.compile(r"(Mismatched NCCL version detected : .{1,80})")),
     ("releases", re.compile(r"(NCCL version mismatch with remote peer .{1,100})")),
-    ("releases", _hccl("EI0008")),
+    ("releases", _hccl_pattern("EI0008")),
     ("login", re.compile(r"(Command [\['\"]{1,3}ssh .{1,160} returned non-zero exit status 255)")),
     ("login", re.compile(r"(not all hosts are .{0,10}reachable via ssh|Host key verification failed)")),
     # openssh/openssh-portable, kex.c and sshd.c: a server that ends a connection before it begins
@@ -352,7 +353,7 @@ FAILURE_PATTERNS = (
     ("setting", re.compile(r"(Invalid rank requested : -?[0-9]{1,7}/[0-9]{1,7})")),
     ("setting", re.compile(r"(NCCL WARN Could not open XML (?:graph )?file .{1,100})")),
     ("setting", re.compile(r"(Environment variable \[\w{1,60}\] is invalid.{0,120})")),
-    ("setting", _hccl("EI0001", "EI0003", "EI0004", "EI0014", "EI0016", "EI0017")),
+    ("setting", _hccl_pattern("EI0001", "EI0003", "EI0004", "EI0014", "EI0016", "EI0017")),
     ("no-interface", re.compile(r"(no device found (?:matching|after excluding) .{1,60} verify NCCL_OOB_NET_IFNAME)")),
     ("storage-fault", re.compile(r"(OSError: \[Errno (?:5|107|108|116)\] .{1,80})")),
     ("storage", re.compile(r"(\(os error (?:28|122)\))")),  # Rust

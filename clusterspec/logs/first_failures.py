@@ -199,12 +199,12 @@ def first_failures(text: str, stated: Stated, told: Told | None = None) -> Itera
     yield from _ends_after_others(said)
     following = [each for each in said if each.name in OF_THE_END or each.name in _OF_A_PEER]
     ends_at = {each.line for each in following}
-    failing = [each for each in said if each.rank is not None and _is_own(each) and each.line not in ends_at]
-    first = _first_of(failing or [each for each in raised if each.rank is not None], root)
+    failing = [each for each in said if each.rank is not None and _is_of_own_failure(each) and each.line not in ends_at]
+    first = _first_failures(failing or [each for each in raised if each.rank is not None], root)
     if not first and root is not None and root.code > 0 and not any(each.rank == root.rank for each in following):
         first = [each for each in raised if each.rank is None][:1]
         first = [each._replace(rank=root.rank) for each in first]
-    marked = [each for each in following if any(_follows(each, before) for before in first)]
+    marked = [each for each in following if any(_follows_failure(each, before) for before in first)]
     for each in marked:
         yield CONSEQUENCE, f"after the failure of rank {first[0].rank}", each.line
     for each in following:
@@ -225,9 +225,11 @@ def ending_of(text: str, stated: Stated, told: Told | None = None) -> Ending | N
     """
     if all(_UNTOLD.fullmatch(name) for name, _, _ in stated):
         return None
-    said, raised = _with_added(text, stated, told) if told else told_failures(text, stated)
+    said, raised = _with_statements(text, stated, told) if told else told_failures(text, stated)
     following = {each.line for each in said if each.name == CONSEQUENCE}
-    own = [each for each in said if _is_own(each) or (each.name == "error" and not _FOLLOWS.search(each.text))]
+    own = [
+        each for each in said if _is_of_own_failure(each) or (each.name == "error" and not _FOLLOWS.search(each.text))
+    ]
     failures = [each for each in (*own, *raised) if each.line not in following]
     if failures:
         first = min(failures, key=lambda each: each.line)
@@ -254,7 +256,7 @@ def tells_a_failure(name: str) -> bool:
     return name in STATING or name.startswith((CALL, "suggests "))
 
 
-def _is_own(each: Said) -> bool:
+def _is_of_own_failure(each: Said) -> bool:
     """Whether a statement is of a failure of the rank that makes it; common words of a lost connection are of none."""
     return tells_a_failure(each.name) and not (each.name.startswith("suggests ") and _FOLLOWS.search(each.text))
 
@@ -287,7 +289,7 @@ def told_failures(text: str, stated: Stated) -> Told:
     return Told(tuple(said), tuple(raised))
 
 
-def _with_added(text: str, stated: Stated, told: Told) -> Told:
+def _with_statements(text: str, stated: Stated, told: Told) -> Told:
     """What a log tells by ``stated``, of whose statements ``told`` has the first ones."""
     known = {each.line: each for each in (*told.raised, *told.said)}
     had = {(each.name, each.line) for each in told.said}
@@ -304,7 +306,7 @@ def _with_added(text: str, stated: Stated, told: Told) -> Told:
     return Told(tuple(said), tuple(each for each in told.raised if each.line not in lines))
 
 
-def _first_of(failures: list[Said], root: Observed | None) -> list[Said]:
+def _first_failures(failures: list[Said], root: Observed | None) -> list[Said]:
     """The failures of the rank that failed first: the one that torchrun observed first, else the earliest where every
     line has a time of one form, else all.
     """
@@ -318,7 +320,7 @@ def _first_of(failures: list[Said], root: Observed | None) -> list[Said]:
     return failures
 
 
-def _follows(each: Said, failure: Said) -> bool:
+def _follows_failure(each: Said, failure: Said) -> bool:
     """Whether a line of the end of others, or of a peer, is of another rank than a failure, and not before it.
 
     A line that names no rank follows if it is of an end; one of a peer only if its time says so.

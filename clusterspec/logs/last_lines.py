@@ -156,8 +156,7 @@ def _numbers_from_last(lines: list[str]) -> range:
 
 
 def _raised_first(lines: list[str]) -> int:
-    """The number of the line of the last exception, or of the one above it that it was raised from, or whose report it
-    is; 0 without an exception.
+    """The line number of the exception that was raised first, of the last chain of exceptions; 0 without an exception.
 
     >>> _raised_first(["KeyError: 'a'", "", "The above exception was the direct cause of x:", "ValueError: b"])
     1

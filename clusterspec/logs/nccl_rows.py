@@ -17,8 +17,10 @@ MOST_ROWS = 10_000
 MOST_TABLES = 100
 SHORTEST = 7
 """Characters of the shortest row: a size, a time and two bandwidths of one digit each."""
-DISAGREES = 0.02
-"""Relative tolerance of the consistency check of a row, in addition to rounding."""
+RATE_TOLERANCE = 0.02
+"""Relative difference up to which a printed bandwidth follows from the size and the time beside it, in addition to the
+rounding of the bandwidth: times and ratios are rounded, too.
+"""
 PRINTED = 0.005e9
 """B/s by which a printed bandwidth may be rounded: two decimals of GB/s."""
 
@@ -260,7 +262,7 @@ def _check_consistency(line: LogRow) -> None:
     if line.size > 0 and line.seconds == 0:
         raise NotALogError("a time of zero", line.number)
     rate = line.size / line.seconds if line.seconds else 0.0
-    if not isclose(rate, line.algbw, rel_tol=DISAGREES, abs_tol=PRINTED * 1.01):
+    if not isclose(rate, line.algbw, rel_tol=RATE_TOLERANCE, abs_tol=PRINTED * 1.01):
         ratio = f"{line.size:,.0f} B in {line.seconds * 1e6:g} us are {rate / 1e9:.4g} GB/s"
         raise NotALogError(f"{ratio}, but algbw is {line.algbw / 1e9:g}", line.number)
 
@@ -276,7 +278,7 @@ def _check_factor(rows: tuple[LogRow, ...]) -> None:
     factor = best.busbw / best.algbw
     for row in rows:
         rounding = 2.02 * (1 + factor) * max(row.rounding, best.rounding)
-        if not isclose(row.busbw, factor * row.algbw, rel_tol=DISAGREES, abs_tol=rounding):
+        if not isclose(row.busbw, factor * row.algbw, rel_tol=RATE_TOLERANCE, abs_tol=rounding):
             why = f"busbw is {row.busbw / row.algbw if row.algbw else 0:.3g} times algbw, on line {best.number}"
             raise NotALogError(f"{why} {factor:.3g} times: one table has one factor", row.number)
 

@@ -26,7 +26,7 @@ _LOOKED_UP = re.compile(r"\b(?:Key|Attribute)Error: (?!'NoneType')")
 _MODEL = re.compile(r"/(?:models?|modeling)/\S{1,80}\.py$|/modeling_\w{1,60}\.py$")
 """Files of libraries with the code of one model."""
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/")
-_REFUSAL = re.compile(r"(?:^|[\s:])(?:ValueError|AssertionError|NotImplementedError)(?::|$)")
+_REFUSAL = re.compile(r"(?:^|[\s:])(?:Value|Assertion|NotImplemented)Error(?::|$)")
 """Exceptions by which an installed library refuses what it is given. Threads: QwenLM/Qwen pull 833, verl-project/verl
 issue 3296, huggingface/accelerate issue 1840.
 """

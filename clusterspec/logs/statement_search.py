@@ -44,6 +44,7 @@ from clusterspec.logs.progress import (
 )
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
+from clusterspec.logs.shared_devices import ranks_on_one_device
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
 from clusterspec.records import NamedTuple
@@ -69,6 +70,8 @@ _UNLIKE = re.compile(
 _QUOTED = re.compile(r"\bLast error:\s*$")
 """What PyTorch prints on the line before the library's last warning, which it quotes without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")
+_OF_NO_FAULT = (" sshd[", "NCCL DIAG [OK]")
+"""Words of lines that tell of no run: who tries to log in on a host, and what a diagnosis of NCCL finds in order."""
 MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""
 WIDEST = 8_000
@@ -120,7 +123,7 @@ def _order_of_words() -> dict[str, int]:
     return {word: place for place, word in enumerate(_patterns_of_words())}
 
 
-def _triples(text: str) -> set[str]:
+def _character_triples(text: str) -> set[str]:
     """Every three characters that follow each other in a text."""
     return {text[start : start + 3] for start in range(len(text) - 2)}
 
@@ -130,7 +133,7 @@ def _words_by_triple() -> dict[str, tuple[tuple[str, str, frozenset[str]], ...]]
     """The words that patterns require, each with its form and the triples of the form, by the triple that the fewest
     words have; words of fewer than three characters by an empty text.
     """
-    triples = {word: frozenset(_triples(form)) for word, form in _forms_of_words().items()}
+    triples = {word: frozenset(_character_triples(form)) for word, form in _forms_of_words().items()}
     counts = Counter(triple for some in triples.values() for triple in some)
     found: dict[str, list[tuple[str, str, frozenset[str]]]] = {}
     for word, form in _forms_of_words().items():
@@ -145,7 +148,7 @@ def required_words_in(forms: str) -> set[str]:
     The text is searched for those alone whose triples it has all: a search for each of the words takes ten times as
     long on large logs.
     """
-    present, known = _triples(forms), _words_by_triple()
+    present, known = _character_triples(forms), _words_by_triple()
     listed = (one for triple in (known.keys() & present) | {""} for one in known.get(triple, ()))
     return {word for word, form, triples in listed if triples <= present and form in forms}
 
@@ -201,7 +204,7 @@ def _statements_of_lines(text: str, search: Search) -> Iterator[Stated]:
     tried = dict.fromkeys(words, 0)
     before = ""
     for number, read in enumerate(lines_of(text), 1):
-        if len(read) > WIDEST or read in same or " sshd[" in read[:200]:  # who tries to log in on a host is no run
+        if len(read) > WIDEST or read in same or any(words in read[:200] for words in _OF_NO_FAULT):
             continue
         if len(same) < MOST_FORMS:
             same.add(read)
@@ -311,6 +314,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "unlike-links": unlike_links,
         "cache-starved": starved_engine,
         "failing-nic": failing_nic,
+        "one-device": ranks_on_one_device,
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
     }

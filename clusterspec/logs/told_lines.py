@@ -126,7 +126,7 @@ def ended_well(text: str) -> bool:
 
 
 def lists_changes(text: str) -> bool:
-    """Whether a text is a list of changes of a program, whose items tell of errors that were mended.
+    """Whether a text is a list of changes of a program, whose items tell of errors that were fixed.
 
     >>> item = "* slurmctld - Fix a crash\\n"
     >>> lists_changes(item * 10), lists_changes("error: crash\\n" * 90 + item * 10)
@@ -201,7 +201,7 @@ def _told_lines(text: str, *, labelled: bool) -> Iterator[str]:
 
 
 def _lines_left(left: dict[str, int], process: str, *, ends: bool) -> dict[str, int]:
-    """The lines left of each process after one of a process."""
+    """The lines left to read of each process, after a line of ``process``."""
     if process not in left:
         return left
     rest = left[process] - 1

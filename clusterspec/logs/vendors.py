@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import islice
 from math import isclose
 
-from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Series, SizePoint, bus_factor, ranks_from_ratio
-from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
+from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Series, SizePoint, ranks_from_ratio
+from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, RATE_TOLERANCE, NotALogError
+from clusterspec.quantity import bus_factor
 from clusterspec.records import dataclass, field
 from clusterspec.standard import DECIMAL
 
@@ -137,7 +138,6 @@ _COLLECTIVES = {
 """Operations of `nccom-test` by their short and long names."""
 _COMMAND = re.compile(r"nccom-test\b(.*)")
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-CLOSE = 0.02
 
 
 def is_nccom_test(head: str) -> bool:
@@ -225,7 +225,7 @@ def _printed_gigabyte(size: float, seconds: float, algbw: float, line: int) -> f
     if seconds <= 0 or algbw < 0.5:
         return 0.0
     rate = size / seconds
-    fits = [unit for unit in (1e9, 2.0**30) if isclose(algbw * unit, rate, rel_tol=CLOSE)]
+    fits = [unit for unit in (1e9, 2.0**30) if isclose(algbw * unit, rate, rel_tol=RATE_TOLERANCE)]
     if not fits:
         raise NotALogError(
             f"{size:,.0f} B in {seconds * 1e6:g} us are {rate / 1e9:.4g} GB/s, but algbw is {algbw:g}", line

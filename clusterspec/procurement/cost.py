@@ -184,7 +184,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         charged_accelerators=_charged_accelerators(design, cluster),
         watts=totals.power_term(drawn),
         missing=(*totals.missing_costs(inputs), *_endless_run(plan, kept)),
-        assumptions=_each_once(
+        assumptions=_distinct_assumptions(
             *totals.cost_assumptions(inputs, whole),
             *_power_assumptions(whole, at_work),
             *_interruption_assumptions(kept),
@@ -212,7 +212,7 @@ def costs_by_use(design: Design, plan: Plan, bill: Bill) -> tuple[UseCost, ...]:
     return tuple(found)
 
 
-def _each_once(*assumptions: Assumption) -> tuple[Assumption, ...]:
+def _distinct_assumptions(*assumptions: Assumption) -> tuple[Assumption, ...]:
     """The assumptions in their order, each key once: the sum and the power of the nodes both rest on the PUE."""
     return tuple({each[0]: each for each in assumptions}.values())
 

@@ -6,7 +6,8 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Bill, Item, bill
+from clusterspec.procurement.bill import Bill, bill
+from clusterspec.procurement.items import Item
 from clusterspec.records import dataclass
 
 MOST_FEWER = 0.05

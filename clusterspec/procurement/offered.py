@@ -223,13 +223,13 @@ class Offered:
 
 
 def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offered]:
-    """The lines of a quote, each with the kind of its part; `other` where it is none of the bill's."""
+    """The lines of a quote, each with the kind of its part; `other` where the bill has no such kind."""
     return iter(_read_lines(cluster, tuple(lines)))
 
 
 def lines_of_pools(lines: Sequence[QuoteLine], machines: Sequence[Cluster]) -> list[Offered]:
-    """The lines of one quote for several machines: each offers what it offers to the first of them that it has a part
-    for, the machine with the largest scale-up domain first, since a rack is of that domain.
+    """The lines of one quote for several machines. A line counts for the first machine for which it has a part; the
+    machine with the largest scale-up domain comes first, since a rack belongs to that domain.
     """
     every = sorted(machines, key=nodes_of_domain, reverse=True)
     readings = [_read_lines(cluster, tuple(lines), alone=False) for cluster in every]
@@ -308,8 +308,8 @@ def _other_machines(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: C
 
 
 def _nodes_of_bundle(text: str, quantity: float | None, cluster: Cluster) -> int:
-    """The nodes in one unit of a line that names them, such as `64 servers` of a scalable unit, where they make up the
-    nodes of the design; else 0.
+    """The nodes in one unit of a line that states their number, such as `64 servers` of a scalable unit, where they add
+    up to the nodes of the design; else 0.
     """
     for count in map(int, _NODES.findall(text)):
         if quantity is not None and count * quantity in {cluster.nodes, cluster.all_nodes}:

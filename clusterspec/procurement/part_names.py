@@ -113,7 +113,7 @@ _ACCELERATORS = pattern(
 """Several accelerators, which a node holds: `8x H200`, `MI325X 8-way`."""
 _ACCELERATOR = pattern(rf"\b{_MODEL}\b")
 CAPACITY = r"\b\d[\d.]* ?[tp]b (?:usable|raw|effective|nutzbar)\b|\b\d[\d.]* ?pb\b"
-"""The pattern of the capacity of a store."""
+"""The pattern of the capacity of a storage system."""
 _CAPACITY = pattern(CAPACITY)
 _PORTS = pattern(r"(?<![\w.])(?:1[6-9]|[2-9]\d|1\d\d)(?: ?[x×] ?(?:\d{2,3} ?g|osfp|qsfp)|[- ]ports?\b)")
 """The ports of a switch: `64x400G`, `64-port`."""
@@ -267,7 +267,7 @@ def kind_of_part(text: str) -> str:
     text = _SIDE_OR_EDITION.sub(" ", text)
     if _MAINS.search(text) is not None and "node" not in kinds_of_words(head):
         return "other"
-    for found in _found_kinds(described(_ENDS.sub(" ", text)), text):
+    for found in _named_kinds(described(_ENDS.sub(" ", text)), text):
         if found:
             kind = _kind_of_words(found, text)
             kind = "node" if kind == "accelerator" and _ACCELERATORS.search(text) is not None else kind
@@ -293,7 +293,7 @@ def _names_other_network(text: str) -> bool:
     return _OTHER_NETWORK.search(_LIST_OF_PLACES.sub("", _INCLUDED.sub("", text))) is not None
 
 
-def _found_kinds(named: Description, text: str) -> Iterator[list[str]]:
+def _named_kinds(named: Description, text: str) -> Iterator[list[str]]:
     """The kinds that the pieces of a description name, the surest first: nouns, what a machine has, forms, contents."""
     whole = described(text)
     yield ["other"] if _CAPACITY.search(text) is not None and not names_accelerator(text) else []

@@ -9,7 +9,8 @@ from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import amount_with_terms, is_credit, line_price
-from clusterspec.procurement.bill import PRICED_AS, Bill, Item, quantities_by_kind
+from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.items import PRICED_AS, Item, quantities_by_kind
 from clusterspec.procurement.offered import Offered, lines_of_pools, offered_lines
 from clusterspec.procurement.part_names import (
     ANY_SWITCH,
@@ -104,7 +105,8 @@ class QuotedPart:
     - ``quoted``, ``surplus``, ``short`` or ``missing``, for nodes and parts of the network;
     - ``in place``: the quote extends a machine, and the other units may be there;
     - ``no quantity``: the quote has a line without a number, or one lot;
-    - ``elsewhere``: no line names a store, a rack or a part of another network, which may have another supplier;
+    - ``elsewhere``: no line names a storage system, a rack or a part of another network, which may have another
+      supplier;
     - ``not needed``: the bill has no such part.
     """
 
@@ -189,13 +191,13 @@ def _network_of(kind: str) -> str:
 
 
 def _is_of_site(item: Item) -> bool:
-    """Whether an item is the store, racks or a part of another network than the fabric."""
+    """Whether an item is the storage system, racks or a part of another network than the fabric."""
     return item.kind in {"storage", "rack"} or _network_of(item.kind) in _NETWORKS_OF_SITE
 
 
 def _offers(line: Offered, kind: str) -> bool:
-    """Whether a line names a store, racks or another network, of which ``kind`` is a part: its switches or cables where
-    the line names either, and both where it names neither.
+    """Whether a line names a storage system, racks or another network, of which ``kind`` is a part: its switches or
+    cables where the line names either, and both where it names neither.
     """
     if words_of(line.line).isdisjoint(_NETWORKS_OF_SITE.get(_network_of(kind), ())):
         return line.site_kind == kind
@@ -206,7 +208,7 @@ def _offers(line: Offered, kind: str) -> bool:
 
 
 def _site_part(item: Item, others: Sequence[Offered], currency: str) -> QuotedPart:
-    """A store, racks or a part of another network: quoted where a line names it."""
+    """A storage system, racks or a part of another network: quoted where a line names it."""
     lines = [line for line in others if _offers(line, item.kind)]
     if not lines:
         return QuotedPart(item.kind, item.quantity, None, None, item.price, "elsewhere")
@@ -310,7 +312,7 @@ def _node_part(name: str, items: Sequence[Item], lines: Sequence[Offered], curre
 
 
 def shortest_end_first(lines: Sequence[Offered], modules: ModuleCount) -> list[Offered]:
-    """Lines of modules, those of the end that has too few before the others, where each line names one end."""
+    """Lines of modules, where each names one end of a link; the end that has too few modules comes first."""
     ends = lines_by_end(lines)
     if ends is None:
         return list(lines)

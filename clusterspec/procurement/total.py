@@ -12,7 +12,8 @@ from clusterspec.cost.power import Drawn
 from clusterspec.cost.term import Term, computed_term, ranged_term
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import line_price as line_price_of_quote
-from clusterspec.procurement.bill import PRICED_AS, Bill
+from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.items import PRICED_AS
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.parts import (
     drawn_energy_cost,

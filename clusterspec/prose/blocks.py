@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from enum import StrEnum
 
+from clusterspec.document.comments import WRAPPED
 from clusterspec.finding import Confidence, Problem, Severity, current_name
 from clusterspec.records import dataclass
 from clusterspec.source import Position, Span
@@ -15,8 +16,6 @@ from clusterspec.source import Position, Span
 
 LONGEST = 4000
 """Characters of one line that are read: a longer line is data, not prose."""
-WRAPPED = 60
-"""A line at least this long may be continued by the next one; a shorter one is whole."""
 
 _FENCE = re.compile(r" {0,8}(?:[-*>] )?(```+|~~~+)")
 _ROW = re.compile(r"\s*\|")

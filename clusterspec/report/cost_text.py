@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from clusterspec import report as grid
 from clusterspec.cost.term import Term
 from clusterspec.procurement.amounts import money_text
-from clusterspec.procurement.bill import SHEET, Item, kind_words, sheet_rows
+from clusterspec.procurement.bill import SHEET, sheet_rows
 from clusterspec.procurement.cost import Cost
+from clusterspec.procurement.items import Item, kind_words
 from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.report import PLAIN, Ink, errors_text, paragraph, wrapped_lines
 from clusterspec.report.estimate_rows import clock_text, value_text

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from math import inf
 
 from clusterspec.cost.plan import Communication, Plan
-from clusterspec.cost.term import Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.records import NamedTuple
 from clusterspec.report import Ink, share_bar, text_table, wrapped_lines
@@ -71,13 +70,13 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
     latency = joined_notes(OF_FULL_ENGINES if times.queue_grows else "", prefill_note(times, load))
     yield ServingRow("request latency", display(times.request_latency, "s"), latency, "request_latency")
     each = f"tokens, {plural(times.places, 'request')}, {display(times.kv_bytes_per_token, 'B')} per token"
-    room, requests = f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", joined_notes(each, held)
-    yield ServingRow("cache holds", room, requests, "kv_capacity_tokens")
+    capacity, requests = f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", joined_notes(each, held)
+    yield ServingRow("cache holds", capacity, requests, "kv_capacity_tokens")
     yield from _expert_rows(times)
     yield from _tier_rows(times)
     if times.most_in_flight is not None:
         limit = joined_notes(limit_note(load), held)
-        yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit, "max_concurrency")
+        yield ServingRow("highest concurrency", f"{times.most_in_flight:,}", limit, "max_concurrency")
     yield from _day_rows(plan.day)
 
 
@@ -271,7 +270,7 @@ def joined_notes(*parts: str) -> str:
 # Texts and colors of verdicts, shared by all writers
 
 VERDICT_WORDS = {
-    VerdictStatus.FAILS: "Does not work as written",
+    VerdictStatus.FAILS: "The design has errors",
     VerdictStatus.RESERVATIONS: "Works with reservations",
     VerdictStatus.CLEAR: "Checked, nothing found against it",
     VerdictStatus.NOT_JUDGED: "Not judged",
@@ -311,48 +310,6 @@ def communication_row(sent: Communication) -> tuple[str, ...]:
 
 
 # The parts of a sum as text: value, fraction and bar
-
-MOST = 10
-"""Rows of one sum on the first screen; the small parts are put together in a last one."""
-
-
-def breakdown_text(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> str:
-    """A term with its parts, at most ``most`` rows: each with its fraction and a bar where they add up to the term.
-
-    The factors of a product have no fractions.
-    """
-    shown = folded_term(term, most) if most else term
-    rows, added = [], False
-    for part, level, is_share in nested_parts(shown, depth):
-        share = part.value / term.value if is_share and term.value else None
-        added = added or share is not None
-        name, value = "  " * level + part.label, display(part.value, part.unit)
-        bar = ink.paint("blue", share_bar(share)) if share is not None and level == 1 else ""
-        rows.append((name, value, portion(share) if share is not None else "", bar))
-    value = "time" if {part.unit for part in shown.parts} == {"s"} else "size" if added else "value"
-    heads = ("  part", value, "share", "") if added else ("  part", value)
-    return text_table(heads, [row[: len(heads)] for row in rows], right=(1, 2), wrap=(0,), ink=ink)
-
-
-def nested_parts(term: Term, depth: int, level: int = 1, whole: bool = True) -> Iterable[tuple[Term, int, bool]]:
-    """The parts that are not zero, each with its depth, and whether all parts down to it are summands."""
-    whole = whole and term.is_sum
-    for part in term.parts:
-        if part.value:
-            yield part, level, whole
-            if depth > 1:
-                yield from nested_parts(part, depth - 1, level + 1, whole)
-
-
-def folded_term(term: Term, most: int) -> Term:
-    """The term with its smallest parts combined if more than ``most`` are not zero."""
-    parts = tuple(part for part in term.parts if part.value)
-    if len(parts) <= most:
-        return term
-    kept = sorted(parts, key=lambda part: -part.value)[: most - 1]
-    rest = tuple(part for part in parts if part not in kept)
-    small = Term.total(f"{len(rest)} smaller parts", rest, term.unit)
-    return Term.total(term.name, (*(part for part in parts if part in kept), small), term.unit)
 
 
 # Values with their units, and headings

@@ -12,16 +12,8 @@ from clusterspec.cost.term import MemoryUse
 from clusterspec.report import PLAIN, Ink, plain_line, share_bar, shell_word, text_table, title_text, wrapped_lines
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.assumption_rows import influences_text
-from clusterspec.report.estimate_rows import (
-    HOURS,
-    MOST,
-    VERDICT_COLORS,
-    breakdown_text,
-    day_rows,
-    joined_notes,
-    serving_rows,
-    verdict_word,
-)
+from clusterspec.report.breakdown_text import MOST, breakdown_text
+from clusterspec.report.estimate_rows import HOURS, VERDICT_COLORS, day_rows, joined_notes, serving_rows, verdict_word
 from clusterspec.report.power_rows import power_rows
 from clusterspec.report.rl_rows import rl_rows, rl_text
 from clusterspec.results import EstimateReport, counts_by_severity
@@ -197,7 +189,9 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
 
 
 def storage_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The time to write a checkpoint and to read it after a failure, or to load the engines; None without a store."""
+    """The time to write a checkpoint and to read it after a failure, or to load the engines; None without a storage
+    system.
+    """
     use = report.storage
     if use is None:
         return None

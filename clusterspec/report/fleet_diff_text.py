@@ -43,7 +43,9 @@ def _differs(report: DiffReport) -> bool:
 
 
 def _findings_of_fleet(report: FleetDiffReport, ink: Ink) -> list[str]:
-    """The differing findings that belong to no single job, such as those about a shared store or a common budget."""
+    """The differing findings that belong to no single job, such as those about a shared storage system or a common
+    budget.
+    """
     lines = []
     for label, findings, of_job in (("new", report.found, "found"), ("fixed", report.fixed, "fixed")):
         known = {(one.rule, one.message) for each in report.jobs.values() for one in getattr(each, of_job)}

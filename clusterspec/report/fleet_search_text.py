@@ -46,7 +46,7 @@ def _title(report: FleetSearchReport, assignment: Assignment, number: int) -> st
 
 
 def _wait_text(assignment: Assignment) -> str:
-    """The jobs of an assignment that wait for a store; empty if none does."""
+    """The jobs of an assignment that wait for a storage system; empty if none does."""
     waits = [f"{name} {plain(one.store_wait, 3)} times" for name, one in assignment.jobs.items() if one.store_wait > 1]
     return f"runs are longer, because jobs wait for their common storage system: {', '.join(waits)}." if waits else ""
 

@@ -7,9 +7,9 @@ from math import inf
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text
-from clusterspec.procurement.bill import kind_words
 from clusterspec.procurement.cost import OF_MACHINE
 from clusterspec.procurement.growth import Phase
+from clusterspec.procurement.items import kind_words
 from clusterspec.report import (
     PLAIN,
     Ink,
@@ -17,6 +17,8 @@ from clusterspec.report import (
     csv_text,
     errors_text,
     paragraph,
+    plain_line,
+    shell_word,
     text_table,
     title_text,
     wrapped_lines,
@@ -78,7 +80,7 @@ def role_lines(report: FleetReport) -> list[str]:
 
 
 def wait_text(report: FleetReport) -> str:
-    """The jobs that wait for a shared store; empty if none does."""
+    """The jobs that wait for a shared storage system; empty if none does."""
     waits = [f"{name} {plain(use.store_wait, 3)} times" for name, use in report.jobs.items() if use.store_wait > 1]
     if not waits:
         return ""
@@ -114,11 +116,11 @@ def _shared_link_text(report: FleetReport) -> str:
 
 
 def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
-    """For each pool with free nodes: the gangs that still fit in addition to the jobs; empty without free nodes."""
+    """For each pool with free nodes: the largest jobs that still fit; empty without free nodes."""
     lines = []
     for name, use in report.pools.items():
         groups = [
-            f"a gang of {plural(each.largest, 'node')} fits one {each.name} of {each.size}, {each.whole:,} whole free"
+            f"a job of {plural(each.largest, 'node')} fits in one {each.name} of {each.size}; {each.whole:,} are free"
             for each in use.free
         ]
         if use.idle:
@@ -256,7 +258,8 @@ def left_out(report: FleetReport) -> str:
     )
     parts = f"parts without a price ({', '.join(map(kind_words, unpriced))})" if unpriced else "parts"
     of = f"cost of {pools[0]} leaves" if len(pools) == 1 else f"costs of {joined_words(pools)} leave"
-    return f"The {of} out {parts}: `clusterspec cost --pool {pools[0]}` names them."
+    file = plain_line(shell_word(report.input.name))
+    return f"The {of} out {parts}: `clusterspec cost {file} --pool {pools[0]}` names them."
 
 
 def has_term(report: FleetReport) -> bool:

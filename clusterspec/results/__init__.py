@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from clusterspec.cost.storage import StorageUse
     from clusterspec.cost.term import Term
     from clusterspec.document.waivers import Waived
-    from clusterspec.procurement.bill import Bill, Item
+    from clusterspec.procurement.bill import Bill
+    from clusterspec.procurement.items import Item
     from clusterspec.results.estimate_json import Provenance
     from clusterspec.results.verdict import Verdict
 

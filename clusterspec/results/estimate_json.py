@@ -6,7 +6,8 @@ import contextlib
 from pathlib import PurePath
 
 from clusterspec.catalog import BrokenEntry, Catalog
-from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Assumption, Cluster, Layout
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.document import Document
@@ -180,7 +181,7 @@ def terms(plan: Plan) -> tuple[Term, ...]:
         from clusterspec.cost.reinforcement.explain import rl_term  # few plans need its modules
 
         found = (rl_term(plan.rl), *found)
-    return found + ((plan.memory.total,) if plan.memory else ())
+    return found + ((plan.memory_term,) if plan.memory_term else ())
 
 
 def rl_json(times: RlTimes | None) -> Json | None:

@@ -66,9 +66,9 @@ class JobUse:
     """The part of a fleet that a job has: its pool, nodes, share of the term, and its part of the pool's cost.
 
     ``elapsed`` is the time of its run in seconds with the pauses in which other jobs have its nodes, and in which it
-    waits for the store that other jobs fill: ``store_wait`` is that factor, 1 if it does not wait. ``link_share`` is
-    the share that others leave it of the link to its engines on other pools. ``beside`` has the nodes of these engines.
-    ``unit_cost`` is the cost of its run, else of a million tokens.
+    waits for the storage system that other jobs fill: ``store_wait`` is that factor, 1 if it does not wait.
+    ``link_share`` is the share that others leave it of the link to its engines on other pools. ``beside`` has the nodes
+    of these engines. ``unit_cost`` is the cost of its run, else of a million tokens.
     """
 
     pool: str | None

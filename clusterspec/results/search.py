@@ -15,7 +15,7 @@ Section = Mapping[str, object]
 class LayoutRow:
     """One layout that search found. ``step_time`` in seconds, ``memory`` in bytes on the fullest accelerator, ``cost``
     of a run in the currency of the spec. ``low`` and ``high`` are the uncertainty range of the step time. ``tied``
-    where its step time is that of the best but for the tolerance of ties."""
+    where its step time is that of the best within the tolerance of ties."""
 
     layout: Section
     step_time: float | None

@@ -58,8 +58,9 @@ class Facts(WrittenParts):
         self._estimated = estimated
         self._thresholds = thresholds or {}
         self._measurements = measurements
-        self.description = description if describes_keys else None
-        """The description of the spec as written; None where it describes other keys."""
+        self._written_description = description if describes_keys else None
+        self.description = _joined_lines(self._written_description)
+        """The description of the spec, its wrapped lines joined; None where it describes other keys."""
         self._remarks = remarks
         self._describes_keys = describes_keys
         self.advises = advises
@@ -108,7 +109,7 @@ class Facts(WrittenParts):
             today=self.today,
             estimated=lambda: None,
             thresholds=self._thresholds,
-            description=self.description,
+            description=self._written_description,
             remarks=self._remarks,
             describes_keys=self._describes_keys,
         )
@@ -276,6 +277,14 @@ class Facts(WrittenParts):
     def assumed(self) -> Mapping[str, str]:
         """The assumed keys in dotted notation, each with the reason."""
         return {key: why for key, _, why in self.design.assumptions}
+
+
+def _joined_lines(text: str | None) -> str | None:
+    if text is None or "\n" not in text:
+        return text
+    from clusterspec.document.comments import unwrapped  # a text of one line loads nothing
+
+    return unwrapped(text)
 
 
 def _of_this_machine(text: str) -> str:

@@ -10,6 +10,7 @@ from clusterspec.cluster.groups import Placement, axis_placement
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.records import dataclass
+from clusterspec.rules.rule import quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import (
     ClusterSpec,
@@ -203,5 +204,5 @@ class PurchaseTexts:
         at: Path = ("procurement", "delivery", "milestones")
         return [
             *(((*at, index), each) for index, each in enumerate(self.milestones)),
-            *((("procurement", "quote", index, "part"), each) for index, each in enumerate(self.lines)),
+            *((quote_path(index, "part"), each) for index, each in enumerate(self.lines)),
         ]

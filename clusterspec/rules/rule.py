@@ -84,6 +84,15 @@ def key_path(at: str | Path) -> Path:
     return tuple(int(key) if key.isdigit() else key for key in at.split("."))
 
 
+def quote_path(index: int, key: str) -> Path:
+    """The path of a key of a line of the quote, by the index of the line.
+
+    >>> quote_path(2, "unit_price")
+    ('procurement', 'quote', 2, 'unit_price')
+    """
+    return "procurement", "quote", index, key
+
+
 def rewrite(at: str, text: str, description: str = "", *, safe: bool = False) -> Fix:
     """The fix that writes ``text`` as the value of one key; ``safe`` only where a quantity has exactly one reading."""
     return Fix(description or f"write `{text}`", (Replacement(key_path(at), text),), safe)

@@ -93,11 +93,11 @@ def _rows(schema: Schema, root: Schema, prefix: str) -> Iterator[KeyRow]:
             yield KeyRow(path, _takes(raw, root), f"As `{same}`.", same=same)
             continue
         yield KeyRow(path, _takes(raw, root), _meaning(raw, field), str(field.get("x-quantity") or ""))
-        for inner, mark in _insides(field, root):
+        for inner, mark in _inner_mappings(field, root):
             yield from _rows(inner, root, f"{path}{mark}.")
 
 
-def _insides(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]:
+def _inner_mappings(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]:
     """The mappings inside a field: itself, its alternatives, the items of a list, or those below names of the user."""
     for choice in (field, *(resolved(c, root) for key in ("oneOf", "anyOf") for c in field.get(key, ()))):
         if "properties" in choice:

@@ -197,13 +197,10 @@ class Study:
         """The problems found by company rules."""
         if not self.settings.own_rules:
             return []
-        from clusterspec.cost.estimate import unmeasured_step_time
-        from clusterspec.results.estimate_json import body
-        from clusterspec.rules.policy import run_company_rules
+        from clusterspec.rules.policy import company_figures, run_company_rules
 
         written = self.document.value if self.document is not None else None
-        figures = body(self.plan, unmeasured_step_time(self.plan))
-        return run_company_rules(self.settings.own_rules, figures | {"spec": written})
+        return run_company_rules(self.settings.own_rules, company_figures(self.plan, written))
 
     @cached_property
     def problems_and_fault(self) -> tuple[list[Problem], Exception | None]:
@@ -320,21 +317,11 @@ class Study:
             estimated=lambda: self.plan if rules.estimable(self.spec) else None,
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
-            description=self._description,
+            description=self.spec.description,
             remarks=lambda: self.remarks,
             describes_keys=self._describes_keys,
             advises=self.advises,
         )
-
-    @property
-    def _description(self) -> str | None:
-        """The description of the spec, with its long lines joined; None without one."""
-        stated = self.spec.description
-        if stated is None or "\n" not in stated:
-            return stated
-        from clusterspec.document.comments import unwrapped  # one line loads nothing
-
-        return unwrapped(stated)
 
     @property
     def remarks(self) -> str:
@@ -351,7 +338,7 @@ class Study:
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
     """A study of a text; ``folder`` is the base of its ``extends`` paths."""
     document, loaded = documents.load_source(source, folder, schema()["properties"])
-    return _resolved_study(Read(Input(source.name, data), source, settings, folder), document, tuple(loaded))
+    return resolved_study(Read(Input(source.name, data), source, settings, folder), document, tuple(loaded))
 
 
 @dataclass(frozen=True)
@@ -364,15 +351,7 @@ class Read:
     folder: FilePath
 
 
-def study_of_document(whole: Study, document: Document, part: tuple[Document, FleetPart]) -> Study:
-    """The study of a part of a fleet, whose document has the text of the ``whole``."""
-    read_text = Read(whole.input, whole.source, whole.settings, whole.folder)
-    steps = part[1].job is not None and len(whole.spec.jobs or ()) == 1
-    found = _resolved_study(read_text, document, (), whole=False, steps=steps)
-    return replace(found, design=replace(found.design, shares_machine=True), fleet_part=part)
-
-
-def _resolved_study(
+def resolved_study(
     text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True, steps: bool = True
 ) -> Study:
     """The study of a document. For a ``whole`` fleet, only the keys are read; its parts are resolved where they are

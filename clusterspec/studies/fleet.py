@@ -142,9 +142,14 @@ class FleetStudy:
         return self._study(replace(part, link_share=self.link_shares.get(job, 1.0)))
 
     def _study(self, part: FleetPart) -> Study:
-        from clusterspec.studies import study_of_document
+        """The study of a part, whose document has the text of the whole."""
+        from clusterspec.studies import Read, resolved_study
 
-        return study_of_document(self.study, part_document(self.document, part), (self.document, part))
+        whole = self.study
+        text = Read(whole.input, whole.source, whole.settings, whole.folder)
+        steps = part.job is not None and len(whole.spec.jobs or ()) == 1
+        found = resolved_study(text, part_document(self.document, part), (), whole=False, steps=steps)
+        return replace(found, design=replace(found.design, shares_machine=True), fleet_part=(self.document, part))
 
     @cached_property
     def problems_and_fault(self) -> tuple[list[Problem], Exception | None]:

@@ -10,7 +10,8 @@ from pathlib import Path as FilePath
 from statistics import median
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.model import RATE_OF_GEMMS, RATE_OF_KERNELS, RATE_OF_PRODUCTS, Design, MeasuredShare, Workload
+from clusterspec.cluster.measured_shares import RATE_OF_GEMMS, RATE_OF_KERNELS, RATE_OF_PRODUCTS, MeasuredShare
+from clusterspec.cluster.model import Design, Workload
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.compute.rates import share_precision, sustained_product_share
@@ -31,7 +32,7 @@ from clusterspec.units import display, percent
 LEAST, MOST = 0.25, 2.0
 """Bounds of a rate over that of the catalog; a time that needs another rate is of another job or a faulty machine."""
 TOO_SHORT = 2.0
-"""How many times shorter than at the highest rate a time is impossible: another unit, or another job."""
+"""Ratio of the time at the highest rate to the measured time from which it has another unit or is of another job."""
 GEMM_HELP = "measure products of 8,192 rows, columns and depth or more on one accelerator, or leave the rate out"
 CLOSE = 1e-6
 """Relative difference of a predicted time to the measured one that ends the search."""

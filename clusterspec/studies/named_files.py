@@ -29,7 +29,7 @@ def summarized_traces(spec: Spec, folder: FilePath) -> tuple[dict[str, TraceSumm
             found[name] = found.get(name) or trace_summary(trace_path(name, folder))
         except TraceFault as fault:
             severity = Severity.NOTE if isinstance(fault, TraceMissing) else Severity.ERROR
-            help_ = "put the file beside the spec; until then its rate and lengths are not known"
+            help_ = "put the file next to the spec; until then its rate and lengths are not known"
             problems.append(Problem("unreadable-log", path, str(fault), help_, severity=severity))
     return found, problems
 

@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 import pytest
 
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.space.columns import on_columns
+from clusterspec.analysis.space.columns import batched_evaluation
 from clusterspec.analysis.space.families import families, layout_of, section_of
 from clusterspec.analysis.studied import Pins, Space, Studied
 from clusterspec.cost.batch.columns import variant_of
@@ -28,7 +28,7 @@ def test_a_searched_layout_takes_the_time_of_the_same_layout_in_a_spec(name: str
     space = Space(list(families(searched, Pins({"micro_batch": 1, "cp": 1, "recompute": "none"}))))
     rows = [
         (int(number), float(time), float(held))
-        for block in on_columns(design_of(text), searched)(space)
+        for block in batched_evaluation(design_of(text), searched)(space)
         for number, time, held in zip(block.number, block.step_time, block.memory, strict=True)
     ]
     first_of_kind: dict[tuple[object, ...], tuple[int, float, float]] = {}

@@ -306,5 +306,5 @@ def test_a_cause_between_many_different_lines_is_named_with_its_line() -> None:
 
 
 def test_a_refusal_says_how_many_lines_were_not_searched() -> None:
-    with pytest.raises(FormatError, match=r"no line that was searched tells of an error, and 15,\d{3} were not"):
+    with pytest.raises(FormatError, match=r"no line that was searched reports an error, and 15,\d{3} were not"):
         read_log("log", "\n".join(_distinct_lines(30_000)).encode(), unfinished=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.levers import LEVERS, WORDS, Lever, values_around
+from clusterspec.analysis.lever_steps import values_around
+from clusterspec.analysis.levers import LEVERS, WORDS, Lever
 from clusterspec.quantity import Quantity
 from tests.analysis.jobs import study_of
 

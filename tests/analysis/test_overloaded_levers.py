@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import analysis
-from clusterspec.report.solve_text import sensitivity_as_text, sensitivity_csv
+from clusterspec.report.sensitivity_text import sensitivity_as_text, sensitivity_csv
 from clusterspec.results.levers import LeverRow, SensitivityReport
 from tests.analysis.jobs import study_of
 

@@ -9,7 +9,7 @@ from clusterspec import studies
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.bounded import fastest_of_spaces
-from clusterspec.analysis.space.columns import ColumnEvaluation, on_columns
+from clusterspec.analysis.space.columns import ColumnEvaluation, batched_evaluation
 from clusterspec.analysis.space.families import families
 from clusterspec.analysis.space.run import Limits, one_by_one
 from clusterspec.analysis.space.run import search as run_search
@@ -43,7 +43,7 @@ def test_columns_equal_single_layouts(name: str) -> None:
     searched, design = job(JOBS[name]), design_of(JOBS[name])
     space = Space(list(families(searched, Pins({"micro_batch": 1, "cp": 1, "recompute": "none"}))))
     rows = []
-    for evaluate in (one_by_one(design, searched), on_columns(design, searched)):
+    for evaluate in (one_by_one(design, searched), batched_evaluation(design, searched)):
         blocks = [zip(block.number, block.step_time, block.memory, strict=True) for block in evaluate(space)]
         rows.append(sorted((int(number), float(time), float(held)) for block in blocks for number, time, held in block))
     alone, together = rows
@@ -56,7 +56,7 @@ def test_columns_equal_single_layouts(name: str) -> None:
 def test_the_layouts_before_the_end_of_a_bounded_search_are_those_of_a_whole_one(name: str) -> None:
     searched, design, limits = job(JOBS[name]), design_of(JOBS[name]), Limits(80e9, None)
     spaces = [Space(list(families(searched, Pins({"cp": cp, "virtual_stages": 1})))) for cp in (1, 2)]
-    evaluate = on_columns(design, searched)
+    evaluate = batched_evaluation(design, searched)
     assert isinstance(evaluate, ColumnEvaluation)
     found = fastest_of_spaces(evaluate, spaces, limits, top=1)
     assert any(found)
@@ -80,7 +80,7 @@ def test_a_search_that_ends_early_begins_with_the_spec_and_comes_near_the_best()
     own = searched.layout
     assert (first.family.tp, first.family.pp, first.sharding.kind) == (own.tp, own.pp, own.sharding)
     ended = run_search(space, alone, limits, top=1, progress=lambda done, _: done >= 150)
-    best = run_search(space, on_columns(design, searched), limits, top=1).best[0]
+    best = run_search(space, batched_evaluation(design, searched), limits, top=1).best[0]
     assert ended.evaluated < space.size / 10
     assert ended.best[0].step_time <= 1.02 * best.step_time
 

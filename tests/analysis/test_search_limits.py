@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.boundaries import _nearest_text
 from clusterspec.analysis.conditions import parse
 from clusterspec.analysis.influence import ranked_influences
 from clusterspec.analysis.levers import LEVERS
 from clusterspec.analysis.simulation.arrivals import drawn_lengths, with_partial_outputs
 from clusterspec.analysis.solutions import Probe
+from clusterspec.analysis.solve_reasons import nearest_text
 from clusterspec.analysis.space.families import _expert_degrees
 from clusterspec.analysis.studied import Pins
 from clusterspec.cluster.demands import demands_of
@@ -49,7 +49,7 @@ def test_a_condition_that_no_value_meets_says_the_nearest() -> None:
     lever = LEVERS["nodes"]
 
     def told(text: str, *probes: Probe) -> str:
-        return _nearest_text(probes, parse(text), study, lever)
+        return nearest_text(probes, parse(text), study, lever)
 
     assert told("mfu>=0.9") == NONE == told("mfu>=0.9", probe(2.0, None))
     assert told("fits", probe(2.0, 0.0)) == "no value that was tried meets it"

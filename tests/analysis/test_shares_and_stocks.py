@@ -9,7 +9,8 @@ import pytest
 
 from clusterspec.analysis.conditions import Condition, ConditionFault, metric_unit, parse
 from clusterspec.analysis.failures_of_parts import _yearly_losses, incomplete_keys, priced_stock, yearly_goodput
-from clusterspec.analysis.levers import LEVERS, next_steps, sold_steps, values_around
+from clusterspec.analysis.lever_steps import next_steps, sold_steps, values_around
+from clusterspec.analysis.levers import LEVERS
 from clusterspec.analysis.schedule import _drawn_count
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan

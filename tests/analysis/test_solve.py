@@ -8,7 +8,8 @@ import pytest
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.lever_effects import sensitivity
-from clusterspec.analysis.levers import LEVERS, WORDS, changes_of, lever_of, next_steps, values_around
+from clusterspec.analysis.lever_steps import changes_of, next_steps, values_around
+from clusterspec.analysis.levers import LEVERS, WORDS, lever_of
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.serving.latency import ServingTimes
@@ -523,7 +524,7 @@ def test_nodes_of_a_job_on_a_part_of_its_cluster_are_those_of_the_job() -> None:
     for used, watts in values.items():
         assert watts == pytest.approx(power_of(max(12, int(used)), int(used)), rel=1e-6), used
     text = solve_as_text(found)
-    assert " of the job (the spec has 8 of 12 nodes for it)" in " ".join(text.split())
+    assert " of the job (the design has 8 of 12 nodes for it)" in " ".join(text.split())
     assert "beyond, the cluster grows with the job" in " ".join(text.split())
     assert found.to_json()["path"] == "layout.nodes"
 
@@ -534,7 +535,7 @@ def test_nodes_of_the_cluster_are_varied_alone_where_a_job_uses_a_part_of_them()
     assert len(values) > 3 and max(values) > 12
     for nodes, watts in values.items():
         assert watts == pytest.approx(power_of(int(nodes), 8), rel=1e-6), nodes
-    assert "of the cluster, whatever the job uses (the spec has 12 nodes)" in " ".join(solve_as_text(found).split())
+    assert "of the cluster, whatever the job uses (the design has 12 nodes)" in " ".join(solve_as_text(found).split())
     assert found.to_json()["path"] == "cluster.nodes"
     whole = study_of(PART.replace("nodes: 8, ", ""))
     same = [solve(whole, key, "power<=1 MW") for key in ("nodes", "cluster.nodes")]

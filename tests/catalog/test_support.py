@@ -31,7 +31,7 @@ from clusterspec.catalog.releases import (
     multiple,
     undecided_combinations,
 )
-from clusterspec.cluster.demands import Demands, demands_of, model_uses, numbers_of, settings
+from clusterspec.cluster.demands import Demands, demands_of, layout_numbers, model_uses, settings
 from clusterspec.cluster.legality import broken_multiples, refusals, refused_statements
 from clusterspec.finding import Severity
 from clusterspec.records import replace
@@ -442,14 +442,14 @@ AWQ = "parameter_precision: int4, quantization: awq"
 )
 def test_widths_are_whole_groups_of_each_rank(work: str, layout: str, broken: list[tuple[int, int]]) -> None:
     design = design_of(SPEC.format(machine="platform: dgx-h100", work=work, layout=layout))
-    found = [(value, step) for _, value, step in broken_multiples(numbers_of(design), demands_of(design))]
+    found = [(value, step) for _, value, step in broken_multiples(layout_numbers(design), demands_of(design))]
     assert found == broken
     assert ("indivisible-for-framework" in refusals(design)) is bool(broken)
 
 
 def test_heads_of_linear_attention_divide_over_tp_and_cp_from_the_release_that_has_it() -> None:
     # 16 key heads over 4 × 8 ranks
-    numbers = numbers_of(design_of(SPEC.format(machine="platform: dgx-h100", work=MODELS["dense"], layout="tp: 4")))
+    numbers = layout_numbers(design_of(SPEC.format(machine="platform: dgx-h100", work=MODELS["dense"], layout="tp: 4")))
     demands = Demands(32, NOTHING_KNOWN, CATALOG.model("qwen3-next-80b-a3b"), None, None)
     linear = demands.model.linear if demands.model else None
     assert linear is not None and linear.key_heads == 16

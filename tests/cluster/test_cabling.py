@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.fabric import longest_runs, nodes_of_leaf
+from clusterspec.cluster.cable_runs import longest_runs, nodes_of_leaf
 from clusterspec.cluster.planes import fabric_levels
 from tests.cluster.resolving import clean
 

@@ -17,7 +17,8 @@ from clusterspec.cluster.clos import (
     evening_switch_count,
 )
 from clusterspec.cluster.legality import refusals
-from clusterspec.cluster.model import Dispatcher, MeasuredShare, Overlap, ScaleUp
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Dispatcher, Overlap, ScaleUp
 from clusterspec.cluster.scaleup import _oversubscription_ratio, even_shape
 from clusterspec.cluster.serving_load import _session_advice
 from clusterspec.quantity import Bandwidth, Figure, Quantity

@@ -10,7 +10,8 @@ import pytest
 
 from clusterspec.cluster.model import Workload
 from clusterspec.cluster.reinforcement import spread_tokens
-from clusterspec.cluster.requests import Lengths, Rl
+from clusterspec.cluster.requests import Lengths
+from clusterspec.cluster.samples import Rl
 from clusterspec.cost.reinforcement.rollout import rollout_design
 from clusterspec.records import replace
 from clusterspec.source import dotted_path

@@ -9,8 +9,9 @@ import pytest
 
 from clusterspec import document as documents
 from clusterspec.cluster import resolve
-from clusterspec.cluster.requests import Lengths, Rl, Serving
+from clusterspec.cluster.requests import Lengths, Serving
 from clusterspec.cluster.resolution import ResolutionLog
+from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.serving import _drawable_percentile, resolved_lengths
 from clusterspec.finding import Problem
 from clusterspec.logs.traces import TraceLengths, TraceSummary

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.demands import demands_of, design_uses, numbers_of, recomputation_uses, settings, sharding_use
+from clusterspec.cluster.demands import (
+    demands_of,
+    design_uses,
+    layout_numbers,
+    recomputation_uses,
+    settings,
+    sharding_use,
+)
 from tests.cluster.resolving import clean
 from tests.effort import each
 
@@ -157,7 +164,7 @@ def test_the_demands_of_a_design_are_those_of_its_kind() -> None:
 
 
 def test_the_numbers_of_a_layout_are_those_of_its_keys() -> None:
-    found = numbers_of(
+    found = layout_numbers(
         clean(
             f"cluster: {{platform: dgx-h100, nodes: 8}}\nworkload: {{{TRAIN}}}\n"
             "layout: {tp: 2, cp: 2, pp: 4, virtual_stages: 2, schedule: interleaved, sharding: none, recompute: full}"
@@ -167,7 +174,7 @@ def test_the_numbers_of_a_layout_are_those_of_its_keys() -> None:
     assert (found.micro_batch, found.interleaved, found.sequence_parallel) == (1, True, True)
     assert (found.own_stages, found.ring, found.attention_dp, found.redundant_experts) == (False, True, 1, 0)
     assert (found.sharding, found.schedule, found.recompute) == ("none", "interleaved", "full")
-    found = numbers_of(
+    found = layout_numbers(
         clean(
             f"cluster: {{platform: dgx-h100, nodes: 2}}\nworkload: {{{TRAIN}}}\n"
             "layout: {cp: 2, cp_method: all-to-all, pp: 2, stage_layers: [15, 17], micro_batch: 2}"

@@ -61,4 +61,4 @@ def test_the_figures_of_serving_hand_worked() -> None:
     first, each = found["time to first token"].value, found["time per output token"].value
     assert found["request latency"].value == pytest.approx(first + 199 * each)
     assert found["output tokens per second"].value == pytest.approx(16 * 200 / found["request latency"].value)
-    assert found["most concurrency"].value >= 16
+    assert found["highest concurrency"].value >= 16

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.cost.reinforcement.roles import OwnRole
 from clusterspec.cost.reinforcement.times import RlMemory, _mean_peak, _role_waits, _step_seconds, engine_nodes
 from clusterspec.records import replace

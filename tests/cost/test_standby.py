@@ -49,7 +49,7 @@ def test_a_spare_replaces_a_node_only_where_it_does_without_the_failed_part(
 ) -> None:
     """A job on eight nodes of eight accelerators."""
     found = standbys(f"cluster: {{platform: dgx-h100, nodes: 8, spare_nodes: {spares}}}\n{DENSE}layout: {{tp: 8}}\n")
-    assert found.replace(away, held) is replaced
+    assert (found.replaced_share(away, held) == 1) is replaced
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_group_over_the_nodes_of_a_domain_needs_the_spare_in_its_domain(
 ) -> None:
     found = standbys(RACKS % nodes + EXPERTS + layout)
     assert found.bound
-    assert found.replace(1, 1) is node
-    assert found.replace(found.used, found.domain) is domain
+    assert (found.replaced_share(1, 1) == 1) is node
+    assert (found.replaced_share(found.used, found.domain) == 1) is domain
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_idle_nodes_replace_those_of_their_own_domain(nodes: str, layout: str, b
     text = f"{RACKS % nodes}{EXPERTS}layout: {{framework: megatron-core, {layout}}}\n"
     found = standbys(text if "spare" in nodes else text.replace("}\nworkload", ", spare_nodes: 0}\nworkload"))
     assert found.bound is bound
-    assert found.replaced_share(1, 1) == pytest.approx(share) and found.replace(1, 1) is (share == 1)
+    assert found.replaced_share(1, 1) == pytest.approx(share)
 
 
 def test_failures_wait_for_a_repair_where_no_standby_node_is_in_their_domain() -> None:
@@ -112,9 +112,9 @@ def test_failures_wait_for_a_repair_where_no_standby_node_is_in_their_domain() -
 def test_groups_inside_nodes_move_to_any_domain() -> None:
     """16 of 18 nodes of eight domains: 14 idle ones stand outside of a failed domain, 16 would be needed."""
     free = standbys(RACKS % "144" + DENSE + "layout: {tp: 4, nodes_per_domain: 16}\n")
-    assert not free.bound and free.replace(1, 1) and not free.replace(16, 18)
+    assert not free.bound and (free.replaced_share(1, 1), free.replaced_share(16, 18)) == (1, 0)
     spared = standbys(RACKS % "144, spare_nodes: 2" + DENSE + "layout: {tp: 4, nodes_per_domain: 16}\n")
-    assert spared.replace(16, 18), "14 idle nodes and two spares"
+    assert spared.replaced_share(16, 18) == 1, "14 idle nodes and two spares"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_provider_replaces_single_nodes(text: str, provided: bool) -> None:
     design = clean(f"{text}{DENSE}layout: {{tp: 8}}\n")
     assert is_provided(design) is provided
     found = Standbys.from_design(design)
-    assert found.replace(1, 1) is provided and not found.replace(2, 2)
+    assert (found.replaced_share(1, 1), found.replaced_share(2, 2)) == (provided, 0)
 
 
 def test_another_node_takes_over_where_the_spec_leaves_spares_open() -> None:
@@ -139,7 +139,7 @@ def test_another_node_takes_over_where_the_spec_leaves_spares_open() -> None:
         design = clean(f"cluster: {{platform: dgx-h100, nodes: 4{spares}}}\n{DENSE}layout: {{tp: 8}}\n")
         found = Standbys.from_design(design)
         assert leaves_spares_open(design) is standby
-        assert found.replace(1, 1) is standby and not found.replace(4, 4)
+        assert (found.replaced_share(1, 1), found.replaced_share(4, 4)) == (standby, 0)
         kept = interruptions(design, 8e9, step=10.0)
         assert (kept.standby is not None) is standby
         assert any(each.origin == STANDBY.origin for each in kept.assumed) is standby

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.catalog.models import Block, LinearAttention, Model
 from clusterspec.cluster.model import Trainable, Workload
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.cost.reinforcement import weights
 from clusterspec.cost.reinforcement.weights import Messages, Sync
 from clusterspec.records import replace

@@ -67,7 +67,7 @@ def test_options_that_sglang_prints_name_the_groups_of_attention() -> None:
     assert (found["layout.tp"], found["layout.attention_dp"], found["layout.ep"]) == (8 // 4, 4, 8)
     assert (found["workload.serving.max_sequences"], found["workload.kv_precision"]) == (1024 // 4, "fp8")
     assert "workload.serving.chunk_tokens" not in found
-    assert "chunked_prefill_size: 2048: a log may state it before or after" in unknown(reading)
+    assert "chunked_prefill_size: 2048: a log may print it before or after" in unknown(reading)
     whole = given(read(sglang(attention=False), name="a.log"))
     assert (whole["layout.tp"], whole["layout.dp"], whole["workload.serving.chunk_tokens"]) == (8, 4, 2048)
 

@@ -99,7 +99,7 @@ REFUSED = {
     "is not JSON": "{",
     "no file of": "{}",
     "has the date `tomorrow`": json.dumps(recorded() | {"date": "tomorrow"}),
-    "sample 1: the kernel is none of": json.dumps(recorded() | {"samples": [{"kernel": "magic"}]}),
+    "sample 1: the kernel is not one of": json.dumps(recorded() | {"samples": [{"kernel": "magic"}]}),
     "sample 1: `bytes` is `0`": json.dumps(recorded() | {"samples": [{"kernel": "copy", "bytes": 0}]}),
     "fewer than 5 `seconds`": json.dumps(recorded() | {"samples": [{"kernel": "launch", "seconds": [1e-6]}]}),
     "not a time above zero": json.dumps(recorded() | {"samples": [{"kernel": "launch", "seconds": [1e-6] * 4 + [-1]}]}),

@@ -4,7 +4,8 @@ import pytest
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text, rounded_text
-from clusterspec.procurement.bill import Item, _node_name, bill, may_have_fixed_ends, sheet_rows
+from clusterspec.procurement.bill import _node_name, bill, may_have_fixed_ends, sheet_rows
+from clusterspec.procurement.items import Item
 from clusterspec.records import replace
 from tests.cluster.resolving import clean, resolve_text
 

@@ -9,7 +9,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.power import drawn_power
 from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.cost import Cost, _each_once, cost, costs_by_use, yearly_costs
+from clusterspec.procurement.cost import Cost, _distinct_assumptions, cost, costs_by_use, yearly_costs
 from clusterspec.procurement.neighbor import cheaper_neighbor
 from clusterspec.quantity import YEAR
 from tests.cluster.resolving import clean, resolve_text
@@ -138,7 +138,7 @@ def test_goodput_loses_checkpoints_repeated_steps_and_a_restart_a_failure() -> N
 
 def test_assumptions_of_one_value_are_all_listed_and_of_one_key_the_last() -> None:
     first, second, again = ("a", 1.25, "x"), ("b", 1.25, "x"), ("a", 2.0, "y")
-    assert _each_once(first, second, again) == (again, second)
+    assert _distinct_assumptions(first, second, again) == (again, second)
 
 
 def test_each_assumption_of_a_cost_is_listed_once() -> None:

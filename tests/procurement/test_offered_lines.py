@@ -226,7 +226,7 @@ def test_a_unit_of_several_servers_offers_that_many_nodes() -> None:
 
 
 def test_the_dearest_line_offers_the_nodes_that_it_names_where_no_line_is_one() -> None:
-    """4 racks with 8 servers each are the 32 nodes; 3 racks are not, and offer none by the text alone."""
+    """4 racks with 8 servers each are the 32 nodes; 3 racks are not, and offer none according to the text alone."""
     cluster = study_of("clusterspec: 1\ncluster: {platform: mi300x-ubb8, nodes: 32}\n").design.cluster
     assert cluster is not None
     rack = "GPU rack, liquid-cooled, with 8x Supermicro AS-4126GS-NMR-LCC (8x MI300X each), mounted"

@@ -6,8 +6,9 @@ from datetime import date
 
 import pytest
 
+from clusterspec.document.comments import WRAPPED
 from clusterspec.finding import Confidence, Problem, Severity
-from clusterspec.prose.blocks import LONGEST, WRAPPED, text_blocks, unwaived_problems
+from clusterspec.prose.blocks import LONGEST, text_blocks, unwaived_problems
 from clusterspec.source import Position, Span
 from tests.effort import each
 

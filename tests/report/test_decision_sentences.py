@@ -56,7 +56,7 @@ def test_an_expansion_is_told_by_the_nodes_that_it_adds() -> None:
     )
     assert found.purchase is not None and found.purchase.added_nodes == 24
     assert decision.decision_sentence(found).startswith(
-        "Buy 24 more nodes of DGX H100 beside 40 in place (512 accelerators in all) for 5 M USD (as quoted; "
+        "Buy 24 more nodes of DGX H100 in addition to 40 in place (512 accelerators in all) for 5 M USD (as quoted; "
         "13 M USD for the whole machine at these prices): trains "
     )
     cost = cost_section(found)

@@ -177,10 +177,10 @@ def test_a_log_that_decides_no_cause_says_so_and_which_steps_decide() -> None:
     stopped = replace(SLOW, rows=(), causes=CAUSES[2:])
     assert not stopped.is_decided
     assert lines(diagnosis(stopped))[-3:] == ["Possible, with little evidence", "1. heat: none", "next: look"]
-    alone = "Not decided by this log: none of its lines states the cause. This one is possible, and its next step tells"
+    alone = "Not decided by this log: none of its lines states the cause. This one is possible; its next step shows"
     assert alone in " ".join(diagnosis(stopped).split())
     several = diagnosis(replace(stopped, causes=(CAUSES[2], replace(CAUSES[2], name="dust"))))
-    assert "Each of these is possible, and its next step tells it" in " ".join(several.split())
+    assert "Each of these is possible; its next step distinguishes it" in " ".join(several.split())
 
 
 @pytest.mark.parametrize(

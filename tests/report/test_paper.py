@@ -161,7 +161,7 @@ def test_the_json_gives_reasons_in_sentences() -> None:
 @pytest.mark.parametrize("name", ["too-large", "no-yaml"])
 def test_a_failing_design_is_a_draft(name: str) -> None:
     page = paper.paper_as_html(compose(report(SPECS[name])))
-    assert "Does not work as written" in page
+    assert "The design has errors" in page
     assert "DRAFT" in page
 
 

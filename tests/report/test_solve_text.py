@@ -8,7 +8,7 @@ import pytest
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.lever_effects import sensitivity
-from clusterspec.report import solve_text
+from clusterspec.report import sensitivity_text, solve_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.levers import SolveReport
 from clusterspec.studies import study_text
@@ -36,12 +36,12 @@ SENTENCES = [
         "stall<=1%",
         r".* 4 clients of 1 GB/s reach 4 GB/s: `slots` and `cluster\.networks\.st",
     ),
-    (JOB, "nodes", "time_to_train<=15d", r"time_to_train<=15d needs at least \d+ nodes? \(the spec has 16 nodes\)\."),
-    (JOB, "nodes", "time_to_train<=400d", r".* holds at every value tried; 1 node is the smallest \(the spec has 16"),
+    (JOB, "nodes", "time_to_train<=15d", r"time_to_train<=15d needs at least \d+ nodes? \(the design has 16 nodes\)\."),
+    (JOB, "nodes", "time_to_train<=400d", r".* holds at every value tried; 1 node is the smallest \(the design has 16"),
     (JOB, "nic_bandwidth", "mfu>=0.99", r"mfu>=0\.99: not reachable: the best value is [\d.]+ %\."),
     (JOB, "nodes", "time_to_train<=1s", r"time_to_train<=1s: not reachable: the best value is [\d.]+ (days|h)\."),
-    (JOB, "sequence_length", "fits", r"The plan fits in memory up to a sequence length of [\d,]+ tokens \(the spec "),
-    (SERVED, "concurrency", "tpot<=30ms", r"tpot<=30ms holds up to a concurrency of [\d,]+ requests \(the spec "),
+    (JOB, "sequence_length", "fits", r"The plan fits in memory up to a sequence length of [\d,]+ tokens \(the design "),
+    (SERVED, "concurrency", "tpot<=30ms", r"tpot<=30ms holds up to a concurrency of [\d,]+ requests \(the design "),
     (SERVED, "concurrency", "output_tokens_per_second>=1e9", r".*not reachable: the best value is [\d,.]+ tok/s\."),
 ]
 
@@ -148,23 +148,23 @@ def test_sensitivity_moves_by_values_that_are_sold() -> None:
 
 def test_sensitivity_shows_no_row_without_effect() -> None:
     for spec in (JOB, RACKS, SERVED):
-        text = solve_text.sensitivity_as_text(sensitivity(study_of(spec)))
+        text = sensitivity_text.sensitivity_as_text(sensitivity(study_of(spec)))
         assert not re.search(r"[+−]0\.0 %", text), text
 
 
 MISSED = ((1.0, 0.2, False), (2.0, 0.2, False), (3.0, 0.2, False))
 ANSWERS: list[tuple[str, str, str, float | None, dict[str, Any], str]] = [
     # key, condition, unit of the metric, present value, what else is known of the value 80, and the sentence
-    ("nodes", "power_peak<=1 MW", "W", 16, {}, "power_peak<=1 MW holds up to 80 nodes (the spec has 16 nodes)."),
+    ("nodes", "power_peak<=1 MW", "W", 16, {}, "power_peak<=1 MW holds up to 80 nodes (the design has 16 nodes)."),
     ("nodes", "power_peak>=1 MW", "W", None, {}, "power_peak>=1 MW needs at least 80 nodes."),
-    ("nodes", "step_time<=1 s", "s", 1, {}, "step_time<=1 s needs at least 80 nodes (the spec has 1 node)."),
+    ("nodes", "step_time<=1 s", "s", 1, {}, "step_time<=1 s needs at least 80 nodes (the design has 1 node)."),
     ("nodes", "power_peak<=1 MW", "W", None, {"free": True},
      "power_peak<=1 MW holds at every value tried; 80 nodes is the largest."),
     ("nodes", "step_time<=1 s", "s", None, {"free": True},
      "step_time<=1 s holds at every value tried; 80 nodes is the smallest."),
     ("oversubscription", "slowdown<=1%", "1", 1, {"catalog_step": 16.0},
-     "slowdown<=1% holds up to an oversubscription of 80:1 (the spec has 1:1); the next standard value that meets it: "
-     "16:1."),
+     "slowdown<=1% holds up to an oversubscription of 80:1 (the design has 1:1); the next standard value that meets "
+     "it: 16:1."),
     ("nic_bandwidth", "mfu>=40%", "1", None, {"value": 20e9, "catalog_step": 25e9},
      "mfu>=40% needs a NIC line rate of at least 160 Gb/s; the next standard value that meets it: 200 Gb/s."),
     ("nic_bandwidth", "mfu>=40%", "1", None, {"value": 25e9, "catalog_step": 25e9},
@@ -172,7 +172,7 @@ ANSWERS: list[tuple[str, str, str, float | None, dict[str, Any], str]] = [
     ("scale_up.bandwidth", "mfu>=40%", "1", None, {"value": 3e11},
      "mfu>=40% needs a scale-up bandwidth of at least 300 GB/s each way."),
     ("concurrency", "tpot<=30ms", "s", 64, {"errors": {80.0: ("a", "b"), 9.0: ("c",)}},
-     "tpot<=30ms holds up to a concurrency of 80 requests (the spec has 64 requests). `check` finds an error in 80 "
+     "tpot<=30ms holds up to a concurrency of 80 requests (the design has 64 requests). `check` finds an error in 80 "
      "itself: a, b."),
     ("concurrency", "ttft<=1s", "s", None,
      {"probes": ((80.0, 0.2, True), (81.0, 0.2, False), (90.0, 2.0, False)), "errors": {81.0: ("a",), 90.0: ("b",)}},

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report import Ink, search_text, solve_text, sweep_text
+from clusterspec.report import Ink, search_text, sensitivity_text, solve_text, sweep_text
 from clusterspec.report.charts.svg import text_width
 from clusterspec.report.faults_text import faults_as_text
 from clusterspec.report.paper.blocks import PaperTable, TableColumn, TableRow
@@ -207,7 +207,7 @@ def levers(draw: Random) -> Made:
         for fits in (True, True, False)
     )  # fmt: skip
     keys = {"from": "from", "to": "to", "time per token": "effect", "step": "step_time", "memory": "memory"}
-    text = solve_text.sensitivity_as_text(SensitivityReport(*HEAD, 1.0, 1.0, 1.0, rows, "EUR"), WIDE)
+    text = sensitivity_text.sensitivity_as_text(SensitivityReport(*HEAD, 1.0, 1.0, 1.0, rows, "EUR"), WIDE)
     assert text.endswith("\nx does not fit in memory\n")
     return text.removesuffix("x does not fit in memory\n"), [
         {head: row.to_json()[key] for head, key in (keys | {"EUR a run": "cost"}).items()} | {"parameter": row.key}

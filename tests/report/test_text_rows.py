@@ -18,16 +18,17 @@ from clusterspec.report import (
     faults_text,
     findings_text,
     fleet_text,
+    sensitivity_text,
     separation_text,
     share_bar,
     simulation_text,
-    solve_text,
     text_table,
     text_width,
     wrapped_lines,
 )
 from clusterspec.report.assumption_rows import change_text, cut_value, influences_text, short_key
-from clusterspec.report.estimate_rows import breakdown_text, clock_text, folded_term, nested_parts, value_text
+from clusterspec.report.breakdown_text import breakdown_text, folded_term, nested_parts
+from clusterspec.report.estimate_rows import clock_text, value_text
 from clusterspec.report.estimate_text import memory_row, memory_text
 from clusterspec.report.explanations import term_text
 from clusterspec.results import Input, Tool
@@ -322,18 +323,22 @@ def test_a_paragraph_is_folded_between_words(text: str, width: int, told: list[s
     ("row", "said"),
     [
         (BreakEvenRow("input_tokens", 1.0, 1207.9, True, 100.0, 5000.0), "prompts above 1,200 tokens"),
-        (BreakEvenRow("concurrency", 1.0, 64.4, False, 1.0, 512.0), "load below 64 requests in flight"),
+        (BreakEvenRow("concurrency", 1.0, 64.4, False, 1.0, 512.0), "loads below 64 requests in flight"),
         (
             BreakEvenRow("requests_per_accelerator", 1.0, 5.03, True, 1.0, 9.0),
-            "load above 5 requests in flight per accelerator",
+            "loads above 5 requests in flight per accelerator",
         ),
         (BreakEvenRow("link_bandwidth", 1.0, 25e9, True, 1e9, 50e9), "links above 200 Gb/s per accelerator"),
         (BreakEvenRow("link_bandwidth", 1.0, None, True, 1e9, 50e9), "all links tried (8 to 400 Gb/s per accelerator)"),
-        (BreakEvenRow("input_tokens", 1.0, None, False, 100.0, 5000.0), "no prompts tried (100 to 5,000 tokens)"),
     ],
 )
 def test_a_break_even_is_told_in_the_unit_of_its_quantity(row: BreakEvenRow, said: str) -> None:
     assert separation_text._break_even_text(row) == said
+
+
+def test_the_values_of_a_quantity_at_which_one_plan_is_never_better_are_those_tried() -> None:
+    row = BreakEvenRow("input_tokens", 1.0, None, False, 100.0, 5000.0)
+    assert separation_text._tried_text(row, "any") == "any prompts tried (100 to 5,000 tokens)"
 
 
 @pytest.mark.parametrize(
@@ -371,17 +376,19 @@ def test_a_link_between_pools_is_told_with_what_jobs_send() -> None:
 )
 def test_a_lever_is_told_in_the_unit_of_its_key(key: str, unit: str, value: object, said: str) -> None:
     row = LeverRow(key, value, value, unit, 2.0, 1e9, 123.456, True, -0.25)
-    assert solve_text._lever_value(row, value) == said
-    assert solve_text._lever_cells(row, costs=True) == (key, said, said, "−25.0 %", "2 s", "1 GB", "123.46")
+    assert sensitivity_text._lever_value(row, value) == said
+    assert sensitivity_text._lever_cells(row, costs=True) == (key, said, said, "−25.0 %", "2 s", "1 GB", "123.46")
     bare = LeverRow(key, value, value, unit, None, None, 1234.5, False, None)
-    assert solve_text._lever_cells(bare, costs=False) == (key, said, said, "–", "–", "– x")
-    assert solve_text._lever_cells(bare, costs=True)[-1] == "1,234"
+    assert sensitivity_text._lever_cells(bare, costs=False) == (key, said, said, "–", "–", "– x")
+    assert sensitivity_text._lever_cells(bare, costs=True)[-1] == "1,234"
 
 
 def test_the_steps_of_a_lever_are_idle_below_a_shown_effect() -> None:
     row = LeverRow("nodes", 1, 2, "1", 2.0, 1e9, None, True, 0.0004)
-    assert solve_text._is_idle(row) and solve_text._is_idle(replace(row, effect=-0.0004))
-    assert not solve_text._is_idle(replace(row, effect=0.0005)) and not solve_text._is_idle(replace(row, effect=None))
+    assert sensitivity_text._is_idle(row) and sensitivity_text._is_idle(replace(row, effect=-0.0004))
+    assert not sensitivity_text._is_idle(replace(row, effect=0.0005)) and not sensitivity_text._is_idle(
+        replace(row, effect=None)
+    )
 
 
 def test_refused_steps_are_told_by_rule_and_by_parameter() -> None:
@@ -390,12 +397,12 @@ def test_refused_steps_are_told_by_rule_and_by_parameter() -> None:
 
     rows = (row("nodes", 4, "a"), row("sharding", "none", "a"), row("nodes", 16, "a"), row("nodes", 2, "a", "b"))
     report = SensitivityReport(Tool("1", "1"), Input("a.yaml", b""), 1.0, 1.0, None, rows)
-    assert solve_text._refusals_text(report, PLAIN).splitlines() == [
+    assert sensitivity_text._refusals_text(report, PLAIN).splitlines() == [
         "No alternatives, since `check` finds an error with them:",
         "  a: nodes → 4 or 16; sharding → none",
         "  a and b: nodes → 2",
     ]
-    assert solve_text._refusals_text(replace(report, levers=()), PLAIN) == ""
+    assert sensitivity_text._refusals_text(replace(report, levers=()), PLAIN) == ""
 
 
 @pytest.mark.parametrize(

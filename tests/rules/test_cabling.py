@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.fabric import RISE, run_length
+from clusterspec.cluster.cable_runs import RISE, run_length
 from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.fabric_parts import fits_cage
 from clusterspec.source import dotted_path

@@ -42,7 +42,7 @@ GUARANTEE = "The bank guarantee for the advance payment is over 400,000 EUR."
         ("60 % on delivery.", "payment: {order: 0.3, acceptance: 0.7}", ""),
         ("30 % with the order or 20 % with the order.", "payment: {order: 0.3, acceptance: 0.7}", ""),
         # a rent from the shipment on
-        ("The rent is due on shipment.", "", "by the text the rent is due before the machine is installed"),
+        ("The rent is due on shipment.", "", "according to the text, the rent is due before the machine is installed"),
         ("The rent is due on installation.", "", ""),
         ("The rent is due, not on shipment, later.", "", ""),
     ],

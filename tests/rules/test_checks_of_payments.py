@@ -20,7 +20,12 @@ RESIDUAL = "Residual value | 1 | 100000"
     ("text", "lines", "keys", "words"),
     [
         # (1 - 1.01^-12) / 0.01 = 11.25508: 1,000,000 are 88,848.79 a month in arrears, and 87,969.10 in advance
-        (f"{LEASE}, payable in advance.", lease(88848.79), "", "payments in arrears, and by the text they are due in"),
+        (
+            f"{LEASE}, payable in advance.",
+            lease(88848.79),
+            "",
+            "payments in arrears, and according to the text they are due in",
+        ),
         (f"{LEASE}, payable in advance.", lease(88848.79), "", "in advance: 87,969.1 a month"),
         (f"{LEASE}, payable in advance.", lease(87969.10), "", ""),
         (f"{LEASE}, payable in advance.", lease(88930), "", "payments in arrears"),  # within a thousandth
@@ -135,7 +140,7 @@ RENTED = "needed_by: 2027-03-01; prices: {node_hour: 23.2}"
             ONLY,
             THREE,
             "discount: 0.1; quoted_total: 540",
-            "lines 1 to 2 by the text, and the total takes it off all: 570 EUR",
+            "lines 1 to 2 according to the text, and the total takes it off all: 570 EUR",
         ),
         (ONLY, THREE, "discount: 0.1; quoted_total: 570", ""),
         (ONLY, THREE, "discount: 0.1; tax: 0.1; quoted_total: 594", "627 EUR with it on those alone"),

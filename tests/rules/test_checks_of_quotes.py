@@ -89,7 +89,11 @@ RISES = "The price rises by 4 % in month 13 and month 25."
         # 100, 104 and 108.16
         (RISES, (100, 104, 108.16), ""),
         (RISES, (100, 104, 108), ""),  # rounded to cents at each step
-        (RISES, (100, 104, 107.5), "from month 25 the price is 108.16 EUR by the text, and the line has 107.5 EUR"),
+        (
+            RISES,
+            (100, 104, 107.5),
+            "from month 25 the price is 108.16 EUR according to the text, and the line has 107.5 EUR",
+        ),
         (RISES, (100, 102, 106.08), "from month 13 the price is 104 EUR"),
         (RISES, (100, 104), ""),  # another number of spans than the text has
         ("The price rises by 4 % in month 13.", (100, 103), "from month 13 the price is 104 EUR"),
@@ -264,7 +268,11 @@ GRANT = "The grant excludes maintenance and support."
 @each(
     ("text", "lines", "words"),
     [
-        (GRANT, f"{NODES}; Support, 3 years | 1 | 50", "costs 50 EUR, and by the text the funds exclude support"),
+        (
+            GRANT,
+            f"{NODES}; Support, 3 years | 1 | 50",
+            "costs 50 EUR, and according to the text the funds exclude support",
+        ),
         (GRANT, f"{NODES}; Support, 3 years | 1 | 0", ""),
         (GRANT, NODES, ""),
         ("Support is paid by the institute, as the grant excludes support.", f"{NODES}; Support | 1 | 50", ""),

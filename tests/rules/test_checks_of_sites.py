@@ -29,7 +29,12 @@ DAMP = "The hall has 26 °C at 60 % humidity."
     [
         # 30 °C of the maker, 35 °C of ASHRAE's class A2; from 50 °C on no air that people work in
         ("The cold aisle has 30 °C.", AIR, "platform: dgx-h100", ""),
-        ("The cold aisle has 31 °C.", AIR, "platform: dgx-h100", "has 31 °C by the text, and DGX H100 allows 30 °C"),
+        (
+            "The cold aisle has 31 °C.",
+            AIR,
+            "platform: dgx-h100",
+            "has 31 °C according to the text, and DGX H100 allows 30 °C",
+        ),
         ("The cold aisle has 49 °C.", AIR, "platform: dgx-h100", "has 49 °C"),
         ("The cold aisle has 50 °C.", AIR, "platform: dgx-h100", ""),
         ("The cold aisle has 31 °C.", LIQUID, "platform: dgx-h100", ""),

@@ -98,7 +98,7 @@ def test_a_step_that_is_longer_by_more_than_rounding_is_slowed(step: float | Non
 def test_a_stop_takes_the_restart_and_the_work_since_the_checkpoint(
     away: int, spares: int, operations: str, hours: float
 ) -> None:
-    found = machine(operations, spares).hours_without(away, away, stops=True, step=10.0, repair=12 * 3600)
+    found = machine(operations, spares).hours_lost(away, away, stops=True, step=10.0, repair=12 * 3600)
     assert found == pytest.approx(hours)
 
 
@@ -113,7 +113,7 @@ def test_a_stop_takes_the_restart_and_the_work_since_the_checkpoint(
 )
 def test_a_slowed_job_loses_its_slowness_or_restarts_elsewhere(step: float, hours: float) -> None:
     built = machine(spares=1)
-    assert built.hours_without(1, 1, stops=False, step=step, repair=12 * 3600) == pytest.approx(hours)
+    assert built.hours_lost(1, 1, stops=False, step=step, repair=12 * 3600) == pytest.approx(hours)
     assert built.hours_of_failure(part(0.5), step, 12 * 3600) == pytest.approx((0.0, hours))
 
 
@@ -127,7 +127,7 @@ def test_a_job_that_restarts_degraded_loses_both() -> None:
 def test_without_a_step_no_hours_are_known() -> None:
     idle = machine(step=None)
     assert idle.kept is None
-    assert idle.hours_without(1, 1, stops=True, step=None, repair=1.0) is None
+    assert idle.hours_lost(1, 1, stops=True, step=None, repair=1.0) is None
     assert idle.hours_of_failure(part(1.0), None, 1.0) is None
     assert idle.degraded_step(part(0.5)) is None
     assert {row.effect for row in idle.rows(None)} == {STOPS, SLOWS}
@@ -246,7 +246,7 @@ UNUSED = "nodes that do not run the job"
         ("", 1, ["failures of 1 of 17 nodes that does not run the job"], [NO_SPARE]),
         (", recovery: shrink", 0, [], [NO_SPARE]),
         # 20 min of restart and 30 min of steps are more than a fifth of 4 h
-        (", mean_time_between_failures: 4 h", 16, [f"{LONG} 50 min of the job in the mean, after 4 h", SAVE], [SPARES]),
+        (", mean_time_between_failures: 4 h", 16, [f"{LONG} 50 min of the job on average, after 4 h", SAVE], [SPARES]),
         (", mean_time_between_failures: 4.2 h", 16, [], [LONG]),
         (", detection_time: 20 min, mean_time_between_failures: 4 h", 16, [LONG, FAST], [SPARES, SAVE]),
         (", mean_time_between_failures: 30 h", 0, [LONG, SPARES], [SAVE, FAST]),  # 12 h of repair each 30 h
@@ -303,13 +303,13 @@ def test_a_note_says_who_replaces_a_node_without_a_spare_one(cluster: str, opera
             ],
         ),
         ("nodes: 4, spare_nodes: 0", "tp: 1, dp: 1", (1, 1, 1), ["3 of 4 nodes and 7 of 8 other", "again on 3 nodes"]),
-        ("nodes: 2, spare_nodes: 0", "tp: 8, dp: 2", (16, 2, 16), ["one: its engines are away for 24 h."]),
+        ("nodes: 2, spare_nodes: 0", "tp: 8, dp: 2", (16, 2, 16), ["one: its engines are out of service for 24 h."]),
         ("nodes: 2", "tp: 8, dp: 2", (16, 2, 16), ["The spec leaves open whether there are spare nodes."]),
         (
             "nodes: 1, spare_nodes: 0",
             "tp: 1, dp: 7",
             (7, 1, 7),
-            ["failures of 1 of 8 accelerators that runs no engine.", "find room on 1 accelerator beside engines"],
+            ["failures of 1 of 8 accelerators that runs no engine.", "start again on 1 accelerator without an engine"],
         ),
         ("nodes: 2, spare_nodes: 1", "tp: 8, dp: 2", (16, 2, 16), ["failures of 1 of 3 nodes that runs no engine"]),
     ],

@@ -469,7 +469,7 @@ def test_switches_without_a_price_are_a_note_where_two_nodes_need_none(
 
 
 def test_a_quote_that_extends_a_machine_is_not_compared_with_the_whole(check: Check) -> None:
-    """33 nodes of which 17 are in place by the text, and 16 are offered; any other number is a shortage."""
+    """33 nodes of which 17 are in place according to the text, and 16 are offered; any other number is a shortage."""
     half = QUOTE.replace("node, quantity: 33", "node, quantity: 16").replace("price: 10230000", "price: 4960000")
     half = half.replace(
         "quantity: 9, unit_price: 36000, price: 324000", "quantity: 4, unit_price: 36000, price: 144000"

@@ -128,7 +128,7 @@ def test_memory_is_advised_on_where_the_layout_cannot_run_for_another_reason() -
     study = study_text(LONG, SETTINGS)
     (found,) = (one for one in study.findings if one.rule == "activations-exceed-memory")
     assert "ep-not-dividing-ranks" in {one.rule for one in study.errors}
-    assert found.help.startswith("by memory alone, before the other errors are mended, these fit: ")
+    assert found.help.startswith("by memory alone, before the other errors are corrected, these fit: ")
     offers = list(promises([found]))
     assert "recompute: full" in {offer.keys for offer in offers} and len(offers) == 2
     assert not any(broken_figures(study, offer) for offer in offers)

@@ -496,7 +496,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(remarks="Change freeze from 2027-03-15 to 2027-06-10.", delivery=WEEKS),
             "delivery-misses-date",
-            "the last delivery is on 2027-03-22, and by the text the site takes none",
+            "the last delivery is on 2027-03-22, and according to the text the site takes none",
         ),
         (
             purchase(remarks="Change freeze from 2027-03-23 to 2027-06-10.", delivery=WEEKS),

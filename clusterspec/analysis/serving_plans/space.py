@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.analysis.studied import NO_PINS, Pins, divisors
-from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, layout_of_engines
+from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.demands import Demands, LayoutNumbers, serves_fp8, serves_groups, undecided_conditions
 from clusterspec.cluster.legality import violations
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cluster.sites import machine_of, prefill_design
-from clusterspec.cluster.variation import with_values
+from clusterspec.cluster.variation import layout_of_engines, with_values
 from clusterspec.cost.memory.fullest import design_memory, spare_cache
 from clusterspec.cost.plan import TIE
 from clusterspec.cost.serving.latency import ServingTimes

@@ -92,11 +92,11 @@ def waiting_share(requests: Sequence[Request], timing: Timing) -> float:
 def _waiting_seconds(request: Request, outside: float, late: bool) -> float:
     """Seconds that a request waits before its first token, which comes ``late``, with its place in a decode engine."""
     # differences of clocks: a request that is admitted as it arrives has waited for rounding errors only
-    waited = max(0.0, round(_start(request) - request.arrival - outside - request.loading, 9))
+    waited = max(0.0, round(_prefill_start(request) - request.arrival - outside - request.loading, 9))
     return waited + max(0.0, round(request.placed - request.handed, 9)) if late else waited
 
 
-def _start(request: Request) -> float:
+def _prefill_start(request: Request) -> float:
     """The time at which the first part of a prompt starts, in an engine that has admitted the request."""
     return max(request.admitted, request.began)
 
@@ -132,7 +132,7 @@ def waiting_at(requests: Sequence[Request], times: Iterable[float]) -> list[int]
     """The requests that wait at some times: for their prompt to be computed, or for a place in a separate decode
     engine.
     """
-    came, began = sorted(each.arrival for each in requests), sorted(map(_start, requests))
+    came, began = sorted(each.arrival for each in requests), sorted(map(_prefill_start, requests))
     handed, placed = (sorted(getattr(each, name) for each in requests if each.placed >= 0) for name in MOVES)
     pairs = ((came, began), (handed, placed))
     return [sum(bisect_right(one, now) - bisect_right(other, now) for one, other in pairs) for now in times]

@@ -18,12 +18,12 @@ from clusterspec.records import NamedTuple, dataclass
 ARRIVAL, STEP_END, HANDED_OVER, LOADED = 0, 1, 2, 3
 """Kinds of events."""
 TOLD = 250
-"""After so many requests each the progress is told."""
+"""Requests between two reports of progress."""
 Progress = Callable[[int, int], object]
 """What is called with the number of requests that have ended, and of all."""
 
 
-def unseen(_done: int, _total: int) -> None:
+def no_progress(_done: int, _total: int) -> None:
     """Show no progress."""
 
 
@@ -109,7 +109,7 @@ class Simulation:
         arrivals: Sequence[Arrival],
         in_flight: int | None = None,
         late: LateEngines | None = None,
-        progress: Progress = unseen,
+        progress: Progress = no_progress,
     ) -> None:
         self.timing, self.late, self.progress = timing, late, progress
         self.gaps: dict[float, float] = {}

@@ -21,7 +21,7 @@ from clusterspec.analysis.simulation.outcomes import (
     waiting_at,
     waiting_share,
 )
-from clusterspec.analysis.simulation.plans import Progress, Simulation, Timing, plan_timing, unseen
+from clusterspec.analysis.simulation.plans import Progress, Simulation, Timing, no_progress, plan_timing
 from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.analysis.simulation.saturation import highest_rate
 from clusterspec.analysis.simulation.traffic import MOST_REQUESTS, SimulationFault, Traffic, plan_traffic, steady_flight
@@ -90,7 +90,7 @@ def simulate(
     seed: int = 0,
     requests: int | None = None,
     trace: Path | None = None,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> SimulationReport:
     """The simulation of a serving plan. Raises `SimulationFault`, and `TraceFault` for a trace that cannot be read."""
     load = simulated_load(study, seed=seed, requests=requests, trace=trace, progress=progress)
@@ -136,7 +136,7 @@ def simulated_load(
     seed: int = 0,
     requests: int | None = None,
     trace: Path | None = None,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> SimulatedLoad:
     """The simulated requests of a serving plan. The rate that the plan sustains takes longer to find and is left out.
 

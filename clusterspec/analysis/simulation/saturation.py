@@ -7,7 +7,7 @@ from math import ceil
 
 from clusterspec.analysis.simulation.arrivals import with_partial_outputs
 from clusterspec.analysis.simulation.conversations import traffic_of_conversations, traffic_with_hits
-from clusterspec.analysis.simulation.plans import Progress, Simulation, Timing, unseen
+from clusterspec.analysis.simulation.plans import Progress, Simulation, Timing, no_progress
 from clusterspec.analysis.simulation.traffic import Traffic
 from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.plan_engines import bare_pools
@@ -26,7 +26,7 @@ ROUNDS, CLOSE = 5, 0.03
 
 
 def highest_rate(
-    design: Design, timing: Timing, traffic: Traffic, seed: int, progress: Progress = unseen
+    design: Design, timing: Timing, traffic: Traffic, seed: int, progress: Progress = no_progress
 ) -> float | None:
     """Requests per second that a plan sustains at most of requests that do not wait for each other; None if too few
     requests are simulated.
@@ -71,7 +71,7 @@ def _probed_requests(places: float) -> int:
 
 
 def sustained_rate(
-    timing: Timing, arrivals: Sequence[Arrival], places: float, progress: Progress = unseen
+    timing: Timing, arrivals: Sequence[Arrival], places: float, progress: Progress = no_progress
 ) -> float | None:
     """Requests per second that a plan with ``places`` completes while others always wait; None for few requests.
 

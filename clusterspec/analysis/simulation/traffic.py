@@ -83,8 +83,8 @@ def plan_traffic(
     """The requests of a spec's load or of a trace; times of a trace count only for an open load. The cache of an engine
     holds ``held`` tokens, and the plan has ``places`` for requests.
 
-    In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first one that
-    counts, and as many after the last one. Of a loop one round comes before the first that counts, and one after the
+    In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first request that is
+    measured, and as many after the last one. Of a loop one round comes before the first that counts, and one after the
     last.
     """
     if load.load == "static":
@@ -117,7 +117,7 @@ def plan_traffic(
             partial = min(in_flight, ceil(places)) if places < inf else in_flight
             found, warm_up = with_partial_outputs(found, partial, seed), max(warm_up, in_flight)
     if spread:
-        said += f", lengths with a mean alone drawn within {100 * spread:.0f} % of it"
+        said += f", lengths of which only the mean is stated drawn within {100 * spread:.0f} % of it"
     last = min(emptying, int(MOST_LAST * count))
     return Traffic(found, in_flight, warm_up, said, full_after=filling, cool_down=last, partial=partial)
 

@@ -79,7 +79,7 @@ class ColumnEvaluation:
         return _layout_variants(self.job, rows.words), cast(dict[str, Array], rows.divisions), some
 
 
-def on_columns(design: Design, job: SearchJob) -> Evaluate:
+def batched_evaluation(design: Design, job: SearchJob) -> Evaluate:
     """An evaluation by batches, which share their tables."""
     tables = design_tables(design)
     return ColumnEvaluation(job, Batch(tables, cast(ArrayLibrary, numpy))) if tables else lambda space: iter(())

@@ -104,7 +104,7 @@ def front_of(times: Numbers, memories: Numbers) -> list[int]:
     return found
 
 
-def at_most(values: Numbers, most: float) -> Sequence[int]:
+def indices_up_to(values: Numbers, most: float) -> Sequence[int]:
     """The indices of the values up to ``most``; none of a value that is infinite or no number."""
     if hasattr(values, "__array_namespace__"):
         import numpy

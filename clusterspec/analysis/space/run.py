@@ -11,9 +11,9 @@ from clusterspec.analysis.space.kept import (
     Front,
     Kept,
     Numbers,
-    at_most,
     by_key,
     front_of,
+    indices_up_to,
     least_of_families,
     smallest_indices,
 )
@@ -44,12 +44,12 @@ Evaluate = Callable[[Space], Iterator[EvaluatedBlock]]
 def evaluation(design: Design, job: SearchJob) -> Evaluate:
     """The fastest available evaluation of the layouts of a design; all evaluations give the same numbers."""
     try:
-        from clusterspec.analysis.space.columns import on_columns
+        from clusterspec.analysis.space.columns import batched_evaluation
     except ModuleNotFoundError as missing:
         if missing.name != "numpy":
             raise
         return one_by_one(design, job)
-    return on_columns(design, job)
+    return batched_evaluation(design, job)
 
 
 def one_by_one(design: Design, job: SearchJob) -> Evaluate:
@@ -111,17 +111,17 @@ class Held(NamedTuple):
     def of(cls, block: EvaluatedBlock, limits: Limits) -> Held:
         """The rows of a block: what may not fit as predicted does not at the high end of its range either."""
         most = inf if limits.capacity is None else limits.capacity
-        likely = at_most(block.memory, most)
-        sure = _rows_at(likely, at_most(_taken_rows(block.upper, likely), most))
+        likely = indices_up_to(block.memory, most)
+        sure = _rows_at(likely, indices_up_to(_taken_rows(block.upper, likely), most))
         allowed = sure
         if limits.min_headroom is not None:
-            allowed = _rows_at(likely, at_most(_taken_rows(block.memory, likely), limits.memory_limit))
+            allowed = _rows_at(likely, indices_up_to(_taken_rows(block.memory, likely), limits.memory_limit))
         return cls(block.memory, allowed, sure, likely, smallest_indices(block.memory, 1))
 
 
 def timed_rows(rows: Sequence[int], times: Numbers) -> Sequence[int]:
     """The given rows that have a time."""
-    return _rows_at(rows, at_most(_taken_rows(times, rows), inf))
+    return _rows_at(rows, indices_up_to(_taken_rows(times, rows), inf))
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Collected:
         self.best.add(_timed_layouts(block, self.objective, _indices_at(inside, smallest_indices(keys, self.best.top))))
         self.front.add(_timed_layouts(block, self.objective, _indices_at(inside, front_of(times, held))))
         if self.best.rows:
-            close = cast(Sequence[int], _taken_rows(inside, at_most(keys, self.best.rows[0].key * NEAR)))
+            close = cast(Sequence[int], _taken_rows(inside, indices_up_to(keys, self.best.rows[0].key * NEAR)))
             self.near += _timed_layouts(block, self.objective, self._best_of_families(block, close))
 
     def _best_of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
@@ -200,12 +200,12 @@ def search(
 def evaluation_of_sizes(design: Design, job: SearchJob) -> Evaluate | None:
     """An evaluation of the layouts of a job on any number of nodes, which keeps its tables; None without NumPy."""
     try:
-        from clusterspec.analysis.space.columns import on_columns
+        from clusterspec.analysis.space.columns import batched_evaluation
     except ModuleNotFoundError as missing:
         if missing.name != "numpy":
             raise
         return None
-    return on_columns(design, job)
+    return batched_evaluation(design, job)
 
 
 def search_together(spaces: Sequence[Space], limits: Limits, *, top: int, evaluate: Evaluate) -> list[Found]:
@@ -270,7 +270,7 @@ def _smallest_layout(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:
     found = _timed_layouts(block, "memory", least)
     if found:
         return found
-    timed = at_most(block.step_time, inf)
+    timed = indices_up_to(block.step_time, inf)
     return _timed_layouts(block, "memory", _indices_at(timed, smallest_indices(_taken_rows(block.memory, timed), 1)))
 
 

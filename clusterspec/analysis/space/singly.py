@@ -20,7 +20,7 @@ from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.records import NamedTuple
 
 GOLDEN = (5**0.5 - 1) / 2
-"""The multiples of the golden ratio, less their whole parts, are spread evenly however many there are."""
+"""The golden ratio: the fractional parts of its multiples are evenly spread for any number of them."""
 FIRST_FAMILIES = 100
 """Number of families with one layout evaluated first; lower than the number of layouts that a search in a browser
 evaluates.
@@ -58,7 +58,7 @@ class Walk:
         spread = sorted(range(len(self.space.families)), key=lambda at: at * GOLDEN % 1)
         own = sorted(range(len(spread)), key=lambda at: _degree_distance(self.space.families[at], self.job.layout))[:1]
         for at in (*own, *spread[:FIRST_FAMILIES]):
-            yield self._newly_timed_layouts([self._like_own(at)])
+            yield self._newly_timed_layouts([self._most_similar_layout(at)])
         while self._open:
             *_, best = heappop(self._open)
             yield self._newly_timed_layouts(self._neighbor_places(best))
@@ -83,7 +83,7 @@ class Walk:
         held = design_memory(design)
         return Timed(number, step.seconds if step else inf, *((held.total, held.upper) if held else (inf, inf)))
 
-    def _like_own(self, at: int) -> int:
+    def _most_similar_layout(self, at: int) -> int:
         """The layout of a family that is most similar to the spec's layout."""
         own, family = self.job.layout, self.space.families[at]
         likes: tuple[list[int], ...] = (

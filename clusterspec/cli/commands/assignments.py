@@ -267,7 +267,7 @@ def _limits(args: argparse.Namespace, work: Study) -> Limits:
     budget = spec.procurement.budget if spec.procurement else None
     times = limits_by_job(args.within)
     if any(times) or (times and args.by):
-        raise UsageFault("--within takes one TIME with --machines, and no --by beside it")
+        raise UsageFault("--within takes one TIME with --machines, and excludes --by")
     within = times.get("")
     if args.by is not None:
         within = (args.by - work.settings.today).days * DAY

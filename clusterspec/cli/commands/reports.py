@@ -246,7 +246,7 @@ def run_diff(args: argparse.Namespace) -> int:
 
 
 def print_project_diff(args: argparse.Namespace, reader: StudyReader, revisions: Revisions) -> int:
-    """Print the differences of all changed specs; 1 if one of the new specs has errors. Raises `UsageFault`."""
+    """Print the differences of all changed specs; the status is 1 if a new spec has errors. Raises `UsageFault`."""
     from clusterspec.cli.projects import project_diff
     from clusterspec.report import project_text
 

@@ -31,7 +31,7 @@ from clusterspec.cli.inputs import (
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_result, print_text
-from clusterspec.report import search_text, solve_text, sweep_text
+from clusterspec.report import search_text, sensitivity_text, solve_text, sweep_text
 from clusterspec.report.json_text import json_text
 from clusterspec.results.levers import SweepRow
 
@@ -303,7 +303,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
     """Print the effect of each parameter, one step up and one down."""
     study = study_with_errors_named(args, args.spec)
     report = analysis.sensitivity(study)
-    print_result(args, report, solve_text.sensitivity_as_text, solve_text.sensitivity_csv)
+    print_result(args, report, sensitivity_text.sensitivity_as_text, sensitivity_text.sensitivity_csv)
     return status_of(study, told=True)
 
 

@@ -247,7 +247,7 @@ def _with_layout(session: Session, request: Request) -> Answer:
 
 def _varied_text_answer(session: Session, request: Request) -> Answer:
     """The text with a lever of `sensitivity` at another value."""
-    from clusterspec.analysis.levers import changes_of
+    from clusterspec.analysis.lever_steps import changes_of
     from clusterspec.analysis.rewrite import text_with_changes
 
     study = session.study(text_of(request))
@@ -264,7 +264,7 @@ MOST_STEPS = 4
 
 def _lever_values(session: Session, request: Request) -> Answer:
     """The values of each numeric lever that a page shows, including the text's value."""
-    from clusterspec.analysis.levers import values_around
+    from clusterspec.analysis.lever_steps import values_around
 
     return {"status": 0, "values": values_around(session.study(text_of(request)), MOST_STEPS)}
 

@@ -26,8 +26,8 @@ from clusterspec.cost.collectives import (
     network_of,
 )
 from clusterspec.cost.formulas import collectives
-from clusterspec.cost.formulas.collectives import all_reduce_factor, gather_factor, shared_bandwidth, slot_rate
-from clusterspec.quantity import Bandwidth, Figure
+from clusterspec.cost.formulas.collectives import shared_bandwidth, slot_rate
+from clusterspec.quantity import Bandwidth, Figure, bus_factor
 from clusterspec.records import dataclass
 from clusterspec.source import Assumed, Computed, Written
 from clusterspec.units import display, plural
@@ -334,14 +334,6 @@ def _slot_bandwidth(cluster: Cluster, ranks: int, own: float) -> float:
 
 
 # Upper bounds of bus bandwidth: that of links at line rate, without protocol overhead or latency
-
-
-def bus_factor(name: str, ranks: int) -> float:
-    """Bus bandwidth over algorithm bandwidth, as nccl-tests defines it."""
-    if name == "all-reduce":
-        return float(all_reduce_factor(ranks))
-    return float(gather_factor(ranks)) if name in {"all-gather", "reduce-scatter", "all-to-all"} else 1.0
-
 
 IN_DOMAIN = frozenset({"nvls", "nvls-tree"})
 """Algorithms that reduce in the switches of a scale-up domain."""

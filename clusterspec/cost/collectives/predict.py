@@ -7,18 +7,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
-from clusterspec.cluster.model import Cluster, MeasuredShare
+from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
 from clusterspec.cost.collectives.algorithms import algorithm_names, candidate_algorithms
-from clusterspec.cost.collectives.paths import MESHES, bus_factor, busbw_ceiling, group_paths
+from clusterspec.cost.collectives.paths import MESHES, busbw_ceiling, group_paths
 from clusterspec.cost.collectives.stack import LL, LL_MESSAGES, Algorithm
 from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandwidth, time_at_busbw
 from clusterspec.cost.formulas.compute import larger, smaller
-from clusterspec.quantity import Figure
+from clusterspec.quantity import Figure, bus_factor
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.source import Assumed, Measured, Origin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cluster.measured_shares import MeasuredShare
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
 """Collectives that use the same rings, so that a measurement of one applies to the others."""
@@ -105,7 +109,7 @@ ALONE = assumed_figure(
     GROUP,
     "starting.alone",
     0.2,
-    "added where a collective does little but start: how its processes were started and which protocol the library took"
+    "added where start-up dominates a collective: the launcher of its processes and the protocol that the library chose"
     f" count by up to a factor of two, {_COUNTED}",
 )
 

@@ -374,7 +374,7 @@ EXPERT_CASTS = assumed_figure(
     2.0,
     "bytes to convert a number of an expert's rows over those of one kernel for a whole tensor: Transformer Engine"
     " converts the rows of each expert by themselves, along rows and along columns, and reorders scales; among 1 to 4"
-    " the value with the least error on 33 runs of 5 sources of the fitted side (8.8 to 8.3 % in the mean)",
+    " the value with the least error on 33 runs of 5 sources of the fitted side (8.8 to 8.3 % on average)",
 )
 
 

@@ -32,8 +32,8 @@ AUTOCAST_BYTES = assumed_figure(
     "adapters",
     "autocast",
     12.0,
-    "moved for each input of an adapter that is kept in fp32, in either pass under autocast: widened to the precision"
-    f" of the adapter, which autocast narrows again, 6 and 6 {PEFT}",
+    "moved in each pass for each input of an adapter that is kept in fp32 under autocast: 6 to widen it to the"
+    f" precision of the adapter and 6 to narrow it again {PEFT}",
     "B",
 ).value
 CLONE_BYTES = assumed_figure(

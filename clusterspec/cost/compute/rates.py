@@ -8,7 +8,7 @@ from itertools import chain
 from math import inf, prod
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.model import RATE_OF_GEMMS, RATE_OF_PRODUCTS, Assumption, Cluster, Workload
+from clusterspec.cluster.model import Assumption, Cluster, Workload
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import (
     DEPTH_START,
@@ -304,7 +304,7 @@ def _product_factors(name: str, cluster: Cluster, limits: Factors, steps: Factor
     """The factors of a precision's peak in the rate of products: of GEMMs measured on the machine, whose clock is that
     of its power limit, or else of the catalog.
     """
-    kinds = {each.collective: each.share for each in cluster.measured if each.part == RATE_OF_GEMMS}
+    kinds = {each.collective: each.share for each in cluster.measured if each.is_of_gemms}
     own = kinds.get(share_precision(name))
     return (("gemms", own), *steps) if own else (*limits, *steps, *_achieved_share(name, reached))
 
@@ -336,7 +336,7 @@ def streaming_share(accelerator: Accelerator) -> float:
 
 def _measured_factor(cluster: Cluster) -> Factors:
     """The rate of products and attention relative to the catalog's, if a step of the machine was measured."""
-    return tuple(("measured", each.share) for each in cluster.measured if each.part == RATE_OF_PRODUCTS)
+    return tuple(("measured", each.share) for each in cluster.measured if each.is_of_step)
 
 
 # The kernels of a pass

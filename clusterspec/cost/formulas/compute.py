@@ -9,10 +9,8 @@ from clusterspec.standard import cast
 
 Number = float
 """A number, or a column of numbers."""
-NUMBERS = (float, int)
-"""The types of a number; `float | int` would be created for each question."""
-LARGEST_EXPONENT = 700.0
-"""Near the largest exponent of e whose power is a floating-point number."""
+NUMBERS = (float, int)  # `float | int` would be created for each question
+LARGEST_EXPONENT = 700.0  # near the largest exponent of e whose power is a floating-point number
 
 
 def larger(first: float, second: float) -> float:
@@ -315,7 +313,7 @@ def frozen_flops_per_token(weights: float, attention: float) -> float:
     return 4 * weights + attention
 
 
-# Utilization: the share of the machine's peak that a computation achieves. Floats or arrays
+# Utilization: the share of the machine's peak that a computation achieves
 
 
 @formula("flops / (devices * peak * utilization)")
@@ -381,8 +379,8 @@ def causal_pairs(length: float, window: float) -> float:
 def core_flops(pairs: float, heads: float, width_qk: float, width_v: float) -> float:
     """Forward operations of the two products over ``pairs``: F = 2 p a (d_qk + d_v).
 
-    The backward pass of plain attention takes twice that, of flash attention two and a half
-    times, since it computes the scores again (Dao, "FlashAttention-2", arXiv 2307.08691).
+    The backward pass of plain attention takes twice that, of flash attention 2.5 times: it computes the scores again
+    (Dao, "FlashAttention-2", arXiv 2307.08691).
 
     >>> core_flops(16, 1, 4, 4)
     256

@@ -89,7 +89,8 @@ def job_time_between_failures(failures_between: float, accelerators: float) -> f
 
 @formula("min(bandwidth, clients * per_client)")
 def client_rate(bandwidth: float, clients: float, per_client: float) -> float:
-    """The rate at which clients move data to or from a store, in B/s: the lower of the rates of store and clients.
+    """The rate at which clients move data to or from a storage system, in B/s: the lower of the rates of store and
+    clients.
 
     >>> client_rate(400e9, 64, 5e9), client_rate(400e9, 128, 5e9)
     (320000000000.0, 400000000000.0)

@@ -288,12 +288,12 @@ class Job:
 
     @property
     def kept(self) -> float:
-        """Bytes per number of the inputs that a GEMM stores, in the mean over layers of several precisions."""
+        """Bytes per number of the inputs that a GEMM stores, on average over layers of several precisions."""
         return self.quantized + self.width * self._wide_share if self.quantized else self.width
 
     @property
     def quantized(self) -> float:
-        """Bytes per number of the inputs that are stored in 8 or 4 bits, in the mean over all layers; 0 if none are."""
+        """Bytes per number of the inputs that are stored in 8 or 4 bits, on average over all layers; 0 if none are."""
         work = self.workload.precision
         return (
             operand_width(work) * (1 - self._wide_share) if self.framework.quantized_inputs and work in NARROW else 0.0
@@ -385,7 +385,6 @@ class Rank:
         counts = micro_batches_in_flight(job.layout, stage, chunks, job.micro_batches)
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
-        kinds = frozenset(kind for kind, there in ((LayerSet.DENSE, dense), (LayerSet.EXPERT, expert)) if there)
         return cls(
             share=held_share(job.workload, job.layout, chunks),
             passes=stored_passes(chunks, counts),
@@ -393,7 +392,7 @@ class Rank:
             inputs=float(not first),
             outputs=float(not last),
             head=logits_count(chunks),
-            kinds=kinds,
+            kinds=frozenset(kind for kind, there in ((LayerSet.DENSE, dense), (LayerSet.EXPERT, expert)) if there),
         )
 
 

@@ -140,7 +140,10 @@ NUMBERS: dict[tuple[str, str], tuple[str, str]] = {
     ("fragmentation", "count"): ("B", "weights, states and activations"),
     ("key-value cache", "count"): ("1", "requests in flight on one replica of attention"),
     ("recurrent state", "count"): ("1", "requests in flight on one replica of attention"),
-    ("key-value cache", "each"): ("B", "keys and values of one request of mean length, of a single one at its end"),
+    ("key-value cache", "each"): (
+        "B",
+        "keys and values of one request of mean length; at its end if it is the only one",
+    ),
     ("recurrent state", "each"): ("B", "state and convolution of one request"),
     ("step activations", "tokens"): ("1", "tokens of one step of chunked prefill"),
     ("received copies", "tokens"): ("1", "tokens of the other attention replicas in such a step"),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import inf
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
+from clusterspec.cluster.variation import layout_of_engines
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, positive_part, value_where
 from clusterspec.cost.layers import Chunk, LayerSet, StageGroup, micro_batches_in_flight, stage_groups, stored_passes
@@ -119,12 +119,12 @@ def serving_memory(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float
     """Memory of one rank in serving; ``limit`` is the bytes available to it. Engines allocate once, without
     fragmentation.
     """
-    from clusterspec.cost.memory import states  # training needs none of its modules
+    from clusterspec.cost.memory import serving_states  # training needs none of its modules
 
-    weights = states.served_weight_lines(job, rank.share)
-    beside = (*states.reserved_lines(job, rank.share), *states.step_activation_lines(job))
+    weights = serving_states.served_weight_lines(job, rank.share)
+    beside = (*states.reserved_lines(job, rank.share), *serving_states.step_activation_lines(job))
     taken = summed_bytes((*weights, *beside))
-    cache = states.cache_lines(job, chunks, states.cache_budget(job, limit - taken))
+    cache = serving_states.cache_lines(job, chunks, serving_states.cache_budget(job, limit - taken))
     return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, taken + summed_bytes(cache))
 
 
@@ -278,10 +278,12 @@ def memory_use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]
 
 
 def spare_cache(memory: Memory) -> float:
-    """Bytes of cache on the fullest accelerator beyond one request of full length.
+    """Bytes of cache on the fullest accelerator beyond one request of full length; 0 in training.
 
     A request of full length has at most twice the cache of a request of mean length, with half of its output.
     """
+    if memory.job.workload.kind != "serve":
+        return 0.0
     return (
         sum_of(each.value * max(0.0, 1 - 2 / each.numbers["count"]) for each in memory.rank.activations) * memory.ranks
     )

@@ -116,7 +116,7 @@ def _sync_term(times: RlTimes) -> Term:
         ("tensors", computed_figure(sync.tensors, "tensors of the checkpoint")),
         ("overhead", _figure_in_seconds(sync.overhead, "of one tensor")),
         ("messages", computed_figure(sync.messages, "collectives and handles of single tensors")),
-        ("each", _figure_in_seconds(sync.each, "of one of them, in the mean")),
+        ("each", _figure_in_seconds(sync.each, "of one of them, on average")),
         ("fixed", _figure_in_seconds(sync.fixed, "of one transfer")),
     )
     text = f"{EXPRESSIONS[transfer]} + fixed"

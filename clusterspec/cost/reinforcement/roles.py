@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Design, Workload
-from clusterspec.cluster.requests import Rl, Role
+from clusterspec.cluster.samples import Rl, Role
 from clusterspec.cluster.sites import machine_of
 from clusterspec.cost import parameters
 from clusterspec.cost.mixers import attention_flops

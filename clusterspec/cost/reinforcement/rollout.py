@@ -15,7 +15,8 @@ from statistics import NormalDist
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.reinforcement import rollout_weights
-from clusterspec.cluster.requests import Lengths, Rl
+from clusterspec.cluster.requests import Lengths
+from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.sites import design_on_pool
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost import assumed_figure

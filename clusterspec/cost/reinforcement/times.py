@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Workload
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.sites import link_to_named_pool, link_to_pool
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.reinforcement import (
@@ -42,8 +42,8 @@ TRAINING = assumed_figure(
     GROUP,
     "training.efficiency",
     0.8,
-    "rate of the trainer over that of a run on equal sequences, fitted: ranks wait for the one with the most tokens,"
-    " and micro-batches are packed in part",
+    "fitted rate of the trainer over that of training on sequences of equal length: ranks wait for the one with the"
+    " most tokens, and micro-batches are not packed completely",
 )
 RESIDENT = assumed_figure(
     GROUP, "resident", 3e9, "bytes that an engine or a trainer keeps while the other runs: contexts and graphs", "B"
@@ -127,7 +127,7 @@ class RlTimes:
     @property
     def tokens(self) -> float:
         """Tokens of one step, prompts included."""
-        return self.rl.samples * self.rl.sample_tokens
+        return self.rl.step_tokens
 
     @property
     def tokens_per_second(self) -> float:
@@ -186,7 +186,7 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     assert cluster and workload and layout and workload.rl and record
     rl = workload.rl
-    forward, update = forward_seconds(record, rl.minibatches), rl.minibatches * rl.epochs * record.seconds
+    forward, update = forward_seconds(record, rl.minibatches), rl.updates * record.seconds
     roles = own_roles(design, forward, update, TRAINING.value)
     scores = forward_passes(design, rl) * forward
     update *= 1.0 + sum(work_share(design, role) for role in rl.roles if role.name == "critic" and role.nodes is None)

@@ -7,7 +7,7 @@ from math import ceil
 
 from clusterspec.catalog.models import Block, Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.sites import PoolLink
 from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.adapters import model_adapters
@@ -76,7 +76,7 @@ class Sync:
     """One transfer of weights: ``sent`` bytes pass the slowest link at ``bandwidth`` B/s, in ``tensors`` tensors.
 
     ``weights`` are the bytes of the whole model as sent, ``messages`` the collectives and handles of single tensors,
-    which cost ``each`` seconds in the mean. ``wire`` is the seconds that the bytes alone need.
+    which cost ``each`` seconds on average. ``wire`` is the seconds that the bytes alone need.
     """
 
     method: str

@@ -221,9 +221,9 @@ UNEVEN = assumed_figure(
     GROUP,
     "uneven",
     0.7,
-    "standard deviation of the popularity of experts over its mean: the fullest of 32 and of 72 ranks of DeepSeek-V3 "
-    "then have as much more than the mean as balancing them gained, 1.49 and 2.54 times, with 0.53 and 0.99; the "
-    "geometric mean (SGLang, lmsys.org/blog/2025-05-05-large-scale-ep)",
+    "standard deviation of the popularity of experts over its mean. Balancing gained 1.49 times on 32 ranks and 2.54 "
+    "times on 72 ranks of DeepSeek-V3, as much as the fullest rank has above the mean with 0.53 and 0.99; this is "
+    "their geometric mean (SGLang, lmsys.org/blog/2025-05-05-large-scale-ep)",
 )
 RANGES = {
     "tpot": (0.80, 1.22),
@@ -373,7 +373,7 @@ class RankLinks(NamedTuple):
     direct: bool
     library: CollectiveTiming
 
-    def by_library(self, size: float) -> float:
+    def library_all_reduce_seconds(self, size: float) -> float:
         """Seconds of an all-reduce of ``size`` bytes by the collective library in a separate launch."""
         return self.library.candidates[0].launch + self.library.device_seconds(size)
 

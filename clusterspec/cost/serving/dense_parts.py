@@ -63,7 +63,7 @@ def head_part(engine: Engine, sequences: float) -> Part:
         "bytes_read": weights * table_width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.weight_read_rate("bf16", sequences),
         "flops": 2 * weights * sequences,
-        "rate": engine.rates.padded_gemm_rate("bf16", sequences, engine.rates.wide),
+        "rate": engine.rates.padded_gemm_rate("bf16", sequences, engine.rates.rate_of_16_bits),
     }
     return Part(
         "head",

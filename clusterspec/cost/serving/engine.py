@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import ceil, inf
 
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.stacks import ServingSoftware
-from clusterspec.cluster.model import RATE_OF_KERNELS, Cluster, Layout, MeasuredShare, Workload
+from clusterspec.catalog.serving_software import ServingSoftware
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.power_cap import capped_clock, limited_clock
 from clusterspec.cost.formulas.memory import share_of_heads
@@ -334,7 +335,7 @@ class Engine:
 
     @cached_property
     def host_launches(self) -> float:
-        """Kernels of a step that the host launches one by one without captured graphs, each with those around it."""
+        """Kernels of a step that the host launches one by one, without captured graphs."""
         return launches_by_host(self.model, self.whole)
 
     @cached_property
@@ -374,15 +375,13 @@ def software_of(layout: Layout) -> str:
 
 def measured_kernels(cluster: Cluster) -> MeasuredShare | None:
     """The rate of an engine's kernels that a measured time per output token gives; None if none was measured."""
-    return next((each for each in cluster.measured if each.part == RATE_OF_KERNELS), None)
+    return next((each for each in cluster.measured if each.is_of_tokens), None)
 
 
 def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:
-    """The precision whose peak rate GEMMs in ``name`` use on this accelerator, and that peak; 16 bits if it has no peak
-    in ``name``.
-    """
+    """The precision whose peak GEMMs in ``name`` reach, and that peak; 16 bits if the accelerator has none in it."""
     found = peak_name(name, rates.peaks)
-    return (found, rates.peaks[found]) if found else ("bf16", rates.wide)
+    return (found, rates.peaks[found]) if found else ("bf16", rates.rate_of_16_bits)
 
 
 def _expert_gemm_peak(workload: Workload, rates: KernelRates, other: tuple[str, float]) -> tuple[str, float]:

@@ -222,19 +222,20 @@ def serving_headline(found: ServingTimes) -> Iterator[Term]:
         whole = _computed_figure(found.lasting, "the run of all its requests", "s")
         inputs = (named_count("concurrency", found.run.requests), tokens, ("latency", whole))
     rate = found.output_tokens_per_second
-    yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs)
+    low, high = serving_range(found, "output_tokens_per_second")
+    yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs, low=low, high=high)
     held = (
         named_count("kv_capacity_sequences", found.kv_capacity_sequences),
         named_count("mean_context", found.kv_capacity_tokens / found.kv_capacity_sequences),
     )
     yield Term("cache holds", found.kv_capacity_tokens, "1", "kv_capacity_sequences * mean_context", held)
-    reused = "tokens of prompts that come again within retention and are in no tier before it, over all input tokens"
+    reused = "prompt tokens reused within the retention of this tier that are in no faster tier, over all input tokens"
     for use in found.tiers:
         kept = (("retention", Figure(use.retention, "s", Computed("time that the tier keeps a block"))),)
         yield Term(f"hits, {use.medium}", use.hit, "1", reused, kept)
     if found.most_in_flight is not None:
         formula = "the highest concurrency at which the cache has space and the targets are met, by bisection"
-        yield Term("most concurrency", float(found.most_in_flight), "1", formula)
+        yield Term("highest concurrency", float(found.most_in_flight), "1", formula)
 
 
 def _seconds_figure(value: float) -> Figure:

@@ -6,9 +6,9 @@ from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Transfer
+from clusterspec.cluster.variation import layout_of_engines
 from clusterspec.cost.formulas.serving import handoff_time, overlapped_handoff_time, stream_time, transfer_time
 from clusterspec.cost.layers import Chunk, model_layers
 from clusterspec.cost.mixers import sequence_cache

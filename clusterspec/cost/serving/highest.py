@@ -73,16 +73,18 @@ def _most_requests(pools: Pools) -> float:
 def _flight_of_highest_rate(pools: Pools) -> float:
     """The requests in flight at the highest rate of an open load."""
 
-    def at_rate(rate: float) -> tuple[float, float]:
+    def excess_at_rate(rate: float) -> tuple[float, float]:
         return _excess(pools_with_load(pools, replace(pools.load, request_rate=rate)))
 
     most = placed_before_wait(pools, pools.limit).rate
-    low = CLOSE * most, at_rate(CLOSE * most)[0]
+    low = CLOSE * most, excess_at_rate(CLOSE * most)[0]
     if low[1] > 0:
         return 0.0
-    while (above := at_rate(most)[0]) <= 0 and most < MOST:
+    while (above := excess_at_rate(most)[0]) <= 0 and most < MOST:
         most *= 2
-    return at_rate(bisected_interval(lambda each: at_rate(each)[0], low, (most, above), ROUNDS, CLOSE_RATE)[0])[1]
+    return excess_at_rate(
+        bisected_interval(lambda each: excess_at_rate(each)[0], low, (most, above), ROUNDS, CLOSE_RATE)[0]
+    )[1]
 
 
 def _sequences_within_targets(pools: Pools) -> float:

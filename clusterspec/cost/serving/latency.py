@@ -14,7 +14,7 @@ from clusterspec.records import dataclass, field
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from clusterspec.cluster.model import MeasuredShare
+    from clusterspec.cluster.measured_shares import MeasuredShare
     from clusterspec.cluster.requests import Serving
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
@@ -75,10 +75,10 @@ class Stretched:
         is None if the plan serves the rate even with ``most``, or does not serve it as predicted.
         """
         if most not in self._limits:
-            self._limits[most] = self._found_limit(most)
+            self._limits[most] = self._concurrency_limit(most)
         return self._limits[most]
 
-    def _found_limit(self, most: float) -> float | None:
+    def _concurrency_limit(self, most: float) -> float | None:
         low, high = 1.0, most
         if self._keeps_up(high) or not self._keeps_up(low):
             return None
@@ -256,10 +256,10 @@ class ServingTimes:
     @property
     def ttft_of_mean_prompt(self) -> float:
         """Seconds to the first token of a prompt of mean length: the mean over requests, in a finite run the median."""
-        return self.ttft + (1 - self.typical_prompt) * self.prompt_time + self.shorter
+        return self.ttft + (1 - self.typical_prompt) * self.prompt_time + self.median_gap
 
     @property
-    def shorter(self) -> float:
+    def median_gap(self) -> float:
         """Seconds by which the median wait of an open load is shorter than the mean."""
         return -self.burst[0] if self.run is None else 0.0
 
@@ -282,7 +282,7 @@ class ServingTimes:
 
     @property
     def placed(self) -> float:
-        """Requests in flight but for those of an open load that wait for a place, which have no cache yet."""
+        """Requests in flight, without those of an open load that wait for a place, which have no cache yet."""
         return self.offered - self.state.rate * self.place.of_all
 
     @property

@@ -109,7 +109,7 @@ def separates_norms(layout: Layout, model: Model, chip: Accelerator) -> bool:
 
 
 def launches_by_host(model: Model, chunk: Chunk) -> float:
-    """Kernels of one step that count where the host launches each of them with those around it."""
+    """Kernels of one step that add launch time where the host launches kernels one by one."""
     unseen = (INDEXED - INDEX_GEMMS) * _indexed_layers(model, chunk)
     return launches_per_step(model, chunk) - float(unseen)
 

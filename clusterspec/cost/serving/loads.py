@@ -30,7 +30,7 @@ FARTHEST = 12.0
 MOST_FILLED = 0.99
 """The share of the rate of a full plan beyond which requests wait for places no longer than at it: the plan fills."""
 TAKEN = 0.01
-"""Places of a run are filled but for this share."""
+"""Share of the places of a run that stay empty."""
 WALK = 2 / 3 * sqrt(2 / pi)
 """The mean wait in a run of n prompts that arrive as fast as they are served, divided by service time · √n: the mean
 distance of a random walk of n steps is √(2 n / π).

@@ -53,11 +53,11 @@ class WaitTail(NamedTuple):
         over = seconds - self.least
         if over < 0:
             return 1.0
-        found = self.met * self._beyond(over, self.window)
-        return found if self.met == 1 else found + (1 - self.met) * self._beyond(over, 0.0)
+        found = self.met * self._share_beyond(over, self.window)
+        return found if self.met == 1 else found + (1 - self.met) * self._share_beyond(over, 0.0)
 
-    def _beyond(self, over: float, window: float) -> float:
-        """The share whose even part, up to ``window``, and tail are together longer than ``over`` seconds."""
+    def _share_beyond(self, over: float, window: float) -> float:
+        """The share of waits whose uniform part (up to ``window``) and tail add up to more than ``over`` seconds."""
         mean = self.mean
         if not window or not mean:
             even = max(0.0, 1 - over / window) if window else 0.0
@@ -130,7 +130,7 @@ class PromptQueue(NamedTuple):
         return power(self.load, sqrt(2 * (places + 1))) / (2 * (1 - self.load)) / self.engines
 
     @property
-    def squares(self) -> float:
+    def second_moment(self) -> float:
         """The mean of V².
 
         >>> round(PromptQueue(5.0, 0.02, 0.1, 100.0, 10.02).squares, 6)  # v = 0.2: 0.2² + 0.2 / (1 − 0.5²)
@@ -143,29 +143,31 @@ class PromptQueue(NamedTuple):
         return max(mean * mean, found / (1 - computed * computed))
 
     @property
-    def rest(self) -> float:
+    def step_remainder(self) -> float:
         """Mean seconds until the running step ends, at most half of a full one.
 
         >>> round(PromptQueue(1e-9, 0.02, 0.1, 2.0, 0.22).rest, 6)
         0.01
         """
         mean = self.rate * self.step
-        square = self.plain * self.plain + 2 * self.plain * self.added * mean + self.added * self.added * self.squares
+        square = (
+            self.plain * self.plain + 2 * self.plain * self.added * mean + self.added * self.added * self.second_moment
+        )
         return min(self.full / 2, square / (2 * self.step))
 
     @property
-    def beside(self) -> float:
+    def seconds_beside(self) -> float:
         """Seconds that the mean number of prompts in a step adds to that of one."""
         return max(0.0, self.added * (self.rate * self.step - 1))
 
     @property
-    def behind(self) -> float:
-        """Mean seconds that a prompt takes longer than one that is alone, from the end of the step in which it came:
-        for other prompts in its step, for steps before it that are full, and where they leave a part of it.
+    def seconds_behind(self) -> float:
+        """Mean seconds by which other prompts delay a prompt, from the end of the step in which it arrived: those in
+        its step, full steps before it, and steps that leave a part of it for the next.
         """
-        beside = self.added * (self.squares / (self.rate * self.step) - 1)
+        seconds_beside = self.added * (self.second_moment / (self.rate * self.step) - 1)
         parted = min(1.0, self.left * self.step / self.full * 2 * (1 - self.load))
-        return max(0.0, beside + self.left / self.rate + parted * self.full / (2 * self.rate * self.step))
+        return max(0.0, seconds_beside + self.left / self.rate + parted * self.full / (2 * self.rate * self.step))
 
     @property
     def ending(self) -> float:
@@ -214,8 +216,8 @@ class PromptQueue(NamedTuple):
             even, fixed = (1 - self.load) * self.plain / 2 + self.ending, 0.0
             queued = varied + self.left / self.rate
         else:
-            even, fixed = self.rest, min(self.behind, self.beside)
-            queued = varied + self.behind - fixed
+            even, fixed = self.step_remainder, min(self.seconds_behind, self.seconds_beside)
+            queued = varied + self.seconds_behind - fixed
         queued = max(0.0, queued)
         decay = self.decay * max(LEAST_LOAD, 1 + varied * 2 * (1 - self.load) / (self.load * service))
         share = min(1.0, queued / decay)

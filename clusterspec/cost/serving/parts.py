@@ -294,7 +294,7 @@ def _all_reduce_parts(engine: Engine, tokens: float) -> tuple[Part, ...]:
 
 def _all_reduce_seconds(engine: Engine, links: RankLinks, size: float) -> float:
     """Seconds of an all-reduce of ``size`` bytes over the tensor-parallel ranks."""
-    each = links.by_library(size)
+    each = links.library_all_reduce_seconds(size)
     if not links.direct:
         return each
     apart = launches.separates_norms(engine.layout, engine.model, engine.cluster.accelerator)

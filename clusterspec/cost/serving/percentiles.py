@@ -149,9 +149,9 @@ def _first_token_in_place(times: ServingTimes, load: Serving, share: float) -> f
     held = 0.0 if times.run is not None else _held_wait(times, load)
     burst, varied = _burst_wait(times, share), max(0.0, _varied_wait(times, load) - held)
     burst += 2.0 * held * (share - MEDIAN / 100)  # it may be anything between none and twice its mean
-    burst -= times.shorter * max(0.0, 1 - wait_above_median(1.0, share) / wait_above_median(1.0, LONG_WAITS))
+    burst -= times.median_gap * max(0.0, 1 - wait_above_median(1.0, share) / wait_above_median(1.0, LONG_WAITS))
     if load.input_lengths is None and not times.turns:
-        return times.ttft + times.shorter + wait_above_median(varied, share) + burst
+        return times.ttft + times.median_gap + wait_above_median(varied, share) + burst
     return max(times.ttft, quantile_of_sums(_prompt_times(times, load), varied, share) + burst)
 
 
@@ -183,7 +183,7 @@ def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float
     """The times to the first token of prompts of varied lengths after a mean wait, each with its share of the
     requests.
     """
-    typical = times.ttft + times.shorter
+    typical = times.ttft + times.median_gap
     parts = times.turns
     if load.input_lengths is not None:
         parts = tuple(

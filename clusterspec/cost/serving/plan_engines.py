@@ -5,15 +5,14 @@ from __future__ import annotations
 from math import ceil, floor, inf, sqrt
 from typing import TYPE_CHECKING
 
-from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cluster.serving import KEY, RAISED
-from clusterspec.cluster.variation import with_values
+from clusterspec.cluster.variation import layout_of_engines, with_values
 from clusterspec.cost.formulas.experts import received_bytes
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.memory import memory_line
-from clusterspec.cost.memory.states import received_copies, sampled_logits
+from clusterspec.cost.memory.serving_states import received_copies, sampled_logits
 from clusterspec.cost.mixers import next_token_bytes
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine

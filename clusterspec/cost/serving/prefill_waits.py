@@ -67,16 +67,16 @@ class PrefillQueue:
         >>> PrefillQueue(2.5, 0.2, 0.1, 3.0, 0.4).load
         0.3333333333333333
         """
-        return self.held_back.load
+        return self.queue_behind_full_steps.load
 
     @property
-    def held_back(self) -> PromptQueue:
+    def queue_behind_full_steps(self) -> PromptQueue:
         """The queue of the prompts that find full steps before them."""
         return PromptQueue(self.rate, self.first - self.added, self.added, self.per_step, self.full, self.engines)
 
     @cached_property
     def prompts(self) -> float:
-        """Mean number of prompts in a step: those that came during the one before it, or one after an idle time.
+        """Mean number of prompts in a step: those that arrived during the previous step, or one prompt after idle time.
 
         >>> PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).prompts, PrefillQueue(1e9, 0.2, 0.1, 3.0, 0.4).prompts
         (1.0, 3.0)
@@ -104,7 +104,7 @@ class PrefillQueue:
         prompts, fixed, each = self.prompts, self.first - self.added, self.rate * self.added
         mean = fixed + self.added * prompts
         known, met = fixed * fixed + 2 * fixed * self.added * prompts, self.rate * mean
-        left = self.held_back.left * mean / self.full  # at the start of steps, not over the time
+        left = self.queue_behind_full_steps.left * mean / self.full  # at the start of steps, not over the time
         came = met / self.engines + self.rate * self.rate * known + idle_share(met, self.engines)
         squares = (came - 2 * left * self.per_step * (1 - self.load)) / max(LEAST_SHARE, 1 - each * each)
         squares = min(self.per_step * prompts, max(prompts * prompts, squares))
@@ -126,11 +126,11 @@ class PrefillQueue:
         return power(busy, sqrt(2 * (self.engines + 1)) - 1)
 
     @property
-    def even(self) -> float:
+    def even_wait(self) -> float:
         """Mean seconds that a prompt which waits spends on the rest of a step and on prompts beside it; 0 where a step
         has one prompt, whose queue has the rest of the running step among its waits.
 
-        >>> round(PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).even, 9)
+        >>> round(PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).even_wait, 9)
         0.1
         """
         if self.per_step == 1:
@@ -146,11 +146,11 @@ class PrefillQueue:
         >>> PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5).tail(0.0, 0.0).of_all  # one server: 0.5² / 2 (1 − 0.5)
         0.25
         """
-        service, queue = self.full / self.per_step, self.held_back
+        service, queue = self.full / self.per_step, self.queue_behind_full_steps
         queued = queue.left / self.rate * (self.steps[1] / self.full) + varied  # steps with fewer prompts are shorter
         decay = queue.decay * (1 + varied * 2 * (1 - self.load) / (self.load * service))
         share = min(1.0, queued / decay)
-        return WaitTail(0.0, 2 * (self.even + ahead), share, queued / share if share else 0.0, self.waiting)
+        return WaitTail(0.0, 2 * (self.even_wait + ahead), share, queued / share if share else 0.0, self.waiting)
 
 
 def idle_share(mean: float, engines: float) -> float:

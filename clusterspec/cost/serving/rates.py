@@ -131,7 +131,7 @@ class KernelRates:
         )
 
     @property
-    def wide(self) -> float:
+    def rate_of_16_bits(self) -> float:
         """Dense FLOP/s at 16 bits."""
         return self.peaks.get("bf16") or self.peaks["fp16"]
 
@@ -250,7 +250,7 @@ class KernelRates:
     def attention_rate(self, tokens: float, width: float = constants.HEAD_WIDTH) -> float:
         """FLOP/s of attention over prompts of ``tokens`` tokens with heads of ``width`` elements."""
         reached = min(1.0, interpolated_value(self.curves["attention.prefill"], tokens) * self.scale)
-        return self.wide * reached * self.head_share(width) * self.clock
+        return self.rate_of_16_bits * reached * self.head_share(width) * self.clock
 
     def head_share(self, width: float) -> float:
         """The rate of prompt attention with heads of ``width`` elements, relative to the rate with wide heads.
@@ -279,13 +279,13 @@ class KernelRates:
         name = next((n for n in (f"attention.sparse.{precision}", "attention.sparse") if n in self.single), None)
         if name is None:
             return self.attention_rate(LONG), "attention.prefill"
-        return self.wide * self.single[name] * self.clock, name
+        return self.rate_of_16_bits * self.single[name] * self.clock, name
 
     @property
     def index_rate(self) -> tuple[float, str]:
         """FLOP/s of the scores of a sparse index, whose queries and keys have 8 bits, and the figure that gives it."""
         precision = "fp8" if "fp8" in self.peaks else "bf16"
-        peak = self.peaks.get(precision, self.wide)
+        peak = self.peaks.get(precision, self.rate_of_16_bits)
         if precision == "fp8" and "attention.index" in self.single:
             return peak * self.single["attention.index"] * self.clock, "attention.index"
         return self.gemm_rate(precision, LONG, peak), self.gemm_table(precision, "")

@@ -236,8 +236,8 @@ def _balanced_cycle(cycle: PromptCycle) -> PromptCycle:
 def _seconds_in_row(pools: Pools, cycle: PromptCycle) -> tuple[float, float]:
     """Seconds of a step with prompts of a cycle: the mean of such steps, and of the steps of its prompts.
 
-    They are those of a step with as many more prompts than the mean as they deviate from it, and of one with as many
-    fewer. The host is ahead in the first step of a row.
+    They are the seconds of two steps: one has a standard deviation more prompts than the mean, the other one less. The
+    host is ahead in the first step of a row.
     """
     deviation = sqrt(max(0.0, cycle.prompts * (1 + cycle.drawn - cycle.prompts)))
     counts = max(1.0, cycle.prompts - deviation), cycle.prompts + deviation

@@ -57,7 +57,7 @@ class FiniteRun(NamedTuple):
     joined: float = 0.0
 
     @property
-    def _counted(self) -> float:
+    def _counted_requests(self) -> float:
         """The requests of which the first ``concurrency`` start together."""
         return self.requests / self.waves
 
@@ -84,9 +84,9 @@ class FiniteRun(NamedTuple):
         others = max(last, placed * self.turn - sooner)
         longest = max(others, (self.concurrency - first + placed) * self.turn - sooner)
         return (
-            (alone / self._counted, 0.0, 0.0),
-            ((first - alone) / self._counted, least, last),
-            ((self.concurrency - first) / self._counted, others, longest),
+            (alone / self._counted_requests, 0.0, 0.0),
+            ((first - alone) / self._counted_requests, least, last),
+            ((self.concurrency - first) / self._counted_requests, others, longest),
         )
 
     @property
@@ -97,7 +97,7 @@ class FiniteRun(NamedTuple):
         0.315
         """
         together = sum(share * (low + high) / 2 for share, low, high in self.starting)
-        return together + (1 - self.concurrency / self._counted) * (self.queued + self.varied)
+        return together + (1 - self.concurrency / self._counted_requests) * (self.queued + self.varied)
 
     @property
     def last(self) -> float:
@@ -106,7 +106,7 @@ class FiniteRun(NamedTuple):
         return self.cold + (others[2] if others[0] > 0 else placed[2])
 
     @property
-    def _of_others(self) -> float:
+    def _seconds_of_others(self) -> float:
         """Seconds of the prompts of all other requests that run."""
         return max(0.0, min(self.places, self.concurrency) - 1) * self.service
 
@@ -121,7 +121,7 @@ class FiniteRun(NamedTuple):
         0.3
         """
         together = self.starting
-        least, most = self.queued + self.varied * (1 - log(2)), self.queued + max(self.varied, self._of_others)
+        least, most = self.queued + self.varied * (1 - log(2)), self.queued + max(self.varied, self._seconds_of_others)
 
         def share_within(seconds: float) -> float:
             found = sum(
@@ -130,7 +130,7 @@ class FiniteRun(NamedTuple):
             )
             over = seconds - least
             alone = 0.0 if over < 0 else 1 - exp(-over / self.varied) if self.varied and seconds < most else 1.0
-            return found + (1 - self.concurrency / self._counted) * alone
+            return found + (1 - self.concurrency / self._counted_requests) * alone
 
         top = max(self.last, least + self.varied)
         return smallest_reaching(share_within, share * (1 - 1e-12), 0.0, top) if top else 0.0
@@ -166,7 +166,7 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
 
 
 def between_limits(first: float, second: float) -> float:
-    """A wait that is close to the shorter of two limits where they differ, and below both where they are alike.
+    """A smooth minimum of two limits: close to the shorter one where they differ, and below both where they are alike.
 
     >>> between_limits(2.0, inf), round(between_limits(1.0, 1.0), 4), between_limits(0.0, 3.0)
     (2.0, 0.63, 0.0)
@@ -214,7 +214,7 @@ class OpenRun(NamedTuple):
         """
         return self.varied + between_limits(self.waiting * self.placing, self.placed_walk)
 
-    def _placed_at(self, share: float) -> float:
+    def _wait_for_place(self, share: float) -> float:
         """The wait for a place that a ``share`` of the requests does not exceed, as far as no queue grows."""
         late = log(self.waiting / (1 - share)) if self.waiting > 1 - share else 0.0
         return between_limits(late * self.placing, self.placed_walk * (1 + WALKED) * float(share**WALKED))
@@ -303,24 +303,24 @@ class OpenRun(NamedTuple):
         0.5
         """
         growth, most = self.queue_wait(share * self.requests), min(share, MOST_SHARE)
-        prompts, place = self._varied_at(most, growth), self._placed_at(most)
+        prompts, place = self._irregular_wait(most, growth), self._wait_for_place(most)
         together = max(prompts + self.irregular - self.varied, self.varied + place) if place else prompts
         return wait_in_growing_queue(growth, together)
 
-    def _varied_at(self, share: float, growth: float) -> float:
+    def _irregular_wait(self, share: float, growth: float) -> float:
         """The wait for irregular prompts that a ``share`` of the requests does not exceed, if no queue grows.
 
         It is that of the steady state, at most that of a random walk. While a queue grows by ``growth`` seconds, later
         requests wait longer than earlier ones, so that the late ones count, on average.
         """
         if self.tail is None:
-            return between_limits(self.varied * (1 - log(2) - log(1 - share)), self._walked_at(share))
+            return between_limits(self.varied * (1 - log(2) - log(1 - share)), self._queue_wait(share))
         even = min(self.tail.window / 2, self.varied)
-        found = even + between_limits(self.tail.at(share) - even, self._walked_at(share))
+        found = even + between_limits(self.tail.at(share) - even, self._queue_wait(share))
         mean = even + min(found - even, 3 / 2 * sqrt(share) * (self.varied - even))  # of those at this place of the run
         return mean + (found - mean) * (1 / (1 + growth / self.walk) if self.walk else 1.0)
 
-    def _walked_at(self, share: float) -> float:
+    def _queue_wait(self, share: float) -> float:
         return self.walk * (1 + WALKED) * float(share**WALKED)
 
     def beside_last(self, decoding: float, alone: float) -> float:

@@ -226,8 +226,8 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
 
 
 def _tail_of_loop(pools: Pools, now: Steady) -> WaitTail:
-    """The distribution of the wait of a prompt in a closed loop without a beginning: that of as many prompts a second
-    that come at random times, in proportion to the mean.
+    """The distribution of the wait of a prompt in a closed loop in its steady state: the distribution for random
+    arrivals at the same rate, scaled to the mean wait of the loop.
     """
     busy = 1 - 1 / (pools.load.concurrency or 1)
     decoding = sequences_of_step(pools, _met_sequences(pools, now.sequences))
@@ -244,9 +244,8 @@ def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: Ste
         return 0.0
     if runs_in_cycles(pools, prefill):
         return 0.0
-    present = -expm1(-sequences * layout.attention_dp)
-    if load.concurrency is not None:
-        present = (load.concurrency - 1) / load.concurrency
+    most = load.concurrency
+    present = (most - 1) / most if most is not None else -expm1(-sequences * layout.attention_dp)
     every = held_steps(pools, sequences * load.tokens_per_step / load.gaps)
     mixed = -expm1(-sequences / load.gaps * prefill.steps * every * unevenly_loaded_ranks(pools.decode)) / every
     return present * step_ahead(pools, (decode, _step_of_several(pools, sequences, decode, prefill)), mixed)
@@ -395,8 +394,7 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
 
 def largest_satisfying(excess: Callable[[float], float], limit: float) -> float:
     """The largest number of sequences up to ``limit`` with an ``excess`` of at most 0; 0 if one sequence has more."""
-    least = excess(1.0)
-    if least > 0:
+    if (least := excess(1.0)) > 0:
         return 0.0
     most = excess(limit)
     return bisected_interval(excess, (1.0, least), (limit, most), ROUNDS)[0] if most > 0 else limit

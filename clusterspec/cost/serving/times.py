@@ -135,7 +135,7 @@ def times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     if served is pools:
         return _times_of_flight(pools, offered, now)
     found = _times_of_flight(served, offered, now, preemption_at_capacity(served, now))
-    return replace(found, stretched=_stretched(pools))
+    return replace(found, stretched=_plan_with_longer_times(pools))
 
 
 def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache = NO_OVERLOAD) -> ServingTimes:
@@ -184,12 +184,12 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache 
         preempted=preempted,
         joining=joining,
         shares=shares,
-        **_of_prompts(pools, now, varied),
+        **_prompt_fields(pools, now, varied),
         **_at_any_load(pools),
     )
 
 
-def _of_prompts(pools: Pools, now: Steady, varied: VariedPrompts) -> dict[str, Any]:
+def _prompt_fields(pools: Pools, now: Steady, varied: VariedPrompts) -> dict[str, Any]:
     """The fields of `ServingTimes` about prompts: their engines, and how those of other lengths differ."""
     return {
         "prompt_service": computed_seconds(pools, now.prefill),
@@ -226,11 +226,11 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "early": engine.software_year <= constants.EARLY,
         "recent": constants.RECENT <= engine.software_year < inf,
         "measured": measured_kernels(engine.cluster),
-        "stretched": _stretched(pools),
+        "stretched": _plan_with_longer_times(pools),
     }
 
 
-def _stretched(pools: Pools) -> Stretched | None:
+def _plan_with_longer_times(pools: Pools) -> Stretched | None:
     """The plan of an open load with longer times; None of other loads."""
     return Stretched(_times_at_rate, pools) if pools.load.load == "open" and pools.load.request_rate else None
 

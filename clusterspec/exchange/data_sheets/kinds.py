@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from clusterspec.exchange.data_sheets.links import link_readings
 from clusterspec.exchange.data_sheets.readings import (
     Reading,
     Rule,
@@ -62,7 +63,7 @@ def _terabits(match: re.Match[str]) -> float:
     return printed_number(match[1]) * (1000 if match[2].lower() == "t" else 1)
 
 
-def _plain(match: re.Match[str]) -> Value:
+def _plain_value(match: re.Match[str]) -> Value:
     value = printed_number(next(each for each in match.groups() if each))
     return int(value) if value.is_integer() else value
 
@@ -129,19 +130,19 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         rule("memory_type", r"memory", r"\b(HBM[2-4]E?|GDDR[567]X?)\b", _memory_type),
         rule("memory_bandwidth", r"(?:memory|hbm).{0,20}bandwidth", r"#\s?([TG])B/s", _bandwidth),
         rule("power.max", _ANY_POWER, _POWER, watts),
-        rule("pcie", "interface|interconnect|bus|host|form", _SLOT, _plain),
+        rule("pcie", "interface|interconnect|bus|host|form", _SLOT, _plain_value),
     ),
     "switch": (
         rule("capacity", r"(?:capacity|throughput|aggregate|switching)", r"#\s?([TG])b(?:ps|/s)", _terabits),
         rule("latency", r"latency", r"#\s?(ns|us|µs)", lambda m: f"{m[1]} {m[2].replace('µ', 'u')}"),
         rule("power.max", _MAX_POWER, _POWER, watts),
         rule("power.typical", _TYPICAL, _POWER, watts),
-        rule("rack_units", _HEIGHT, _UNITS, _plain),
-        rule("rack_units", "", rf"{_UNITS} (?:design|form|chassis|height|switch)|^([1-9])U\b", _plain),
+        rule("rack_units", _HEIGHT, _UNITS, _plain_value),
+        rule("rack_units", "", rf"{_UNITS} (?:design|form|chassis|height|switch)|^([1-9])U\b", _plain_value),
     ),
     "nic": (
-        rule("pcie", "", _SLOT, _plain),
-        rule("lanes", "", _LANES, _plain),
+        rule("pcie", "", _SLOT, _plain_value),
+        rule("lanes", "", _LANES, _plain_value),
         rule("power.max", _MAX_POWER, _POWER, watts),
         rule("power.typical", _TYPICAL, _POWER, watts),
     ),
@@ -150,29 +151,29 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         rule("media", "", r"\b(single|multi)[- ]?mode\b", lambda m: _MEDIA[m[1].lower()]),
         rule("reach", "", rf"\b(?:[DFLSV]R\d{{0,2}}|optics?|mode)\b.{{0,12}}?\b{_LENGTH}", _length),
         rule("reach", "", rf"(?:reach|distance|length)[^.;]{{0,40}}?\b{_LENGTH}", _length),
-        rule("ports", "", r"\b([1248])\s?x\s?\d{3,4}\s?Gb/?p?s\b", _plain),
+        rule("ports", "", r"\b([1248])\s?x\s?\d{3,4}\s?Gb/?p?s\b", _plain_value),
         rule("lane_bandwidth", "", r"\b#\s?G(?:b/?p?s)?[- ]PAM4", lambda m: _line_rate(printed_number(m[1]), "lane")),
         rule("power.max", "", r"(?:max|power|consum)[^.;]{0,40}?\b#[- ]?(W)(?:atts?)?\b", watts),
         rule("cages", "", rf"\b{_FORM}\b", lambda m: [_FORMS[m[1].lower()]]),
     ),
     "cdu": (
         rule("capacity", r"capacity|heat|cooling", r"#\s?(kW|MW)\b", _kilowatts),
-        rule("approach", "", r"#\s?(?:°\s?C|K|°)\s?(?:ATD|approach)", _plain),
-        rule("flow", "flow", r"#\s?(?:LPM|L/min|liters)", _plain),
+        rule("approach", "", r"#\s?(?:°\s?C|K|°)\s?(?:ATD|approach)", _plain_value),
+        rule("flow", "flow", r"#\s?(?:LPM|L/min|liters)", _plain_value),
         rule("power.max", r"power", _POWER, watts),
-        rule("rack_units", _HEIGHT, _UNITS, _plain),
+        rule("rack_units", _HEIGHT, _UNITS, _plain_value),
     ),
     "storage-system": (
         rule("read", r"\bread", r"#\s?([TG])B/s", _per_second),
         rule("write", r"\bwrite", r"#\s?([TG])B/s", _per_second),
         rule("capacity", r"(?:usable|effective).{0,12}capacity", r"#\s?(TB|TiB|PB|PiB)\b", _length),
-        rule("rack_units", _HEIGHT, _UNITS, _plain),
+        rule("rack_units", _HEIGHT, _UNITS, _plain_value),
         rule("power.max", _ANY_POWER, _POWER, watts),
     ),
     "platform": (
-        rule("accelerators_per_node", r"gpu|accelerator", r"\b(\d{1,2})\s?x\s", _plain),
+        rule("accelerators_per_node", r"gpu|accelerator", r"\b(\d{1,2})\s?x\s", _plain_value),
         rule("power.max", _ANY_POWER, _POWER, watts),
-        rule("rack_units", _HEIGHT, _UNITS, _plain),
+        rule("rack_units", _HEIGHT, _UNITS, _plain_value),
     ),
 }
 SHEET_KINDS = tuple(_RULES)
@@ -187,7 +188,7 @@ def sheet_readings(rows: Sequence[Row], kind: str) -> list[Reading]:
     """
     found = list(readings_of(rows, _RULES[kind]))
     if kind == "accelerator":
-        found += peak_readings(rows)
+        found += [*link_readings(rows), *peak_readings(rows)]
     if kind in {"switch", "nic"}:
         found += _port_readings(rows)
     if kind == "switch":

@@ -14,7 +14,7 @@ MOST_LINES = 4_000
 LONGEST_LINE = 300
 LONGEST_LABEL = 70
 FEWEST_OTHERS = 3
-"""Other names of the same form that make a page one of a family."""
+"""Number of other part names of the same form from which on a page describes a whole family."""
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _CELL_END = re.compile(r"</t[dh]\s{0,9}>", re.IGNORECASE)
 _LINE_END = re.compile(r"</(?:tr|p|div|li|h[1-6]|dt|dd)\s{0,9}>|<br\s{0,9}/?>", re.IGNORECASE)

@@ -12,7 +12,8 @@ from clusterspec.cells import escaped_cell
 from clusterspec.exchange.acceptance_cases import acceptance_cases
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, csv_table
 from clusterspec.exchange.purchasing.numbers import written_number
-from clusterspec.procurement.bill import SHEET, Item, sheet_rows
+from clusterspec.procurement.bill import SHEET, sheet_rows
+from clusterspec.procurement.items import Item
 from clusterspec.units import display, display_bits, plural, size_text
 
 # Clauses of a request for proposals in Markdown: scope of supply, acceptance and delivery, without prices

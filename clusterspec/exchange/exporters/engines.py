@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cluster.requests import Serving
+from clusterspec.cluster.variation import layout_of_engines
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, require_vendor, unchanged_model
 from clusterspec.records import NamedTuple
 from clusterspec.units import plural

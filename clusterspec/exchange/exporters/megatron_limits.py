@@ -125,7 +125,7 @@ def recomputed_modules(layout: Layout, model: Model) -> list[str]:
 def scaling_recipe(layout: Layout, work: Workload) -> str:
     """The value of ``--fp8-recipe``; empty for Megatron-LM's own, delayed scaling, if the design states none.
 
-    Where it states none and delayed scaling would stop the run, scales of each tensor as it is.
+    Where the design states none and delayed scaling would stop the run, current scaling by tensor.
     """
     if work.precision != "fp8":
         return ""

@@ -72,7 +72,7 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
     resource = _device_resource(source)
     image = IMAGE.format(framework) if resource == RESOURCES["nvidia"] else f"IMAGE-WITH-DYNAMO-AND-{framework.upper()}"
     if image.startswith("IMAGE"):
-        omitted.append(f"the image of the workers: those of Dynamo run on NVIDIA's, not on {resource}")
+        omitted.append(f"the image of the workers: Dynamo's images run on NVIDIA's accelerators, not on {resource}")
     for kind in engine_kinds(source):
         first = next(launches(kind, source.cluster.ranks_per_node))
         if first.nodes > 1 and kind.layout.attention_dp > 1:
@@ -166,7 +166,7 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
     vendor = next(name for name, each in RESOURCES.items() if each == resource)
     image = LLM_D_IMAGE if vendor == "nvidia" else "IMAGE-WITH-VLLM"
     if vendor != "nvidia":
-        omitted.append(f"the image of the engines: that of the chart's examples runs on NVIDIA's, not on {resource}")
+        omitted.append(f"the image of the engines: the chart's example images run on NVIDIA's, not on {resource}")
     limits = _option_words(vllm.limit_options(work, omitted))
     kinds = engine_kinds(source)
     lines = [

@@ -62,7 +62,7 @@ _TOGETHER = (
     *({each} for each in ("bf16", "fp16", "fp32", "fp8")),
     *({"bf16", other} for other in ("int4", "mxfp4", "fp16")),
 )
-"""Precisions of products and weights of which an engine takes the one with the other."""
+"""Pairs of a precision of products and a precision of weights that an engine accepts together."""
 _OFF = (None, False, "none", 0)
 
 

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 
 ASTRA = "astra-sim"
 _YAML = re.compile(r"^npus_count[ \t]*:", re.MULTILINE)
@@ -41,7 +41,7 @@ def read_astra_sim(file: InputFile) -> ImportResult:
     line = yaml.line(names[1])
     for kind, count in zip(kinds, counts, strict=True):
         if kind not in _BLOCKS or not _is_number(count) or not isinstance(count, int) or count < 1:
-            raise FormatError(f"{str(kind)[:40]} of {str(count)[:20]}: not a topology of ASTRA-sim", line)
+            raise FormatError(f"{excerpt(kind)} of {excerpt(count)}: not a topology of ASTRA-sim", line)
     if (total := prod(counts)) > MOST_NPUS:
         raise FormatError(f"{total:,} accelerators: more than a network has", line)
     builder.set("cluster.accelerators", total, line)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import list_at, mapping_of, names_of_accelerators
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, chosen_part
+from clusterspec.exchange.import_result import TITLE, FormatError, ImportBuilder, chosen_part, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product, match_instance
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.source import value_at
@@ -60,7 +60,9 @@ def record_nodes(documents: list[Yaml], part: int | None, builder: ImportBuilder
             others += 1
     if not found:
         raise FormatError("holds nodes without accelerators")
-    choices = "; ".join(f"{plural(len(lines), 'node')} of {kind.shown}"[:90] for kind, lines in found.items())
+    choices = "; ".join(
+        excerpt(f"{plural(len(lines), 'node')} of {kind.shown}", TITLE) for kind, lines in found.items()
+    )
     kind, lines = chosen_part(list(found.items()), part, plural(len(found), "kind of node"), choices)
     builder.set("cluster.nodes", len(lines), lines[0])
     _set_machine(kind, lines[0], builder)
@@ -92,11 +94,11 @@ def _set_machine(kind: NodeKind, line: int, builder: ImportBuilder) -> None:
         return
     if kind.instance:
         builder.unknown(
-            f"instance {kind.instance[:60]}", "no catalog entry of this name with as many accelerators", line
+            f"instance {excerpt(kind.instance)}", "no catalog entry of this name with as many accelerators", line
         )
     builder.set("cluster.accelerators_per_node", kind.accelerators, line)
     name = (kind.product or "").replace("-SHARED", "")
     found = accelerator_of_product(name.replace("-", " ").replace("_", " ")) if name and "MIG" not in name else None
     builder.set("cluster.accelerator", found, line)
     if found is None:
-        builder.unknown(f"accelerator {name[:60]}".rstrip(), "not stated, or no catalog entry of this name", line)
+        builder.unknown(f"accelerator {excerpt(name)}".rstrip(), "not stated, or no catalog entry of this name", line)

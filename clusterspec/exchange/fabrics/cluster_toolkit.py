@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.fabrics.pods import list_at
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    LIST,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.machines.node_labels import accelerator_of_label
 from clusterspec.exchange.pages import is_page_or_script
@@ -55,10 +63,10 @@ def read_cluster_toolkit(file: InputFile) -> ImportResult:
     modules = list(_machines_of(yaml))
     known = [each for each in modules if each.platform or each.attached]
     if not known:
-        shown = ", ".join(dict.fromkeys(each.machine for each in modules))[:80] or "none states its machines"
+        shown = excerpt(", ".join(dict.fromkeys(each.machine for each in modules)), LIST) or "none states its machines"
         raise FormatError(f"no module of the blueprint has machines with accelerators of the catalog: {shown}")
     counted = plural(len(known), "module")
-    shown = ", ".join(f"{each.name[:40]} of {each.machine}" for each in known[:8])
+    shown = ", ".join(f"{excerpt(each.name)} of {each.machine}" for each in known[:8])
     chosen = chosen_part(known, file.part, f"{counted} with accelerators", f"{counted}: {shown}")
     settings = (*chosen.path, "settings")
     builder.set("cluster.platform", chosen.platform, yaml.line(*settings, "machine_type"))
@@ -71,7 +79,7 @@ def read_cluster_toolkit(file: InputFile) -> ImportResult:
     for each in modules:
         if each not in known:
             why = "machines without an entry of accelerators: not part of the cluster"
-            builder.unknown(f"{each.name}: {each.machine}"[:80], why, yaml.line(*each.path))
+            builder.unknown(excerpt(f"{each.name}: {each.machine}", LIST), why, yaml.line(*each.path))
     return builder.reading()
 
 
@@ -119,10 +127,10 @@ def _record_nodes(module: _Machines, yaml: Yaml, builder: ImportBuilder) -> None
     if name and growth in (0, "0") and all(counts):
         builder.set("cluster.nodes", prod(count for count in counts if count), line)
     elif not name:
-        why = f"how many machines {module.source[:60]} makes is not read"
+        why = f"how many machines {excerpt(module.source)} makes is not read"
         builder.unknown("cluster.nodes", why, yaml.line(*module.path, "source"))
     elif name == "node_count_static" and isinstance(stated, int):
-        why = f"{stated} nodes, and up to {str(growth)[:40]} more: the node set grows and shrinks"
+        why = f"{stated} nodes, and up to {excerpt(growth)} more: the node set grows and shrinks"
         builder.unknown("cluster.nodes", why, line)
     else:
         why = f"{name} is not a number here: a deployment file or the command sets it, or the pool grows and shrinks"

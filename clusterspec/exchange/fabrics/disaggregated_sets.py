@@ -19,7 +19,7 @@ from clusterspec.exchange.fabrics.pods import (
     record_pods,
     template_pods,
 )
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.source import value_at
 
 KIND = "DisaggregatedSet"
@@ -54,7 +54,7 @@ def record_disaggregated_set(yaml: Yaml, builder: ImportBuilder) -> None:
 
 def _pods_of_role(yaml: Yaml, number: int, role: dict[str, Any]) -> list[Pods]:
     """The leaders and the workers of a role, in all of its groups."""
-    name, path = str(role.get("name", number + 1))[:40], ("spec", "roles", number, "spec", "leaderWorkerTemplate")
+    name, path = excerpt(role.get("name", number + 1)), ("spec", "roles", number, "spec", "leaderWorkerTemplate")
     template = mapping_of(value_at(role, "spec", "leaderWorkerTemplate"))
     engines, size = engines_of_role(yaml, number), pod_count(template.get("size"))
     copies: Any = "no count" if engines is None or size is None else engines

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
@@ -48,7 +48,7 @@ def _host_list_items(text: str) -> Iterator[str]:
 def _expanded_item(item: str, line: int) -> Iterator[str]:
     parts = _BRACKET.split(item)
     if "[" in "".join(parts[::2]) or "]" in "".join(parts[::2]):
-        raise FormatError(f"the host list {item[:60]!r} has a bracket that is not closed", line)
+        raise FormatError(f"the host list {excerpt(item)!r} has a bracket that is not closed", line)
     choices = [[part] if at % 2 == 0 else _bracket_numbers(part, line) for at, part in enumerate(parts)]
     size = 1
     for choice in choices:
@@ -63,10 +63,10 @@ def _bracket_numbers(text: str, line: int) -> list[str]:
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())
         if not match:
-            raise FormatError(f"[{text[:60]}] is not a range of numbers", line)
+            raise FormatError(f"[{excerpt(text)}] is not a range of numbers", line)
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first or last - first >= MOST_NAMES:
-            raise FormatError(f"the range {part[:30]} runs backward or is too long", line)
+            raise FormatError(f"the range {excerpt(part)} runs backward or is too long", line)
         found += [str(number).zfill(len(match[1])) for number in range(first, last + 1)]
     return found
 
@@ -229,7 +229,7 @@ class SwitchTree:
     def add(self, name: str, children: list[str], nodes: list[str], line: int) -> None:
         """Add a switch. Raises `FormatError` if its name is already used."""
         if name in self.lines:
-            raise FormatError(f"the switch {name[:60]} is already described on line {self.lines[name]}", line)
+            raise FormatError(f"the switch {excerpt(name)} is already described on line {self.lines[name]}", line)
         self.children[name], self.nodes[name], self.lines[name] = children, nodes, line
 
     def level(self) -> dict[str, int]:
@@ -244,7 +244,7 @@ class SwitchTree:
                 level[name] = 1 + max((level[child] for child in self.children[name]), default=0)
             elif name not in level:
                 if name in open_:
-                    raise FormatError(f"the switch {name[:60]} is its own descendant", self.lines[name])
+                    raise FormatError(f"the switch {excerpt(name)} is its own descendant", self.lines[name])
                 open_.add(name)
                 waiting.append((name, True))
                 waiting += [(child, False) for child in self._known_names(name) if child not in level]
@@ -254,7 +254,8 @@ class SwitchTree:
         for child in self.children[name]:
             if child not in self.lines:
                 raise FormatError(
-                    f"the switch {name[:60]} has the child {child[:60]}, which is not described", self.lines[name]
+                    f"the switch {excerpt(name)} has the child {excerpt(child)}, which is not described",
+                    self.lines[name],
                 )
         return self.children[name]
 
@@ -299,7 +300,7 @@ def _list_shared_nodes(tree: SwitchTree, builder: ImportBuilder) -> None:
     if 2 * len(shared) < len(owners):
         for node, names in list(shared.items())[:MOST_SHARED]:
             builder.unknown(
-                f"the switch of {node[:60]}", f"named below {' and '.join(names[:4])}", tree.lines[names[-1]]
+                f"the switch of {excerpt(node)}", f"named below {' and '.join(names[:4])}", tree.lines[names[-1]]
             )
 
 

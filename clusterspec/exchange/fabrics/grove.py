@@ -24,7 +24,7 @@ from clusterspec.exchange.fabrics.pods import (
     record_pods,
     template_pods,
 )
-from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, excerpt
 from clusterspec.source import value_at
 
 _CLIQUES = ("spec", "template", "cliques")
@@ -74,9 +74,11 @@ def record_cluster_queue(yaml: Yaml, builder: ImportBuilder) -> None:
     """Count the accelerators that workloads of a queue may hold, by flavor: they are not a machine."""
     queue = str(value_at(yaml.value, "metadata", "name"))
     for flavor, resource, quota, line in islice(_accelerator_quotas(yaml), MOST_QUOTAS):
-        builder.count(f"{resource} of {flavor} ({queue})"[:80], quota if isinstance(quota, int) else str(quota), line)
+        builder.count(
+            excerpt(f"{resource} of {flavor} ({queue})", LIST), quota if isinstance(quota, int) else str(quota), line
+        )
     why = "quotas limit what workloads of a queue hold at a time: they are neither nodes nor a whole machine"
-    builder.unknown(f"cluster, of queue {queue}"[:80], why, yaml.line("spec"))
+    builder.unknown(excerpt(f"cluster, of queue {queue}", LIST), why, yaml.line("spec"))
 
 
 def covers_accelerators(yaml: Yaml) -> bool:

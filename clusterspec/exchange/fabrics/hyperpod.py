@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.fabrics.pods import list_at
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    LIST,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.source import Path
@@ -52,9 +60,9 @@ def read_hyperpod(file: InputFile) -> ImportResult:
     groups = _instance_groups(yaml)
     known = [group for group in groups if group.platform]
     if not known:
-        shown = ", ".join(dict.fromkeys(group.machine for group in groups))[:80]
+        shown = excerpt(", ".join(dict.fromkeys(group.machine for group in groups)), LIST)
         raise FormatError(f"no instance group is of a type with accelerators of the catalog: {shown}")
-    shown = ", ".join(f"{group.name[:40]} of {group.machine}" for group in known[:8])
+    shown = ", ".join(f"{excerpt(group.name)} of {group.machine}" for group in known[:8])
     counted = plural(len(known), "instance group")
     chosen = chosen_part(known, file.part, f"{counted} with accelerators", f"{counted}: {shown}")
     builder.set("cluster.platform", chosen.platform, yaml.line(*chosen.path, "InstanceType"))
@@ -63,7 +71,7 @@ def read_hyperpod(file: InputFile) -> ImportResult:
         if not group.platform:
             why = "an instance type without an entry of accelerators: not part of the cluster"
             line = yaml.line(*group.path, "InstanceGroupName")
-            builder.unknown(f"{group.name}: {group.machine}"[:80], why, line)
+            builder.unknown(excerpt(f"{group.name}: {group.machine}", LIST), why, line)
     return builder.reading()
 
 
@@ -74,7 +82,7 @@ def _record_count(yaml: Yaml, group: _Group, builder: ImportBuilder) -> None:
     if isinstance(count, int) and not isinstance(count, bool) and count > 0:
         builder.set("cluster.nodes", count, line)
     else:
-        builder.unknown("cluster.nodes", f"{name} is {str(count)[:40]}: no count of instances", line)
+        builder.unknown("cluster.nodes", f"{name} is {excerpt(count)}: no count of instances", line)
 
 
 def _instance_groups(yaml: Yaml) -> list[_Group]:

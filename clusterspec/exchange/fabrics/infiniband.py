@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.links import INFINIBAND, rate_text, set_rate
 from clusterspec.records import dataclass, field
 
@@ -220,7 +220,7 @@ def _record_hosts(file: InputFile, builder: ImportBuilder) -> None:
         elif _GUID.fullmatch(line.strip()) and host:
             ports[host] += 1
         elif line.strip():
-            raise FormatError(f"{line.strip()[:40]!r} is neither a host nor the GUID of a port", number)
+            raise FormatError(f"{excerpt(line.strip())!r} is neither a host nor the GUID of a port", number)
     builder.count("hosts", len(ports), first)
     builder.count("nics", sum(ports.values()), first)
     sizes = set(ports.values())

@@ -8,7 +8,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product, rate_text
 from clusterspec.records import dataclass, replace
 
@@ -180,7 +180,7 @@ def _add_link(one: tuple[str, str, bool], other: tuple[str, str, bool], graph: F
 
 def _edge_ends(edge: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[Any, Any]]:
     if edge.get("scheme") not in {None, "one2one", "many2many"}:
-        raise FormatError(f"an edge has the scheme {str(edge['scheme'])[:20]!r}, which InfraGraph does not expand")
+        raise FormatError(f"an edge has the scheme {excerpt(edge['scheme'])!r}, which InfraGraph does not expand")
     sides = [_end_ports(edge[end], instances) for end in ("ep1", "ep2")]
     every = edge.get("many2many") is True or edge.get("scheme") == "many2many"
     size = len(sides[0]) * len(sides[1]) if every else max(map(len, sides))
@@ -210,7 +210,7 @@ def _end_ports(end: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, i
 def _name_and_slice(text: Any) -> tuple[str, re.Match[str]]:
     match = _SLICE.fullmatch(str(text))
     if not match:
-        raise FormatError(f"{str(text)[:60]!r} is not a name with a slice")
+        raise FormatError(f"{excerpt(text)!r} is not a name with a slice")
     return match[1], match
 
 
@@ -223,16 +223,18 @@ def _slice_range(match: re.Match[str], count: int | None) -> range:
     numbers = [int(text) if text else None for text in (first, last, step)]
     if count is None:
         if numbers[0] is None or (colon and numbers[1] is None) or min(each or 0 for each in numbers) < 0:
-            raise FormatError(f"{match[0][:60]!r} needs the count of {match[1][:40]}, which its device does not state")
+            raise FormatError(
+                f"{excerpt(match[0])!r} needs the count of {excerpt(match[1])}, which its device does not state"
+            )
         count = max(number or 0 for number in numbers) + 1
     count = _bounded_count(count)
     if first and not colon:
         at = numbers[0] or 0
         if not -count <= at < count:
-            raise FormatError(f"{match[0][:60]!r} is outside of the {count} there are")
+            raise FormatError(f"{excerpt(match[0])!r} is outside of the {count} there are")
         return range(at % count, at % count + 1)
     if step == "0":
-        raise FormatError(f"{match[0][:60]!r} has a step of 0")
+        raise FormatError(f"{excerpt(match[0])!r} has a step of 0")
     return range(*slice(*numbers).indices(count))
 
 

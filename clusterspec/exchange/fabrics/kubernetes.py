@@ -59,12 +59,14 @@ from clusterspec.exchange.fabrics.training_runtimes import (
     without_referred_runtimes,
 )
 from clusterspec.exchange.import_result import (
+    LIST,
     FormatError,
     ImportBuilder,
     ImportResult,
     InputFile,
     SeveralParts,
     chosen_part,
+    excerpt,
 )
 from clusterspec.exchange.machines.node_labels import count_node_type, set_labelled_accelerator
 from clusterspec.exchange.pages import is_page_or_script
@@ -139,7 +141,7 @@ def _read_objects(file: InputFile) -> ImportResult:
         record_nodes(nodes, file.part, builder)
         return builder.reading()
     if not read:
-        found = ", ".join(kind[:40] for kind, _ in documents)[:80]
+        found = excerpt(", ".join(excerpt(kind) for kind, _ in documents), LIST)
         if {kind for kind, _ in documents} & {"Pod", "Deployment", "StatefulSet"}:
             if "resourceClaims:" in file.text:
                 why = "whose pods claim devices (resourceClaims): their templates state the class and the number"
@@ -148,7 +150,9 @@ def _read_objects(file: InputFile) -> ImportResult:
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
     jobs = [each for each in without_referred_runtimes(read) if each[0] not in _BESIDE_JOBS]
     if jobs:
-        choices = ", ".join(f"{kind} {value_at(yaml.value, 'metadata', 'name')}"[:80] for kind, yaml in jobs[:8])
+        choices = ", ".join(
+            excerpt(f"{kind} {value_at(yaml.value, 'metadata', 'name')}", LIST) for kind, yaml in jobs[:8]
+        )
         jobs = [chosen_part(jobs, file.part, plural(len(jobs), "job"), choices)]
     for kind, yaml in [each for each in read if each[0] in _BESIDE_JOBS] + jobs:
         if kind == "TrainJob":
@@ -243,7 +247,7 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
     record_pods(groups, builder, yaml.line("spec", "replicatedJobs"))
 
 
-def _job(yaml: Yaml, builder: ImportBuilder) -> None:
+def _record_pods_of_job(yaml: Yaml, builder: ImportBuilder) -> None:
     """The pods that a Job runs at a time. Raises `FormatError` if they ask for no accelerators."""
     spec = mapping_of(yaml.mapping.get("spec"))
     if isinstance(tasks := spec.get("tasks"), list):  # of Volcano, batch.volcano.sh/v1alpha1
@@ -255,7 +259,7 @@ def _job(yaml: Yaml, builder: ImportBuilder) -> None:
     record_pods([pods], builder, yaml.line("spec"))
 
 
-def _pod(yaml: Yaml, builder: ImportBuilder) -> None:
+def _record_pod(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record a single pod as one node."""
     record_pods([template_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
 
@@ -354,8 +358,8 @@ READERS = {
     "TrainingRuntime": record_training_runtime,
     "ClusterTrainingRuntime": record_training_runtime,
     "JobSet": _job_set,
-    "Job": _job,
-    "Pod": _pod,
+    "Job": _record_pods_of_job,
+    "Pod": _record_pod,
     "Deployment": record_copies,
     "StatefulSet": record_copies,
     "LeaderWorkerSet": _leader_worker_set,

@@ -13,7 +13,7 @@ from typing import Any
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 
 NETBOX = "netbox"
 _RATE = re.compile(r"([0-9]{1,4}(?:\.[0-9])?)(?:g|gb)(?:base|fc|ase)?[-a-z]", re.IGNORECASE)
@@ -37,7 +37,7 @@ def read_netbox(file: InputFile) -> ImportResult:
     if not model or not maker:
         raise FormatError("is not a device type of NetBox: it lacks manufacturer or model")
     line = yaml.line("model")
-    builder.count("model", f"{maker} {model}"[:80], line)
+    builder.count("model", excerpt(f"{maker} {model}", LIST), line)
     ports = _ports_by_rate(root.get("interfaces"), builder, yaml.line("interfaces"))
     for rate, count in sorted(ports.items(), reverse=True):
         builder.count(f"ports of {rate:g} Gb/s", count, yaml.line("interfaces"))
@@ -53,9 +53,13 @@ def read_netbox(file: InputFile) -> ImportResult:
     if switch:
         builder.set("cluster.scale_out.switch", switch, line)
     elif not {"slug", "u_height"} & root.keys():
-        builder.unknown(f"{maker} {model}"[:80], "a type of a module: the device that holds it is another file", line)
+        builder.unknown(
+            excerpt(f"{maker} {model}", LIST), "a type of a module: the device that holds it is another file", line
+        )
     else:
-        builder.unknown(f"{maker} {model}"[:80], "a device type does not say whether it is a switch or a node", line)
+        builder.unknown(
+            excerpt(f"{maker} {model}", LIST), "a device type does not say whether it is a switch or a node", line
+        )
     return builder.reading()
 
 
@@ -73,7 +77,7 @@ def _ports_by_rate(interfaces: Any, builder: ImportBuilder, line: int) -> Counte
         if speed:
             ports[speed] += 1
         else:
-            others[kind[:40]] += 1
+            others[excerpt(kind)] += 1
     for kind, count in others.items():
         builder.unknown(f"{count} interfaces of type {kind}", "no rate in its name", line)
     return ports

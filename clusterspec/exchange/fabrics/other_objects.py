@@ -10,7 +10,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import Path, Pods, template_pods
-from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.source import value_at
 
@@ -32,7 +32,7 @@ def record_other_object(kind: str, yaml: Yaml, builder: ImportBuilder) -> None:
     asking = [pods for pods in found if pods.accelerators]
     line = asking[0].line if asking else yaml.line("spec")
     if not asking:
-        raise FormatError(f"a {kind[:40]} whose number of accelerators is a variable, as of a template", line)
+        raise FormatError(f"a {excerpt(kind)} whose number of accelerators is a variable, as of a template", line)
     if any(pods.is_open for pods in found):
         why = "the number of accelerators of a container is a variable"
         builder.unknown("cluster.accelerators_per_node", why, line)
@@ -41,7 +41,7 @@ def record_other_object(kind: str, yaml: Yaml, builder: ImportBuilder) -> None:
     else:
         why = "pods ask for different numbers: " + ", ".join(str(pods.accelerators) for pods in asking[:8])
         builder.unknown("cluster.accelerators_per_node", why, line)
-    builder.unknown("layout.nodes", f"how many pods a {kind[:40]} has is not read", line)
+    builder.unknown("layout.nodes", f"how many pods a {excerpt(kind)} has is not read", line)
 
 
 _SCALING = {

@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    LIST,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.workloads.keys import whole_of
@@ -47,9 +55,9 @@ def read_parallelcluster(file: InputFile) -> ImportResult:
     resources = list(_resources(yaml.value))
     known = [each for each in resources if each.platform]
     if not known:
-        shown = ", ".join(dict.fromkeys(name for each in resources for name in each.types))[:80]
+        shown = excerpt(", ".join(dict.fromkeys(name for each in resources for name in each.types)), LIST)
         raise FormatError(f"no compute resource is of an instance type with accelerators of the catalog: {shown}")
-    shown = ", ".join(f"{each.name[:40]} of {each.types[0]}" for each in known[:8])
+    shown = ", ".join(f"{excerpt(each.name)} of {each.types[0]}" for each in known[:8])
     counted = plural(len(known), "compute resource")
     chosen = chosen_part(known, file.part, f"{counted} with accelerators", f"{counted}: {shown}")
     line = yaml.line(*chosen.path)
@@ -96,13 +104,13 @@ def _record_nodes(resource: _Resource, builder: ImportBuilder, least_line: int, 
         builder.set("cluster.nodes", nodes, most_line)
         return
     if not isinstance(least, int) or not nodes:
-        why = f"{str(most)[:40]} is not a number here: a variable, or what a template fills in"
+        why = f"{excerpt(most)} is not a number here: a variable, or what a template fills in"
         builder.unknown("cluster.nodes", why, most_line)
         return
     builder.count("least_nodes", least, least_line)
     builder.count("most_nodes", nodes, most_line)
     default = "" if "MaxCount" in resource.value else ", the default"
-    why = f"{str(least)[:40]} to {str(most)[:40]} nodes{default}: the compute resource grows and shrinks"
+    why = f"{excerpt(least)} to {excerpt(most)} nodes{default}: the compute resource grows and shrinks"
     builder.unknown("cluster.nodes", why, most_line)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, without_comments
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt, without_comments
 from clusterspec.source import value_at
 
 RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
@@ -50,7 +50,7 @@ def volcano_pods(yaml: Yaml, tasks: list[Any]) -> list[Pods]:
     """
     found = []
     for number, task in enumerate(tasks):
-        copies, name = value_at(task, "replicas"), str(value_at(task, "name") or number + 1)[:40]
+        copies, name = value_at(task, "replicas"), excerpt(value_at(task, "name") or number + 1)
         path = ("spec", "tasks", number)
         found.append(template_pods(yaml, path, value_at(task, "template"), copies if copies else "no count", name))
     if not any(pods.accelerators or pods.is_open for pods in found):
@@ -139,7 +139,7 @@ def record_pods(groups: list[Pods], builder: ImportBuilder, line: int) -> int | 
     nodes = sum(pods.copies or 0 for pods in asking)
     hosts = {pods.host for pods in asking}
     if nodes > 1 and len(hosts) == 1 and hosts != {""}:
-        why = f"its {nodes} pods are bound to the node {first.host[:60]}: a pod is not a node"
+        why = f"its {nodes} pods are bound to the node {excerpt(first.host)}: a pod is not a node"
         builder.unknown("layout.nodes", why, first.line)
         builder.count("accelerators", sum((pods.copies or 0) * pods.accelerators for pods in asking), first.line)
         return None

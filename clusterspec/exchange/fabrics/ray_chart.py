@@ -12,7 +12,7 @@ from typing import Any
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.fabrics.pods import Path, Pods, count_product, mapping_of, pod_count, requested_accelerators
 from clusterspec.exchange.fabrics.ray_clusters import offers_accelerators, record_ray_groups
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.source import value_at
@@ -54,7 +54,7 @@ def _worker_group(yaml: Yaml, path: Path) -> Pods | None:
     if not isinstance(group, dict) or disabled is True:
         return None
     if disabled is not None and disabled is not False:
-        raise FormatError(f"{'.'.join(map(str, path))[:60]}: disabled is neither true nor false", yaml.line(*path))
+        raise FormatError(f"{excerpt('.'.join(map(str, path)))}: disabled is neither true nor false", yaml.line(*path))
     copies = count_product(group.get("numOfHosts"), group.get("replicas"))
     stated = pod_count(copies) if group.get("replicas") is not None else None
     return Pods(stated, requested_accelerators(group) or 0, yaml.line(*path), str(path[-1]))

@@ -8,7 +8,14 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expanded_hosts
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.units import plural
 
 # Slurm ``topology.conf`` and ``topology.yaml``.
@@ -80,7 +87,7 @@ def _record_conf(file: InputFile, numbered: list[tuple[int, str]], builder: Impo
         elif "blocksizes" in pairs:
             builder.count("block_sizes", pairs["blocksizes"], number)
         else:
-            others.append((line[:60], number))
+            others.append((excerpt(line), number))
     for text, number in others[:MOST_OTHERS]:
         builder.unknown(text, "no switch and no block", number)
     if len(others) > MOST_OTHERS:
@@ -99,7 +106,7 @@ def _record_yaml(yaml: Yaml, part: int | None, builder: ImportBuilder) -> None:
     ]
     if not usable:
         raise FormatError("holds no topology with a tree or with blocks")
-    names = ", ".join(str(each.get("topology", at + 1))[:40] for at, each in usable[:12])
+    names = ", ".join(excerpt(each.get("topology", at + 1)) for at, each in usable[:12])
     names += ", …" if len(usable) > 12 else ""
     counted = plural(len(usable), "topology")
     at, chosen = chosen_part(usable, part, counted, f"holds {counted} ({names})")
@@ -173,7 +180,7 @@ def read_topograph(file: InputFile) -> ImportResult:
         for each in below:
             if each not in switches and each not in named:
                 builder.unknown(
-                    f"switch {str(each)[:60]}",
+                    f"switch {excerpt(each)}",
                     f"listed under {name}, but not described",
                     yaml.line("switches", name),
                 )

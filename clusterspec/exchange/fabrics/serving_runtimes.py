@@ -15,7 +15,7 @@ from typing import Any
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml, yaml_of_text
 from clusterspec.exchange.fabrics.pods import Path, Pods, mapping_of, record_pods, template_pods
-from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, excerpt
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
@@ -58,7 +58,7 @@ def _set_platform(instance: Any, cloud: str, builder: ImportBuilder, line: int) 
     found = match_instance(instance.removeprefix("ml."), cloud, Catalog.open().ids("platform"))
     builder.set("cluster.platform", found, line)
     if found is None:
-        builder.unknown(f"instance {instance[:60]}", "no catalog entry of this name", line)
+        builder.unknown(f"instance {excerpt(instance)}", "no catalog entry of this name", line)
 
 
 def record_workspace(yaml: Yaml, builder: ImportBuilder, documents: Sequence[Yaml] = ()) -> None:
@@ -81,7 +81,9 @@ def record_workspace(yaml: Yaml, builder: ImportBuilder, documents: Sequence[Yam
         if isinstance(config := value_at(stated, "inference", "config"), str):
             _set_settings(config, model, documents, builder, yaml.line(*path, "config"))
     elif isinstance(tuned, str):
-        builder.unknown(f"tuning of {tuned[:60]}", "how it trains, a ConfigMap of KAITO states", yaml.line("tuning"))
+        builder.unknown(
+            f"tuning of {excerpt(tuned)}", "how it trains, a ConfigMap of KAITO states", yaml.line("tuning")
+        )
 
 
 def _set_settings(config: str, model: str | None, documents: Sequence[Yaml], builder: ImportBuilder, line: int) -> None:
@@ -90,7 +92,9 @@ def _set_settings(config: str, model: str | None, documents: Sequence[Yaml], bui
     named = (each for each in documents if value_at(each.value, "metadata", "name") == config)
     held = next((each for each in named if isinstance(value_at(each.value, *path), str)), None)
     if held is None:
-        builder.unknown(f"settings {config[:60]}", "a ConfigMap that this text does not hold: import it as well", line)
+        builder.unknown(
+            f"settings {excerpt(config)}", "a ConfigMap that this text does not hold: import it as well", line
+        )
         return
     inner = yaml_of_text("inference_config.yaml", value_at(held.value, *path), held.line(*path))
     keys = Keys(command=Command((Word("vllm", inner.line("vllm")),)))
@@ -111,5 +115,7 @@ def record_endpoint(yaml: Yaml, builder: ImportBuilder) -> None:
     named = value_at(yaml.value, "spec", "modelName")
     if isinstance(named, str) and builder.reading().value(("workload", "model")) is None:
         builder.unknown(
-            f"model name {named[:80]}", "a name of the endpoint, not of a checkpoint", yaml.line("spec", "modelName")
+            f"model name {excerpt(named, LIST)}",
+            "a name of the endpoint, not of a checkpoint",
+            yaml.line("spec", "modelName"),
         )

@@ -13,7 +13,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clusterspec.exchange.fabrics.graph import expanded_hosts
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    TITLE,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.units import plural
 
@@ -114,7 +122,7 @@ def _read_partitions(file: InputFile) -> ImportResult:
             without += 1
     if not found:
         raise FormatError("has no partition with TotalNodes and accelerators (TRES=…gres/gpu=…)")
-    named = (f"{name[:40]} with {devices} on {plural(nodes, 'node')}" for name, nodes, devices, _, _ in found[:12])
+    named = (f"{excerpt(name)} with {devices} on {plural(nodes, 'node')}" for name, nodes, devices, _, _ in found[:12])
     shown = ", ".join(named) + (", …" if len(found) > 12 else "")
     counted = plural(len(found), "partition") + " with accelerators"
     _, nodes, devices, kind, line = chosen_part(found, file.part, counted, f"has {counted} ({shown})")
@@ -224,5 +232,5 @@ def _kind_of_node(counts: Counter[str], line: int) -> Kind:
     """The kind of a node. Raises `FormatError` if it has accelerators of several types."""
     if len(counts) > 1:
         shown = ", ".join(f"{count} {name or 'unnamed'}" for name, count in counts.items())
-        raise FormatError(f"a node has accelerators of several types: {shown[:100]}", line)
+        raise FormatError(f"a node has accelerators of several types: {excerpt(shown, TITLE)}", line)
     return next(iter(counts.items()), ("", 0))

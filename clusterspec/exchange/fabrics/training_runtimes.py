@@ -14,7 +14,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import containers_of, list_at, mapping_of, requested_accelerators
-from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.source import value_at
 
@@ -68,7 +68,7 @@ def record_training_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
     """
     if not _accelerators_and_line(yaml)[0]:
         why = "asks for no accelerators: a TrainJob that names it states them (resourcesPerNode)"
-        raise FormatError(f"the training step of a {str(yaml.mapping.get('kind'))[:40]} {why}", yaml.line(*_JOBS))
+        raise FormatError(f"the training step of a {excerpt(yaml.mapping.get('kind'))} {why}", yaml.line(*_JOBS))
     _record_rest(yaml, builder, nodes=True, accelerators=True)
     builder.unknown("the TrainJobs of the runtime", "each may state other nodes and resources", yaml.line("spec"))
 

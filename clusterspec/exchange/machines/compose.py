@@ -11,7 +11,14 @@ import re
 from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.exchange.workloads.serving import matches_serving
 from clusterspec.source import value_at
@@ -53,7 +60,7 @@ def read_compose(file: InputFile) -> ImportResult:
     found = _reserving_services(file)
     if not found:
         raise FormatError("has no service that reserves accelerators")
-    shown = ", ".join(f"{each.service[:40]} {each.number or '(all)'}" for each in found[:8])
+    shown = ", ".join(f"{excerpt(each.service)} {each.number or '(all)'}" for each in found[:8])
     counted = plural(len(found), "service")
     return _reading_of(file, chosen_part(found, file.part, f"{counted} with accelerators", f"{counted}: {shown}"))
 
@@ -131,7 +138,7 @@ def _number_of(devices: list[dict[str, Any]]) -> tuple[int | None, str]:
         elif listed is None and str(stated) in {"all", "-1"}:
             return None, _ALL
         else:
-            return None, f"not a number: {str(stated if listed is None else listed)[:60]}"
+            return None, f"not a number: {excerpt(stated if listed is None else listed)}"
     return total, ""
 
 

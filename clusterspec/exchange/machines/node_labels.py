@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog.product_names import torus_shape
-from clusterspec.exchange.import_result import ImportBuilder, InputFile
+from clusterspec.exchange.import_result import LIST, ImportBuilder, InputFile, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product, match_instance
 
 _GKE = {
@@ -77,7 +77,7 @@ def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
     else:
         shown = ", ".join(dict.fromkeys(match["value"] for match in found))
         why = "several products" if named else "no catalog entry of this label"
-        builder.unknown(f"nodes of {shown[:80]}", why, line)
+        builder.unknown(f"nodes of {excerpt(shown, LIST)}", why, line)
 
 
 _VALUE = re.compile(r"values:\s*+-\s*(\S+)")

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from clusterspec.exchange.documents import Element, parse_xml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.links import (
     GENERATIONS,
     PCI_NICS,
@@ -126,7 +126,7 @@ def _record_accelerators(devices: list[PciDevice], builder: ImportBuilder) -> No
 def _bracketed_name(name: str) -> str:
     """The product name in brackets, as in the PCI ID repository: ``GH100 [H100 SXM5 80GB]``."""
     inside = re.findall(r"\[([^\[\]]+)\]", name.split("(prog-if", maxsplit=1)[0])
-    return inside[-1] if inside else name[:60]
+    return inside[-1] if inside else excerpt(name)
 
 
 def _record_nics(devices: list[PciDevice], builder: ImportBuilder) -> None:
@@ -204,7 +204,7 @@ def read_nccl_topo(file: InputFile) -> ImportResult:
         why = "is an NCCL graph file (root `graphs`: channels and rings), not a topology: give NCCL_TOPO_DUMP_FILE"
         raise FormatError(why, root.line)
     if root.tag != "system":
-        raise FormatError(f"its root is `{root.tag[:40]}`, and a topology file has `system`", root.line)
+        raise FormatError(f"its root is `{excerpt(root.tag)}`, and a topology file has `system`", root.line)
     builder = ImportBuilder(NCCL_TOPO, file.name)
     cpus = root.descendants("cpu")
     builder.count("numa_nodes", len({cpu.get("numaid") for cpu in cpus}) or None, root.line)
@@ -304,7 +304,7 @@ def _link_busid(link: Element) -> str:
 def _link_count(link: Element) -> int:
     count = link.get("count")
     if not count.isdecimal() or not 0 < len(count) <= 3:
-        raise FormatError(f"a link whose count is {count[:20]!r}", link.line)
+        raise FormatError(f"a link whose count is {excerpt(count)!r}", link.line)
     return int(count)
 
 

@@ -13,7 +13,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    LIST,
+    TITLE,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.machines.links import accelerator_of_product, set_product
 from clusterspec.exchange.shell import variables_of
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, whole_of
@@ -55,10 +64,10 @@ def read_mlperf_system(file: InputFile) -> ImportResult:
         text = str(system.get(name) or "").strip()
         if text.lower() not in _EMPTY:
             why = "the text of a submitter, of which no form is defined"
-            builder.unknown(f"{name}: {text[:100]}", why, file.line_of_key(name))
+            builder.unknown(f"{name}: {excerpt(text, TITLE)}", why, file.line_of_key(name))
     framework = str(system.get("framework") or system.get("serving_framework") or "").strip()
     if framework:
-        builder.count("framework", framework[:80], file.line_of_key("framework"))
+        builder.count("framework", excerpt(framework, LIST), file.line_of_key("framework"))
     return builder.reading()
 
 
@@ -70,9 +79,9 @@ def _record_accelerator(name: str, builder: ImportBuilder, line: int) -> None:
     """Record the accelerator; a text that names several, with counts, is listed as unknown."""
     parts = {accelerator_of_product(part) for part in re.split(r"[,;+]| and ", name)} - {None}
     if len(parts) > 1:
-        builder.unknown(f"accelerator {name[:100]}", "several types of accelerators", line)
+        builder.unknown(f"accelerator {excerpt(name, TITLE)}", "several types of accelerators", line)
     else:
-        set_product(name[:100], builder, line)
+        set_product(excerpt(name, TITLE), builder, line)
 
 
 def _chosen_type(value: dict[str, Any], part: int | None) -> dict[str, Any]:
@@ -84,7 +93,7 @@ def _chosen_type(value: dict[str, Any], part: int | None) -> dict[str, Any]:
     for each in types:
         inner = each.get("accelerator_info")
         flat.append(value | each | (inner[0] if isinstance(inner, list) and len(inner) == 1 else {}))
-    names = ", ".join(str(each.get("accelerator_model_name", "unnamed"))[:40] for each in flat[:12])
+    names = ", ".join(excerpt(each.get("accelerator_model_name", "unnamed")) for each in flat[:12])
     counted = f"{len(flat)} types of nodes"
     return chosen_part(flat, part, counted, f"has {counted} ({names})")
 
@@ -121,7 +130,7 @@ def read_mlperf_config(file: InputFile) -> ImportResult:
     keys = Keys()
     for name, word in variables_of(file.text).items():
         if word.branch:
-            keys.undecided.append((f"{name}={word.text[:40]}", word.line, word.branch))
+            keys.undecided.append((f"{name}={excerpt(word.text)}", word.line, word.branch))
         else:
             keys.put(name, word.text, word.line)
     names = [each for path, listed in _DEGREES.items() if path in _SPLITS for each in listed]
@@ -157,7 +166,7 @@ def _set_global_batch(keys: Keys, builder: ImportBuilder) -> None:
     if not keys.find("MINIBS") or keys.find("GBS"):
         return
     if each is None:
-        builder.unknown(f"MINIBS={str(keys.get('MINIBS'))[:40]}", "not a count of sequences", line)
+        builder.unknown(f"MINIBS={excerpt(keys.get('MINIBS'))}", "not a count of sequences", line)
         return
     if all(counts):
         tp, pp, cp, nodes, devices = (count or 1 for count in counts)

@@ -10,7 +10,7 @@ import re
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.product_names import slice_of_name
-from clusterspec.exchange.import_result import ImportBuilder, InputFile
+from clusterspec.exchange.import_result import LIST, ImportBuilder, InputFile, excerpt
 
 _TYPE = re.compile(r"(?<!\S)--(?:device|tpu)[-_]type[= \t]+[\"']?(?P<name>[A-Za-z0-9-]{2,40})[\"']?(?=\s|\\|\Z)")
 _SLICES = re.compile(r"(?<!\S)--num[-_]slices[= \t]+[\"']?(?P<count>[1-9]\d{0,4})[\"']?(?=\s|\\|\Z)")
@@ -32,7 +32,7 @@ def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
         why = (
             "no TPU slice of the catalog" if found is None and len(names) == 1 else "several types or numbers of slices"
         )
-        builder.unknown(f"the machine: {', '.join(names)[:80]}", why, line)
+        builder.unknown(f"the machine: {excerpt(', '.join(names), LIST)}", why, line)
         return None
     slices = int(counts.pop()) if counts else 1
     builder.set("cluster.platform", found.chip.id, line)

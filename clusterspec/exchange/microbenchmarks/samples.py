@@ -93,7 +93,7 @@ def read_samples(text: str) -> Samples:
 
 def _kind_of_calls(number: int, sample: Any) -> Kind:
     if not isinstance(sample, dict) or sample.get("kernel") not in SIZES:
-        raise FormatError(f"sample {number}: the kernel is none of {', '.join(SIZES)}")
+        raise FormatError(f"sample {number}: the kernel is not one of {', '.join(SIZES)}")
     kernel = str(sample["kernel"])
     sizes = {name: sample.get(name) for name in SIZES[kernel]}
     for name, value in sizes.items():
@@ -106,7 +106,7 @@ def _kind_of_calls(number: int, sample: Any) -> Kind:
         raise FormatError(f"sample {number}: `seconds` is not a time above zero")
     precision = str(sample.get("precision") or ("bf16" if kernel == "attention" else ""))
     if kernel == "gemm" and precision not in GEMM_BYTES:
-        raise FormatError(f"sample {number}: the precision `{precision}` is none of {', '.join(GEMM_BYTES)}")
+        raise FormatError(f"sample {number}: the precision `{precision}` is not one of {', '.join(GEMM_BYTES)}")
     middle = statistics.median(seconds)
     tenths = statistics.quantiles(seconds, n=10, method="inclusive")
     whole = {name: int(value) for name, value in sizes.items() if value is not None}

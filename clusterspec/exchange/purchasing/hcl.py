@@ -200,11 +200,8 @@ class _Parser:
         self.at += 1
         found: list[Any] = []
         while True:
-            self.skip()
-            if self.takes("]"):
+            if self.is_closed("]", "a list"):
                 return found
-            if self.at >= len(self.text):
-                raise self.fault("a list without end")
             if not found and _FOR.match(self.text, self.at):
                 return self.computed_expression(start)
             found.append(self.value(depth + 1, inner=True))
@@ -212,16 +209,22 @@ class _Parser:
             if not self.takes(",") and not self.text.startswith("]", self.at):
                 raise self.fault("a list without a comma between its elements")
 
+    def is_closed(self, bracket: str, what: str) -> bool:
+        """Whether ``what`` ends here with its closing bracket, which is then passed. Raises at the end of the text."""
+        self.skip()
+        if self.takes(bracket):
+            return True
+        if self.at >= len(self.text):
+            raise self.fault(f"{what} without end")
+        return False
+
     def object(self, depth: int) -> Any:
         """The entries of an object; its text if it is computed (``{for …}``)."""
         start, table = self.at, Table()
         self.at += 1
         while True:
-            self.skip()
-            if self.takes("}"):
+            if self.is_closed("}", "an object"):
                 return table
-            if self.at >= len(self.text):
-                raise self.fault("an object without end")
             if not table and _FOR.match(self.text, self.at):
                 return self.computed_expression(start)
             line, key = self.line(), self.key()

@@ -24,6 +24,7 @@ from clusterspec.exchange.import_result import (
     ImportResult,
     InputFile,
     Value,
+    excerpt,
 )
 from clusterspec.exchange.purchasing.numbers import CURRENCY, SYMBOLS, DecimalMark, Number, decimal_mark, written_number
 from clusterspec.exchange.purchasing.text_tables import LONGEST_PART, SUM_NAME, TAX_NAME, text_rows
@@ -299,7 +300,7 @@ def _add_quote_line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *
     if not lump and (not part or quantity is None):
         shown = ", ".join(text for name in row.cells if (text := row.text(name)))
         why = _ambiguity_text(row, "quantity", mark) or "no part, or no numeric quantity"
-        builder.unknown(f"row {shown[:60]}", why, number)
+        builder.unknown(f"row {excerpt(shown)}", why, number)
         return 0
     if len(builder.given) >= MOST_LINES:
         raise FormatError(f"has more than {MOST_LINES:,} lines with a part and a quantity", number)
@@ -319,7 +320,7 @@ def _report_unread(row: _QuoteRow, fields: Sequence[str], mark: DecimalMark, bui
     if not unclear and all(row.number(field, mark) is None for field in fields):
         unclear = ["not a single number"]
     for why in unclear:
-        builder.unknown(f"price of {what[:60]}", why, row.line)
+        builder.unknown(f"price of {excerpt(what)}", why, row.line)
 
 
 def _ambiguity_text(row: _QuoteRow, field: str, mark: DecimalMark) -> str:
@@ -328,7 +329,7 @@ def _ambiguity_text(row: _QuoteRow, field: str, mark: DecimalMark) -> str:
     if row.number(field, mark) is not None or not (found := written_number(text)).ambiguous:
         return ""
     why = "other numbers use either mark" if mark.mark else "no other number tells the decimal mark"
-    return f"{text[:40]} is {found.readings()}: {why}; write one price with its cents, such as 36,000.00"
+    return f"{excerpt(text)} is {found.readings()}: {why}; write one price with its cents, such as 36,000.00"
 
 
 def _cell_text(cell: object) -> str:
@@ -354,7 +355,7 @@ def _spreadsheet_rows(file: InputFile, builder: ImportBuilder) -> Iterator[tuple
                 tuple(row) for row in sheet.iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS, values_only=True)
             ]
             if any(_field_columns([_cell_text(cell) for cell in row]) for row in rows[:40]):
-                builder.count("sheet", str(name)[:60])
+                builder.count("sheet", excerpt(name))
                 return iter(list(enumerate(rows, 1)))
     except FormatError:
         raise
@@ -381,7 +382,7 @@ def _check_unpacked_size(file: InputFile) -> None:
                             raise FormatError("a document type or an entity is declared in it: workbooks need none")
                 if left < 0:
                     raise FormatError(f"unpacks to more than {most >> 20} MiB, the maximum for a workbook")
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as fault:
+    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, ValueError) as fault:
         raise FormatError(f"is not a readable ZIP archive ({type(fault).__name__})") from None
     except zlib_error() as fault:
         raise FormatError(f"is not a readable ZIP archive ({fault})") from None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.purchasing.terraform_files import is_terraform_file, record_machines
 from clusterspec.exchange.purchasing.terraform_variables import (
@@ -107,7 +107,7 @@ def _count_machine(
     if number:
         interfaces.setdefault((cloud, found), set()).add(number)
     if template:
-        builder.count(f"template {resource.get('address')}"[:80], found, file.line_of(f'"{found}"'))
+        builder.count(excerpt(f"template {resource.get('address')}", LIST), found, file.line_of(f'"{found}"'))
 
 
 def _instance_type(values: dict[str, Any]) -> str | None:

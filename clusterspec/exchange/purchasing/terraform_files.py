@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile
+from clusterspec.exchange.import_result import LIST, SENTENCE, TITLE, FormatError, ImportBuilder, InputFile, excerpt
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.machines.node_labels import accelerator_of_label
 from clusterspec.exchange.purchasing.hcl import Block, Expression, Table, blocks_of
@@ -98,19 +98,19 @@ def record_pools(stated: Pools, builder: ImportBuilder) -> None:
         line = stated.open[0][1] if stated.open else 0
         raise FormatError(f"states {where} variables or other files give: import `terraform show -json PLAN`", line)
     for what, line in stated.open[:MOST_LISTED]:
-        builder.unknown(what[:120], "a reference that this file does not resolve", line)
+        builder.unknown(excerpt(what, TITLE), "a reference that this file does not resolve", line)
     for what, line in stated.bare[:MOST_LISTED]:
         builder.unknown(what, "names accelerators and no type of machine: not part of the cluster", line)
     ids = Catalog.open().ids("platform")
     known = []
     for pool in pools:
-        builder.count(f"{pool.machine} machines ({pool.name})"[:80], pool.count, pool.line)
+        builder.count(excerpt(f"{pool.machine} machines ({pool.name})", LIST), pool.count, pool.line)
         platform = _platform_id(pool.machine, ids)
         if platform or pool.accelerator or pool.accelerators:
             known.append((pool, platform))
         elif pool.count != 0:
             builder.unknown(
-                f"{pool.name}: {pool.machine}"[:80],
+                excerpt(f"{pool.name}: {pool.machine}", LIST),
                 "no catalog entry of this type of machine: not part of the cluster",
                 pool.line,
             )
@@ -122,7 +122,9 @@ def _set_cluster(known: list[tuple[Pool, str | None]], builder: ImportBuilder) -
     if len({(pool.machine, pool.accelerator, pool.accelerators) for pool, _ in known}) > 1:
         shown = ", ".join(f"{'?' if pool.count is None else pool.count} × {pool.machine}" for pool, _ in known)
         builder.unknown(
-            "cluster.platform", f"several types of machines with accelerators: {shown}"[:300], known[0][0].line
+            "cluster.platform",
+            excerpt(f"several types of machines with accelerators: {shown}", SENTENCE),
+            known[0][0].line,
         )
         return
     for pool, platform in known[:1]:
@@ -132,14 +134,16 @@ def _set_cluster(known: list[tuple[Pool, str | None]], builder: ImportBuilder) -
             named = accelerator_of_label(pool.accelerator or "")
             builder.set("cluster.accelerator", named, pool.line)
             if pool.accelerator and named is None:
-                builder.unknown(f"accelerator {pool.accelerator}"[:80], "no catalog entry of this name", pool.line)
+                builder.unknown(
+                    excerpt(f"accelerator {pool.accelerator}", LIST), "no catalog entry of this name", pool.line
+                )
             builder.set("cluster.accelerators_per_node", pool.accelerators, pool.line)
     if len(known) == 1:
         pool = known[0][0]
         builder.set("cluster.nodes", pool.count or None, pool.line)
     if any(pool.given for pool, _ in known) or len(known) > 1:
         why = "; ".join(f"{pool.name}: {pool.given or pool.count}" for pool, _ in known)
-        builder.unknown("cluster.nodes", why[:300], known[0][0].line)
+        builder.unknown("cluster.nodes", excerpt(why, SENTENCE), known[0][0].line)
 
 
 def _platform_id(machine: str, ids: tuple[str, ...]) -> str | None:
@@ -201,14 +205,14 @@ class Pools:
             stated, line = _resolved_value(table[name], self.defaults), table.lines.get(name, block.line)
             machine = _resolved_value(stated[0] if isinstance(stated, list) and stated else stated, self.defaults)
             if isinstance(machine, Expression):
-                self.open.append((f"{block.labels[-1]}.{name} = {machine[:60]}", line))
+                self.open.append((f"{block.labels[-1]}.{name} = {excerpt(machine)}", line))
             elif isinstance(machine, str) and _MACHINE.fullmatch(machine):
                 yield self.pool(block, table, around, machine)
                 return
         elif not around and isinstance(product := table.get("accelerator_type"), str):
             self.bare.append(
                 (
-                    f"{block.labels[-1]}.accelerator_type = {product}"[:80],
+                    excerpt(f"{block.labels[-1]}.accelerator_type = {product}", LIST),
                     table.lines.get("accelerator_type", block.line),
                 )
             )
@@ -228,12 +232,12 @@ class Pools:
         if block.kind == "resource" and any(word in block.labels[0] for word in _TEMPLATES):
             count, given = None, "a template: another resource states the number"
         elif "for_each" in outer or not isinstance(copies, int):
-            count, given = None, f"of each of several: {str(outer.get('for_each', copies))[:60]}"
+            count, given = None, f"of each of several: {excerpt(outer.get('for_each', copies))}"
         elif count is not None:
             count *= copies
         label = name if isinstance(name, str) and not isinstance(name, Expression) else block.labels[-1]
         line = table.lines.get(next(each for each in TYPES if each in table), block.line)
-        return Pool(label[:60], machine, line, count, given, *_product_and_count(table, self.defaults))
+        return Pool(excerpt(label), machine, line, count, given, *_product_and_count(table, self.defaults))
 
     def count(self, places: list[Table], *, of_module: bool) -> tuple[int | None, str]:
         """The number of machines of a pool, and why it is open; one machine of a resource where no place states it."""
@@ -242,7 +246,7 @@ class Pools:
         for name in (*_DESIRED, *_FIRST):
             value = stated.get(name)
             if isinstance(value, Expression):
-                return None, f"{name} = {value[:60]}"
+                return None, f"{name} = {excerpt(value)}"
             if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_MACHINES:
                 first = value if least is None else least
                 if name not in _DESIRED and most not in {None, first}:
@@ -252,7 +256,7 @@ class Pools:
         if most is not None:
             return None, f"up to {most}, by load"
         if (processors := stated.get("maxv_cpus")) is not None:
-            return None, f"up to {str(processors)[:60]} virtual processors, by load"
+            return None, f"up to {excerpt(processors)} virtual processors, by load"
         return (None, "the module decides") if of_module else (1, "")
 
 

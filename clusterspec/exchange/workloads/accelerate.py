@@ -16,6 +16,7 @@ from clusterspec.exchange.import_result import (
     ImportResult,
     InputFile,
     NothingStarted,
+    excerpt,
     without_comments,
 )
 from clusterspec.exchange.workloads.keys import (
@@ -113,7 +114,7 @@ def _read_launch(file: InputFile) -> ImportResult:
         "the program that is launched", "what it trains, and with which batch, its options say", keys.command.line
     )
     if other := keys.get("config_file"):
-        builder.unknown(f"{str(other)[:60]}", "a separate file: import it as well", keys.line("config_file"))
+        builder.unknown(f"{excerpt(other)}", "a separate file: import it as well", keys.line("config_file"))
     list_unused(keys, builder)
     return builder.reading()
 
@@ -169,7 +170,7 @@ def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) 
         builder.set("layout.sharding", "none", line)
         builder.set("layout.dp", keys.whole("num_processes"), keys.line("num_processes"))
     elif kind != "NO":
-        builder.unknown(f"distributed_type: {kind[:40]}", "its layout has no keys in the spec", line)
+        builder.unknown(f"distributed_type: {excerpt(kind)}", "its layout has no keys in the spec", line)
 
 
 def _set_parallelism(keys: Keys, builder: ImportBuilder) -> None:
@@ -213,7 +214,7 @@ def _set_fsdp(keys: Keys, builder: ImportBuilder) -> None:
 def _set_deepspeed(keys: Keys, builder: ImportBuilder) -> None:
     if other := keys.get("deepspeed_config_file"):
         builder.unknown(
-            f"deepspeed_config_file: {str(other)[:60]}",
+            f"deepspeed_config_file: {excerpt(other)}",
             "a separate file: import it as well",
             keys.line("deepspeed_config_file"),
         )
@@ -223,7 +224,7 @@ def _set_deepspeed(keys: Keys, builder: ImportBuilder) -> None:
         if device in {"cpu", "nvme"} and shown == "optimizer":
             builder.set("layout.offload.optimizer", 1, keys.line(name))
         elif device not in _PASSED:
-            builder.unknown(f"{name}: {device[:20]}", "the spec has no key for it", keys.line(name))
+            builder.unknown(f"{name}: {excerpt(device)}", "the spec has no key for it", keys.line(name))
     if steps := keys.whole("gradient_accumulation_steps"):
         builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
 

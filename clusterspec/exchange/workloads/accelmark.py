@@ -12,7 +12,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    TITLE,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.machines.links import set_product
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, whole_of
 from clusterspec.exchange.workloads.models import set_served_model
@@ -87,11 +95,11 @@ def _runs(metrics: Mapping[str, Any]) -> Iterator[_Run]:
 def _set_machine(result: Mapping[str, Any], file: InputFile, builder: ImportBuilder) -> None:
     chip = _mapping(result.get("chip"))
     if isinstance(name := chip.get("name"), str) and name:
-        set_product(name[:100], builder, file.line_of_key("chip"))
+        set_product(excerpt(name, TITLE), builder, file.line_of_key("chip"))
     builder.count("accelerators", whole_of(chip.get("count")), file.line_of_key("count"))
     for key in ("interconnect_intra_node", "interconnect_inter_node"):
         if isinstance(link := chip.get(key), str):
-            builder.unknown(f"{key}: {link[:60]}", "a text: state the links of the machine", file.line_of_key(key))
+            builder.unknown(f"{key}: {excerpt(link)}", "a text: state the links of the machine", file.line_of_key(key))
 
 
 def _set_engine(result: Mapping[str, Any], file: InputFile, builder: ImportBuilder) -> None:
@@ -105,7 +113,7 @@ def _set_engine(result: Mapping[str, Any], file: InputFile, builder: ImportBuild
     if precision in _PRECISIONS:
         builder.set("workload.parameter_precision", _PRECISIONS[precision], line)
     else:
-        builder.unknown(f"precision: {precision[:20]}", "no single type of weights", line)
+        builder.unknown(f"precision: {excerpt(precision)}", "no single type of weights", line)
     task = _mapping(result.get("task"))
     degrees = _mapping(task.get("parallelism"))
     keys = Keys()
@@ -123,7 +131,9 @@ def _set_engine(result: Mapping[str, Any], file: InputFile, builder: ImportBuild
     engine = _ENGINES.get(kind.lower())
     builder.set("layout.framework", engine, at)
     if engine is None:
-        builder.unknown(f"framework {kind[:40]}", "no framework of the catalog: options are read as those of vLLM", at)
+        builder.unknown(
+            f"framework {excerpt(kind)}", "no framework of the catalog: options are read as those of vLLM", at
+        )
     set_engine_options(engine or "vllm", keys, found, builder)
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys, set_counts, whole_of
 
 # Attention in a Hugging Face configuration: heads; latent, windowed, linear and sparse attention
@@ -46,7 +46,7 @@ def set_attention(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     kinds = _kinds_of_layers(keys, kind)
     if other := sorted(set(kinds) - _KINDS):
         line = keys.line("layer_types", "layers_block_type", "attention_layers_types", "hybrid_override_pattern")
-        builder.unknown(f"layers of kind {', '.join(other)[:60]}", "read as layers with full attention", line)
+        builder.unknown(f"layers of kind {excerpt(', '.join(other))}", "read as layers with full attention", line)
     _set_windows(keys, kind, kinds, builder)
     _set_linear_attention(keys, kinds, builder)
     if keys.find("linear_attn_config.kda_layers"):

@@ -11,7 +11,7 @@ import fnmatch
 import re
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value, excerpt
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model
@@ -125,7 +125,7 @@ def _set_adapters(kind: str, keys: Keys, builder: ImportBuilder) -> None:
     """Set low-rank adapters, whose modules patterns name (components/_peft/module_matcher.py)."""
     line, patterns = keys.line("peft.dim", "peft._target_"), keys.words("peft.target_modules")
     if kind != "PeftConfig" or keys.is_on("peft.use_dora"):
-        builder.unknown(f"{kind[:40]}, rank {keys.get('peft.dim')}", "adapters: state workload.trainable", line)
+        builder.unknown(f"{excerpt(kind)}, rank {keys.get('peft.dim')}", "adapters: state workload.trainable", line)
         return
     every = keys.is_on("peft.match_all_linear") and keys.find("peft.exclude_modules") is None
     named = {pattern: fnmatch.filter(_LINEAR, pattern.rpartition(".")[2]) for pattern in patterns}

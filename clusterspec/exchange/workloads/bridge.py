@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import LIST, ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys, set_choice
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 
@@ -151,9 +151,9 @@ def set_recipe_model(keys: Keys, builder: ImportBuilder) -> None:
     scheme = str(keys.get("peft_scheme") or "none")
     if _ADAPTERS.search(stated) or scheme.lower() != "none":
         what, line = (
-            (f"recipe {stated[:80]}", keys.line(*names))
+            (f"recipe {excerpt(stated, LIST)}", keys.line(*names))
             if scheme == "none"
-            else (f"peft_scheme {scheme[:40]}", keys.line("peft_scheme"))
+            else (f"peft_scheme {excerpt(scheme)}", keys.line("peft_scheme"))
         )
         builder.unknown(what, "its adapters: state workload.trainable", line)
     stated = _STAGE.sub("", stated)

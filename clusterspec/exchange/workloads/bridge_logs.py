@@ -86,11 +86,11 @@ def _configurations(text: str) -> list[Keys]:
             open_ = False
             _add_defaults(found[-1], kinds)
         elif open_ and section and (match := _ENTRY.search(line[:6_000])):
-            _put(found[-1], section, match[1], match[2].partition(_DEFAULT)[0].strip(), number)
+            _take_setting(found[-1], section, match[1], match[2].partition(_DEFAULT)[0].strip(), number)
     return found if not open_ else []
 
 
-def _put(keys: Keys, section: str, name: str, value: str, line: int) -> None:
+def _take_setting(keys: Keys, section: str, name: str, value: str, line: int) -> None:
     """Take a setting; of a list, the words between its brackets."""
     if value == "None" or not (section in _WHOLE_SECTIONS or name in _TAKEN.get(section, ())):
         return

@@ -12,7 +12,14 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    excerpt,
+)
 from clusterspec.exchange.workloads.colossalai_configs import is_configuration, read_configuration
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice, set_counts, whole_of
 from clusterspec.exchange.workloads.models import set_trained_model
@@ -89,7 +96,7 @@ def _set_degrees(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
         return
     for names in _DEGREES.values():
         if (keys.whole(*names) or 1) > 1:
-            why = f"beside the plugin {plugin[:20]}, which not every program gives it to: state the layout"
+            why = f"beside the plugin {excerpt(plugin)}, which not every program gives it to: state the layout"
             builder.unknown(f"{keys.find(*names)}: {keys.whole(*names)}", why, keys.line(*names))
 
 
@@ -101,7 +108,7 @@ def _set_sharding(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
     elif plugin in _SHARDING:
         builder.set("layout.sharding", _SHARDING[plugin], line)
     else:
-        builder.unknown(f"plugin: {plugin[:40]}", "no plugin of Colossal-AI that is known", line)
+        builder.unknown(f"plugin: {excerpt(plugin)}", "no plugin of Colossal-AI that is known", line)
     if plugin.endswith("_cpu") or keys.is_on("zero_cpu_offload"):
         builder.set("layout.offload.optimizer", 1, keys.line("zero_cpu_offload") or line)
     if plugin == "gemini_auto":
@@ -121,7 +128,7 @@ def _set_sequences(plugin: str, keys: Keys, builder: ImportBuilder) -> int | Non
         builder.set("layout.cp", size, line)
         builder.set("layout.cp_method", "all-to-all" if mode == "all_to_all" else "ring", line)
         return size
-    builder.unknown(f"sp_mode: {mode[:40]}", "how ranks divide a sequence: state sequence_parallel or cp", line)
+    builder.unknown(f"sp_mode: {excerpt(mode)}", "how ranks divide a sequence: state sequence_parallel or cp", line)
     return None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.config_code import read_assignments
 from clusterspec.exchange.workloads.deepspeed import list_offloaded_parameters
 from clusterspec.exchange.workloads.keys import Keys, whole_of
@@ -77,7 +77,7 @@ def _set_tensor(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.cp_method", "ring", line)
     else:
         why = "divides matrices in several dimensions, which layout.tp does not describe"
-        builder.unknown(f"tensor parallelism {mode[:10]} of {size} ranks", why, line)
+        builder.unknown(f"tensor parallelism {excerpt(mode)} of {size} ranks", why, line)
     keys.used |= {f"{_TENSOR}.depth", "parallel.data"} & keys.values.keys()
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents, read_yaml, yaml_of_text
 from clusterspec.exchange.fabrics.pods import requested_accelerators
-from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.import_result import LIST, FormatError, InputFile, excerpt
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS, chart_engines, states_chart_values
 from clusterspec.exchange.workloads.declared_options import items_of, put_all, put_words, started_keys
@@ -178,7 +178,7 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
                 keys.put("all2all_backend", text, yaml.line(*inside, "env", n, "value"))
         if bases := items_of(value_at(spec, "baseRefs")):
             names = ", ".join(str(value_at(each, "name")) for each in bases)
-            keys.put("base_refs", names[:80], yaml.line("spec", "baseRefs"))
+            keys.put("base_refs", excerpt(names, LIST), yaml.line("spec", "baseRefs"))
         yield keys
 
 

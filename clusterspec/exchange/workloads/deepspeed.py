@@ -13,6 +13,8 @@ from clusterspec.exchange.import_result import (
     InputFile,
     SkippedPart,
     chosen_part,
+    combined_result,
+    excerpt,
 )
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
@@ -54,8 +56,9 @@ OPTIMIZERS = {
 
 
 _LAST_COMMA = re.compile(rb",(\s*[}\]])")
-"""DeepSpeed reads its configuration with hjson, which ignores a comma before a closing bracket: deepspeedai/DeepSpeed,
-deepspeed/runtime/config.py line 699."""
+_REMARK = re.compile(rb"^[ \t]*(?:#|//)[^\n]*", re.MULTILINE)
+"""DeepSpeed reads its configuration with hjson, which ignores remarks, and a comma before a closing bracket:
+deepspeedai/DeepSpeed, deepspeed/runtime/config.py line 699."""
 
 
 _BASE_MODEL = re.compile(r"^base_model\s*:", re.MULTILINE)
@@ -91,7 +94,7 @@ def read_deepspeed(file: InputFile) -> ImportResult:
         return _read_written(file)
     builder, keys = ImportBuilder(DEEPSPEED, file.name), Keys()
     if file.text.lstrip().startswith("{"):
-        plain = InputFile(file.name, _LAST_COMMA.sub(rb"\1", file.data), file.part)
+        plain = InputFile(file.name, _LAST_COMMA.sub(rb"\1", _REMARK.sub(b"", file.data)), file.part)
         for name, value, line in flat_leaves(plain.json, lambda *path: file.line_of_key(str(path[-1]))):
             keys.put(name, value, line)
     else:
@@ -162,7 +165,10 @@ def _set_replicas(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _read_written(file: InputFile) -> ImportResult:
-    """The configuration that a script writes. The options of the program that the script launches are unknown."""
+    """The configuration that a script writes, with the nodes and ranks of its launcher. The options of the program that
+    it launches are unknown.
+    """
+    from clusterspec.exchange.workloads.launchers import launch_of_unknown
     from clusterspec.exchange.workloads.written_configs import written_configurations
 
     found = written_configurations(file)
@@ -170,6 +176,8 @@ def _read_written(file: InputFile) -> ImportResult:
         raise FormatError("is a script that writes no configuration of DeepSpeed")
     what = f"{len(found)} configurations that the script writes"
     reading = read_deepspeed(chosen_part(found, file.part, what, f"holds {what}"))
+    if (launch := launch_of_unknown(file)) is not None:
+        return combined_result([reading, launch])
     why = "no launch of a framework that a reader knows"
     return replace(reading, unknown=(*reading.unknown, SkippedPart("the commands", why, FileLine(file.name))))
 
@@ -186,7 +194,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     """Set what a configuration of axolotl states. Raises `FormatError` for training with pairs or rewards."""
     for name in _REWARDED:
         if (stated := keys.get(name)) and boolean_value(stated) is not False:
-            why = f"trains with a reference, rewards or pairs ({name}: {str(stated)[:40]}): supervised training only"
+            why = f"trains with a reference, rewards or pairs ({name}: {excerpt(stated)}): supervised training only"
             raise FormatError(why, keys.line(name))
     set_model_of_key(keys, "base_model", builder)
     set_counts(keys, _AXOLOTL, builder)
@@ -203,7 +211,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     elif keys.get("deepspeed"):
         builder.set("layout.framework", "deepspeed", keys.line("deepspeed"))
         builder.unknown(
-            f"deepspeed: {str(keys.get('deepspeed'))[:60]}",
+            f"deepspeed: {excerpt(keys.get('deepspeed'))}",
             "a separate file: import it as well",
             keys.line("deepspeed"),
         )
@@ -253,7 +261,7 @@ def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> No
         if (full := boolean_value(value)) is not None:
             builder.set("layout.sharding", "fsdp" if full else "zero2", keys.line(again))
         else:
-            builder.unknown(f"{again}: {str(value)[:60]}", "neither true nor false", keys.line(again))
+            builder.unknown(f"{again}: {excerpt(value)}", "neither true nor false", keys.line(again))
     else:
         set_fsdp_words(words, builder, line, default="fsdp")
     if "offload" in words or keys.is_on(config.get("offload_params", "")):
@@ -270,7 +278,7 @@ def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, de
         if word in STRATEGIES:
             builder.set("layout.sharding", STRATEGIES[word], line)
         else:
-            builder.unknown(f"fsdp: {word[:60]}", "no value of layout.sharding corresponds to it", line)
+            builder.unknown(f"fsdp: {excerpt(word)}", "no value of layout.sharding corresponds to it", line)
     if not stated:
         builder.set("layout.sharding", default, line)
 
@@ -350,14 +358,14 @@ _MODULES = (
 def set_adapter(method: str, rank: int | None, names: list[str], builder: ImportBuilder, line: int) -> None:
     """Set low-rank adapters on modules of these names; of all linear layers if there are none."""
     if method not in {"lora", "qlora"}:
-        builder.unknown(f"adapter: {method[:40]}", "an adapter that a spec cannot say", line)
+        builder.unknown(f"adapter: {excerpt(method)}", "an adapter that a spec cannot say", line)
         return
     builder.set("workload.trainable.method", method, line)
     builder.set("workload.trainable.rank", rank, line)
     kinds = {kind for name in names for kind, pattern in _MODULES if pattern.fullmatch(name.rpartition(".")[2])}
     other = [name for name in names if not any(pattern.fullmatch(name.rpartition(".")[2]) for _, pattern in _MODULES)]
     if other:
-        builder.unknown(f"adapters of {', '.join(other)[:60]}", "modules of no kind that a spec has", line)
+        builder.unknown(f"adapters of {excerpt(', '.join(other))}", "modules of no kind that a spec has", line)
     builder.set(
         "workload.trainable.modules", [kind for kind, _ in _MODULES if kind in kinds or not names] or None, line
     )

@@ -12,7 +12,16 @@ import re
 from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml, read_documents, yaml_of_text
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    LIST,
+    SENTENCE,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.workloads.engine_limits import set_block
 from clusterspec.exchange.workloads.engine_roles import set_roles
@@ -69,7 +78,7 @@ def read_dynamo(file: InputFile) -> ImportResult:
     graphs = [yaml for yaml in documents if yaml.mapping.get("kind") == "DynamoGraphDeployment"]
     if not graphs:
         raise FormatError("holds no DynamoGraphDeployment")
-    shown = ", ".join(str(value_at(yaml.value, "metadata", "name"))[:40] for yaml in graphs)
+    shown = ", ".join(excerpt(value_at(yaml.value, "metadata", "name")) for yaml in graphs)
     yaml = chosen_part(graphs, file.part, plural(len(graphs), "graph"), f"holds {len(graphs)} graphs: {shown}")
     started = (_worker(yaml, path, component, documents) for path, component in _components_with_paths(yaml))
     workers = [worker for worker in started if worker is not None]
@@ -180,7 +189,7 @@ def _engines_of_plan(workers: list[_Worker], builder: ImportBuilder) -> list[_Wo
             kept.append(worker)
             continue
         why = "no replicas" if worker.replicas == 0 else f"its role {worker.role} is not part of a serving plan"
-        builder.unknown(worker.name[:60], why, worker.line)
+        builder.unknown(excerpt(worker.name), why, worker.line)
     roles = [worker.role for worker in kept]
     if sorted(roles) == ["", "prefill"]:  # the other one alone can decode
         kept = [worker._replace(role=worker.role or "decode") for worker in kept]
@@ -199,7 +208,7 @@ def _set_model(workers: list[_Worker], builder: ImportBuilder) -> str | None:
     named.pop("None", None)
     if len(named) != 1:
         why = f"its engines load {', '.join(named)}" if named else "its engines name none"
-        builder.unknown("workload.model", why[:200], workers[0].line)
+        builder.unknown("workload.model", excerpt(why, SENTENCE), workers[0].line)
         return None
     (name, worker), quantized = next(iter(named.items())), any(each.keys.find("quantization") for each in workers)
     return set_served_model(name, builder, worker.keys.line("model", "model_path"), quantized=quantized)
@@ -215,7 +224,7 @@ def _stated_options(worker: _Worker, model: str | None, name: str) -> ImportResu
             set_block(keys, builder)
     elif missing := keys.get("file_of_options"):
         why = "a file that this text does not hold: it states degrees and limits over those of the command"
-        builder.unknown(f"extra-engine-args {missing}"[:80], why, keys.line("file_of_options"))
+        builder.unknown(excerpt(f"extra-engine-args {missing}", LIST), why, keys.line("file_of_options"))
     elif keys.find("override_engine_args"):
         why = "its options go over those of the command and the file"
         builder.unknown("override-engine-args", why, keys.line("override_engine_args"))

@@ -10,7 +10,14 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    excerpt,
+)
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -59,7 +66,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     named, line = str(keys.get(*_NAMED) or ""), keys.line(*_NAMED)
     if changed := str(keys.get("update_llama_config") or ""):
         why = "changes the configuration of the model: state what it changes"
-        builder.unknown(f"update_llama_config: {changed[:60]}", why, keys.line("update_llama_config"))
+        builder.unknown(f"update_llama_config: {excerpt(changed)}", why, keys.line("update_llama_config"))
     if known := _CONFIGURATIONS.get(named):
         builder.set("workload.model", known, line)
     elif named:
@@ -74,7 +81,7 @@ def _set_mesh(keys: Keys, builder: ImportBuilder) -> int | None:
     in_order = names in ([""] * len(names), ["dp", "fsdp", "mp"])
     if len(parts) not in {3, 4} or not in_order or not all(re.fullmatch(r"-1|[1-9]\d{0,6}", part) for part in parts):
         if stated:
-            builder.unknown(f"mesh_dim: {stated[:40]}", "no mesh of three or four degrees", line)
+            builder.unknown(f"mesh_dim: {excerpt(stated)}", "no mesh of three or four degrees", line)
         return None
     degrees = [None if part == "-1" else int(part) for part in parts]
     copies, sharded = degrees[:2]
@@ -90,7 +97,7 @@ def _set_mesh(keys: Keys, builder: ImportBuilder) -> int | None:
         builder.set("layout.shard_group", sharded, line)
     if None in degrees:
         why = "the devices that the other degrees leave: the launch does not count them"
-        builder.unknown(f"mesh_dim: {stated[:40]}", why, line)
+        builder.unknown(f"mesh_dim: {excerpt(stated)}", why, line)
         return None
     replicas = (copies or 1) * (sharded or 1)
     builder.set("layout.dp", replicas, line)

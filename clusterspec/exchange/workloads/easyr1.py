@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
@@ -61,7 +61,7 @@ def read_easyr1(file: InputFile) -> ImportResult:
     _set_rollout(keys, builder, line)
     if isinstance(other := keys.get("config"), str):
         why = "another file, not read: its values apply where the launch states none"
-        builder.unknown(f"config={other[:60]}", why, keys.line("config"))
+        builder.unknown(f"config={excerpt(other)}", why, keys.line("config"))
     list_unused(keys, builder)
     return builder.reading()
 
@@ -86,7 +86,9 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     elif keys.find(full) and _boolean_value(keys, full):
         set_shard_groups(keys, f"{_ACTOR}fsdp.fsdp_size", builder, keys.line(full))
     elif keys.find(full):
-        builder.unknown(f"fsdp_size: {size[:40]}", "groups of ranks that share a part of the states", keys.line(full))
+        builder.unknown(
+            f"fsdp_size: {excerpt(size)}", "groups of ranks that share a part of the states", keys.line(full)
+        )
     size, filled = f"{_ACTOR}micro_batch_size_per_device_for_update", f"{_ACTOR}dynamic_batching"
     if keys.find(filled) and _boolean_value(keys, filled) is False:
         builder.set("layout.micro_batch", keys.whole(size), keys.line(size))

@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from clusterspec.exchange.import_result import InputFile
+from clusterspec.exchange.import_result import InputFile, excerpt
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.config_code import syntax_tree
@@ -72,7 +72,7 @@ class _Program:
 
     def undecided_items(self, node: ast.expr) -> list[tuple[str, int, int]]:
         items = self.items.get(node.id, ()) if isinstance(node, ast.Name) else ()
-        return [(f"--{key} {ast.unparse(each)[:40]}", each.lineno, test) for key, each, test in items if test]
+        return [(f"--{key} {excerpt(ast.unparse(each))}", each.lineno, test) for key, each, test in items if test]
 
 
 def engines_of_code(file: InputFile) -> list[tuple[str, Keys]]:
@@ -121,7 +121,7 @@ def _put_options(keys: Keys, options: Mapping[str, ast.expr], program: _Program)
         value = program.value_of(node)
         if not isinstance(value, ast.Constant):
             if not isinstance(value, ast.Dict | ast.List | ast.Tuple):
-                keys.put(name, f"${ast.unparse(value)[:60]}", node.lineno)
+                keys.put(name, f"${excerpt(ast.unparse(value))}", node.lineno)
         elif value.value is not False and value.value is not None:
             keys.put(name, value.value, value.lineno)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys
 
 _SHORTENED = {
@@ -75,14 +75,14 @@ def count_length(keys: Keys, builder: ImportBuilder) -> None:
     builder.count(name, length, keys.line(name))
     if length is None:
         why = "not an integer: a variable, or computed elsewhere"
-        builder.unknown(f"{name}: {str(value)[:60]}", why, keys.line(name))
+        builder.unknown(f"{name}: {excerpt(value)}", why, keys.line(name))
 
 
 def divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuilder) -> None:
     """Replace the limit of all attention groups by the limit of one; list it where the number of groups is unknown."""
     whole = keys.whole(name)
     if keys.printed and name == "chunked_prefill_size":
-        why = "a log may state it before or after its division among the groups of attention"
+        why = "a log may print it before or after dividing it by the attention data-parallel ranks"
         builder.unknown(f"{name}: {whole}", why, keys.line(name))
         keys.values.pop(name, None)
     elif whole and groups:
@@ -147,7 +147,7 @@ def set_draft_method(stated: str, line: int, builder: ImportBuilder) -> None:
     method = "mtp" if word.endswith("-mtp") else _METHODS.get(word)
     builder.set("workload.serving.speculative.method", method, line)
     if stated and method is None:
-        builder.unknown(f"speculative decoding by {stated[:40]}", "no method of a draft corresponds to it", line)
+        builder.unknown(f"speculative decoding by {excerpt(stated)}", "no method of a draft corresponds to it", line)
 
 
 def set_speculation(keys: Keys, builder: ImportBuilder) -> None:

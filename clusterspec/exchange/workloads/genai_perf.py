@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import TITLE, FormatError, excerpt
 
 _LATENCIES = {"time_to_first_token": "ttft", "inter_token_latency": "tpot", "request_latency": "e2el"}
 _STATISTICS = {"avg": "mean", "p50": "median", "p90": "p90", "p95": "p95", "p99": "p99"}
@@ -42,7 +42,7 @@ def is_genai_perf(value: object) -> bool:
 
 
 def is_genai_perf_table(text: str) -> bool:
-    """Whether a text is such a result as CSV."""
+    """Whether a text is a result of genai-perf as CSV."""
     return bool(_HEAD.match(text)) and "Output Sequence Length" in text
 
 
@@ -63,7 +63,7 @@ def metrics_of_table(text: str) -> dict[str, dict[str, Any]]:
             elif row:
                 _add_metric(metrics, heads, row)
     except csv.Error as fault:
-        raise FormatError(f"is no CSV: {str(fault)[:60]}") from None
+        raise FormatError(f"is no CSV: {excerpt(fault)}") from None
     return metrics
 
 
@@ -90,7 +90,7 @@ def metrics_of_printed_tables(lines: Iterable[str]) -> Iterator[tuple[dict[str, 
         elif heads and "│" in line and len(line) <= LONGEST_ROW and len(rows) <= MOST_METRICS:
             cells = _cells(line, "│")
             if rows and not any(cells[1:]):
-                rows[-1][0] = f"{rows[-1][0]} {cells[0]}"[:100]
+                rows[-1][0] = excerpt(f"{rows[-1][0]} {cells[0]}", TITLE)
             else:
                 rows.append(cells)
         elif heads and "┡" not in line:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.architecture import set_attention, set_experts
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_counts
 from clusterspec.exchange.workloads.models import check_parameters, set_parameters
@@ -53,9 +53,43 @@ UNGATED = {
     "codegen",
     "xglm",
     "gpt_neox_japanese",
+    "apertus",
 }
 """Model types whose feed-forward network has two matrices."""
-GATED_ACTIONS = {"silu", "swish", "swiglu", "geglu", "gelu_pytorch_tanh", "silu_and_mul", "xielu"}
+GATED_ACTIONS = {"silu", "swish", "swiglu", "geglu", "gelu_pytorch_tanh", "silu_and_mul"}
+GATED = {
+    *(
+        "llama",
+        "llama4_text",
+        "mistral",
+        "ministral",
+        "mixtral",
+        "granite",
+        "granitemoe",
+        "smollm3",
+        "stablelm",
+        "helium",
+    ),
+    *(
+        "qwen2",
+        "qwen2_moe",
+        "qwen3",
+        "qwen3_moe",
+        "qwen3_next",
+        "phi3",
+        "phimoe",
+        "glm",
+        "glm4",
+        "glm4_moe",
+        "seed_oss",
+    ),
+    *("gemma", "gemma2", "gemma3", "gemma3_text", "cohere", "cohere2", "olmo", "olmo2", "olmo3", "olmoe", "exaone4"),
+    *("deepseek_v2", "deepseek_v3", "ernie4_5", "ernie4_5_moe", "hunyuan_v1_dense", "hunyuan_v1_moe", "dots1"),
+    *("dbrx", "gpt_oss", "chatglm", "grok-1", "kimi_linear", "deepseek_v4"),
+}
+"""Model types whose feed-forward network has three matrices, whatever its activation: a gate is part of the class (in
+Transformers `LlamaMLP` and those that copy it, or three weights of experts).
+"""
 TIED = {
     "gpt2",
     "opt",
@@ -186,7 +220,7 @@ def _refuse_kind(kind: str, value: dict[str, Any]) -> None:
     if named and not any(
         re.search(r"CausalLM|LMHead|ConditionalGeneration|ForImageTextToText|Model$", each) for each in named
     ):
-        raise FormatError(f"is of architecture {named[0][:60]}: a spec describes text decoders")
+        raise FormatError(f"is of architecture {excerpt(named[0])}: a spec describes text decoders")
 
 
 def _language_part(value: dict[str, Any]) -> tuple[list[str], dict[str, Any], str]:
@@ -227,13 +261,13 @@ def _set_network(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     builder.set("workload.model.ffn_hidden", width, line)
     if width is None and keys.find(*_FFN) is None and keys.find("mlp_ratio"):
         why = "classes count it differently for gated networks: state workload.model.ffn_hidden"
-        builder.unknown(f"mlp_ratio: {str(keys.get('mlp_ratio'))[:20]}", why, keys.line("mlp_ratio"))
+        builder.unknown(f"mlp_ratio: {excerpt(keys.get('mlp_ratio'))}", why, keys.line("mlp_ratio"))
     action = str(
         keys.get("hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act", "activation_type") or ""
     ).lower()
     if kind in UNGATED:
         builder.set("workload.model.gated_ffn", False, line)
-    elif action in GATED_ACTIONS or kind in {"dbrx", "gpt_oss", "chatglm", "grok-1", "kimi_linear", "deepseek_v4"}:
+    elif action in GATED_ACTIONS or kind in GATED:
         builder.set("workload.model.gated_ffn", True, line)
     else:
         builder.unknown(
@@ -256,7 +290,7 @@ def _set_precision(keys: Keys, value: dict[str, Any], file: InputFile, builder: 
         builder.set("workload.parameter_precision", kept, line)
         return
     elif method:
-        builder.unknown(f"quantization {method[:40]}", "it does not determine the precision of the weights", line)
+        builder.unknown(f"quantization {excerpt(method)}", "it does not determine the precision of the weights", line)
         return
     dtype = str(keys.get("torch_dtype", "dtype") or value.get("torch_dtype") or value.get("dtype") or "")
     word = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}.get(dtype)

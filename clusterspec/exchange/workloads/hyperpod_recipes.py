@@ -10,7 +10,15 @@ import re
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, combined_result
+from clusterspec.exchange.import_result import (
+    SENTENCE,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    combined_result,
+    excerpt,
+)
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.workloads.deepspeed import set_adapter, set_fsdp_words
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_counts, set_switch
@@ -51,7 +59,7 @@ def read_hyperpod_recipe(file: InputFile) -> ImportResult:
         return builder.reading()
     inner = _framework_configuration(file, yaml)
     if kind != "verl" or not matches_verl(inner):
-        raise FormatError(f"trains {kind[:60]}: only verl and {_OWN} are read", line)
+        raise FormatError(f"trains {excerpt(kind)}: only verl and {_OWN} are read", line)
     return combined_result([builder.reading(), read_verl(inner)])
 
 
@@ -63,7 +71,7 @@ def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
         found = match_instance(types[0].removeprefix("ml."), "aws", Catalog.open().ids("platform"))
         builder.set("cluster.platform", found, line)
     elif types:
-        builder.unknown("cluster.platform", f"one of {', '.join(types)[:200]}", line)
+        builder.unknown("cluster.platform", f"one of {excerpt(', '.join(types), SENTENCE)}", line)
 
 
 def _framework_configuration(file: InputFile, yaml: Yaml) -> InputFile:
@@ -88,7 +96,7 @@ def _set_own_run(yaml: Yaml, builder: ImportBuilder) -> None:
             keys.put(name.removeprefix("training_config."), value, line)
     trainer = f"{_ARGUMENTS}trainer_type"
     if str(keys.get(trainer) or "sft") != "sft":
-        raise FormatError(f"trains with {str(keys.get(trainer))[:40]}: supervised training only", keys.line(trainer))
+        raise FormatError(f"trains with {excerpt(keys.get(trainer))}: supervised training only", keys.line(trainer))
     builder.set("workload.kind", "train", keys.line(trainer, f"{_ARGUMENTS}train_batch_size"))
     name = f"{_MODEL}model_name_or_path"
     if isinstance(named := keys.get(name), str):

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile, Value, chosen_part
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile, Value, chosen_part, excerpt
 from clusterspec.exchange.shell import Command, script_of, variables_of
 from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.launch_commands import (
+    OUTPUT,
     conditional_words,
+    fills_launch,
     in_container,
     is_launch,
     severed_part,
@@ -20,6 +22,7 @@ from clusterspec.exchange.workloads.launch_commands import (
 from clusterspec.exchange.workloads.launcher_options import launch_within, take_launcher_options, take_single_node
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.object_roles import role_of_object
+from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
@@ -54,6 +57,7 @@ class Keys:
     asked: set[str] = field(default_factory=set)
     """Keys whose value was read; ``used`` also has those that a reader sets aside unread."""
     printed: bool = False  # by the engine, in its log, some of them after calculations
+    stopped: int = 0  # the line of an ``exit`` that the script reaches before the launch
     placed_by: Word | None = None  # the program that places the launch itself (``mason.py --gpus 8 -- …``)
 
     def put(self, name: str, value: Any, line: int) -> None:
@@ -120,7 +124,7 @@ class Keys:
             word in {"...", "…", *PASSED_ON}
             or _OPTIONS_OF.fullmatch(word)
             or _CUT_SCRIPT.fullmatch(word)
-            or (_OUTPUT.fullmatch(word) and not _is_option(before))
+            or (OUTPUT.fullmatch(word) and not _is_option(before))
             or (_POSITIONAL.fullmatch(word) and before and not before.startswith("-"))
             for before, word in zip(("", *words), words, strict=False)
         )
@@ -134,8 +138,6 @@ _OPTIONS_OF = re.compile(
     r"\$\{?\w{0,60}?(?:args|arguments|flags|opts|options|params|extra)(?:_str|_string)?(?:\[@\])?\}?", re.IGNORECASE
 )
 """A variable that no line sets, by the usual names of variables that hold options."""
-_OUTPUT = re.compile(r"\$\((?!\()[^)]{0,200}\)?|`[^`]{0,200}`")
-"""Command output in place of options; not inside a word, such as a folder."""
 _POSITIONAL = re.compile(r"\$(?:[1-9]|\{[1-9][0-9]?\})")
 """An argument of the script in place of options, which may be several."""
 _CUT_SCRIPT = re.compile(r"\w[^$\n]{0,200}\s\$\((?!\()[^)]{0,200}")
@@ -191,7 +193,7 @@ def set_counts(keys: Keys, table: Table, builder: ImportBuilder) -> None:
         if count is not None:
             builder.set(path, count, keys.line(*names))
         elif value is not None and str(value) not in {"-1", "0", "None", "null", "False", "false"}:
-            builder.unknown(f"{found}: {str(value)[:60]}", OPEN_COUNT, keys.line(*names))
+            builder.unknown(f"{found}: {excerpt(value)}", OPEN_COUNT, keys.line(*names))
 
 
 def set_choice(
@@ -205,7 +207,8 @@ def set_choice(
     if word in choices:
         builder.set(path, choices[word], keys.line(*names))
     else:
-        builder.unknown(f"{keys.find(*names)}: {word[:60]}", f"no value of {path} corresponds to it", keys.line(*names))
+        why = f"no value of {path} corresponds to it"
+        builder.unknown(f"{keys.find(*names)}: {excerpt(word)}", why, keys.line(*names))
 
 
 def set_switch(
@@ -226,7 +229,7 @@ def switch_state(keys: Keys, names: tuple[str, ...], builder: ImportBuilder) -> 
     state = boolean_value(value)
     if value is not None and state is None:
         why = "neither true nor false: a variable, or computed elsewhere"
-        builder.unknown(f"{keys.find(*names)}: {str(value)[:60]}", why, keys.line(*names))
+        builder.unknown(f"{keys.find(*names)}: {excerpt(value)}", why, keys.line(*names))
     return state
 
 
@@ -236,21 +239,10 @@ _OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9_.-]*")
 MOST_WORDS = 100_000
 RANKS = frozenset(
     {
-        "node_rank",
-        "machine_rank",
-        "host",
-        "port",
-        "master_addr",
-        "master_port",
-        "dist_init_addr",
-        "headless",
-        "api_server_count",
-        "log_level",
-        "log_level_http",
-        "uvicorn_log_level",
-        "disable_log_stats",
+        *("node_rank", "machine_rank", "host", "port", "master_addr", "master_port", "dist_init_addr", "headless"),
+        *("api_server_count", "log_level", "log_level_http", "uvicorn_log_level", "disable_log_stats"),
+        *(f"data_parallel_{name}" for name in ("rank", "start_rank", "address", "rpc_port")),
     }
-    | {f"data_parallel_{name}" for name in ("rank", "start_rank", "address", "rpc_port")}
 )
 """Options that differ between the nodes of one launch, those of what a node prints among them."""
 _OF_STEP = frozenset(
@@ -275,11 +267,12 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     commands = [in_container(command) for command in commands]
     starting = [command for command in whole_launches(commands, launch) if is_launch(command, launch)]
     # a file may only fill arrays, for a launcher that reads it
-    found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
+    found = [command_keys(each) for each in starting or [array for array in arrays if fills_launch(array, launch)]]
     places = {id(command): n for n, command in enumerate(commands)}
     for keys in found:
         at = places.get(id(keys.command))
         keys.severed = severed_part(keys.command, commands[max(0, at - 1) : at + 2]) if at is not None else None
+        keys.stopped = line_of_stop(file, keys.command.line)
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
         if not (keys.elided or keys.severed or keys.placed_by or keys.is_undecided("nnodes")):
             take_single_node(keys.values, [word.text for word in keys.command.words], file.text)
@@ -320,10 +313,9 @@ def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
     if len(set(lines)) < len(lines):  # a variable that is set once holds the program of several
         lines = [min((line for _, line in keys.values.values()), default=keys.command.line) for keys in different]
     places = ", ".join(map(str, lines[:12])) + (", …" if len(lines) > 12 else "")
-    alike = len({_options_without_ranks(keys) for keys in different}) == 1 and all(
-        map(_may_have_either_role, different)
-    )
-    which = "that may each prefill or decode (kv_both)" if alike else "with different options"
+    alike = len({_options_without_ranks(keys) for keys in different}) == 1
+    either = alike and all(map(_may_have_either_role, different))
+    which = "that may each prefill or decode (kv_both)" if either else "with different options"
     choices = f"holds {len(different)} launches {which}, on lines {places}"
     return chosen_part(different, part, plural(len(different), "launch"), choices)
 
@@ -359,7 +351,7 @@ def command_keys(command: Command) -> Keys:
         follower = words[at + 1] if at + 1 < len(words) and not _is_option(words[at + 1].text) else None
         tests = (word.branch, follower.branch if follower and not equals else 0)
         if branch := next((each for each in tests if each and each not in own), 0):
-            shown = f"--{name} {follower.text[:40]}" if follower and not equals else word.text[:60]
+            shown = f"--{name} {excerpt(follower.text)}" if follower and not equals else excerpt(word.text)
             keys.undecided.append((shown, word.line, branch))
         elif equals:
             keys.put(name, value, word.line)

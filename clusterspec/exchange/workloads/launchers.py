@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import (
+    TITLE,
+    FormatError,
     ImportBuilder,
     ImportResult,
     InputFile,
     NothingStarted,
+    SeveralParts,
+    excerpt,
     without_comments,
 )
 from clusterspec.exchange.started_programs import LARGEST_SCRIPT, program_of_words
@@ -43,25 +47,35 @@ def matches_launcher(file: InputFile) -> bool:
 
 def read_launcher(file: InputFile) -> ImportResult:
     """The nodes and ranks of a launch. Raises `NothingStarted` if no launch states either of a program."""
-    started = [keys for each in launches_of(file, _LAUNCH) if (keys := _of_launcher(each)) is not None]
+    started = [keys for each in launches_of(file, _LAUNCH) if (keys := _launcher_options(each)) is not None]
     different = {tuple((name, keys.get(name)) for name in (*_NODES, *_RANKS, "program")): keys for keys in started}
     keys, builder = chosen_launch(list(different.values()), file.part), ImportBuilder(LAUNCHER, file.name)
     if keys.find("program") is None:
         raise NothingStarted("has no launch of torchrun or DeepSpeed that states nodes or ranks of a program")
     for name in (*_NODES, *_RANKS):
         if (stated := keys.get(name)) is not None and keys.whole(name) is None:
-            builder.unknown(f"{name}: {str(stated)[:40]}", "not a number: a variable, or computed", keys.line(name))
+            builder.unknown(f"{name}: {excerpt(stated)}", "not a number: a variable, or computed", keys.line(name))
     builder.set("layout.nodes", keys.whole(*_NODES), keys.line(*_NODES))
     builder.count("ranks_per_node", keys.whole(*_RANKS), keys.line(*_RANKS))
     set_job_nodes(file, keys, builder)
     names = keys.words("options")
     shown = ", ".join(f"--{name}" for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
     why = "no reader knows this program, so that its own options are not read"
-    builder.unknown(str(keys.get("program"))[:120], f"{why}: {shown}" if shown else why, keys.line("program"))
+    builder.unknown(excerpt(keys.get("program"), TITLE), f"{why}: {shown}" if shown else why, keys.line("program"))
     return builder.reading()
 
 
-def _of_launcher(keys: Keys) -> Keys | None:
+def launch_of_unknown(file: InputFile) -> ImportResult | None:
+    """The nodes and ranks of the only launch of a script; None if there is none, or several differ."""
+    if not matches_launcher(file):
+        return None
+    try:
+        return read_launcher(file)
+    except (FormatError, SeveralParts):
+        return None
+
+
+def _launcher_options(keys: Keys) -> Keys | None:
     """The options of a launcher, with its program and the names of the options of that; None if it states no count."""
     words = keys.command.words
     found = program_of_words([word.text for word in words])

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_counts
 from clusterspec.exchange.workloads.models import set_model, set_parameters
@@ -107,7 +107,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     line = keys.line("model.type")
     if kind not in {*_GATED, _GPT, _SPARSE}:
         keys.used |= own.values.keys()
-        builder.unknown(f"model {kind[:40]}", "not a decoder whose network is known: state workload.model", line)
+        builder.unknown(f"model {excerpt(kind)}", "not a decoder whose network is known: state workload.model", line)
         return
     if own.find("num_layers", "hidden_dim") is None:
         builder.unknown(f"model {kind}", "its sizes are the defaults of its type in the release: state them", line)
@@ -152,7 +152,7 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     again = True if stated is None else boolean_value(stated)
     where = keys.line("model.gradient_checkpointing") or keys.line("model.type")
     if again is None:
-        builder.unknown(f"gradient_checkpointing: {str(stated)[:40]}", "keeps or offloads some tensors", where)
+        builder.unknown(f"gradient_checkpointing: {excerpt(stated)}", "keeps or offloads some tensors", where)
     elif where:
         builder.set("layout.recompute", "full" if again else "none", where)
 
@@ -164,11 +164,13 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     precision = _TYPES.get(compute[1] if compute else policy)
     builder.set("workload.precision", precision, line)
     if policy and precision is None:
-        builder.unknown(f"mp: {policy[:40]}", "no value of workload.precision corresponds to it", line)
+        builder.unknown(f"mp: {excerpt(policy)}", "no value of workload.precision corresponds to it", line)
     optimizer = str(keys.get("optimizer.type") or "")
     builder.set("workload.optimizer", _OPTIMIZERS.get(optimizer), keys.line("optimizer.type"))
     if optimizer and optimizer not in _OPTIMIZERS:
-        builder.unknown(f"optimizer {optimizer[:40]}", "no value of workload.optimizer", keys.line("optimizer.type"))
+        builder.unknown(
+            f"optimizer {excerpt(optimizer)}", "no value of workload.optimizer", keys.line("optimizer.type")
+        )
     if rank := keys.whole("lora.r"):
         modules = keys.get("lora.target_modules")
         names = [str(each) for each in modules] if isinstance(modules, list) else []

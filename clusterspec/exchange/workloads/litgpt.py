@@ -10,7 +10,15 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
+from clusterspec.exchange.import_result import (
+    LIST,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    excerpt,
+    without_comments,
+)
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_counts
 from clusterspec.exchange.workloads.models import set_model
@@ -87,7 +95,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
         set_model(named.rstrip("/"), builder, keys.line(*names))
     if sizes := [name for name in keys.values if name.startswith("model_config.")]:
         why = "sizes of a model of its own: state workload.model"
-        builder.unknown(", ".join(name.partition(".")[2] for name in sizes)[:80], why, keys.line(sizes[0]))
+        builder.unknown(excerpt(", ".join(name.partition(".")[2] for name in sizes), LIST), why, keys.line(sizes[0]))
         keys.used |= set(sizes)
 
 
@@ -97,7 +105,7 @@ def _set_strategy(keys: Keys, pretrained: bool, builder: ImportBuilder) -> None:
     builder.count("ranks_per_node", devices, line)
     if keys.find("devices") and devices is None:
         builder.unknown(
-            f"devices: {str(keys.get('devices'))[:20]}", "all of a node, which the file does not count", line
+            f"devices: {excerpt(keys.get('devices'))}", "all of a node, which the file does not count", line
         )
     if (devices or 1) * (nodes or 1) == 1:
         if devices and nodes:
@@ -148,4 +156,6 @@ def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.trainable.method", "qlora" if four else "lora", line)
         builder.set("workload.trainable.rank", keys.whole("lora_r"), line)
     if quantized and not four:
-        builder.unknown(f"quantize: {quantized[:30]}", "frozen weights that a spec cannot say", keys.line("quantize"))
+        builder.unknown(
+            f"quantize: {excerpt(quantized)}", "frozen weights that a spec cannot say", keys.line("quantize")
+        )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
     list_offloaded_parameters,
@@ -110,14 +110,14 @@ def set_run(keys: Keys, builder: ImportBuilder) -> None:
     """Set the workload and layout of a run from its keys. Raises `FormatError` as `read_llama_factory` does."""
     stage = str(keys.get("stage") or "")
     if stage not in _STAGES:
-        fault = f"stage {stage[:20]} has several models or losses" if stage else "has no stage: it does not train"
+        fault = f"stage {excerpt(stage)} has several models or losses" if stage else "has no stage: it does not train"
         raise FormatError(f"{fault}; supported are pt and sft", keys.line("stage"))
     if keys.find("do_train") and not keys.is_on("do_train"):
         raise FormatError("does not train: do_train is false", keys.line("do_train"))
     method = str(keys.get("finetuning_type") or "lora")
     why = "changes parts of the model that a spec cannot say"
     if method not in {"full", "lora"}:
-        raise FormatError(f"{why} (finetuning_type: {method[:20]})", keys.line("finetuning_type"))
+        raise FormatError(f"{why} (finetuning_type: {excerpt(method)})", keys.line("finetuning_type"))
     if partial := next((name for name in _PARTIAL if keys.is_on(name)), None):
         raise FormatError(f"{why} ({partial})", keys.line(partial))
     builder.set("workload.kind", "train", keys.line("stage"))
@@ -154,11 +154,11 @@ def _set_lora(keys: Keys, builder: ImportBuilder) -> None:
     if keys.find("lora_rank"):
         rank = keys.whole("lora_rank")
         if rank is None:
-            builder.unknown(f"lora_rank: {str(keys.get('lora_rank'))[:40]}", "not a count", keys.line("lora_rank"))
+            builder.unknown(f"lora_rank: {excerpt(keys.get('lora_rank'))}", "not a count", keys.line("lora_rank"))
     set_adapter("qlora" if bits == 4 else "lora", rank, [] if names == ["all"] else names, builder, line)
     if width is not None and bits != 4:
         why = "frozen weights of another width than 4 bits, which a spec cannot say"
-        builder.unknown(f"quantization_bit: {str(width)[:40]}", why, keys.line("quantization_bit"))
+        builder.unknown(f"quantization_bit: {excerpt(width)}", why, keys.line("quantization_bit"))
 
 
 def _set_length(keys: Keys, stage: str, builder: ImportBuilder) -> None:
@@ -199,7 +199,7 @@ def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
     if other := keys.get("deepspeed"):
         builder.set("layout.framework", "deepspeed", keys.line("deepspeed"))
         why = "a separate file: import it as well"
-        builder.unknown(f"deepspeed: {str(other)[:60]}", why, keys.line("deepspeed"))
+        builder.unknown(f"deepspeed: {excerpt(other)}", why, keys.line("deepspeed"))
     elif modes := keys.words("fsdp"):
         builder.set("layout.framework", "fsdp", keys.line("fsdp"))
         set_fsdp_words(modes, builder, keys.line("fsdp"))

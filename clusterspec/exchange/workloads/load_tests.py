@@ -15,7 +15,16 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value, chosen_part
+from clusterspec.exchange.import_result import (
+    LIST,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    Value,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.workloads.genai_perf import (
     figures_of_metrics,
     has_printed_table,
@@ -144,7 +153,7 @@ def _json_runs(file: InputFile) -> Iterator[LoadTest]:
         _refuse_many(len(lines))
         objects = [(_object_of_line(line, number), number) for line, number in lines]
     except ValueError as fault:
-        raise FormatError(f"not valid JSON: {str(fault)[:80]}") from None
+        raise FormatError(f"not valid JSON: {excerpt(fault, LIST)}") from None
     _refuse_many(len(objects))
     for each, number in objects:
         if is_genai_perf(each):
@@ -157,7 +166,7 @@ def _object_of_line(line: str, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as fault:
-        raise FormatError(f"not JSON: {str(fault)[:60]}", number) from None
+        raise FormatError(f"not JSON: {excerpt(fault)}", number) from None
 
 
 def _printed_runs(file: InputFile) -> Iterator[LoadTest]:

@@ -8,7 +8,7 @@ from math import prod
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.exporters.maxtext_models import MODELS
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.tpu_slices import set_started_slices
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts, whole_of
 from clusterspec.exchange.workloads.maxtext_named import SIZES, STUDENT, lists_scale, set_named_model
@@ -131,10 +131,10 @@ def read_maxtext(file: InputFile) -> ImportResult:
     set_parameters(builder, keys.line("base_num_decoder_layers"))
     _set_global_batch(keys, devices, builder)
     if own := next((word for word in keys.command.words if _CONFIGURATION.search(word.text)), None):
-        builder.unknown(own.text[:80], "a separate file: import it as well", own.line)
+        builder.unknown(excerpt(own.text, LIST), "a separate file: import it as well", own.line)
     if other := next((word for word in keys.command.words if _LEARNS.search(word.text)), None):
         why = "trains on samples that it generates, or on those of another model: work that these keys do not describe"
-        builder.unknown(other.text[:80], why, other.line)
+        builder.unknown(excerpt(other.text, LIST), why, other.line)
     list_unused(keys, builder)
     return builder.reading()
 
@@ -259,7 +259,7 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.precision", precision, line)
         builder.set("workload.recipe", recipe, line)
     elif word not in {"", "none", "null"}:
-        builder.unknown(f"quantization: {word[:40]}", "no value of workload.precision corresponds to it", line)
+        builder.unknown(f"quantization: {excerpt(word)}", "no value of workload.precision corresponds to it", line)
     else:
         set_choice(keys, "workload.precision", ("dtype",), _TYPES, builder)
 

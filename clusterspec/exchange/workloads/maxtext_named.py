@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.exchange.workloads.models import set_model
 
@@ -32,18 +32,18 @@ def set_named_model(model: str, keys: Keys, builder: ImportBuilder) -> None:
     of = STUDENT if f"{STUDENT}model_name" in keys.values else ""
     changed = keys.values.get(f"{of}override_model_config", (None, 0))[0] is True
     own = [each for names in SIZES.values() for name in names if (each := f"{of}{name}") in keys.values]
-    shown = ", ".join(f"{name.removeprefix(of)} {str(keys.get(name))[:20]}" for name in own)
+    shown = ", ".join(f"{name.removeprefix(of)} {excerpt(keys.get(name))}" for name in own)
     if own and changed:
         why = f"with sizes of its own ({shown}): state the model"
-        builder.unknown(f"model {model[:60]}", why, keys.line("model_name"))
+        builder.unknown(f"model {excerpt(model)}", why, keys.line("model_name"))
     else:
         set_model(model, builder, keys.line("model_name"))
     if own and not changed:
-        why = f"of no effect without override_model_config: the sizes of {model[:60]} hold, or MaxText stops"
+        why = f"of no effect without override_model_config: the sizes of {excerpt(model)} hold, or MaxText stops"
         builder.unknown(shown, why, keys.line(own[0]))
     if teacher := keys.get("teacher_overrides.model_name"):
         why = "teaches the model that is trained: a plan has no passes of another model"
-        builder.unknown(f"teacher {str(teacher)[:60]}", why, keys.line("teacher_overrides.model_name"))
+        builder.unknown(f"teacher {excerpt(teacher)}", why, keys.line("teacher_overrides.model_name"))
 
 
 def lists_scale(keys: Keys, builder: ImportBuilder) -> bool:

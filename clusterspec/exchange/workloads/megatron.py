@@ -6,7 +6,14 @@ import re
 from math import prod
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    excerpt,
+)
 from clusterspec.exchange.workloads import bridge
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -45,7 +52,6 @@ from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import file_keys, follow_references, overrides_of_launch
 from clusterspec.exchange.workloads.slime import set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
-from clusterspec.exchange.workloads.stopped_scripts import list_stop
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 # Megatron-LM and NeMo: launch script arguments, NeMo configurations (YAML), Megatron-Bridge recipes (Python).
@@ -121,7 +127,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     keys, framework = _script_keys(file)
     if roles := [key for key in keys.values if key.startswith(_ROLES) or any(of in key for of in _INNER_ROLES)]:
         why = "sets the roles of reinforcement learning, each with a layout of its own: no single layout"
-        raise FormatError(f"{why} ({roles[0][:60]})", keys.values[roles[0]][1])
+        raise FormatError(f"{why} ({excerpt(roles[0])})", keys.values[roles[0]][1])
     launched = keys.command.text if keys.command.words else file.text
     if framework == "megatron-core" and (keys.find("deepspeed") or _DEEPSPEED.search(launched)):
         framework = "megatron-deepspeed"
@@ -149,7 +155,6 @@ def read_megatron(file: InputFile) -> ImportResult:
     set_job_nodes(file, keys, builder)
     devices = (*_DEVICES, "num_gpus") if framework == "megatron-deepspeed" else _DEVICES
     builder.count("ranks_per_node", keys.whole(*devices), keys.line(*devices))
-    list_stop(file, keys, builder)
     list_unused(keys, builder)
     set_parameters(builder, keys.line("num_layers"))
     return builder.reading()
@@ -172,10 +177,10 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
     """
     if pattern := keys.find("hybrid_override_pattern", "hybrid_layer_pattern", "hybrid_attention_ratio"):
         why = "its layers mix attention with other mixers in a pattern: import its config.json"
-        builder.unknown(f"{pattern}: {str(keys.get(pattern))[:40]}", why, keys.line(pattern))
+        builder.unknown(f"{pattern}: {excerpt(keys.get(pattern))}", why, keys.line(pattern))
     elif (mixer := keys.find("experimental_attention_variant", "linear_attention_type")) and not _is_sparse(keys):
         why = "layers with another mixer than the attention that their sizes describe: import its config.json"
-        builder.unknown(f"{mixer}: {str(keys.get(mixer))[:40]}", why, keys.line(mixer))
+        builder.unknown(f"{mixer}: {excerpt(keys.get(mixer))}", why, keys.line(mixer))
     elif encoder := keys.find("decoder_seq_length", "decoder_num_layers", "crossattn_emb_size"):
         builder.unknown(
             encoder,

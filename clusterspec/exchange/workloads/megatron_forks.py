@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys
 
 _OPTIMIZER = re.compile(r"distributed_optim|(?:^|_)zero_?(?:[123]\b|optim)")
@@ -28,7 +28,7 @@ def list_unlike_devices(keys: Keys, builder: ImportBuilder) -> None:
     for name in [name for name in keys.values if _UNLIKE_DEVICES.fullmatch(name)]:
         shown = " ".join(keys.words(name))
         why = "devices of several kinds have unequal shares of the work, which no key of layout states"
-        builder.unknown(f"{name}: {shown[:60]}", why, keys.line(name))
+        builder.unknown(f"{name}: {excerpt(shown)}", why, keys.line(name))
 
 
 def take_earlier_names(keys: Keys) -> None:

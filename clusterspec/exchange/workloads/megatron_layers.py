@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys, whole_of
 
 
@@ -18,7 +18,7 @@ def set_window(keys: Keys, tokens: int, builder: ImportBuilder) -> None:
         builder.set(f"{base}.tokens", tokens, line)
         builder.set(f"{base}.layers", count, keys.line("window_attn_skip_freq"))
     else:
-        builder.unknown(f"window_attn_skip_freq: {str(every)[:40]}", "its pattern of layers is not counted", line)
+        builder.unknown(f"window_attn_skip_freq: {excerpt(every)}", "its pattern of layers is not counted", line)
 
 
 def marked_layer_count(text: str) -> int:
@@ -59,7 +59,7 @@ def set_experts(keys: Keys, builder: ImportBuilder) -> None:
     experts, several = keys.whole(*names), keys.listed.get("num_experts", ())
     line = keys.line(*names)
     if len(set(several)) > 1:
-        builder.unknown(f"num_experts: {' '.join(several)[:60]}", "layers have different numbers of experts", line)
+        builder.unknown(f"num_experts: {excerpt(' '.join(several))}", "layers have different numbers of experts", line)
         return
     builder.set(f"{base}.experts", experts if experts != 1 else None, line)
     layers = keys.whole("num_layers")
@@ -85,4 +85,4 @@ def set_expert_layers(keys: Keys, builder: ImportBuilder) -> None:
     if count := marked_layer_count(text):
         builder.set("workload.model.moe_layers", count, line)
     else:
-        builder.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)
+        builder.unknown(f"moe_layer_freq: {excerpt(text)}", "neither a number nor a pattern of zeros and ones", line)

@@ -58,7 +58,7 @@ def printed_arguments(file: InputFile) -> Keys | None:
 
 
 def _without_defaults(keys: Keys) -> Keys:
-    """The arguments without those that are off, or that need another one which is off."""
+    """The arguments without those that are off, and without those that depend on an argument which is off."""
     on = {name for name, (value, _) in keys.values.items() if str(value) not in _OFF}
     lacking = [pattern for pattern, switch in _NEEDS if switch not in on or str(keys.values[switch][0]) == "1"]
     kept = Keys()

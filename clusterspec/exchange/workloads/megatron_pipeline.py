@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.exchange.workloads.megatron_forks import list_unlike_devices
 
@@ -64,12 +64,14 @@ def _set_stages(text: str, pp: int, line: int, builder: ImportBuilder) -> None:
     plain = text.replace(",", "").replace("\\", "")  # signs that YAML keeps escaped for a shell
     for pattern in (r"\(([^()]{1,200})\)\*([0-9]{1,4})", r"(.)\*([0-9]{1,4})"):
         if sum(len(match[1]) * int(match[2]) for match in re.finditer(pattern, plain)) > MOST_LAYERS:
-            builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"more than {MOST_LAYERS:,} layers", line)
+            builder.unknown(
+                f"pipeline_model_parallel_layout: {excerpt(text)}", f"more than {MOST_LAYERS:,} layers", line
+            )
             return
         plain = re.sub(pattern, lambda match: match[1] * int(match[2]), plain)
     stages = plain.split("|")
     if set(plain) - set("EtmL|") or len(stages) % pp:
-        builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"no layout of {pp} stages", line)
+        builder.unknown(f"pipeline_model_parallel_layout: {excerpt(text)}", f"no layout of {pp} stages", line)
         return
     builder.set("layout.stage_layers", [stage.count("t") for stage in stages], line)
     if len(stages) > pp:

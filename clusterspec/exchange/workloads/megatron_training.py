@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from math import prod
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, switch_state
 from clusterspec.exchange.workloads.megatron_forks import optimizer_of_fork
@@ -101,7 +101,9 @@ def _set_scheme(keys: Keys, scheme: str, builder: ImportBuilder) -> None:
     if kind in OFF:
         return
     if kind not in {"lora", "qlora"}:
-        builder.unknown(f"{scheme}: {kind[:40]}", "trains a part of the model: no value of workload.trainable", line)
+        builder.unknown(
+            f"{scheme}: {excerpt(kind)}", "trains a part of the model: no value of workload.trainable", line
+        )
         return
     builder.set("workload.trainable.method", kind, line)
     builder.set("workload.trainable.rank", keys.whole("lora_tuning.adapter_dim"), keys.line("lora_tuning.adapter_dim"))
@@ -129,7 +131,7 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
     for names in (eight, four):
         if "${" in (value := str(keys.get(*names) or "")):
             why = "a variable, or computed elsewhere: the precision depends on it"
-            builder.unknown(f"{keys.find(*names)}: {value[:60]}", why, keys.line(*names))
+            builder.unknown(f"{keys.find(*names)}: {excerpt(value)}", why, keys.line(*names))
             return
     if str(keys.get(*eight) or "none").lower() not in OFF:
         builder.set("workload.precision", "fp8", keys.line(*eight))

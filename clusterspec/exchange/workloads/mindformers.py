@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import file_keys
@@ -73,7 +73,7 @@ def read_mindformers(file: InputFile) -> ImportResult:
     builder, keys = ImportBuilder(MINDFORMERS, file.name), file_keys(file)
     mode = str(keys.values.get("run_mode", ("train", 0))[0])
     if mode not in {"train", "finetune"}:
-        raise FormatError(f"is of MindFormers' run_mode {mode[:20]}: training only", keys.line("run_mode"))
+        raise FormatError(f"is of MindFormers' run_mode {excerpt(mode)}: training only", keys.line("run_mode"))
     first = next((name for name in _DEGREES.values() if f"parallel_config.{name}" in keys.values), None)
     if first is None:
         raise FormatError("is no configuration of MindFormers: its parallel_config has no degree")
@@ -109,7 +109,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.model.gated_ffn", gated, line)
     elif width:
         why = "whether its network is gated, the file does not say: state workload.model.gated_ffn"
-        builder.unknown(f"model_config.type: {kind[:40]}", why, own.line("type", "intermediate_size"))
+        builder.unknown(f"model_config.type: {excerpt(kind)}", why, own.line("type", "intermediate_size"))
     if isinstance(tied := own.get("tie_word_embeddings"), bool):
         builder.set("workload.model.tied_embeddings", tied, own.line("tie_word_embeddings"))
     set_counts(own, {"workload.sequence_length": ("model.model_config.seq_length",)}, builder)
@@ -128,7 +128,7 @@ def _is_divided(keys: Keys, builder: ImportBuilder) -> bool:
     held = _MODES.get(stated, _NAMED_MODES.get(stated))
     if held is not True:
         why = "sets every degree to 1: its devices are replicas" if held is False else "no mode that is known"
-        builder.unknown(f"parallel_mode: {stated[:30]}", why, keys.line("parallel.parallel_mode"))
+        builder.unknown(f"parallel_mode: {excerpt(stated)}", why, keys.line("parallel.parallel_mode"))
     return held is True
 
 
@@ -180,7 +180,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     if keys.values.get(whole, (None, 0))[0] is True:
         builder.set("layout.recompute", "full", keys.line(whole))
     elif (stated := keys.get(whole)) not in (None, False):
-        builder.unknown(f"recompute: {str(stated)[:40]}", "layers of stages: state layout.recompute", keys.line(whole))
+        builder.unknown(f"recompute: {excerpt(stated)}", "layers of stages: state layout.recompute", keys.line(whole))
     elif isinstance(chosen := keys.get(part), bool):
         if not chosen:
             builder.set("layout.recompute", "none", keys.line(whole, part))
@@ -195,4 +195,4 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.attention", "flash", keys.line("model.model_config.use_flash_attention"))
     if pet := keys.find("model.model_config.pet_config.pet_type"):
         why = "trains adapters: state workload.trainable"
-        builder.unknown(f"pet_type: {str(keys.get(pet))[:20]}", why, keys.line(pet))
+        builder.unknown(f"pet_type: {excerpt(keys.get(pet))}", why, keys.line(pet))

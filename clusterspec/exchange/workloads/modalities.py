@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from math import prod
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.accelerate import STRATEGIES
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model, set_parameters
@@ -140,7 +140,7 @@ def _set_model(keys: Keys, used: set[str], builder: ImportBuilder) -> None:
         builder.set("workload.model.ffn_hidden", width, line)
     elif kind != "none":
         builder.unknown(
-            f"activation_type: {kind[:40]}", "its network is not known", keys.line(f"{config}activation_type")
+            f"activation_type: {excerpt(kind)}", "its network is not known", keys.line(f"{config}activation_type")
         )
     if isinstance(tied := keys.get(f"{config}use_weight_tying"), bool):
         builder.set("workload.model.tied_embeddings", tied, keys.line(f"{config}use_weight_tying"))

@@ -10,7 +10,7 @@ from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.cluster.workload import resolve_model
 from clusterspec.cost.parameters import model_weights
 from clusterspec.document import parse
-from clusterspec.exchange.import_result import FileLine, ImportBuilder, ImportedValue
+from clusterspec.exchange.import_result import LIST, FileLine, ImportBuilder, ImportedValue, excerpt
 from clusterspec.exchange.merge import new_spec
 from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.records import replace
@@ -85,7 +85,7 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
             why = f"its sizes are those of {found}, the checkpoint is another: name it where it is loaded"
             builder.unknown(f"model {name[-80:]}", why, line)
     else:
-        builder.unknown(f"model {name[:80]}", "no catalog entry of this name: import its config.json", line)
+        builder.unknown(f"model {excerpt(name, LIST)}", "no catalog entry of this name: import its config.json", line)
     return found
 
 

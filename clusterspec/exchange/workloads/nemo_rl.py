@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.megatron_programs import keep_enabled_backend
 from clusterspec.exchange.workloads.models import set_model
@@ -163,7 +163,7 @@ def _list_others(keys: Keys, builder: ImportBuilder) -> None:
         keys.used.add(penalty)
     if isinstance(other := keys.get("defaults"), str):
         why = "another file, not read: its values apply where this one states none"
-        builder.unknown(f"defaults: {other[:60]}", why, keys.line("defaults"))
+        builder.unknown(f"defaults: {excerpt(other)}", why, keys.line("defaults"))
     renamed = ("kept.", "global_batch_size", "micro_batch_size", "trainer.precision", "model_name")
     keys.used |= {name for name in keys.values if name.startswith(renamed)}
     keys.used |= {name for name in keys.values if f"kept.{name.removeprefix('policy.')}" in keys.values}

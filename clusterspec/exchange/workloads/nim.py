@@ -68,7 +68,7 @@ def _kind_of(yaml: Yaml) -> str:
     return str(yaml.value.get("kind"))
 
 
-def _put(keys: Keys, name: str, yaml: Yaml, *path: str) -> None:
+def _set_from_path(keys: Keys, name: str, yaml: Yaml, *path: str) -> None:
     """Set the key ``name`` to the value at a path, if there is one."""
     value = value_at(yaml.value, *path)
     if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
@@ -85,10 +85,10 @@ def _put_cache(yaml: Yaml, keys: Keys) -> None:
     source = ("spec", "source")
     if model := _image_model(value_at(yaml.value, *source, "ngc", "modelPuller")):
         keys.put("model", model, yaml.line(*source, "ngc", "modelPuller"))
-    _put(keys, "model", yaml, *source, "hf", "modelName")
+    _set_from_path(keys, "model", yaml, *source, "hf", "modelName")
     chosen = (*source, "ngc", "model")
     for name, key in (("engine", "engine"), ("precision", "precision"), ("tensorParallelism", "tensor")):
-        _put(keys, key, yaml, *chosen, name)
+        _set_from_path(keys, key, yaml, *chosen, name)
 
 
 def _put_service(yaml: Yaml, keys: Keys) -> None:
@@ -105,6 +105,6 @@ def _put_service(yaml: Yaml, keys: Keys) -> None:
         elif name == "NIM_USE_SGLANG" and str(value) == "1":
             keys.put("engine", "sglang", yaml.line("spec", "env", n))
     for name in ("tensor", "pipeline"):
-        _put(keys, name, yaml, "spec", "multiNode", "parallelism", name)
-    _put(keys, "replicas", yaml, "spec", "replicas")
-    _put(keys, "accelerators", yaml, "spec", "resources", "limits", "nvidia.com/gpu")
+        _set_from_path(keys, name, yaml, "spec", "multiNode", "parallelism", name)
+    _set_from_path(keys, "replicas", yaml, "spec", "replicas")
+    _set_from_path(keys, "accelerators", yaml, "spec", "resources", "limits", "nvidia.com/gpu")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 
 _MOVES_STATES = re.compile(
     r"(?:^|[._])(?:\w{0,40}offload(?![\w.]{0,40}(?:ratio|fraction|times|pin))|swap_optimizer$|cpu_(?:adam|optimizer)$)"
@@ -25,7 +25,7 @@ def list_offloads(values: Mapping[str, tuple[Any, int]], unused: Iterable[str], 
             why = "not imported: states or activations may be in host memory (layout.offload)"
             if name.startswith("kv_"):
                 why = "not imported: blocks of the KV cache may be in host memory or on a disk"
-            builder.unknown(f"{name}: {str(value)[:40]}", why, line)
+            builder.unknown(f"{name}: {excerpt(value)}", why, line)
         else:
             others.append(name)
     return others

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_choice
 from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
@@ -51,7 +51,7 @@ def read_oumi(file: InputFile) -> ImportResult:
     if (kind := keys.get("training.trainer_type")) is None:
         return _read_engine(keys, builder)
     if str(kind).upper() not in _SUPERVISED:
-        why = f"trains with {str(kind)[:40]} of Oumi; read are {', '.join(sorted(_SUPERVISED))}"
+        why = f"trains with {excerpt(kind)} of Oumi; read are {', '.join(sorted(_SUPERVISED))}"
         raise FormatError(why, keys.line("training.trainer_type"))
     _set_precision(keys, builder)
     _take_sharding(keys)
@@ -96,7 +96,7 @@ def _read_engine(keys: Keys, builder: ImportBuilder) -> ImportResult:
     kind, line = str(keys.get(*names)), keys.line(*names)
     engine = _ENGINES.get(kind.upper())
     if engine is None:
-        raise FormatError(f"generates with the engine {kind[:40]} of Oumi: no engine of the catalog", line)
+        raise FormatError(f"generates with the engine {excerpt(kind)} of Oumi: no engine of the catalog", line)
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)
     name, model = "model.model_name", None
@@ -113,6 +113,6 @@ def _read_engine(keys: Keys, builder: ImportBuilder) -> ImportResult:
     set_engine_options(engine, keys, model, builder)
     keys.undecided.clear()
     if keys.find(dtype):
-        builder.unknown(f"torch_dtype_str: {str(keys.get(dtype))[:40]}", "type of the weights", keys.line(dtype))
+        builder.unknown(f"torch_dtype_str: {excerpt(keys.get(dtype))}", "type of the weights", keys.line(dtype))
     list_unused(keys, builder)
     return builder.reading()

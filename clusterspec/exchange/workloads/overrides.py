@@ -6,10 +6,11 @@ import re
 from typing import Any
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import InputFile
+from clusterspec.exchange.import_result import InputFile, excerpt
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, read_arguments, whole_of
 from clusterspec.exchange.workloads.launch_commands import is_launch, severed_part, whole_launches
+from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _PRODUCT = re.compile(
@@ -43,7 +44,7 @@ def follow_references(keys: Keys) -> None:
         if not isinstance(value, str):
             continue
         if (default := _OF_ENVIRONMENT.fullmatch(value)) and not _PRECISION.search(name):
-            keys.put(name, _decoded(default[1]), line)
+            keys.put(name, _default_value(default[1]), line)
             keys.defaulted.append(name)
             continue
         if _REFERENCE.fullmatch(value):
@@ -65,10 +66,10 @@ _PRECISION = re.compile(r"fp8|fp4|precision")
 """Keys whose default a launcher usually replaces: whether the default holds, the file alone does not tell."""
 
 
-def _decoded(text: str) -> Any:
+def _default_value(text: str) -> Any:
     """The value that a default stands for, as YAML reads it.
 
-    >>> _decoded(" 4"), _decoded("True"), _decoded("null"), _decoded("full")
+    >>> _default_value(" 4"), _default_value("True"), _default_value("null"), _default_value("full")
     (4, True, None, 'full')
     """
     word = text.strip()
@@ -145,6 +146,7 @@ def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Patt
     }
     for keys in different.values():
         keys.severed = severed_part(keys.command, all_of)
+        keys.stopped = line_of_stop(file, keys.command.line)
     return chosen_launch(list(different.values())[::-1], file.part) if different else override_keys(file)
 
 
@@ -157,7 +159,7 @@ def override_words(command: Command) -> Keys:
     for word in command.words:
         match = re.fullmatch(r"\+{0,2}([A-Za-z_][A-Za-z0-9_.]*)=(.*)", word.text, re.DOTALL)
         if match and word.branch and word.branch != own:
-            keys.undecided.append((word.text[:60], word.line, word.branch))
+            keys.undecided.append((excerpt(word.text), word.line, word.branch))
         elif match:
             value = match[2] if "[" in match[2] else match[2].rstrip("]")  # the end of a list of words in one line
             keys.put(match[1], value, word.line)

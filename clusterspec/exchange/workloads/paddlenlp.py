@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from math import prod
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.keys import (
     Keys,
     set_switch,
@@ -99,7 +99,7 @@ def _degree(keys: Keys, names: tuple[str, ...], builder: ImportBuilder) -> int |
     if value is None or re.fullmatch(r"-\d{1,3}|0", str(value)):
         return 1
     if (count := whole_of(value)) is None:
-        builder.unknown(f"{keys.find(*names)}: {str(value)[:40]}", "not an integer", keys.line(*names))
+        builder.unknown(f"{keys.find(*names)}: {excerpt(value)}", "not an integer", keys.line(*names))
     return count
 
 
@@ -157,7 +157,7 @@ def _set_sharding(keys: Keys, replicas: int | None, builder: ImportBuilder) -> N
     group = keys.whole(*_SHARDED)
     if stage is None:
         if stated not in (None, "", False):
-            builder.unknown(f"sharding: {str(stated)[:40]}", "no stage of sharding", line)
+            builder.unknown(f"sharding: {excerpt(stated)}", "no stage of sharding", line)
         return
     if group == 1:
         builder.set("layout.sharding", "none", keys.line(*_SHARDED))  # line 1166 warns of it
@@ -198,7 +198,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.recompute", "full" if granularity == "full" else "selective", line)
     elif granularity or keys.is_on("recompute"):
         why = "which part of a layer it computes again: state layout.recompute"
-        stated = f"recompute_granularity: {str(granularity)[:40]}" if granularity else "recompute: true"
+        stated = f"recompute_granularity: {excerpt(granularity)}" if granularity else "recompute: true"
         builder.unknown(stated, why, line or keys.line("recompute"))
     tuned = str(keys.get("fine_tuning") or "").lower()
     if keys.is_on("lora") or tuned == "lora":

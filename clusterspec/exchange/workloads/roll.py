@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from math import prod
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
@@ -76,7 +76,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     if keys.values.get(shared) and keys.is_on(shared):
         builder.set("layout.sharding", "zero1", keys.line(shared))
     elif keys.get(name) != "megatron_train":
-        why = f"another file or the strategy decides it ({str(keys.values.get(stages, ('',))[0])[:40]})"
+        why = f"another file or the strategy decides it ({excerpt(keys.values.get(stages, ('',))[0])})"
         builder.unknown("layout.sharding", why, keys.line(name))
     if keys.values.get(f"{_DEGREES}sequence_parallel"):
         set_switch(keys, "layout.sequence_parallel", (f"{_DEGREES}sequence_parallel",), builder)
@@ -166,7 +166,7 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.rl.algorithm", "ppo", keys.line("adv_estimator"))
     elif estimator is not None:
         why = "does not say whether a reference model takes part: state workload.rl.algorithm"
-        builder.unknown(f"adv_estimator: {str(estimator)[:40]}", why, keys.line("adv_estimator"))
+        builder.unknown(f"adv_estimator: {excerpt(estimator)}", why, keys.line("adv_estimator"))
     if str(keys.get("async_generation_ratio") or 0) not in {"0", "0.0"}:
         why = "engines generate while the trainer works on earlier samples: state workload.rl.max_staleness"
         builder.unknown("async_generation_ratio", why, keys.line("async_generation_ratio"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from math import prod
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys
 
 
@@ -28,7 +28,7 @@ def set_memory_fraction(keys: Keys, names: tuple[str, ...], builder: ImportBuild
         builder.set("workload.rl.rollout.memory_fraction", round(float(share), 4), keys.line(*names))
     else:
         why = "no share between 0 and 1: a variable, or computed elsewhere"
-        builder.unknown(f"{keys.find(*names)}: {str(share)[:60]}", why, keys.line(*names))
+        builder.unknown(f"{keys.find(*names)}: {excerpt(share)}", why, keys.line(*names))
 
 
 _RANKS = (("trainer.nnodes",), ("trainer.n_gpus_per_node",))
@@ -54,7 +54,7 @@ def set_shard_groups(
         builder.set("layout.shard_group", size, keys.line(name))
     else:
         why = "groups of ranks, which are all of them or a part: the file does not count them"
-        builder.unknown(f"{name.rpartition('.')[2]}: {text[:40]}", why, keys.line(name))
+        builder.unknown(f"{name.rpartition('.')[2]}: {excerpt(text)}", why, keys.line(name))
 
 
 def list_cut_length(name: str, length: int, builder: ImportBuilder, line: int) -> None:

@@ -20,6 +20,7 @@ from clusterspec.exchange.import_result import (
     InputFile,
     NothingStarted,
     SeveralParts,
+    excerpt,
 )
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
@@ -46,7 +47,7 @@ from clusterspec.exchange.workloads.engine_limits import (
     set_weight_type,
 )
 from clusterspec.exchange.workloads.engine_logs import engines_of_log, prints_engine
-from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys, chosen_launch, launches_of, set_choice, set_counts
 from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model, without_rollout_servers
 from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
@@ -142,8 +143,8 @@ def read_serving(file: InputFile) -> ImportResult:
     if "{{" in file.text and (templates := TEMPLATE.search(file.text)):
         why, at = "template expressions may give or omit options", file.text.count("\n", 0, templates.start()) + 1
         if {".".join(map(str, each.path)) for each in builder.given} <= {"workload.kind", "layout.framework"}:
-            raise FormatError(f"{templates[0][:60]}: {why}, and no other is stated: import the rendered files", at)
-        builder.unknown(templates[0][:60], f"{why}: import the rendered files", at)
+            raise FormatError(f"{excerpt(templates[0])}: {why}, and no other is stated: import the rendered files", at)
+        builder.unknown(excerpt(templates[0]), f"{why}: import the rendered files", at)
     if "Serving Benchmark Result" in file.text:
         builder.unknown("results of a load test", "not of the launch: import them with the KIND load-test")
     return builder.reading()
@@ -227,7 +228,7 @@ def _set_shared_limits(
         builder.set(f"{serving}.memory_fraction", round(float(share), 4), keys.line(*memory))
     elif share is not None:
         why = "no share between 0 and 1: a variable, or computed elsewhere"
-        builder.unknown(f"{keys.find(*memory)}: {str(share)[:60]}", why, keys.line(*memory))
+        builder.unknown(f"{keys.find(*memory)}: {excerpt(share)}", why, keys.line(*memory))
     set_choice(
         keys,
         "workload.kv_precision",
@@ -256,8 +257,7 @@ def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
         return None if keys.is_undecided(*names) or keys.elided else 1
     degree = keys.whole(*names)
     if degree is None:
-        why = "not an integer: a variable, or computed elsewhere"
-        builder.unknown(f"{keys.find(*names)}: {str(keys.get(*names))[:60]}", why, keys.line(*names))
+        builder.unknown(f"{keys.find(*names)}: {excerpt(keys.get(*names))}", OPEN_COUNT, keys.line(*names))
     return degree
 
 
@@ -285,7 +285,7 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
         builder.set("layout.dispatcher", "deepep", keys.line("all2all_backend"))
     elif backend:
         why = "no value of layout.dispatcher corresponds to it"
-        builder.unknown(f"all2all_backend: {backend[:40]}", why, keys.line("all2all_backend"))
+        builder.unknown(f"all2all_backend: {excerpt(backend)}", why, keys.line("all2all_backend"))
     if dp is None or dp == 1:
         pass
     elif experts or _has_experts(model):
@@ -343,7 +343,7 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         builder.set("layout.dispatcher", "deepep", keys.line("enable_deepep_moe", "moe_a2a_backend"))
     elif backend and backend != "none":
         builder.unknown(
-            f"moe_a2a_backend: {backend[:40]}",
+            f"moe_a2a_backend: {excerpt(backend)}",
             "no value of layout.dispatcher corresponds to it",
             keys.line("moe_a2a_backend"),
         )
@@ -358,7 +358,7 @@ def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
     elsewhere = keys.find(*names) is None and keys.find(*other) is not None  # a file of options may state it
     if keys.find(*names) is None and not elsewhere and (built := engine_path(keys.command)):
         elsewhere, why = True, "it may be a built engine, whose config.json states its ranks"
-        builder.unknown(f"layout.tp of {built[:60]}", why, keys.command.line)
+        builder.unknown(f"layout.tp of {excerpt(built)}", why, keys.command.line)
     tp, line = None if elsewhere else _degree(keys, builder, *names), keys.line(*names)
     if keys.is_on("enable_attention_dp"):
         builder.set("layout.tp", 1 if tp else None, line)
@@ -378,15 +378,15 @@ def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
     for name in limits if replicated else ():
         if keys.find(name):
             why = "of an attention replica or of the engine: nothing says which"
-            builder.unknown(f"{name}: {str(keys.get(name))[:20]}", why, keys.line(name))
+            builder.unknown(f"{name}: {excerpt(keys.get(name))}", why, keys.line(name))
     _set_shared_limits(keys, builder, (), () if replicated else limits[:1], () if replicated else limits[1:])
     free = ("kv_cache_free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "free_gpu_memory_fraction")
     if share := keys.get(*free):
         why = "of the memory that the weights leave; workload.serving.memory_fraction is a share of the whole"
-        builder.unknown(f"{keys.find(*free)}: {str(share)[:20]}", why, keys.line(*free))
+        builder.unknown(f"{keys.find(*free)}: {excerpt(share)}", why, keys.line(*free))
     if extra := keys.get(*other):
         why = "a separate file: it may enable data-parallel attention"
-        builder.unknown(f"extra options in {str(extra)[:60]}", why, keys.line(*other))
+        builder.unknown(f"extra options in {excerpt(extra)}", why, keys.line(*other))
 
 
 _TRAINS = re.compile(r"--(?:tensor-model-parallel-size|per_device_train_batch_size)\b|\bverl\.trainer|openrlhf\.cli")

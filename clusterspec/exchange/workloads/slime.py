@@ -6,7 +6,7 @@ and THUDM/slime 002fa9d6, slime/utils/arguments.py. Their global batch counts sa
 
 from __future__ import annotations
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
@@ -29,7 +29,7 @@ def set_rollouts(keys: Keys, builder: ImportBuilder) -> None:
         return
     if str(keys.get("loss_type")) not in _LOSSES:  # such as sft_loss: its "rollouts" are read, not generated
         why = "no loss of reinforcement learning: its rollouts may be samples of a data set"
-        builder.unknown(f"loss_type: {str(keys.get('loss_type'))[:40]}", why, keys.line("loss_type"))
+        builder.unknown(f"loss_type: {excerpt(keys.get('loss_type'))}", why, keys.line("loss_type"))
         return
     builder.set("workload.kind", "rl", keys.line("rollout_batch_size"))
     if named := not keys.find("num_layers") and keys.get("hf_checkpoint"):  # whose sizes those of the trainer must be
@@ -60,7 +60,7 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
         why = "a teacher judges the samples too, which no algorithm of a spec counts"
         builder.unknown("use_opd", why, keys.line("use_opd"))
     if keys.get(name) == "grpo" and not keys.is_on("use_kl_loss"):
-        why = "without a loss of divergence no reference model takes part, as in dapo: state the algorithm"
+        why = "without a KL loss there is no reference model, as in DAPO: state the algorithm"
         builder.unknown("advantage_estimator: grpo", why, keys.line(name))
     else:
         set_choice(keys, "workload.rl.algorithm", (name,), {"grpo": "grpo", "ppo": "ppo"}, builder)

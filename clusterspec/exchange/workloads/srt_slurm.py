@@ -14,11 +14,13 @@ from typing import Any
 from clusterspec.catalog.names import quantized_precision
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import (
+    LIST,
     FormatError,
     ImportBuilder,
     ImportResult,
     InputFile,
     Value,
+    excerpt,
 )
 from clusterspec.exchange.workloads.engine_limits import set_block
 from clusterspec.exchange.workloads.engine_roles import set_roles
@@ -111,7 +113,7 @@ def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
     if named in _ACCELERATORS:
         builder.set("cluster.accelerator", _ACCELERATORS[named], yaml.line(base, "gpu_type"))
     elif named:
-        builder.unknown(f"gpu_type: {named[:40]}", "no accelerator of the catalog", yaml.line(base, "gpu_type"))
+        builder.unknown(f"gpu_type: {excerpt(named)}", "no accelerator of the catalog", yaml.line(base, "gpu_type"))
     each = whole_of(value_at(yaml.value, base, "gpus_per_node"))
     builder.set("cluster.accelerators_per_node", each, yaml.line(base, "gpus_per_node"))
     counts = [value_at(yaml.value, base, f"{word}_nodes") for word in _ROLES.values()]
@@ -157,7 +159,7 @@ def _set_precision(yaml: Yaml, model: str | None, builder: ImportBuilder) -> Non
         builder.set("workload.parameter_precision", kept or width, yaml.line("model", "path") if kept else line)
     elif width:
         why = "nvfp4 or mxfp4, or that of the published checkpoint: state workload.parameter_precision"
-        builder.unknown(f"precision: {width[:20]}", why, line)
+        builder.unknown(f"precision: {excerpt(width)}", why, line)
 
 
 def _role_result(yaml: Yaml, engine: str, role: str, model: str | None, name: str) -> ImportResult:
@@ -218,7 +220,9 @@ def _set_load(yaml: Yaml, builder: ImportBuilder) -> None:
     if len(counts) == 1:
         builder.set(f"{base}.concurrency", counts[0], line)
     elif counts:
-        builder.unknown(f"concurrencies: {', '.join(map(str, counts))}"[:80], "one plan each: state one", line)
+        builder.unknown(
+            excerpt(f"concurrencies: {', '.join(map(str, counts))}", LIST), "one plan each: state one", line
+        )
     if str(rate := value_at(benchmark, "req_rate")) not in {"inf", "None"}:
         why = "requests are offered at this rate until the concurrency is reached"
-        builder.unknown(f"req_rate: {str(rate)[:20]}", why, yaml.line("benchmark", "req_rate"))
+        builder.unknown(f"req_rate: {excerpt(rate)}", why, yaml.line("benchmark", "req_rate"))

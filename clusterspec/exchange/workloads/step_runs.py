@@ -99,8 +99,8 @@ def time_stamp(line: str) -> float | None:
 
 
 def seconds_between(log: StepLog) -> float | None:
-    """The median seconds of a step by the time stamps of a run, where most steps state to be longer than that, as means
-    since the start do; None otherwise.
+    """The median seconds of a step by the time stamps of a run, if most steps state a longer time, such as a mean since
+    the start; else None.
     """
     apart, longer = list[float](), 0
     for (step, start, _), (after, end, seconds) in pairwise(log.stamps):

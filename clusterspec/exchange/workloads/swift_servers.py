@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    excerpt,
+)
 from clusterspec.exchange.workloads.keys import read_arguments
 from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
@@ -35,7 +42,7 @@ def read_swift_serve(file: InputFile) -> ImportResult:
     line, verb = keys.command.line, _LAUNCH.search(keys.command.text)
     backend = str(keys.get("infer_backend") or ("vllm" if verb and verb["verb"] == "rollout" else "pt"))
     if backend not in {"vllm", "sglang"}:
-        raise FormatError(f"generates with the backend {backend[:40]} of ms-swift: no engine of the catalog", line)
+        raise FormatError(f"generates with the backend {excerpt(backend)} of ms-swift: no engine of the catalog", line)
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", backend, keys.line("infer_backend") or line)
     model = None

@@ -14,7 +14,7 @@ from typing import Any
 from clusterspec.catalog import Catalog
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.records import replace
@@ -63,14 +63,14 @@ def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
     product, count = _product_and_count(asked[name])
     if count is None:
         why = "several choices, or a range: the task does not state one"
-        builder.unknown(f"{name}: {str(asked[name])[:60]}", why, line)
+        builder.unknown(f"{name}: {excerpt(asked[name])}", why, line)
     else:
         builder.set("cluster.accelerators_per_node", count, line)
     if product and (entry := _accelerator_of_service(product)):
         builder.set("cluster.accelerator", entry, line)
     elif product:
         why = "a name of the service: it does not tell the form and the memory of the product"
-        builder.unknown(f"accelerator {product[:40]}", why, line)
+        builder.unknown(f"accelerator {excerpt(product)}", why, line)
     _set_nodes(yaml, nodes, count, builder)
 
 
@@ -96,7 +96,7 @@ def _set_nodes(yaml: Yaml, name: str, count: int | None, builder: ImportBuilder)
     stated = yaml.mapping.get(name)
     nodes = 1 if stated is None else whole_of(stated)
     if nodes is None:
-        builder.unknown(f"{name}: {str(stated)[:40]}", "no count of nodes", yaml.line(name))
+        builder.unknown(f"{name}: {excerpt(stated)}", "no count of nodes", yaml.line(name))
         return
     builder.set("layout.nodes", nodes, yaml.line(name) if stated is not None else yaml.line("resources"))
     if count:
@@ -106,7 +106,7 @@ def _set_nodes(yaml: Yaml, name: str, count: int | None, builder: ImportBuilder)
         if whole_of(copies):
             builder.count("replicas", whole_of(copies), yaml.line(*path))
         elif copies is not None:
-            builder.unknown(f"replicas: {str(copies)[:40]}", "a range of engines of a service", yaml.line(*path))
+            builder.unknown(f"replicas: {excerpt(copies)}", "a range of engines of a service", yaml.line(*path))
 
 
 def _product_and_count(asked: Any) -> tuple[str, int | None]:

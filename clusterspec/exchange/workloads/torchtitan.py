@@ -8,7 +8,15 @@ from typing import Any
 
 from clusterspec.catalog import Catalog
 from clusterspec.config import DEEPEST, deeply_dotted
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    LIST,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.workloads.config_code import CodeConfig, read_functions
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -147,7 +155,7 @@ def _launch_keys(file: InputFile, builder: ImportBuilder) -> Keys:
         builder.unknown("layout.dp", why, keys.line("fault_tolerance.enable"))
     for name in ("job.config_file", "config"):  # ``--module llama3 --config llama3_8b``: a function of the module
         if named := keys.get(name):
-            builder.unknown(f"{str(named)[:80]}", "a separate file: import it as well", keys.line(name))
+            builder.unknown(f"{excerpt(named, LIST)}", "a separate file: import it as well", keys.line(name))
     return keys
 
 

@@ -11,7 +11,15 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
+from clusterspec.exchange.import_result import (
+    LIST,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    excerpt,
+)
 from clusterspec.exchange.workloads.accelerate import STAGES, set_launcher
 from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
@@ -136,7 +144,7 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     else:
         set_trainer_accumulation(keys, builder)
     if other := keys.get("config_file", "config"):
-        builder.unknown(f"{str(other)[:60]}", "a separate file: import it as well", keys.line("config_file", "config"))
+        builder.unknown(f"{excerpt(other)}", "a separate file: import it as well", keys.line("config_file", "config"))
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
     list_unused(keys, builder)
     return builder.reading()
@@ -197,7 +205,7 @@ def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
     parts = {part for word in tuned for part in word.split(",") if part}
     if parts and parts != {"mm_language_model"}:
         why = "trains these parts alone: no value of workload.trainable"
-        builder.unknown(f"mm_tunable_parts: {' '.join(tuned)[:80]}", why, keys.line("mm_tunable_parts"))
+        builder.unknown(f"mm_tunable_parts: {excerpt(' '.join(tuned), LIST)}", why, keys.line("mm_tunable_parts"))
     for name in _PROJECTORS:
         if keys.is_on(name):
             builder.unknown(name, "trains the projector alone: no value of workload.trainable", keys.line(name))
@@ -258,7 +266,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.sharding", STAGES[preset[1]], line)
         builder.set("layout.offload.optimizer", 1 if preset[2] else None, line)
     elif isinstance(config, str):
-        builder.unknown(f"deepspeed: {config[:60]}", "a separate file: import it as well", line)
+        builder.unknown(f"deepspeed: {excerpt(config)}", "a separate file: import it as well", line)
     elif words := keys.words("fsdp"):
         _set_fsdp(str(keys.get("fsdp")), words, keys.line("fsdp"), builder)
 
@@ -298,7 +306,7 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
         return
     if kept := keys.words("modules_to_save"):
         why = "trained in full beside the adapters: no value of workload.trainable"
-        builder.unknown(f"modules_to_save: {' '.join(kept)[:60]}", why, keys.line("modules_to_save"))
+        builder.unknown(f"modules_to_save: {excerpt(' '.join(kept))}", why, keys.line("modules_to_save"))
     four = keys.whole(*_BITS) == 4 or any(keys.is_on(name) for name in (*_FOUR_BITS, *_QUANTIZED))
     keys.used |= {name for name in (*_FOUR_BITS, *_QUANTIZED) if name in keys.values}
     stated = modules or swift

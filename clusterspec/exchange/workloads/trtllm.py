@@ -13,7 +13,14 @@ import re
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    excerpt,
+)
 from clusterspec.exchange.workloads.engine_limits import set_draft_method, set_held_steps
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
@@ -183,13 +190,13 @@ def _set_limits(keys: Keys, builder: ImportBuilder) -> None:
             continue
         if keys.is_on("enable_attention_dp"):
             why = f"of an attention replica or of the engine: state {path}"
-            builder.unknown(f"{name}: {str(keys.get(name))[:20]}", why, keys.line(name))
+            builder.unknown(f"{name}: {excerpt(keys.get(name))}", why, keys.line(name))
         else:
             builder.set(path, keys.whole(name), keys.line(name))
     builder.count("max_seq_len", keys.whole("max_seq_len"), keys.line("max_seq_len"))
     if share := keys.get(*_SHARES):
         why = "of the memory that the weights leave; workload.serving.memory_fraction is a share of the whole"
-        builder.unknown(f"{keys.find(*_SHARES)}: {str(share)[:20]}", why, keys.line(*_SHARES))
+        builder.unknown(f"{keys.find(*_SHARES)}: {excerpt(share)}", why, keys.line(*_SHARES))
     if "cuda_graph_config" in keys.values and keys.get("cuda_graph_config") is None:
         builder.set("workload.serving.captured_graphs", False, keys.line("cuda_graph_config"))
     elif boolean_value(keys.get("pytorch_backend_config.use_cuda_graph")) is False:  # of earlier releases
@@ -214,4 +221,4 @@ def _set_speculation(keys: Keys, builder: ImportBuilder) -> None:
     if keys.whole(*drafts):
         set_draft_method(str(kind or ""), keys.line("speculative_config.decoding_type"), builder)
     if kind and str(kind).upper() not in {"MTP", "NGRAM"}:
-        builder.unknown(f"speculative decoding {str(kind)[:20]}", "its draft model", keys.line(drafts[0]))
+        builder.unknown(f"speculative decoding {excerpt(kind)}", "its draft model", keys.line(drafts[0]))

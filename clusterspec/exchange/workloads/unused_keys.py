@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys
@@ -80,7 +80,7 @@ _DECISIVE = frozenset(
         *("model", "model_path", "extra_engine_args", "gpus_per_node", "num_nodes", "nnodes"),
     }
 )
-"""Ends of keys on whose lines no value stands, because they decide how others are read or are factors of one."""
+"""Last words of keys that set no value by themselves: they decide how others are read, or are factors of one."""
 
 
 def is_aside(name: str) -> bool:
@@ -100,18 +100,21 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     named = {each.what.partition(":")[0] for each in builder.unknowns}
     for name in [name for name in keys.values if name in keys.open and name not in named]:
         value, line = keys.values[name]
-        builder.unknown(f"{name}: {str(value)[:60]}", OPEN_COUNT, line)
+        builder.unknown(f"{name}: {excerpt(value)}", OPEN_COUNT, line)
     if (script := _script_started(keys.command)) is not None:
         why = "a script of its own, which may state more, or state otherwise: import it as well"
-        builder.unknown(script.text.rpartition("/")[2][:60], why, script.line)
+        builder.unknown(excerpt(script.text.rpartition("/")[2]), why, script.line)
     if placed := keys.placed_by:
         why = "starts the launch on nodes and devices that its own options count: nodes and ranks are not read"
-        builder.unknown(placed.text.rpartition("/")[2][:60], why, placed.line)
+        builder.unknown(excerpt(placed.text.rpartition("/")[2]), why, placed.line)
     for shown, line in keys.conditional:
-        builder.unknown(shown[:60], "options of the launch only where a variable is set: not read", line)
+        builder.unknown(excerpt(shown), "options of the launch only where a variable is set: not read", line)
     if keys.severed:
         why = "after a line without a backslash, or a comment, the shell takes the options as another command"
-        builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
+        builder.unknown(f"{excerpt(keys.severed.text)}", why, keys.severed.line)
+    if keys.stopped:
+        ends = f"by its own values the script ends here, before the launch on line {keys.command.line}"
+        builder.unknown("exit", f"{ends}: set its variables", keys.stopped)
     if keys.severed is keys.command and keys.severed:
         why = "of a command that ends before these: not read"
         builder.unknown(f"the options above line {keys.severed.line}", why, keys.severed.line)
@@ -127,7 +130,7 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
 
 def _list_undecided(keys: Keys, builder: ImportBuilder) -> None:
     """Record each option in an undecided branch that the launch does not state in the same way in any case."""
-    stated = {f"--{name}" + ("" if v is True else f" {str(v)[:40]}") for name, (v, _) in keys.values.items()}
+    stated = {f"--{name}" + ("" if v is True else f" {excerpt(v)}") for name, (v, _) in keys.values.items()}
     named: dict[str, dict[str, list[tuple[int, int]]]] = {}
     for shown, line, branch in keys.undecided:
         if shown[:2] + shown[2:].replace("-", "_", shown.partition(" ")[0].count("-") - 2) not in stated:
@@ -136,7 +139,7 @@ def _list_undecided(keys: Keys, builder: ImportBuilder) -> None:
     for name, values in named.items():
         parts = values
         if len(values) > _MOST_VALUES:
-            shown = ", ".join(re.split(r"[ =]", each, maxsplit=1)[-1][:30] for each in list(values)[:_MOST_VALUES])
+            shown = ", ".join(excerpt(re.split(r"[ =]", each, maxsplit=1)[-1]) for each in list(values)[:_MOST_VALUES])
             parts = {f"{name} {shown}, …": [place for places in values.values() for place in places]}
         for shown, places in parts.items():
             lines = sorted({branch for _, branch in places})
@@ -159,12 +162,12 @@ def _list_ineffective(keys: Keys, builder: ImportBuilder) -> None:
         if name in keys.asked and str(value).startswith("$") and not is_aside(name):
             if not any(last in text or str(value)[:60] in text for text in texts):
                 why = "a variable, or computed elsewhere: it sets no value"
-                builder.unknown(f"{name}: {str(value)[:60]}", why, line)
+                builder.unknown(f"{name}: {excerpt(value)}", why, line)
             continue
         if name not in keys.asked or line in told or last in _DECISIVE or is_aside(name) or _states_nothing(value):
             continue
         if not any(last in text for text in texts):
-            builder.unknown(f"{name}: {str(value)[:60]}", "read, but it sets no value of the spec", line)
+            builder.unknown(f"{name}: {excerpt(value)}", "read, but it sets no value of the spec", line)
 
 
 def _states_nothing(value: Any) -> bool:

@@ -13,12 +13,14 @@ import re
 from math import prod
 
 from clusterspec.exchange.import_result import (
+    LIST,
     FormatError,
     ImportBuilder,
     ImportResult,
     InputFile,
     NothingStarted,
     chosen_part,
+    excerpt,
 )
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.shell_words import Word
@@ -41,6 +43,7 @@ from clusterspec.exchange.workloads.samples import (
     set_shard_groups,
 )
 from clusterspec.exchange.workloads.step_lines import step_program
+from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl_supervised import VERL, is_supervised, read_supervised
 from clusterspec.units import plural
@@ -90,7 +93,7 @@ def read_verl(file: InputFile) -> ImportResult:
         builder.unknown("trainer.val_only", "validates, and trains nothing", keys.line("trainer.val_only"))
     if completed := _base_files(keys):
         why = "another configuration, not read: its values apply where this one states none"
-        builder.unknown(f"defaults: {', '.join(completed)[:80]}", why, keys.line("defaults"))
+        builder.unknown(f"defaults: {excerpt(', '.join(completed), LIST)}", why, keys.line("defaults"))
         keys.used.add("defaults")
     _set_algorithm(keys, builder)
     _set_roles(keys, builder)
@@ -118,7 +121,7 @@ def printed_keys(file: InputFile, root: str) -> Keys | None:
 
 
 def configuration_keys(file: InputFile, root: re.Pattern[str], name: str) -> Keys:
-    """The keys of a configuration, but for those left to a launch. Raises `FormatError` without the key ``root``."""
+    """The keys of a configuration, except those left to a launch. Raises `FormatError` without the key ``root``."""
     if not root.search(file.text):
         raise FormatError(f"is no configuration of {name}")
     keys = file_keys(file)
@@ -137,6 +140,7 @@ def launch_keys(file: InputFile, mark: re.Pattern[str], root: re.Pattern[str], n
     found = [keys for keys in launches if keys.values or keys.undecided]  # not a wrapper of a quoted script
     for keys in found:
         keys.severed = severed_part(keys.command, commands)
+        keys.stopped = line_of_stop(file, keys.command.line)
     different = {tuple((name, value) for name, (value, _) in keys.values.items()): keys for keys in reversed(found)}
     if not different and (program := step_program(file.text)):
         raise FormatError(f"has steps of {program}, and no command with overrides of {name}: import its launch")
@@ -193,7 +197,7 @@ def _set_roles(keys: Keys, builder: ImportBuilder) -> None:
             builder.set(f"workload.rl.{role}.model", found, line)
         elif not found:
             why = f"no catalog entry of this name: state workload.rl.{role}"
-            builder.unknown(f"{role} {named[:80]}", why, line)
+            builder.unknown(f"{role} {excerpt(named, LIST)}", why, line)
 
 
 _SPLITS = tuple(
@@ -234,7 +238,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     names = ("model_engine", strategy)
     if configured := _configuration_named(keys):
         why = "another file, not read: its values apply where the launch states none"
-        builder.unknown(f"--config-name {configured[0][:60]}", why, configured[1])
+        builder.unknown(f"--config-name {excerpt(configured[0])}", why, configured[1])
     if megatron := next((key for key in keys.values if key.startswith(f"{_ACTOR}megatron.")), None):
         builder.set("layout.framework", "megatron-core", keys.line(megatron))
         keys.get(*names)
@@ -247,9 +251,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.framework", "fsdp", line)
         set_shard_groups(keys, f"{_ACTOR}fsdp_config.fsdp_size", builder, line)
     elif keys.find(strategy):
-        builder.unknown(
-            f"strategy: {str(keys.get(strategy))[:40]}", "no framework is known for it", keys.line(strategy)
-        )
+        builder.unknown(f"strategy: {excerpt(keys.get(strategy))}", "no framework is known for it", keys.line(strategy))
     elif not configured and not keys.is_undecided(strategy) and (program := _main_ppo(keys)):
         if keys.elided:
             why = "not stated: FSDP of all ranks by default, unless the arguments that are passed on choose another one"

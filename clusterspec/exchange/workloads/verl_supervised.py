@@ -10,7 +10,14 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    excerpt,
+    without_comments,
+)
 from clusterspec.exchange.workloads.deepspeed import list_offloaded_parameters, set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -128,4 +135,4 @@ def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.framework", "fsdp", line)
         set_shard_groups(keys, "engine.fsdp_size", builder, line)
     elif engine:
-        builder.unknown(f"engine: {engine[:40]}", "no framework of the catalog corresponds to it", line)
+        builder.unknown(f"engine: {excerpt(engine)}", "no framework of the catalog corresponds to it", line)

@@ -35,7 +35,7 @@ def box_centers(count: int, most: int, start: float, end: float) -> tuple[list[f
     return centers, pitch
 
 
-def numbers_of(count: int, most: int) -> list[int | None]:
+def box_numbers(count: int, most: int) -> list[int | None]:
     """The numbers of the boxes of `box_centers`, from 1."""
     if count <= most:
         return list(range(1, count + 1))
@@ -104,7 +104,7 @@ def node_chart(node: DrawnNode, alt: str) -> str:
     parts += [svg.box(start, host, end - start, 26, "other", radius=2)]
     parts += [svg.text_shape(svg.WIDTH / 2, host + 17, node.host_label, size=12, tint="paper", end="middle")]
     row = host + 50
-    for number, x in zip(numbers_of(node.accelerators, 32), centers, strict=True):
+    for number, x in zip(box_numbers(node.accelerators, 32), centers, strict=True):
         if x is None:
             parts.append(dots_shape(middle_of_gap(centers), row + 20))
             continue
@@ -123,7 +123,7 @@ def _own_ports_chart(node: DrawnNode, alt: str) -> str:
     shapes, low = _link_shapes(node, shown, row + 34, start, end)
     parts = [_label(node.nic_title, 14)]
     parts += [svg.segment(x, row + 34, x, low + 4, "other") for x in shown]
-    for number, x in zip(numbers_of(node.accelerators, 32), centers, strict=True):
+    for number, x in zip(box_numbers(node.accelerators, 32), centers, strict=True):
         if x is None:
             parts.append(dots_shape(middle_of_gap(centers), row + 20))
             continue
@@ -275,7 +275,7 @@ def _numbered_boxes(
 ) -> Iterator[str]:
     """Boxes with a word and their number, or the number alone where that does not fit; ``look`` is top, size, tint."""
     top, size, tint = look
-    for number, x in zip(numbers_of(*count), centers, strict=True):
+    for number, x in zip(box_numbers(*count), centers, strict=True):
         if x is None:
             yield dots_shape(middle_of_gap(centers), top + size[1] * 0.7)
             continue

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
-from clusterspec.report.charts.machine import LETTERS, box_centers, dots_shape, labeled_box, middle_of_gap, numbers_of
+from clusterspec.report.charts.machine import LETTERS, box_centers, box_numbers, dots_shape, labeled_box, middle_of_gap
 from clusterspec.results.facility import RACK_UNITS
 
 
@@ -57,7 +57,7 @@ def rack_chart(racks: DrawnRacks, alt: str) -> str:
     unit = tall / max(RACK_UNITS, (racks.units or 0) * racks.nodes)
     height = unit * racks.units if racks.units else tall / max(racks.nodes, 8)
     parts = _switch_racks(racks.switches, others, (end, wide, unit), (tall, top)) if racks.switches else []
-    for number, x in zip(numbers_of(racks.racks, shown), centers, strict=True):
+    for number, x in zip(box_numbers(racks.racks, shown), centers, strict=True):
         if x is None:
             parts.append(dots_shape(middle_of_gap(centers), top + tall / 2))
             continue
@@ -87,7 +87,7 @@ def _switch_racks(
     (start, wide, unit), (tall, top) = across, down
     centers, _ = box_centers(len(held), MOST_SWITCH_RACKS, start, svg.WIDTH)
     counts = held if len(held) <= MOST_SWITCH_RACKS else [held[0], None, held[-1]]
-    numbers = numbers_of(len(held), MOST_SWITCH_RACKS)
+    numbers = box_numbers(len(held), MOST_SWITCH_RACKS)
     parts: list[str] = []
     for number, count, x in zip(numbers, counts, centers, strict=True):
         if x is None or count is None:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from clusterspec.report.charts import svg
 
 MOST_PLANES = 6
-STUB = 8.0
+OUTER_LINK = 8.0
 """The length of a link that goes around."""
 
 
 def torus_chart(shape: Sequence[int], alt: str, label: str, note: str) -> str:
     """The first two dimensions as a grid; a third as depth, of which the front, top and right faces are drawn.
 
-    Stubs at the edges are the links around. Of many planes the first ones are drawn.
+    Short lines at the edges are the wraparound links. Of many planes the first ones are drawn.
     """
     across, down = shape[0], shape[1] if len(shape) > 1 else 1
     depth = min(shape[2] if len(shape) > 2 else 1, MOST_PLANES)
@@ -37,13 +37,13 @@ def _torus_links(
 ) -> list[str]:
     """The links and the accelerators on the visible faces of a torus, the farthest first."""
     across, down, depth = sizes
-    stub, dot = STUB / pitch, min(3.4, 0.24 * pitch)
+    outer, dot = OUTER_LINK / pitch, min(3.4, 0.24 * pitch)
     shapes: list[str] = []
 
     def link(first: tuple[float, float, float], last: tuple[float, float, float], tint: str) -> None:
         shapes.append(svg.segment(*point(*first), *point(*last), tint, width=1.2))
 
-    end, side = (depth - 1 + 1.2 * stub, across - 1) if depth > 1 else (0.0, across - 1 + stub)
+    end, side = (depth - 1 + 1.2 * outer, across - 1) if depth > 1 else (0.0, across - 1 + outer)
     for plane in range(depth - 1, 0, -1):
         link((0, 0, plane), (side, 0, plane), "line")
         link((side, 0, plane), (side, down - 1, plane), "line")
@@ -52,9 +52,9 @@ def _torus_links(
     for row in range(1 if depth > 1 else down, down):
         link((side, row, 0), (side, row, end), "line")
     for row in range(down):
-        link((-stub, row, 0), (side, row, 0), "scale-up")
+        link((-outer, row, 0), (side, row, 0), "scale-up")
     for column in range(across if down > 1 else 0):
-        link((column, 0 if depth > 1 else -stub, 0), (column, down - 1 + stub, 0), "scale-up")
+        link((column, 0 if depth > 1 else -outer, 0), (column, down - 1 + outer, 0), "scale-up")
     hidden = [(column, 0, plane) for plane in range(depth - 1, 0, -1) for column in range(across)]
     hidden += [(across - 1, row, plane) for plane in range(depth - 1, 0, -1) for row in range(1, down)]
     shapes += [svg.dot(*point(*each), "soft", radius=0.7 * dot) for each in hidden]

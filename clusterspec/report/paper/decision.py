@@ -133,7 +133,7 @@ def machine_phrase(cluster: Cluster, added: int = 0) -> str:
     if added:
         kind = name_in_sentence(cluster.platform.name) if cluster.platform else f"{each} {cluster.accelerator.name}"
         new = f"{added:,} more {'node' if added == 1 else 'nodes'} of {kind}"
-        return f"{new} beside {nodes - added:,} in place ({plural(nodes * each, 'accelerator')} in all)"
+        return f"{new} in addition to {nodes - added:,} in place ({plural(nodes * each, 'accelerator')} in all)"
     if cluster.platform is None:
         return f"{plural(nodes, 'node')} of {each} {cluster.accelerator.name}"
     of_domain = nodes_of_domain(cluster)

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
-from clusterspec.procurement.bill import Item
+from clusterspec.procurement.items import Item
 from clusterspec.report import fleet_text
 from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, stack_rows_chart, timed_rows_chart
 from clusterspec.report.charts.svg import cause_of

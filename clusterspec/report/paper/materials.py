@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import SCALES, money_text, rounded_text
-from clusterspec.procurement.bill import Bill, Item, kind_words, quantities_by_kind
+from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.cost import Cost
+from clusterspec.procurement.items import Item, kind_words, quantities_by_kind
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.report.charts.bars import StackPart, Year, yearly_chart
 from clusterspec.report.charts.svg import cause_of

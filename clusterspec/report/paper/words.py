@@ -216,11 +216,11 @@ def fact_words(text: str) -> str:
     match = FACT.fullmatch(text)
     if match is None:
         return text
-    entry, said = match["entry"], _one_fact(match["fact"] or match["alone"])
+    entry, said = match["entry"], _fact_text(match["fact"] or match["alone"])
     return f"{entry}: {said}" if entry else said
 
 
-def _one_fact(fact: str) -> str:
+def _fact_text(fact: str) -> str:
     rate = PRECISION.fullmatch(fact)
     if rate is not None:
         return f"{RATES[rate['rate']]}, {rate['of']}"

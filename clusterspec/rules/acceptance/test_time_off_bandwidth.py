@@ -49,8 +49,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.paths import bus_factor
 from clusterspec.finding import Problem
+from clusterspec.quantity import bus_factor
 from clusterspec.rules.knowledge.benchmarks import bus_bandwidth, ranks_of
 from clusterspec.rules.knowledge.text_loads import times_in
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of

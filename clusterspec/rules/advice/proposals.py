@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from math import log2
 
-from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, numbers_of
+from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, layout_numbers
 from clusterspec.cluster.legality import CONDITIONS, violations
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cluster.variation import DEGREES
@@ -66,7 +66,7 @@ class Legality:
                 changed = self._with_axis(changed, axis, value)
         return violations(changed, self.demands) <= violations(self.numbers, self.demands) - {rule}
 
-    def offer(self, rule: str, *axes: str) -> str:
+    def nearest_values_text(self, rule: str, *axes: str) -> str:
         """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty if there are none."""
         if not self._advises:
             return ""
@@ -81,7 +81,7 @@ class Legality:
 
     def advice(self, rule: str, *axes: str, otherwise: str) -> str:
         """The proposals as a sentence, or another text where there are none."""
-        offered = self.offer(rule, *axes)
+        offered = self.nearest_values_text(rule, *axes)
         return f"use the nearest valid values: {offered}" if offered else otherwise
 
     @cached_property
@@ -92,7 +92,7 @@ class Legality:
     @cached_property
     def numbers(self) -> LayoutNumbers:
         """The layout in numbers."""
-        return numbers_of(self._design)
+        return layout_numbers(self._design)
 
     def _with_axis(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
         """The numbers with one axis changed, and with the axes adjusted that depend on it."""

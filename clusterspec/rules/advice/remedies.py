@@ -121,7 +121,7 @@ def _advice(what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried:
     beside = [each for each in estimated if what_if.refused and not DEGREES & each.changes.keys()]
     if leaner := [each for each in beside if each.fits_in_memory]:
         texts = (_alternative_text(each, timed=False) for each in leaner[:SHOWN])
-        return "by memory alone, before the other errors are mended, these fit: " + "; or ".join(texts)
+        return "by memory alone, before the other errors are corrected, these fit: " + "; or ".join(texts)
     judged = beside or [each for each in estimated if not each.stored.refused]
     needs = [(each.memory_bytes, each.words) for each in judged if each.memory_bytes]
     if not needs:

@@ -79,8 +79,7 @@ from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.quantity import DAY, HOUR, YEAR
-from clusterspec.records import dataclass
+from clusterspec.rules.knowledge.described_numbers import NUMBERS, SAME, SCALE, Numbers
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import (
     belongs_to_something_else,
@@ -93,27 +92,6 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
-SAME, SAME_MODEL, SAME_PRICE = 0.05, 0.3, 0.011
-"""Relative differences up to which two numbers are the same, the sizes of two models, which names round, and prices."""
-_N = rf"(?<![\w.,/×:-])(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|(?:{'|'.join(NUMBER_WORDS)})(?=[ -]))"
-"""A number, in digits or as a word."""
-_FEW = r"(?<![\w.,:/$€£-])(?P<n>\d{1,4}|\d,\d{3})"
-"""A number below ten thousand: as many tokens in flight are rare."""
-_SCALE = {
-    "k": 1e3,
-    "K": 1e3,
-    " Ki": 1024,
-    " thousand": 1e3,
-    " million": 1e6,
-    " billion": 1e9,
-    " trillion": 1e12,
-    "M": 1e6,
-    "B": 1e9,
-    "T": 1e12,
-    "kW": 1e3,
-    "MW": 1e6,
-    "%": 0.01,
-}
 _OF_OTHERS = pattern(
     r"^(?:'s)? (?:file|image|layout|settings|plan|recipe|run)\b|"
     r"^[^.;]{0,40}?\b(?:removed|taken out|stripped|not included|wymontow\w*|ausgebaut|entfernt|retirée?s?|rimoss\w*|verwijderd|borttag\w*)\b"
@@ -125,104 +103,6 @@ _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\
 """Words after `non-blocking` that confine it to a part of the fabric."""
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """A number of the text: its pattern, with the groups ``n`` and ``s`` (a suffix), and the key it belongs to.
-
-    The pattern is not compiled for a text without the letters of ``cue``, as most are: compiling all takes longer than
-    most checks.
-    """
-
-    key: str
-    cue: str
-    pattern: re.Pattern[str]
-    unit: str = "1"
-    scale: float = 1.0
-    same: float = SAME
-
-
-_STEP, _M = "tokens of a step", r"(?P<s>k|K|M|B| million)"
-_NUMBERS = (
-    Numbers(
-        "workload.sequence_length",
-        "sequence",
-        pattern(_N + r"(?P<s>k|K|M| Ki| thousand| million)?(?: tokens (?:a|per)|-token) sequences?\b"),
-    ),
-    Numbers(
-        "workload.sequence_length",
-        "equence",
-        pattern(
-            r"\b[Ss]equences? (?:of|length(?: of)?) " + _N + r"(?P<s>k|K|M| Ki| thousand| million)?\b(?! sequences)"
-        ),
-    ),
-    Numbers(
-        _STEP,
-        " tokens ",
-        pattern(
-            f"{_N}{_M}? tokens (?:an?|per|in (?:each|every|one)|for (?:each|every))"
-            r"(?: optimizer| training)? (?:step|batch)\b"
-        ),
-    ),
-    Numbers(_STEP, " tokens", pattern(rf"\b[Ss]teps? (?:has|have|takes?|reads?) {_N}{_M} tokens\b")),
-    Numbers(_STEP, " tokens", pattern(rf"\b(?i:batch(?:es)?|steps?) of {_N}{_M} tokens\b")),
-    Numbers(
-        "workload.tokens",
-        " tokens",
-        pattern(_N + r"(?P<s>B|T| billion| trillion) tokens\b(?! (?:an?|per|in|for) )"),
-    ),
-    Numbers("workload.global_batch", " sequences ", pattern(_N + r" sequences (?:a|per) (?:step|batch)\b")),
-    Numbers("workload.global_batch", " samples ", pattern(_N + r" samples (?:a|per) (?:step|batch)\b")),
-    Numbers(
-        "workload.global_batch",
-        " sequences",
-        pattern(r"\b(?i:global )?(?i:batch) (?:size )?of " + _N + r" sequences\b"),
-    ),
-    Numbers("workload.model", "B", pattern(_N + r"(?P<s>B)\b(?<!910B)(?! tokens)(?!-A)"), same=SAME_MODEL),
-    Numbers("workload.serving.concurrency", "in flight", pattern(_N + r" (?:requests|sequences|users) in flight\b")),
-    Numbers("workload.serving.concurrency", "in flight", pattern(_FEW + r" in flight\b")),
-    Numbers("workload.serving.concurrency", " concurrent", pattern(_N + r" concurrent (?:requests|users|sessions)\b")),
-    Numbers("workload.serving.request_rate", " requests", pattern(_N + r" requests(?: (?:a|per) second|/s)\b")),
-    Numbers("workload.serving.input_tokens", " in", pattern(_N + r"(?P<s>k)?(?: tokens)? in(?=,| and)")),
-    Numbers("workload.serving.output_tokens", " out", pattern(_N + r"(?P<s>k)?(?: tokens)? out\b")),
-    Numbers("procurement.warranty", "warranty", pattern(_N + r"[ -]years?(?: of)? warranty\b"), "s", YEAR),
-    Numbers("procurement.warranty", "arranty", pattern(r"\b[Ww]arranty (?:of|for) " + _N + r" years?\b"), "s", YEAR),
-    Numbers("procurement.term", "year", pattern(_N + r"[ -]years? (?:term|lease|reservation|commitment)\b"), "s", YEAR),
-    Numbers(
-        "procurement.delivery.weeks",
-        " weeks",
-        pattern(r"\b[Dd]eliver(?:y|ed) (?:in|within|after) " + _N + r" weeks\b"),
-    ),
-    Numbers("procurement.tax", "%", pattern(_N + r" ?(?P<s>%) (?:VAT|sales tax|tax)\b")),
-    Numbers("procurement.discount", "%", pattern(_N + r" ?(?P<s>%) (?:discount|off)\b")),
-    Numbers("procurement.discount", "iscount", pattern(r"\b[Dd]iscount of " + _N + r" ?(?P<s>%)")),
-    Numbers(
-        "procurement.pue", "PUE", pattern(rf"\bPUE (?:of |is |= ?|von |de |at )?{_N}(?! ?%|,?\d)"), same=SAME_PRICE
-    ),
-    Numbers(
-        "procurement.electricity",
-        "kWh",
-        pattern(r"(?!\d{1,2},)" + _N + r" ?(?:[A-Z]{3}|€|\$|£) ?(?:/|per |a |pro )kWh\b"),
-        same=SAME_PRICE,
-    ),
-    *(
-        Numbers(
-            "procurement.support.response",
-            "upport",
-            pattern(
-                rf"\b[Ss]upport (?:contract )?(?:that )?(?:responds|reacts|answers|comes) (?:within|in|after) {_N} {unit}\b"
-            ),
-            "s",
-            seconds,
-        )
-        for unit, seconds in (("(?:h|hours?)", HOUR), ("days?", DAY))
-    ),
-    Numbers("cluster.power.budget", " IT", pattern(_N + r" ?(?P<s>kW|MW)(?: of)? IT\b"), "W"),
-    *(
-        Numbers(f"layout.{axis}", cue, pattern(rf"\b{cue}(?:[ -]parallel(?:ism)?)?[ =]{_N}\b"))
-        for axis, word in (("tp", "tensor"), ("pp", "pipeline"), ("cp", "context"), ("ep", "expert"))
-        for cue in (axis.upper(), word, word.capitalize())
-    ),
-)
 _PASSES = pattern(r"\b(?:passes|epochs?|times)\b")
 """Words beside the tokens of a dataset that is read more than once."""
 _RATIO = pattern(
@@ -274,7 +154,7 @@ def check(
     if spec.pools or spec.jobs:
         return
     own = _own_numbers(spec, layout, workload, own_description)
-    for key in dict.fromkeys(each.key for each in _NUMBERS):
+    for key in dict.fromkeys(each.key for each in NUMBERS):
         stated = own.get(key)
         found = list(_stated_numbers(key, own_description)) if stated else []
         if len({value for value, *_ in found}) != 1 or stated is None:
@@ -301,20 +181,20 @@ def check(
 
 def _stated_numbers(key: str, description: str) -> Iterator[tuple[float, str, Numbers]]:
     """The numbers of the text that belong to a key, in the unit of the key, each with its words."""
-    for numbers in (each for each in _NUMBERS if each.key == key and each.cue in description):
+    for numbers in (each for each in NUMBERS if each.key == key and each.cue in description):
         for match in numbers.pattern.finditer(description):
             earlier = _EARLIER.match(description[match.end() : match.end() + 20]) is not None
             if not earlier and not belongs_to_something_else(description, match.start()):
                 digits = match["n"]
                 count = NUMBER_WORDS.get(digits) or float(digits.replace(",", ""))
                 suffix = match.groupdict().get("s")
-                yield count * _SCALE.get(suffix or "", 1.0) * numbers.scale, match[0], numbers
+                yield count * SCALE.get(suffix or "", 1.0) * numbers.scale, match[0], numbers
 
 
 def _own_numbers(
     spec: Spec, layout: Layout | None, workload: Workload | None, description: str
 ) -> dict[str, float | None]:
-    """What the keys state, by the names of `_NUMBERS`; None where they do not."""
+    """What the keys state, by the names of `NUMBERS`; None where they do not."""
     found: dict[str, float | None] = {}
     if workload is not None:
         found["workload.model"] = _si_value(workload.model.parameters)

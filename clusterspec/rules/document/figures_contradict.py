@@ -280,7 +280,7 @@ def _replica_problems(serving: ServingSpec, layout: Layout) -> Iterator[Problem]
 
 def _concurrency_problems(serving: ServingSpec) -> Iterator[Problem]:
     if serving.requests and serving.concurrency and serving.requests < serving.concurrency:
-        message = f"{serving.requests:,} requests never are {serving.concurrency:,} in flight"
+        message = f"{serving.requests:,} requests in all can never be {serving.concurrency:,} in flight"
         help_ = "state fewer requests in flight, or all requests of the run"
         yield RULE.problem("workload.serving.concurrency", message, help_, severity="warning")
 

@@ -155,10 +155,10 @@ def _degree_problems(layout: Layout, keys: LayoutSpec, model: Model) -> Iterator
     if keys.schedule not in {None, "1f1b", "gpipe"} and layout.pp == 1:
         message = f"`schedule: {keys.schedule}` has no effect: the layout has one stage"
         yield RULE.problem("layout.schedule", message, "remove the key, or state `pp`")
-    yield from _whole_recomputation(layout)
+    yield from _whole_recomputation_problem(layout)
 
 
-def _whole_recomputation(layout: Layout) -> Iterator[Problem]:
+def _whole_recomputation_problem(layout: Layout) -> Iterator[Problem]:
     """A number of recomputed layers that leaves none of a stage, or of a virtual one, which it counts for."""
     number, parts = layout.recompute_layers, layout.pp * layout.virtual_stages
     if number is None or layout.recompute != "full" or layout.recomputed_share < 1:

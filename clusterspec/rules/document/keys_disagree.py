@@ -226,7 +226,7 @@ def _shared_network_problem(name: str, other: str) -> Problem:
 
 
 def _session_problem(serving: ServingSpec, description: str) -> Iterator[Problem]:
-    """A session whose prompts grow by less than the answers that they repeat, where the text drops no part of them."""
+    """A session whose prompts grow by less than the answers that they include, where the text drops none of these."""
     grown = serving.session.growth if serving.session is not None else None
     answer = serving.output_tokens
     mean = answer if isinstance(answer, int) or answer is None else answer.mean

@@ -79,7 +79,7 @@ def check(spec: Spec, written_workload: WorkloadSpec) -> Iterator[Problem]:
 
 
 def _problem(section: str, needed: str, written: WorkloadSpec) -> Problem:
-    """The problem of one section, which decides the kind where it stands alone without one."""
+    """The problem of one section. Where no kind is stated and it is the only such section, it decides the kind."""
     if written.kind is None and (written.serving is None or written.rl is None):
         message = f"`kind` is absent, and `{section}` describes `{needed}`, which is assumed"
         return RULE.problem(f"workload.{section}", message, f"write {STATED.format(needed)}", severity="note")

@@ -83,7 +83,7 @@ _OTHER_PARTS = {
     "example": ("examples",), "image": ("images",), "file": ("files",),
 }  # fmt: skip
 """The nouns of parts that have no unit of their own."""
-_EACH = pattern(r"^ (?:each|apiece|on average|in the mean|im Mittel|en moyenne|de media)\b")
+_EACH = pattern(r"^ (?:each|apiece|on average|on average|im Mittel|en moyenne|de media)\b")
 _OF = (" of ", " with ", " à ", " mit ", " de ")
 _TOTALS = pattern(
     r"(?i)(?:[=≈:]|\b(?:are|is|gives?|makes?(?: up)?|takes?|needs?|total(?:s|ing)? ?(?:of)?|so|or|sum to|yields?|sind|ergeben|ergibt|sont|donnent|font|soit|son|dan|hacen))"

@@ -41,7 +41,7 @@ cluster:
 
 ## Sources
 
-- 128 ports of 200 Gb/s at the most: https://networking-docs.nvidia.com/qm97x0hw/specifications
+- 128 ports of 200 Gb/s at most: https://networking-docs.nvidia.com/qm97x0hw/specifications
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ In the description and the comments, on Ethernet:
 
 - a lowest marking threshold of ECN (Kmin) that is not below the highest (Kmax): an error;
 - a threshold of priority flow control (xoff) below Kmin, so that ports pause before ECN marks a packet: a warning;
-- a headroom of a port that is below the bytes in flight on its cable: two ways of light at the rate of a link, with the length
+- a headroom of a port that is below the bytes in flight on its cable: a round trip at the rate of a link, with the length
   that the sentence states: an error;
 - packets of hosts that are larger than those of the switches, or with VXLAN larger than these less 50 bytes: an error.
 
@@ -65,7 +65,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 PER_METER = 1.46 / 299_792_458
-"""Seconds of light for a meter of fiber."""
+"""Propagation delay of one meter of fiber, in seconds."""
 OVERLAY = 50
 """Bytes that VXLAN adds to a packet: outer Ethernet, IP and UDP headers and its own (RFC 7348)."""
 _CUES = pattern(r"(?i)\bk[-_ ]?min\b|\becn|marking threshold|wred|head-?room|\bmtu\b|x-?off|pause threshold")

@@ -96,7 +96,7 @@ from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere
 from clusterspec.rules.knowledge.purchases import counted_kind, date_of_text, is_bought, name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.quoted_fabric import pool_has_no_fabric
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.standard import sum_of
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -196,7 +196,7 @@ def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[
             continue
         if other := next((name for name, numbers in counts.items() if quantity in numbers), ""):
             message = f"`{line.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, a number of {other}s of the pools, which have {max(counts[unit]):,.0f} {unit}s"
-            at = ("procurement", "quote", line.index, "quantity")
+            at = quote_path(line.index, "quantity")
             yield RULE.problem(at, message, f"ask for {max(counts[unit]):,.0f}, or what the line covers")
 
 
@@ -215,7 +215,7 @@ def _shortage_problem(
         return
     message = f"the quote has {counted_kind(kind, total)}, and all pools need {_counted_parts_text(kind, needed)}"
     message += f": {wanted - total:,.0f} are missing"
-    place = ("procurement", "quote", counted[0].index, "quantity")
+    place = quote_path(counted[0].index, "quantity")
     of_some = kind == "node" and total in needed.values() and are_elsewhere({"node": 1}, remarks)
     severity = "note" if of_some else "error" if kind == "node" else "warning"
     yield RULE.problem(place, message, HELP, severity=severity)

@@ -95,13 +95,13 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         from clusterspec.cost.estimate import legal_estimate  # fleets without shares and terms need no estimate
 
         plan = legal_estimate(job.design)
-        if (term is not None and (missed := _too_late(job, plan, term, "the machine is there for")) is not None) or (
-            target is not None and (missed := _too_late(job, plan, target, "its target is")) is not None
-        ):
+        if (
+            term is not None and (missed := _lateness_problem(job, plan, term, "the machine is there for")) is not None
+        ) or (target is not None and (missed := _lateness_problem(job, plan, target, "its target is")) is not None):
             yield missed
 
 
-def _too_late(job: Job, plan: Plan, limit: Quantity, what: str) -> Problem | None:
+def _lateness_problem(job: Job, plan: Plan, limit: Quantity, what: str) -> Problem | None:
     """The problem with a run that ends within a limit with all of the time, by the low end of its range, and not with its share."""
     run = plan.time_to_train
     if run is None:

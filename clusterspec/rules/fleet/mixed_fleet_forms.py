@@ -61,5 +61,5 @@ HOMES = {"cluster": "a pool", "workload": "a job", "layout": "a job"}
 def check(fleet: Fleet) -> Iterator[Problem]:
     for key, home in HOMES.items():
         if getattr(fleet.spec, key) is not None:
-            message = f"beside `pools` and `jobs`, `{key}` has no effect"
+            message = f"next to `pools` and `jobs`, `{key}` has no effect"
             yield RULE.problem(key, message, f"move its keys to {home}, or drop `pools` and `jobs`", at_key=True)

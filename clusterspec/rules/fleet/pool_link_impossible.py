@@ -105,7 +105,7 @@ MUCH = 4.0
 
 
 SECONDS_A_KILOMETER = 4.9e-6
-"""Seconds of light in a kilometer of single-mode fiber, whose group index is 1.468 at 1310 nm."""
+"""Propagation delay of one kilometer of single-mode fiber, in seconds, whose group index is 1.468 at 1310 nm."""
 _DISTANCE = pattern(rf"{NUMBER} ?(?:km|kilomet(?:er|re)s?)\b(?!/)")
 
 
@@ -114,9 +114,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     distances = {number_in_text(each) for each in _DISTANCE.findall(fleet.spec.description or "")} if links else set()
     for number, written in enumerate(links):
         if written.latency is not None and len(distances) == len(links) == 1:
-            yield from _faster_than_light(number, written.latency, max(distances))
+            yield from _light_delay_problem(number, written.latency, max(distances))
         yield from _rate_problems(fleet, number, written)
-        yield from _both_directions(fleet, number, written)
+        yield from _direction_problem(fleet, number, written)
         if written.latency is not None and written.latency.value > FARTHEST:
             message = (
                 f"a message takes {written.latency.written} from one pool to the other, longer than over any cable"
@@ -125,7 +125,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             yield RULE.problem(("pool_links", number, "latency"), message, help_, severity="warning")
 
 
-def _faster_than_light(number: int, latency: Quantity, kilometers: float) -> Iterator[Problem]:
+def _light_delay_problem(number: int, latency: Quantity, kilometers: float) -> Iterator[Problem]:
     """A latency below the time that light takes over the distance of the description."""
     least = kilometers * SECONDS_A_KILOMETER
     if latency.value < least:
@@ -145,7 +145,7 @@ def _rate_problems(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator
             yield RULE.problem(("pool_links", number, "bandwidth"), message, "check bits and bytes", severity=severity)
 
 
-def _both_directions(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator[Problem]:
+def _direction_problem(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator[Problem]:
     """A link of twice the rate of the ports that a pool keeps for it, `scale_out.extra_endpoints`."""
     for name in written.between or ():
         pool = fleet.pools.get(name)

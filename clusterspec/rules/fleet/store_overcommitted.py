@@ -174,7 +174,7 @@ def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
         beside = f" beside {display(max(data.values()), 'B')} of data" if max(data.values()) else ""
         message = f"{len(kept)} jobs keep {display(saved, 'B')} of checkpoints ({parts}){beside}, and the storage system has {store.capacity.written}"
         at = ("pools", pool.name, "networks", "storage", "capacity")
-        yield RULE.problem(at, message, "keep fewer checkpoints, or plan a larger store", severity="error")
+        yield RULE.problem(at, message, "keep fewer checkpoints, or plan a larger storage system", severity="error")
 
 
 def _kept_bytes(job: Job) -> float:

@@ -229,13 +229,13 @@ def splits_in(sentences: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     for sentence in sentences:
         for match in islice(_SPLIT.finditer(sentence), MOST_MATCHES):
             if int(match[1]) <= int(match[2]) <= 32:
-                yield match[0], 1 << (int(match[2]) - int(match[1])), _thing(match[3])
+                yield match[0], 1 << (int(match[2]) - int(match[1])), _subnet_purpose(match[3])
         for match in islice(_SPLIT_TURNED.finditer(sentence), MOST_MATCHES):
             if int(match[3]) <= int(match[1]) <= 32:
-                yield match[0], 1 << (int(match[1]) - int(match[3])), _thing(match[2])
+                yield match[0], 1 << (int(match[1]) - int(match[3])), _subnet_purpose(match[2])
 
 
-def _thing(words: str) -> str:
+def _subnet_purpose(words: str) -> str:
     """What a subnet is for: a node, a link, a rack, or something else (empty)."""
     if "link" in words and any(each in words for each in ("nic", "host", "node", "server")):
         return ""

@@ -15,7 +15,7 @@ from clusterspec.rules.knowledge.text_loads import (
     percentages_in,
     times_in,
 )
-from clusterspec.rules.knowledge.text_units import MONTH, word_set
+from clusterspec.rules.knowledge.text_units import MONTH, NUMBERS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.standard import pattern
 
@@ -35,7 +35,7 @@ class Downtime(NamedTuple):
 
 class Combined(NamedTuple):
     """The availability in percent of parts and of the whole that they make, as stated, with a unit of its last digit. Parts that are neither
-    redundant nor a chain by the text may be either."""
+    redundant nor a chain according to the text may be either."""
 
     parts: tuple[float, ...]
     stated: float
@@ -97,7 +97,7 @@ def downtimes_in(text: str) -> Iterator[Downtime]:
         for time in times_in(sentence):
             between = sentence[min(shares[0].end, time.end) : max(shares[0].start, time.start)]
             match = _EACH_PERIOD.match(sentence[time.end :]) or _WHOLE_PERIOD.search(sentence)
-            if match is not None and _equates(between, sentence) and not _names_a_period(time):
+            if match is not None and _states_complement(between, sentence) and not _names_a_period(time):
                 per = _name_of(match)
                 yield Downtime(shares[0].value, time.value, _PERIODS[per][1], per, sentence)
 
@@ -156,7 +156,7 @@ def _name_of(match: re.Match[str]) -> str:
     return next(name for index, name in enumerate(_PERIODS) if match[f"p{index}"])
 
 
-def _equates(between: str, sentence: str) -> bool:
+def _states_complement(between: str, sentence: str) -> bool:
     """Whether what stands between an availability and a time makes the one the rest of the other."""
     if _EQUALS.search(between) is not None:
         return True
@@ -179,20 +179,6 @@ _CHAIN = pattern(
 )
 """Words of a whole that is down where any part is: whatever is promised of it, it has the product."""
 _TWICE = pattern(r"(?i)\b(?:two|three|four|2|3|4|zwei|drei|deux|trois|dos|tres)\b [^.;%]{0,40}$")
-_COUNTS = {
-    "two": 2,
-    "2": 2,
-    "zwei": 2,
-    "deux": 2,
-    "dos": 2,
-    "three": 3,
-    "3": 3,
-    "drei": 3,
-    "trois": 3,
-    "tres": 3,
-    "four": 4,
-    "4": 4,
-}
 _TARGET = pattern(
     r"(?i)\b(?:target|slo|sla|objective|promis\w+|contract|required?|goal|ziel|objectif|objetivo|at least|above|below|instead of|not)\b"
 )
@@ -213,7 +199,8 @@ def combined_in(text: str) -> Iterator[Combined]:
         parts, tail = tuple(each.value for each in shares[:-1]), sentence[shares[-2].end : shares[-1].start]
         counted = _TWICE.search(sentence[: shares[0].start])
         if len(parts) == 1 and counted is not None:
-            parts *= _COUNTS[counted[0].split()[0].lower()]
+            count = counted[0].split()[0].lower()
+            parts *= NUMBERS.get(count) or int(count)
             redundant |= not chain
         elif len(parts) == 1 or redundant or counted is not None:
             continue  # some in a row, some beside each other

@@ -10,9 +10,9 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.collectives import NAMES, CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.algorithms import algorithm_names
-from clusterspec.cost.collectives.paths import bus_factor
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.measured import Measurement
+from clusterspec.quantity import bus_factor
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display, percent
 

@@ -1,8 +1,11 @@
-"""What a text says of the erasure code of a store: its fragments on servers, and the losses that it survives."""
+"""What a text says of the erasure code of a storage system: its fragments on servers, and the losses that it
+survives.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from math import ceil
 
 from clusterspec.records import NamedTuple
@@ -34,22 +37,29 @@ _SURVIVES = pattern(
     rf"[^.;\d]{{0,30}}?\b(\d|{'|'.join(NUMBER_WORDS)}|dvou|zwei(?:er)?|deux|dos|dois|due|twee|två|to)\b [^.;]{{0,12}}?(?:nodes?|servers?)\b"
 )
 _LOST = (
-    pattern(rf"\b(?:any|loss of|losing|lose|without) {_COUNT} (?:of the |of its |whole )?{_SERVER}"),
     pattern(
-        rf"(?<![\w+]){_COUNT} {_SERVER} (?:(?:may|can|could|are|be|at once|both) ){{0,2}}(?:down|fail\w*|lost|offline|out|die|stop)\b"
+        rf"\b(?:any|loss of|losing|lose|without) {_COUNT} (?:of (?:the|its|our|these) (?:{_COUNT} )?|whole )?{_SERVER}"
+    ),
+    pattern(
+        rf"(?<![\w+]){_COUNT} (?:of (?:the|its|our|these) (?:{_COUNT} )?)?{_SERVER} (?:(?:may|can|could|are|be|at once|both) ){{0,2}}(?:down|fail\w*|lost|offline|out|die|stop)\b"
     ),
 )
-"""Servers whose loss the store survives by its text, whatever the verb."""
+"""Servers whose loss the storage system survives by its text, whatever the verb."""
+_AT_A_TIME = pattern(
+    rf"\b(?:reboots?|updates?|patch(?:es)?|maintenance|upgrades?|services?)\b[^.;]{{0,40}}?\b{_COUNT} (?:of (?:the|its|our|these) (?:{_COUNT} )?)?{_SERVER} "
+    r"(?:at (?:a time|once|the same time)|(?:per|a|each|every) (?:night|day|evening|weekend|window|week))\b"
+)
+"""Servers of a storage system that maintenance takes down together."""
 _SERVERS = pattern(rf"(?<![\w+.,]){_COUNT} (?:identical |new |flash |all-flash )?{_SERVER}")
 _TWO = frozenset({"dvou", "zwei", "zweier", "deux", "dos", "dois", "due", "twee", "två", "to"})
 _ANY_CODE = pattern(_CODE)
-_CODED = pattern(r"\b(?:erasure|parity|codes?|coding|stripes?|raid|ec)\b")
+_CODED = pattern(r"\b(?:erasure|parity|codes?|coding|stripes?|fragments?|raid|ec)\b")
 
 
 class Stripes(NamedTuple):
     """An erasure code of ``data`` and ``parity`` fragments. A server holds at least ``least`` fragments of a stripe by the
     text (1 where it says nothing); ``apart`` says that each lies on another server, ``spread`` that the code runs across
-    servers; ``lost`` is the servers whose loss it survives by the text, 0 where it names none.
+    servers; ``lost`` is the servers whose loss it survives according to the text, 0 where it names none.
     """
 
     data: int
@@ -77,7 +87,7 @@ class Stripes(NamedTuple):
 
 
 def stripes_in(texts: Sequence[str]) -> Stripes | None:
-    """The erasure code of a store by its texts in lower case; None where they name none, or several.
+    """The erasure code of a storage system by its texts in lower case; None where they name none, or several.
 
     >>> stripes_in(["erasure coding with 8+2 on five servers.", "any two servers may fail"])
     Stripes(data=8, parity=2, least=1, apart=False, spread=False, lost=2)
@@ -98,14 +108,21 @@ def stripes_in(texts: Sequence[str]) -> Stripes | None:
 
 
 def _lost_servers(texts: Sequence[str]) -> int:
-    """The most servers whose loss a store survives by its texts; 0 where they name none."""
-    counts = [_count_of(found[1]) for text in texts for each in (_SURVIVES, *_LOST) for found in each.finditer(text)]
+    """The most servers whose loss a storage system survives by its texts; 0 where they name none."""
+    counts = [_count_of(found[1]) for text in texts for found in _losses_in(text)]
     return max(counts, default=0)
 
 
+def _losses_in(text: str) -> Iterator[re.Match[str]]:
+    """The matches of servers that a storage system loses together, each with their count."""
+    maintained = (_AT_A_TIME,) if _OF_A_STORE.search(text) is not None else ()
+    for each in (_SURVIVES, *_LOST, *maintained):
+        yield from each.finditer(text)
+
+
 def servers_in(texts: Sequence[str]) -> int | None:
-    """The servers of a store by sentences in lower case that speak of its drives or fragments; None where they name none,
-    or several numbers. Those that may fail are not counted.
+    """The servers of a storage system by sentences in lower case that speak of its drives or fragments; None where they
+    name none, or several numbers. Those that may fail are not counted.
 
     >>> servers_in(["a store of five servers, each with 24 drives", "strips lie over the five servers", "any two servers may fail"])
     5
@@ -114,7 +131,7 @@ def servers_in(texts: Sequence[str]) -> int | None:
     for text in texts:
         if _OF_A_STORE.search(text) is None:
             continue
-        lost = {each.start(1) for pattern_ in (_SURVIVES, *_LOST) for each in pattern_.finditer(text)}
+        lost = {each.start(1) for each in _losses_in(text)}
         found |= {_count_of(each[1]) for each in _SERVERS.finditer(text) if each.start(1) not in lost}
     return found.pop() if len(found) == 1 else None
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from clusterspec.cluster.fabric import Fabric, Run, count_fabric, longest_runs, nodes_of_leaf
+from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.model import Cluster, Design, Level, ScaleOut
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.records import dataclass
 from clusterspec.rules.parts import engines_stay_on_nodes
 from clusterspec.spec.model import ClusterSpec, LinkCounts, ScaleOutSpec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cluster.cable_runs import Run
 
 
 @dataclass(frozen=True)
@@ -91,12 +95,17 @@ def oversubscription_key(cluster: Cluster) -> str:
 
 def known_runs(counts: FabricCount, written: ClusterSpec, cluster: Cluster, scale_out: ScaleOut) -> dict[str, Run]:
     """The longest cable runs by level, stated or derived."""
+
+    from clusterspec.cluster.cable_runs import longest_runs  # most specs state neither lengths nor racks
+
     of_leaf = nodes_of_one_leaf(counts, scale_out) if counts.fabric else None
     return longest_runs(cluster, written, of_leaf)
 
 
 def nodes_of_one_leaf(counts: FabricCount, scale_out: ScaleOut) -> int:
     """The nodes that share a leaf; 1 in a fabric that cannot be counted."""
+    from clusterspec.cluster.cable_runs import nodes_of_leaf
+
     return nodes_of_leaf(scale_out, counts.fabric.down_ports) if counts.fabric is not None else 1
 
 

@@ -33,7 +33,7 @@ SAME = 1e-9
 """The relative difference of step times that is rounding."""
 SURE = 0.95
 NOT_STOCKED = (SOFTWARE, "rack", "power feed", "storage system")
-"""Classes whose failures are mended in place: nobody keeps a second one in stock."""
+"""Classes that are repaired in place: spares are not kept in stock."""
 Cut = tuple[str, float]
 """A tier and the share of its bandwidth that a failure takes."""
 
@@ -73,8 +73,8 @@ class FailingMachine:
         self._steps: dict[tuple[Cut, ...], float | None] = {}
 
     def goodput_of_year(self, failures: float = 1.0, hours: float = 1.0) -> float:
-        """The goodput of a year with some times as many ``failures`` that stop the job as expected, which take some
-        times as many ``hours``.
+        """The goodput of a year in which failures that stop the job are ``failures`` times as many as expected, and
+        each takes ``hours`` times as long.
         """
         kept = self.kept
         assert kept is not None
@@ -94,8 +94,8 @@ class FailingMachine:
 
     @property
     def shares_lost(self) -> tuple[float, float]:
-        """The shares of the hours of failures, each counted as if the job always ran, that those which stop the job and
-        those which slow it take: a stopped job is neither stopped again nor slowed.
+        """Factors on the hours of failures that stop the job and of failures that slow it. The hours of each failure
+        count as if the job always ran; a stopped job is neither stopped again nor slowed.
         """
         kept = self.kept
         if kept is None:
@@ -213,25 +213,34 @@ class FailingMachine:
 
         A job that is slowed moves to standby nodes where that takes less than running slowly until the repair.
         """
-        if self.kept is None or self.recovery is None or self.step is None or step is None:
+        hours = self._moved_and_slowed_hours(part.nodes, part.held, step, repair)
+        if hours is None:
             return None
-        slowed = repair * max(0.0, 1 - self.step / step)
         if part.interrupts:
             stopped = self.stopped_seconds(part, repair) or 0.0
-            return HoursOfFailure(stopped / HOUR, (slowed if part.restarts else 0.0) / HOUR)
-        moved = self.recovery.seconds(part.nodes, part.held, repair) + self.kept.interval.value / 2
-        return HoursOfFailure(0.0, min(moved, slowed) / HOUR)
+            return HoursOfFailure(stopped / HOUR, hours[1] if part.restarts else 0.0)
+        return HoursOfFailure(0.0, min(hours))
 
-    def hours_without(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
+    def hours_lost(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
         """Hours of a running job that a failure takes with ``away`` of its nodes and ``held`` of the machine, after which a
         step takes ``step`` seconds unless the job ``stops``, until the repair after ``repair`` seconds; None without a
         job.
         """
+        hours = self._moved_and_slowed_hours(away, held, step, repair)
+        if hours is None:
+            return None
+        return hours[0] if stops else min(hours)
+
+    def _moved_and_slowed_hours(
+        self, away: int, held: int, step: float | None, repair: float
+    ) -> tuple[float, float] | None:
+        """Hours that a failure takes from a running job that moves to standby nodes, with half an interval of steps that
+        it repeats, and from one that runs with steps of ``step`` seconds until the repair; None without a job.
+        """
         if self.kept is None or self.recovery is None or self.step is None or step is None:
             return None
-        stopped = self.recovery.seconds(away, held, repair) + self.kept.interval.value / 2
-        slowed = repair * (1 - self.step / step)
-        return (stopped if stops else min(stopped, max(0.0, slowed))) / HOUR
+        moved = self.recovery.seconds(away, held, repair) + self.kept.interval.value / 2
+        return moved / HOUR, repair * max(0.0, 1 - self.step / step) / HOUR
 
     def stopped_seconds(self, part: PartClass, repair: float) -> float | None:
         """Seconds that a running job loses to a failure which stops it, with half an interval of steps that it repeats;
@@ -314,11 +323,12 @@ class FailingMachine:
         elif standby.provided:
             yield (
                 "The spec leaves open whether there are spare nodes. With `spare_nodes: 0` the engines of a failed node "
-                f"are away for {repair}."
+                f"are out of service for {repair}."
             )
         else:
-            beside = f", but for those that find room on {plural(free, 'accelerator')} beside engines" if free else ""
-            yield f"No standby node can replace a failed one: its engines are away for {repair}{beside}."
+            others = f"{plural(free, 'accelerator')} without an engine"
+            beside = f", except those that start again on {others}" if free else ""
+            yield f"No standby node can replace a failed one: its engines are out of service for {repair}{beside}."
 
     def _notes_of_idle_parts(self) -> Iterator[str]:
         """The note on nodes and accelerators that run nothing, whose failures are not counted."""
@@ -380,7 +390,7 @@ def _note_of_frequent_failures(kept: Interruptions) -> Iterator[str]:
             shorter = "Save more often"
         elif kept.mostly_waits:
             shorter = "Spare nodes shorten that"
-        yield f"A failure takes {lost} of the job in the mean, after {apart} of running. {shorter}."
+        yield f"A failure takes {lost} of the job on average, after {apart} of running. {shorter}."
 
 
 STOPPING = "no document that was read says that jobs of this platform run without a switch tray of their domain"

@@ -18,8 +18,8 @@ GPU_VENDORS = frozenset({"NVIDIA", "AMD"})
 def stated_part_failures(
     failures: FailuresSpec, cluster: Cluster, written: ClusterSpec | None
 ) -> Iterator[tuple[str, int, float]]:
-    """Of each kind of part that a store keeps, with a stated rate: its kind, its number in the machine, and the failures
-    of one in a year. The number of transceivers is the one written.
+    """Each kind of part of which spares are kept and whose rate is stated: its kind, its number in the machine, and the
+    failures of one in a year. The number of transceivers is the one written.
     """
     fabric = cluster.scale_out
     links = written.scale_out if written is not None else None
@@ -39,7 +39,7 @@ PART_WORDS = {
     "nic": pattern(r"(?i)\b(?:nics?|hcas?|adapters?|connectx\S*|thor\S*|pollara)\b"),
     "optic": pattern(r"(?i)\b(?:optics|optical|transceivers?|twin-port|osfp|qsfp\S*)\b"),
 }
-"""How a text names the parts of which a store keeps spare ones."""
+"""How a text names the parts of which spares are kept."""
 
 
 @dataclass(frozen=True)

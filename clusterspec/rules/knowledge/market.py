@@ -16,6 +16,7 @@ from clusterspec.procurement.offered import offered_lines
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.knowledge.ranges import GIGABIT, KW, TB, UNITS_PER_DOLLAR
+from clusterspec.rules.rule import quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
 
@@ -121,7 +122,7 @@ def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[Stat
         if kind in BANDS and kind not in OF_RANGES
     ]
     stated += [
-        (("procurement", "quote", line.index, "unit_price"), line.kind, line.unit_price)
+        (quote_path(line.index, "unit_price"), line.kind, line.unit_price)
         for line in offered_lines(procurement.quote or (), cluster)
         if line.kind in BANDS and line.unit_price and line.quantity is not None and not line.has_own_units
     ]
@@ -138,7 +139,7 @@ controllers, ports and file system.
 
 
 def _rated_size(kind: str, design: Design) -> float:
-    """The terabytes that the rate of a store is worth; 0 for other parts and unknown rates."""
+    """The terabytes that the rate of a storage system is worth; 0 for other parts and unknown rates."""
     networks = design.spec.cluster.networks if design.spec.cluster is not None else None
     read = networks.storage.read if networks is not None and networks.storage is not None else None
     return TB_PER_RATE * read.value / (8 * GIGABIT) if kind == "storage" and read is not None else 0.0

@@ -11,6 +11,7 @@ from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import SWITCHES, plain_part
 from clusterspec.rules.knowledge.written_numbers import sentences_of, watts_of_whole
+from clusterspec.rules.rule import quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern, sum_of
@@ -44,7 +45,7 @@ def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
         watts = watts_of_whole(text)
         whole = _COLOCATION.search(text) is not None and _OF_A_RACK.search(text) is None
         if whole and len(watts) == 1 and not is_credit(line):
-            found.append((("procurement", "quote", index, "part"), watts.pop()))
+            found.append((quote_path(index, "part"), watts.pop()))
     return found
 
 

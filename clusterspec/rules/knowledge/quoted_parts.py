@@ -195,7 +195,7 @@ def other_accelerator_of_node(text: str, catalog: Catalog) -> tuple[str, str] | 
 
 
 def modules_off_memory(text: str) -> tuple[float, float] | None:
-    """Bytes of the memory modules that a text counts, and bytes of host memory that it states, where they differ.
+    """Bytes of the memory modules that a text counts and bytes of the host memory that it states, where the two differ.
 
     >>> modules_off_memory("2 tb ddr5 (32x 32gb rdimm)"), modules_off_memory("2 tb ddr5 (32x 64gb rdimm)")
     ((1024000000000.0, 2000000000000.0), None)

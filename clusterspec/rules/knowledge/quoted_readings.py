@@ -8,7 +8,7 @@ from clusterspec.cluster.fleet import Fleet
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem, Severity
 from clusterspec.procurement.offered import Offered, is_service, lines_of_pools, offered_lines
-from clusterspec.procurement.part_names import CABLING, plain_part
+from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, WHOLE_NETWORK, plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.records import replace
 from clusterspec.rules.words import and_list
@@ -96,8 +96,8 @@ def lines_that_fill(needed: int, lines: Sequence[Offered], unread: Sequence[Offe
 
 
 def is_sum_of_some(needed: int, lines: Sequence[Offered]) -> bool:
-    """Whether some of the lines of a kind, or the pieces that lines of packs may count, are exactly as many as needed:
-    the others may be for something else.
+    """Whether a part of the lines of a kind adds up to exactly the number needed, also by the pieces of packs: the
+    other lines may be for something else.
     """
     totals = {0.0}
     for line in lines:
@@ -151,3 +151,10 @@ def with_own_cables(problems: Iterable[Problem], missing: float, of_others: int)
 def links_of(cables: Sequence[Offered]) -> float:
     """The links that some lines of cables carry together, where a divided cable carries several."""
     return float(sum((line.quantity or 0) * line.ways for line in cables if not line.is_spare))
+
+
+def names_every_part(lines: Sequence[Offered]) -> bool:
+    """Whether a quote lists switches individually, and each of its lines names a known part or service."""
+    return any(line.kind in ANY_SWITCH for line in lines) and all(
+        line.covered_kinds != WHOLE_NETWORK and (line.kind != "other" or is_service(line.line)) for line in lines
+    )

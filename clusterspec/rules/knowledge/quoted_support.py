@@ -78,8 +78,9 @@ _STORE = pattern(r"\b(?:storage|file ?system|flash|store|appliance)\b")
 
 
 def lesser_support(lines: Sequence[tuple[Offered, str]], procurement: ProcurementSpec) -> Iterator[OtherFigure]:
-    """The lines for support of the nodes, and for that of switches and stores, and for licenses, of fewer years than the
-    design buys, and those with a slower response for the nodes. Without a time of support, the term decides.
+    """The lines for support of the nodes, and for that of switches and storage systems, and for licenses, of fewer
+    years than the design buys, and those with a slower response for the nodes. Without a time of support, the term
+    decides.
     """
     bought = procurement.support or SupportSpec()
     key, term = ("procurement.support.term", bought.term) if bought.term else ("procurement.term", procurement.term)
@@ -130,8 +131,8 @@ def sells_support(text: str) -> bool:
 
 
 def support_lines(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, str]]:
-    """The lines for support with their texts; those of switches and stores cover no node, and are left where there are
-    others.
+    """The lines for support with their texts; those of switches and storage systems cover no node, and are left where
+    there are others.
     """
     sold = [(line, text) for line, text in lines if line.kind == "other" and sells_support(text)]
     return [(line, text) for line, text in sold if not _is_of_other_part(text)] or sold
@@ -154,7 +155,7 @@ def years_supported(sold: Sequence[tuple[Offered, str]]) -> float | None:
 
 
 def _is_of_other_part(text: str) -> bool:
-    """Whether a line on support names switches or a store, and no nodes."""
+    """Whether a line on support names switches or a storage system, and no nodes."""
     kinds = {*kinds_of_words(text)}
     return "node" not in kinds and (not ANY_SWITCH.isdisjoint(kinds) or _STORE.search(text) is not None)
 

@@ -90,7 +90,7 @@ def _stated_limits(text: str) -> Iterator[RequestLimit]:
     for sentence in sentences_with(text, ("max", "context")):
         yield from _flags(sentence)
     for sentence in sentences_with(text, _BODY):
-        yield from _bodies(sentence)
+        yield from _body_limits(sentence)
 
 
 def _buckets(sentence: str) -> Iterator[RequestLimit]:
@@ -126,7 +126,7 @@ def _flags(sentence: str) -> Iterator[RequestLimit]:
             yield RequestLimit(value, "tokens", "request", f"`{match['name']}` is", sentence)
 
 
-def _bodies(sentence: str) -> Iterator[RequestLimit]:
+def _body_limits(sentence: str) -> Iterator[RequestLimit]:
     if _LIMITED.search(sentence) is None:
         return
     found = [

@@ -7,10 +7,9 @@ from functools import cached_property
 from math import ceil, inf, prod
 from typing import Any
 
-from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Serving
-from clusterspec.cluster.variation import Changes
+from clusterspec.cluster.variation import Changes, layout_of_engines
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.handoff import CacheTransfer
 from clusterspec.cost.serving.latency import ServingTimes

@@ -16,7 +16,7 @@ from clusterspec.rules.knowledge.text_loads import (
     times_in,
     unit_of_capacity,
 )
-from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -73,7 +73,7 @@ def requests_in_flight(text: str) -> Iterator[Derived]:
             continue
         stated = number_of(flying[0]["count"], whole=True) * (1000 if flying[0]["kilo"] else 1)
         rate, seconds = rates[0].per_second, times[0].value
-        message = f"by the text {rate:,.4g} requests/s of {display(seconds, 's')} each are {stated:,.10g} in flight; they are {rate * seconds:,.6g}"
+        message = f"according to the text, {rate:,.4g} requests/s of {display(seconds, 's')} each are {stated:,.10g} in flight; they are {rate * seconds:,.6g}"
         if stated and rate * seconds:
             yield Derived(stated, rate * seconds, message, sentence)
 
@@ -125,7 +125,7 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
             else:
                 continue
             computed = rate * period
-            message = f"by the text there are {count.value:,.10g} {count.kind} in {what}; at {of}, {rate:,.6g} {count.kind}/s, they are {'' if constant else 'at most '}{computed:,.0f}"
+            message = f"according to the text, there are {count.value:,.10g} {count.kind} in {what}; at {of}, {rate:,.6g} {count.kind}/s, they are {'' if constant else 'at most '}{computed:,.0f}"
             yield Derived(count.value, computed, message, sentence, constant)
 
 
@@ -164,7 +164,7 @@ _LENGTH = pattern(rf"(?i)(?P<digits>{DIGITS}) (?:input|output|prompt|in|out)\b")
 _DIGIT = pattern(r"\d")
 
 
-def _without(sentence: str, figures: Sequence[LoadFigure]) -> str:
+def _sentence_without(sentence: str, figures: Sequence[LoadFigure]) -> str:
     """A sentence without some of its figures."""
     for each in reversed(figures):
         sentence = sentence[: each.start] + sentence[each.end :]
@@ -184,7 +184,7 @@ def token_rates(text: str) -> Iterator[Derived]:
         if [each.kind for each in rates] != ["requests", "tokens"]:
             continue
         lengths = [each.value for each in figures if each.kind == "tokens" and not each.period]
-        rest = _without(sentence, figures)
+        rest = _sentence_without(sentence, figures)
         lengths += [number_of(each["digits"], whole=True) for each in _LENGTH.finditer(rest)]
         if _DIGIT.search(_LENGTH.sub("", rest)) is not None:
             continue  # a figure that is not read may be a length
@@ -197,7 +197,7 @@ def token_rates(text: str) -> Iterator[Derived]:
         nearest = min(possible, key=lambda each: abs(stated - each))
         factor = stated / nearest if nearest else 1.0
         if factor > 1.25 or factor < 0.8:
-            message = f"by the text {rates[0].value:,.6g} requests/s are {stated:,.10g} tokens/s; with {' and '.join(f'{each:,.10g}' for each in lengths)} tokens each they are {possible[-1]:,.10g}"
+            message = f"according to the text, {rates[0].value:,.6g} requests/s are {stated:,.10g} tokens/s; with {' and '.join(f'{each:,.10g}' for each in lengths)} tokens each they are {possible[-1]:,.10g}"
             yield Derived(stated, possible[-1], message, sentence)
 
 
@@ -232,7 +232,7 @@ def shares_of_traffic(text: str) -> Iterator[Derived]:
             continue
         computed = 100 / max(1, int(match["all"] or match["other"]))
         if not 0.8 <= shares[0].value / computed <= 1.25:
-            message = f"by the text one of {match['all'] or match['other']} gets {shares[0].value:.10g} % of the traffic; spread evenly it gets {computed:.3g} %"
+            message = f"according to the text, one of {match['all'] or match['other']} gets {shares[0].value:.10g} % of the traffic; spread evenly it gets {computed:.3g} %"
             yield Derived(shares[0].value, computed, message, sentence)
 
 
@@ -276,7 +276,7 @@ def cache_sizes(text: str) -> Iterator[Derived]:
         large = [size for _, size in sizes if size not in small]
         if len(tokens) == len(small) == len(large) == 1:
             computed = tokens[0].value * small[0]
-            message = f"by the text {tokens[0].value:,.10g} tokens of {display(small[0], 'B')} are {display(large[0], 'B')} of cache; they are {display(computed, 'B')}"
+            message = f"according to the text, {tokens[0].value:,.10g} tokens of {display(small[0], 'B')} are {display(large[0], 'B')} of cache; they are {display(computed, 'B')}"
             yield Derived(large[0], computed, message, sentence)
 
 
@@ -341,7 +341,7 @@ def totals_of_units(text: str) -> Iterator[Derived]:
             stated = _EACH.match(sentence[part.end :]) and _IN_ALL.match(sentence[total.end :])
             if units and whole.kind != part.kind and stated and total.value != whole.value * part.value:
                 computed = whole.value * part.value
-                message = f"by the text {whole.value:,.10g} {whole.kind} with {part.value:,.10g} {part.kind} each have {total.value:,.10g}; they have {computed:,.10g}"
+                message = f"according to the text, {whole.value:,.10g} {whole.kind} with {part.value:,.10g} {part.kind} each have {total.value:,.10g}; they have {computed:,.10g}"
                 yield Derived(total.value, computed, message, sentence)
 
 
@@ -355,14 +355,6 @@ _TRIES = ("attempts", "tries", "versuche", "tentatives", "intentos")
 _TIMES = pattern(
     rf"(?i)\b(?P<times>{DIGITS}|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen) (?:times (?:the|as)|requests|calls|attempts at the|-?fold)\b|\bfactor (?:of )?(?P<factor>{DIGITS})"
 )
-_SMALL = {
-    word: number
-    for number, words in enumerate(
-        ("two zwei deux dos", "three drei trois tres", "four vier", "five", "six", "seven", "eight", "nine", "ten"),
-        start=2,
-    )
-    for word in words.split()
-} | {"twelve": 12, "fifteen": 15}
 
 
 def amplified_attempts(text: str) -> Iterator[Derived]:
@@ -377,14 +369,15 @@ def amplified_attempts(text: str) -> Iterator[Derived]:
         layers = _LAYERS.search(sentence) if attempts is not None else None
         if layers is None or attempts is None:
             continue
-        one, each = (_small(found) for found in (layers["layers"], attempts["attempts"]))
+        one, each = (_small_number(found) for found in (layers["layers"], attempts["attempts"]))
         for match in _TIMES.finditer(sentence):
-            stated = _small(match["times"] or match["factor"])
+            stated = _small_number(match["times"] or match["factor"])
             if stated == one * each != each**one:
-                message = f"by the text {one} layers with {each} attempts each make {stated} times the load; attempts multiply: {each**one} times"
+                message = f"according to the text, {one} layers with {each} attempts each make {stated} times the load; attempts multiply: {each**one} times"
                 yield Derived(stated, each**one, message, sentence)
                 return
 
 
-def _small(written: str) -> int:
-    return _SMALL.get(written.lower()) or int(number_of(written))
+def _small_number(written: str) -> int:
+    word = written.lower()
+    return NUMBERS.get(word) or SPELLED_TENS.get(word) or int(number_of(written))

@@ -40,8 +40,8 @@ class StoreDemand(NamedTuple):
         return sum_of(each.burst for each in self.sets)
 
     def run_stretch(self, job: str) -> float:
-        """The factor by which the other jobs on a store lengthen the run of a job; 1 if the storage system can take all their
-        writes.
+        """The factor by which the other jobs on a storage system lengthen the run of a job; 1 if the storage system can
+        take all their writes.
 
         If the demand ``mean`` exceeds ``bandwidth``, every save is delayed until each job's interval is mean /
         bandwidth times as long. The factor excludes the part of this delay that the job's own demand would cause.

@@ -117,7 +117,7 @@ class ExpressionParser:
             other = self._operand(depth)
             if other is None or (sign in _OVER and other.value == 0):
                 return None
-            value = _combined(value, other, -1 if sign and sign in _OVER else 1)
+            value = _product_or_quotient(value, other, -1 if sign and sign in _OVER else 1)
         return value
 
     def _is_price_word(self, at: int) -> bool:
@@ -161,7 +161,7 @@ class ExpressionParser:
         self.at = place
         self.operations += 1
         other = self._operand(depth)
-        return None if other is None else _combined(share, other, 1)
+        return None if other is None else _product_or_quotient(share, other, 1)
 
     def _skip_words(self, most: int) -> None:
         end = self.at
@@ -172,7 +172,7 @@ class ExpressionParser:
         self.at = end
 
 
-def _combined(one: Result, other: Result, power: int) -> Result:
+def _product_or_quotient(one: Result, other: Result, power: int) -> Result:
     """The product of two values, or their quotient for a power of -1."""
     money, watts, seconds, size = (a + power * b for a, b in zip(one.dimensions, other.dimensions, strict=True))
     return Result(
@@ -187,7 +187,7 @@ def _combined(one: Result, other: Result, power: int) -> Result:
 def _sum_of(one: Result, other: Result, sign: int, share: bool) -> Result:
     """The sum or difference of two values; ``share`` where the second one is in percents of the first: `1,000 + 19 %`."""
     if share:
-        return _combined(one, Result(1 + sign * other.value, 1 + sign * other.value, _NONE), 1)
+        return _product_or_quotient(one, Result(1 + sign * other.value, 1 + sign * other.value, _NONE), 1)
     value, plain = one.value + sign * other.value, one.plain + sign * other.plain
     return Result(value, plain, one.dimensions, other.noun, True)
 

@@ -124,7 +124,7 @@ class _Loads(Reader):
         if first.kind == "number" and stands_alone(self.sentence, first, "_.,"):
             scale, behind = self.scale(at + 1)
             value = number_of(first.text, whole=scale == 1)
-            kind, period, end = self._signed(behind)
+            kind, period, end = self._rate_count(behind)
             if end:
                 return LoadFigure(
                     number_of(first.text) * scale, kind, period, first.start, self.pieces[end - 1].end
@@ -143,7 +143,7 @@ class _Loads(Reader):
             return None, end  # the other one serves all users
         return LoadFigure(value * scale, kind, period, *place), end
 
-    def _signed(self, at: int) -> tuple[str, float, int]:
+    def _rate_count(self, at: int) -> tuple[str, float, int]:
         """What the sign of a rate at an index counts, its period, and the index behind it; 0 without one."""
         if self.gap(at) not in ("", " "):
             return "", 0.0, 0
@@ -257,7 +257,7 @@ def unit_of_capacity(sentence: str, figure: LoadFigure) -> str:
     )
 
 
-def _carrier(reader: _Loads, at: int, most: int = 2) -> tuple[str, int]:
+def _unit_kind(reader: _Loads, at: int, most: int = 2) -> tuple[str, int]:
     """The kind of the unit that stands at an index or behind ``most`` words more, and its index."""
     words = 0
     while words <= most and at < len(reader.pieces):
@@ -277,18 +277,18 @@ def _unit_behind(reader: _Loads, at: int) -> str:
     at += reader.word(at) == "("
     word, two = reader.lower(at), f"{reader.lower(at)} {reader.lower(at + 1)}"
     if word in _EACH or word in ("/", "and", "und", "et", "y"):
-        return _carrier(reader, at + 1)[0]
+        return _unit_kind(reader, at + 1)[0]
     if two in ("for each", "à la", "on one", "on each", "on every", "on a", "auf einem", "sur un"):
-        return _carrier(reader, at + 2)[0]
+        return _unit_kind(reader, at + 2)[0]
     return ""
 
 
 def _one_unit_before(reader: _Loads, first: int, figure: LoadFigure) -> str:
-    """The one unit before a figure with a verb between them that it carries: `a node was tested at 20 requests/s`."""
+    """The single unit that a verb connects with the figure behind it: `a node was tested at 20 requests/s`."""
     for at in range(bisect_left(reader.pieces, figure.start - 160, key=_start), first):
         if reader.lower(at) not in _ONE:
             continue
-        kind, noun = _carrier(reader, at + 1)
+        kind, noun = _unit_kind(reader, at + 1)
         if not kind or noun >= first or reader.gap(at + 1) != " ":
             continue
         end = reader.pieces[noun].end

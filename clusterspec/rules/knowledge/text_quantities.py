@@ -252,7 +252,7 @@ class Reader:
         factor = _SECONDS.get(unit) if number and unit not in _SHORT_TIMES else None
         if factor is None:
             return None
-        half, end = self._half(last + 1)
+        half, end = self._added_half(last + 1)
         if article and not half:
             return None
         start, stop = self.pieces[at].start, self.pieces[end - 1].end
@@ -269,11 +269,11 @@ class Reader:
             ones = NUMBERS.get(self.word(at + 1), 10) if tens >= 20 and self.gap(at + 1) == "-" else 10
             return (tens + ones, False, at + 2) if ones < 10 else (tens, False, at + 1)
         number = NUMBERS.get(word, 0)
-        half, end = self._half(at + 1) if number else (0.0, 0)
+        half, end = self._added_half(at + 1) if number else (0.0, 0)
         article = word in ("a", "an") or (number == 1 and word != "one")
         return (number + half, False, end) if half else (float(number or article), article, at + 1)
 
-    def _half(self, at: int) -> tuple[float, int]:
+    def _added_half(self, at: int) -> tuple[float, int]:
         """The half that the words at an index add (`and a half`, `et demi`), and the index behind it."""
         words = HALVES.get(self.word(at).lower(), ())
         found = words and all(self.word(at + 1 + index).startswith(each) for index, each in enumerate(words))

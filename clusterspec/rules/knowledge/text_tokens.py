@@ -119,7 +119,7 @@ class Token(NamedTuple):
         """The powers of money, watts, seconds and bytes; units of things, such as nodes, have none."""
         powers = UNITS[self.unit][1] if self.unit else _NONE
         for each in self.per:
-            powers = _less(powers, UNITS[each][1]) if each in UNITS else powers
+            powers = _dimensions_less(powers, UNITS[each][1]) if each in UNITS else powers
         return powers
 
     @property
@@ -131,7 +131,7 @@ class Token(NamedTuple):
         return scale
 
 
-def _less(powers: Dimensions, other: Dimensions) -> Dimensions:
+def _dimensions_less(powers: Dimensions, other: Dimensions) -> Dimensions:
     money, watts, seconds, size = (one - each for one, each in zip(powers, other, strict=True))
     return money, watts, seconds, size
 

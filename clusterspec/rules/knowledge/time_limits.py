@@ -119,7 +119,7 @@ def limits_in(text: str) -> Iterator[TimeLimit]:
             changed = _RAISED.search(sentence[match.end() :])
             number, unit = [each for each in (changed or match).groups() if each][:2]
             if of:
-                yield TimeLimit(time_in_text(number, _english(unit)), f"{number} {unit}", of)
+                yield TimeLimit(time_in_text(number, _unit_in_english(unit)), f"{number} {unit}", of)
             continue
         match = only_setting(_GRACE, sentence, _GRACE_CUES)
         if match is not None:
@@ -127,7 +127,7 @@ def limits_in(text: str) -> Iterator[TimeLimit]:
             number, unit = ([each for each in match.groups() if each] + ["s"])[:2]
             if not kept:
                 completed = _ALL_COMPLETED.search(text) is not None
-                yield TimeLimit(time_in_text(number, _english(unit)), f"{number} {unit}", "pod", completed)
+                yield TimeLimit(time_in_text(number, _unit_in_english(unit)), f"{number} {unit}", "pod", completed)
 
 
 def _ended_by(sentence: str, whole: bool, text: str) -> str:
@@ -141,7 +141,7 @@ def _ended_by(sentence: str, whole: bool, text: str) -> str:
     return "answer"
 
 
-def _english(unit: str) -> str:
+def _unit_in_english(unit: str) -> str:
     """The unit as the keys of a spec write it."""
     folded = unit.lower()
     return "min" if folded.startswith("m") else "h" if folded.startswith("h") else "s"

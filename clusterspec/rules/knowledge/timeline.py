@@ -118,13 +118,15 @@ class Timeline:
     @property
     def order(self) -> date | None:
         """The day of the order by a text, else that of the prices."""
-        found = self._last(lambda each: ORDER.search(each.text) is not None and _OPTION.search(each.sentence) is None)
+        found = self._last_day(
+            lambda each: ORDER.search(each.text) is not None and _OPTION.search(each.sentence) is None
+        )
         return found or self.priced
 
     @cached_property
     def delivery(self) -> date | None:
         """The last delivery of servers by the milestones, else `weeks` after the order."""
-        found = self._last(
+        found = self._last_day(
             lambda each: each.at[:2] == ("procurement", "delivery") and SERVERS.search(each.text) is not None
         )
         ordered = self.order
@@ -149,26 +151,26 @@ class Timeline:
     @property
     def acceptance(self) -> date | None:
         """The last day on which something is accepted."""
-        return self._last(lambda each: ACCEPTANCE.search(each.text) is not None)
+        return self._last_day(lambda each: ACCEPTANCE.search(each.text) is not None)
 
     @property
     def exercise(self) -> date | None:
         """The last day on which an option is exercised or decided on."""
-        return self._last(
+        return self._last_day(
             lambda each: _OPTION.search(each.sentence) is not None and _EXERCISE.search(each.text) is not None
         )
 
     @property
     def clearance(self) -> date | None:
         """The last day on which a space is cleared."""
-        return self._last(lambda each: _CLEARED.search(each.text) is not None)
+        return self._last_day(lambda each: _CLEARED.search(each.text) is not None)
 
     @property
     def migration(self) -> date | None:
         """The last day of a migration."""
-        return self._last(lambda each: MIGRATION.search(each.text) is not None)
+        return self._last_day(lambda each: MIGRATION.search(each.text) is not None)
 
-    def _last(self, is_of: Callable[[Dated], bool]) -> date | None:
+    def _last_day(self, is_of: Callable[[Dated], bool]) -> date | None:
         """The last day of the clauses of an event, which end nothing, or are milestones with a period; None without one."""
         found = [
             day

@@ -72,7 +72,7 @@ def check(training: Workload) -> Iterator[Problem]:
             weights = trainable.rank * (inputs + outputs)
             yield RULE.problem(
                 "workload.trainable.rank",
-                f"an adapter of rank {trainable.rank:,} has {weights:,} weights beside a matrix of {inputs:,} × {outputs:,} in "
+                f"an adapter of rank {trainable.rank:,} has {weights:,} weights, added to a matrix of {inputs:,} × {outputs:,} in "
                 f"`{module}`, which has {inputs * outputs:,}",
                 f"use a rank below {limit:,.0f}, or leave `{module}` out of `modules`",
             )

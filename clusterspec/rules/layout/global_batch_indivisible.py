@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import job_nodes
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.nearby_layouts import fewer_nodes
-from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.samples import Rl
 from clusterspec.finding import Problem
 from clusterspec.records import replace
 from clusterspec.rules.advice.proposals import Legality, near_multiples
@@ -86,7 +86,7 @@ def check(
     step = layout.dp * layout.micro_batch
     rounds = layout.pp if layout.schedule == "interleaved" else 1  # the schedule takes them in rounds of pp
     batches = or_list(near_multiples(training.global_batch, step * rounds))
-    legal = legality.offer(RULE.name, "micro_batch", "tp", "pp")
+    legal = legality.nearest_values_text(RULE.name, "micro_batch", "tp", "pp")
     yield RULE.problem(
         "workload.global_batch",
         f"a global batch of {training.global_batch:,} is not a multiple of dp {layout.dp} × micro_batch {layout.micro_batch} = {step:,}",

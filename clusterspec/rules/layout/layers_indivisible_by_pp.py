@@ -106,7 +106,7 @@ def _fitting_stages(what_if: WhatIf, legality: Legality) -> str:
     tried = what_if.estimated_alternatives([{"pp": each} for each in offered])
     fitting = [layout.pp for each in tried if each.fits_in_memory and (layout := each.stored.design.layout) is not None]
     if what_if.design.workload is None:
-        return legality.offer(RULE.name, "pp")
+        return legality.nearest_values_text(RULE.name, "pp")
     return legality.offered_text({"pp": fitting}) if fitting else ""
 
 

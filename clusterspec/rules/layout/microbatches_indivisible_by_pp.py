@@ -61,7 +61,7 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
     step = layout.dp * layout.micro_batch
     micro_batches = training.global_batch // step
     batches = or_list(near_multiples(training.global_batch, step * layout.pp))
-    legal = legality.offer(RULE.name, "pp")
+    legal = legality.nearest_values_text(RULE.name, "pp")
     message = f"{micro_batches} micro-batches are not a multiple of pp {layout.pp}, which this schedule requires"
     yield RULE.problem(
         "workload.global_batch", message, f"use a batch of {batches}" + (f", or {legal}" if legal else "")

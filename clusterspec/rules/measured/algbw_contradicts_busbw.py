@@ -55,8 +55,8 @@ from collections.abc import Iterator
 from math import isclose
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.paths import bus_factor
 from clusterspec.finding import Problem
+from clusterspec.quantity import bus_factor
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path

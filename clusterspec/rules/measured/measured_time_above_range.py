@@ -57,7 +57,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import RATE_OF_KERNELS, RATE_OF_PRODUCTS, MeasuredShare
+from clusterspec.cluster.measured_shares import MeasuredShare
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
@@ -84,12 +84,12 @@ def check(measured: tuple[MeasuredSpec, ...], plan: Plan) -> Iterator[Problem]:
     if cluster is None or not any(_time_key(entry) for entry in measured):
         return
     for share in cluster.measured:
-        if share.part not in {RATE_OF_PRODUCTS, RATE_OF_KERNELS} or share.seconds is None:
+        if not (share.is_of_step or share.is_of_tokens) or share.seconds is None:
             continue
         usual = _predicted_without(plan, share)
         if usual is None or share.seconds <= usual.high:
             continue
-        what = "step" if share.part == RATE_OF_PRODUCTS else "time per output token"
+        what = "step" if share.is_of_step else "time per output token"
         index = next(index for index, entry in enumerate(measured) if _time_key(entry))
         yield RULE.problem(
             ("measured", index, _time_key(measured[index])),
@@ -111,7 +111,7 @@ def _predicted_without(plan: Plan, share: MeasuredShare) -> _Predicted | None:
     assert cluster is not None
     others = tuple(each for each in cluster.measured if each is not share)
     other = estimate(with_values(plan.design, {("cluster", "measured"): others}), plan.tables)
-    if share.part == RATE_OF_PRODUCTS:
+    if share.is_of_step:
         seconds, ends = other.step_seconds, other.step_time_range
         known = plan.step_seconds is not None and share.matches_measured_time(plan.step_seconds)
         return _Predicted(seconds, ends[1]) if known and seconds and ends is not None else None

@@ -127,7 +127,7 @@ def check(
 def _retention_problem(
     text: str, capacity: Quantity, model: Model, training: Workload, operations: OperationsSpec | None
 ) -> Iterator[Problem]:
-    """The problem with checkpoints of a time that a text keeps, where the store does not hold as many."""
+    """The problem with checkpoints of a time that a text keeps, where the storage system does not hold as many."""
     planned, size = operations.checkpoint if operations is not None else None, saved_bytes(model, training)
     if (
         planned is None

@@ -136,7 +136,7 @@ def check(own_remarks: str, cluster: Cluster, layout: Layout | None) -> Iterator
     if not any(cue in text for cue in _CUES):
         return
     family = cluster.scale_out.technology.family
-    for rules in _filters(" ".join(text.split())):
+    for rules in _firewall_sentences(" ".join(text.split())):
         found = _efa_problem(rules) if family == "efa" else _roce_problem(rules) if family == "roce" else None
         if found is None and layout is not None:
             found = _rendezvous_problem(rules)
@@ -145,10 +145,10 @@ def check(own_remarks: str, cluster: Cluster, layout: Layout | None) -> Iterator
             return
 
 
-def _filters(text: str) -> Iterator[str]:
+def _firewall_sentences(text: str) -> Iterator[str]:
     """Each sentence of a text about a firewall, with the next one where that continues the list.
 
-    >>> [*_filters("the firewall admits tcp 22. udp 53 too, nothing else. the hall is cold. ")]
+    >>> [*_firewall_sentences("the firewall admits tcp 22. udp 53 too, nothing else. the hall is cold. ")]
     ['the firewall admits tcp 22. udp 53 too, nothing else']
     """
     sentences = sentences_of(text)
@@ -175,7 +175,9 @@ def _efa_problem(rules: str) -> tuple[str, str] | None:
     why = "EFA sends with SRD, which is neither TCP nor UDP, and needs all traffic from the security group to itself"
     help_ = "add an inbound and an outbound rule for all protocols (-1) with the group itself as source and destination"
     if not _admits_all(rules):
-        return (f"by the text the firewall admits only some ports: {why}", help_) if _is_closed(rules) else None
+        return (
+            (f"according to the text, the firewall admits only some ports: {why}", help_) if _is_closed(rules) else None
+        )
     if _BOTH_WAYS.search(rules) is not None:
         return None
     for clause in _CLAUSES.split(rules):
@@ -186,7 +188,10 @@ def _efa_problem(rules: str) -> tuple[str, str] | None:
             and narrow
             and _is_only(clause, rules)
         ):
-            return f"by the text the group admits outbound only `{clause.strip()}`: {why} in both directions", help_
+            return (
+                f"according to the text, the group admits outbound only `{clause.strip()}`: {why} in both directions",
+                help_,
+            )
     return None
 
 
@@ -200,9 +205,7 @@ def _roce_problem(rules: str) -> tuple[str, str] | None:
     """The message and the remedy where a list of the RDMA network has no port of RoCE."""
     if _admits_all(rules) or not _is_closed(rules) or _RDMA.search(rules) is None or _ROCE_PORT.search(rules):
         return None
-    message = (
-        "by the text a list of the RDMA network admits only some ports, and not UDP 4791, with which RoCE v2 sends"
-    )
+    message = "according to the text, a list of the RDMA network admits only some ports, and not UDP 4791, with which RoCE v2 sends"
     return message, "admit UDP 4791 between the NICs"
 
 
@@ -212,7 +215,5 @@ def _rendezvous_problem(rules: str) -> tuple[str, str] | None:
         return None
     if _BETWEEN.search(rules) is None or _RENDEZVOUS.search(rules) is None:
         return None
-    message = (
-        "by the text the nodes reach each other at single ports only, and collective libraries listen at ephemeral ones"
-    )
+    message = "according to the text, the nodes reach each other at single ports only, and collective libraries listen at ephemeral ones"
     return message, "admit all TCP ports between the nodes, or the range of `net.ipv4.ip_local_port_range`"

@@ -1,10 +1,11 @@
-"""The store of the text does not survive the loss of as many servers as the text says.
+"""The storage system of the text does not survive the loss of as many servers as the text says.
 
 ## What it finds
 
-A description or comment with one erasure code (`8+2`), the number of servers that it lies on and a loss that it survives
-(`any two servers may fail`), where the fragments on that many servers are more than the parity: ten fragments on five servers
-are two on each, and two servers take four. A quote with a line for the store is checked by `quoted-store-unfit`.
+A description or comment with one erasure code (`8+2`), the number of servers that it lies on and a loss that it
+survives (`any two servers may fail`), where the fragments on that many servers are more than the parity: ten fragments
+on five servers are two on each, and two servers take four. A quote with a line for the storage system is checked by
+`quoted-store-unfit`.
 
 ## Why it matters
 
@@ -16,7 +17,7 @@ Spread the code over more servers, add parity, or plan with the loss of fewer se
 
 ## When to ignore it
 
-Ignore it where the store keeps a second copy elsewhere.
+Ignore it where the storage system keeps a second copy elsewhere.
 
 ## Fires
 
@@ -50,7 +51,7 @@ from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = frozenset({"server", "servers", "node", "nodes"})
-"""Words of which every text that counts the servers of a store has one."""
+"""Words of which every text that counts the servers of a storage system has one."""
 
 
 def check(remarks: str, procurement: ProcurementSpec | None) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ share of the data blocks.
 
 ## Why it matters
 
-The store is full before the plan says so. File systems, spare drives and room for rebuilding take 5 to 20 % more.
+The storage system fills before the plan says. File systems, spare drives and rebuild space take 5 to 20 % more.
 
 ## What to do
 
@@ -71,7 +71,7 @@ _THREE = pattern(
 )
 _REDUCED = pattern(r"\b(?:compress\w*|dedup\w*|data reduction|similarity|effective|komprim\w*|compressi\w*)\b")
 _CUES = pattern(r"(?i)\d ?\+ ?\d|\braid|\bmirror|\bcop(?:y|ies)\b|\breplica|kopien|copias|gespiegelt|miroir|espejo")
-"""What every text with a redundant store holds."""
+"""What every text with a redundant storage system holds."""
 _BYTES = ("tb", "tib", "pb", "pib")
 _SCALE = {"t": 1e12, "p": 1e15}
 
@@ -101,7 +101,8 @@ def _capacities(setting: re.Pattern[str], sentence: str) -> set[float]:
 
 
 def data_share(sentence: str) -> float | None:
-    """The share of the blocks of a redundant store that hold data; None where a sentence names no or several schemes.
+    """The share of the blocks of a redundant storage system that hold data; None where a sentence names no or several
+    schemes.
 
     >>> data_share("raid 6 (8+2)"), data_share("three copies"), data_share("4 + 2 erasure coding"), data_share("fast drives")
     (0.8, 0.3333333333333333, 0.6666666666666666, None)

@@ -73,6 +73,6 @@ def check(written_cluster: ClusterSpec, scale_out: ScaleOut, own_remarks: str | 
         return
     found = _ONE_SOCKET.search(own_remarks or "")
     if found is not None and _EACH.search(own_remarks or "") is None:
-        message = f"by the text all {scale_out.nics_per_node} NICs of a node are on one socket, and `nic_affinity: true` has each accelerator use one of its own socket"
+        message = f"according to the text, all {scale_out.nics_per_node} NICs of a node are on one socket, and `nic_affinity: true` has each accelerator use one of its own socket"
         help_ = "move half of the NICs to the other socket, or write `nic_affinity: false`"
         yield RULE.problem("cluster.host.nic_affinity", message, help_)

@@ -49,7 +49,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import OF_DEVICES, Cluster, Layout
+from clusterspec.cluster.measured_shares import OF_DEVICES
+from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.serving.targets import target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import Served

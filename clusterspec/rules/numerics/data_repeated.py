@@ -4,7 +4,7 @@
 
 `tokens` above 4 × `dataset_tokens`: a note. By the law of Muennighoff et al., R passes after the first are worth 15.4 ×
 (1 − exp(−R / 15.4)) passes over new data. Where repetition wastes a quarter of the computation (from 12 passes on), the
-finding is a warning, but for vocabularies below 10,000 (patches, codes, residues), since passes were measured on text. The rule applies where the spec states `dataset_tokens`.
+finding is a warning, except for vocabularies below 10,000 (patches, codes, residues), since passes were measured on text. The rule applies where the spec states `dataset_tokens`.
 
 ## Why it matters
 

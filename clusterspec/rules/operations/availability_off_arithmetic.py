@@ -132,7 +132,7 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None, job_nodes: int 
     for sentence, message, help_ in chain(
         (fault for kind in kinds for fault in kind(text)), _faults_of_nodes(text, nodes)
     ):
-        yield RULE.problem(place_of(sentence, spec), f"by the text {message}", help_)
+        yield RULE.problem(place_of(sentence, spec), f"according to the text, {message}", help_)
         return
 
 
@@ -150,7 +150,7 @@ def _faults_of_wholes(text: str) -> Iterator[Fault]:
     """The availability of a whole that is above that of its parts together."""
     for whole in combined_in(text):
         lacks = 100 * prod(1 - each / 100 for each in whole.parts)
-        together = 100 - lacks if whole.redundant else _in_series(whole)
+        together = 100 - lacks if whole.redundant else _availability_in_series(whole)
         is_of_redundant = not whole.redundant and abs(whole.stated - 100 + lacks) <= whole.rounding / 2
         if whole.stated > together + whole.rounding and not is_of_redundant:
             kind = "one of which is enough" if whole.redundant else "all of which are needed"
@@ -162,13 +162,13 @@ def _faults_of_wholes(text: str) -> Iterator[Fault]:
 def _faults_of_nodes(text: str, nodes: int) -> Iterator[Fault]:
     """The availability of a job on all of some nodes that is above that of the nodes together."""
     for whole in series_of_nodes_in(text, nodes):
-        together = _in_series(whole)
+        together = _availability_in_series(whole)
         if whole.stated > together + whole.rounding:
             message = f"{nodes:,} nodes of {whole.parts[0]:.10g} %, all of which are needed, make {whole.stated:.10g} %; together they are {together:.3g} %"
             yield whole.sentence, message, "plan with the availability of all nodes together, or with spare nodes"
 
 
-def _in_series(whole: Combined) -> float:
+def _availability_in_series(whole: Combined) -> float:
     """Percent of the time in which all parts of a whole are available."""
     return 100 * prod(each / 100 for each in whole.parts)
 

@@ -12,7 +12,7 @@ The shards of a failed machine exist nowhere else, so no checkpoint is complete:
 
 ## What to do
 
-Copy checkpoints to a shared store or to another machine in the background, at least every few of them.
+Copy checkpoints to a shared storage system or to another machine in the background, at least every few of them.
 
 ## When to ignore it
 
@@ -83,5 +83,5 @@ def check(remarks: str, operations: OperationsSpec, cluster: Cluster) -> Iterato
         bool(cluster.cloud) and any(_ONLY.search(each) is not None for each in saved)
     )
     if saved and lost and _COPIED.search(_NO_COPY.sub(" ", remarks)) is None:
-        message = "checkpoints are on the drives of each machine alone, by the text, and a machine that fails or ends takes its shards with it"
-        yield RULE.problem("description", message, "copy checkpoints to a shared store, or to another machine")
+        message = "checkpoints are on the drives of each machine alone, according to the text, and a machine that fails or ends takes its shards with it"
+        yield RULE.problem("description", message, "copy checkpoints to a shared storage system, or to another machine")

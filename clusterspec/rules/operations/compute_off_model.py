@@ -128,7 +128,7 @@ def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
             and whole > SPARSE_MODEL * active
             and product.factors[0].value in (2, 4, 6, 8)
         ):
-            yield _of_all_parameters(product.words, whole, active)
+            yield _all_parameters_problem(product.words, whole, active)
             return
     if not work.tokens:
         return
@@ -140,7 +140,7 @@ def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
             if _ELSEWHERE.search(sentence) is not None or not _names_tokens(quantities, work):
                 continue
             if whole > SPARSE_MODEL * active and agree(quantity.value, 6 * whole * work.tokens, SAME):
-                yield _of_all_parameters(quantity.words, whole, active)
+                yield _all_parameters_problem(quantity.words, whole, active)
                 return
             if not right / OFF < quantity.value < right * OFF:
                 message = (
@@ -158,7 +158,7 @@ def _names_tokens(quantities: tuple[TextQuantity, ...], work: Workload) -> bool:
     return not others or any(agree(each, work.tokens or 0.0, SAME) for each in others)
 
 
-def _of_all_parameters(words: str, whole: float, active: float) -> Problem:
+def _all_parameters_problem(words: str, whole: float, active: float) -> Problem:
     message = f"`{words}` counts all {display(whole, '1')} parameters, and a token uses {display(active, '1')} of them: the compute is {whole / active:.2g} times too high"
     return RULE.problem("description", message, "multiply by the active parameters")
 

@@ -181,7 +181,7 @@ def _parts_problem(text: str) -> Iterator[Problem]:
             limits = [each for each in hours if _LIMIT_BEFORE.search(sentence[: each.start]) is not None]
             if len(limits) != 1 or len(hours) < 3:
                 continue
-            total = sum(each.value * _runs(sentence, quantities, each) for each in hours if each is not limits[0])
+            total = sum(each.value * _run_count(sentence, quantities, each) for each in hours if each is not limits[0])
             if total > 1.01 * limits[0].value:
                 message = (
                     f"the runs take {total:,.0f} {NAMES[unit]} together, and the allocation has `{limits[0].words}`"
@@ -190,7 +190,7 @@ def _parts_problem(text: str) -> Iterator[Problem]:
                 return
 
 
-def _runs(sentence: str, quantities: tuple[TextQuantity, ...], hours: TextQuantity) -> float:
+def _run_count(sentence: str, quantities: tuple[TextQuantity, ...], hours: TextQuantity) -> float:
     """The number of runs each of which takes some hours: `20 ablations of 3,000 GPU-hours`; 1 without one."""
     before = [each for each in quantities if each.end <= hours.start and each.unit == BARE]
     joint = sentence[before[-1].end : hours.start] if before else ""

@@ -93,7 +93,7 @@ _SAVES = pattern(r"(?i)\b(?:sav(?:e|es|ed|ing)|checkpoint\w*|writes?|dump\w*)\b"
 def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
     if not own_remarks:
         return
-    yield from _late_signal(own_remarks, operations)
+    yield from _late_signal_problem(own_remarks, operations)
     nested = operations.checkpoint.interval if operations.checkpoint is not None else None
     interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
     match = only_setting(_TIME_LIMIT, own_remarks, _CUES)
@@ -109,7 +109,7 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         yield RULE.problem("description", message, "plan a chain of jobs that resume from the latest checkpoint")
 
 
-def _late_signal(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
+def _late_signal_problem(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
     """A signal that comes later before the limit of a job than the checkpoint takes that it asks for."""
     saving = operations.checkpoint
     taken = (saving.write_time or saving.pause) if saving is not None else operations.checkpoint_time

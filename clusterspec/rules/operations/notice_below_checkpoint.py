@@ -153,7 +153,7 @@ def check(
         if _ELSEWHERE.search(_clause_of_notice(sentence.partition(", so ")[0])) is not None:
             continue
         if saved.seconds > notice:
-            message = f"by the text a checkpoint is written within {display(notice, 's')}, and it takes {display(saved.seconds, 's')}"
+            message = f"according to the text, a checkpoint is written within {display(notice, 's')}, and it takes {display(saved.seconds, 's')}"
             yield RULE.problem("description", message, "write checkpoints at an interval by the rate of interruptions")
             return
 

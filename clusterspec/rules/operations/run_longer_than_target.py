@@ -129,7 +129,7 @@ def check(
     if target is None:
         return
     if stated is not None:
-        yield from _slow_deliveries(timed, target)
+        yield from _slow_deliveries_problem(timed, target)
     kept = plan_interruptions(timed)
     if kept is None or kept.share <= 0 or timed.time_to_train / kept.share <= target:
         return
@@ -150,7 +150,7 @@ def check(
     yield RULE.problem(AT, message, f"train fewer tokens, or take more nodes: {wanted}", severity=severity)
 
 
-def _slow_deliveries(timed: Plan, target: float) -> Iterator[Problem]:
+def _slow_deliveries_problem(timed: Plan, target: float) -> Iterator[Problem]:
     """The stated rates at which the storage system delivers the data of the run in more than ``target`` seconds."""
     work, store = timed.design.workload, "the storage system"
     tokens = work.tokens if work is not None else None

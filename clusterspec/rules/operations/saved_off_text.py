@@ -14,7 +14,7 @@ These are errors; steps between checkpoints that are not the interval are a warn
 
 ## Why it matters
 
-A full store stops the run at the next checkpoint, and a goodput that is too high moves the end of the run.
+A full storage system stops the run at the next checkpoint, and a goodput that is too high moves the end of the run.
 
 ## What to do
 
@@ -22,7 +22,7 @@ Keep fewer checkpoints, plan more capacity, or correct the share.
 
 ## When to ignore it
 
-Ignore it where checkpoints move to another store.
+Ignore it where checkpoints move to another storage system.
 
 ## Fires
 
@@ -144,7 +144,7 @@ def check(
 def _kept_problem(
     sentence: str, quantities: tuple[TextQuantity, ...], work: Workload, networks: NetworksSpec | None
 ) -> Iterator[Problem]:
-    """The problem with checkpoints of a whole run that exceed the store, or the bytes of the sentence."""
+    """The problem with checkpoints of a whole run that exceed the storage system, or the bytes of the sentence."""
     steps, size = steps_of_run(work), saved_bytes(work.model, work)
     if _KEPT.search(sentence) is None or _ELSEWHERE.search(sentence) is not None or not steps or not size:
         return
@@ -157,7 +157,9 @@ def _kept_problem(
     store = networks.storage.capacity if networks is not None and networks.storage is not None else None
     text = f"{plural(count, 'checkpoint')} of {display(size, 'B')}, one every {every[0].words}, are {display(count * size, 'B')}"
     if store is not None and count * size > store.value:
-        yield RULE.problem("description", f"{text}, more than the {store.written} of the store", "keep fewer of them")
+        yield RULE.problem(
+            "description", f"{text}, more than the {store.written} of the storage system", "keep fewer of them"
+        )
     elif len(stated) == 1 and count * size > FAR * stated[0].value:
         yield RULE.problem("description", f"{text}, not `{stated[0].words}`", "compute their size again")
 

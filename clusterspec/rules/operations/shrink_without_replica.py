@@ -74,7 +74,7 @@ def check(operations: OperationsSpec, training: Workload, layout: Layout) -> Ite
     if operations.recovery != "shrink" or training.rl is not None:
         return
     if layout.dp > 1:
-        yield from _odd_batch(training, layout)
+        yield from _odd_batch_problem(training, layout)
         return
     yield RULE.problem(
         "operations.recovery",
@@ -83,7 +83,7 @@ def check(operations: OperationsSpec, training: Workload, layout: Layout) -> Ite
     )
 
 
-def _odd_batch(training: Workload, layout: Layout) -> Iterator[Problem]:
+def _odd_batch_problem(training: Workload, layout: Layout) -> Iterator[Problem]:
     """A batch that the replicas which are left after the loss of one node cannot share."""
     lost = max(1, layout.dp // max(1, layout.nodes))
     left, each = layout.dp - lost, layout.micro_batch or 1

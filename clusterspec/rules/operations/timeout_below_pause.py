@@ -4,7 +4,7 @@
 
 A timeout of NCCL, of a process group or of its watchdog, by the description or a comment, that is at or below the pause of
 a checkpoint (`operations.checkpoint.pause`, or `write_time` of a checkpoint that is not asynchronous); and one that is
-longer than `operations.detection_time`, where by the text nothing else notices that a job hangs. A process group that by the
+longer than `operations.detection_time`, where according to the text nothing else notices that a job hangs. A process group that by the
 text is made without a timeout has PyTorch's, 10 min for NCCL; it counts where ranks wait in a barrier or a collective.
 
 ## Why it matters
@@ -105,14 +105,12 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         limit = time_in_text(match[1] or match[3], unit)
         written = f"{match[1] or match[3]} {unit}"
         if pause is not None and pause.value >= limit:
-            message = (
-                f"ranks wait {pause.written} for a checkpoint, and by the text a collective times out after {written}"
-            )
+            message = f"ranks wait {pause.written} for a checkpoint, and according to the text a collective times out after {written}"
             yield RULE.problem(operations.pause_key, message, "raise the timeout, or save asynchronously")
             return
         alone = _HUNG.search(sentence) is not None and _ALONE.search(sentence) is not None
         if detected is not None and alone and detected.value < limit:
-            message = f"a failure is detected within {detected.written}, and by the text a job that stops ends only after {written}"
+            message = f"a failure is detected within {detected.written}, and according to the text a job that stops ends only after {written}"
             help_ = "take a shorter timeout, or plan with it"
             yield RULE.problem("operations.detection_time", message, help_)
             return

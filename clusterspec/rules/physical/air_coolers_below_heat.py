@@ -1,10 +1,10 @@
-"""The coolers of the room remove less heat than the machine gives to the air.
+"""The room's air coolers remove less heat than the machine rejects to the air.
 
 ## What it finds
 
 Air coolers that the description, the comments or the quote count with the heat that each removes, such as `four CRAH of
 45 kW each`, `in-row coolers: 8 x 45 kW` or a line of a quote for as many, where `power.cooling` is stated and their sum,
-those in reserve included, is below the heat that nodes, switches and racks give to the air at full load. With liquid
+those in reserve included, is below the heat that nodes, switches and racks reject to the air at full load. With liquid
 cooling that is what the liquid leaves: the high end of `power.liquid_share`, or of the share of published machines. Lines
 of a quote that remove less than half of the heat are taken for an addition, and not compared.
 
@@ -173,7 +173,7 @@ def _water_temperature(text: str) -> float | None:
 
 
 def _watts_at(text: str, water: float | None) -> list[float]:
-    """The kilowatts that a line states for one cooler, those at the temperature of the water where it states several.
+    """The kilowatts that a line states for one cooler; where it states several, those at the temperature of the water.
 
     >>> line = "in-row cooler, 45 kw at 7 °c supply (27 kw at 18 °c supply)"
     >>> _watts_at(line, 18.0), _watts_at(line, None)

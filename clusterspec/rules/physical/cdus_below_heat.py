@@ -79,7 +79,7 @@ from clusterspec.cost.heat import CoolingUnits, cooling_units, loop_heat
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import PowerSpec, ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display, plural
@@ -102,7 +102,7 @@ def check(
     if power.cdus is None:
         return
     if procurement is not None and procurement.quote and power.cdus.count:
-        yield from _few_quoted_units(procurement.quote, power.cdus.count)
+        yield from _few_quoted_units_problem(procurement.quote, power.cdus.count)
     if power.cooling == "air":
         message = "air cools the data hall, so that no heat reaches the cooling distribution units"
         yield RULE.problem(AT, message, "state `cooling: liquid`, or leave the units out", severity="warning")
@@ -120,7 +120,7 @@ def check(
     yield RULE.problem(AT, message, help_, severity="error" if severe else "warning")
 
 
-def _few_quoted_units(quote: Sequence[QuoteLine], count: int) -> Iterator[Problem]:
+def _few_quoted_units_problem(quote: Sequence[QuoteLine], count: int) -> Iterator[Problem]:
     """Lines that offer fewer units than the design has."""
     from clusterspec.procurement.part_names import plain_part  # most specs have no quote
 
@@ -132,7 +132,7 @@ def _few_quoted_units(quote: Sequence[QuoteLine], count: int) -> Iterator[Proble
     total = sum_of(float(line.quantity or 0) for _, line in offered)
     if offered and 1 < total < count:
         message = f"the quote has {plural(round(total), 'cooling distribution unit')}, and `cdus.count` is {count}"
-        at = ("procurement", "quote", offered[0][0], "quantity")
+        at = quote_path(offered[0][0], "quantity")
         yield RULE.problem(at, message, "ask for the others, or correct the key", confidence="likely")
 
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-- Dry coolers that have neither spray nor a chiller, by the text, with water less than 3 K above the outside air in summer.
-- A secondary loop to the servers, by the text, that is colder than the primary water of its coolant distribution units.
+- Dry coolers that have neither spray nor a chiller, according to the text, with water less than 3 K above the outside air in summer.
+- A secondary loop to the servers, according to the text, that is colder than the primary water of its coolant distribution units.
 
 ## Why it matters
 
@@ -101,7 +101,7 @@ def check(remarks: str) -> Iterator[Problem]:
         {min(found) for clause in clauses if side.search(clause) and (found := _celsius(clause))} for side in _SIDES
     )
     if len(primary) == 1 and secondary and min(secondary) < min(primary):
-        message = f"the secondary loop has {min(secondary):g} °C by the text, below the {min(primary):g} °C of the primary water that cools it"
+        message = f"the secondary loop has {min(secondary):g} °C according to the text, below the {min(primary):g} °C of the primary water that cools it"
         help_ = f"plan with {min(primary) + APPROACH:g} °C or more, or ask for colder primary water"
         yield RULE.problem("description", message, help_)
 

@@ -148,7 +148,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
             yield RULE.problem(AT, message, help_)
         return
     if power.rack_limit is not None and power.rack_limit.value > AIR_AT_ALL:
-        message = f"a rack may draw {power.rack_limit.written}, and no air takes that from a rack"
+        message = f"a rack may draw {power.rack_limit.written}, and air cannot remove that from a rack"
         help_ = "give the limit of one rack, or state `cooling: liquid`"
         yield RULE.problem("cluster.power.rack_limit", message, help_)
     rack, limit = rack_power(cluster, power), 1000 * thresholds.of(RULE.name, MOST)

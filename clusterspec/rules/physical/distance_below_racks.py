@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fabric import RACK_PITCH, shortest_way
+from clusterspec.cluster.cable_runs import RACK_PITCH, shortest_way
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, nodes_of_one_leaf

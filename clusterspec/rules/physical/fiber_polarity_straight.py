@@ -54,7 +54,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.quotes import lines_with_texts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -78,6 +78,6 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     for line, text in lines:
         if line.kind == "cable" and _MPO.search(text) is not None and _STRAIGHT.search(text) is not None:
             message = f"`{name_of_part(line.line.part)}` is of type A, which does not cross, and links between parallel modules have to cross: transmitters would meet transmitters"
-            at = ("procurement", "quote", line.index, "part")
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "order type B")
             return

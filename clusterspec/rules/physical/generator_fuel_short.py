@@ -70,7 +70,7 @@ from clusterspec.rules.knowledge.written_numbers import (
     time_in_text,
 )
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
@@ -162,7 +162,7 @@ def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts:
     if not (stated or quoted):
         return
     if quoted:
-        yield from _small_battery(counts, power, cluster, texts)
+        yield from _small_battery_problem(counts, power, cluster, texts)
     if not stated:
         return
     text = texts.description
@@ -181,7 +181,7 @@ def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts:
         yield RULE.problem("description", message, "order a larger tank, or a contract for refueling")
 
 
-def _small_battery(
+def _small_battery_problem(
     counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts
 ) -> Iterator[Problem]:
     """Batteries of the quote that hold less than the machine draws in the time for which they are to carry it."""
@@ -201,5 +201,5 @@ def _small_battery(
     held, asked = sum_of(each for each, _ in stored), watts * seconds / HOUR
     if held < asked:
         message = f"the batteries hold {held / 1e3:,.0f} kWh, and {display(watts, 'W')} for {display(seconds, 's')} are {asked / 1e3:,.0f} kWh"
-        at = ("procurement", "quote", stored[0][1], "quantity")
+        at = quote_path(stored[0][1], "quantity")
         yield RULE.problem(at, message, "order more of them, or plan with a shorter time")

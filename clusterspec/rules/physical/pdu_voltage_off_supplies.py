@@ -52,7 +52,7 @@ from math import sqrt
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern
@@ -80,7 +80,7 @@ def check(power: PowerSpec | None, procurement: ProcurementSpec | None, cluster:
         text = (line.part or "").lower()
         volts = {float(each) for each in _VOLTS.findall(text)} if _DISTRIBUTION.search(text) is not None else set()
         if volts and max(volts) not in ONE_PHASE:
-            yield from _voltage_problem(("procurement", "quote", index, "part"), max(volts), 3, cluster)
+            yield from _voltage_problem(quote_path(index, "part"), max(volts), 3, cluster)
 
 
 def _voltage_problem(at: str | Path, volts: float, phases: int, cluster: Cluster) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ derating, or with a derating above 0.8 on a circuit of North America (208, 277 o
 load between 0.8 and 1 of the rating is a warning; without one on a circuit of 16, 32, 63 or 125 A and 220 to 400 V it is
 a note. One unit for a rack with several feeds is an error, and so are quoted units, or those that the line of a rack
 includes, that are fewer for each rack than `pdus.count`. Where the design states no units, those of the quote count, if
-the text of their line has volts, amperes and phases, and as many belong to each rack, by the text or by the quoted racks;
+the text of their line has volts, amperes and phases, and as many belong to each rack, according to the text or by the quoted racks;
 those with ratings of North America count 0.8 of them.
 
 ## Why it matters
@@ -111,7 +111,7 @@ from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.quoted_parts import AMPERES, PDU, UNITS_OF_RACK, VOLTS
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import count_in_text, number_in_text
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import PdusSpec, PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -156,7 +156,7 @@ def check(
             yield from _quoted_units_problem(procurement, power, cluster)
         return
     if procurement is not None and procurement.quote and power.pdus.count is not None:
-        yield from _few_quoted_units(procurement, power.pdus.count, cluster)
+        yield from _few_quoted_units_problem(procurement, power.pdus.count, cluster)
     rack, rating = rack_power(cluster, power), _unit_watts(power.pdus)
     if rack is None or rating is None or deviations.concern("power"):
         return
@@ -186,7 +186,7 @@ _IN_RACK = pattern(
 """The units that the line of a rack says each has."""
 
 
-def _few_quoted_units(procurement: ProcurementSpec, count: int, cluster: Cluster) -> Iterator[Problem]:
+def _few_quoted_units_problem(procurement: ProcurementSpec, count: int, cluster: Cluster) -> Iterator[Problem]:
     """Units of a quote that are fewer for each quoted rack than the design has."""
     lines = [*offered_lines(procurement.quote or (), cluster)]
     racks = [line for line in lines if line.site_kind == "rack" and line.line.quantity]
@@ -197,14 +197,12 @@ def _few_quoted_units(procurement: ProcurementSpec, count: int, cluster: Cluster
         stated = _IN_RACK.search(plain_part(line.line))
         if stated is not None and not units and 0 < (each := count_in_text(stated[1])) < count:
             message = f"each rack of `{name_of_part(line.line.part)}` has {plural(each, 'power distribution unit')}, and `pdus.count` is {count}"
-            yield RULE.problem(
-                ("procurement", "quote", line.index, "part"), message, "ask for the others", confidence="likely"
-            )
+            yield RULE.problem(quote_path(line.index, "part"), message, "ask for the others", confidence="likely")
             return
     number, total = (sum_of(float(line.line.quantity or 0) for line in some) for some in (racks, units))
     if number and units and total < number * count and total % number == 0:
         message = f"the quote has {total:,.0f} power distribution units for {number:,.0f} racks, {total / number:g} each, and `pdus.count` is {count}"
-        at = ("procurement", "quote", units[0].index, "quantity")
+        at = quote_path(units[0].index, "quantity")
         yield RULE.problem(at, message, f"ask for {number * count:,.0f}", confidence="likely")
 
 
@@ -218,7 +216,7 @@ def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluste
         if rack > carried:
             lost = f" (of {units.per_rack}, with one feed lost)" if left < units.per_rack else ""
             message = f"a full rack draws {display(rack, 'W')}, and {plural(left, 'power distribution unit')}{lost} of `{name_of_part(units.line.line.part)}` {'carries' if left == 1 else 'carry'} {display(carried, 'W')}"
-            at = ("procurement", "quote", units.line.index, "part")
+            at = quote_path(units.line.index, "part")
             yield RULE.problem(at, message, "ask for more or larger units", confidence="likely")
 
 

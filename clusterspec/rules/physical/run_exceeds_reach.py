@@ -85,8 +85,9 @@ from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
+from clusterspec.cluster.cable_runs import RISE, Run
 from clusterspec.cluster.clos import FIBER
-from clusterspec.cluster.fabric import RISE, Run, level_optics
+from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, known_runs, link_rate

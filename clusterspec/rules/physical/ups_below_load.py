@@ -59,7 +59,7 @@ from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import NUMBER, count_in_text, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -93,7 +93,7 @@ def check(
         found = _RATED.search(sentence) if _OF_PART.search(sentence) is None else None
         carried = _watts_of(found, sentence) if found is not None else 0.0
         if 0 < carried < drawn[0]:
-            message = f"by the text the UPS gives {display(carried, 'W')}, and the machine draws {display(drawn[0], 'W')} at full load"
+            message = f"according to the text, the UPS gives {display(carried, 'W')}, and the machine draws {display(drawn[0], 'W')} at full load"
             yield RULE.problem("description", message, "choose a larger UPS, or say what it feeds")
             return
     lines = [
@@ -105,7 +105,7 @@ def check(
     if lines and total < drawn[0]:
         index, line, _ = lines[0]
         message = f"`{name_of_part(line.part)}` gives {display(total, 'W')} at most, and the machine draws {display(drawn[0], 'W')} at full load"
-        at = ("procurement", "quote", index, "part")
+        at = quote_path(index, "part")
         yield RULE.problem(at, message, "order a larger one, or say in the line what it feeds", severity="warning")
 
 

@@ -92,7 +92,7 @@ def check(own_remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
             continue
         found = _OF_GPU.search(sentence)
         if found is not None and _PER_GPU.search(sentence) is not None:
-            yield from _excess(
+            yield from _excess_problem(
                 found[0], count_in_text(found["n"].lower()), int(found["compute"]), int(found["memory"]), cluster
             )
         if _INSTANCES.search(sentence) is not None and (joined := _JOINED.search(sentence)) is not None:
@@ -101,7 +101,7 @@ def check(own_remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
             return
 
 
-def _excess(words: str, count: float, compute: int, memory: int, cluster: Cluster) -> Iterator[Problem]:
+def _excess_problem(words: str, count: float, compute: int, memory: int, cluster: Cluster) -> Iterator[Problem]:
     """The problem with more instances of a profile than a GPU has slices for.
 
     ``compute`` are its compute slices, and ``memory`` its GB as in its name.

@@ -59,7 +59,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.part_names import SWITCHES
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "error")
@@ -72,7 +72,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     stated = [key for key in PARTS if prices.get(key)]
     name = cluster.platform.name if cluster.platform else cluster.accelerator.name
     if cluster.cloud:
-        yield from _fabric_in_quote(procurement, cluster, name)
+        yield from _fabric_in_quote_problem(procurement, cluster, name)
     if cluster.cloud and stated:
         message = f"{name} is rented, and `prices.{stated[0]}` is a purchase price"
         yield RULE.problem(
@@ -83,11 +83,11 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         yield RULE.problem("procurement.prices.node_hour", message, "keep one of the two")
 
 
-def _fabric_in_quote(procurement: ProcurementSpec, cluster: Cluster, name: str) -> Iterator[Problem]:
+def _fabric_in_quote_problem(procurement: ProcurementSpec, cluster: Cluster, name: str) -> Iterator[Problem]:
     """The first line of the quote that offers a switch or transceivers of a fabric that belongs to the cloud."""
     for offer in offered_lines(procurement.quote or (), cluster):
         if offer.kind in FABRIC:
             message = f"{name} is rented with its network, and the quote offers `{offer.line.part}`"
             help_ = "take the line from the quote, or name the platform that is bought"
-            yield RULE.problem(("procurement", "quote", offer.index, "part"), message, help_, severity="warning")
+            yield RULE.problem(quote_path(offer.index, "part"), message, help_, severity="warning")
             return

@@ -73,7 +73,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
 from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units.display import plural
@@ -98,7 +98,7 @@ _PRICED_FOR = pattern(
 
 def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Problem]:
     yield from _block_problems(procurement)
-    yield from _longer_price(procurement, own_remarks or "")
+    yield from _longer_price_problem(procurement, own_remarks or "")
     term, bound = procurement.term, procurement.commitment
     if term is None or bound is None:
         return
@@ -111,8 +111,8 @@ def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Pro
         yield RULE.problem("procurement.commitment", message, "ask for the prices of the rest", severity="note")
 
 
-def _longer_price(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
-    """Prices that by the text hold for a longer contract than the one of the spec."""
+def _longer_price_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+    """Prices that according to the text hold for a longer contract than the one of the spec."""
     held = procurement.commitment or procurement.term
     texts = [*sentences_of(remarks), *(line.part or "" for line in procurement.quote or ())]
     named = {_years(found[1] or found[2]) for text in texts for found in _PRICED_FOR.finditer(text)}
@@ -120,7 +120,7 @@ def _longer_price(procurement: ProcurementSpec, remarks: str) -> Iterator[Proble
         return
     (years,) = named
     if years * YEAR > held.value * (1 + SAME):
-        message = f"by the text the price is that of a contract of {plural(years, 'year')}, and the commitment is {held.written}"
+        message = f"according to the text, the price is that of a contract of {plural(years, 'year')}, and the commitment is {held.written}"
         yield RULE.problem(
             "procurement.prices", message, f"write the price of a contract of {held.written}", confidence="likely"
         )
@@ -143,4 +143,4 @@ def _block_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
         if days > LONGEST_BLOCK * (1 + SAME):
             message = f"a Capacity Block lasts {LONGEST_BLOCK} days at most, extended or not, and this one {days:,.0f}"
             help_ = "buy several blocks, or another contract for the whole time"
-            yield RULE.problem(("procurement", "quote", number, "part"), message, help_)
+            yield RULE.problem(quote_path(number, "part"), message, help_)

@@ -157,7 +157,7 @@ from clusterspec.rules.knowledge.purchases import date_of_text, dates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec, QuoteLine, Spec
@@ -182,20 +182,20 @@ KEPT = 99.0
 def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _late_notice(texts)
-    yield from _uncovered_days(texts)
-    yield from _ended_cover(procurement, texts)
-    yield from _lesser_term(procurement, texts)
-    yield from _late_call_off(texts)
+    yield from _late_notice_problem(texts)
+    yield from _uncovered_days_problem(texts)
+    yield from _ended_cover_problem(procurement, texts)
+    yield from _lesser_term_problem(procurement, texts)
+    yield from _late_call_off_problem(texts)
     if cluster is not None and procurement.pue is not None:
         drawn = it_power(cluster, None, spec.cluster.power if spec.cluster else None)
         watts = max([drawn[0] if drawn is not None else 0.0, *(budget.value for _, budget in spec.power_budgets)])
-        yield from _unused_energy(texts, procurement, watts * procurement.pue)
-    yield from _stopped_service(procurement.quote, texts)
-    yield from _returned_drives(procurement.quote, texts)
+        yield from _unused_energy_problem(texts, procurement, watts * procurement.pue)
+    yield from _stopped_service_problem(procurement.quote, texts)
+    yield from _returned_drives_problem(procurement.quote, texts)
 
 
-def _late_notice(texts: PurchaseTexts) -> Iterator[Problem]:
+def _late_notice_problem(texts: PurchaseTexts) -> Iterator[Problem]:
     """The milestone that gives notice of a contract later than it asks for, counted from the last date of the texts."""
     given = [
         (index, day) for index, each in enumerate(texts.milestones) if NOTICE.search(each) for day in dates_in(each)
@@ -213,7 +213,7 @@ def _late_notice(texts: PurchaseTexts) -> Iterator[Problem]:
         yield RULE.problem(at, message, "give notice earlier, or plan the next period")
 
 
-def _uncovered_days(texts: PurchaseTexts) -> Iterator[Problem]:
+def _uncovered_days_problem(texts: PurchaseTexts) -> Iterator[Problem]:
     """Days between the end of the present support and the start of the next, by the dates of two milestones, or by those
     of the description and of the lines for support.
     """
@@ -256,7 +256,7 @@ def _gap_problem(end: date, starts: Sequence[tuple[int, date]], at: str) -> Iter
         yield RULE.problem(at.format(place), message, "let the next period begin on the day after")
 
 
-def _ended_cover(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+def _ended_cover_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """Support of a part beyond the day on which its maker ends it."""
     ordered, weeks = date_of_text(procurement.as_of), procurement.delivery.weeks if procurement.delivery else None
     planned = [] if ordered is None or weeks is None else [ordered + timedelta(days=min(7 * weeks, 36500))]
@@ -265,7 +265,7 @@ def _ended_cover(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator
     delivered = max([*planned, *named], default=needed)
     support = procurement.support.term if procurement.support is not None else None
     for index, line in enumerate(procurement.quote or ()):
-        text, at, name = plain_part(line), ("procurement", "quote", index, "part"), name_of_part(line.part)
+        text, at, name = plain_part(line), quote_path(index, "part"), name_of_part(line.part)
         ended = SUPPORT_ENDS.search(text)
         last = date_of_text(ended[1] or ended[2]) if ended is not None else None
         start = delivered or needed
@@ -278,7 +278,7 @@ def _ended_cover(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator
             yield RULE.problem(at, message, "choose a part that the maker supports for the whole time")
 
 
-def _lesser_term(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+def _lesser_term_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """A term of delivery of a milestone or a line that leaves more to the buyer than the one that the description asks for,
     where no line pays for it.
     """
@@ -299,8 +299,8 @@ def _lesser_term(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator
                 return
 
 
-def _late_call_off(texts: PurchaseTexts) -> Iterator[Problem]:
-    """The milestone of an order that is signed after the end of the framework agreement by the text."""
+def _late_call_off_problem(texts: PurchaseTexts) -> Iterator[Problem]:
+    """The milestone of an order that is signed after the end of the framework agreement according to the text."""
     lives = [day for each in FRAMEWORK.findall(texts.description) if (day := date_of_text(each)) is not None]
     for index, each in enumerate(texts.milestones):
         signed = dates_in(each) if SIGNED.search(each) is not None else []
@@ -311,7 +311,7 @@ def _late_call_off(texts: PurchaseTexts) -> Iterator[Problem]:
             return
 
 
-def _unused_energy(texts: PurchaseTexts, procurement: ProcurementSpec, watts: float) -> Iterator[Problem]:
+def _unused_energy_problem(texts: PurchaseTexts, procurement: ProcurementSpec, watts: float) -> Iterator[Problem]:
     """A committed energy of a year, by a line or a sentence, above what the machine with its cooling draws at the stated
     utilization, else at full load.
     """
@@ -319,7 +319,7 @@ def _unused_energy(texts: PurchaseTexts, procurement: ProcurementSpec, watts: fl
     most = watts * YEAR / HOUR * used
     quote = procurement.quote or ()
     placed: list[tuple[Path, str, str]] = [
-        (("procurement", "quote", index, "part"), text, f"`{name_of_part(quote[index].part)}`")
+        (quote_path(index, "part"), text, f"`{name_of_part(quote[index].part)}`")
         for index, text in enumerate(texts.lines)
     ]
     placed += [(("description",), each, "the text") for each in texts.sentences]
@@ -343,7 +343,7 @@ def _energy_text(watt_hours: float) -> str:
     return f"{watt_hours / 1e6:,.0f} MWh"
 
 
-def _stopped_service(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
+def _stopped_service_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
     """Instances that the provider may stop, beside an availability that the text asks for."""
     asked = [
         float(percent.replace(",", "."))
@@ -356,19 +356,19 @@ def _stopped_service(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterat
     for index, part in enumerate(texts.lines):
         if INTERRUPTED.search(part) is not None:
             message = f"`{name_of_part(quote[index].part)}` may be stopped at any time, and the text asks for an availability of {max(asked):g} %"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "buy reserved instances or those on demand, or ask for less")
             return
 
 
-def _returned_drives(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
+def _returned_drives_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
     """Support for which failed drives are returned, where the text keeps all media on the site."""
     stays = any(STAYS.search(each) is not None for each in (texts.remarks.lower(), texts.description))
     if not stays or any(KEPT_DRIVES.search(part) is not None for part in texts.lines):
         return
     for index, part in enumerate(texts.lines):
         if RETURNED.search(part) is not None and OF_MEDIA.search(part) is not None:
-            message = f"`{name_of_part(quote[index].part)}` has failed parts returned, and by the text no medium leaves the site"
-            at = ("procurement", "quote", index, "part")
+            message = f"`{name_of_part(quote[index].part)}` has failed parts returned, and according to the text no medium leaves the site"
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "add the retention of drives to the support", severity="warning")
             return

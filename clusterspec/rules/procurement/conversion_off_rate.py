@@ -77,7 +77,7 @@ from clusterspec.rules.knowledge.exchange_rates import StatedRate, stated_rate, 
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.text_tokens import Token, tokens_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern
@@ -88,7 +88,7 @@ SAME = 0.005
 OTHER = 0.01
 """The least difference of one line's rate from that of the others: below it lie the rates of two days."""
 LEAST_FACTOR = 1.02
-"""The least factor between an amount converted in the right and in the wrong direction that is told apart."""
+"""The least ratio of an amount converted in the wrong direction to the right one that cannot be rounding."""
 _EXPLAINED = pattern(
     r"(?i)%|\b(?:rebate|discount|after|less|net|incl\w*|plus|surcharge|fee|rabatt|nachlass|abzüglich|remise|descuento|desconto|sconto|korting)\b"
 )
@@ -193,7 +193,7 @@ def _line_problem(
         f"`{name_of_part(part)}` converts {line.amount:,.0f} {line.code} to {own}; at {source}, {units:.4g} {line.code} for one "
         f"{currency}, it is {right}"
     )
-    at = ("procurement", "quote", line.number, "unit_price")
+    at = quote_path(line.number, "unit_price")
     return RULE.problem(at, message, "convert the amount again, and correct the total")
 
 

@@ -65,7 +65,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern
@@ -88,10 +88,10 @@ _BUYER_CARRIES = pattern(r"\b(?:EXW|FCA|FAS|FOB)\b")
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _other_term(procurement.quote, remarks)
+    yield from _other_term_problem(procurement.quote, remarks)
     milestones = (procurement.delivery.milestones if procurement.delivery is not None else None) or ()
     places: list[tuple[Path, str]] = [
-        (("procurement", "quote", index, "part"), line.part or "") for index, line in enumerate(procurement.quote)
+        (quote_path(index, "part"), line.part or "") for index, line in enumerate(procurement.quote)
     ]
     places += [(("procurement", "delivery", "milestones", index), each) for index, each in enumerate(milestones)]
     if any(_LAST_LEG.search(text) is not None for text in (remarks, *map(plain_part, procurement.quote))):
@@ -106,7 +106,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             return
 
 
-def _other_term(quote: Sequence[QuoteLine], remarks: str) -> Iterator[Problem]:
+def _other_term_problem(quote: Sequence[QuoteLine], remarks: str) -> Iterator[Problem]:
     """A line by whose term the buyer carries the goods, where by the description the seller brings them to the site."""
     agreed = _TO_SITE.search(remarks)
     if agreed is None or _BUYER_CARRIES.search(remarks) is not None:
@@ -114,7 +114,7 @@ def _other_term(quote: Sequence[QuoteLine], remarks: str) -> Iterator[Problem]:
     for index, line in enumerate(quote):
         found = _BUYER_CARRIES.search(line.part or "")
         if found is not None:
-            message = f"the quote is {found[0]}, by which the buyer pays for the way, and by the text the delivery is {agreed[0]}"
-            at = ("procurement", "quote", index, "part")
+            message = f"the quote is {found[0]}, by which the buyer pays for the way, and according to the text the delivery is {agreed[0]}"
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, f"ask for a price {agreed[0]}, or order the freight with its insurance")
             return

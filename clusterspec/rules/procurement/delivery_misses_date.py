@@ -67,7 +67,7 @@ from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.knowledge.written_numbers import time_in_text
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, DeliverySpec, OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
@@ -101,7 +101,7 @@ def check(
     yield from _late_line_problem(procurement, delivery.weeks if delivery is not None else None)
     if delivery is None:
         return
-    yield from _dated_milestones(delivery, procurement)
+    yield from _dated_milestones_problem(delivery, procurement)
     yield from _frozen_problem(texts)
     if delivery.weeks is None:
         return
@@ -116,7 +116,7 @@ def check(
         if late > 0:
             message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'acceptance'}, are {plain(late, 2)} {'day' if late == 1 else 'days'} after {needed}, when the machine is needed"
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
-    yield from _test_before_network(delivery)
+    yield from _test_before_network_problem(delivery)
     for index, (milestone, text) in enumerate(zip(delivery.milestones or (), texts.milestones, strict=True)):
         week = _last_week(milestone)
         if week > delivery.weeks and _AFTER_DELIVERY.search(f"{milestone} {text}") is None:
@@ -153,14 +153,12 @@ _FREEZE = pattern(
 
 
 def _frozen_problem(texts: PurchaseTexts) -> Iterator[Problem]:
-    """The last delivery, where it is between the two dates of a time in which by the text nothing is brought in."""
+    """The last delivery, where it is between the two dates of a time in which according to the text nothing is brought in."""
     for sentence in texts.sentences:
         days = dates_in(sentence) if _FREEZE.search(sentence) is not None else []
         delivery = Timeline.of(texts).delivery if len(days) == 2 else None
         if delivery is not None and days[0] <= delivery <= days[1]:
-            message = (
-                f"the last delivery is on {delivery}, and by the text the site takes none from {days[0]} to {days[1]}"
-            )
+            message = f"the last delivery is on {delivery}, and according to the text the site takes none from {days[0]} to {days[1]}"
             yield RULE.problem("procurement.delivery.weeks", message, "deliver before or after", confidence="likely")
             return
 
@@ -171,7 +169,7 @@ _NETWORK = pattern(
 )
 
 
-def _test_before_network(delivery: DeliverySpec) -> Iterator[Problem]:
+def _test_before_network_problem(delivery: DeliverySpec) -> Iterator[Problem]:
     """The milestone of a collective that runs in a week before the switches or modules arrive."""
     weeks = [(index, text, _last_week(text)) for index, text in enumerate(delivery.milestones or ())]
     arrivals = [week for _, text, week in weeks if week and _NETWORK.search(text) and _TEST.search(text) is None]
@@ -196,7 +194,7 @@ def _late_line_problem(procurement: ProcurementSpec, weeks: float | None) -> Ite
         found = _LEAD_TIME.search((line.part or "").lower())
         if found is None:
             continue
-        lead, at = int(next(filter(None, found.groups()))), ("procurement", "quote", index, "part")
+        lead, at = int(next(filter(None, found.groups()))), quote_path(index, "part")
         if weeks is not None and lead > weeks:
             message = f"`{name_of_part(line.part)}` arrives {lead} weeks after the order, and all parts arrive within {weeks:g} weeks"
             yield RULE.problem(at, message, "correct one of the two, or order this part earlier", confidence="likely")
@@ -210,7 +208,7 @@ def _last_week(milestone: str) -> int:
     return max(map(int, _WEEK.findall(milestone.lower())), default=0)
 
 
-def _dated_milestones(delivery: DeliverySpec, procurement: ProcurementSpec) -> Iterator[Problem]:
+def _dated_milestones_problem(delivery: DeliverySpec, procurement: ProcurementSpec) -> Iterator[Problem]:
     """The first milestone whose date, or week after `as_of`, is after the day on which the machine is needed."""
     needed, ordered = date_of_text(procurement.needed_by), date_of_text(procurement.as_of)
     for index, milestone in enumerate(delivery.milestones or ()):

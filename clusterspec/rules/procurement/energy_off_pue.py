@@ -105,12 +105,12 @@ def check(
     own = {procurement.pue} if procurement is not None and procurement.pue is not None else set()
     drawn = _drawn_watts(cluster, power)
     for pue in sorted(each for each in stated | own if each >= LEAST):
-        found = [*_divided(remarks, pue, drawn, procurement)]
+        found = [*_divided_energy_problems(remarks, pue, drawn, procurement)]
         yield from found
         if found:
             return
     if procurement is not None and procurement.pue is not None and procurement.pue >= LEAST:
-        yield from _left_out(remarks, procurement, procurement.pue, drawn)
+        yield from _omission_problem(remarks, procurement, procurement.pue, drawn)
 
 
 def _drawn_watts(cluster: Cluster | None, power: PowerSpec | None) -> float:
@@ -124,7 +124,9 @@ def _used_shares(procurement: ProcurementSpec | None) -> tuple[float, ...]:
     return (1.0, used) if used else (1.0,)
 
 
-def _divided(remarks: str, pue: float, drawn: float, procurement: ProcurementSpec | None) -> Iterator[Problem]:
+def _divided_energy_problems(
+    remarks: str, pue: float, drawn: float, procurement: ProcurementSpec | None
+) -> Iterator[Problem]:
     """Energies and powers of the site that are those of the IT load divided by the PUE."""
     for dimensions, hours in ((ENERGY, (8760.0, 8766.0, 8784.0)), (WATTS, (0.0,))):
         figures = figures_of(remarks, dimensions)
@@ -153,7 +155,7 @@ def _agree(one: float, other: float, tolerance: float = SAME) -> bool:
     return abs(one / other - 1) <= tolerance
 
 
-def _left_out(remarks: str, procurement: ProcurementSpec, pue: float, drawn: float) -> Iterator[Problem]:
+def _omission_problem(remarks: str, procurement: ProcurementSpec, pue: float, drawn: float) -> Iterator[Problem]:
     """Yearly bills of electricity that are the tariff times the energy of the IT load."""
     tariff, clauses = float(procurement.electricity or 0.0), sentences_of(remarks)
     if not tariff or _INCLUDED.search(remarks) is not None:

@@ -56,7 +56,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.rules.knowledge.quoted_links import lengths_in, levels_named
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
@@ -92,7 +92,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, written_scale_out: Sca
         run = min(named) if named else max(lengths_in(text), default=0.0)
         if run > OM3_SHARE * reach:
             message = f"`{name_of_part(line.line.part)}` is of OM3 for a run of {run:g} m, and `{name_of_part(module.line.part)}` reaches {reach:g} m over OM4, about {OM3_SHARE * reach:.0f} m or less over OM3"
-            at = ("procurement", "quote", line.index, "part")
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "order fiber of OM4, or ask for the reach of the modules over OM3")
             return
 

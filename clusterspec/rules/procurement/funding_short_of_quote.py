@@ -66,7 +66,7 @@ from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -116,8 +116,8 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         for index, line in enumerate(procurement.quote):
             price = line_price(line)
             if price and price > 0 and sells_support(plain_part(line)):
-                message = f"`{name_of_part(line.part)}` costs {money_text(amount_text(float(price)), procurement.currency)}, and by the text the funds exclude support and operation"
-                at = ("procurement", "quote", index, "part")
+                message = f"`{name_of_part(line.part)}` costs {money_text(amount_text(float(price)), procurement.currency)}, and according to the text the funds exclude support and operation"
+                at = quote_path(index, "part")
                 yield RULE.problem(at, message, "say what pays for it", severity="warning")
                 return
 
@@ -132,7 +132,7 @@ def _framework_problem(procurement: ProcurementSpec, total: float, text: str) ->
         net = _NET.search(sentence) is not None
         asked, left = total / (1 + (procurement.tax or 0.0) if net else 1.0), max(amounts) - used
         if asked > left > 0:
-            message = f"the quote of {money_text(f'{asked:,.0f}', procurement.currency)}{' without tax' if net else ''} is above the {money_text(f'{left:,.0f}', procurement.currency)} that are left of the framework by the text"
+            message = f"the quote of {money_text(f'{asked:,.0f}', procurement.currency)}{' without tax' if net else ''} is above the {money_text(f'{left:,.0f}', procurement.currency)} that are left of the framework according to the text"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, "order less, or procure the rest in another way")
             return

@@ -90,7 +90,7 @@ _SEVERAL = pattern(
 def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _uncovered_advance(procurement, texts)
+    yield from _uncovered_advance_problem(procurement, texts)
     dearest = max((float(line_price(line) or 0) for line in procurement.quote), default=0.0)
     for at, text in texts.placed:
         if _INSURED.search(text) is None or _TRAVELS.search(text) is None or _SEVERAL.search(text) is not None:
@@ -109,7 +109,7 @@ _ADVANCE = pattern(
 )
 
 
-def _uncovered_advance(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+def _uncovered_advance_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """A guarantee of the advance payment below the amount that is due with the order."""
     share, total = procurement.payment.order if procurement.payment is not None else None, procurement.quoted_total
     if not share or not total:

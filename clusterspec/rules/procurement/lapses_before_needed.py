@@ -170,7 +170,7 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
         day, end = events.get(lapse.event), max(clause.days)
         if day is not None and end < day:
             late = plural((day - end).days, "day")
-            message = f"by the text {lapse.name} ends on {end}, {late} before {lapse.needed_for} on {day}"
+            message = f"according to the text, {lapse.name} ends on {end}, {late} before {lapse.needed_for} on {day}"
             yield RULE.problem(clause.at, message, "ask for a later date, or bring the purchase forward")
             return
 

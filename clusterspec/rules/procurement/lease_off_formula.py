@@ -80,7 +80,7 @@ from clusterspec.rules.knowledge.contract_words import AMOUNT, IN_ADVANCE, IN_AR
 from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.written_numbers import amount_in_text
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 
@@ -124,7 +124,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
     rents = [line for line in offered if line.counts_periods and (line.line.quantity or 0) > 1 and line.line.unit_price]
     if not rents or not amounts:
         return
-    yield from _taxed_base(procurement, rents, text, amounts)
+    yield from _taxed_base_problem(procurement, rents, text, amounts)
     if len(rates) != 1 or 0.0 in rates:
         return
     rent = max(rents, key=lambda line: line_price(line.line) or 0)
@@ -136,7 +136,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
             if abs(each / lease.instalment(0.0, early) - 1) < SAME < abs(each / reduced - 1):
                 message = f"the instalment of {amount_text(each)} pays back all of {amount_text(lease.price)}, and {amount_text(residual)} are paid at the end as well: {amount_text(reduced)} a month with this residual value"
                 help_ = "ask the lessor for the instalment down to the residual value"
-                yield RULE.problem(("procurement", "quote", rent.index, "unit_price"), message, help_)
+                yield RULE.problem(quote_path(rent.index, "unit_price"), message, help_)
                 return
     if IN_ADVANCE.search(text) is None or IN_ARREARS.search(text) is not None:
         return
@@ -144,13 +144,13 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
         late = lease.instalment(value, early=False)
         if late > 0 and abs(each / late - 1) < SAME_TERMS:
             due = lease.instalment(value, early=True)
-            message = f"the instalment of {amount_text(each)} is that of payments in arrears, and by the text they are due in advance: {amount_text(due)} a month"
+            message = f"the instalment of {amount_text(each)} is that of payments in arrears, and according to the text they are due in advance: {amount_text(due)} a month"
             help_ = "ask the lessor for the instalment of payments in advance"
-            yield RULE.problem(("procurement", "quote", rent.index, "unit_price"), message, help_)
+            yield RULE.problem(quote_path(rent.index, "unit_price"), message, help_)
             return
 
 
-def _taxed_base(
+def _taxed_base_problem(
     procurement: ProcurementSpec, rents: Sequence[Offered], text: str, amounts: Sequence[float]
 ) -> Iterator[Problem]:
     """A rent that is the rate of a price with tax, and to which `tax` is added again."""
@@ -163,7 +163,7 @@ def _taxed_base(
             if any(abs(rent / (price * (1 + tax) * share) - 1) < SAME_TERMS for share in shares):
                 message = f"the rent of {amount_text(rent)} is the rate of the price with tax, and `tax: {tax:g}` is added to it again: {amount_text(round(rent / (1 + tax)))} from the price without"
                 help_ = "ask the lessor for the rate of the price without tax"
-                yield RULE.problem(("procurement", "quote", line.index, "unit_price"), message, help_)
+                yield RULE.problem(quote_path(line.index, "unit_price"), message, help_)
                 return
 
 

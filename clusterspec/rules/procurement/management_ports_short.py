@@ -62,7 +62,7 @@ from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import ANY_SWITCH, plain_part
 from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.quoted_readings import lines_of_quote
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -101,7 +101,7 @@ def check(
         named = and_list(plural(number, what) for number, what in managed if number)
         of_units = " of metered power distribution units" if chains else ""
         message = f"`{name_of_part(line.line.part)}` gives {total:,.10g} ports, and the quote has {named}{of_units} with a management controller each"
-        at = ("procurement", "quote", line.index, "quantity")
+        at = quote_path(line.index, "quantity")
         yield RULE.problem(at, message, "order more, or say in the line what manages the others")
 
 

@@ -8,8 +8,8 @@ those of the other texts about the migration count, if they agree.
 
 ## Why it matters
 
-A link of 10 Gb/s carries 108 TB a day at best: petabytes take weeks. The old store is switched off, or its contract
-extended, while data are on the way.
+A link of 10 Gb/s carries 108 TB a day at best: petabytes take weeks. The old storage system is switched off, or its
+contract extended, while data are on the way.
 
 ## What to do
 

@@ -154,20 +154,20 @@ def check(
     if procurement.delivery is None or not procurement.delivery.milestones:
         return
     milestones = texts.milestones
-    yield from _early_rent(texts)
+    yield from _early_rent_problem(texts)
     if cluster is not None:
-        yield from _few_servers(milestones, cluster.nodes)
+        yield from _few_servers_problem(milestones, cluster.nodes)
     for unit, days in (("week", weeks_in), ("day", _days_in)):
         dated = [(index, text, found) for index, text in enumerate(milestones) if (found := days(text))]
-        yield from _early_servers(dated, unit)
-        yield from _lost_source(dated, unit)
-        yield from _late_license(dated, unit)
-        yield from _late_customs(dated, unit)
+        yield from _early_servers_problem(dated, unit)
+        yield from _removed_source_problem(dated, unit)
+        yield from _late_license_problem(dated, unit)
+        yield from _late_customs_problem(dated, unit)
         if power is not None and power.cooling == "liquid":
-            yield from _dry_load(dated, unit)
+            yield from _load_before_filling_problem(dated, unit)
         burn_in = operations.burn_in if operations is not None else None
         if burn_in is not None:
-            yield from _early_acceptance(
+            yield from _early_acceptance_problem(
                 dated, unit, burn_in.value / (DAY if unit == "day" else 7 * DAY), burn_in.written
             )
 
@@ -177,7 +177,7 @@ def _days_in(text: str) -> list[int]:
     return [day.toordinal() for day in dates_in(text)]
 
 
-def _early_servers(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+def _early_servers_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
     """The last servers, where they arrive long before the first racks."""
     servers = [(max(at), index) for index, text, at in dated if SERVERS.search(text) and not _RACKS.search(text)]
     racks = [min(at) for _, text, at in dated if _RACKS.search(text) and not SERVERS.search(text)]
@@ -192,7 +192,7 @@ def _early_servers(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> It
         yield RULE.problem(at, message, "bring the racks forward, or deliver the servers later")
 
 
-def _dry_load(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+def _load_before_filling_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
     """A load on liquid-cooled nodes before the milestone on which their loop is filled."""
     filled = [max(at) for _, text, at in dated if _FILLED.search(text) is not None and _LOAD.search(text) is None]
     loads = [
@@ -207,7 +207,7 @@ def _dry_load(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterato
         yield RULE.problem(at, message, "fill and test the loop first", severity="error")
 
 
-def _late_license(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+def _late_license_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
     """Machines that leave the factory before the license of their export is there."""
     granted = [max(at) for _, text, at in dated if _EXPORT.search(text) is not None]
     sent = [(min(at), index) for index, text, at in dated if _SENT.search(text) and _EXPORT.search(text) is None]
@@ -221,7 +221,7 @@ _NUMBERED = pattern(r"\b(?:nodes?|servers?|systems?) (\d{1,5}) ?(?:-|–|to|thro
 """The numbers of the servers that a milestone delivers: `nodes 33-60`."""
 
 
-def _few_servers(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
+def _few_servers_problem(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
     """Milestones that each count or number servers, and together fewer than the design has."""
     numbered = [
         (int(last), index)
@@ -251,7 +251,7 @@ def _is_vague(text: str, is_counted: bool = False) -> bool:
     return _SEVERAL.search(text) is not None or (not is_counted and _REST.search(text) is not None)
 
 
-def _early_rent(texts: PurchaseTexts) -> Iterator[Problem]:
+def _early_rent_problem(texts: PurchaseTexts) -> Iterator[Problem]:
     """A lease that starts before the machine arrives."""
     served = [text for text in texts.milestones if SERVERS.search(text) and _LEASE_STARTS.search(text) is None]
     servers = [day for text in served for day in dates_in(text)]
@@ -269,7 +269,7 @@ def _early_rent(texts: PurchaseTexts) -> Iterator[Problem]:
     if servers and len(starts) == 1 and starts[0][0] < max(servers):
         start, path = starts[0]
         early = plural((max(servers) - start).days, "day")
-        message = f"by the text the lease starts on {start}, {early} before the last servers arrive"
+        message = f"according to the text, the lease starts on {start}, {early} before the last servers arrive"
         yield RULE.problem(path, message, "start the lease with the acceptance")
 
 
@@ -281,7 +281,7 @@ _INSTALLED = pattern(
 )
 
 
-def _late_customs(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+def _late_customs_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
     """Servers that are installed before the customs release them."""
     released = [max(at) for _, text, at in dated if _CUSTOMS.search(text) is not None]
     placed = [
@@ -297,7 +297,7 @@ def _late_customs(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Ite
         yield RULE.problem(at, message, "install them after the release", severity="error")
 
 
-def _early_acceptance(
+def _early_acceptance_problem(
     dated: Sequence[tuple[int, str, list[int]]], unit: str, lasting: float, written: str
 ) -> Iterator[Problem]:
     """The acceptance, where it is sooner than the last servers and the ``lasting`` burn-in."""
@@ -312,7 +312,7 @@ def _early_acceptance(
         yield RULE.problem(at, message, "accept after the burn-in")
 
 
-def _lost_source(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
+def _removed_source_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
     """The removal of an old system before the end of the migration from it."""
     migrated = [max(at) for _, text, at in dated if MIGRATION.search(text) and not _REMOVED.search(text)]
     for index, text, at in dated:

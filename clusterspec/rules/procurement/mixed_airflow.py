@@ -70,7 +70,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.quoted_parts import AIR, AIR_WORDS
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -103,16 +103,14 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             continue
         if aisle and own != {_OF_AISLE[aisle]}:
             (one,) = own
-            message = (
-                f"`{name_of_part(line.part)}` has air {AIR[one]}, and by the text its ports are in the {aisle} aisle"
-            )
-            at = ("procurement", "quote", index, "part")
+            message = f"`{name_of_part(line.part)}` has air {AIR[one]}, and according to the text its ports are in the {aisle} aisle"
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, f"order {_OF_AISLE[aisle]}: switches draw air from the cold aisle")
             return
         if len(usual) == 1 and own != usual:
             (one,), (other,) = own, usual
             message = f"`{name_of_part(line.part)}` has air {AIR[one]}, and other switches {AIR[other]}"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, f"order {other}: switches side by side draw air from one aisle")
             return
         usual = usual or own

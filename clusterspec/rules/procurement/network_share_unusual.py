@@ -59,7 +59,8 @@ from collections.abc import Iterable, Iterator
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Item, bill
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.items import Item
 from clusterspec.rules.knowledge.purchases import is_off_market
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec

@@ -118,7 +118,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             yield RULE.problem(key, message, HELP)
         elif procurement.tax is None and quoted * (1 + (tax := _tax_to_add(procurement, remarks))) > budget:
             gross = quoted * (1 + tax)
-            message = f"by the text the budget includes a tax of {percent(tax)}, and the prices do not: the quoted total is {money_text(f'{gross:,.0f}', procurement.currency)} with it, {money_text(f'{gross - budget:,.0f}', procurement.currency)} above the budget of {limit}"
+            message = f"according to the text, the budget includes a tax of {percent(tax)}, and the prices do not: the quoted total is {money_text(f'{gross:,.0f}', procurement.currency)} with it, {money_text(f'{gross - budget:,.0f}', procurement.currency)} above the budget of {limit}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, f"{HELP}; state `tax` if it is to be paid")
         elif procurement.quote:
@@ -162,7 +162,7 @@ def _lacking_parts(procurement: ProcurementSpec, design: Design, cluster: Cluste
 
 
 def _tax_to_add(procurement: ProcurementSpec, remarks: str) -> float:
-    """The tax that the budget includes and the quote does not, by the text and the lines of the quote."""
+    """The tax that the budget includes and the quote does not, according to the text and the lines of the quote."""
     lines = (f"{line.part}. " for line in procurement.quote or () if line.part)
     return tax_of_budget(f"{remarks}. {' '.join(lines)}")
 

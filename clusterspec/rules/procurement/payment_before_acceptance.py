@@ -116,7 +116,7 @@ def check(
         return
     yield from _shipment_problems(texts)
     if procurement.payment is not None:
-        yield from _other_shares(procurement.payment, texts)
+        yield from _other_shares_problem(procurement.payment, texts)
     if operations is not None and operations.burn_in is not None:
         yield from _deemed_problems(operations.burn_in, texts)
     payment = procurement.payment
@@ -154,14 +154,14 @@ def _has_free_nodes(procurement: ProcurementSpec) -> bool:
     return any(line.price == 0 and kind_of_part(plain_part(line)) == "node" for line in procurement.quote or ())
 
 
-def _other_shares(payment: PaymentSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+def _other_shares_problem(payment: PaymentSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """A share of the price that a text states for a step, and that is not the one of `payment`."""
     for at, text in texts.placed:
         for step, words in _SHARE.items():
             found = {int(share) / 100 for share in words.findall(text)}
             planned = getattr(payment, step)
             if len(found) == 1 and planned is not None and abs((share := found.pop()) - planned) > 0.005:
-                message = f"by the text {percent(share)} of the price are due with the {step}, and `payment.{step}` is {planned:g}"
+                message = f"according to the text, {percent(share)} of the price are due with the {step}, and `payment.{step}` is {planned:g}"
                 yield RULE.problem(at, message, "ask the supplier which of the two is right", severity="error")
                 return
 
@@ -170,7 +170,7 @@ def _shipment_problems(texts: PurchaseTexts) -> Iterator[Problem]:
     """Sentences, milestones and lines of the quote by which a rent starts with the shipment."""
     for at, text in texts.placed:
         if _ON_SHIPMENT.search(text) is not None:
-            message = "by the text the rent is due before the machine is installed"
+            message = "according to the text, the rent is due before the machine is installed"
             yield RULE.problem(at, message, "let the rent start when the acceptance tests pass")
 
 
@@ -180,7 +180,5 @@ def _deemed_problems(burn_in: Quantity, texts: PurchaseTexts) -> Iterator[Proble
         found = _DEEMED.search(text)
         days = next((int(number) for number in found.groups() if number), 0) if found is not None else 0
         if days and days * DAY < burn_in.value * (1 - SAME):
-            message = (
-                f"by the text the machine counts as accepted after {days} days, and its burn-in takes {burn_in.written}"
-            )
+            message = f"according to the text, the machine counts as accepted after {days} days, and its burn-in takes {burn_in.written}"
             yield RULE.problem(at, message, "let the acceptance wait for the end of the tests")

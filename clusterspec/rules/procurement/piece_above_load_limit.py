@@ -81,7 +81,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
@@ -130,7 +130,7 @@ _UNITS = pattern(r"(?<![\w.,])([2-5]\d) ?(?:u|he|ru)\b")
 def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
     text = remarks.lower()
     if ("kn" in text or "kg" in text) and ("/m" in text or " m2" in text or " m²" in text or "square" in text):
-        yield from _high_pressure(text, cluster)
+        yield from _high_pressure_problem(text, cluster)
     if (procurement is None or not procurement.quote) and (
         cluster is None or cluster.platform is None or cluster.platform.rack_kilograms is None
     ):
@@ -140,7 +140,7 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
         procurement.delivery.milestones if procurement is not None and procurement.delivery is not None else None
     ) or ()
     lines = [part.lower() for part in parts]
-    yield from _high_rack(lines, text)
+    yield from _high_rack_problem(lines, text)
     stated = [
         (choose(masses), name)
         for name, limit, choose in _LIMITS
@@ -153,10 +153,10 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
         )
     ]
     if stated:
-        yield from _heavy_rack(parts, planned, cluster, *min(stated))
+        yield from _heavy_rack_problem(parts, planned, cluster, *min(stated))
 
 
-def _high_pressure(text: str, cluster: Cluster | None) -> Iterator[Problem]:
+def _high_pressure_problem(text: str, cluster: Cluster | None) -> Iterator[Problem]:
     """The problem with a rack that presses harder on its footprint than the floor carries by a text in lower case."""
     spread = [each for each in sentences_of(text) if _SPREAD.search(each) and not _WITHOUT.search(each)]
     limits, masses, areas = list(_PRESSURE.finditer(text)), _RACK_MASS.findall(text), list(_FOOTPRINT.finditer(text))
@@ -169,32 +169,30 @@ def _high_pressure(text: str, cluster: Cluster | None) -> Iterator[Problem]:
     area = number_in_text(sides["a"]) * number_in_text(sides["b"]) * scale * scale
     carried = number_in_text(limit["n"]) * (1e3 if limit["unit"] == "kn" else GRAVITY)
     if area and mass * GRAVITY / area > carried:
-        message = f"{mass:,.0f} kg on {area:.2f} m² press with {mass * GRAVITY / area / 1e3:.1f} kN/m², and the floor carries {carried / 1e3:.1f} kN/m² by the text"
+        message = f"{mass:,.0f} kg on {area:.2f} m² exert {mass * GRAVITY / area / 1e3:.1f} kN/m², and the floor carries {carried / 1e3:.1f} kN/m² according to the text"
         yield RULE.problem("description", message, "spread the load by plinths or plates, or strengthen the floor")
 
 
-def _high_rack(lines: Sequence[str], text: str) -> Iterator[Problem]:
+def _high_rack_problem(lines: Sequence[str], text: str) -> Iterator[Problem]:
     """The line of a rack whose mounting height is above a door on its way."""
     doors = [number_in_text(each) for each in _DOOR.findall(text)]
     for index, part in enumerate(lines) if doors else ():
         units = [int(each) for each in _UNITS.findall(part)] if _RACK.search(part) is not None else []
         if units and max(units) * UNIT > min(doors):
-            message = f"a rack of {max(units)} units has {max(units) * UNIT:.2f} m of mounting height alone, and the door on its way has {min(doors):g} m by the text"
-            at = ("procurement", "quote", index, "part")
+            message = f"a rack of {max(units)} units has {max(units) * UNIT:.2f} m of mounting height alone, and the door on its way has {min(doors):g} m according to the text"
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "order lower racks, or choose another way in")
             return
 
 
-def _heavy_rack(
+def _heavy_rack_problem(
     parts: Sequence[str], planned: Sequence[str], cluster: Cluster | None, least: float, name: str
 ) -> Iterator[Problem]:
     """The rack that is heavier than the ``least`` load in kilograms, which ``name`` carries: that of a line or a milestone,
     else that of the platform.
     """
     weighed = False
-    places: list[tuple[Path, str]] = [
-        (("procurement", "quote", index, "part"), part) for index, part in enumerate(parts)
-    ]
+    places: list[tuple[Path, str]] = [(quote_path(index, "part"), part) for index, part in enumerate(parts)]
     places += [(("procurement", "delivery", "milestones", index), each) for index, each in enumerate(planned)]
     for at, part in places:
         text = part.lower()
@@ -203,15 +201,13 @@ def _heavy_rack(
         masses = [*map(_kilograms, _MASS_OF_LINE.findall(text))] if _RACK.search(text) is not None else []
         weighed = weighed or bool(masses)
         if masses and max(masses) > least:
-            message = (
-                f"`{name_of_part(part)}` weighs {max(masses):,.0f} kg, and {name} carries {least:,.0f} kg by the text"
-            )
+            message = f"`{name_of_part(part)}` weighs {max(masses):,.0f} kg, and {name} carries {least:,.0f} kg according to the text"
             yield RULE.problem(at, message, "ask for a delivery in parts, or choose another way in")
             return
     platform = cluster.platform if cluster is not None else None
     mass = platform.rack_kilograms if platform is not None else None
     if platform is not None and mass is not None and mass > least and not weighed:
-        message = f"a rack of {platform.name} weighs about {mass:,} kg, and {name} carries {least:,.0f} kg by the text"
+        message = f"a rack of {platform.name} weighs about {mass:,} kg, and {name} carries {least:,.0f} kg according to the text"
         yield RULE.problem("description", message, "choose another way in or place, or strengthen the floor")
 
 

@@ -72,7 +72,7 @@ from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.purchases import months_in
 from clusterspec.rules.knowledge.written_numbers import watts_of_whole
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
@@ -120,8 +120,8 @@ def check(
     first = fabric if _FABRIC_FIRST.search(texts.description) is not None else 0.0
     drawn = it_power(cluster, counts.fabric, power)
     if drawn is not None:
-        yield from _strained_step(steps, cluster.all_nodes, drawn[0] - first, first)
-    yield from _misbilled_months(procurement, steps)
+        yield from _power_step_problem(steps, cluster.all_nodes, drawn[0] - first, first)
+    yield from _misbilled_months_problem(procurement, steps)
 
 
 def _steps_in(at: Path, text: str) -> Iterator[_Step]:
@@ -134,7 +134,7 @@ def _steps_in(at: Path, text: str) -> Iterator[_Step]:
         yield _Step(*times[0], powers.pop(), machines.pop() if len(machines) == 1 else None, at)
 
 
-def _strained_step(steps: list[_Step], nodes: int, divided: float, first: float) -> Iterator[Problem]:
+def _power_step_problem(steps: list[_Step], nodes: int, divided: float, first: float) -> Iterator[Problem]:
     """A step whose machines draw more than its power: their share of the ``divided`` watts of all ``nodes``, and those of
     the switches that are there from the ``first`` step.
     """
@@ -143,12 +143,12 @@ def _strained_step(steps: list[_Step], nodes: int, divided: float, first: float)
         drawn = divided * share + first
         if 0 < share < 1 and drawn > step.watts:
             switches = "all switches" if first else "their share of the switches"
-            message = f"by the text {step.machines:,} machines run with {display(step.watts, 'W')}, and draw {display(drawn, 'W')} at full load with {switches}"
+            message = f"according to the text, {step.machines:,} machines run with {display(step.watts, 'W')}, and draw {display(drawn, 'W')} at full load with {switches}"
             yield RULE.problem(step.at, message, "commit more power for these months, or install fewer machines")
             return
 
 
-def _misbilled_months(procurement: ProcurementSpec, steps: list[_Step]) -> Iterator[Problem]:
+def _misbilled_months_problem(procurement: ProcurementSpec, steps: list[_Step]) -> Iterator[Problem]:
     """A line for the power of some months that counts other kW-months than the ramp gives."""
     ramp = _watts_by_month(steps)
     for index, line in enumerate(procurement.quote or ()):
@@ -162,7 +162,7 @@ def _misbilled_months(procurement: ProcurementSpec, steps: list[_Step]) -> Itera
         given = sum_of(ramp[month] for month in months) / 1e3
         if abs(billed - given) > SAME * given:
             message = f"`{name_of_part(line.part)}` bills {billed:,.10g} kW-months, and the ramp of the text has {given:,.10g} in these months"
-            at = ("procurement", "quote", index, "quantity")
+            at = quote_path(index, "quantity")
             yield RULE.problem(at, message, "let the supplier bill the ramp", severity="warning")
             return
 

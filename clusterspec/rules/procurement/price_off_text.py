@@ -86,7 +86,7 @@ from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text, months_in
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -133,7 +133,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         return
     yield from _list_price_problems(procurement, texts.lines)
     yield from _share_problem(procurement, texts.lines)
-    yield from _partial_rebate(procurement, texts.lines)
+    yield from _partial_rebate_problem(procurement, texts.lines)
     yield from _credit_problem(procurement)
     yield from _step_problem(procurement, texts.sentences)
     if procurement.tax:
@@ -153,7 +153,7 @@ def _list_price_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> 
             continue  # the text takes off more than these percents
         if not any(isclose(stated, each, rel_tol=ROUNDED) for each in (expected, listed)):
             message = f"`{name_of_part(line.part)}` takes {share} % off {listed:,.0f}, which leaves {money_text(amount_text(expected), procurement.currency)}, and the price is {money_text(amount_text(stated), procurement.currency)}"
-            at = ("procurement", "quote", index, "unit_price")
+            at = quote_path(index, "unit_price")
             yield RULE.problem(at, message, "ask the supplier which of the two is right")
 
 
@@ -174,7 +174,7 @@ def _share_problem(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterat
             due = money_text(amount_text(share * least), procurement.currency)
             own = money_text(amount_text(prices[index]), procurement.currency)
             message = f"`{name_of_part((procurement.quote or ())[index].part)}` has a price of {own}, and {found[1]} % of the smallest other line alone are {due}"
-            at = ("procurement", "quote", index, "price")
+            at = quote_path(index, "price")
             yield RULE.problem(at, message, "ask for the amount, and add it to the total")
 
 
@@ -183,7 +183,7 @@ _REBATE_ON_ALL = pattern(
 )
 
 
-def _partial_rebate(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
+def _partial_rebate_problem(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
     """A rebate on all items whose amount is its share of one line alone."""
     prices = [float(line_price(line) or 0) for line in procurement.quote or ()]
     for index, text in enumerate(texts):
@@ -194,7 +194,7 @@ def _partial_rebate(procurement: ProcurementSpec, texts: Sequence[str]) -> Itera
         if found is not None and of_line and -prices[index] < whole * (1 - ROUNDED):
             currency = procurement.currency
             message = f"`{name_of_part((procurement.quote or ())[index].part)}` takes off {money_text(amount_text(-prices[index]), currency)}, {found[1]} % of one line, and {found[1]} % of all lines are {money_text(amount_text(whole), currency)}"
-            at = ("procurement", "quote", index, "price")
+            at = quote_path(index, "price")
             yield RULE.problem(at, message, "ask for the rebate on all lines, or correct the text")
 
 
@@ -227,10 +227,8 @@ def _step_problem(procurement: ProcurementSpec, sentences: Sequence[str]) -> Ite
         expected = base * rate ** sum(month <= start for month in rises)
         if not isclose(price, expected, rel_tol=STEP_ROUNDED):
             currency = procurement.currency
-            message = f"from month {start} the price is {money_text(amount_text(expected), currency)} by the text, and the line has {money_text(amount_text(price), currency)}"
-            yield RULE.problem(
-                ("procurement", "quote", index, "unit_price"), message, "ask the supplier which of the two is right"
-            )
+            message = f"from month {start} the price is {money_text(amount_text(expected), currency)} according to the text, and the line has {money_text(amount_text(price), currency)}"
+            yield RULE.problem(quote_path(index, "unit_price"), message, "ask the supplier which of the two is right")
             return
 
 
@@ -240,12 +238,14 @@ def _credit_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
         text, price = plain_part(line), line_price(line)
         if price and price > 0 and _CREDIT.search(text) is not None and _EXPLAINED.search(text) is None:
             message = f"`{name_of_part(line.part)}` is a rebate or credit, and its price of {money_text(amount_text(float(price)), procurement.currency)} is added to the others"
-            at = ("procurement", "quote", index, "price" if line.price is not None else "unit_price")
+            at = quote_path(index, "price" if line.price is not None else "unit_price")
             yield RULE.problem(at, message, "write a negative amount, in the line and in the total")
 
 
 def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseTexts) -> Iterator[Problem]:
-    """A tax on prices that include it by the text as written (`brutto` of a store is another), and a tax on the tax."""
+    """A tax on prices that include it according to the text as written (`brutto` of a shop is another), and a
+    tax on the tax.
+    """
     total, expected = procurement.quoted_total, total_of_lines(procurement)
     taxed = total is not None and expected is not None and isclose(total, expected, rel_tol=ROUNDED)
     gross = [
@@ -254,12 +254,12 @@ def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseText
         if _GROSS.search(each) is not None and _OF_OTHER.search(each) is None
     ]
     if gross and taxed:
-        message = f"by the text the prices include the tax, and `tax: {tax:g}` is added to them in the total"
+        message = f"according to the text, the prices include the tax, and `tax: {tax:g}` is added to them in the total"
         yield RULE.problem("procurement.tax", message, "remove `tax`, or ask for prices without it")
     for index, line in enumerate(procurement.quote or ()):
         if taxed and _GROSS_LINE.search((line.part or "").lower()) is not None and line_price(line):
             message = f"the price of `{name_of_part(line.part)}` includes the tax, and `tax: {tax:g}` is added to it in the total"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for the price without it")
             break
     named = " ".join([texts.remarks.lower(), *texts.lines])

@@ -92,7 +92,7 @@ from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
 
@@ -133,7 +133,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
             [(("procurement", "prices", "node"), node)] if (node := prices.get("node")) else []
         )
         stated += [
-            (("procurement", "quote", line.index, "unit_price"), line.unit_price * (1 - discount_of_quote(procurement)))
+            (quote_path(line.index, "unit_price"), line.unit_price * (1 - discount_of_quote(procurement)))
             for line in _nodes_with_accelerators(procurement, cluster)
             if line.unit_price and _counts_nodes(line, cluster)
         ]
@@ -214,7 +214,7 @@ def _price_range_by_memory(
 def _lowest_rent(
     hourly: float, usual: tuple[float, float] | None, listed: tuple[float, float] | None, count: int
 ) -> float | None:
-    """The least rent of one accelerator that is not reported: of the market, and of the provider's price list.
+    """The lowest rent of one accelerator that is not reported, by market prices and the provider's price list.
 
     None if neither is known. ``hourly`` is the rent of a node with ``count`` accelerators.
 
@@ -239,7 +239,7 @@ def _stated_rents(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[tu
         if rent is not None and unit_of_hours(plain_part(line.line)) == "accelerator":
             rent *= cluster.accelerators_per_node
         if rent and rent != hourly:
-            yield ("procurement", "quote", line.index, "unit_price"), rent
+            yield quote_path(line.index, "unit_price"), rent
 
 
 def _problem(

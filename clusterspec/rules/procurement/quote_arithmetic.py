@@ -102,7 +102,7 @@ from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern, sum_of
@@ -125,9 +125,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             product = line.price or 0
         if line.price is not None and not _is_same_sum(product, line.price):
             message = f"{line.quantity:,} × {line.unit_price:,} is {money_text(amount_text(product), currency)}, not {money_text(f'{line.price:,}', currency)}"
-            yield RULE.problem(
-                ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
-            )
+            yield RULE.problem(quote_path(number, "price"), message, "ask the supplier which of the three is right")
         yield from _conversion_problem(number, line, currency)
         yield from _inverse_rate_problem(number, line)
     yield from _foreign_line_problem(procurement)
@@ -165,7 +163,7 @@ def _option_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem
         if left_out and price and 0 < price < whole and names_option(part) and _CHOSEN.search(part) is None:
             total = (total_of_lines(procurement) or 0.0) * (1 - float(price) / whole)
             message = f"`{name_of_part(line.part)}` is an option that the text leaves out of the order, and `quoted_total` includes it: {money_text(amount_text(total), procurement.currency)} without it"
-            at = ("procurement", "quote", number, "part")
+            at = quote_path(number, "part")
             yield RULE.problem(at, message, "ask the supplier for the total of the order", confidence="likely")
             return
 
@@ -191,7 +189,7 @@ def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
         others = _sum_of_lines(procurement) - float(price)
         if abs(float(price) - tax * others) <= ROUNDED * float(price):
             message = f"`{name_of_part(line.part)}` is the tax on the other lines, and `tax: {tax:g}` adds it again"
-            at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")
+            at = quote_path(number, "price" if line.price is not None else "unit_price")
             yield RULE.problem(at, message, "remove the line, or the key")
 
 
@@ -208,7 +206,7 @@ def _inverse_rate_problem(number: int, line: QuoteLine) -> Iterator[Problem]:
     off, inverse_off = abs(log(rate.units / usual)), abs(log(rate.units * usual))
     if off > 2 * inverse_off and off > LEAST_OFF:
         message = f"the rate `{rate.text}` is inverted: about {usual:.3g} {rate.other} are one {rate.one}"
-        at = ("procurement", "quote", number, "part")
+        at = quote_path(number, "part")
         yield RULE.problem(
             at, message, "ask the supplier for the rate, and for the amount that it gives", confidence="likely"
         )
@@ -227,7 +225,7 @@ def _conversion_problem(number: int, line: QuoteLine, currency: str | None) -> I
     expected = amount / rate.units if currency == rate.one else amount * rate.units
     if abs(expected - float(price)) > ROUNDED * expected:
         message = f"{amount:,.0f} {other} at {rate.text} are {money_text(f'{expected:,.0f}', currency)}, not {money_text(f'{float(price):,.0f}', currency)}"
-        at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")
+        at = quote_path(number, "price" if line.price is not None else "unit_price")
         yield RULE.problem(at, message, "ask the supplier for the conversion", confidence="likely")
 
 
@@ -267,7 +265,7 @@ def _trade_in_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     ]
     if credited and within:
         message = f"the trade-in is a credit, and `{name_of_part(within[0].part)}` has it in its price already"
-        at = ("procurement", "quote", credited[0], "part")
+        at = quote_path(credited[0], "part")
         yield RULE.problem(at, message, "ask which of the two the supplier means", confidence="likely")
 
 
@@ -299,7 +297,7 @@ def _rebate_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
         )
         if slipped:
             message = f"`{name_of_part(line.part)}` takes off {money_text(amount_text(amount), procurement.currency)}, and {found[1] or found[2]} % of these lines are {money_text(amount_text(slipped), procurement.currency)}"
-            at = ("procurement", "quote", number, "price" if line.price is not None else "unit_price")
+            at = quote_path(number, "price" if line.price is not None else "unit_price")
             yield RULE.problem(at, message, "ask the supplier for the amount", confidence="likely")
 
 
@@ -331,7 +329,7 @@ def _escalation_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
         share = number_in_text(found[1]) / 100
         whole = first * sum_of((1 + share) ** year for year in range(years)) / years
         message = f"by its text the price rises by {found[1]} % a year: {years} years are {money_text(f'{whole:,.0f}', procurement.currency)}, not {money_text(amount_text(price), procurement.currency)}"
-        at = ("procurement", "quote", index, "price" if line.price is not None else "unit_price")
+        at = quote_path(index, "price" if line.price is not None else "unit_price")
         yield RULE.problem(at, message, "add the increases to the line", confidence="likely")
 
 
@@ -349,7 +347,7 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
             and taken[0] != own
         ):
             message = f"{taken[0]} {line.unit_price:,} of the text stands as {own}, not converted"
-            at = ("procurement", "quote", number, "unit_price")
+            at = quote_path(number, "unit_price")
             yield RULE.problem(
                 at, message, f"convert the amount to {own}, with the rate in the text", confidence="likely"
             )
@@ -366,7 +364,7 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
             message = (
                 f"`{name_of_part(line.part)}` is priced in {named}, and the quote adds it up in {own} without a rate"
             )
-            at = ("procurement", "quote", number, "part")
+            at = quote_path(number, "part")
             yield RULE.problem(
                 at, message, f"convert the line to {own}, with the rate in its text", confidence="likely"
             )

@@ -121,7 +121,7 @@ from clusterspec.rules.knowledge.quoted_links import (
     unequal_ends,
 )
 from clusterspec.rules.knowledge.quoted_readings import lines_of_quote
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part, or_list
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
@@ -183,12 +183,12 @@ def check(
     if cluster is not None:
         yield from _slower_module_problem(modules, cluster, designed)
     yield from _connector_problem(modules, cables, designed)
-    yield from _module_without_fiber(modules, cables)
+    yield from _module_without_fiber_problem(modules, cables)
     yield from _pin_problem(modules, cables)
 
 
 def _problem(part: LinkPart, message: str, help_: str, severity: str = "error") -> Problem:
-    at = ("procurement", "quote", part.line.index, "part")
+    at = quote_path(part.line.index, "part")
     return RULE.problem(at, f"`{name_of_part(part.line.line.part)}` {message}", help_, severity=severity)
 
 
@@ -340,7 +340,7 @@ def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
         yield _problem(part, message, "order modules of one kind of light for both ends")
 
 
-def _module_without_fiber(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:
+def _module_without_fiber_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:
     """The problem with modules for one kind of fiber where all quoted fiber is of the other."""
     fibers = {fiber_of(part.text) for part in cables if not part.line.is_complete}
     if len(fibers) != 1 or "" in fibers:

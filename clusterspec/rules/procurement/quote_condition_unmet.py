@@ -112,7 +112,7 @@ from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchases import DATE, SAME_TOTAL, amount_text, date_of_text, money_text
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern, sum_of
@@ -183,18 +183,18 @@ MOST_YEARS = 10
 def check(procurement: ProcurementSpec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    yield from _wide_discount(procurement, texts.remarks.lower())
-    yield from _small_order(procurement, texts.remarks.lower())
+    yield from _wide_discount_problem(procurement, texts.remarks.lower())
+    yield from _small_order_problem(procurement, texts.remarks.lower())
     yield from _net_price_problems(procurement)
     text = texts.description
-    yield from _discounted_services(procurement, text)
-    yield from _first_year_prices(procurement, text)
+    yield from _discounted_services_problem(procurement, text)
+    yield from _first_year_prices_problem(procurement, text)
     if cluster is not None:
-        yield from _lapsed_credits(procurement, cluster)
-        yield from _small_quantities(procurement.quote, cluster)
+        yield from _lapsed_credits_problem(procurement, cluster)
+        yield from _small_quantities_problem(procurement.quote, cluster)
 
 
-def _small_quantities(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Problem]:
+def _small_quantities_problem(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Problem]:
     """Lines below the quantity from which their price holds, or below their least order."""
     lines = list(offered_lines(quote, cluster))
     ordered = max(offered_quantity([line for line in lines if line.kind == "node"]), cluster.all_nodes)
@@ -209,16 +209,16 @@ def _small_quantities(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[
             if has < needed:
                 what = "nodes" if of_nodes else "accelerators"
                 message = f"`{name}` begins at {needed:,.0f} {what}, and the quote has {has:,.0f}"
-                at = ("procurement", "quote", line.index, "part")
+                at = quote_path(line.index, "part")
                 yield RULE.problem(at, message, "ask for the discount without this condition")
         least, quantity = _LEAST.search(text), line.line.quantity
         if least is not None and quantity is not None and quantity < number_in_text(least[1]):
             message = f"`{name}` is ordered {quantity:,.0f} times, and the least order is {least[1]}"
-            at = ("procurement", "quote", line.index, "quantity")
+            at = quote_path(line.index, "quantity")
             yield RULE.problem(at, message, f"order {least[1]}, or ask for fewer")
 
 
-def _lapsed_credits(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+def _lapsed_credits_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     """Credits for the use of rented machines that end before the use begins."""
     begins = date_of_text(procurement.needed_by)
     if begins is None or not (cluster.cloud or procurement.is_rent):
@@ -229,12 +229,12 @@ def _lapsed_credits(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[
         ends = date_of_text(found[1]) if found is not None else None
         if ends is not None and ends < begins:
             message = f"`{name_of_part(line.part)}` ends on {ends}, and the machine is needed on {begins}: nothing is used before"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for a credit that holds in the term, or leave it out of the total")
 
 
-def _small_order(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
-    """A discount that by the text begins at an amount above the sum of the lines."""
+def _small_order_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+    """A discount that according to the text begins at an amount above the sum of the lines."""
     total = sum_of(float(line_price(line) or 0) for line in procurement.quote or ())
     for sentence in sentences_of(text) if procurement.discount and total else ():
         found = _FROM_AMOUNT.search(sentence) if _DISCOUNT.search(sentence) is not None else None
@@ -244,7 +244,7 @@ def _small_order(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
         needed = number_in_text(digits) * (1e6 if found[2] else 1.0)
         if total < needed:
             currency = procurement.currency
-            message = f"by the text the discount begins at {money_text(amount_text(needed), currency)}, and the lines sum to {money_text(amount_text(total), currency)}"
+            message = f"according to the text, the discount begins at {money_text(amount_text(needed), currency)}, and the lines sum to {money_text(amount_text(total), currency)}"
             help_ = "ask for the discount without this condition, or leave it out of the total"
             yield RULE.problem("procurement.discount", message, help_)
             return
@@ -256,12 +256,12 @@ def _net_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
         found = _NET_OF.search(plain_part(line))
         if found is not None and abs(float(found[1] or found[2]) / 100 - (procurement.discount or 0)) < SAME_TOTAL:
             message = f"`{name_of_part(line.part)}` is priced net of {found[1] or found[2]} %, and `discount` takes it off again"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for the total with the discount once")
             return
 
 
-def _discounted_services(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+def _discounted_services_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
     """A total with the discount on services, where the text gives it on equipment alone."""
     limited = _ONLY_ON.search(text) is None and any(
         _DISCOUNT.search(each) and _EQUIPMENT_ONLY.search(each) for each in sentences_of(text)
@@ -272,11 +272,11 @@ def _discounted_services(procurement: ProcurementSpec, text: str) -> Iterator[Pr
     if limited and total and discount and services > 0 and abs(total - whole) <= SAME_TOTAL * whole:
         right = whole + discount * services * (1 + (procurement.tax or 0))
         currency = procurement.currency
-        message = f"the discount holds for equipment by the text, and the total takes it off {money_text(amount_text(services), currency)} of services as well: {money_text(amount_text(right), currency)} without"
+        message = f"the discount holds for equipment according to the text, and the total takes it off {money_text(amount_text(services), currency)} of services as well: {money_text(amount_text(right), currency)} without"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")
 
 
-def _first_year_prices(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+def _first_year_prices_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
     """Lines by the month at the price of the first year, where the text raises it in each of the next."""
     raised = [
         found
@@ -296,11 +296,11 @@ def _first_year_prices(procurement: ProcurementSpec, text: str) -> Iterator[Prob
     share = float((raised[0][1] or raised[0][2]).replace(",", ".")) / 100
     more = flat * (sum_of((1 + share) ** year for year in range(years)) / years - 1)
     currency = procurement.currency
-    message = f"by the text prices rise by {100 * share:g} % a year, and the lines count {years} years at that of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
+    message = f"according to the text, prices rise by {100 * share:g} % a year, and the lines count {years} years at that of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
     yield RULE.problem("procurement.quoted_total", message, "ask for a total with the increases")
 
 
-def _wide_discount(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
+def _wide_discount_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
     """A total with the discount on all lines, where a text gives it on the lines of a range alone."""
     found, total, discount = _ONLY_ON.search(text), procurement.quoted_total, procurement.discount
     lines = procurement.quote or ()
@@ -316,5 +316,5 @@ def _wide_discount(procurement: ProcurementSpec, text: str) -> Iterator[Problem]
     right *= 1 + (procurement.tax or 0)
     whole = total_of_lines(procurement) or 0.0
     if abs(total - whole) <= SAME_TOTAL * whole and abs(right - whole) > SAME_TOTAL * whole:
-        message = f"the discount holds for lines {first} to {last} by the text, and the total takes it off all: {money_text(amount_text(right), procurement.currency)} with it on those alone"
+        message = f"the discount holds for lines {first} to {last} according to the text, and the total takes it off all: {money_text(amount_text(right), procurement.currency)} with it on those alone"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")

@@ -86,7 +86,7 @@ from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.part_names import HOURS
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.written_numbers import sentences_of
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -148,7 +148,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote and not remarks:
         return
     if _UNION.search(remarks) is not None:
-        yield from _data_abroad(remarks.lower())
+        yield from _data_abroad_problem(remarks.lower())
     if not procurement.quote:
         return
     every = [(index, (line.part or "").lower()) for index, line in enumerate(procurement.quote) if not is_credit(line)]
@@ -159,22 +159,22 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         name = name_of_part(procurement.quote[line.place].part)
         message = f"`{name}` is for {line.region}, and the machine is in {usual}"
         help_ = "buy commitments and file systems in the region of the instances"
-        yield RULE.problem(("procurement", "quote", line.place, "part"), message, help_)
+        yield RULE.problem(quote_path(line.place, "part"), message, help_)
     zones = [line for line in lines if line.region == usual and line.zone and _ZONAL.search(line.text) is not None]
     if not other and len({line.zone for line in zones}) > 1:
-        at = ("procurement", "quote", zones[-1].place, "part")
+        at = quote_path(zones[-1].place, "part")
         named = and_list(sorted({usual + line.zone for line in zones}))
         message = f"lines of one machine are for the zones {named}: traffic between zones is billed, and a reservation holds in one"
         yield RULE.problem(at, message, "place the instances and their file system in one zone", severity="warning")
 
 
-def _data_abroad(text: str) -> Iterator[Problem]:
-    """A machine in a region outside the European Union, in which by the text the data stay."""
+def _data_abroad_problem(text: str) -> Iterator[Problem]:
+    """A machine in a region outside the European Union, in which according to the text the data stay."""
     if not any(_IN_UNION.search(each) and _BOUND.search(each) for each in sentences_of(text)):
         return
     regions = {region for region, _ in regions_in(text)}
     if len(regions) == 1 and _OVERSEAS.search(region := regions.pop()) is not None:
-        message = f"by the text the data stay in the European Union, and the machine is in {region}"
+        message = f"according to the text, the data stay in the European Union, and the machine is in {region}"
         yield RULE.problem("description", message, "rent in a region of the Union", confidence="likely")
 
 

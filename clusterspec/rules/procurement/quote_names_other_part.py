@@ -6,7 +6,7 @@ A line of the quote that names an accelerator, switch or NIC which is not the on
 accelerator with another form factor or memory; where the design names no switch, a switch of another technology or with
 ports slower than the NICs; a module or cable whose order code or text names slower ports than the links of the fabric; a
 NIC of a slower rate (`NDR200`), or one for Ethernet alone in a fabric of InfiniBand; parts of an older generation of
-InfiniBand (`HDR`); nodes, or modules for their NICs, with NICs of another generation; or a switch whose ports by the text
+InfiniBand (`HDR`); nodes, or modules for their NICs, with NICs of another generation; or a switch whose ports according to the text
 have another rate together than those of its model.
 
 ## Why it matters
@@ -88,7 +88,7 @@ from clusterspec.procurement.product_names import counts_before, named_entries, 
 from clusterspec.rules.knowledge.quoted_links import GENERATIONS, rates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
@@ -129,7 +129,7 @@ def check(
         if offered.kind in {*CABLING, *ANY_SWITCH}:
             yield from _old_generation_problem(offered, cluster)
         if offered.kind in {"nic", "node"}:
-            yield from _nic_of_other_network(offered, cluster, catalog)
+            yield from _nic_of_other_network_problem(offered, cluster, catalog)
         if offered.kind in {*CABLING, "node"}:
             yield from _other_nic_problem(offered, cluster, catalog)
         if not is_credit(offered.line):
@@ -142,7 +142,7 @@ def check(
         if named and not _names_own(named, known) and not _is_beside_own(offered, lines, known, catalog):
             message = f"`{name_of_part(offered.line.part)}` is {and_list(sorted(named))}, and the design has {own}"
             help_ = "correct the line or the design"
-            yield RULE.problem(("procurement", "quote", offered.index, "part"), message, help_)
+            yield RULE.problem(quote_path(offered.index, "part"), message, help_)
 
 
 def _is_beside_own(offered: Offered, lines: Sequence[Offered], known: set[str], catalog: Catalog) -> bool:
@@ -180,7 +180,7 @@ def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -
         message = (
             f"`{name}` has ports of {display_bits(max(rates))}, and the links of the fabric run at {display_bits(rate)}"
         )
-        at = ("procurement", "quote", offered.index, "part")
+        at = quote_path(offered.index, "part")
         yield RULE.problem(at, message, "order modules and cables of the generation of the switches and the NICs")
 
 
@@ -219,10 +219,10 @@ def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Prob
     if fabric is not None and fabric.technology.family == "infiniband" and named and max(named.values()) < own * 0.99:
         name = name_of_part(offered.line.part)
         message = f"`{name}` is {max(named, key=named.__getitem__).upper()}, and the links of the fabric run at {display_bits(own * GIGABIT)}"
-        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
+        yield RULE.problem(quote_path(offered.index, "part"), message, "correct the line or the design")
 
 
-def _nic_of_other_network(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
+def _nic_of_other_network_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
     """The problem with NICs for the ports of all nodes whose order code is that of cards without InfiniBand, in a fabric
     of InfiniBand.
     """
@@ -235,7 +235,7 @@ def _nic_of_other_network(offered: Offered, cluster: Cluster, catalog: Catalog) 
     enough = offered.kind == "node" or (offered.quantity or 0) >= cluster.nodes * fabric.nics_per_node
     if cards and enough and all(card.families and "infiniband" not in card.families for card in cards):
         message = f"`{name_of_part(offered.line.part)}` is {cards[0].name}, a NIC for Ethernet alone, and the fabric is {fabric.technology.name}"
-        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "order cards of the fabric")
+        yield RULE.problem(quote_path(offered.index, "part"), message, "order cards of the fabric")
 
 
 def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
@@ -253,7 +253,7 @@ def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> 
     alike = [name for name in sorted(named) if name.split("-")[0] == family and not counts_before(text, name)]
     if other := next(iter([*counted, *([] if _SMALL_NIC.search(text) else alike)]), ""):
         message = f"`{name_of_part(offered.line.part)}` is with {other}, and the design has {own}"
-        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
+        yield RULE.problem(quote_path(offered.index, "part"), message, "correct the line or the design")
 
 
 def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Problem]:
@@ -268,7 +268,7 @@ def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Proble
     ]
     if stated and rates and all(max(one, whole) > 1.9 * min(one, whole) for one in [max(stated)] for whole in rates):
         message = f"`{name_of_part(offered.line.part)}` has ports of {display_bits(max(stated))} together by its text, and its model {display_bits(max(rates))}"
-        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the model or the ports")
+        yield RULE.problem(quote_path(offered.index, "part"), message, "correct the model or the ports")
 
 
 def _order_codes(offered: Offered) -> list[str]:
@@ -319,7 +319,7 @@ def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> It
     siblings = [id_.split("-")[1:] for id_ in catalog.ids("accelerator") if id_.split("-")[0] == base]
     if rest and (off := _other_variants(text, base, rest, siblings, cluster.accelerators_per_node)):
         message = f"`{name_of_part(offered.line.part)}` is the part with {and_list(off)}, and the design has {cluster.accelerator.name}"
-        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
+        yield RULE.problem(quote_path(offered.index, "part"), message, "correct the line or the design")
 
 
 def _other_variants(text: str, base: str, own: list[str], siblings: list[list[str]], of_node: int) -> list[str]:
@@ -362,7 +362,5 @@ def _other_switch_problem(
             what = f"has ports of {display_bits(switch.port_bandwidth.value)}, and a NIC {display_bits(rate)}"
         else:
             continue
-        yield RULE.problem(
-            ("procurement", "quote", offered.index, "part"), f"{switch.name} {what}", "correct the line or the design"
-        )
+        yield RULE.problem(quote_path(offered.index, "part"), f"{switch.name} {what}", "correct the line or the design")
         return

@@ -147,8 +147,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
-from clusterspec.procurement.offered import Offered, is_service, offered_lines
-from clusterspec.procurement.part_names import ANY_SWITCH, SWITCHES, WHOLE_NETWORK
+from clusterspec.procurement.offered import Offered, offered_lines
+from clusterspec.procurement.part_names import SWITCHES, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, nodes_in_place, offered_quantity, shortest_end_first
 from clusterspec.rules.knowledge.fabric_parts import (
     has_unknown_shape,
@@ -173,10 +173,11 @@ from clusterspec.rules.knowledge.quoted_readings import (
     doubt_about,
     doubted_problems,
     links_of,
+    names_every_part,
     with_doubt,
     with_own_cables,
 )
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units.display import plural
@@ -202,7 +203,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     needed = needed_parts(counted, lines)
     if is_quoted_without_fabric(design, cluster, lines) or has_unknown_shape(design):
         needed = {kind: count for kind, count in needed.items() if kind in {"node", "nic"}}
-    if (added := _added_nodes(lines, needed.get("node", 0), remarks)) is not None:
+    if (added := _added_nodes_problem(lines, needed.get("node", 0), remarks)) is not None:
         yield added
         return
     nodes, own = needed.get("node", 0), [line for line in lines if line.kind == "node"]
@@ -240,18 +241,18 @@ def _part_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks:
     """The end of a message about missing parts that are in place by the description or the texts of the lines."""
     texts = " # ".join([remarks, *(line.line.part or "" for line in lines if line.kind == kind)])
     in_place = missing > 0 and are_elsewhere({kind: round(missing)}, texts)
-    return "; by the text some are in place, or come from elsewhere" if in_place else ""
+    return "; according to the text, some are in place, or come from elsewhere" if in_place else ""
 
 
-def _added_nodes(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
+def _added_nodes_problem(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
     """A note that a quote offers a part of the nodes, where the text says that the others are in place."""
     nodes = [line for line in lines if line.kind == "node" and line.quantity is not None]
     in_place = nodes_in_place(lines, needed, remarks)
     if not in_place:
         return None
-    message = f"the quote offers {needed - in_place:,} of {plural(needed, 'node')}; by the text {in_place:,} are in place, so other lines are not compared"
+    message = f"the quote offers {needed - in_place:,} of {plural(needed, 'node')}; according to the text, {in_place:,} are in place, so other lines are not compared"
     help_ = "compare the other lines with `clusterspec bom` of the machine before and after"
-    return RULE.problem(_quantity_path(nodes[0]), message, help_, severity="note")
+    return RULE.problem(quote_path(nodes[0].index, "quantity"), message, help_, severity="note")
 
 
 def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:
@@ -265,19 +266,23 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
             message = (
                 f"{total:g} accelerators are quoted, as many as the design has nodes; it has {needed:,} accelerators"
             )
-            yield RULE.problem(_quantity_path(offered[0]), message, f"ask for {needed:,}, or for a price per node")
+            yield RULE.problem(
+                quote_path(offered[0].index, "quantity"), message, f"ask for {needed:,}, or for a price per node"
+            )
             return
     else:
         total, needed, unit = offered_quantity(offered), nodes, "nodes"
         if each > 1 and total in {nodes * each, cluster.nodes * each}:
             message = f"{total:,.0f} nodes are quoted, as many as the design has accelerators; it has {nodes:,} nodes of {each}"
             yield RULE.problem(
-                _quantity_path(offered[0]), message, f"ask for {plural(nodes, 'node')}, or for a price per accelerator"
+                quote_path(offered[0].index, "quantity"),
+                message,
+                f"ask for {plural(nodes, 'node')}, or for a price per accelerator",
             )
             return
     if offered:
         yield from _difference_problem(
-            f"{total:,.0f} {unit}", total, needed, _quantity_path(offered[0]), surplus="warning"
+            f"{total:,.0f} {unit}", total, needed, quote_path(offered[0].index, "quantity"), surplus="warning"
         )
 
 
@@ -295,7 +300,7 @@ def _count_problem(
         counted_kind(kind, offered_quantity(counted)),
         offered_quantity(counted),
         needed,
-        _quantity_path(counted[0]),
+        quote_path(counted[0].index, "quantity"),
         least,
         guessed,
         _surplus_severity(offered_quantity(counted), needed, surplus),
@@ -340,7 +345,7 @@ def _stated_switch_problems(lines: Sequence[Offered], needed: Mapping[str, int],
         if stated and offered and needed.get(kind, 0) <= total < stated:
             name = plural(round(total), kind.replace("_", " "))
             message = f"the quote has {name}, and `scale_out.{key}` states {stated:,}"
-            yield RULE.problem(_quantity_path(offered[0]), message, HELP, severity="warning")
+            yield RULE.problem(quote_path(offered[0].index, "quantity"), message, HELP, severity="warning")
 
 
 def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:
@@ -356,9 +361,9 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
         total = offered_quantity(offered)
         if each and offered and total >= INCLUDED * each * cluster.all_nodes:
             parts = plural_of_kind(kind)
-            message = f"the quote has {counted_kind(kind, total)} beside the nodes, and a {cluster.platform.name} includes {each} {parts}"
+            message = f"the quote has {counted_kind(kind, total)} in addition to the nodes, and a {cluster.platform.name} includes {each} {parts}"
             help_ = f"remove the line, unless the quote has nodes without {parts}"
-            yield RULE.problem(_quantity_path(offered[0]), message, help_, severity="warning")
+            yield RULE.problem(quote_path(offered[0].index, "quantity"), message, help_, severity="warning")
 
 
 def _missing_part_problems(
@@ -369,7 +374,7 @@ def _missing_part_problems(
     whole = not kinds.isdisjoint(WHOLE_NETWORK)
     missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
     if not kinds & {"node", "accelerator"}:
-        if needed.get("node") and _names_every_part(lines):
+        if needed.get("node") and names_every_part(lines):
             message = f"the quote has no line for the {plural(needed['node'], 'node')} of the design"
             help_ = "ask for the line, name it `node`, or say in a waiver who delivers the nodes"
             texts = " # ".join([remarks, *(line.line.part or "" for line in lines)])
@@ -391,14 +396,3 @@ def _missing_part_problems(
     doubts = [doubt_about(count, [], lines) for count in missing.values()]
     problem = RULE.problem("procurement.quote", message, help_, severity=severity)
     yield with_doubt(problem, doubts[0] if all(doubts) else "")
-
-
-def _names_every_part(lines: Sequence[Offered]) -> bool:
-    """Whether a quote lists switches individually, and each of its lines names a known part or service."""
-    return any(line.kind in ANY_SWITCH for line in lines) and all(
-        line.covered_kinds != WHOLE_NETWORK and (line.kind != "other" or is_service(line.line)) for line in lines
-    )
-
-
-def _quantity_path(line: Offered) -> tuple[str | int, ...]:
-    return ("procurement", "quote", line.index, "quantity")

@@ -85,7 +85,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_text, price_ends
 from clusterspec.rules.knowledge.quoted_readings import counts_in_text
 from clusterspec.rules.knowledge.quoted_support import support_lines, years_of_support
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -126,9 +126,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         may_be = (each, *(each / pieces for pieces in counts_in_text(offered)))
         if not any(low * (1 - SAME) <= price <= high * (1 + SAME) for price in may_be) and not offered.is_lot:
             message = f"the quote has {money_text(amount_text(each), procurement.currency)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
-            yield RULE.problem(
-                ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
-            )
+            yield RULE.problem(quote_path(offered.index, "unit_price"), message, "correct the older of the two")
     yield from _hour_problem(procurement, cluster)
     yield from _side_part_problems(procurement, cluster)
     yield from _support_problem(procurement, cluster)
@@ -163,14 +161,14 @@ def _hour_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Pr
         may_be = (each, each * (1 - (procurement.discount or 0.0)))
         if not any(low * (1 - NEAR) <= amount <= high * (1 + NEAR) for amount in may_be):
             message = f"the quote has {money_text(f'{each:,.2f}', procurement.currency)} for an hour of a node, and `prices.node_hour` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
-            at = ("procurement", "quote", index, "unit_price")
+            at = quote_path(index, "unit_price")
             yield RULE.problem(at, message, "ask the provider which of the two is right")
             return
 
 
 def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Prices of racks, of the store and of the other networks that no line of the quote has, nor all lines of the kind
-    together.
+    """Prices of racks, of the storage system and of the other networks that no line of the quote has, nor all lines of
+    the kind together.
     """
     lines = [*offered_lines(procurement.quote or (), cluster)]
     for kind in SIDE_PARTS:
@@ -186,13 +184,13 @@ def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Itera
         each = [price / float(line.line.quantity or 1) for line, price in sold]
         may_be = (*each, whole / quantity, *([whole] if kind == "storage" else []))
         if not any(low * (1 - SAME) <= price <= high * (1 + SAME) for price in may_be):
-            at = ("procurement", "quote", sold[0][0].index, "unit_price")
+            at = quote_path(sold[0][0].index, "unit_price")
             message = f"the quote has {money_text(amount_text(each[0]), procurement.currency)} for a {kind.replace('_', ' ')}, and `prices.{kind}` is {money_text(amount_text(low if each[0] < low else high), procurement.currency)}"
             yield RULE.problem(at, message, "correct the older of the two")
 
 
 def _is_side_part(line: Offered, kind: str) -> bool:
-    """Whether a line sells racks, the store, or a part of the frontend or out-of-band network."""
+    """Whether a line sells racks, the storage system, or a part of the frontend or out-of-band network."""
     text = plain_part(line.line)
     if kind in {"rack", "storage"}:
         return line.site_kind == kind or (kind == "rack" and _NETWORK_RACK.search(text) is not None)

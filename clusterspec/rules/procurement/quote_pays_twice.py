@@ -2,18 +2,19 @@
 
 ## What it finds
 
-- Software, power distribution units, installation, transport or support that one line includes in its price (`incl. NVAIE`,
-  `5 years support included`), and that another line sells again;
-- support of a store that the line of the store includes;
+- Software, power distribution units, installation, transport or support that one line includes in its price (`incl.
+  NVAIE`, `5 years support included`), and that another line sells again;
+- support of a storage system that the line of the storage system includes;
 - licenses of NVIDIA AI Enterprise for cards that come with a subscription of five years: H100 PCIe, H100 NVL and H200
   NVL;
 - an alternative to another line, where `quoted_total` has the price of both;
 - NICs of all nodes beside nodes that include them;
 - a part beside a lease whose price is one of the amounts that the lessor finances by the description;
-- a credit for which all machines are handed over, beside support for them, or beside a design whose other nodes they are.
+- a credit for which all machines are handed over, beside support for them, or beside a design whose other nodes they
+  are.
 
-Support that a store or a switch includes says nothing of that of the nodes. Extensions and upgrades are no second
-purchase.
+Support that a storage system or a switch includes says nothing of that of the nodes. Extensions and upgrades are no
+second purchase.
 
 ## Why it matters
 
@@ -106,7 +107,7 @@ from clusterspec.rules.knowledge.quoted_stores import STORE
 from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
 from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -165,14 +166,14 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
         if again is None or (includes is None and not of_card):
             continue
         owner = f"`{name_of_part(includes.line.part)}`" if includes is not None else cluster.accelerator.name
-        message = f"`{name_of_part(again.line.part)}` is sold beside {owner}, which includes {name}"
-        at = ("procurement", "quote", again.index, "part")
+        message = f"`{name_of_part(again.line.part)}` is sold in addition to {owner}, which includes {name}"
+        at = quote_path(again.index, "part")
         yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
-    yield from _nics_again(lines, cluster)
-    yield from _both_alternatives(procurement)
-    yield from _storage_support_again(lines)
-    yield from _priced_again(lines, texts.description)
-    yield from _traded_in(procurement, cluster)
+    yield from _repeated_nics_problem(lines, cluster)
+    yield from _alternatives_problem(procurement)
+    yield from _repeated_support_problem(lines)
+    yield from _repeated_price_problem(lines, texts.description)
+    yield from _trade_in_problem(procurement, cluster)
     yield from _financed_problem(lines, texts.remarks.lower())
 
 
@@ -183,7 +184,7 @@ _WITH_NICS = pattern(
 """NICs of a node that its line includes in the price."""
 
 
-def _nics_again(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
+def _repeated_nics_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
     """A line with all NICs of the fabric beside nodes that include theirs."""
     scale_out = cluster.scale_out
     each = scale_out.nics_per_node if scale_out is not None else 0
@@ -199,8 +200,8 @@ def _nics_again(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Itera
         return
     for line, _ in lines:
         if line.kind == "nic" and not line.is_spare and (line.line.quantity or 0) >= each * cluster.nodes > 0:
-            message = f"`{name_of_part(line.line.part)}` is sold beside `{name_of_part(nodes.line.part)}`, which includes {plural(each, 'NIC')} of each node"
-            at = ("procurement", "quote", line.index, "part")
+            message = f"`{name_of_part(line.line.part)}` is sold in addition to `{name_of_part(nodes.line.part)}`, which includes {plural(each, 'NIC')} of each node"
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two lines goes")
             return
 
@@ -212,7 +213,7 @@ _IN_PLACE_OF = pattern(
 """Words of a line that is bought in place of another."""
 
 
-def _both_alternatives(procurement: ProcurementSpec) -> Iterator[Problem]:
+def _alternatives_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     """A line that replaces another, where the total is that of all lines."""
     whole, total = total_of_lines(procurement), procurement.quoted_total
     if not whole or total is None or abs(total - whole) > SAME_TOTAL * whole:
@@ -221,7 +222,7 @@ def _both_alternatives(procurement: ProcurementSpec) -> Iterator[Problem]:
         price = line_price(line)
         if price and price > 0 and _IN_PLACE_OF.search((line.part or "").lower()) is not None:
             message = f"`{name_of_part(line.part)}` replaces another line, and `quoted_total` has the price of both: {money_text(amount_text(float(price)), procurement.currency)} before discount and tax"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "choose one of the two, and ask the supplier for the total of the order")
             return
 
@@ -231,8 +232,10 @@ _TRADE_IN = pattern(
 )
 
 
-def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """A credit for which all machines of the design are handed over beside support for them, or those that it keeps."""
+def _trade_in_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    """A credit for handing over all machines of the design while the quote has support for them, or for machines that
+    the design keeps.
+    """
     name = cluster.accelerator.id.split("-", maxsplit=1)[0]
     lines = [(index, line, plain_part(line)) for index, line in enumerate(procurement.quote or ())]
     named = [(index, line, text) for index, line, text in lines if name in text]
@@ -242,20 +245,23 @@ def _traded_in(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Probl
     )
     in_place = cluster.nodes - offered
     for index, line, text in named:
+        if not is_credit(line) or _TRADE_IN.search(text) is None:
+            continue
         given = line.quantity or 0
-        if in_place > 0 and given >= in_place and is_credit(line) and _TRADE_IN.search(text) is not None:
+        gives = f"`{name_of_part(line.part)}` gives back {given:,.10g} machines"
+        if in_place > 0 and given >= in_place:
             of_quote = (
                 f"{offered:,.10g} of the quote and {in_place:,.10g} that are in place"
                 if offered
                 else "those that are in place"
             )
-            message = f"`{name_of_part(line.part)}` gives back {given:,.10g} machines, and the {cluster.nodes:,} nodes of the design are {of_quote}"
-            at = ("procurement", "quote", index, "part")
+            message = f"{gives}, and the {cluster.nodes:,} nodes of the design are {of_quote}"
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "decide which machines stay")
             return
-        if kept and is_credit(line) and _TRADE_IN.search(text) is not None and (line.quantity or 0) >= cluster.nodes:
-            message = f"`{name_of_part(line.part)}` gives back {line.quantity:,.10g} machines, and `{name_of_part(kept[0][1].part)}` supports them"
-            at = ("procurement", "quote", index, "part")
+        if kept and given >= cluster.nodes:
+            message = f"{gives}, and `{name_of_part(kept[0][1].part)}` supports them"
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "decide which machines stay")
             return
 
@@ -266,14 +272,14 @@ _WITH_SUPPORT = pattern(
 _FIRST_WORDS = pattern(r"^(?:lot \w+: )?(?:[\w-]+ ){0,3}?(?:support|maintenance)\b")
 
 
-def _storage_support_again(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
-    """Support of a store that another line sells with the store."""
+def _repeated_support_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
+    """Support of a storage system that another line sells with the storage system."""
     stores = [line for line, text in lines if line.site_kind == "storage" and _includes_support(text)]
     for line, text in lines:
         sold = line.kind == "other" and line_price(line.line) and STORE.search(text) is not None
         if stores and sold and line not in stores and _FIRST_WORDS.search(text) and _MORE.search(text) is None:
-            message = f"`{name_of_part(line.line.part)}` is sold beside `{name_of_part(stores[0].line.part)}`, which includes support"
-            at = ("procurement", "quote", line.index, "part")
+            message = f"`{name_of_part(line.line.part)}` is sold in addition to `{name_of_part(stores[0].line.part)}`, which includes support"
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
             return
 
@@ -284,7 +290,7 @@ def _includes_support(text: str) -> bool:
     return named and _WITH_SUPPORT.search(text) is not None and _NOT.search(text) is None
 
 
-def _priced_again(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
+def _repeated_price_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
     """The problem with a line for what the description includes in another price."""
     for name in OF_PRICE:
         sentence = next((each for each in sentences_of(remarks) if _IN_PRICE[name].search(each) is not None), None)
@@ -292,7 +298,7 @@ def _priced_again(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterato
             continue
         for line in _sold_lines(name, lines):
             message = f"`{name_of_part(line.line.part)}` is sold, and by the description {name} is in another price"
-            at = ("procurement", "quote", line.index, "part")
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two is right")
 
 
@@ -303,7 +309,7 @@ _FINANCED = pattern(
 
 
 def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
-    """The problem with a line whose price is one of the amounts that a lease finances by the text."""
+    """The problem with a line whose price is one of the amounts that a lease finances according to the text."""
     if not any(line.counts_periods for line, _ in lines):
         return
     financed = [each for each in sentences_of(remarks) if _FINANCED.search(each) is not None]
@@ -311,8 +317,8 @@ def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Ite
     for line, text in lines:
         price = float(line_price(line.line) or 0)
         if price in amounts and not line.counts_periods and RESIDUAL.search(text) is None:
-            message = f"`{name_of_part(line.line.part)}` is sold for {amount_text(price)}, which is in the financed base of the lease by the text"
-            at = ("procurement", "quote", line.index, "part")
+            message = f"`{name_of_part(line.line.part)}` is sold for {amount_text(price)}, which is in the financed base of the lease according to the text"
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the lessor whether the rent or the line pays for it")
             return
 

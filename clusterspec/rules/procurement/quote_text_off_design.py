@@ -6,23 +6,23 @@ Lines of `procurement.quote` whose text states
 
 - the amperes or volts of power distribution units, other than those of `power.pdus`;
 - the heat that a coolant distribution unit takes up, less than the `capacity` of `power.cdus`;
-- a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its quantity,
-  where the text names no parts; and one for switches or a store alone;
-- licenses of a file system for fewer terabytes than the quoted stores hold and `networks.storage.capacity` has; feed A
-  alone where `power.feeds` is 2N;
+- a time of support shorter than `support.term`: a duration, a range of years, or a price of one year times its
+  quantity, where the text names no parts; and one for switches or a storage system alone;
+- licenses of a file system for fewer terabytes than the quoted storage systems hold and `networks.storage.capacity`
+  has; feed A alone where `power.feeds` is 2N;
 - a bus bandwidth of a test below that of `acceptance` for the same collective;
-- a store slower than the `bandwidth` or the `read` of `networks.storage`;
+- a storage system slower than the `bandwidth` or the `read` of `networks.storage`;
 - less host memory of a node than `host_memory`;
 - a rack, or the cooler in its door, for less power than a rack of the design draws;
 - a response of support slower than `support.response`, such as the next business day where it is 4 hours;
 - nodes cooled by air where `power.cooling` is liquid, or by liquid where it is air;
 - accelerators or NICs of a node, by name or order code, in another number than the design has; NICs of a lower rate;
-- bridges that join fewer or more accelerators than a domain has, fewer bridges than domains, or NVLink bridges for cards
-  without NVLink;
+- bridges that join fewer or more accelerators than a domain has, fewer bridges than domains, or NVLink bridges for
+  cards without NVLink;
 - cables, all of them shorter than the longest stated `distance`, or those of a level shorter than its own;
 - modules of the NICs in a form other than the cages of the NICs that a line names;
-- multimode fiber where all transceivers are single-mode, or the reverse; MPO cables with flat ends (UPC) for single-mode
-  modules, or for those of 400 Gb/s and above, whose ends are angled (APC);
+- multimode fiber where all transceivers are single-mode, or the reverse; MPO cables with flat ends (UPC) for
+  single-mode modules, or for those of 400 Gb/s and above, whose ends are angled (APC);
 - a storage system smaller than the `capacity` of `networks.storage`; of a raw size, or of drives (`24 x 15.36 TB`), the
   share counts that an erasure code (`8+2`) in the line, the description or a comment leaves for data.
 
@@ -154,7 +154,7 @@ from clusterspec.rules.knowledge.quoted_stores import slower_stores, small_licen
 from clusterspec.rules.knowledge.quoted_support import lesser_support
 from clusterspec.rules.knowledge.written_numbers import agree, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec
 from clusterspec.standard import pattern
@@ -211,7 +211,7 @@ def check(
                 yield _problem(line, f"{ways}-way bridges", "scale_up.domain", str(cluster.scale_up.domain))
             elif line.kind == "other" and quantity is not None and 1 < quantity < domains:
                 message = f"the quote has {quantity:g} bridges of {ways} accelerators, and the design has {domains:,} domains of {ways}"
-                at = ("procurement", "quote", line.index, "quantity")
+                at = quote_path(line.index, "quantity")
                 yield RULE.problem(at, message, f"ask for {domains:,} or more")
         if bridged is None and "bridge" in text and "nvlink" in text:
             yield from _bridge_problem(line, text, cluster, catalog)
@@ -231,7 +231,7 @@ def check(
     yield from _cage_problem(lines)
     link = link_rate(cluster.scale_out) if cluster.scale_out is not None else None
     yield from _fiber_problem(lines, written_scale_out, catalog, link)
-    yield from _single_feed(lines, power)
+    yield from _single_feed_problem(lines, power)
 
 
 def _other_figures(
@@ -255,9 +255,7 @@ def _other_figures(
 def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
     """The problem of one line: what its text states, and what a key of the design says."""
     message = f"`{name_of_part(line.line.part)}` states {states}, and `{key}` is {design}"
-    return RULE.problem(
-        ("procurement", "quote", line.index, "part"), message, "correct the line with the supplier, or the key"
-    )
+    return RULE.problem(quote_path(line.index, "part"), message, "correct the line with the supplier, or the key")
 
 
 def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
@@ -267,7 +265,7 @@ def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog
     cards = [each for each in named if isinstance(each, Accelerator)] or [cluster.accelerator]
     if all(card.topology == "pcie" and (card.year or 0) >= WITHOUT_NVLINK for card in cards):
         message = f"`{name_of_part(line.line.part)}` is a bridge, and {cards[0].name} has no NVLink"
-        at = ("procurement", "quote", line.index, "part")
+        at = quote_path(line.index, "part")
         yield RULE.problem(at, message, "remove the line: these cards communicate over PCIe alone")
 
 
@@ -321,7 +319,7 @@ def _cooling_problem(line: Offered, text: str, power: PowerSpec | None) -> Itera
         yield _problem(line, f"{'air' if air else 'liquid'} cooling", "power.cooling", stated)
 
 
-def _single_feed(lines: Sequence[tuple[Offered, str]], power: PowerSpec | None) -> Iterator[Problem]:
+def _single_feed_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec | None) -> Iterator[Problem]:
     """Lines for the first of two feeds alone, where the design has two."""
     first = [line for line, text in lines if _FEED_A.search(text) is not None]
     second = any(_FEED_B.search(text) is not None for _, text in lines)
@@ -350,7 +348,7 @@ def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
                 f"`{name_of_part(line.line.part)}` is {_OTHER_FORM[cage]}, and the quoted NICs have cages for {cage}"
             )
             help_ = "order modules that fit the cages"
-            yield RULE.problem(("procurement", "quote", line.index, "part"), message, help_)
+            yield RULE.problem(quote_path(line.index, "part"), message, help_)
             return
 
 
@@ -382,13 +380,13 @@ def _fiber_problem(
     if flat is not None and ("single-mode" in needed or fast):
         what = "single-mode MPO modules" if "single-mode" in needed else f"MPO modules of {display_bits(link or 0.0)}"
         message = f"`{name_of_part(flat.line.part)}` has flat ends (UPC), and {what} take angled ones (APC)"
-        yield RULE.problem(("procurement", "quote", flat.index, "part"), message, "order cables with MPO/APC ends")
+        yield RULE.problem(quote_path(flat.index, "part"), message, "order cables with MPO/APC ends")
     for line, text in lines:
         kind = fiber_of(text) if line.kind == "cable" and _FIBER.search(text) is not None else ""
         if kind and kind not in needed:
             message = f"`{name_of_part(line.line.part)}` is {kind} fiber, and all transceivers are {needed.pop()}"
             help_ = "order the fiber of the modules: light of one kind does not pass through the other"
-            yield RULE.problem(("procurement", "quote", line.index, "part"), message, help_)
+            yield RULE.problem(quote_path(line.index, "part"), message, help_)
             return
 
 

@@ -96,7 +96,7 @@ from clusterspec.rules.knowledge.quoted_parts import (
     supply_with_c13,
     technology_off_switch,
 )
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
 from clusterspec.units import display
@@ -114,7 +114,7 @@ def check(
             continue
         text = plain_part(line.line)
         for states, part in _contradictions(line, text, cluster, power, catalog):
-            at = ("procurement", "quote", line.index, "part")
+            at = quote_path(line.index, "part")
             message = f"`{name_of_part(line.line.part)}` states {states}, and {part}"
             yield RULE.problem(at, message, "ask the supplier which of the two is right, and correct the line")
 

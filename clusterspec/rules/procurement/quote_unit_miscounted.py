@@ -6,11 +6,11 @@ A line whose text names its unit (`licence per GPU`, `support per node`, `warran
 vendor licenses by the accelerator, with a quantity that is not the number of those units in the design, with or without
 spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit: 64 licences
 per GPU for 64 nodes of eight. Fewer than needed are a warning, and more than 1.1 times as many a note. It is also an
-error if a line by the GPU-hour counts the node-hours of the term, or the reverse; if a store sold per GB counts its
-terabytes; if licenses of virtual workstations, which are sold per concurrent user, are counted per GPU; if a product
-that the text writes out (`2 ports x 12 months`) is not its result, or not the quantity; and if a price by the month or
-year is quoted for more or fewer of them than the text says. Lines with a quantity of 1 may be a lot, and are not
-compared; nor are parts that `quote-off-bill` counts. Support by the unit and year is a warning where it covers all
+error if a line by the GPU-hour counts the node-hours of the term, or the reverse; if a storage system sold per GB
+counts its terabytes; if licenses of virtual workstations, which are sold per concurrent user, are counted per GPU; if a
+product that the text writes out (`2 ports x 12 months`) is not its result, or not the quantity; and if a price by the
+month or year is quoted for more or fewer of them than the text says. Lines with a quantity of 1 may be a lot, and are
+not compared; nor are parts that `quote-off-bill` counts. Support by the unit and year is a warning where it covers all
 units for fewer years than `support.term` has.
 
 ## Why it matters
@@ -107,7 +107,7 @@ from clusterspec.rules.knowledge.purchases import surplus_question
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -117,10 +117,8 @@ RULE = Rule.of(__name__, "error", "likely")
 SURPLUS = 1.10
 """Above this multiple of the units of the design, a line has more than some to spare."""
 
-
 _BY_YEAR = pattern(r"\b(?:per|each|every|and) years?\b|/ ?(?:year|yr)\b")
 _YEARLY = pattern(r"\b(?:per|a|and) years?\b|/ ?(?:year|yr)\b|\b(?:yearly|annual)\b")
-
 
 _SUBSCRIBED = pattern(r"\bsubscriptions?\b")
 SAME_HOURS = 0.03
@@ -129,7 +127,9 @@ _OF_ANOTHER_UNIT = pattern(r"\b(?:storage|filer|nas|bundles?|scalable units?|sus
 
 
 def _counts_other_units(offered: Offered) -> bool:
-    """Whether the quantity may count months, nodes of a store or bundles; that of yearly support counts its parts."""
+    """Whether the quantity may count months, nodes of a storage system or bundles; that of yearly support counts its
+    parts.
+    """
     text = plain_part(offered.line)
     months = offered.counts_periods and _YEARLY.search(text) is None
     return months or _OF_ANOTHER_UNIT.search(text) is not None
@@ -158,16 +158,11 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
                 yield _years_problem(offered, unit, covered, years, min(counts[unit]))
             if covered:
                 continue
-        if (
-            not unit
-            or quantity is None
-            or _counts_other_units(offered)
-            or quantity <= 1
-            or quantity in counts[unit]
-            or 0 in counts[unit]
-        ):
+        if not unit or quantity is None or quantity <= 1 or _counts_other_units(offered):
             continue
-        needed, at = min(counts[unit]), ("procurement", "quote", offered.index, "quantity")
+        if quantity in counts[unit] or 0 in counts[unit]:
+            continue
+        needed, at = min(counts[unit]), quote_path(offered.index, "quantity")
         message = f"`{offered.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, and the design has {plural(needed, unit)}"
         other = next((name for name, numbers in counts.items() if name != unit and quantity in numbers), "")
         if other:
@@ -192,7 +187,7 @@ def _yearly_license_problem(
     if 1 < covered < min(counts["accelerator"]) and quantity not in counts["accelerator"]:
         of_nodes = ", as many as its nodes" if covered in counts["node"] else ""
         message = f"`{name_of_part(offered.line.part)}` is sold per accelerator and year: {quantity:,.0f} are for {covered:,.0f} accelerators for {years} years{of_nodes}, and the design needs {min(units):,}"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, f"ask for {min(units):,}, or what the line covers")
 
 
@@ -204,7 +199,9 @@ SAME_CAPACITY = 0.05
 
 
 def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A store sold by the gigabyte in the number of its terabytes, or the reverse, alone or times the months."""
+    """A storage system sold by the gigabyte in the number of its terabytes, or the reverse, alone or times the
+    months.
+    """
     text, quantity = plain_part(offered.line), offered.line.quantity
     units = {first or second for first, second in _PER_CAPACITY.findall(text)}
     sizes = [number_in_text(number) * (1000.0 if unit == "p" else 1.0) for number, unit in _CAPACITY.findall(text)]
@@ -223,7 +220,7 @@ def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterato
         message = (
             f"`{name_of_part(offered.line.part)}` is sold per {named[0]}, and {quantity:,.0f} is its size in {named[1]}"
         )
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, f"correct the quantity, or the price for one {named[1]}")
 
 
@@ -251,7 +248,7 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
         message = (
             f"`{name_of_part(offered.line.part)}` is sold per {unit}, and {quantity:,.0f} are the {counted} of the term"
         )
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, f"correct the quantity, or the price for one of the {counted}")
         return
     stated = {int(each) for each in (_YEARS if by_year else _MONTHS).findall(text)}
@@ -263,7 +260,7 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
         and not (_EXPLAINED.search(text) is not None or any(products_in(text)))
     ):
         message = f"`{name_of_part(offered.line.part)}` is for {plural(stated.pop(), unit)}, and the quote has {plural(round(quantity), unit)} of it"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the two is right")
 
 
@@ -284,7 +281,7 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
         value = math.prod(product.factors)
         if product.result is not None and not any(_is_close(product.result, value * scale) for scale in _SCALES):
             message = f"`{product.text}` is wrong: the product is {value:,}"
-            at = ("procurement", "quote", offered.index, "part")
+            at = quote_path(offered.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
             return
     if len(products) != 1 or quantity is None or quantity <= 1:
@@ -299,7 +296,7 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
     priced = offered.line.unit_price is not None and _is_close(float(offered.line.unit_price), value)
     if by_period and not (fits or in_parts or priced):
         message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
 
 
@@ -317,7 +314,7 @@ def _short_year_problem(offered: Offered) -> Iterator[Problem]:
     days = 365 * months / 12
     whole = quantity * days / (30 * months)
     message = f"{months} months of 30 days are {30 * months} days, and the calendar has {days:,.0f}: {whole - quantity:,.0f} hours are missing"
-    at = ("procurement", "quote", offered.index, "quantity")
+    at = quote_path(offered.index, "quantity")
     yield RULE.problem(at, message, f"order {whole:,.0f} hours")
 
 
@@ -333,7 +330,7 @@ def _scaled_price_problem(offered: Offered) -> Iterator[Problem]:
     scale = 0 if found is None else 10_000 if found[1] else 1000
     if found is not None and price is not None and 0 < price < scale:
         message = f"`{name_of_part(offered.line.part)}` states its price in `{found[0]}`, and {price:,g} is added to amounts in whole units"
-        at = ("procurement", "quote", offered.index, "unit_price")
+        at = quote_path(offered.index, "unit_price")
         yield RULE.problem(at, message, f"write {price * scale:,.0f}")
 
 
@@ -359,7 +356,7 @@ def _user_license_problem(offered: Offered) -> Iterator[Problem]:
     text = plain_part(offered.line)
     if _PER_USER.search(text) is not None and _BY_CARD.search(text) is not None:
         message = f"`{name_of_part(offered.line.part)}` is counted per accelerator, and these licenses are sold per concurrent user"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "ask for as many as desktops run at the same time")
 
 
@@ -382,7 +379,7 @@ def _years_problem(offered: Offered, unit: str, covered: int, years: int, units:
     quantity = offered.line.quantity or 0.0
     part = f"{covered if covered > 1 else 'one'} of the {years} years of the term"
     message = f"`{name_of_part(offered.line.part)}` is sold per {unit} and year: {quantity:,.0f} are for {part}"
-    at = ("procurement", "quote", offered.index, "quantity")
+    at = quote_path(offered.index, "quantity")
     return RULE.problem(at, message, f"ask for {units * years:,}, or correct the term", severity="warning")
 
 
@@ -397,5 +394,5 @@ def _hours_problem(offered: Offered, procurement: ProcurementSpec, cluster: Clus
     other = "node" if unit == "accelerator" else "accelerator"
     if abs(quantity / hours[other] - 1) < SAME_HOURS:
         message = f"`{name_of_part(offered.line.part)}` is sold by the {unit}-hour: {quantity:,.0f} are the {other}-hours of the term, whose {unit}-hours are {hours[unit]:,.0f}"
-        at = ("procurement", "quote", offered.index, "quantity")
+        at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "correct the quantity, or the price for the other unit")

@@ -157,7 +157,7 @@ from clusterspec.rules.knowledge.fabric_parts import FabricCount, fits_cage
 from clusterspec.rules.knowledge.quoted_parts import PDU, UNITS_OF_RACK
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, watts_in_text
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part, or_list
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -222,11 +222,11 @@ def check(
     front = networks.frontend if networks is not None else None
     if front is not None and front.nics_per_node and front.nic_bandwidth is not None:
         links, rate = cluster.all_nodes * front.nics_per_node, front.nic_bandwidth.value
-        yield from _filled_switch(lines, links, rate)
-        yield from _few_legs(lines, links)
+        yield from _filled_switch_problem(lines, links, rate)
+        yield from _few_legs_problem(lines, links)
     if power is not None:
         units = [(line, text) for line, text in lines if PDU.search(text) is not None]
-        yield from _few_units(units, power, cluster.all_nodes)
+        yield from _few_units_problem(units, power, cluster.all_nodes)
         yield from _outlet_problem(lines, units, power, cluster)
         yield from _supply_problem(lines, power)
         heat = loop_heat(cluster, counts.fabric, power) if power.cooling == "liquid" else None
@@ -237,7 +237,7 @@ def check(
 def _problem(line: Offered, message: str, help_: str) -> Problem:
     """The problem with the part of a line."""
     text = f"`{name_of_part(line.line.part)}` {message}"
-    return RULE.problem(("procurement", "quote", line.index, "part"), text, help_)
+    return RULE.problem(quote_path(line.index, "part"), text, help_)
 
 
 def _cloud_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
@@ -246,7 +246,7 @@ def _cloud_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterat
         return
     for line, text in lines:
         if line.kind == "other" and _OF_CLOUD.search(text) is not None:
-            message = "needs the cloud of its vendor, and by the text the site is not connected"
+            message = "needs the cloud of its vendor, and according to the text the site is not connected"
             yield _problem(line, message, "order software that runs on site")
             return
 
@@ -260,7 +260,7 @@ def _passive_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> 
             return
 
 
-def _filled_switch(lines: Sequence[tuple[Offered, str]], links: int, rate: float) -> Iterator[Problem]:
+def _filled_switch_problem(lines: Sequence[tuple[Offered, str]], links: int, rate: float) -> Iterator[Problem]:
     """Switches of the frontend with no more ports than the ``links`` of the nodes take, each of ``rate`` bytes per second."""
     found = [(line, text) for line, text in lines if _FRONTEND.search(text) is not None and "switch" in text]
     ports = 0.0
@@ -275,7 +275,7 @@ def _filled_switch(lines: Sequence[tuple[Offered, str]], links: int, rate: float
         yield _problem(found[0][0], message, "order a switch with more ports")
 
 
-def _few_legs(lines: Sequence[tuple[Offered, str]], links: int) -> Iterator[Problem]:
+def _few_legs_problem(lines: Sequence[tuple[Offered, str]], links: int) -> Iterator[Problem]:
     """Divided cables of the frontend with fewer ends than the ``links`` of the nodes."""
     found = [(line, _LEGS.search(text)) for line, text in lines if _FRONTEND.search(text) is not None]
     legs = [(line, int(ways[1]) * int(line.line.quantity or 0)) for line, ways in found if ways is not None]
@@ -284,7 +284,7 @@ def _few_legs(lines: Sequence[tuple[Offered, str]], links: int) -> Iterator[Prob
         message = (
             f"`{name_of_part(legs[0][0].line.part)}` has {total} ends for the nodes, and their frontend takes {links}"
         )
-        at = ("procurement", "quote", legs[0][0].index, "quantity")
+        at = quote_path(legs[0][0].index, "quantity")
         yield RULE.problem(at, message, f"order {ceil(links * (legs[0][0].line.quantity or 1) / total)}")
 
 
@@ -310,7 +310,7 @@ def _outlet_problem(
     node = power.node.value if power.node is not None else 0.0
     large = supply >= LARGE_SUPPLY if supply else node >= LARGE_NODE
     if not large or any(_LARGE_OUTLETS.search(text) is not None for _, text in lines):
-        yield from _few_outlets(units, power, cluster)
+        yield from _few_outlets_problem(units, power, cluster)
         return
     for line, text in units:
         if _SMALL_OUTLETS.search(text) is not None:
@@ -321,7 +321,7 @@ def _outlet_problem(
             return
 
 
-def _few_outlets(units: Sequence[tuple[Offered, str]], power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+def _few_outlets_problem(units: Sequence[tuple[Offered, str]], power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     """Units with fewer large outlets than the power supplies of a rack have cords for each of them."""
     each = power.nodes_per_rack or 0
     sold = cluster.platform.supplies if cluster.platform is not None and cluster.platform.form == "node" else None
@@ -337,7 +337,7 @@ def _few_outlets(units: Sequence[tuple[Offered, str]], power: PowerSpec, cluster
             return
 
 
-def _few_units(units: Sequence[tuple[Offered, str]], power: PowerSpec, nodes: int) -> Iterator[Problem]:
+def _few_units_problem(units: Sequence[tuple[Offered, str]], power: PowerSpec, nodes: int) -> Iterator[Problem]:
     """Fewer units, sold by the piece, than the racks of the nodes take."""
     count = power.pdus.count or 0 if power.pdus is not None else 0
     racks = ceil(nodes / power.nodes_per_rack) if power.nodes_per_rack else 0
@@ -346,7 +346,7 @@ def _few_units(units: Sequence[tuple[Offered, str]], power: PowerSpec, nodes: in
     quoted = sum_of(float(line.line.quantity or 0) for line, _ in units)
     if units and count and quoted > 1 and quoted < racks * count:
         message = f"and lines like it offer {quoted:,.0f} units, and {racks} racks of {count} take {racks * count:,}"
-        at = ("procurement", "quote", units[0][0].index, "quantity")
+        at = quote_path(units[0][0].index, "quantity")
         text = f"`{name_of_part(units[0][0].line.part)}` {message}"
         yield RULE.problem(at, text, f"order {racks * count:,}, or correct `power.pdus.count`", severity="warning")
 

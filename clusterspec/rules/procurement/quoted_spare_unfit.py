@@ -57,7 +57,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import ANY_SWITCH
 from clusterspec.procurement.product_names import switches_named
 from clusterspec.procurement.quotes import lines_with_texts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 
@@ -80,6 +80,6 @@ def check(procurement: ProcurementSpec, cluster: Cluster, catalog: Catalog) -> I
         few = entry.ports is not None and entry.ports < switch.ports
         if few or (entry.connector and switch.connector and entry.connector != switch.connector):
             message = f"`{name_of_part(line.line.part)}` has {entry.ports} ports of {entry.connector}, and the {switch.name} that it is to replace has {switch.ports} of {switch.connector}"
-            at = ("procurement", "quote", line.index, "part")
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, f"keep a spare {switch.name}")
             return

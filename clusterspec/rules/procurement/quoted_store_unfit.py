@@ -1,20 +1,21 @@
-"""The store of a quote does not do what the design needs of it.
+"""The storage system of a quote does not do what the design needs of it.
 
 ## What it finds
 
-- An erasure code across nodes (`8+1`) with more fragments on a node than it has parity, where the quote has that few nodes:
-  the loss of one node stops the store;
+- An erasure code across nodes (`8+1`) with more fragments on a node than it has parity, where the quote has that few
+  nodes: the loss of one node stops the storage system;
 - a code that survives the loss of fewer nodes than the text says;
 - a code with each fragment on another node, where the quote has fewer nodes than fragments;
 - fewer appliances in its line than `networks.storage.systems`;
-- storage nodes whose ports (`2 x 50G` each) together carry less than the `read` or the `bandwidth` of `networks.storage`;
+- storage nodes whose ports (`2 x 50G` each) together carry less than the `read` or the `bandwidth` of
+  `networks.storage`;
 - a license for as many TiB as `networks.storage.capacity` has TB, which is a tenth more;
 - a license by raw capacity, by its line or the description, below the raw capacity of the quoted drives.
 
 ## Why it matters
 
-A store that stops with its first node stops every job. Ports limit a store whatever its drives read, and terabytes without
-a license are paid at the audit.
+A storage system that stops with its first node stops every job. Ports limit a storage system whatever its drives read,
+and terabytes without a license are paid at the audit.
 
 ## What to do
 
@@ -22,7 +23,7 @@ Spread the code over more nodes or add parity, order faster ports, and count the
 
 ## When to ignore it
 
-Ignore it where other stores of the site serve the same data.
+Ignore it where other storage systems of the site serve the same data.
 
 ## Fires
 
@@ -97,7 +98,7 @@ from clusterspec.rules.knowledge.quoted_stores import LICENSE, STORE, licensed_s
 from clusterspec.rules.knowledge.ranges import GIGABIT
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworkSpec, NetworksSpec, ProcurementSpec
 from clusterspec.standard import pattern, sum_of
@@ -135,7 +136,7 @@ def check(
 def _problem(line: Offered, message: str, help_: str) -> Problem:
     """The problem with the part of a line."""
     text = f"`{name_of_part(line.line.part)}` {message}"
-    return RULE.problem(("procurement", "quote", line.index, "part"), text, help_)
+    return RULE.problem(quote_path(line.index, "part"), text, help_)
 
 
 def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[str]) -> Iterator[Problem]:
@@ -152,7 +153,7 @@ def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[s
 
 
 def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
-    """Fewer appliances in the lines of the store than `networks.storage.systems` has."""
+    """Fewer appliances in the lines of the storage system than `networks.storage.systems` has."""
     counted = [
         (int(found[1]) * max(1, int(line.line.quantity or 1)), line)
         for line, text in lines
@@ -165,7 +166,7 @@ def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) ->
 
 
 def _port_problem(stores: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
-    """Nodes of a store whose ports carry less than it is to read or write."""
+    """Nodes of a storage system whose ports carry less than it is to read or write."""
     needed, key = max(
         (
             (figure.value, key)

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.quotes import lines_with_texts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -77,6 +77,6 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         deepest = max((int(side) for pair in found for side in pair), default=0)
         if 0 < deepest < SHALLOW:
             message = f"`{name_of_part(line.line.part)}` is {deepest:,} mm deep, and servers of {cluster.accelerators_per_node} accelerators are 800 to 900 mm deep without cords and cables"
-            at = ("procurement", "quote", line.index, "part")
+            at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "order racks that are 1,200 mm deep")
             return

@@ -74,7 +74,7 @@ from clusterspec.procurement.part_names import HOURS
 from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.written_numbers import products_in
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -84,7 +84,7 @@ RULE = Rule.of(__name__, "error", "likely")
 SHORT_HOURS = 0.004
 """Share of the term below which missing hours are those of a time zone or of a handover: half a day in four months."""
 SHORT = 0.02
-"""Share of the term below which days or months are missing by rounding."""
+"""Share of the term that may be missing because days or months are rounded."""
 LONGEST = 400
 """Days of a term up to which days are counted one by one: longer ones are years of 365 or 366 days."""
 _UNITS = {
@@ -107,11 +107,13 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if not procurement.quote or procurement.term is None:
         return
     term, lines = procurement.term.value, lines_with_texts(procurement.quote, cluster)
-    yield from _few_hours(lines, cluster, term, procurement.term.written)
-    yield from _few_periods(lines, term, procurement.term.written)
+    yield from _few_hours_problem(lines, cluster, term, procurement.term.written)
+    yield from _few_periods_problem(lines, term, procurement.term.written)
 
 
-def _few_hours(lines: Sequence[tuple[Offered, str]], cluster: Cluster, term: float, written: str) -> Iterator[Problem]:
+def _few_hours_problem(
+    lines: Sequence[tuple[Offered, str]], cluster: Cluster, term: float, written: str
+) -> Iterator[Problem]:
     """Hours of all nodes, as a product with the hours of each, that are fewer than those of the term."""
     numbers = {cluster.nodes, cluster.all_nodes, cluster.accelerators, cluster.accelerators_per_node}
     for line, text in lines if term <= LONGEST * DAY else ():
@@ -121,12 +123,12 @@ def _few_hours(lines: Sequence[tuple[Offered, str]], cluster: Cluster, term: flo
             missing = term / HOUR - hours
             if whole and hours not in numbers and hours * HOUR / term > 0.5 and missing > SHORT_HOURS * term / HOUR:
                 message = f"`{name_of_part(line.line.part)}` counts {hours:,} hours of each, and the {term / HOUR:,.0f} hours of the term ({written}) are {missing:,.0f} more"
-                at = ("procurement", "quote", line.index, "quantity")
+                at = quote_path(line.index, "quantity")
                 yield RULE.problem(at, message, "order the hours of the whole term, or correct `term`")
                 return
 
 
-def _few_periods(lines: Sequence[tuple[Offered, str]], term: float, written: str) -> Iterator[Problem]:
+def _few_periods_problem(lines: Sequence[tuple[Offered, str]], term: float, written: str) -> Iterator[Problem]:
     """A part that is rented for less than the term, beside another that covers it."""
     if not (any(_covers(line, text, term) for line, text in lines) or _cover_in_parts(lines, term)):
         return
@@ -138,7 +140,7 @@ def _few_periods(lines: Sequence[tuple[Offered, str]], term: float, written: str
         needed = term / _SECONDS[unit]
         if needed / 2 * (1 - SHORT) < quantity < needed * (1 - SHORT):
             message = f"`{name_of_part(line.line.part)}` is rented for {plural(round(quantity), unit)}, and the term is {written}: {plural(round(needed - quantity), unit)} are missing"
-            at = ("procurement", "quote", line.index, "quantity")
+            at = quote_path(line.index, "quantity")
             yield RULE.problem(at, message, f"order {needed:,.0f}, or say in the line what it is needed for")
             return
 

@@ -73,13 +73,13 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.quotes import offered_quantity
-from clusterspec.quantity import DAY, YEAR
+from clusterspec.quantity import DAY, YEAR, Quantity
 from clusterspec.rules.knowledge.failures import PART_WORDS, poisson_percentile, stated_part_failures
 from clusterspec.rules.knowledge.purchases import name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.text_quantities import SECOND, SHARE, sentence_quantities
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec, Spec
 from clusterspec.standard import pattern
 from clusterspec.units import display, percent, plain
@@ -128,13 +128,24 @@ def check(
         own = [line for line in lines if line.kind == kind]
         if not own:
             continue
-        mean = number * yearly * stock.lead_time.value / YEAR
-        needed, total = poisson_percentile(mean, stock.percentile), offered_quantity(own)
+        total = offered_quantity(own)
+        needed, why = _sufficient_spares((kind, number, yearly), stock.lead_time, stock.percentile)
         if total < needed:
-            parts = plural_of_kind(kind)
-            message = f"{total:,.0f} spare {parts if total != 1 else name_of_kind(kind)} {'is' if total == 1 else 'are'} quoted: of {number:,} {parts}, {plain(mean, 3)} fail in {stock.lead_time.written} on average, and {needed:,} suffice with a probability of {percent(stock.percentile)}"
-            at = ("procurement", "quote", own[0].index, "quantity")
+            parts = plural_of_kind(kind) if total != 1 else name_of_kind(kind)
+            message = f"{total:,.0f} spare {parts} {'is' if total == 1 else 'are'} quoted: {why}"
+            at = quote_path(own[0].index, "quantity")
             yield RULE.problem(at, message, f"order {needed:,}")
+
+
+def _sufficient_spares(each: tuple[str, int, float], lead: Quantity, share: float) -> tuple[int, str]:
+    """The spare parts that suffice for a lead time with the probability ``share``, and a clause that says so; ``each`` is
+    a kind of parts, their number, and the failures of one a year.
+    """
+    kind, number, yearly = each
+    mean = number * yearly * lead.value / YEAR
+    needed = poisson_percentile(mean, share)
+    failing = f"of {number:,} {plural_of_kind(kind)}, {plain(mean, 3)} fail in {lead.written} on average"
+    return needed, f"{failing}, and {needed:,} suffice with a probability of {percent(share)}"
 
 
 def _text_problems(remarks: str, operations: OperationsSpec, rates: list[tuple[str, int, float]]) -> Iterator[Problem]:
@@ -147,20 +158,17 @@ def _text_problems(remarks: str, operations: OperationsSpec, rates: list[tuple[s
         quantities = [each for _, all_ in sentence_quantities(sentence) for each in all_]
         shares = [each.value for each in quantities if each.unit == SHARE and each.value >= MOSTLY]
         times = [each.value for each in quantities if each.unit == SECOND and each.value >= DAY]
-        lead = (
-            times[0] if len(times) == 1 else stock.lead_time.value if stock and stock.lead_time and not times else None
-        )
+        lead = times[0] if len(times) == 1 else None
+        if not times and stock and stock.lead_time:
+            lead = stock.lead_time.value
         share = shares[0] if len(shares) == 1 else stock.percentile if stock and not shares else None
         kinds = [each for each in rates if PART_WORDS[each[0]].search(sentence)] or (rates if len(rates) == 1 else [])
         if lead is None or share is None or share >= 1 or len(kinds) != 1:
             continue
-        ((kind, number, yearly),) = kinds
-        total, mean = count_in_text(found["n"].lower()), number * yearly * lead / YEAR
-        needed = poisson_percentile(mean, share)
-        if total < needed:
-            parts = plural_of_kind(kind)
-            message = f"`{found[0]}`: of {number:,} {parts}, {plain(mean, 3)} fail in {display(lead, 's')} on average, and {needed:,} suffice with a probability of {percent(share, 3)}"
-            yield RULE.problem("description", message, f"keep {needed:,} in stock, or shorten the lead time")
+        needed, why = _sufficient_spares(kinds[0], Quantity(lead, "s", display(lead, "s")), share)
+        if count_in_text(found["n"].lower()) < needed:
+            advice = f"keep {needed:,} in stock, or shorten the lead time"
+            yield RULE.problem("description", f"`{found[0]}`: {why}", advice)
             return
 
 

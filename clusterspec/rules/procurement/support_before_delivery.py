@@ -60,7 +60,7 @@ from clusterspec.rules.knowledge.purchases import dates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.parts import PurchaseTexts
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -85,6 +85,6 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         if early > LATE:
             part = name_of_part((procurement.quote or ())[index].part)
             message = f"`{part}` begins on {min(days)}, {plural(early, 'day')} before the last delivery on {delivery}"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "let the period begin with the acceptance")
             return

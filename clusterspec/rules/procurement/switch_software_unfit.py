@@ -69,7 +69,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -110,7 +110,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
     texts = [(line.part or "").lower() for line in procurement.quote]
-    yield from _bare_switches(procurement, remarks.lower())
+    yield from _bare_switches_problem(procurement, remarks.lower())
     offered = {vendor for text in texts for vendor in _vendors_of_switches(text)}
     for index, text in enumerate(texts):
         system = next((vendor for vendor, named in _SYSTEMS.items() if named.search(text) is not None), "")
@@ -119,10 +119,10 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             name, other = name_of_part(procurement.quote[index].part), sorted(others)[0]
             message = f"`{name}` runs on switches of {system} alone, and those of the quote are of {other}"
             help_ = "order the operating system of the switches, such as SONiC"
-            yield RULE.problem(("procurement", "quote", index, "part"), message, help_)
+            yield RULE.problem(quote_path(index, "part"), message, help_)
 
 
-def _bare_switches(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
+def _bare_switches_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     """Switches that are sold without an operating system, where no line sells one and the text has none."""
     texts = [plain_part(line) for line in procurement.quote or ()]
     bare = [index for index, text in enumerate(texts) if _BARE.search(text) is not None]
@@ -133,7 +133,7 @@ def _bare_switches(procurement: ProcurementSpec, remarks: str) -> Iterator[Probl
         f"`{name_of_part((procurement.quote or ())[bare[0]].part)}` has no operating system, and no line sells one"
     )
     help_ = "ask for licenses of the operating system, or say in the description which one is there"
-    yield RULE.problem(("procurement", "quote", bare[0], "part"), message, help_)
+    yield RULE.problem(quote_path(bare[0], "part"), message, help_)
 
 
 def _vendors_of_switches(text: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The rate of tax is none of the country or province of the purchase.
+"""The tax rate is not one of the country or province of the purchase.
 
 ## What it finds
 

@@ -86,17 +86,17 @@ def check(
     term = procurement.term if procurement is not None else None
     planned = operations.targets.run_time if operations is not None and operations.targets is not None else None
     if term is not None:
-        found = [*_too_short(timed, run, term.value, term.written, "procurement.term")]
+        found = [*_short_term_problem(timed, run, term.value, term.written, "procurement.term")]
         if not found or found[0].severity == "note":
-            by_plan = _by_plan(timed, run, term, planned)
+            by_plan = _problem_by_plan(timed, run, term, planned)
             found = [by_plan] if by_plan is not None else found
         yield from found
     elif own_remarks is not None and (match := only_setting(_RESERVED, own_remarks, _CUES)) is not None:
         seconds = time_in_text(match[1], match[2])
-        yield from _too_short(timed, run, seconds, f"{match[1]} {match[2]}", "workload.tokens")
+        yield from _short_term_problem(timed, run, seconds, f"{match[1]} {match[2]}", "workload.tokens")
 
 
-def _by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:
+def _problem_by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:
     """The problem with a term that ends before the run does by the plan's own `targets.run_time` or `expected_mfu`."""
     workload = timed.design.workload
     mfu = workload.expected_mfu if workload is not None else None
@@ -110,7 +110,7 @@ def _by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) 
     return RULE.problem("procurement.term", message, "take a term that lasts as long as the run may")
 
 
-def _too_short(timed: Plan, run: float, term: float, written: str, at: str) -> Iterator[Problem]:
+def _short_term_problem(timed: Plan, run: float, term: float, written: str, at: str) -> Iterator[Problem]:
     """A run of ``run`` seconds on a machine that is there for ``term`` seconds, which the spec writes as ``written``."""
     if run <= term:
         return

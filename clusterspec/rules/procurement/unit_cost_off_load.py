@@ -133,7 +133,7 @@ def _load_problem(
         for full in same:
             if abs(part.value / full.value - load.share) <= SAME * load.share:
                 message = (
-                    f"by the text a unit costs {full.written} at full load and {part.written} at {percent(load.share, 3)} of it, which is the "
+                    f"according to the text, a unit costs {full.written} at full load and {part.written} at {percent(load.share, 3)} of it, which is the "
                     f"product of both; the machine costs the same at any load: {full.value / load.share:.4g}"
                 )
                 help_ = "divide the cost at full load by the mean load"
@@ -172,7 +172,7 @@ def _margin_problem(sentence: str, prices: Sequence[UnitPrice], spec: Spec) -> I
         for high, low in pairs:
             if abs(high.value / low.value - 1 - margin) <= SAME_MARGIN:
                 message = (
-                    f"by the text {high.written} over a cost of {low.written} is a margin of {each.value:g} %: that is the profit over the cost; "
+                    f"according to the text, {high.written} over a cost of {low.written} is a margin of {each.value:g} %: that is the profit over the cost; "
                     f"over the price it is {100 * (1 - low.value / high.value):.3g} %"
                 )
                 yield RULE.problem(

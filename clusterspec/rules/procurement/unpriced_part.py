@@ -63,7 +63,8 @@ from collections.abc import Iterator, Mapping, Set
 
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.bill import PRICED_AS, Bill, bill, may_have_fixed_ends
+from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
+from clusterspec.procurement.items import PRICED_AS
 from clusterspec.rules.knowledge.market import usual_cost
 from clusterspec.rules.knowledge.purchases import name_of_kind
 from clusterspec.rules.rule import Rule

@@ -60,7 +60,7 @@ from clusterspec.quantity import DAY, YEAR
 from clusterspec.rules.knowledge.purchase_texts import had_an_owner
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, is_small
 from clusterspec.rules.knowledge.warranties import MONTH, covered_time, is_covered_by_price
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -82,7 +82,7 @@ _FROM_DATE = pattern(
 """A warranty of some days or months that begins on a date."""
 
 
-def _ends_before_use(procurement: ProcurementSpec) -> Iterator[Problem]:
+def _early_end_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     """The problem with a warranty that begins on a date of the text, and ends before the machine is needed."""
     needed = date_of_text(procurement.needed_by)
     for index, line in enumerate(procurement.quote or ()):
@@ -93,12 +93,12 @@ def _ends_before_use(procurement: ProcurementSpec) -> Iterator[Problem]:
         days = int(found[1]) * (1.0 if found[2][0].lower() in "dtj" else MONTH / DAY)
         if start.toordinal() + days < needed.toordinal():
             message = f"`{name_of_part(line.part)}` has a warranty of {found[1]} {found[2]} from {start}, which ends before the machine runs ({needed})"
-            at = ("procurement", "quote", index, "part")
+            at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for a warranty from the acceptance", severity="error")
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
-    yield from _ends_before_use(procurement)
+    yield from _early_end_problem(procurement)
     term, support = procurement.term, procurement.support.term if procurement.support else None
     stated = support or procurement.warranty
     if term is None or not is_bought(procurement, cluster):

@@ -174,7 +174,7 @@ def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
 
 
 def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
-    """The problem with roles that both wait for the longest samples: rollout may not run ahead far enough."""
+    """The problem with roles that both wait for the longest samples, because rollout may run ahead too few steps."""
     ahead, needed = rl.rl.max_staleness, _steps_ahead(rl, lost)
     return RULE.problem(
         "workload.rl.max_staleness",

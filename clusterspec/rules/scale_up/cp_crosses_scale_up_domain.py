@@ -84,7 +84,7 @@ def _exposed_text(plan: Plan | None) -> str:
     seconds = exposed_seconds(plan, {"cp"})
     part = share(seconds, plan)
     if part <= NOTICEABLE:
-        return f": predicted to overlap with attention but for {percent(part, 2)} of the step"
+        return f": predicted to overlap with attention except for {percent(part, 2)} of the step"
     return (
         f": {display(seconds, 's')} of their communication, {percent(part, 2)} of the step, is predicted to be exposed"
     )

@@ -79,7 +79,7 @@ def check(own_remarks: str, cluster: Cluster, placements: Placements) -> Iterato
         off, alone = _OFF.search(sentence), _ALONE.search(sentence)
         if off is not None or alone is not None:
             what = "does not run" if off is not None else "knows one node alone"
-            message = f"by the text the IMEX service {what}: the {cluster.scale_up.domain} accelerators of a domain reach those of other nodes over their NICs"
+            message = f"according to the text, the IMEX service {what}: the {cluster.scale_up.domain} accelerators of a domain reach those of other nodes over their NICs"
             yield RULE.problem(
                 "description",
                 message,

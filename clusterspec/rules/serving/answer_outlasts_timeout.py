@@ -111,7 +111,7 @@ def check(own_remarks: str, served: Served) -> Iterator[Problem]:
 
 def _what_ends(limit: TimeLimit) -> str:
     if limit.of == "pod":
-        return f"by the text a pod is killed {limit.written} after it is told to end"
+        return f"according to the text, a pod is killed {limit.written} after it is told to end"
     return f"the text ends {'a connection without data' if limit.of == 'first token' else 'it'} after {limit.written}"
 
 

@@ -105,7 +105,7 @@ def check(written_workload: WorkloadSpec, own_remarks: str | None) -> Iterator[P
         index, capacity = local[0]
         if capacity is not None and held * (1 + SAME) < capacity.value:
             mirrored = f" in RAID {level}" if level is not None else ""
-            message = f"{drives} drives of {size} {unit.upper()}{mirrored} hold {display(held, 'B')} by the text, and the tier has {capacity.written}"
+            message = f"{drives} drives of {size} {unit.upper()}{mirrored} hold {display(held, 'B')} according to the text, and the tier has {capacity.written}"
             at = ("workload", "serving", "cache_tiers", index, "capacity")
             yield RULE.problem(at, message, "write the capacity of the drives")
             return

@@ -58,7 +58,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 TPU_VENDOR = "Google"
 LEAST = 2e9
-"""Bytes of a rank that the context, graphs and buffers take at the least, by the range of `serving.reserved`."""
+"""Bytes of a rank that the context, graphs and buffers take at least, by the range of `serving.reserved`."""
 
 
 def check(workload: Workload, written_workload: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -73,7 +73,7 @@ def check(workload: Workload, written_workload: WorkloadSpec, cluster: Cluster) 
         yield RULE.problem(
             "workload.serving.memory_fraction",
             f"a share of {percent(share, 2)} for weights and cache leaves {display(max(0.0, left), 'B')} on a rank, less than the {display(LEAST, 'B')} that "
-            f"buffers and activations outside it take at the least",
+            f"buffers and activations outside it take at least",
             "use 0.90 to 0.95",
             severity="error" if left < LEAST / 2 else "",
         )

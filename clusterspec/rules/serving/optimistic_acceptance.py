@@ -102,7 +102,7 @@ def check(workload: Workload, catalog: Catalog) -> Iterator[Problem]:
         message = f"of a chain of {load.draft_tokens} drafted tokens the last is accepted in {percent(load.draft_acceptance**load.draft_tokens, 2)} of the steps"
         yield RULE.problem(f"{AT}.speculative.tokens", message, "draft two to five tokens")
     if load.draft_method == "mtp":
-        yield from _missing_prediction_layers(workload.model, catalog)
+        yield from _missing_layers_problem(workload.model, catalog)
     if load.prefix_hit >= 1:
         message = "with every input token in the cache, no request differs from an earlier one"
         yield RULE.problem(f"{AT}.prefix_hit", message, "state the share of tokens that repeat", severity="error")
@@ -111,7 +111,7 @@ def check(workload: Workload, catalog: Catalog) -> Iterator[Problem]:
         yield RULE.problem(f"{AT}.prefix_hit", message, "state the share that was measured on your traffic")
 
 
-def _missing_prediction_layers(model: Model, catalog: Catalog) -> Iterator[Problem]:
+def _missing_layers_problem(model: Model, catalog: Catalog) -> Iterator[Problem]:
     """An error if the released weights are known to have no layers of multi-token prediction, a warning if the catalog
     has none for the model, nor for one of its shape.
     """

@@ -85,14 +85,16 @@ def check(own_remarks: str, spec: Spec, layout: Layout | None, workload: Workloa
         match = _AVERAGED.search(sentence)
         if match is None or _DENIED.search(sentence) is not None:
             continue
-        proof = _proof(own_remarks[:MOST_CHARACTERS], layout, workload)
-        message = f"by the text a percentile of the whole is a mean of percentiles (`{match[0].strip()}`){proof}"
+        proof = _certain_miss_text(own_remarks[:MOST_CHARACTERS], layout, workload)
+        message = (
+            f"according to the text, a percentile of the whole is a mean of percentiles (`{match[0].strip()}`){proof}"
+        )
         help_ = "add the histograms of all parts, and take the percentile of the sum"
         yield RULE.problem(place_of(sentence, spec), message, help_, severity="error" if proof else "warning")
         return
 
 
-def _proof(text: str, layout: Layout | None, workload: Workload | None) -> str:
+def _certain_miss_text(text: str, layout: Layout | None, workload: Workload | None) -> str:
     """The clause by which a single engine alone misses a target of the plan; empty where that does not follow."""
     serving = workload.serving if workload is not None else None
     targets = [each for each in serving.targets if _QUANTITIES.get(each.quantity, "?") in text] if serving else []

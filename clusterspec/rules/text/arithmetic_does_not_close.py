@@ -71,7 +71,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.written_numbers import CALCULATION_CUES
-from clusterspec.rules.rule import Rule
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 from clusterspec.units.display import plain
@@ -89,13 +89,13 @@ def check(spec: Spec, remarks: str) -> Iterator[Problem]:
     texts: list[tuple[Path, str]] = [(("description",), remarks)]
     texts += [(("procurement", "delivery", "milestones", at), each) for at, each in enumerate(milestones or ())]
     lines = bought.quote or () if bought is not None else ()
-    texts += [(("procurement", "quote", at, "part"), line.part or "") for at, line in enumerate(lines)]
+    texts += [(quote_path(at, "part"), line.part or "") for at, line in enumerate(lines)]
     for path, text in texts:
         if any(cue in text for cue in CALCULATION_CUES):
-            yield from _wrong_calculations(path, text)
+            yield from _calculation_problems(path, text)
 
 
-def _wrong_calculations(at: Path, text: str) -> Iterator[Problem]:
+def _calculation_problems(at: Path, text: str) -> Iterator[Problem]:
     from clusterspec.rules.knowledge.text_equations import equations_in, is_wrong  # most texts have no calculation
     from clusterspec.rules.knowledge.text_tokens import tokens_of
 

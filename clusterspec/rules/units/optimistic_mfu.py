@@ -114,10 +114,10 @@ def check(
         message = f"the expected MFU of {percent(mfu)} exceeds the {percent(highest, 2)} at the upper end of the predicted range"
         yield RULE.problem(at, message, "plan with the predicted MFU (`clusterspec estimate`), or cite a measurement")
     elif timed is None or not measured_step(timed.design):
-        yield from _unpublished_mfu(mfu, timed, what_if.design)
+        yield from _unpublished_mfu_problem(mfu, timed, what_if.design)
 
 
-def _unpublished_mfu(mfu: float, timed: Plan | None, design: Design) -> Iterator[Problem]:
+def _unpublished_mfu_problem(mfu: float, timed: Plan | None, design: Design) -> Iterator[Problem]:
     """The problem with an MFU that exceeds both what is published and what is predicted."""
     predicted = timed.mfu if timed is not None and timed.fits is not False else None
     systolic = design.cluster is not None and design.cluster.accelerator.array is not None

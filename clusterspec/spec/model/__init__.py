@@ -293,7 +293,7 @@ class PoolLinkSpec:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """One work of a fleet on some nodes of a pool. ``share`` is its share of the term on these nodes."""
+    """A job or service of a fleet on some nodes of a pool. ``share`` is its share of the term on these nodes."""
 
     pool: str | None = None
     nodes: int | None = None

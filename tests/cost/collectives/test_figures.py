@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.groups import contiguous_placement
-from clusterspec.cluster.model import Cluster, MeasuredShare, ScaleOut
+from clusterspec.cluster.measured_shares import MeasuredShare
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cost.collectives import Candidate, Paths, falls_back_to_sockets, network_of
-from clusterspec.cost.collectives.paths import bus_factor, busbw_ceiling, group_paths
+from clusterspec.cost.collectives.paths import busbw_ceiling, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, uncertainty_band, with_measured_shares
-from clusterspec.quantity import Figure
+from clusterspec.quantity import Figure, bus_factor
 from clusterspec.records import replace
 from clusterspec.source import Assumed, Cited, Measured, Origin
 from tests.cost.collectives.machines import H100, nodes_of

@@ -13,10 +13,11 @@ from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import NAMES, CollectiveUnavailableError
 from clusterspec.cost.collectives.algorithms import ON_REQUEST, algorithm_names
-from clusterspec.cost.collectives.paths import bus_factor, group_paths
+from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import MeasuredLinks, collective_cost, collective_table, paths_timing
 from clusterspec.cost.collectives.stack import copy_seconds_per_byte
 from clusterspec.cost.formulas.collectives import time_at_busbw
+from clusterspec.quantity import bus_factor
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of
 from tests.effort import each, examples
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cluster.model import MeasuredShare
+from clusterspec.cluster.measured_shares import MeasuredShare
 from clusterspec.cost.collectives.evidence import unmeasured_part
 from clusterspec.cost.compute import Role, Work, expert_layer, layer
 from clusterspec.cost.layers import Chunk, FeedForward, logits_count
-from clusterspec.cost.memory.states import step_activation_lines
+from clusterspec.cost.memory.serving_states import step_activation_lines
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.source import Written

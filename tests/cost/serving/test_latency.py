@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cluster.model import MeasuredShare
+from clusterspec.cluster.measured_shares import MeasuredShare
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving import loads
 from clusterspec.cost.serving.constants import LOSSES, RANGES
@@ -77,7 +77,7 @@ def test_the_first_token_of_a_mean_prompt_is_later_by_what_the_median_lacks() ->
     """A quarter of a prompt, and in a steady state 0.1 s of the wait."""
     assert GIVEN.ttft_of_mean_prompt == pytest.approx(2.0 + 0.25 * GIVEN.prompt_time + 0.1)
     of_run = replace(GIVEN, run=FiniteRun(8, 8, 8, 0.1, 0.1, 0.0, 0.0, 0.0))
-    assert of_run.shorter == 0.0
+    assert of_run.median_gap == 0.0
     assert of_run.ttft_of_mean_prompt == pytest.approx(2.0 + 0.25 * GIVEN.prompt_time)
 
 

@@ -275,7 +275,7 @@ def test_every_headline_of_a_serving_plan_is_explained() -> None:
         term = found[name]
         names = {key: figure.value for key, figure in term.inputs} | {each.name: each.value for each in term.parts}
         assert evaluate(term.formula, names) == pytest.approx(term.value, rel=1e-9)
-    assert "most concurrency" in found
+    assert "highest concurrency" in found
 
 
 def test_training_has_no_serving_times() -> None:

@@ -95,7 +95,7 @@ def test_a_step_reads_the_selected_tokens_and_the_keys_of_all() -> None:
             read = min(SELECTED, context)
             assert core["bytes_read"] == pytest.approx(32 * read * 576 * 2)
             assert core["flops"] == pytest.approx(32 * read * max(64, 128 / tp) * 2 * (2 * 512 + 64))
-            assert core["rate"] == pytest.approx(0.62 * one.rates.wide)
+            assert core["rate"] == pytest.approx(0.62 * one.rates.rate_of_16_bits)
             assert keys["bytes_read"] == pytest.approx(32 * context * 132)
             assert keys["flops"] == pytest.approx(32 * context * 64 * 128 * 2)
             assert core["calls"] == keys["calls"] == LAYERS
@@ -106,7 +106,7 @@ def test_a_kernel_that_converts_a_narrow_cache_computes_the_whole_selection() ->
         core = numbers(engine(cache="fp8", platform=platform).decode(32.0, 100.0), "latent_attention")
         assert core["bytes_read"] == pytest.approx(32 * read * 576)
     converted = engine(cache="fp8").rates
-    assert converted.sparse_rate("fp8")[0] == pytest.approx(0.37 * converted.wide)
+    assert converted.sparse_rate("fp8")[0] == pytest.approx(0.37 * converted.rate_of_16_bits)
 
 
 def test_prompts_attend_to_the_selection_with_heads_filled_up_to_a_tile() -> None:
@@ -142,7 +142,7 @@ def test_few_heads_run_prompts_by_the_kernel_of_decoding_where_the_cache_is_narr
     for tp, rate in ((8, 0.37), (4, 0.62), (1, 0.62)):
         one = engine(cache="fp8", tp=tp)
         core = numbers(one.prefill(1000.0, 1000.0, 1.0), "latent_attention")
-        assert core["rate"] == pytest.approx(rate * one.rates.wide)
+        assert core["rate"] == pytest.approx(rate * one.rates.rate_of_16_bits)
         seen = SELECTED if tp == 8 else 500
         assert core["flops"] == pytest.approx(1000 * LAYERS * seen * max(64, 128 / tp) * 2 * 1088)
 

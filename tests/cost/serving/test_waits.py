@@ -202,7 +202,7 @@ def test_prompts_that_come_during_a_step_share_the_next_one() -> None:
     assert n == pytest.approx(0.2 + 0.2 * n + exp(-0.2 - 0.2 * n)) and n == pytest.approx(1.0746, abs=1e-3)
     mean, met = queue.steps
     assert mean == pytest.approx(0.1 + 0.1 * n) and met > mean
-    assert queue.even == pytest.approx(met / 2 + 2.0 * met * 0.1)
+    assert queue.even_wait == pytest.approx(met / 2 + 2.0 * met * 0.1)
     assert queue.waiting == pytest.approx(2.0 * mean / n)
     rates = [PrefillQueue(each, 0.2, 0.1, 4.0, 0.5).tail(0.0, 0.0).of_all for each in (0.1, 1.0, 2.0, 4.0, 6.0, 7.5)]
     assert rates == sorted(rates)

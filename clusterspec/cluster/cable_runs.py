@@ -1,0 +1,106 @@
+"""Lengths of cable runs: as stated, else from the floor plan and the racks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.clos import parts_needed
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.records import dataclass
+from clusterspec.spec.model import ClusterSpec, FloorSpec, PowerSpec, ScaleOutSpec
+from clusterspec.units.display import plural
+
+RISE = 1.5
+"""Meters of cable from a port to the cable tray above its rack, at each end: half the height of a rack, and slack.
+Assumed."""
+RACK_PITCH = 0.6
+"""Meters between the centers of adjacent racks, 600 mm wide. Assumed where the spec states no `rack_pitch`."""
+ROW_PITCH = 3.0
+"""Meters between the centers of rows: racks 1.2 m deep and an aisle of 1.8 m. Assumed where the spec states no
+`row_pitch`."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The longest cable run of one level in meters, and its derivation; ``stated`` if the spec states it."""
+
+    meters: float
+    how: str
+    stated: bool
+
+
+def longest_runs(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int | None) -> dict[str, Run]:
+    """The longest cable runs by level, without the levels whose length cannot be derived.
+
+    ``nodes_of_leaf`` is the number of nodes that one leaf serves. Stated distances have precedence over those derived
+    from the racks.
+    """
+    section = written.scale_out or ScaleOutSpec()
+    runs = {level: Run(length.value, f"`distance.{level}`", True) for level, length in (section.distance or {}).items()}
+    power = written.power or PowerSpec()
+    if power.nodes_per_rack:
+        racks = parts_needed(cluster.all_nodes, power.nodes_per_rack)
+        served = parts_needed(min(nodes_of_leaf or 1, cluster.all_nodes), power.nodes_per_rack)
+        runs = dict(_derived_runs(racks, served, written.floor)) | runs
+    return runs
+
+
+def _derived_runs(racks: int, served: int, floor: FloorSpec | None) -> Iterator[tuple[str, Run]]:
+    """The runs from nodes to a leaf that serves ``served`` racks and, with a floor plan, from leaves to spines."""
+    plan = floor or FloorSpec()
+    pitch = plan.rack_pitch.value if plan.rack_pitch else RACK_PITCH
+    row = plan.racks_per_row or racks
+    across = plan.row_pitch.value if plan.row_pitch else ROW_PITCH
+    place = plan.network_racks or "middle-of-row"
+    if served > 1 or plan.racks_per_row:
+        meters = run_length(served, row, pitch, across, place, hall=racks)
+        yield "node_leaf", Run(meters, f"{served} racks share a leaf, {pitch:g} m apart", False)
+    if floor is not None and plan.racks_per_row:
+        meters = run_length(racks, row, pitch, across, place)
+        yield "leaf_spine", Run(meters, f"{racks} racks in rows of {row}", False)
+
+
+def shortest_way(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int) -> Run | None:
+    """The horizontal way from the farthest rack to its leaf, without the ways up and down, in the arrangement of the
+    floor plan; without one, in as many rows as make it shortest. None if the racks are not known.
+    """
+    power, plan = written.power or PowerSpec(), written.floor or FloorSpec()
+    if not power.nodes_per_rack:
+        return None
+    racks = parts_needed(min(nodes_of_leaf, cluster.all_nodes), power.nodes_per_rack)
+    pitch = plan.rack_pitch.value if plan.rack_pitch else RACK_PITCH
+    across = plan.row_pitch.value if plan.row_pitch else ROW_PITCH
+    place = plan.network_racks or "middle-of-row"
+    rows = [plan.racks_per_row or parts_needed(racks, number) for number in range(1, min(racks, 8) + 1)]
+    hall = parts_needed(cluster.all_nodes, power.nodes_per_rack) if plan.racks_per_row else racks
+    ways = {run_length(racks, each, pitch, across, place, hall=hall) - 2 * RISE: each for each in rows}
+    way = min(ways)
+    return Run(round(way, 3), f"{plural(racks, 'rack')} in rows of {ways[way]}, {pitch:g} m apart", False)
+
+
+def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, place: str, *, hall: int = 0) -> float:
+    """The longest run in meters from a rack to the switches of ``racks`` racks in rows of ``per_row``.
+
+    Cables follow the row and cross rows at the switches; `RISE` is added at both ends. The switches are in the middle
+    of the middle row, at its end, in one of the racks, or in a separate row next to the others. A separate row serves
+    all ``hall`` racks of the hall, and stands in the middle of their rows where that is nearer than beside all of them.
+
+    >>> run_length(8, 8, 0.6, 3.0, "middle-of-row"), run_length(8, 8, 0.6, 3.0, "end-of-row")
+    (5.4, 7.8)
+    >>> run_length(1, 16, 0.6, 3.0, "top-of-rack"), run_length(32, 16, 0.6, 3.0, "middle-of-row")
+    (3.0, 10.8)
+    >>> run_length(16, 16, 0.6, 3.0, "separate-row"), run_length(16, 16, 0.6, 3.0, "separate-row", hall=128)
+    (10.8, 19.8)
+    """
+    in_row, rows = min(racks, per_row), parts_needed(racks, per_row)
+    along = in_row if place == "end-of-row" else in_row // 2
+    farthest = max(rows, parts_needed(parts_needed(hall, per_row), 2))
+    crossed = farthest if place == "separate-row" else rows // 2
+    return round(2 * RISE + along * rack_pitch + crossed * row_pitch, 3)
+
+
+def nodes_of_leaf(scale_out: ScaleOut, down_ports: int) -> int:
+    """Nodes that one leaf serves: each node takes one port in a rail fabric, else one port per NIC."""
+    rails = scale_out.rails if scale_out.topology in RAIL_TOPOLOGIES else 1
+    return max(1, down_ports // parts_needed(scale_out.nics_per_node, rails))
