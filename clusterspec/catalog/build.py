@@ -159,6 +159,8 @@ def switch(read: FactReader) -> Switch:
         connector=read.text("connector"),
         splits=read.count("splits"),
         management_ports=read.count("management_ports"),
+        access_ports=read.count("access_ports"),
+        access_bandwidth=read.bandwidth("access_bandwidth"),
         **power_figures(read),
         rack_units=read.count("rack_units"),
         cooling=read.texts("cooling"),

@@ -227,6 +227,9 @@ class Switch(PoweredPart):
     splits: int | None = None
     management_ports: int | None = None
     """Ports for the fabric's manager, in addition to ``ports``."""
+    access_ports: int | None = None
+    """Copper ports of at most ``access_bandwidth``, in addition to ``ports``."""
+    access_bandwidth: Bandwidth | None = None
     cooling: tuple[str, ...] = ()
     rack_units: int | None = None
     in_network_reduction: bool = False

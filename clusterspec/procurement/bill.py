@@ -10,7 +10,7 @@ from clusterspec.cluster.clos import FIBER, parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
 from clusterspec.cluster.fabric import Fabric, LevelOptics, cable_types, count_fabric, level_optics
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
-from clusterspec.cluster.scaleout import broken_out_ports
+from clusterspec.cluster.scaleout import ports_at
 from clusterspec.money import Money
 from clusterspec.procurement.items import PRICED_AS, Item, kind_words, quantities_by_kind
 from clusterspec.procurement.offered import servers_have_nics
@@ -57,7 +57,7 @@ def _network_parts(cluster: Cluster, name: str, network: NetworkSpec | None) -> 
         yield f"{title} switches: {why} (`networks.{name}.switch`)"
         return
     rate = network.nic_bandwidth.per_direction if network.nic_bandwidth else 0.0
-    ports = broken_out_ports(switch, rate) or switch.ports
+    ports = ports_at(switch, rate)
     if ports:
         yield Item(
             f"{name}_switch",
