@@ -68,6 +68,6 @@ def is_possible(group: str, folded: str) -> bool:
 
 @cache
 def pattern_of_words(group: str) -> re.Pattern[str]:
-    """Finds one word of a group in a text in lower case."""
+    """Finds one word of a group in a text in lower case; `5 m` is no part of `2.5 m`."""
     words = (re.escape(word.rstrip("*")) + (r"\w*" if word.endswith("*") else "") for word in group.split("|"))
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)")
+    return re.compile(rf"(?<!\w)(?<!\d[.,])(?:{'|'.join(words)})(?!\w)")
