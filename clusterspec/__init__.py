@@ -158,7 +158,10 @@ def diagnose(
 
 
 def accept(path: str | Path, logs: Sequence[str | Path]) -> AcceptanceReport:
-    """The outcome of the acceptance tests of a spec in some logs: pass, fail or not run. Raises as `diagnose`."""
+    """The outcome of the acceptance tests of a spec in some logs: pass, fail, impossible, not run.
+
+    Raises as `diagnose`.
+    """
     from clusterspec import analysis
     from clusterspec.analysis.diagnosis import read_logs
 

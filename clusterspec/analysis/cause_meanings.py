@@ -75,6 +75,7 @@ MEANINGS = {
     "checkpoint-mismatch": "A checkpoint is of another model, or of other sizes, than the configuration of the run.",
     "file-permission": "The user of the job may not read or write a file or a directory.",
     "stopped-service": "A service of the node that the program asks does not run, or cannot be reached from within.",
+    "above-links": "The figure is above what the links carry: wrong ranks, a swapped bandwidth, or another machine.",
     "other-accelerators": "The log is of other accelerators than those of the spec: of another machine.",
     "release-fault": "The release of the collective library has a published fault that fits the run.",
     "wrong-results": "The benchmark found wrong values.",

@@ -41,7 +41,8 @@ from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
 from clusterspec.analysis.worded_steps import with_steps_of_words
-from clusterspec.results.diagnosis import Cause
+from clusterspec.cost.measured import above_links_text, largest_possible_busbw
+from clusterspec.results.diagnosis import ABOVE_LINKS, Cause
 from clusterspec.units import display, percent, plural, size_text
 
 ONE_PORT_OF_TWO = 0.75
@@ -81,6 +82,8 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
         elif not any(each.is_likely for each in likeliest):
             likeliest = _ordered_causes(run, (*causes_of_a_silent_end(run), *likeliest, *suggested_causes(run)))
         return likeliest
+    if impossible := impossible_causes(run):
+        return impossible
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
@@ -89,6 +92,19 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
         found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
         found += release_causes(run)
     return _most_likely(found)
+
+
+def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
+    """The cause of a figure that no run over the links of the spec reaches."""
+    name, last = run.name, run.largest
+    possible = largest_possible_busbw(run.cluster, name, run.group)
+    if possible is None or last.measured <= possible:
+        return ()
+    following = (
+        "compare the ranks and the nodes of the log with the command, its bus bandwidth with size and time, and its "
+        "devices with the spec"
+    )
+    return (Cause(ABOVE_LINKS, above_links_text(last.measured, possible), following, STATED),)
 
 
 def _ordered_causes(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from clusterspec.analysis.causes import causes
+from clusterspec.analysis.causes import causes, impossible_causes
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.open_causes import causes_alike
 from clusterspec.analysis.other_devices import other_devices
@@ -103,7 +103,7 @@ def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
     """The `measured:` entries of runs, each at its largest size; none of runs on other accelerators."""
     builder = ImportBuilder("diagnosis", "")
     for run in runs:
-        if not run.has_result or run.other_devices:
+        if not run.has_result or run.other_devices or impossible_causes(run):
             continue
         last = run.series.largest
         entry: dict[str, Value] = {

@@ -141,7 +141,8 @@ def _missed_limit(condition: Condition, value: float, plan: Plan, unchanged: Pla
     """The value of a metric that misses its limit."""
     if condition.metric in METRICS:
         fits = "" if condition.fit(plan) is not False else f", and it {_fit_text(plan)}"
-        return f"it is {display(value, METRICS[condition.metric][0], 4)}{fits}"
+        shown = percent(value, 4) if "%" in condition.text else display(value, METRICS[condition.metric][0], 4)
+        return f"it is {shown}{fits}"
     if condition.metric == RELATIVE and not condition.admits(value):
         times = [display(one.whole_step.seconds or 0.0, "s", 4) for one in (plan, unchanged)]
         return f"it is {percent(value)}: a step takes {times[0]}, and {times[1]} in the unchanged spec"

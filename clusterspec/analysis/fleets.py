@@ -86,11 +86,13 @@ def fleet_diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) ->
     reports = fleet_report(old, "estimate"), fleet_report(new, "estimate")
     both = [name for name in after.jobs if name in before.jobs]
     known = [{(one.rule, one.message) for one in each.findings} for each in reports]
+    jobs = {name: diff(before.jobs[name], after.jobs[name], names) for name in both}
+    unjudged = {(one.rule, one.message) for job in jobs.values() for one in job.unchecked}
     return FleetDiffReport(
         tool=new.settings.tool,
         old=Input(names[0].get(old.source.name, old.input.file), old.input.data),
         new=Input(names[1].get(new.source.name, new.input.file), new.input.data),
-        jobs={name: diff(before.jobs[name], after.jobs[name], names) for name in both},
+        jobs=jobs,
         added=tuple(name for name in after.fleet.jobs if name not in before.fleet.jobs),
         removed=tuple(name for name in before.fleet.jobs if name not in after.fleet.jobs),
         old_jobs=reports[0].jobs,
@@ -98,7 +100,7 @@ def fleet_diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) ->
         old_pools=reports[0].pools,
         new_pools=reports[1].pools,
         found=tuple(one for one in reports[1].findings if (one.rule, one.message) not in known[0]),
-        fixed=tuple(one for one in reports[0].findings if (one.rule, one.message) not in known[1]),
+        fixed=tuple(one for one in reports[0].findings if (one.rule, one.message) not in known[1] | unjudged),
     )
 
 

@@ -106,7 +106,7 @@ def _seconds_per_token(study: Study) -> float | None:
         return plan.rl.step / plan.rl.tokens
     if plan.step_time is None or workload is None:
         return None
-    return plan.step_time.value / (workload.global_batch * workload.sequence_length)
+    return plan.step_time.value / workload.tokens_of_step
 
 
 def _lever_moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:

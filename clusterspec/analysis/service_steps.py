@@ -153,3 +153,14 @@ NEURON_ROOT = (
 """ray-project/ray issue 65070."""
 LANES = "ucx_info -d | grep -E 'Transport|Device': rc or srd of the NICs; else a backend of NIXL for this network"
 """openucx/ucx issue 10854: UCX has no GPUDirect-TCPX."""
+SPECIFICATION = (
+    "nvidia-ctk cdi list on that node; the directories that the runtime reads (/etc/cdi, /var/run/cdi); nvidia-ctk cdi "
+    "generate after each change of the driver or of its devices"
+)
+QUEUE = (
+    "qstat -Qf, or sinfo and the site's pages: the limits of that queue, and the lines that its filter printed before"
+)
+PROVIDER = (
+    "fi_info -l within the job, on the nodes that fail and on one that does not; FI_PROVIDER and I_MPI_FABRICS of the "
+    "job, unset or tcp"
+)

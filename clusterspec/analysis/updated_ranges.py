@@ -24,6 +24,8 @@ def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple
     """
     if any(test.status == "fail" for test in report.tests):
         raise FormatError("a test failed: repair the machine and repeat it before its measurements are stored")
+    if any(test.status == "impossible" for test in report.tests):
+        raise FormatError("a measurement is above what the links carry: correct its log, or the machine of the spec")
     used = {name for test in report.tests for name, _ in test.logs}
     cluster = study.design.cluster
     if not used or cluster is None:

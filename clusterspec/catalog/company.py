@@ -16,7 +16,7 @@ from clusterspec.catalog.entries import REFUSED_SCOPES, Interconnect
 from clusterspec.catalog.reader import RawEntry, read_raw_entry
 from clusterspec.document import Document, decode, parse, read_bytes, to_finding, validate
 from clusterspec.finding import Finding, Problem
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.source import Path, Position, Source, Span
 
 # Validation of company entries against the schema, before they are read
@@ -189,10 +189,31 @@ facts:
 """
 
 
-def model_entry(id_: str, origin: Origin, facts: Mapping[str, Any], counts: Mapping[str, int]) -> str:
-    """The text of a model entry from the sizes of its configuration, by dotted name, such as `latent_attention.kv`.
+class NewEntry(NamedTuple):
+    """The text of an entry that a program wrote, and what it left open, which the text lists as comments."""
 
-    ``counts`` are parameters counted from those sizes: assumptions, without biases.
+    text: str
+    left_open: tuple[str, ...] = ()
+
+
+def open_comments(left_open: Sequence[str]) -> Iterator[str]:
+    """The comments of an entry about what a program left open; none without any.
+
+    >>> list(open_comments(["memory: two figures"]))
+    ['#  left open:', '#  memory: two figures']
+    """
+    if left_open:
+        yield "#  left open:"
+    yield from (f"#  {line}" for line in left_open)
+
+
+def model_entry(
+    id_: str, origin: Origin, facts: Mapping[str, Any], counts: Mapping[str, int], left_open: Sequence[str] = ()
+) -> NewEntry:
+    """A model entry from the sizes of its configuration, by dotted name, such as `latent_attention.kv`.
+
+    ``counts`` are parameters counted from those sizes: assumptions, without biases. ``left_open`` are lines about what
+    the configuration does not decide.
     """
     name, vendor, title, url = (
         json.dumps(text, ensure_ascii=False)
@@ -209,7 +230,8 @@ def model_entry(id_: str, origin: Origin, facts: Mapping[str, Any], counts: Mapp
             groups[place] = value
     reason = "counted from the sizes above, without biases"
     counted = {place: {"is": count, "assumed": reason} for place, count in counts.items()}
-    return head + "".join(f"  {place}: {flow_text(value)}\n" for place, value in (groups | counted).items())
+    lines = [f"  {place}: {flow_text(value)}" for place, value in (groups | counted).items()]
+    return NewEntry(head + "".join(f"{line}\n" for line in [*lines, *open_comments(left_open)]), tuple(left_open))
 
 
 # Faults of company catalog folders: entries that are invalid, misplaced, or refer to unknown ids

@@ -17,6 +17,7 @@ from clusterspec.records import asdict, dataclass
 from clusterspec.source import Cited
 from clusterspec.standard import cached_property
 from clusterspec.units import plain
+from clusterspec.units.symbols import printed_capacity
 
 # Summary rows of entries, as shown by ``catalog list`` and ``catalog search``
 
@@ -131,7 +132,7 @@ def shipped_rows() -> tuple[CatalogRow, ...]:
 
 def _accelerator_figures(raw_entry: RawEntry) -> Iterator[str]:
     memory = raw_entry.facts.get("memory")
-    yield (memory.prints or str(memory.value)) if memory else ""
+    yield (printed_capacity(memory.prints) or str(memory.value)) if memory else ""
     yield _fact_text(raw_entry, "memory_bandwidth")
     precision = "bf16" if "peak.bf16" in raw_entry.facts else "fp16"
     peak = _fact_text(raw_entry, f"peak.{precision}")

@@ -12,6 +12,7 @@ from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
 from clusterspec.records import dataclass
 from clusterspec.source import Assumed, Cited, Origin, Path
 from clusterspec.units import UnitFault, read
+from clusterspec.units.symbols import printed_capacity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -241,9 +242,6 @@ def si_value(quantity: Quantity) -> float:
     return quantity.dense if quantity.unit == "FLOP/s" else quantity.per_direction
 
 
-# Typed access to the facts of a raw entry: counts, words, figures, bandwidths, peaks
-
-
 class FactReader:
     """Typed access to a raw entry; ``problems`` has the errors of invalid facts."""
 
@@ -288,7 +286,7 @@ class FactReader:
     def printed_figure(self, name: str) -> str:
         """A figure as the vendor prints it; empty if that is the figure itself."""
         fact = self._fact(name)
-        return fact.prints if fact else ""
+        return printed_capacity(fact.prints) if fact else ""
 
     def counts(self, name: str) -> tuple[int, ...]:
         """Several whole numbers."""

@@ -14,7 +14,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cli import UsageFault
 from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Severity
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES as LOSSY
 from clusterspec.source import Path
 from clusterspec.studies import Settings, Study, study_text
@@ -33,6 +33,8 @@ FRAMEWORKS = {"train": ("megatron-core", "maxtext", "neuronx-distributed"), "ser
 OTHER_FRAMEWORK = "custom"
 OUTPUT_TOKENS = 256
 """Tokens of a usual request; prompt and output together fit in the context of the model."""
+USUAL_CONCURRENCY = 16
+"""Requests in flight of a template with at most as many engines; more engines have one each."""
 COMMENTS = 32
 """The column of comments."""
 UNSOUND = (100, 0, 0.0)
@@ -106,7 +108,7 @@ class Attempt:
 {stated}  serving:
     input_tokens: {prompt}  # of a usual request
     output_tokens: {OUTPUT_TOKENS}
-    concurrency: 16  # requests in flight
+    concurrency: {max(USUAL_CONCURRENCY, self.ranks // (self.tp * self.pp))}  # requests in flight
 """
         layout = f"  framework: {framework}\n  tp: {self.tp}  # tensor parallelism, inside the scale-up domain\n"
         if kind == "train" or self.pp > 1:
@@ -166,16 +168,24 @@ def aligned_spec(text: str) -> str:
     return "\n".join(f"{left.ljust(COMMENTS - 2)}{mark}{right}" if mark else left for left, mark, right in split)
 
 
-def starting_spec(
-    settings: Settings, platform: str, model: str, kind: str, nodes: int | None = None
-) -> tuple[str, bool]:
-    """The text of a spec, and whether it has no errors and fits. Raises `UsageFault` for unknown names."""
+class StartingSpec(NamedTuple):
+    """The text of a spec, whether it has no errors and fits, and the errors of one that fits, as sentences."""
+
+    text: str
+    sound: bool
+    errors: tuple[str, ...] = ()
+
+
+def starting_spec(settings: Settings, platform: str, model: str, kind: str, nodes: int | None = None) -> StartingSpec:
+    """The best spec of the candidate layouts, without a text if there are none. Raises `UsageFault` for unknown
+    names.
+    """
     machine = _catalog_entry(settings.catalog, "platform", platform)
     network = _catalog_entry(settings.catalog, "model", model)
     if not isinstance(machine, Platform) or not isinstance(network, Model):
         raise UsageFault("the catalog entry is of another kind")
     chip = settings.catalog.find("accelerator", machine.accelerator or "")
-    best: tuple[tuple[int, int, float], str] | None = None
+    best: tuple[tuple[int, int, float], str, Study] | None = None
     tried = candidate_layouts(machine, chip if isinstance(chip, Accelerator) else None, network, kind, nodes)
     usual = [*_usual_frameworks(settings.catalog, chip.vendor if isinstance(chip, Accelerator) else "", kind)]
     framework, left = "", MOST_TRIED
@@ -183,11 +193,22 @@ def starting_spec(
         framework = framework or _running_framework(usual, partial(attempt.text, machine, network, kind), settings)
         text, study, flaws = _advised_spec(partial(attempt.text, machine, network, kind, framework), settings)
         if best is None or flaws < best[0]:
-            best = flaws, _waived_spec(text, study)
+            best = flaws, _waived_spec(text, study), study
         left = min(left, MOST_BETTERED + 1) - 1 if best[0] < (1, 0, 0.0) else left - 1
         if best[0] == FLAWLESS or left <= 0:
             break
-    return (best[1], best[0] < UNSOUND) if best else ("", False)
+    if best is None:
+        return StartingSpec("", False)
+    sound = best[0] < UNSOUND
+    return StartingSpec(best[1], sound, () if sound else _error_sentences(best[2]))
+
+
+def _error_sentences(study: Study) -> tuple[str, ...]:
+    """The errors of a plan that fits, each with its rule; none for a plan that does not fit."""
+    if study.plan.fits is False:
+        return ()
+    errors = [one for one in study.checked.findings if one.severity is Severity.ERROR]
+    return tuple(f"{one.message} ({one.rule})" for one in errors)
 
 
 def _advised_spec(
@@ -277,8 +298,11 @@ def _spec_rank(study: Study) -> tuple[int, int, float]:
 def candidate_layouts(
     platform: Platform, chip: Accelerator | None, model: Model, kind: str, nodes: int | None
 ) -> Iterator[Attempt]:
-    """Candidate layouts on ``nodes`` nodes; without ``nodes``, on growing numbers of nodes that hold the parameters."""
-    for number in (nodes,) if nodes else NODES[_fewest_nodes(platform, chip, model, kind) :]:
+    """Candidate layouts on ``nodes`` nodes; without ``nodes``, on growing numbers of units that hold the parameters:
+    of nodes, or of what the platform is sold in.
+    """
+    units = NODES[_fewest_nodes(platform, chip, model, kind) :]
+    for number in (nodes,) if nodes else (platform.sold_nodes * each for each in units):
         yield from islice(_layouts_on_nodes(number, platform, chip, model, kind), MOST_OF_NODES)
 
 
@@ -319,11 +343,11 @@ def _usual_precision(chip: Accelerator | None, kind: str) -> str:
 
 
 def _fewest_nodes(platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> int:
-    """The place in `NODES` of the fewest nodes whose memory holds the parameters."""
+    """The place in `NODES` of the fewest nodes, or units of sale, whose memory holds the parameters."""
     if chip is None or not chip.memory:
         return 0
     needed = model_weights(model).total * LEAST_BYTES[kind]
-    each = (platform.accelerators_per_node or 1) * chip.memory.value
+    each = platform.sold_nodes * (platform.accelerators_per_node or 1) * chip.memory.value
     return next((number for number, nodes in enumerate(NODES) if nodes * each >= needed), len(NODES) - 1)
 
 

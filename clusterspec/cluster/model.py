@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
+from math import ceil, prod
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Switch
@@ -269,6 +269,21 @@ class Workload:
     def filled_length(self) -> float:
         """Tokens of a sequence, on average."""
         return self.sequence_length * self.fill
+
+    @property
+    def tokens_of_step(self) -> float:
+        """Tokens by which an optimizer step comes nearer to ``tokens``, the end of the run.
+
+        Reinforcement learning counts each sample once, without the padding of packed sequences and however many epochs
+        train on it.
+        """
+        return self.rl.step_tokens / self.rl.updates if self.rl else float(self.global_batch * self.sequence_length)
+
+    @property
+    def steps_of_run(self) -> int | None:
+        """Whole steps that train at least ``tokens``, in reinforcement learning those of all roles."""
+        step = self.rl.step_tokens if self.rl else self.tokens_of_step
+        return max(1, ceil(self.tokens / step * (1 - 1e-12))) if self.tokens and step else None
 
     @property
     def attended_length(self) -> float:

@@ -219,20 +219,23 @@ def trainer_section(
         message = f"{rl.samples:,} samples are not a multiple of {rl.minibatches:,} minibatches"
         remedy = f"write {_divisors_text(rl.samples, rl.minibatches, replicas)}"
         log.problems.append(Problem("keys-disagree", (*RL_PATH, "minibatches"), message, remedy))
-    elif section.global_batch is not None and section.global_batch != samples:
-        message = (
-            f"a minibatch has {rl.samples:,} / {rl.minibatches:,} = {samples:,} samples, and `global_batch` is "
-            f"{section.global_batch:,}"
-        )
-        log.problems.append(
-            Problem("keys-disagree", ("workload", "global_batch"), message, "drop it, or change `minibatches`")
-        )
     divisor = (layout.tp or 1) * (2 * layout.cp if layout.cp and layout.cp > 1 else 1)
     padded = -(-rl.longest_sample // divisor) * divisor
     why = "samples are packed up to the longest" + (f", padded to a multiple of {divisor}" if divisor > 1 else "")
     length = log.written_or_assumed(section.sequence_length, "workload.sequence_length", padded, why)
     together = samples_per_sequence(max(1, samples), rl.sample_tokens, length, replicas * (layout.micro_batch or 1))
-    return replace(section, kind="train", sequence_length=length, global_batch=max(1, samples // together))
+    packed = max(1, samples // together)
+    if rl.samples % rl.minibatches == 0 and section.global_batch not in (None, samples, packed):
+        log.problems.append(_batch_problem(rl, samples, packed, section.global_batch or 0))
+    return replace(section, kind="train", sequence_length=length, global_batch=packed)
+
+
+def _batch_problem(rl: Rl, samples: int, packed: int, stated: int) -> Problem:
+    """A `global_batch` that is neither the samples of a minibatch nor the sequences that they are packed into."""
+    own = f"a minibatch has {rl.samples:,} / {rl.minibatches:,} = {samples:,} samples"
+    own += f", packed into {plural(packed, 'sequence')}" if packed != samples else ""
+    message = f"{own}, and `global_batch` is {stated:,}"
+    return Problem("keys-disagree", ("workload", "global_batch"), message, "drop it, or change `minibatches`")
 
 
 def dividing_minibatches(rl: Rl) -> int:

@@ -85,6 +85,16 @@ class Rl:
         return self.prompts * self.samples_per_prompt
 
     @property
+    def step_tokens(self) -> float:
+        """Tokens of one step: the prompts and answers of its samples, each counted once."""
+        return self.samples * self.sample_tokens
+
+    @property
+    def updates(self) -> int:
+        """Optimizer steps of one step."""
+        return self.minibatches * self.epochs
+
+    @property
     def own_roles(self) -> tuple[Role, ...]:
         """The roles on separate nodes in the trainer's cluster."""
         return tuple(role for role in self.roles if role.nodes is not None and role.pool is None)

@@ -118,6 +118,11 @@ def _accelerator_bandwidth(sources: _DomainSources) -> Bandwidth | None:
         return written_bandwidth(section, "cluster.scale_up.bandwidth")
     if sources.topology == PCIE:
         return _slot_bandwidth(sources)
+    return _catalog_bandwidth(sources)
+
+
+def _catalog_bandwidth(sources: _DomainSources) -> Bandwidth | None:
+    """Bandwidth per accelerator and direction of the entries alone."""
     return _first_stated_bandwidth(
         sources.parts.platform.scale_up_bandwidth if sources.parts.platform else None,
         sources.parts.accelerator.scale_up_bandwidth,
@@ -144,12 +149,26 @@ def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) 
         sources.parts.accelerator.peer_bandwidth, entry.peer_bandwidth if entry else None
     )
     if supplied is not None:
-        return supplied
+        return _of_stated_links(sources, supplied)
     if sources.topology == "full-mesh" and domain > 1:
         return Bandwidth.one_way(bandwidth.value / (domain - 1), Computed("bandwidth / (domain - 1)"))
     if sources.topology in {"torus", "ring"} and entry is not None and entry.link_bandwidth is not None:
-        return entry.link_bandwidth
+        return _of_stated_links(sources, entry.link_bandwidth)
     return bandwidth
+
+
+def _of_stated_links(sources: _DomainSources, supplied: Bandwidth) -> Bandwidth:
+    """The catalog's bandwidth of a part of the links of an accelerator; where the spec states another bandwidth of all
+    of them, the same part of that.
+    """
+    stated, usual = sources.section.bandwidth, _catalog_bandwidth(sources)
+    if stated is None or stated.direction is None or usual is None or not usual.value:
+        return supplied
+    whole = written_bandwidth(stated, "cluster.scale_up.bandwidth").value
+    if whole == usual.value:
+        return supplied
+    why = "the catalog's figure * cluster.scale_up.bandwidth / the catalog's bandwidth"
+    return Bandwidth.one_way(supplied.value * whole / usual.value, Computed(why))
 
 
 def _torus_shape(sources: _DomainSources, domain: int) -> tuple[int, ...]:
@@ -190,7 +209,7 @@ def _axis_bandwidths(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[B
         return tuple(written_bandwidth(axis, f"cluster.scale_up.axis_bandwidth[{i}]") for i, axis in enumerate(written))
     entry = sources.interconnect
     supplied = sources.parts.accelerator.axis_bandwidth or (entry.axis_bandwidth if entry else ())
-    return supplied if len(supplied) == len(shape) else ()
+    return tuple(_of_stated_links(sources, axis) for axis in supplied) if len(supplied) == len(shape) else ()
 
 
 def _oversubscription_ratio(section: Quantity | None) -> float:

@@ -180,10 +180,21 @@ def described_model(written: ModelSpec, log: ResolutionLog) -> Model | None:
     return Model(**nameless, **{**sizes, **_written_fields(written)})
 
 
-def _is_gated(hidden: int, ffn: int, log: ResolutionLog) -> bool:
+def assumed_gate(hidden: int, ffn: int) -> tuple[bool, str]:
+    """Whether a feed-forward network of a width has a gate where nothing says, and the reason.
+
+    >>> assumed_gate(4096, 14336), assumed_gate(4096, 16384)[0]
+    ((True, 'ffn_hidden is not 4 × hidden'), False)
+    """
     plain = ffn == GPT_FFN * hidden
-    why = "ffn_hidden is 4 × hidden, as in models without a gate" if plain else "ffn_hidden is not 4 × hidden"
-    return log.assume(f"{KEY}.gated_ffn", not plain, why)
+    return (
+        not plain,
+        "ffn_hidden is 4 × hidden, as in models without a gate" if plain else "ffn_hidden is not 4 × hidden",
+    )
+
+
+def _is_gated(hidden: int, ffn: int, log: ResolutionLog) -> bool:
+    return log.assume(f"{KEY}.gated_ffn", *assumed_gate(hidden, ffn))
 
 
 def _written_fields(written: ModelSpec) -> dict[str, Any]:

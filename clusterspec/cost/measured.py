@@ -251,6 +251,45 @@ def applicable_cost(
     return None
 
 
+BEYOND_LINKS = assumed_figure(
+    "collective",
+    "beyond_links",
+    1.1,
+    "measured over the largest possible bandwidth, above which a figure is no measurement of these links: logs round,"
+    " and rates are stated with or without the coding of the line",
+)
+
+
+def largest_possible_busbw(cluster: Cluster, name: str, group: Placement) -> float | None:
+    """The bus bandwidth in B/s that no run of a collective over these links exceeds; None where nothing is predicted.
+
+    It is the ceiling of the links with reduction in all of their switches, whether the spec states it or not, and a
+    margin.
+    """
+    out = cluster.scale_out
+    if out is not None:
+        technology = replace(out.technology, in_network_reduction=True)
+        out = replace(out, technology=technology, in_network_reduction=True)
+    up = replace(cluster.scale_up, in_network_reduction=True)
+    reducing = replace(cluster, scale_up=up, scale_out=out, measured=())
+    costs = (applicable_cost(each, name, group, PLATEAU, None) for each in (cluster, reducing))
+    highest = [found.ceiling_busbw for found in costs if found is not None]
+    return BEYOND_LINKS.value * max(highest) if highest else None
+
+
+PLATEAU = float(2**33)
+"""Bytes of a collective whose links decide its time."""
+
+
+def above_links_text(measured: float, possible: float) -> str:
+    """What a figure above those of the links means, both in B/s."""
+    carried = display(possible / BEYOND_LINKS.value, "B/s")
+    return (
+        f"{display(measured, 'B/s')} is impossible: the links carry at most {carried}. "
+        "The rank count is wrong, algorithm and bus bandwidth are swapped, or the log is of another machine"
+    )
+
+
 def leaves_nics_idle(cluster: Cluster, measurement: Measurement) -> bool:
     """Whether ranks in several domains leave NICs of their nodes idle, so that the measurement does not cover
     all NICs.

@@ -11,7 +11,7 @@ from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.rates import Rates
 from clusterspec.cost.layer_tables import PartTime, TransferTime
-from clusterspec.cost.memory.fullest import Memory
+from clusterspec.cost.memory.fullest import Memory, spare_cache
 from clusterspec.cost.step import Exposure, StepChoices, StepInputs, StepTimes
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.traffic import Transfer
@@ -127,16 +127,16 @@ class Plan:
         if found is None:
             return None
         (low, high), limit = found, self.memory_capacity
-        return (low, limit) if limit is not None and high - self._spare_cache <= limit < high else (low, high)
+        spare = spare_cache(self.stored) if self.stored is not None else 0.0
+        return (low, limit) if limit is not None and high - spare <= limit < high else (low, high)
 
-    @property
-    def _spare_cache(self) -> float:
-        """Bytes of cache on the fullest accelerator beyond one request; 0 in training."""
-        if self.stored is None or self.stored.job.workload.kind != "serve":
-            return 0.0
-        from clusterspec.cost.memory.fullest import spare_cache
-
-        return spare_cache(self.stored)
+    @cached_property
+    def memory_term(self) -> Term | None:
+        """The memory as a term with ``memory_range``, which is wider than what the ranges of its parts give."""
+        if self.memory is None or self.memory_range is None:
+            return self.memory.total if self.memory is not None else None
+        low, high = self.memory_range
+        return replace(self.memory.total, low=low, high=high)
 
     @property
     def memory_bytes(self) -> float | None:

@@ -326,8 +326,9 @@ def data_reads(plan: Plan) -> DataReads | None:
     assert networks is not None
     written = design.spec.workload
     width = token_width(written, work.model)
-    step = float(work.global_batch * work.sequence_length)
-    tokens = ("tokens", Figure(step, "1", Computed("global_batch * sequence_length")))
+    step = work.tokens_of_step
+    why = "global_batch * sequence_length" if work.rl is None else "the samples of a minibatch"
+    tokens = ("tokens", Figure(step, "1", Computed(why)))
     size = Term("batch_bytes", step * width.value, "B", "tokens * token_bytes", (tokens, ("token_bytes", width)))
     time = ("step_time", Figure(seconds, "s", Computed("the predicted step")))
     needed = Term("data_needed", size.value / seconds, "B/s", "batch_bytes / step_time", (time,), (size,))

@@ -154,8 +154,10 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
     meant = [alias] if alias in known else []
     if not alias or not (meant or mappings_with_key):
         meant = nearest_words(key, known)
+        fitting = [one for one in meant if _takes_value(fault, key, one)]
+        meant = fitting if mappings_with_key else meant
     if not meant and not mappings_with_key:
-        meant = similar_keys(key, known)[:3]
+        meant = _longer_keys(fault, key, known) or similar_keys(key, known)[:3]
     if not meant and not mappings_with_key:
         below = [each for each, homes in conforms.mappings_by_key(fault.schema).items() if _is_below(homes, fault.path)]
         alias = next(iter(similar_keys(key, below, least=1.0)), "")
@@ -173,11 +175,27 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
     )
 
 
+def _longer_keys(fault: ValidationError, key: str, known: list[str]) -> list[str]:
+    """The only absent key that begins with the words of an unknown one and may have its value, such as
+    `prompts_per_step` for `prompts`; none if there are several.
+    """
+    start = f"{snake_case(key)}_"
+    longer = [
+        one for one in known if one.startswith(start) and one not in fault.value and _takes_value(fault, key, one)
+    ]
+    return longer if len(longer) == 1 else []
+
+
+def _takes_value(fault: ValidationError, key: str, other: str) -> bool:
+    """Whether another key of the mapping may have the value of a key."""
+    return _has_type(fault.value[key], conforms.node_at(fault.schema, (*fault.path, other)), fault.schema)
+
+
 def _key_fix(fault: ValidationError, key: str, meant: list[str], *, sure: bool, known: list[str]) -> Fix | None:
     """The fix that writes the only key meant, where it is absent and may have the value; safe for a misspelling."""
     if len(meant) != 1 or meant[0] in fault.value:
         return None
-    if not _has_type(fault.value[key], conforms.node_at(fault.schema, (*fault.path, *meant)), fault.schema):
+    if not _takes_value(fault, key, meant[0]):
         return None
     safe = sure and len(near_words(key, known)) == 1
     return Fix(f"write `{meant[0]}`", (Replacement((*fault.path, key), meant[0], key=True),), safe=safe)

@@ -35,6 +35,10 @@ _SAME = {
 """Words of names, and those that mean the same in keys of the spec."""
 
 
+MEASURES = frozenset({"token", "bandwidth", "price", "power", "precision", "latency"})
+"""Words that say what a value measures: `prompts` counts prompts, and `prompt_tokens` the tokens of one."""
+
+
 @cache
 def significant_words(name: str) -> frozenset[str]:
     """The words of a name in snake case without fillers, in singular and as keys of the spec use them.

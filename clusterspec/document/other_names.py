@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from clusterspec.document.name_words import common_word_share, significant_words
+from clusterspec.document.name_words import MEASURES, common_word_share, significant_words
 from clusterspec.document.schema import snake_case
 
 
@@ -332,13 +332,22 @@ def intended_key(word: str, known: Container[str] = ()) -> str:
 
 def similar_keys(word: str, known: Iterable[str], least: float = 0.5) -> list[str]:
     """The known keys whose name, here or in another program, shares most words with a name; none if both share less
-    than ``least`` of their words.
+    than ``least`` of their words. Names that measure different things share nothing.
 
     >>> similar_keys("prefix_hit_rate", ["prefix_hit", "request_rate"]), similar_keys("gpus_per_server", ["nodes"])
     (['prefix_hit'], [])
+    >>> similar_keys("prompts", ["input_tokens"]), similar_keys("prompt_token_count", ["input_tokens"])
+    ([], ['input_tokens'])
     """
     given = significant_words(snake_case(word))
-    shares = {key: max(common_word_share(given, name) for name in (key, *_KEYS.get(key, "").split())) for key in known}
+    names = {key: (key, *_KEYS.get(key, "").split()) for key in known}
+    alike = {
+        key: [each for each in of_key if significant_words(each) & MEASURES == given & MEASURES]
+        for key, of_key in names.items()
+    }
+    shares = {
+        key: max((common_word_share(given, each) for each in of_key), default=0.0) for key, of_key in alike.items()
+    }
     most = max(shares.values(), default=0.0)
     return [key for key, share in shares.items() if share == most >= least]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_table
-from clusterspec.cost.measured import stated_bus_bandwidth
+from clusterspec.cost.measured import above_links_text, largest_possible_busbw, stated_bus_bandwidth
 from clusterspec.logs.nccl_rows import RATE_TOLERANCE
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of, printed_limit, printed_size
 from clusterspec.quantity import bus_factor
@@ -43,6 +44,8 @@ class AcceptanceCase:
     runs: int = 1
     groups: int = 1
     duration: float | None = None
+    possible: float | None = None
+    """The bus bandwidth in B/s that no run over the links exceeds."""
 
     @property
     def printed_size(self) -> int:
@@ -59,17 +62,24 @@ def acceptance_cases(design: Design) -> tuple[tuple[AcceptanceCase, ...], bool, 
     if not stated and design.spec.unreadable(("acceptance",)):
         return (), True, ("acceptance: an entry cannot be read; `clusterspec check` reports details",)
     if not stated:
-        return _cases_of_design(cluster), False, ()
+        return tuple(_with_limit_of_links(each, cluster) for each in _cases_of_design(cluster)), False, ()
     tests: list[AcceptanceCase] = []
     unclear: list[str] = []
     for number, entry in enumerate(stated):
         unread = sorted(str(path[2]) for path in design.spec.broken if path[:2] == ("acceptance", number) and path[2:])
         test = f"`{unread[0]}` cannot be read" if unread else _case_of_spec(entry, cluster)
         if isinstance(test, AcceptanceCase):
-            tests.append(test)
+            tests.append(_with_limit_of_links(test, cluster))
         else:
             unclear.append(f"acceptance[{number}]: {test}")
     return tuple(_tests_with_unique_names(tests)), True, tuple(unclear)
+
+
+def _with_limit_of_links(case: AcceptanceCase, cluster: Cluster) -> AcceptanceCase:
+    group = contiguous_placement(cluster, case.ranks, case.nodes) if case.ranks > 1 else None
+    if group is None:
+        return case
+    return replace(case, possible=largest_possible_busbw(cluster, case.collective, group))
 
 
 def _cases_of_design(cluster: Cluster) -> tuple[AcceptanceCase, ...]:
@@ -228,7 +238,7 @@ def _measures_test(series: Series, test: AcceptanceCase) -> bool:
 
 
 def _test_outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceOutcome:
-    """Pass, fail or not run. The figure shown is the lowest of all runs."""
+    """Pass, fail, impossible or not run. The figure shown is the lowest of all runs, or the impossible one."""
 
     def outcome(measured: float | None, state: Status, why: str) -> AcceptanceOutcome:
         return AcceptanceOutcome(test.name, test.threshold, measured, state, why)
@@ -240,6 +250,8 @@ def _test_outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceO
     lowest = [min(rates) for rates in at_size]
     measured, reached = min(lowest), sum(rate >= test.threshold for rate in lowest)
     runs, needed = plural(len(lowest), "run"), test.runs * test.groups
+    if test.possible is not None and (highest := max(map(max, at_size))) > test.possible:
+        return outcome(highest, "impossible", above_links_text(highest, test.possible))
     if wrong := sum(each.wrong for each in series):
         return outcome(measured, "fail", f"{wrong} wrong values in the results")
     if (failed := len(lowest) - reached) > (test.runs - test.passes) * test.groups:

@@ -89,6 +89,9 @@ class SkippedPart:
     why: str
     at: FileLine
 
+    def __str__(self) -> str:
+        return f"unknown: {self.what}: {self.why}  ({self.at})"
+
 
 @dataclass(frozen=True)
 class ImportResult:

@@ -75,8 +75,7 @@ def new_spec(reading: ImportResult, name: str = "imported") -> str:
 
 def _heading_lines(reading: ImportResult) -> list[str]:
     counts = [f"{each.name}: {each.value}  ({each.at})" for each in reading.counts]
-    unknown = [f"unknown: {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
-    return [f"imported: {reading.kind}", *counts, *unknown, *_missing_machine_lines(reading)]
+    return [f"imported: {reading.kind}", *counts, *map(str, reading.unknown), *_missing_machine_lines(reading)]
 
 
 def missing_machine(reading: ImportResult) -> str:

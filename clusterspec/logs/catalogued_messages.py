@@ -1,16 +1,18 @@
-"""Messages that name their cause by themselves: `messages.csv`, `exceptions.csv` and `xids.csv` of the catalog.
+"""Messages that name their cause by themselves: `messages.csv`, `exceptions.csv`, `xids.csv` and `sxids.csv` of the
+catalog.
 
 A row of the first has words of a warning of a communication library, the cause that it tells, how much it tells, and
 the line of the library's source that prints it. Words stand for the whole warning; an asterisk between them is text
 that differs. A row of the second has the same of an exception that the Python code of a framework raises. A row of the
-third has the number of an error of NVIDIA's driver, an Xid, in place of the words.
+third has the number of an error of NVIDIA's driver, an Xid, in place of the words, and a row of the fourth that of an
+error of a switch of NVLink, an SXid.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from clusterspec import resources
@@ -19,11 +21,13 @@ from clusterspec.records import NamedTuple
 FILE = "messages.csv"
 EXCEPTIONS = "exceptions.csv"
 XIDS = "xids.csv"
+SXIDS = "sxids.csv"
 WEIGHTS = ("states", "shows", "may")
 """How much a message tells of its cause, the most first."""
 MESSAGE = "message "
 """What the names of these statements begin with; the cause and a word of `WEIGHTS` follow."""
 _XID = "NVRM: Xid .{1,40}: "
+_SXID = r"\bSXid \(PCI:.{1,40}: "
 _OTHER_XIDS = ("14", "45", "106", "107", *map(str, range(144, 151)), "162", "163", "174")
 """Xids that tell no cause by their number."""
 
@@ -73,8 +77,9 @@ def _rows_of(name: str, *, raised: bool) -> tuple[Message, ...]:
 
 
 class Xid(NamedTuple):
-    """An error of NVIDIA's driver: its number (``code``), its cause, how much the number tells of the cause (one of
-    `WEIGHTS`), and the address of the list that explains it (``source``).
+    """An error of NVIDIA's driver or of a switch: its number (``code``), its cause, how much the number tells of the
+    cause (one of `WEIGHTS`), the address of the list that explains it (``source``), and what to do at once (``action``,
+    empty where it depends).
     """
 
     code: str
@@ -82,12 +87,20 @@ class Xid(NamedTuple):
     cause: str
     weight: str
     source: str
+    action: str = ""
 
 
 @cache
 def xids() -> tuple[Xid, ...]:
     """The errors of NVIDIA's driver in the catalog."""
     with (resources.catalog() / XIDS).open(encoding="utf-8", newline="") as file:
+        return tuple(Xid(**row) for row in csv.DictReader(file))
+
+
+@cache
+def sxids() -> tuple[Xid, ...]:
+    """The errors of switches of NVLink in the catalog."""
+    with (resources.catalog() / SXIDS).open(encoding="utf-8", newline="") as file:
         return tuple(Xid(**row) for row in csv.DictReader(file))
 
 
@@ -103,10 +116,16 @@ def xid_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
     145 to 150 state by a word whether they are fatal; 45 and 174 follow another error, 14, 106 and 107 are tests, and
     162 and 163 tell that power is smoothed (NVIDIA/open-gpu-kernel-modules df1c9a3d, `nverror.h`).
     """
-    codes: dict[tuple[str, str], list[str]] = {}
-    for each in xids():
-        codes.setdefault((each.cause, each.weight), []).append(each.code)
-    for (cause, weight), numbers in codes.items():
-        yield f"{MESSAGE}{cause} {weight}", re.compile(rf"({_XID}(?:{'|'.join(numbers)}),.{{0,60}})")
+    yield from _patterns_of_numbers(xids(), _XID)
     listed = "|".join((*(each.code for each in xids()), *_OTHER_XIDS))
     yield f"{MESSAGE}accelerator-fault may", re.compile(rf"({_XID}(?!(?:{listed}),)[0-9]{{1,3}},.{{0,60}})")
+    yield from _patterns_of_numbers(sxids(), _SXID)
+
+
+def _patterns_of_numbers(errors: Iterable[Xid], before: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """The statements and patterns of errors with the same cause, by their numbers and the words before them."""
+    codes: dict[tuple[str, str], list[str]] = {}
+    for each in errors:
+        codes.setdefault((each.cause, each.weight), []).append(each.code)
+    for (cause, weight), numbers in codes.items():
+        yield f"{MESSAGE}{cause} {weight}", re.compile(rf"({before}(?:{'|'.join(numbers)}),.{{0,60}})")

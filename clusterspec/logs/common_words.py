@@ -101,7 +101,9 @@ SUGGESTIONS = (
     (
         "checkpoint-mismatch",
         r"\b(?:saved|trained|written|created|sharded) (?:with|on|by|for|over) [0-9]{1,6} .{0,80}"
-        r"\b(?:run|now|but|current\w{0,3}|loading|into|while)\b.{0,40}\b[0-9]{1,6}\b",
+        r"\b(?:run|now|but|current\w{0,3}|loading|into|while)\b.{0,40}\b[0-9]{1,6}\b"
+        r"|\b(?:[Cc]heckpoint|[Oo]ptimizer states?|[Ss]hards?)\b.{0,60}? (?:used?|ha[ds]|w(?:as|ere)|of) .{0,60}?"
+        r"\b(?:size|degree|number|count) of [0-9]{1,6},? (?:but|while|and) .{0,60}?\b(?:current|this run|now)\b",
     ),
     (
         "library-release",

@@ -182,6 +182,7 @@ FAILURE_PATTERNS = (
     ("locked-memory", re.compile(r"([Pp]lease set max locked memory \(ulimit -l\) to .{1,60})")),  # UCX
     ("locked-memory", re.compile(r"(RLIMIT_MEMLOCK.{1,80})")),
     ("locked-memory", re.compile(r"([Ff]ailed to create a completion queue \(CQ\).{0,60})")),  # Open MPI
+    ("locked-memory", re.compile(r"(\brdma_\w{2,24}\([0-9]{1,6}\)\.{2,9}: cannot create (?:cq|qp|srq)\b)")),  # MVAPICH2
     ("locked-memory", re.compile(r"(failed to create UD QP .{0,80}Cannot allocate memory)")),  # UCX
     ("shared-memory", re.compile(r"(not enough space for /dev/shm/\S{1,60})")),  # Open MPI
     ("shared-memory", re.compile(r"(unable to create shared memory BTL.{0,60})")),

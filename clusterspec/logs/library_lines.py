@@ -226,6 +226,21 @@ LIBRARY_PATTERNS = (
             r"|Invalid|Memory specification|CPU count|More processors|Requested time).{0,80}))"
         ),
     ),
+    # what OpenPBS, Torque and a site's own filter of submissions refuse (openpbs 0a1ad891, adaptivecomputing/torque
+    # 029d81fe, `pbs_error_db.h`; SchedMD/slurm 822e5a58, `src/sbatch/opt.c`)
+    (
+        "queue-refused",
+        re.compile(
+            r"(\bqsub: (?:submit error \()?(?:Job (?:exceeds queue|violates queue|rejected by all possible"
+            r"|exceeds server)|Illegal (?:attribute|value)|Unknown (?:queue|resource|node)|Undefined attribute"
+            r"|Resource (?:limit exceeds|invalid)|Queue does not allow|Mutually exclusive|Cannot have"
+            r"|submit filter returned an error).{0,120})"
+        ),
+    ),
+    (
+        "queue-refused",
+        re.compile(r"(\b(?:cli_filter|job_submit) plugin (?:terminated with|returned an?) error.{0,9})"),
+    ),
     ("unplaced", re.compile(r"(Requested node configuration is not available|Invalid generic resource .{1,40})")),
     # Kubernetes
     ("unplaced", re.compile(r"(FailedScheduling.{0,160}|[0-9]{1,5}/[0-9]{1,5} nodes are available: .{1,120})")),

@@ -49,6 +49,19 @@ _BUSY = (
     r"(?:\b(?:in use|used by|busy|locked|occupied|held by|already (?:running|taken|open|acquired)"
     r"|another (?:process|instance|job|container))\b)"
 )
+_UNSUPPORTED = (
+    r"(?:\b(?:do|does|did)(?:n't| ?not)(?: yet| currently)? support\b|\b(?:is|are) (?:currently )?only (?:supported"
+    r"|compatible|available|allowed|valid|applicable|implemented)\b|\b(?:is|are) not (?:yet |currently )?(?:compatible"
+    r"|applicable|(?:available|supported|validated|allowed) (?:for|with|on|when|in|by)\b)"
+    r"|\b(?:only (?:supports?|supported|works?|compatible)|supports? only) \S"
+    r"|\b(?:is|are) (?:supported|required) (?:for|with|when|if)\b"
+    r"|\bincompatible with\b|\bmutually exclusive\b"
+    r"|\b(?:cannot|must not|can't|can not) be (?:used|set|enabled|combined|both)\b"
+    r"|\b(?:must|should|to) be (?:one of|either)\b"
+    r"|\brequires? (?:--?\w|[\w.-]{1,60} ?={1,2} ?\S|[\w.-]{1,60} to be "
+    r"|(?:an? |the )?(?:[\w.'-]{1,40} ){0,3}(?:backend|runner|executor|mode|model|attention|parallelism|checkpoint"
+    r"|scheduling|serving)s?\b|[A-Z]\w{1,40} V[0-9]))"
+)
 _TORN = (
     r"(?:\b(?:corrupt(?:ed|ion)?|truncated|CRC|checksum|short read|incomplete read|bad magic|unexpected (?:end|EOF)"
     r"|i/o error|I/O error|read error|write error)\b)"
@@ -326,6 +339,13 @@ OBJECTS = (
         r"|variable|field|value of|batch size|degree)\b",
         r"(?:\b(?:unknown|unrecognized|required|invalid|empty|conflict\w{0,4}|unset|not set|not (?:a )?valid"
         r"|mutually exclusive|must be|deprecated and removed|out of range)\b)",
+    ),
+    # a program that refuses what it is asked for, in the words of its arguments' checks: a feature beside another one,
+    # or a value (vllm-project/vllm v0.33.0, `vllm/config`; sgl-project/sglang v0.5.23, `srt/server_args.py`)
+    (
+        "invalid-setting",
+        r"\b(?:Value|Assertion|NotImplemented|Config\w{0,8})Error: \S.{0,160}",
+        _UNSUPPORTED,
     ),
 )
 """Causes, objects and what happened to them, the more specific before the more common."""

@@ -143,7 +143,19 @@ PLATFORM_PATTERNS = (
     ("library", re.compile(r"(nvidia-container-cli: ldcache error: .{1,80}|unknown or invalid runtime name: nvidia)")),
     ("library", re.compile(r"(nvidia-container-cli: container error: cgroup subsystem devices not found)")),
     ("no-device", re.compile(r"^\s{0,4}(No devices were found)\s*$")),  # nvidia-smi
-    ("no-device", re.compile(r"(unresolvable CDI devices .{1,80})")),
+    # specifications of the Container Device Interface: that of a name that each of them has, and of a device node
+    ("no-specification", re.compile(r"(unresolvable CDI devices \S{1,80}=all\b.{0,40})")),
+    ("no-device", re.compile(r"(unresolvable CDI devices (?!\S{1,80}=all\b).{1,80})")),
+    ("absent-node", re.compile(r"(failed to stat CDI host device \W{0,2}/dev/(?:nvidia|dxg|kfd)[0-9]{0,3}\W.{0,60})")),
+    ("old-specification", re.compile(r"(failed to stat CDI host device \W{0,2}/dev/(?:dri|nvidia-)\S{1,80}.{0,60})")),
+    # MPICH and those made of it, where libfabric gives it no provider (pmodels/mpich 259bad1e, `errnames.txt`)
+    (
+        "no-provider",
+        re.compile(
+            r"(\bOFI (?:addrinfo\(\)|fi_(?:getinfo|fabric|domain)(?:\(\))?|(?:fabric|domain|endpoint) open) "
+            r"fail(?:ed|ure)\b.{0,100}|No valid libfabric provider\b.{0,40})"
+        ),
+    ),
     ("no-device", re.compile(r"(requested number of devices unavailable for .{1,60})")),  # kubelet
     ("no-device", re.compile(r"(No TPU Platform available|TPU platform is not available|No TPU devices? found)")),
     (

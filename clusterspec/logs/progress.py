@@ -11,10 +11,12 @@ from clusterspec.standard import recent
 
 _WATCHDOG = re.compile(
     r"(?:\[rank([0-9]{1,7})\].{0,80}?)?\[(PG [^\]\n]{1,60} )?Rank ([0-9]{1,7})\] "
-    r"Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=([0-9]{1,12}), OpType=(\w{1,40}),"
+    r"Watchdog caught [^\n]{0,160}?WorkNCCL\(SeqNum=([0-9]{1,12}), OpType=(\w{1,40}),"
     r"(?: NumelIn=([0-9]{1,18}))?"
 )
-"""PyTorch 2.1 to 2.9, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp: a collective that a rank did not leave."""
+"""PyTorch 2.1 to 2.9, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp: a collective that a rank did not leave. Other
+output may stand within its words, where two writers share a stream.
+"""
 _CALLED = re.compile(
     r"\[([0-9]{1,3})\] (?:NCCL|RCCL) INFO ((?:All|Reduce|Broad)\w{0,20}): opCount ([0-9a-f]{1,12}) [^\n]{1,200}? "
     r"count ([0-9]{1,18}) [^\n]{1,80}? comm (0x[0-9a-f]{1,16}) \[nranks=([0-9]{1,7})\]"

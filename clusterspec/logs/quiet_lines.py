@@ -8,7 +8,8 @@ _QUIET = re.compile(
     r"(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?)(?![\w./-])"
     r"|\.py:[0-9]{1,6}: \w{0,40}Warning: "  # Python's module `warnings`, after which a program goes on
     r"|\bW[0-9]{4} [0-9:]{8}\.[0-9]{3,6} {1,8}[0-9]{1,9} "
-    r"|\b(?:[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b|\berrors="
+    r"|\b(?:[Nn]o errors?|[Nn]o (?:\w{2,20} ){1,2}errors|0 errors?|[Cc]orrect(?:able|ed))\b"
+    r"|\b[Ee]rrors?[:= ]{1,3}0\b|\berrors="
 )
 """Words with which such a line reports no failure, or one that the program survives."""
 _OUTLIVED = re.compile(

@@ -53,7 +53,7 @@ def _words_of(error: str, texts: str) -> str:
 ERRORS = {error: _words_of(error, texts) for error, texts in _TEXTS.items()}
 """Errors of the system by their symbols, and the words in which programs name them."""
 CALLS = {
-    "device": r"/dev/(?:kfd|dri|nvidia(?!-caps-imex)\w{0,12})\b",
+    "device": r"(?<!CDI host device .)(?<!CDI host device )/dev/(?:kfd|dri|nvidia(?!-caps-imex)\w{0,12})\b",
     "mapping": r"\bcuMem(?:SetAccess|ImportFromShareableHandle|ExportToShareableHandle|RetainAllocationHandle)\b",
     "ipc": r"(?:cuda|hip|cu)Ipc(?:Get|Open)\w{1,20}|memory for IPC|IPC memory|(?:CUDA|HIP) IPC handle",
     "multicast": r"cuMulticast\w{0,30}|[Mm]ulticast (?:memory|object|group)",

@@ -44,6 +44,7 @@ from clusterspec.logs.progress import (
 )
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
+from clusterspec.logs.shared_devices import ranks_on_one_device
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
 from clusterspec.records import NamedTuple
@@ -69,6 +70,8 @@ _UNLIKE = re.compile(
 _QUOTED = re.compile(r"\bLast error:\s*$")
 """What PyTorch prints on the line before the library's last warning, which it quotes without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")
+_OF_NO_FAULT = (" sshd[", "NCCL DIAG [OK]")
+"""Words of lines that tell of no run: who tries to log in on a host, and what a diagnosis of NCCL finds in order."""
 MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""
 WIDEST = 8_000
@@ -201,7 +204,7 @@ def _statements_of_lines(text: str, search: Search) -> Iterator[Stated]:
     tried = dict.fromkeys(words, 0)
     before = ""
     for number, read in enumerate(lines_of(text), 1):
-        if len(read) > WIDEST or read in same or " sshd[" in read[:200]:  # who tries to log in on a host is no run
+        if len(read) > WIDEST or read in same or any(words in read[:200] for words in _OF_NO_FAULT):
             continue
         if len(same) < MOST_FORMS:
             same.add(read)
@@ -311,6 +314,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "unlike-links": unlike_links,
         "cache-starved": starved_engine,
         "failing-nic": failing_nic,
+        "one-device": ranks_on_one_device,
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
     }

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 ALIASES = {"step time": "step", "one optimizer step": "step", "weight sync": "sync"}
 """Printed names of terms that have another one."""
-SHARES = frozenset({"MFU", "HFU"})
+SHARES = frozenset({"MFU", "MFU of updates", "HFU"})
+WIDER = ("memory.error", "memory.kept")
+"""Assumptions that widen the range of memory, and belong to no part of it."""
 MOST_EXPLAINED = 4
 """Terms of one name that are explained; the others are named."""
 
@@ -81,7 +83,11 @@ def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses
         wanted = "rl step"
     found = _terms_called(report, wanted) or [PlacedTerm(each) for each in _terms_of_row(report, wanted)]
     if found:
-        lost = [losses_text(losses, report.plan.mfu, ink)] if wanted == "mfu" and losses else []
+        lost = (
+            [losses_text(losses, report.plan.mfu, ink)]
+            if wanted == ("mfu of updates" if report.plan.is_update else "mfu") and losses
+            else []
+        )
         shown = [term_text(each.term, report, ink, each.path) for each in found[:MOST_EXPLAINED]]
         return "\n".join([*shown, *lost, *_alone_text(found, ink)])
     for key, value, why in report.plan.assumptions:
@@ -122,6 +128,14 @@ def _folded_name(name: str) -> str:
     return " ".join(re.sub(r"[-_,:()]", " ", name.lower()).split())
 
 
+def _beyond_parts_text(term: Term, report: EstimateReport) -> str:
+    """The assumptions that widen the range of the memory beyond the ranges of its parts; empty for other terms."""
+    if term is not report.plan.memory_term:
+        return ""
+    keys = [key for key, _, _ in report.plan.assumptions if key in WIDER]
+    return f"with {' and '.join(keys)} beside the ranges of its parts" if keys else ""
+
+
 def term_text(term: Term, report: EstimateReport, ink: Ink = PLAIN, path: Sequence[str] = ()) -> str:
     """A term with its formula, source and range, the origins of its inputs, and its parts.
 
@@ -136,6 +150,7 @@ def term_text(term: Term, report: EstimateReport, ink: Ink = PLAIN, path: Sequen
         lines += wrapped_lines(term.source, ink.measure, "  source   ", " " * 11)
     if term.low is not None and term.high is not None:
         lines.append(f"  range    {display(term.low, term.unit)} to {display(term.high, term.unit)}")
+        lines += wrapped_lines(_beyond_parts_text(term, report), ink.measure, " " * 11, " " * 11)
     out = "\n".join(lines) + "\n"
     if term.inputs:
         rows = [

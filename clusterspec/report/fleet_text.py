@@ -17,6 +17,8 @@ from clusterspec.report import (
     csv_text,
     errors_text,
     paragraph,
+    plain_line,
+    shell_word,
     text_table,
     title_text,
     wrapped_lines,
@@ -256,7 +258,8 @@ def left_out(report: FleetReport) -> str:
     )
     parts = f"parts without a price ({', '.join(map(kind_words, unpriced))})" if unpriced else "parts"
     of = f"cost of {pools[0]} leaves" if len(pools) == 1 else f"costs of {joined_words(pools)} leave"
-    return f"The {of} out {parts}: `clusterspec cost --pool {pools[0]}` names them."
+    file = plain_line(shell_word(report.input.name))
+    return f"The {of} out {parts}: `clusterspec cost {file} --pool {pools[0]}` names them."
 
 
 def has_term(report: FleetReport) -> bool:

@@ -103,8 +103,13 @@ def collective_csv(report: CollectiveReport) -> str:
     return grid.csv_text(FIELDS, ([getattr(row, name) for name in FIELDS] for row in report.rows))
 
 
-WORDS = {"expected": "as expected", "slow": "slower than expected", "fast": "faster than expected"}
-STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
+WORDS = {
+    "expected": "as expected",
+    "slow": "slower than expected",
+    "fast": "faster than expected",
+    "impossible": "impossible",
+}
+STYLES = {"pass": "green", "fail": "red", "impossible": "red", "not-run": "yellow"}
 
 
 def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
@@ -273,8 +278,9 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
     lines += [plain_line(f"{log}: not counted: {why}") for log, why in report.unused]
     lines += _changed_lines(report, ink)
     lines += [plain_line(each) for each in _range_lines(report)]
-    count = {status: sum(test.status == status for test in report.tests) for status in ("pass", "fail", "not-run")}
-    lines.append(f"{count['pass']} passed, {count['fail']} failed, {count['not-run']} not run")
+    count = {status: sum(test.status == status for test in report.tests) for status in STYLES}
+    impossible = f"{count['impossible']} impossible, " if count["impossible"] else ""
+    lines.append(f"{count['pass']} passed, {count['fail']} failed, {impossible}{count['not-run']} not run")
     return "\n".join(lines) + "\n"
 
 

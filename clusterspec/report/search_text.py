@@ -11,6 +11,7 @@ from clusterspec.procurement.amounts import money_text
 from clusterspec.report import PLAIN, Ink, paragraph, text_table
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, RlSplit, SearchReport, Section
 from clusterspec.units import display, percent, plural
+from clusterspec.units.display import joined_words
 
 PARTS = 4
 """Parts of a step that a comparison names."""
@@ -40,7 +41,7 @@ def refusing_rules_text(report: SearchReport, noun: str) -> str:
 
 
 def findings_text(rows: tuple[LayoutRow, ...], noun: str) -> str:
-    """The findings of the first row, then the additional findings of other rows."""
+    """The findings of the first row, then the additional findings of other rows, those of the same rows together."""
     own = rows[0].findings
     lines = [f"`check` reports with {noun} 1: {', '.join(own)}."] if own else []
     more: dict[str, list[int]] = {}
@@ -49,9 +50,12 @@ def findings_text(rows: tuple[LayoutRow, ...], noun: str) -> str:
             if rule not in own:
                 more.setdefault(rule, []).append(number)
     other = "With {} {} also {}." if own else "`check` reports with {} {}: {}."
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for rule, numbers in more.items():
+        alike.setdefault(tuple(numbers), []).append(rule)
     lines += [
-        other.format(noun if len(numbers) == 1 else f"{noun}s", _number_ranges(numbers), rule)
-        for rule, numbers in more.items()
+        other.format(noun if len(numbers) == 1 else f"{noun}s", _number_ranges([*numbers]), joined_words(rules))
+        for numbers, rules in alike.items()
     ]
     return "\n".join(lines)
 
@@ -243,12 +247,20 @@ def _value_text(value: object) -> str:
 
 def _notes_text(report: SearchReport, ink: Ink) -> str:
     """The meaning of the marks, and the findings about the layouts."""
-    tied = any(row.tied for row in report.layouts[1:])
     ties = "= is tied with the best: their step times differ by at most 1 %. Of ties the one with less memory is first."
+    ties = ties if any(row.tied for row in report.layouts[1:]) else _later_ties_text(report)
     unsure = "No layout fits at the upper end of its memory range." if report.unsure else ""
-    marks = " ".join(each for each in (unsure, memory_note(report.layouts), ties if tied else "") if each)
+    marks = " ".join(each for each in (unsure, memory_note(report.layouts), ties) if each)
     lines = [marks, *findings_text(report.layouts, "layout").splitlines(), _order_text(report)]
     return "".join(paragraph(each, ink) for each in lines)
+
+
+def _later_ties_text(report: SearchReport) -> str:
+    """Why a layout precedes one that is faster by at most 1 %; empty where none does."""
+    times = [row.step_time for row in report.layouts if row.step_time is not None]
+    if report.objective != "step_time" or not any(later < time <= later * (1 + TIE) for time, later in pairwise(times)):
+        return ""
+    return "Of layouts whose step times differ by at most 1 % the one with less memory is first."
 
 
 def _order_text(report: SearchReport) -> str:

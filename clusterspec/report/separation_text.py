@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from clusterspec.results.search import BreakEvenRow, Separation, SeparationSide
 from clusterspec.units import display, percent, plural
+from clusterspec.units.display import joined_words
 
 SEPARATE, ONE_KIND = "separate engines for prefill and decode", "one kind of engine"
 BREAK_EVENS = {
     "input_tokens": ("prompts", "tokens", 1.0),
-    "concurrency": ("load", "requests in flight", 1.0),
-    "requests_per_accelerator": ("load", "requests in flight per accelerator", 1.0),
+    "concurrency": ("loads", "requests in flight", 1.0),
+    "requests_per_accelerator": ("loads", "requests in flight per accelerator", 1.0),
     "link_bandwidth": ("links", "Gb/s per accelerator", 8e-9),
 }
 """For each quantity of a break-even: its name in text, its unit, and the factor from SI units."""
@@ -69,16 +70,28 @@ def _break_evens_text(found: Separation) -> str:
     if not found.break_even:
         return ""
     measure = "at the best load within the targets" if found.targeted else "at the load"
-    rows = "; ".join(_break_even_text(each) for each in found.break_even)
-    return f"By output tokens per accelerator {measure}, the plan with separate engines is better for {rows}."
+    better = [_break_even_text(each) for each in found.break_even if each.value is not None or each.separate_above]
+    never = [_tried_text(each, "any") for each in found.break_even if each.value is None and not each.separate_above]
+    who, lead = "the plan with separate engines", f"By output tokens per accelerator {measure}, "
+    texts = [f"{lead}{who} is better for {joined_words(better)}."] if better else []
+    if never:
+        subject = "It" if better else f"{lead}{who}"
+        texts.append(f"{subject} is not better for {joined_words(never, 'or')}.")
+    return " ".join(texts)
 
 
 def _break_even_text(row: BreakEvenRow) -> str:
     what, unit, factor = BREAK_EVENS[row.quantity]
-    if row.value is not None:
-        return f"{what} {'above' if row.separate_above else 'below'} {_rounded_figure(row.value * factor)} {unit}"
+    if row.value is None:
+        return _tried_text(row, "all")
+    return f"{what} {'above' if row.separate_above else 'below'} {_rounded_figure(row.value * factor)} {unit}"
+
+
+def _tried_text(row: BreakEvenRow, which: str) -> str:
+    """All or any values of a quantity that were tried."""
+    what, unit, factor = BREAK_EVENS[row.quantity]
     low, high = (_rounded_figure(each * factor) for each in (row.low, row.high))
-    return f"{'all' if row.separate_above else 'no'} {what} tried ({low} to {high} {unit})"
+    return f"{which} {what} tried ({low} to {high} {unit})"
 
 
 def _rounded_figure(value: float) -> str:

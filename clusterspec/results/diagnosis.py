@@ -32,6 +32,8 @@ LIKELY = 0.5
 """Weight from which a cause is likely."""
 
 
+ABOVE_LINKS = "above-links"
+"""The cause of a figure that is above what the links of the spec carry."""
 OTHER_ACCELERATORS = "other-accelerators"
 """The cause that a log is of other accelerators than the spec."""
 SYMPTOMS_OF_OTHERS = frozenset({"peer-ended"})
@@ -65,7 +67,7 @@ class Cause:
 @dataclass(frozen=True)
 class Compared:
     """A collective of a log compared with the cost model. ``verdict`` is `expected`, `slow` or `fast` at the largest
-    size, and `unfinished` for a run without a result, which has no rows."""
+    size, `impossible` above what the links carry, and `unfinished` for a run without a result, which has no rows."""
 
     log: str
     collective: str
@@ -91,9 +93,11 @@ class Compared:
         return max(self.rows, key=lambda row: row.size)
 
     @property
-    def verdict(self) -> Literal["expected", "slow", "fast", "unfinished"]:
+    def verdict(self) -> Literal["expected", "slow", "fast", "impossible", "unfinished"]:
         if not self.rows:
             return "unfinished"
+        if any(cause.name == ABOVE_LINKS for cause in self.causes):
+            return "impossible"
         last = self.largest
         return "slow" if last.measured < last.low else "fast" if last.measured > last.high else "expected"
 
@@ -176,7 +180,7 @@ class DiagnosisReport(Result):
         }
 
 
-Status = Literal["pass", "fail", "not-run"]
+Status = Literal["pass", "fail", "impossible", "not-run"]
 
 
 @dataclass(frozen=True)

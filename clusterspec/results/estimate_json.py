@@ -181,7 +181,7 @@ def terms(plan: Plan) -> tuple[Term, ...]:
         from clusterspec.cost.reinforcement.explain import rl_term  # few plans need its modules
 
         found = (rl_term(plan.rl), *found)
-    return found + ((plan.memory.total,) if plan.memory else ())
+    return found + ((plan.memory_term,) if plan.memory_term else ())
 
 
 def rl_json(times: RlTimes | None) -> Json | None:

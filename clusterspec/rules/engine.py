@@ -135,9 +135,20 @@ def problems_and_faults(find: Callable[[], list[Problem]]) -> tuple[list[Problem
 
 
 def unchecked_rules(facts: Facts) -> frozenset[str]:
-    """The rules that do not run because the design lacks a part that they need."""
+    """The rules that cannot judge the design: it lacks a part that they need, or they judge the time of a plan that has
+    none, as where replicas do not divide the batch.
+    """
     parts = PartCache(facts)
-    return frozenset(name for name, (_, needs) in RULES.items() if needs and parts.of(needs) is None)
+    absent = {name for name, (_, needs) in RULES.items() if needs and parts.of(needs) is None}
+    plan = facts.plan
+    if plan is not None and plan.step is None and plan.serving is None:
+        absent |= {name for name, (group, needs) in RULES.items() if _judges_time(group, needs)}
+    return frozenset(absent)
+
+
+def _judges_time(group: str, needs: tuple[str, ...]) -> bool:
+    """Whether a rule judges the predicted times of a design: those of memory take of a plan its bytes."""
+    return "timed" in needs or ("plan" in needs and group != "memory")
 
 
 def _unsuperseded_problems(problems: list[Problem]) -> list[Problem]:

@@ -39,6 +39,8 @@ LONGEST = 500
 """Limit of characters of a condition."""
 MOST = 200
 """Limit of rules and of files in one folder."""
+MOST_NAMED = 12
+"""Names that the message about an unknown one lists."""
 SPEC = "spec"
 """The prefix of keys as written."""
 _KEYS = {"name", "when", "assert", "message", "help", "severity", "at"}
@@ -71,7 +73,7 @@ class _UnknownError(Exception):
 
 @dataclass(frozen=True)
 class CompanyRule:
-    """One rule of a company."""
+    """One rule of a company, with the name of its file."""
 
     name: str
     when: ast.expr | None
@@ -80,6 +82,15 @@ class CompanyRule:
     help: str
     severity: Severity
     at: str
+    file: str = ""
+
+    @property
+    def page(self) -> str:
+        """The page of the rule: its message, conditions, help, severity, key and file."""
+        lines = [("when", ast.unparse(self.when) if self.when else ""), ("assert", ast.unparse(self.demand))]
+        lines += [("help", self.help), ("severity", str(self.severity)), ("at", self.at), ("file", self.file)]
+        listed = "\n".join(f"- {name}: {text}" for name, text in lines if text)
+        return f"# {self.name}\n\n{self.message}\n\n{listed}\n"
 
 
 def load(folders: Sequence[Path]) -> tuple[CompanyRule, ...]:
@@ -108,12 +119,12 @@ def _company_rules(file: Path) -> Iterator[CompanyRule]:
         raise PolicyFault(f"{file}: {why}")
     for number, one in enumerate(rules, 1):
         try:
-            yield _company_rule(one)
+            yield _company_rule(one, str(file))
         except PolicyFault as fault:
             raise PolicyFault(f"{file}: rule {number}: {fault}") from None
 
 
-def _company_rule(one: Any) -> CompanyRule:
+def _company_rule(one: Any, file: str) -> CompanyRule:
     if not isinstance(one, dict) or not all(isinstance(text, str) for text in one.values()):
         raise PolicyFault("is a mapping of texts")
     unknown = one.keys() - _KEYS
@@ -132,7 +143,7 @@ def _company_rule(one: Any) -> CompanyRule:
     _refuse_unknown_key(one.get("at", ""))
     severity = Severity(one.get("severity", "warning"))
     texts = (one["message"][:300], one.get("help", "")[:300])
-    return CompanyRule(OWN + name, when, condition_tree(one["assert"]), *texts, severity, one.get("at", ""))
+    return CompanyRule(OWN + name, when, condition_tree(one["assert"]), *texts, severity, one.get("at", ""), file)
 
 
 def condition_tree(text: str) -> ast.expr:
@@ -177,7 +188,8 @@ def _refuse_unknown_name(node: ast.expr) -> None:
     for number, part in enumerate(parts):
         if not isinstance(known, dict) or part not in known:
             outer = "".join(f"{one}." for one in parts[:number])
-            raise PolicyFault(_unknown_name_message(outer, part, known if isinstance(known, dict) else {}))
+            inside = known if isinstance(known, dict) else {}
+            raise PolicyFault(_unknown_name_message(outer, part, inside, ".".join(parts)))
         known = known[part]
 
 
@@ -192,11 +204,26 @@ def _refuse_unknown_key(dotted: str, prefix: str = "") -> None:
         node, prefix = inner, f"{prefix}{key}."
 
 
-def _unknown_name_message(outer: str, part: str, known: Iterable[str]) -> str:
-    """The message about a name that does not exist."""
-    meant = nearest_words(part, known)
-    advice = f"; did you mean {alternatives_text([outer + name for name in meant])}?" if meant else ""
+def _unknown_name_message(outer: str, part: str, known: Iterable[str], whole: str = "") -> str:
+    """The message about a name that does not exist, with what may be meant: a name near it, or the ``whole`` name as a
+    key of specs; else the names that there are.
+    """
+    meant = [outer + name for name in nearest_words(part, known)]
+    if not meant and whole and _is_key(whole):
+        meant = [f"{SPEC}.{whole}"]
+    few = [*known] if outer else []
+    there = f"; there are {', '.join(outer + name for name in few[:MOST_NAMED])}" if few else ""
+    advice = f"; did you mean {alternatives_text(meant)}?" if meant else there
     return f"no name `{outer}{part[:60]}` exists{advice}"
+
+
+def _is_key(dotted: str) -> bool:
+    """Whether a spec has a key at a path."""
+    try:
+        _refuse_unknown_key(dotted)
+    except PolicyFault:
+        return False
+    return True
 
 
 _ALLOWED = (

@@ -11,7 +11,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
 from clusterspec.units import read, symbol_and_words, text_with_symbol, unknown_unit_fault
 from clusterspec.units.display import display, plain, plural
-from clusterspec.units.symbols import COUNTS, MEANING, Kind, both_symbols, split_number, text_of
+from clusterspec.units.symbols import COUNTS, MEANING, Kind, both_symbols, is_line_rate, split_number, text_of
 from clusterspec.units.table import TABLE
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ def _interpretations(text: str, assumptions: _Assumed) -> Iterator[tuple[_Assume
         if symbol:
             yield (*assumptions, "B is bytes"), read(text, "bytes")
     elif symbol:
-        yield from _directed_readings(text, TABLE[symbol][0], words, assumptions)
+        line_rate = f"{text} unidirectional" if is_line_rate(spelling) and not words else ""
+        yield from _directed_readings(line_rate or text, TABLE[symbol][0], words or line_rate, assumptions)
     else:
         for meaning, choices in _bits_and_bytes(text, rest, spelling):
             yield from _interpretations(choices, (*assumptions, meaning))
@@ -172,9 +173,14 @@ def _bits_and_bytes(text: str, rest: str, spelling: str) -> Iterator[tuple[str, 
 
 
 def _bandwidth_rows(quantity: Quantity) -> Iterator[_Row]:
-    one_way = quantity.per_direction
-    for label, count in (("per direction", 1), ("duplex", 2)):
-        fitting = [_fitting_symbol(count * one_way, "B/s", base, prefixes) for base, prefixes in _INFORMATION_RATES]
+    """Rows per direction and of both, in the same units, so that each unit is one column."""
+    one_way, ways = quantity.per_direction, (("per direction", 1), ("duplex", 2))
+    fitting = [
+        _fitting_symbol(count * one_way, "B/s", base, prefixes)
+        for base, prefixes in _INFORMATION_RATES
+        for _, count in ways
+    ]
+    for label, count in ways:
         yield from _rows_in_symbols(label, one_way, "B/s", ["GB/s", "Gb/s", *fitting], count)
 
 

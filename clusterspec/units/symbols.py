@@ -126,6 +126,15 @@ _TIME_WORDS = {
 _TIME_WORDS |= {word: word for word in ("day", "week", "month", "year")}
 
 
+def is_line_rate(spelling: str) -> bool:
+    """Whether a spelling names a rate of Ethernet, which is that of one direction by its standard.
+
+    >>> is_line_rate("GbE"), is_line_rate("Gb/s")
+    (True, False)
+    """
+    return _ETHERNET.fullmatch(spelling) is not None
+
+
 def time_spellings(words: bool) -> list[str]:
     """Spellings of a time unit: words in any case, possibly plural, or symbols.
 
@@ -291,3 +300,16 @@ def _finite_number(text: str, digits: str) -> float:
     if math.isinf(value) or (value == 0 and mantissa.strip("0.,")):
         raise unreadable_fault(text, "write a number within floating-point range, with another prefix")
     return value
+
+
+_CAPACITY = pattern(r"(\d[\d.,]{0,9})\s?([GT]i?B)(?: [A-Za-z][\w ]{0,60})?")
+
+
+def printed_capacity(text: str) -> str:
+    """A capacity that a page prints, with a space and without its kind of memory; other texts as they are.
+
+    >>> printed_capacity("64GB"), printed_capacity("32GB of GDDR7 memory"), printed_capacity("384-512 GB")
+    ('64 GB', '32 GB', '384-512 GB')
+    """
+    match = _CAPACITY.fullmatch(text)
+    return f"{match[1]} {match[2]}" if match else text

@@ -18,7 +18,7 @@ from clusterspec.analysis import (
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.fault_models import FAULT_MODELS
 from clusterspec.logs.reporting_parts import DRIVERS, PARTS
-from clusterspec.results.diagnosis import OTHER_ACCELERATORS
+from clusterspec.results.diagnosis import ABOVE_LINKS, OTHER_ACCELERATORS
 
 
 def test_causes_and_descriptions_agree() -> None:
@@ -33,6 +33,6 @@ def test_causes_and_descriptions_agree() -> None:
     named |= {name for members in of for causes_of in members.values() for name, _ in causes_of}
     named |= {name for causes_of in call_causes.CALLS.values() for name, _ in causes_of}
     named |= {name for names, _ in (*PARTS, *DRIVERS) for name in names} | {OTHER_ACCELERATORS}
-    assert named | {fault.name for fault in FAULT_MODELS} | {"few-nics", OTHER_ACCELERATORS} | set(
+    assert named | {fault.name for fault in FAULT_MODELS} | {"few-nics", ABOVE_LINKS, OTHER_ACCELERATORS} | set(
         stated_causes.STOPS
     ) | {each[1] for each in possible_causes.POSSIBLE} | set(stated_causes.UNFINISHED_STOPS) == set(MEANINGS)

@@ -312,3 +312,19 @@ def test_a_lone_spec_and_an_unknown_revision_are_refused(call: Call) -> None:
         done = call("diff", name)
         assert (done.status, done.out) == (2, "")
         assert reason in done.error
+
+
+EXPOSED = (
+    "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 16}\n"
+    "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 128, gradient_precision: fp32}\n"
+    "layout: {framework: megatron-core}\n"
+)
+
+
+@pytest.mark.parametrize(("batch", "word"), [(200, "unchecked"), (8192, "fixed")])
+def test_what_a_plan_without_a_step_cannot_show_is_not_fixed(batch: int, word: str, call: Call) -> None:
+    """200 sequences do not divide among 128 replicas, so that no step is known; 64 micro-batches hide the reduction."""
+    document = compared(call, EXPOSED, EXPOSED.replace("global_batch: 128", f"global_batch: {batch}"))
+    gone = {kind: {one["rule"] for one in document["findings"][kind]} for kind in ("fixed", "unchecked")}
+    exposed = {"dp-reduction-exposed", "full-precision-gradient-reduction"}
+    assert exposed <= gone[word] and not exposed & gone["fixed" if word == "unchecked" else "unchecked"]

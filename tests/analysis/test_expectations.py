@@ -35,7 +35,11 @@ def test_expectations_that_hold_pass(call: Call) -> None:
 def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) -> None:
     wide = {"layout.tp": 16, "workload.model": "nowhere"}
     written(
-        {"name": "slow", "spec": "base.yaml", "expect": ["step_time<=1ms", "fits", "ttft<=1s", "targets"]},
+        {
+            "name": "slow",
+            "spec": "base.yaml",
+            "expect": ["step_time<=1ms", "fits", "ttft<=1s", "targets", "mfu>=90%", "mfu>=0.9"],
+        },
         {
             "name": "wide",
             "spec": "base.yaml",
@@ -44,9 +48,12 @@ def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) ->
         },
         {"name": "fine", "spec": "base.yaml", "expect": ["fits"]},
     )
-    seconds = json.loads(call("estimate", "base.yaml", "--format", "json").out)["step_time"]
+    estimate = json.loads(call("estimate", "base.yaml", "--format", "json").out)
+    seconds = estimate["step_time"]
     done = call("test", "base.test.yaml")
     assert done.status == 1
+    assert f"mfu>=90%: it is {100 * estimate['mfu']:.4g} %" in done.out
+    assert f"mfu>=0.9: it is {estimate['mfu']:.4g}" in done.out, "in the unit of the limit"
     assert f"step_time<=1ms: it is {seconds:.4g} s" in done.out
     assert "ttft<=1s: the estimate has no such figure" in done.out
     assert "targets: they are latencies of a serving plan, and the spec has none" in " ".join(done.out.split())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from clusterspec.analysis import hangs
 from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.logs.catalogued_messages import WEIGHTS, Message, Xid, messages, xids
+from clusterspec.logs.catalogued_messages import WEIGHTS, Message, Xid, messages, sxids, xids
 from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
 from clusterspec.results.diagnosis import DiagnosisReport
@@ -230,10 +232,15 @@ def test_a_text_without_an_error_of_a_program_is_no_log(text: str) -> None:
     assert read(PAIR, text, 16) is None
 
 
+RELEASED = r"https://pypi\.org/project/[a-z0-9-]+/[0-9.]+/"
+"""The address of a release whose messages are those of the library itself (`strings libnccl.so.2`)."""
+
+
 def test_every_message_of_the_catalog_has_a_known_cause_a_weight_an_address_and_a_next_step() -> None:
     for one in messages():
         assert one.cause in MEANINGS and one.weight in WEIGHTS
-        assert one.source.startswith("https://github.com/") and "#L" in one.source
+        lines = one.source.startswith("https://github.com/") and "#L" in one.source
+        assert lines or re.fullmatch(RELEASED, one.source)
         assert hangs.NEXT_STEPS[one.cause]
 
 
@@ -243,6 +250,22 @@ def test_an_xid_of_the_catalog_is_found_with_its_cause(xid: Xid) -> None:
     compared = read(PAIR, f"[9.1] NVRM: Xid (PCI:0000:1b:00): {xid.code}, pid=1, name=p, {xid.name}", 16)
     assert compared is not None
     assert names(compared)[0] == xid.cause
+
+
+@each("sxid", sxids())
+def test_an_sxid_of_the_catalog_is_found_with_its_cause(sxid: Xid) -> None:
+    assert sxid.cause in MEANINGS and sxid.weight in WEIGHTS and sxid.source.startswith("https://github.com/NVIDIA/")
+    compared = read(PAIR, f"[9.1] nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): {sxid.code}, Non-fatal, Link 24 a", 16)
+    assert compared is not None
+    assert names(compared)[0] == sxid.cause
+
+
+@pytest.mark.parametrize(("code", "first"), [("11004", "fabric-manager"), ("12345", "accelerator-fault")])
+def test_a_fault_of_a_switch_is_of_its_hardware_unless_its_number_is_of_the_tables(code: str, first: str) -> None:
+    compared = read(PAIR, f"[9.1] nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): {code}, Non-fatal, Link 3 a", 16)
+    assert compared is not None and names(compared)[0] == first
+    fatal = read(PAIR, f"[9.1] nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): {code}, Fatal, Link 3 a", 16)
+    assert fatal is not None and names(fatal)[0] == "accelerator-fault"
 
 
 def test_xids_that_differ_by_their_number_alone_are_all_read() -> None:

@@ -184,6 +184,20 @@ names, and lines in the form that programs print them.
   twelve were named first and 13 at all, one with another cause likely; of 13 of Z42, drawn after Z41 was mended, eleven
   first and twelve at all; of 6 of Z43, drawn after Z42 was mended, four first and no other. Not known were libibverbs
   and perftest by their own words.
+- `Z44` (2026-11-28): queries for each of NCCL, RCCL, EFA, UCX, Slurm, containers, Kubernetes, engines, DeepSpeed,
+  Megatron-LM, TPUs, Neuron and Gaudi, after Z43 was mended; hits that stand in a table are left out, the causes were
+  written down before the program read the log of the thread. Of 21, 14 were
+  named first and no other before anything was changed (15 with the capability of a container that was written down as
+  a permission), one was refused, one left undecided, four had another cause. Not known were reports that two processes
+  tear, ranks that start on one device, specifications of devices without any device, and combinations that an engine
+  refuses. Lines are in the form of their program.
+- `Z45` (2026-11-28): queries for MPICH, OpenXLA, Multus, PBS, filters of submissions, checkpoints and engines, after
+  Z44 was mended. Of 16, seven were named first and nine at all before anything was changed; three were refused, four
+  undecided or with another cause. Not known were providers that MPICH does not find, filters and limits of queues,
+  plugins of SR-IOV, and a checkpoint of other ranks. Lines are in the form of their program.
+- `Z46` (2026-11-28): queries for pyxis, GPUDirect, Ray, RCCL, Neuron, drivers, limits, interfaces and ports, after Z45
+  was mended. Of 13, ten were named first and twelve at all before anything was changed; one was left undecided (a
+  completion queue that MVAPICH2 cannot make). Lines are in the form of their program.
 - `learned`: threads with a stated cause that were read for their mechanism, a search for each (GPUDirect, access
   control, IOMMU, NICs, GIDs, MTU, plugins, shared and locked memory, containers, names, releases, switches of NVLink);
   not fresh, as the program was mended on them. Of 42 of the first three searches 26 were named first before that.

@@ -53,6 +53,31 @@ def test_the_entry_of_a_model_is_read_from_its_configuration(call: Call) -> None
     assert call("catalog", "new", "nic", "x", "--from-file", "config.json", "--url", "https://a").status == 2
 
 
+@pytest.mark.parametrize(
+    ("kind", "open_", "millions"),
+    [("llama", False, 8030), ("unheard", True, 8030), ("gpt2", False, 6151)],
+)
+def test_an_entry_and_an_import_leave_the_same_open(kind: str, open_: bool, millions: int, call: Call) -> None:
+    """Llama 8B: 32 layers of 3 × 4096 × 14336 + 2 × 4096² + 2 × 4096 × 1024, and two tables of 128256 × 4096."""
+    sizes = {"hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32}
+    sizes |= {"num_key_value_heads": 8, "vocab_size": 128256}
+    Path("config.json").write_text(json.dumps(sizes | {"model_type": kind, "tie_word_embeddings": False}))
+    words = ("catalog", "new", "model", "own-8b", "--from-file", "config.json", "--url", "https://a.b/c")
+    done, printed = call(*words, "--into", "hardware"), call(*words)
+    imported = [line[2:] for line in call("import", "huggingface", "config.json").out.splitlines() if "unknown" in line]
+    written = (Path("hardware") / "models" / "own-8b.yaml").read_text()
+    assert any("gated_ffn" in line for line in imported) == open_
+    assert all(f"  {line}\n" in done.error and f"#  {line}\n" in written for line in imported) and imported
+    assert printed.error == "".join(f"{line}\n" for line in ["left open:", *(f"  {line}" for line in imported)])
+    assert ("assumed: ffn_hidden is not 4" in written or '"ffn_hidden is not 4 × hidden"' in written) == open_
+    Path("spec.yaml").write_text(
+        "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n"
+        "workload: {model: own-8b, sequence_length: 4096, global_batch: 8}\nlayout: {tp: 8}\n"
+    )
+    estimate = json.loads(call("estimate", "spec.yaml", "--catalog", "hardware", "--format", "json").out)
+    assert estimate["parameters"] // 1_000_000 == millions
+
+
 def test_a_list_leaves_broken_entries_out_and_names_each(call: Call) -> None:
     written(Path("hardware"), "nic", "kind: nic\n", "broken")
     written(Path("hardware"), "nic", "foo: [", "torn")

@@ -9,6 +9,7 @@ import pytest
 from clusterspec.spec import schema
 from clusterspec.spec.keys import key_rows, rows_of_key
 from tests.cli.conftest import Call
+from tests.effort import each
 
 EXPLAINED = [  # a key, what its page says
     (
@@ -55,6 +56,26 @@ def test_a_key_is_explained(key: str, said: tuple[str, ...], call: Call) -> None
 def test_a_name_that_is_no_key_is_one_line(name: str, said: str, call: Call) -> None:
     done = call("explain", name)
     assert (done.status, done.out, done.error.count("\n")) == (2, "", 1) and said in done.error, done.error
+
+
+@each(
+    ("name", "said"),
+    [
+        ("MFU", "# MFU, HFU\n\nmodel (hardware) FLOPs utilization"),
+        ("Bubble", "# bubble\n\ntime in which"),
+        ("algbw, busbw", "# algbw, busbw\n"),
+        ("activation recomputation", "# activation recomputation\n"),
+    ],
+)
+def test_a_term_of_reports_is_explained(name: str, said: str, call: Call) -> None:
+    done = call("explain", name)
+    assert done.status == 0 and done.out.startswith(said) and "docs/glossary.md" in done.out
+
+
+@each(("name", "word"), [("time to first token", "'time to first token'"), ("HSDP", "HSDP"), ("a'b", """'a'"'"'b'""")])
+def test_an_unknown_name_leads_to_a_command_that_can_be_called(name: str, word: str, call: Call) -> None:
+    error = call("explain", name).error
+    assert f"`clusterspec estimate SPEC --explain {word}`" in error and "docs/glossary.md" in error
 
 
 def test_a_rule_comes_before_a_key(call: Call) -> None:

@@ -118,3 +118,13 @@ def test_a_name_that_the_catalog_lacks_names_the_nearest(call: Call) -> None:
     done = call("init", "--platform", "dgx-h10")
     assert (done.status, done.out) == (2, "")
     assert "nearest: dgx-h100" in done.error
+
+
+def test_an_error_of_the_machine_is_told_as_such(call: Call) -> None:
+    """One node of a platform sold by nine: the model fits, and no layout is at fault."""
+    done = call("init", "--platform", "aws-p6e-gb200-36xlarge", "--nodes", "1")
+    assert "nodes: 1 " in done.out
+    assert "sold in units of 9 nodes: 1 node is a part of 9 (partial-unit-of-sale)" in done.error
+    assert "No layout" not in done.error
+    sold = call("init", "--platform", "aws-p6e-gb200-36xlarge")
+    assert "nodes: 9 " in sold.out and not sold.error

@@ -167,6 +167,8 @@ def test_a_condition_that_cannot_be_evaluated_is_an_error(key: str, demand: str,
         ("spec.cluster.scale_out.nics_per_nod", "spec.cluster.scale_out.nics_per_node"),
         ("spec.workload.model.layer", "spec.workload.model.layers"),
         ("cluster.nodes.count", ""),
+        ("cluster.scale_out.nic_bandwidth", "spec.cluster.scale_out.nic_bandwidth"),  # a key, and no figure
+        ("cluster.scale_out.fast", ""),
         ("absent", ""),
     ],
 )
@@ -176,6 +178,29 @@ def test_a_name_that_does_not_exist_is_refused_with_the_nearest(name: str, meant
         done = call("check", "spec.yaml")
         assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
         assert (f"did you mean `{meant}`?" in done.error) == bool(meant)
+
+
+def test_a_name_like_no_other_is_refused_with_those_beside_it(call: Call) -> None:
+    write("cluster.scale_out.fast > 2")
+    error = call("check", "spec.yaml").error
+    assert "there are cluster.scale_out.bandwidth_per_accelerator, cluster.scale_out.oversubscription" in error
+
+
+def test_a_company_rule_is_explained_as_any_other(call: Call) -> None:
+    write("cluster.nodes <= 2")
+    done = call("explain", "own/small")
+    assert done.status == 0 and done.out.startswith("# own/small\n\nour pods have at most two nodes\n")
+    for line in ("when: cluster.nodes > 0", "assert: cluster.nodes <= 2", "severity: error", "at: cluster.nodes"):
+        assert f"- {line}\n" in done.out
+    assert "own.yaml" in done.out
+    body = json.loads(call("explain", "own/small", "--format", "json").out)
+    assert (body["rule"], body["page"].splitlines()[0]) == ("own/small", "# own/small")
+    for name, told in (("own/large", "no company rule is called 'own/large'"), ("own", "the group of company rules")):
+        refused = call("explain", name)
+        assert (refused.status, refused.out) == (2, "") and f"{told}" in refused.error
+        assert "there are own/small" in refused.error
+    Path("clusterspec.toml").unlink()
+    assert "the configuration of this folder names no rules" in call("explain", "own/small").error
 
 
 def test_the_key_at_which_a_rule_reports_exists(call: Call) -> None:

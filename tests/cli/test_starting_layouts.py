@@ -39,6 +39,34 @@ def test_the_fewest_nodes_are_those_whose_memory_holds_the_parameters(kind: str,
     assert starting._fewest_nodes(DGX, replace(with_memory(1.0), memory=None), SMALL, kind) == 0
 
 
+@pytest.mark.parametrize(
+    ("platform", "kind", "unit"),
+    [
+        ("aws-p6e-gb200-36xlarge", "train", 9),
+        ("aws-trn3-ultra-gen2", "serve", 36),
+        ("aws-trn2u-48xlarge", "train", 4),
+        ("dgx-h100", "train", 1),
+    ],
+)
+def test_nodes_grow_by_the_units_that_a_platform_is_sold_in(platform: str, kind: str, unit: int) -> None:
+    """A small model fits on one unit; what is sold by the node begins with one node."""
+    machine = CATALOG.platform(platform)
+    assert isinstance(machine, Platform) and machine.sold_nodes == unit
+    chip = CATALOG.accelerator(machine.accelerator or "")
+    tried = [one.nodes for one in candidate_layouts(machine, chip, SMALL, kind, None)]
+    assert tried[0] == unit and {nodes % unit for nodes in tried} == {0}
+    needed = model_weights(SMALL).total * 16
+    each = (machine.accelerators_per_node or 1) * unit
+    assert starting._fewest_nodes(machine, with_memory(needed / (2 * each)), SMALL, "train") == 1, "two units"
+
+
+def test_a_serving_template_has_a_request_for_each_engine() -> None:
+    """144 accelerators in engines of 4 are 36 engines, and 16 requests would leave 20 idle; 2 engines have 16."""
+    for ranks, tp, requests in ((144, 4, 36), (8, 4, 16), (64, 4, 16), (68, 4, 17)):
+        text = Attempt(1, tp, 1, 1, "none", "bf16", ranks).text(DGX, SMALL, "serve", "vllm")
+        assert f"concurrency: {requests} " in text
+
+
 def found(kind: str = "train", nodes: int = 1, model: Model = SMALL, chip: Accelerator | None = H100) -> list[Attempt]:
     return list(starting._layouts_on_nodes(nodes, DGX, chip, model, kind))
 
@@ -250,6 +278,8 @@ def test_the_best_of_the_first_layouts_is_the_start(
     monkeypatch.setattr(starting, "_advised_spec", advised)
     monkeypatch.setattr(starting, "_running_framework", lambda *_: "vllm")
     monkeypatch.setattr(starting, "_waived_spec", lambda text, _: text)
+    monkeypatch.setattr(starting, "_error_sentences", lambda _: ("of the best",))
     found = starting.starting_spec(SETTINGS, "dgx-h100", "llama-3.1-8b", "serve")
-    assert found == ("" if chosen is None else str(chosen), sound)
+    told = () if sound or chosen is None else ("of the best",)
+    assert found == ("" if chosen is None else str(chosen), sound, told)
     assert next(ranked, (len(flaws), 0))[0] == tried

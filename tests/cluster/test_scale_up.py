@@ -36,6 +36,34 @@ def test_an_accelerator_has_its_own_domain(
     assert found.peer_bandwidth.value == pytest.approx(peer * 1e9)
 
 
+@pytest.mark.parametrize(
+    ("accelerator", "stated", "peer"),
+    [
+        ("mi300x, nodes: 1", 448, 64),
+        ("mi300x, nodes: 1", 896, 128),  # seven links of 128
+        ("mi300x, nodes: 1", 224, 32),
+        ("gaudi3, nodes: 1", 1050, 150),  # 21 ports of 50, three to each peer
+        ("tpu-v5p, nodes: 16", 1200, 200),  # six links of 200
+        ("h100-sxm-80gb, nodes: 1", 900, 900),
+        ("trainium2, nodes: 1", 1024, 256),
+    ],
+)
+def test_links_between_two_accelerators_follow_a_stated_bandwidth(accelerator: str, stated: float, peer: float) -> None:
+    found = scale_up(f"accelerator: {accelerator}, scale_up: {{bandwidth: {stated} GB/s unidirectional}}")
+    assert found.bandwidth.value == pytest.approx(stated * 1e9)
+    assert found.peer_bandwidth.value == pytest.approx(peer * 1e9)
+    own = scale_up(f"accelerator: {accelerator}")
+    assert [axis.value / stated for axis in found.axis_bandwidth] == pytest.approx(
+        [axis.value / own.bandwidth.value * 1e9 for axis in own.axis_bandwidth]
+    )
+
+
+@pytest.mark.parametrize("accelerator", ["mi300x", "gaudi3"])
+def test_links_of_their_own_are_not_changed_by_a_stated_bandwidth(accelerator: str) -> None:
+    keys = "bandwidth: 900 GB/s unidirectional, peer_bandwidth: 60 GB/s unidirectional"
+    assert scale_up(f"accelerator: {accelerator}, nodes: 1, scale_up: {{{keys}}}").peer_bandwidth.value == 60e9
+
+
 def test_an_accelerator_without_links_has_its_slot() -> None:
     """PCIe 4 x16: 16 GT/s × 16 lanes × 128/130 / 8 bits = 31.5 GB/s each way, in a slot of generation 5 as well."""
     for slot in ("", ", pcie: 5"):

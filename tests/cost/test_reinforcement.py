@@ -9,12 +9,14 @@ import pytest
 
 from clusterspec.cluster.model import Trainable
 from clusterspec.cluster.requests import Lengths
+from clusterspec.cost.headline import headline
 from clusterspec.cost.reinforcement.explain import rl_term
 from clusterspec.cost.reinforcement.roles import flops_of_step
 from clusterspec.cost.reinforcement.rollout import _EngineRun, rollout_design, sample_lengths
 from clusterspec.cost.reinforcement.times import RlTimes, forward_seconds
 from clusterspec.cost.reinforcement.weights import CROSSING, SINGLE, checkpoint_tensors, weight_bytes
 from clusterspec.cost.serving.times import serving_pools
+from clusterspec.exchange.exporters.registry import steps_of_run
 from clusterspec.records import replace
 from clusterspec.studies import Study, study_text
 from tests.cost.expressions import evaluate
@@ -425,3 +427,37 @@ def test_prompts_run_eight_at_a_time_and_one_alone() -> None:
     assert run.prompts(1.0) < run.prompts(4.0) < 4 * run.prompts(1.0)
     assert run.prompts(0.5) == pytest.approx(run.prompts(1.0) / 2)
     assert eight < 2 * run.prompts(4.0)
+
+
+@pytest.mark.parametrize(
+    ("minibatches", "epochs", "steps", "updates"), [(1, 1, 778, 778), (4, 1, 778, 3112), (4, 2, 778, 6224)]
+)
+def test_a_run_has_the_steps_of_its_samples_not_of_padded_sequences(
+    minibatches: int, epochs: int, steps: int, updates: int
+) -> None:
+    """512 samples of 512 + 2,000 tokens are 1,286,144 a step, and 1B tokens 777.5 steps, however they are packed."""
+    given = described(minibatches=minibatches, epochs=epochs)
+    given["workload"]["tokens"] = "1B"
+    study = study_text(json.dumps(given), SETTINGS)
+    work, found = study.design.workload, {term.name: term for term in headline(study.plan)}
+    assert work is not None and study.plan.rl is not None
+    assert work.steps_of_run == steps
+    assert work.tokens_of_step == 1_286_144 / minibatches / epochs
+    assert steps_of_run(work, []) == updates
+    run = found["time to train"]
+    assert run.value == pytest.approx(1e9 / 1_286_144 * study.plan.rl.step) == study.plan.time_to_train
+    for name in ("time to train", "tokens per second", "MFU", "tokens per second of updates", "MFU of updates"):
+        names = {key: figure.value for key, figure in found[name].inputs}
+        assert evaluate(found[name].formula, names) == pytest.approx(found[name].value), name
+
+
+@pytest.mark.parametrize(("batch", "refused"), [(512, False), (128, False), (256, True), (127, True)])
+def test_a_batch_may_count_samples_or_the_sequences_that_hold_them(batch: int, refused: bool) -> None:
+    """512 samples of 2,512 tokens, 4 of them in a sequence of 12,288, are 128 sequences."""
+    given = described()
+    given["workload"] |= {"global_batch": batch, "sequence_length": 12288}
+    study = study_text(json.dumps(given), SETTINGS)
+    found = [each.message for each in study.findings if each.rule == "keys-disagree"]
+    assert bool(found) == refused
+    if refused:
+        assert f"512 samples, packed into 128 sequences, and `global_batch` is {batch}" in found[0]

@@ -131,6 +131,36 @@ def test_an_unknown_key_is_advised_by_what_it_means_there(of: str, line: str, ad
     assert [each.help[: len(advice)] for each in problems_of(cluster, work, layout)] == [advice]
 
 
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("prompts: 128", "prompts_per_step"),  # no `input_tokens`, for which `prompt_tokens` is another name
+        ("samples: 8", "samples_per_prompt"),
+        ("prompt_tokens: 512", "input_tokens"),
+        ("response_tokens: 4096", "output_tokens"),
+        ("staleness: 2", "max_staleness"),
+        ("environment: 2 s", "environment_time"),
+        ("input: 512", "input_tokens"),
+        ("prompts: 128, prompts_per_step: 64", None),  # is there
+        ("log: 3", None),  # the longer key is a choice
+    ],
+)
+def test_a_key_that_begins_another_is_written_in_full(line: str, meant: str | None) -> None:
+    work = f"{{kind: rl, model: qwen3-8b, rl: {{{line}, algorithm: grpo}}}}"
+    (found,) = [each for each in problems_of(CLUSTER, work) if each.rule == "unknown-key"]
+    assert (found.fix.replacements[0].text if found.fix else None) == meant
+    assert found.fix is None or not found.fix.safe
+
+
+def test_a_key_that_another_mapping_has_is_no_misspelling_of_one_that_takes_another_value() -> None:
+    """`nodes: 4` is two letters from `model`, which takes a name; `modle: x` is two from it as well."""
+    told = {
+        line: next(each.help for each in problems_of(CLUSTER, f"{{{line}, {WORK[1:]}") if each.rule == "unknown-key")
+        for line in ("nodes: 4", "modle: llama-3.1-8b")
+    }
+    assert told == {"nodes: 4": "it belongs to `cluster` or `layout`", "modle: llama-3.1-8b": "did you mean `model`?"}
+
+
 @pytest.mark.parametrize("written", ["version", "spec_version", "schemaVersion"])
 def test_a_key_for_the_version_of_the_format_leads_to_its_own(written: str) -> None:
     document, _ = parse(Source("spec.yaml", f"{written}: 1\ncluster: {CLUSTER}\n"))

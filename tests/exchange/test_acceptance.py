@@ -246,6 +246,31 @@ def test_the_command_exits_with_what_it_found(call: Call) -> None:  # noqa: F811
     assert "not run" in call("accept", "spec.yaml").out
 
 
+@pytest.mark.parametrize(("busbw", "status"), [(690, "pass"), (765, "pass"), (780, "impossible"), (2880, "impossible")])
+def test_more_than_the_links_carry_is_no_measurement_of_them(busbw: float, status: str) -> None:
+    """4 nodes of 8 H100: NVLink with reduction in its switches carries 450 × 2 × 7 / 9 = 700 GB/s of bus bandwidth, the
+    8 NICs of a node with it 400 × 2 × 31 / 32 = 775; the rounding of logs and rates is a tenth."""
+    assert outcomes("", [busbw]) == [(status, busbw * 1e9)]
+
+
+def test_one_impossible_run_of_several_is_impossible() -> None:
+    assert outcomes(", pass: 1 of 2", [350.0, 900.0]) == [("impossible", 900e9)]
+
+
+def test_an_impossible_measurement_is_not_stored_and_has_a_cause(call: Call) -> None:  # noqa: F811
+    Path("spec.yaml").write_text(f"{BASE}acceptance:\n{TEST.format('')}")
+    Path("nccl.log").write_text(written(900.0))
+    for command in ("accept", "diagnose"):
+        done = call(command, "spec.yaml", "nccl.log")
+        assert done.status == 1
+        assert "most 700 GB/s" in " ".join(done.out.split())
+        call(command, "spec.yaml", "nccl.log", "--write")
+        assert "measured" not in Path("spec.yaml").read_text()
+    document = json.loads(call("diagnose", "spec.yaml", "nccl.log", "--format", "json").out)
+    assert [cause["name"] for cause in document["causes"]] == ["above-links"]
+    assert [each["verdict"] for each in document["verdicts"]] == ["impossible"]
+
+
 def test_a_diagnosis_is_written_and_moves_the_estimate(call: Call) -> None:  # noqa: F811
     work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}\nlayout: {tp: 8}\n"
     Path("spec.yaml").write_text(f"# ours\n{BASE}{work}")

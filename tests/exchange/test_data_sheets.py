@@ -156,7 +156,7 @@ def test_a_page_of_html_reads_as_its_table() -> None:
 
 @pytest.mark.parametrize(("kind", "text", "name"), [("switch", SWITCH, "S64"), ("accelerator", ACCELERATORS, "A1 SXM")])
 def test_the_entry_is_valid_and_names_where_and_when_it_was_read(kind: str, text: str, name: str) -> None:
-    written = sheet_entry(kind, "acme-1", origin(name), text)
+    written = sheet_entry(kind, "acme-1", origin(name), text).text
     document, _ = parse(Source("acme-1.yaml", written))
     assert document is not None
     assert entry_problems(document, kind, "acme-1") == []
@@ -165,7 +165,7 @@ def test_the_entry_is_valid_and_names_where_and_when_it_was_read(kind: str, text
 
 
 def test_what_a_sheet_states_in_several_ways_is_listed_with_its_lines() -> None:
-    written = sheet_entry("switch", "s", origin("S64"), SWITCH + "Latency: 900 ns\n")
+    written = sheet_entry("switch", "s", origin("S64"), SWITCH + "Latency: 900 ns\n").text
     assert "#  latency: `700ns` on line 5, `900 ns` on line 7; the text states several figures\n" in written
     assert "\n  latency:" not in written
 
@@ -179,3 +179,55 @@ def test_a_text_without_figures_is_refused(kind: str, text: str) -> None:
 
 def origin(name: str) -> Origin:
     return Origin(name, "ACME", ADDRESS, date(2026, 11, 27))
+
+
+_BOTH = "the text does not say whether it counts one direction or both"
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "value", "lacks"),
+    [
+        ("NVLink bandwidth: 1.8 TB/s bidirectional", "bandwidth", "1800 GB/s duplex", ""),
+        ("Interconnect bandwidth 1.8 TB/s bidirectional", "bandwidth", "1800 GB/s duplex", ""),
+        ("| Interconnect | NVLink: 900GB/s PCIe Gen5: 128GB/s |", "bandwidth", "900 GB/s", _BOTH),
+        ("NVLink bandwidth: 1.8 TB/s", "bandwidth", "1800 GB/s", _BOTH),
+        ("Scale-up bandwidth: 900 GB/s per direction", "bandwidth", "900 GB/s per direction", ""),
+        ("GPU-to-GPU bandwidth (unidirectional): 450 GB/s", "bandwidth", "450 GB/s per direction", ""),
+        ("Infinity Fabric links of 153.6 GB/s each, bidirectional", "link_bandwidth", "153.6 GB/s duplex", ""),
+        ("NVLink 5 bandwidth: 1.8 TB/s", "bandwidth", "1800 GB/s", _BOTH),
+        (
+            "NVLink bandwidth of the rack: 130 TB/s bidirectional",
+            "bandwidth",
+            "130000 GB/s duplex",
+            "a system of several",
+        ),
+        ("NVLink-C2C bandwidth: 900 GB/s bidirectional", "", "", ""),
+        ("Host interconnect: PCIe Gen5, 128 GB/s", "", "", ""),
+        ("Network interconnect: 50 GB/s", "", "", ""),
+        ("Memory bandwidth: 8 TB/s", "", "", ""),
+    ],
+)
+def test_the_links_of_an_accelerator_are_read_with_their_direction(
+    text: str, fact: str, value: str, lacks: str
+) -> None:
+    found = [each for each in sheet_readings(sheet_rows(text, "A1"), "accelerator") if each.fact.startswith("scale_up")]
+    assert [each.fact for each in found] == [f"scale_up.{fact}"] * bool(fact)
+    for each in found:
+        assert bare(each.value) == value
+        assert (lacks in each.lacks) if lacks else not each.lacks
+
+
+def test_lines_with_figures_that_nothing_reads_are_listed() -> None:
+    """Of four lines with a figure, the memory and the link are read; a line without a unit of a figure is no figure."""
+    text = "A1 data sheet\nMemory: 192 GB\nNVLink bandwidth: 1.8 TB/s\n"
+    text += "L3 cache bandwidth: 17 TB/s\nPower up to 900 W\nSlots: 8\n"
+    entry = sheet_entry("accelerator", "a1", origin("A1"), text)
+    assert entry.left_open == (
+        f"scale_up.bandwidth: `NVLink bandwidth: 1.8 TB/s` on line 3; {_BOTH}",
+        "not read: line 4: `L3 cache bandwidth: 17 TB/s`",
+        "not read: line 5: `Power up to 900 W`",
+    )
+    assert all(f"#  {line}\n" in entry.text for line in entry.left_open)
+    many = text + "".join(f"Block {n}: {n} GB/s\n" for n in range(10, 24))
+    opened = sheet_entry("accelerator", "a1", origin("A1"), many).left_open
+    assert len(opened) == 14 and opened[-1] == "not read: and 4 more lines", "16 of them, 12 listed"

@@ -253,7 +253,7 @@ ATTENTION: list[tuple[dict[str, object], dict[str, object]]] = [  # keys of a co
     ({"sliding_window": 512, "use_sliding_window": False, "layer_types": ["sliding_attention"] * 12}, {}),
     ({"sliding_window": 512, "layer_types": ["sliding_attention"] * 12}, {"attention_window": 512}),
     ({"sliding_window": 512, "layer_types": ["full_attention"] * 12}, {}),
-    ({"sliding_window": 512, "model_type": "mistral"}, {"attention_window": 512}),
+    ({"sliding_window": 512, "model_type": "mistral"}, {"attention_window": 512, "gated_ffn": True}),
     ({"sliding_window": 512}, {}),  # of layers that are not stated
     ({"num_key_value_heads": 4, "head_dim": 32}, {"kv_heads": 4, "head_dim": 32}),
     ({"multi_query": True}, {"kv_heads": 1}),
@@ -322,3 +322,22 @@ def test_a_configuration_with_segment_embeddings_is_an_encoder() -> None:
         read(text % ', "type_vocab_size": 2', "huggingface")
     decoder = text % ', "type_vocab_size": 2, "is_decoder": true'
     assert given(read(decoder, "huggingface"))["workload.model.layers"] == 24
+
+
+@pytest.mark.parametrize(
+    ("kind", "action", "gated"),
+    [
+        ("llama", "", True),
+        ("mistral", "gelu", True),
+        ("qwen3", "", True),
+        ("apertus", "xielu", False),
+        ("nemotron", "relu2", False),
+        ("unheard", "silu", True),
+        ("unheard", "", None),
+        ("unheard", "xielu", None),
+    ],
+)
+def test_the_class_says_whether_its_network_has_a_gate(kind: str, action: str, gated: bool | None) -> None:
+    """`LlamaMLP` has gate, up and down whatever its activation; that of Apertus has no gate."""
+    reading = read(json.dumps({**LLAMA, "model_type": kind, "hidden_act": action or None}, indent=2))
+    assert given(reading).get("workload.model.gated_ffn") == gated

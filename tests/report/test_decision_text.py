@@ -98,6 +98,12 @@ def test_a_faster_layout_behind_the_first_is_explained() -> None:
     assert behind in flat(search_text.search_as_text(report(*between), WIDE))
     near = [replace(slow, step_time=each, tied=each == 1.0) for each in (1.0, 3.0, 2.98)]
     assert "are last" not in flat(search_text.search_as_text(report(*near), WIDE)), "1 % apart: memory decides"
+    decided = "Of layouts whose step times differ by at most 1 % the one with less memory is first."
+    later = [replace(slow, step_time=each, tied=False) for each in (1.0, 3.0, 2.98)]
+    assert decided in flat(search_text.search_as_text(report(*later), WIDE)), "3.0 is 0.7 % above 2.98"
+    for times in ((1.0, 2.98, 3.0), (1.0, 3.0, 2.9)):
+        rows = [replace(slow, step_time=each, tied=False) for each in times]
+        assert decided not in flat(search_text.search_as_text(report(*rows), WIDE)), times
     assert "are last" not in flat(
         search_text.search_as_text(report(*sorted(between, key=lambda row: row.step_time or 0)), WIDE)
     )
@@ -117,6 +123,11 @@ def test_findings_are_told_once_and_further_ones_with_their_layouts() -> None:
     assert search_text.findings_text((own, UNSURE, SLOW, UNSURE), "layout").splitlines() == [
         "`check` reports with layout 1: few-spines.",
         "With layouts 2, 4 also tight-memory.",
+    ]
+    both = replace(UNSURE, findings=("tight-memory", "partial-mesh-group", "low-scale-up-bandwidth"))
+    assert search_text.findings_text((own, UNSURE, both, both), "plan").splitlines()[1:] == [
+        "With plans 2–4 also tight-memory.",
+        "With plans 3–4 also partial-mesh-group and low-scale-up-bandwidth.",
     ]
     assert search_text.findings_text((FAST, SLOW), "plan") == "`check` reports with plan 2: few-spines."
     assert search_text.findings_text((FAST, FAST), "plan") == ""

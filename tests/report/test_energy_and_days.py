@@ -84,13 +84,14 @@ def test_incomplete_costs_name_their_pools_and_parts() -> None:
     other = SimpleNamespace(cost=1, missing=("cables",))
 
     def told(**pools: Any) -> str:
-        report: Any = SimpleNamespace(pools=pools)
+        report: Any = SimpleNamespace(pools=pools, input=SimpleNamespace(name="my fleet.yaml"))
         return fleet_text.left_out(report)
 
     assert told(p=whole, q=unknown) == ""
     assert told(p=part) == (
-        "The cost of p leaves out parts without a price (leaf switch): `clusterspec cost --pool p` names them."
+        "The cost of p leaves out parts without a price (leaf switch): `clusterspec cost 'my fleet.yaml' --pool p`"
+        " names them."
     )
     assert told(p=whole, q=other, r=other) == (
-        "The costs of q and r leave out parts: `clusterspec cost --pool q` names them."
+        "The costs of q and r leave out parts: `clusterspec cost 'my fleet.yaml' --pool q` names them."
     )

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from clusterspec import analysis, studies
+from clusterspec.cost.serving.latency import serving_range
 from clusterspec.cost.term import Term
 from clusterspec.report import Ink, assumption_rows, estimate_text
 from clusterspec.report import explanations as estimate_explain
 from clusterspec.results.verdict import LEAST
 from clusterspec.studies import Study, study_text
+from clusterspec.units import display
 from tests.effort import sampled
 from tests.settings import SETTINGS
 
@@ -131,6 +133,40 @@ def test_every_printed_name_can_be_explained(spec: str) -> None:
     assert expected[spec] <= printed
     missing = {name for name in printed if estimate_explain.explanation_text(report, name) is None}
     assert missing == set()
+
+
+GRPO = (EXAMPLES[0].parent / "qwen3-30b-grpo.yaml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("spec", [SPEC, FULL_CACHE, GRPO], ids=["training", "serving", "reinforcement"])
+def test_an_explained_figure_has_the_range_of_the_estimate(spec: str) -> None:
+    report = analysis.estimate(study(spec))
+    plan = report.plan
+    shown_ranges: dict[str, tuple[float, ...] | None] = {"memory": plan.memory_range, "step": plan.step_time_range}
+    if plan.serving is not None:
+        names = {"ttft": "time to first token", "tpot": "time per output token"}
+        names |= {"output_tokens_per_second": "output tokens per second"}
+        shown_ranges |= {term: tuple(serving_range(plan.serving, name)) for name, term in names.items()}
+    if plan.rl is not None:
+        shown_ranges["rl_step"] = plan.rl.band
+    terms = {term.name: term for term in estimate_explain.explainable_terms(report)}
+    for name, ends in shown_ranges.items():
+        if ends is not None:
+            assert (terms[name].low, terms[name].high) == ends, name
+
+
+def test_the_range_of_explained_memory_is_wider_than_that_of_its_parts() -> None:
+    """The distances of its parts, 17 % of the activations and what the allocator keeps are independent."""
+    report = analysis.estimate(study(SPEC))
+    use, told = report.plan.memory, estimate_explain.explanation_text(report, "memory") or ""
+    assert use is not None and use.total.low is not None and report.plan.stored is not None
+    below = use.total.value - use.total.low
+    low = use.total.value - (below**2 + (0.17 * use.activations.value) ** 2) ** 0.5
+    assert report.plan.stored.error == pytest.approx(0.17 * use.activations.value)
+    assert f"range    {display(low, 'B')} to " in told
+    assert "with memory.kept and memory.error beside the ranges of its parts" in told
+    served = estimate_explain.explanation_text(analysis.estimate(study(FULL_CACHE)), "memory") or ""
+    assert "beside the ranges" not in served, "an engine allocates once"
 
 
 def test_parts_of_one_name_are_all_explained_with_what_they_are_part_of() -> None:

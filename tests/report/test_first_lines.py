@@ -55,6 +55,7 @@ def test_a_time_axis_has_at_least_two_of_its_units(most: float, seconds: float, 
     unit, text = time_axis(most)
     assert (unit, text(5.0)) == (seconds, label)
     assert seconds > 1 or text(0.005) == "5 ms"
+    assert text(1.0) == label.replace("5", "1").replace("days", "day") and text(0.0) == label.replace("5", "0")
 
 
 def captions(found: FullReport) -> list[str]:

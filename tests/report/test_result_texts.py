@@ -320,8 +320,18 @@ def test_separate_engines_are_named_with_their_reason_and_their_break_evens() ->
         " 16 accelerators, each with 1,000 output tokens per second with one kind of engine. Prefill takes 40 % of the"
         " time of one kind of engine and delays its decode steps; a handoff takes 30 ms, and separate prefill engines"
         " are 100 % busy. By output tokens per accelerator at the best load within the targets, the plan with separate"
-        " engines is better for prompts above 1,200 tokens; links above 20 Gb/s per accelerator; no load tried (1 to"
-        " 1,000 requests in flight)."
+        " engines is better for prompts above 1,200 tokens and links above 20 Gb/s per accelerator. It is not better"
+        " for any loads tried (1 to 1,000 requests in flight)."
+    )
+    never = [replace(each, value=None, separate_above=False) for each in BREAKS[:2]]
+    assert separation_text(replace(found, break_even=(*never, BREAKS[2]))).endswith(
+        "By output tokens per accelerator at the best load within the targets, the plan with separate engines is not"
+        " better for any prompts tried (100 to 100,000 tokens), any links tried (8 to 8,000 Gb/s per accelerator) or"
+        " any loads tried (1 to 1,000 requests in flight)."
+    )
+    every = replace(BREAKS[2], separate_above=True)
+    assert "is better for all loads tried (1 to 1,000 requests in flight)." in separation_text(
+        replace(found, break_even=(every,))
     )
     other = separation_text(replace(found, separate=False, targeted=False, break_even=BREAKS[:1]))
     assert other.startswith("One kind of engine: 16 accelerators") and "at the load, the plan" in other

@@ -178,6 +178,32 @@ def test_tests_cover_the_tiers_that_exist(cluster: str, nodes: list[int], wanted
 
 
 @pytest.mark.parametrize(
+    ("nodes", "told", "asked"),
+    [
+        # 18 nodes of 4 are a domain of 72; 36 nodes are 144 ranks, beyond which there are none
+        (
+            [36],
+            "no acceptance test uses a domain of 72 ranks alone: the test over 144 ranks crosses",
+            "the 72 ranks",
+        ),
+        (
+            [4],
+            "no acceptance test covers 72 ranks and 144 ranks: domains have 72 ranks, and the tests use at most 16",
+            "72 and",
+        ),
+        ([18], "no acceptance test covers 144 ranks: domains have 72 ranks, and the tests use at most 72", "144 ranks"),
+    ],
+)
+def test_a_tier_without_a_test_is_named_by_what_the_tests_measure(
+    nodes: list[int], told: str, asked: str, check: Check
+) -> None:
+    tests = "".join(f"  - {{collective: all-reduce, nodes: {each}, size: 8 GiB, busbw: 300 GB/s}}\n" for each in nodes)
+    found = check(f"clusterspec: 1\n{RACKS}\nacceptance:\n{tests}")
+    (one_,) = [each for each in found if each.rule == "acceptance-misses-tier"]
+    assert one_.message.startswith(told) and asked in (one_.help or "")
+
+
+@pytest.mark.parametrize(
     ("size", "busbw", "wanted"),
     [
         # four nodes of 8 × 50 GB/s over 32 ranks: at line rate 50 × 31 / 3 = 516.7 GB/s of bus bandwidth

@@ -33,6 +33,10 @@ def test_a_store_survives_as_many_servers_as_its_parity_covers(code: Stripes, se
         ("a code of 8+2 survives the loss of two nodes", 2),
         ("erasure coding 8+2: the data is readable with 2 servers down", 2),
         ("raid 8+2, and one server can be offline", 1),
+        ("stripes of 8+2: any two of the six servers may be down at the same time", 2),
+        ("fragments of 8+2; maintenance takes two servers per night", 2),
+        ("fragments of 8+2, and updates of the storage servers reboot 2 of our six servers at a time", 2),
+        ("fragments of 8+2; maintenance takes one server per night", 1),
         ("stripes of 8+2 on two servers", 0),
         ("a stripe of 8+2 on five servers, two strips on each server", 0),
     ],
@@ -50,12 +54,26 @@ def test_a_text_names_the_servers_that_may_fail(text: str, lost: int) -> None:
         (["12 storage servers hold the data"], 12),
         (["stripes lie over six nodes; any two nodes may fail"], 6),
         (["60 nodes train", "strips lie over 12 servers"], 12),
+        (["six servers with 24 drives", "two parity fragments: maintenance takes two servers per night"], 6),
+        (
+            [
+                "six servers with 24 drives",
+                "as the code has two fragments of parity, any two of the six servers may be down",
+            ],
+            6,
+        ),
         (["the store has five servers with drives", "six servers hold strips"], None),
         (["sixty nodes train"], None),
     ],
 )
 def test_the_servers_of_a_store_are_those_of_its_drives(texts: list[str], count: int | None) -> None:
     assert servers_in(texts) == count
+
+
+def test_nodes_that_train_are_no_servers_of_the_store() -> None:
+    found = stripes_in(["stripes of 8+2 lie over five servers", "updates reboot two nodes at a time"])
+    assert found is not None
+    assert found.lost == 0
 
 
 def test_two_codes_are_no_code() -> None:

@@ -27,6 +27,11 @@ FLOWS = [
     ("Wasser, 1.400 l/min insgesamt, Spreizung 10 K.", ""),
     ("De l'eau, 40 m³/h au total, écart de 10 K.", "carry 464 kW"),
     ("De l'eau, 80 m³/h au total, écart de 10 K.", ""),
+    # 80 / 60 x 4.18 x 10 = 55.7 kW, and 160 / 60 x 4.18 x 10 = 111 kW
+    ("L'écart entre l'entrée et la sortie de la baie est de 10 K. Il faut 80 litres d'eau par minute et par baie.", "carry 55.7 kW, and a rack gives"),
+    ("L'écart entre l'entrée et la sortie de la baie est de 10 K. Il faut 160 litres d'eau par minute et par baie.", ""),
+    ("Die Spreizung zwischen Vorlauf und Rücklauf beträgt 10 K, je Schrank fließen 80 Liter Wasser pro Minute.", "carry 55.7 kW, and a rack gives"),
+    ("El salto entre entrada y salida es de 10 K, con 160 litros de agua por minuto por armario.", ""),
     ("The cold plates get 1.0 l/min per kW of PG25 at a rise of 10 K.", "carry 667 W"),
     ("The cold plates get 1.5 l/min per kW of PG25 at a rise of 10 K.", ""),
     ("Each CDU moves 300 l/min of PG25 at a rise of 10 K.", ""),

@@ -30,6 +30,28 @@ def test_a_bandwidth_without_direction_has_both_readings_side_by_side() -> None:
     assert said("900 GB/s", "it sums both directions", "per direction")[0] == "450 GB/s"
 
 
+@pytest.mark.parametrize(
+    "text", ["900 GB/s unidirectional", "600 GB/s duplex", "400 Gb/s", "1 MB/s", "560 GB/s", "400GbE"]
+)
+def test_both_directions_are_shown_in_the_same_units(text: str) -> None:
+    """A unit is a column: of 900 GB/s, 0.9 TB/s stand above 1.8 TB/s, not 7.2 Tb/s."""
+    for assuming in {row.assuming for row in readings(text).rows}:
+        one, both = (said(text, assuming, label) for label in ("per direction", "duplex"))
+        assert [each.split()[1] for each in one] == [each.split()[1] for each in both]
+        for half, whole in zip(one, both, strict=True):
+            assert float(whole.split()[0]) == pytest.approx(2 * float(half.split()[0]), rel=1e-5)
+    duplex = said("900 GB/s unidirectional", label="duplex")
+    assert duplex == ["1800 GB/s", "14400 Gb/s", "1.8 TB/s", "14.4 Tb/s", "1676.38 GiB/s", "1.63709 TiB/s"]
+
+
+def test_a_rate_of_ethernet_is_a_line_rate() -> None:
+    """400GbE is 400 Gb/s, 50 GB/s, each way; 400 Gb/s without that name may sum both ways."""
+    assert {row.value for row in readings("400GbE").rows} == {50e9} and not readings("400GbE").ambiguous
+    assert {row.value for row in readings("1.6TbE").rows} == {200e9}
+    assert {row.value for row in readings("400GbE duplex").rows} == {25e9}
+    assert {row.value for row in readings("400 Gb/s").rows} == {50e9, 25e9}
+
+
 def test_an_ambiguous_unit_has_both_readings() -> None:
     assert said("80 gb", "gb is bits")[0] == "10 GB"
     assert said("80 gb", "gb is bytes")[0] == "80 GB"

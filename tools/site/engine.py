@@ -48,7 +48,7 @@ LEFT_OUT = frozenset(
         "catalog/CHANGES.md",
         "catalog/known-parts.csv",
         "catalog/messages.csv",
-        "catalog/xids.csv",
+        "catalog/sxids.csv",
         "catalog/exceptions.csv",
         "schemas/catalog-export.schema.json",
         "schemas/catalog.schema.json",
@@ -60,7 +60,7 @@ LEFT_OUT = frozenset(
     }
 )
 """Data that no verb of the page reads (`clusterspec.cli.editor.verbs.VERBS`): changes of the catalog between releases,
-parts without entries for `catalog`, messages of logs and Xids for `diagnose`, and schemas for editors, readers and
+parts without entries for `catalog`, messages of logs for `diagnose`, and schemas for editors, readers and
 catalogs of companies.
 """
 UNUSED = frozenset({

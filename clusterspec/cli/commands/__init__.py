@@ -139,7 +139,7 @@ COMMANDS = {
         "",
     ),
     "accept": Command(
-        "compares logs of collectives with the acceptance tests: pass, fail, not run",
+        "compares logs of collectives with the acceptance tests: pass, fail, impossible, not run",
         "logs",
         "cluster.yaml logs/*.log",
         "a test failed or was not run, or the spec has errors",
@@ -164,7 +164,12 @@ COMMANDS = {
     ),
     "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "reference", status_one=""),
     "completion": Command("prints the completion script of a shell: bash, zsh or fish", "reference", "bash", ""),
-    "init": Command("prints a starting spec", "reference", "--platform dgx-h100 --model llama-3.1-70b", ""),
+    "init": Command(
+        "prints a starting spec; without options, of Llama 3.1 70B on 16 nodes",
+        "reference",
+        "--platform dgx-h100 --model llama-3.1-70b",
+        "",
+    ),
     "schema": Command("prints the JSON Schema of the spec, for editors", "reference", status_one=""),
     HELP: Command("prints the options of a command, or this list", "", "solve", ""),
 }

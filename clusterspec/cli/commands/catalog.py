@@ -17,7 +17,7 @@ from clusterspec.cli.terminal import environment_columns, ink_of, print_error, p
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.catalog.company import Origin
+    from clusterspec.catalog.company import NewEntry, Origin
 
     Actions = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -276,9 +276,10 @@ def print_new_entry(args: argparse.Namespace) -> int:
     id_ = args.id or f"my-{kind}"
     if len(id_) > LONGEST or not _ID.fullmatch(id_):
         raise UsageFault(f"{id_!r} is not an id; write lower-case letters and digits, parts joined by `-` or `.`")
-    text = _new_entry_text(args, kind, id_)
+    entry = _new_entry(args, kind, id_)
     if not args.into:
-        print_text(text, exact=True)
+        print_text(entry.text, exact=True)
+        _print_left_open(entry)
         return OK
     target = Path(args.into) / FOLDER_OF_KIND[kind] / f"{id_}.yaml"
     if target.exists() or target.is_symlink():
@@ -287,30 +288,39 @@ def print_new_entry(args: argparse.Namespace) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise UsageFault(f"{target.parent}: {fault.strerror}") from None
-    write_whole(target, text.encode())
+    write_whole(target, entry.text.encode())
     print_error(f"wrote {target}")
+    _print_left_open(entry)
     return OK
 
 
-def _new_entry_text(args: argparse.Namespace, kind: str, id_: str) -> str:
+def _print_left_open(entry: NewEntry) -> None:
+    """Print what a program could not decide about an entry, as the entry lists it."""
+    if entry.left_open:
+        print_error("left open:")
+    for line in entry.left_open:
+        print_error(f"  {line}")
+
+
+def _new_entry(args: argparse.Namespace, kind: str, id_: str) -> NewEntry:
     """The template of an entry, or the entry of the model or part in the file of the call.
 
     Raises `UsageFault` if the options do not go together, or the file describes nothing that an entry can describe.
     """
-    from clusterspec.catalog.company import Origin, entry_template
+    from clusterspec.catalog.company import NewEntry, Origin, entry_template  # `list` reads no company entries
 
     if not args.from_file:
         for option in ("url", "name", "vendor"):
             if getattr(args, option):
                 raise UsageFault(f"--{option} belongs to --from-file, which names the file that is read")
-        return entry_template(kind, id_, current_date(args), FOLDER_OF_KIND[kind])
+        return NewEntry(entry_template(kind, id_, current_date(args), FOLDER_OF_KIND[kind]))
     if not (args.url or "").startswith(("https://", "http://")):
         raise UsageFault("--from-file needs --url, the address (https://…) where readers find the same file")
     origin = Origin(args.name or id_, args.vendor or "ACME", args.url, current_date(args))
-    return _model_text(args, id_, origin) if kind == "model" else _sheet_text(args, kind, id_, origin)
+    return _entry_of_model(args, id_, origin) if kind == "model" else _entry_of_sheet(args, kind, id_, origin)
 
 
-def _sheet_text(args: argparse.Namespace, kind: str, id_: str, origin: Origin) -> str:
+def _entry_of_sheet(args: argparse.Namespace, kind: str, id_: str, origin: Origin) -> NewEntry:
     """The entry of the part whose data sheet is the file of the call.
 
     Raises `UsageFault` for a kind without data sheets, a file that is no text, and one without a figure.
@@ -332,13 +342,14 @@ def _sheet_text(args: argparse.Namespace, kind: str, id_: str, origin: Origin) -
         raise UsageFault(f"{args.from_file}: {fault}") from None
 
 
-def _model_text(args: argparse.Namespace, id_: str, origin: Origin) -> str:
+def _entry_of_model(args: argparse.Namespace, id_: str, origin: Origin) -> NewEntry:
     """The entry of the model whose config.json is the file of the call.
 
     Raises `UsageFault` if the file describes no model that an entry can describe.
     """
     from clusterspec.catalog.company import model_entry
     from clusterspec.cli.inputs import read_bytes
+    from clusterspec.cluster.transformer import assumed_gate
     from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile
     from clusterspec.exchange.workloads.huggingface import read_huggingface
 
@@ -347,12 +358,16 @@ def _model_text(args: argparse.Namespace, id_: str, origin: Origin) -> str:
     except FormatError as fault:
         raise UsageFault(f"{args.from_file}: {fault}") from None
     sizes = [each for each in reading.given if each.path[:2] == ("workload", "model")]
-    facts = {".".join(map(str, each.path[2:])): each.value for each in sizes}
+    facts: dict[str, Any] = {".".join(map(str, each.path[2:])): each.value for each in sizes}
     if "experts" in facts:
         # NOTE: a spec without `moe_layers` has experts in every layer, an entry without it has none.
         facts.setdefault("moe_layers", facts["layers"])
+    if "gated_ffn" not in facts and isinstance(facts.get("ffn_hidden"), int):
+        gated, why = assumed_gate(facts["hidden"], facts["ffn_hidden"])
+        facts["gated_ffn"] = {"is": gated, "assumed": why}
     counts = {name: reading.number(name) for name in ("parameters", "active_parameters")}
-    return model_entry(id_, origin, facts, {name: count for name, count in counts.items() if isinstance(count, int)})
+    known = {name: count for name, count in counts.items() if isinstance(count, int)}
+    return model_entry(id_, origin, facts, known, tuple(map(str, reading.unknown)))
 
 
 def _relative_folder(folder: Path) -> Path:

@@ -189,7 +189,7 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
     lines += [f"wrote {dotted_path(each.path)}: {shown_value(each.value)}  ({each.at})" for each in merged.written]
     lines += [f"same  {dotted_path(each.path)}: {shown_value(each.value)}  ({each.at})" for each in merged.same]
     lines += [f"kept  {held}; {each.at} states {shown_value(each.value)}" for each, held in merged.kept]
-    lines += [f"unknown {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
+    lines += map(str, reading.unknown)
     print_text("".join(f"{comment_text(line)}\n" for line in lines))
 
 

@@ -89,7 +89,7 @@ def run_accept(args: argparse.Namespace) -> int:
     if report.is_passed and not unclear:
         return OK
     missed = sum(test.status != "pass" for test in report.tests)
-    print_error(f"clusterspec: {plural(missed, 'test')} failed or not run; the exit status is 1")
+    print_error(f"clusterspec: {plural(missed, 'test')} not passed; the exit status is 1")
     return FOUND
 
 
@@ -109,7 +109,7 @@ def _written_acceptance(
 
 
 def run_diagnose(args: argparse.Namespace) -> int:
-    """Print the diagnosis; 1 if a collective is slower than expected."""
+    """Print the diagnosis; 1 if a collective is slower than expected, or faster than its links."""
     study = study_of(args, args.spec)
     try:
         logs, skipped = logs_of_ranks(args.logs)
@@ -124,10 +124,12 @@ def run_diagnose(args: argparse.Namespace) -> int:
     print_result(args, report, measurement_text.diagnosis_text)
     slow = sum(each.verdict == "slow" for each in report.compared)
     unfinished = sum(each.verdict == "unfinished" for each in report.compared)
-    for count, how in ((slow, "slower than expected"), (unfinished, "without a result")):
+    impossible = sum(each.verdict == "impossible" for each in report.compared)
+    counts = ((impossible, "with an impossible bandwidth"), (slow, "slower than expected"))
+    for count, how in (*counts, (unfinished, "without a result")):
         if count:
             print_error(f"clusterspec: {plural(count, 'log')} {how}; the exit status is 1")
-    return FOUND if slow or unfinished else OK
+    return FOUND if impossible or slow or unfinished else OK
 
 
 def write_spec(args: argparse.Namespace, study: Study, merged: Merged, logs: Sequence[str]) -> None:

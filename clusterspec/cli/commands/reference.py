@@ -15,7 +15,7 @@ from clusterspec.cli.options import format_option, nonempty_name, path, positive
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
 from clusterspec.config import Config, schema
 from clusterspec.finding import current_name
-from clusterspec.report import Ink, plain_line, readings_text, text_table
+from clusterspec.report import Ink, plain_line, readings_text, shell_word, text_table
 from clusterspec.report.page_text import page_text
 from clusterspec.results import Input, Tool, head
 from clusterspec.units import plural
@@ -32,7 +32,7 @@ def describe_explain(parser: argparse.ArgumentParser) -> None:
         "rule",
         metavar="NAME",
         nargs="?",
-        help="a rule, or a key of a spec such as layout.tp; without it, all rules are listed",
+        help="a rule, a key of a spec such as layout.tp, or a term of reports; without it, all rules are listed",
     )
     format_option(parser, "text", "json")
 
@@ -70,12 +70,48 @@ def run_explain(args: argparse.Namespace) -> int:
     if args.rule is None:
         text, body = rule_list(ink_of(args).width)
     else:
-        text, body = key_page(args.rule, ink_of(args)) or rule_page(args.rule, ink_of(args))
+        from clusterspec.rules import OWN  # `convert` needs none
+
+        own = args.rule.startswith(OWN) or args.rule == OWN.rstrip("/")
+        text, body = own_page(args) if own else named_page(args.rule, ink_of(args))
     if args.format == "json":
         print_json(headed_document(args, body))
     else:
         print_text(text)
     return OK
+
+
+def named_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
+    """The page of a key, of a term, or of a rule of this program, as text and as JSON."""
+    return key_page(name, paint) or term_page(name, paint) or rule_page(name, paint)
+
+
+def own_page(args: argparse.Namespace) -> tuple[str, dict[str, object]]:
+    """The page of a company rule of the configuration, as text and as JSON. Raises `UsageFault` for an unknown one."""
+    from clusterspec.cli.inputs import company_rules
+
+    known = {rule.name: rule for rule in company_rules(chosen_config(args, Path.cwd()))}
+    if args.rule not in known:
+        there = f"there are {', '.join(known)}" if known else "the configuration of this folder names no rules"
+        what = f"no company rule is called {args.rule!r}" if "/" in args.rule else "`own` is the group of company rules"
+        raise UsageFault(f"{what}; {there}")
+    page = known[args.rule].page
+    return page_text(page, ink_of(args)), {"rule": args.rule, "page": page}
+
+
+def term_page(name: str, paint: Ink) -> tuple[str, dict[str, object]] | None:
+    """The meaning of a term of reports, as text and as JSON; None for other names and those of rules."""
+    from clusterspec import rules
+    from clusterspec.results.full import GLOSSARY, OF_SERVING
+
+    if rules.is_rule_name(name) or rules.rules_of_group(name):
+        return None
+    terms = {term.lower(): pair for pair in (*GLOSSARY, *OF_SERVING) for term in (pair[0], *pair[0].split(", "))}
+    if name.lower() not in terms:
+        return None
+    term, meaning = terms[name.lower()]
+    more = "docs/glossary.md defines all terms."
+    return page_text(f"# {term}\n\n{meaning}\n\n{more}\n", paint), {"term": term, "meaning": meaning}
 
 
 def rule_list(columns: int) -> tuple[str, dict[str, object]]:
@@ -129,8 +165,16 @@ def rule_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
         near = rules.nearest_rules(name, others=rules.groups())
         raise UsageFault(
             f"no rule is called {name!r}"
-            + (f"; did you mean {', '.join(near)}?" if near else "; `clusterspec explain` lists the rules, and")
-            + ("" if near else f" `clusterspec estimate SPEC --explain {name}` explains a figure of an estimate")
+            + (
+                f"; did you mean {', '.join(near)}?"
+                if near
+                else "; `clusterspec explain` lists the rules, docs/glossary.md"
+            )
+            + (
+                ""
+                if near
+                else f" the terms, and `clusterspec estimate SPEC --explain {shell_word(name)}` explains a figure"
+            )
         )
     page = rules.page_markdown(name)
     return page_text(page, paint), {"rule": current_name(name), "page": page}
@@ -241,15 +285,16 @@ def describe_completion(parser: argparse.ArgumentParser) -> None:
 
 def describe_init(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser. Without options, the command prints the shipped starting spec."""
-    parser.add_argument("--platform", metavar="ID", type=nonempty_name, help="a platform of the catalog")
+    beside = "(default beside another option: {})"
     parser.add_argument(
-        "--model", metavar="ID", type=nonempty_name, help="a model of the catalog (default: llama-3.1-8b)"
+        "--platform", metavar="ID", type=nonempty_name, help=f"a platform of the catalog {beside.format('dgx-h100')}"
     )
     parser.add_argument(
-        "--nodes",
-        metavar="N",
-        type=positive_integer,
-        help="the number of nodes (default: the fewest on which the model runs)",
+        "--model", metavar="ID", type=nonempty_name, help=f"a model of the catalog {beside.format('llama-3.1-8b')}"
+    )
+    fewest = "the fewest of 1, 2, 4, 8 … nodes, or of units of sale, on which the model runs"
+    parser.add_argument(
+        "--nodes", metavar="N", type=positive_integer, help=f"the number of nodes {beside.format(fewest)}"
     )
     parser.add_argument("--for", dest="kind", choices=("train", "serve"), help="the kind of workload (default: train)")
 
@@ -313,12 +358,14 @@ def run_init(args: argparse.Namespace) -> int:
     if args.nodes and args.nodes > most:
         raise UsageFault(f"--nodes {args.nodes}: a spec has at most {most:,} nodes")
     where = _machine_text(platform, args.nodes)
-    text, sound = starting_spec(settings, platform, model, kind, args.nodes)
-    if not text:
+    found = starting_spec(settings, platform, model, kind, args.nodes)
+    if not found.text:
         advice = "leave out --nodes for a number" if args.nodes else "write a spec with a layout of your own"
         raise UsageFault(f"no common layout of {model} divides over {where} and fits; {advice}")
-    print_text(text)
-    if not sound:
+    print_text(found.text)
+    if found.errors:
+        print_error(f"clusterspec: `check` reports of this template: {'; '.join(found.errors)}")
+    elif not found.sound:
         print_error(f"clusterspec: No layout of {model} runs on {where}; this template has errors.")
     return OK
 

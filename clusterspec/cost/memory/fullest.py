@@ -278,10 +278,12 @@ def memory_use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]
 
 
 def spare_cache(memory: Memory) -> float:
-    """Bytes of cache on the fullest accelerator beyond one request of full length.
+    """Bytes of cache on the fullest accelerator beyond one request of full length; 0 in training.
 
     A request of full length has at most twice the cache of a request of mean length, with half of its output.
     """
+    if memory.job.workload.kind != "serve":
+        return 0.0
     return (
         sum_of(each.value * max(0.0, 1 - 2 / each.numbers["count"]) for each in memory.rank.activations) * memory.ranks
     )

@@ -127,7 +127,7 @@ class RlTimes:
     @property
     def tokens(self) -> float:
         """Tokens of one step, prompts included."""
-        return self.rl.samples * self.rl.sample_tokens
+        return self.rl.step_tokens
 
     @property
     def tokens_per_second(self) -> float:
@@ -186,7 +186,7 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     assert cluster and workload and layout and workload.rl and record
     rl = workload.rl
-    forward, update = forward_seconds(record, rl.minibatches), rl.minibatches * rl.epochs * record.seconds
+    forward, update = forward_seconds(record, rl.minibatches), rl.updates * record.seconds
     roles = own_roles(design, forward, update, TRAINING.value)
     scores = forward_passes(design, rl) * forward
     update *= 1.0 + sum(work_share(design, role) for role in rl.roles if role.name == "critic" and role.nodes is None)

@@ -222,7 +222,8 @@ def serving_headline(found: ServingTimes) -> Iterator[Term]:
         whole = _computed_figure(found.lasting, "the run of all its requests", "s")
         inputs = (named_count("concurrency", found.run.requests), tokens, ("latency", whole))
     rate = found.output_tokens_per_second
-    yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs)
+    low, high = serving_range(found, "output_tokens_per_second")
+    yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs, low=low, high=high)
     held = (
         named_count("kv_capacity_sequences", found.kv_capacity_sequences),
         named_count("mean_context", found.kv_capacity_tokens / found.kv_capacity_sequences),

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.company import Origin, commented_facts, flow_text
+from clusterspec.catalog.company import NewEntry, Origin, commented_facts, flow_text, open_comments
 from clusterspec.catalog.reader import FactReader
 from clusterspec.exchange.data_sheets.kinds import sheet_readings
+from clusterspec.exchange.data_sheets.links import unread_lines
 from clusterspec.exchange.data_sheets.readings import Reading, Value
 from clusterspec.exchange.data_sheets.rows import sheet_lines, sheet_rows
 from clusterspec.exchange.import_result import TITLE, excerpt
@@ -40,8 +41,8 @@ class EmptySheet(ValueError):
     """No figure of the kind of entry stands in the text."""
 
 
-def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> str:
-    """The text of an entry of ``kind`` from the text of a data sheet or product page.
+def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> NewEntry:
+    """An entry of ``kind`` from the text of a data sheet or product page.
 
     Raises `EmptySheet` if the text states no fact of the kind.
     """
@@ -51,7 +52,7 @@ def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> str:
         readings = list(_of_one_accelerator(readings))
     taken = {each.fact: each for each in readings if not each.lacks and _is_single(each, readings)}
     if not taken:
-        opened = "; ".join(line.removeprefix("#  ") for line in [*_open_lines(readings, taken)][1:MOST_READINGS])
+        opened = "; ".join([*_open_lines(readings, taken)][: MOST_READINGS - 1])
         raise EmptySheet(
             f"states no fact of {kind} entries with a label and a unit" + (f". {opened}" if opened else "")
         )
@@ -66,8 +67,10 @@ def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> str:
         url=_quoted_text(origin.url),
         read=origin.read.isoformat(),
     )
-    lines = [*_fact_lines(taken), *_open_lines(readings, taken), *commented_facts(kind, taken)]
-    return head + "".join(f"{line}\n" for line in lines)
+    unread = [f"not read: {line}" for line in unread_lines(text, rows, readings)]
+    left_open = (*_open_lines(readings, taken), *unread)
+    lines = [*_fact_lines(taken), *open_comments(left_open), *commented_facts(kind, taken)]
+    return NewEntry(head + "".join(f"{line}\n" for line in lines), left_open)
 
 
 def _of_one_accelerator(readings: Sequence[Reading]) -> Iterator[Reading]:
@@ -113,12 +116,9 @@ def _with_print(reading: Reading) -> Value:
 
 
 def _open_lines(readings: Sequence[Reading], taken: dict[str, Reading]) -> Iterator[str]:
-    """What the sheet states in several ways, or not in full, as comments."""
-    facts = dict.fromkeys(each.fact for each in readings if each.fact not in taken)
-    if facts:
-        yield "#  left open:"
-    for fact in facts:
+    """What the sheet states in several ways, or not in full."""
+    for fact in dict.fromkeys(each.fact for each in readings if each.fact not in taken):
         said = [each for each in readings if each.fact == fact]
         listed = ", ".join(f"`{each.prints}` on line {each.line}" for each in said[:MOST_READINGS])
         why = next((each.lacks for each in said if each.lacks), "the text states several figures")
-        yield f"#  {fact}: {listed}; {why}"
+        yield f"{fact}: {listed}; {why}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from clusterspec.exchange.data_sheets.links import link_readings
 from clusterspec.exchange.data_sheets.readings import (
     Reading,
     Rule,
@@ -187,7 +188,7 @@ def sheet_readings(rows: Sequence[Row], kind: str) -> list[Reading]:
     """
     found = list(readings_of(rows, _RULES[kind]))
     if kind == "accelerator":
-        found += peak_readings(rows)
+        found += [*link_readings(rows), *peak_readings(rows)]
     if kind in {"switch", "nic"}:
         found += _port_readings(rows)
     if kind == "switch":

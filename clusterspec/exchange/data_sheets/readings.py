@@ -10,7 +10,7 @@ from clusterspec.records import NamedTuple
 
 Value = int | float | str | list[str] | dict[str, object]
 LONGEST_PRINT = 80
-_NUMBER = r"(\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,4})?|\d{1,7}(?:\.\d{1,4})?)"
+NUMBER = r"(\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,4})?|\d{1,7}(?:\.\d{1,4})?)"
 
 
 class Reading(NamedTuple):
@@ -38,7 +38,7 @@ class Rule(NamedTuple):
 def rule(fact: str, label: str, value: str, write: Callable[[re.Match[str]], Value]) -> Rule:
     """A rule; an empty label stands for any text. ``#`` in a value is a number, with commas or without."""
     labels = re.compile(label, re.IGNORECASE) if label else None
-    return Rule(fact, labels, re.compile(value.replace("#", _NUMBER), re.IGNORECASE), write)
+    return Rule(fact, labels, re.compile(value.replace("#", NUMBER), re.IGNORECASE), write)
 
 
 def readings_of(rows: Sequence[Row], rules: Sequence[Rule]) -> Iterator[Reading]:
@@ -92,7 +92,7 @@ _PRECISION = re.compile(
     re.IGNORECASE,
 )
 _NAMES = {"bfloat16": "bf16", "nvfp4": "fp4", "mxfp4": "fp4"}
-_RATE = re.compile(rf"{_NUMBER}\s?(?:([TP])(?:era|eta)?\s?)(?:FLOPS?|FLOP/s|OPS?|OP/s)\b", re.IGNORECASE)
+_RATE = re.compile(rf"{NUMBER}\s?(?:([TP])(?:era|eta)?\s?)(?:FLOPS?|FLOP/s|OPS?|OP/s)\b", re.IGNORECASE)
 _SPARSE, _DENSE = (
     re.compile(r"(?<!without )(?<!w/o )\b(?:sparsity|sparse)\b", re.IGNORECASE),
     re.compile(r"\bdense\b|without (?:structured )?sparsity", re.IGNORECASE),

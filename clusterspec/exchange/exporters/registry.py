@@ -120,14 +120,14 @@ def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
 
 def steps_of_run(work: Workload, omitted: list[str]) -> int | None:
     """The optimizer steps of the tokens that a spec states; None if it states none. A remainder is a step of its own,
-    which a note names.
+    which a note names. In reinforcement learning, those of whole steps of all roles.
     """
-    step = work.global_batch * work.sequence_length
-    if not work.tokens or not step:
+    found, step = work.steps_of_run, work.tokens_of_step
+    if found is None:
         return None
-    steps = max(1, round(work.tokens / step))
+    steps = found * (work.rl.updates if work.rl else 1)
     if steps * step != work.tokens:
-        whole = f"{plural(steps, 'whole step')} of {step:,}"
+        whole = f"{plural(steps, 'whole step')} of {step:,.0f}"
         omitted.append(f"the tokens of the run, {work.tokens:,.0f}: written as {whole}")
     return steps
 

@@ -53,9 +53,43 @@ UNGATED = {
     "codegen",
     "xglm",
     "gpt_neox_japanese",
+    "apertus",
 }
 """Model types whose feed-forward network has two matrices."""
-GATED_ACTIONS = {"silu", "swish", "swiglu", "geglu", "gelu_pytorch_tanh", "silu_and_mul", "xielu"}
+GATED_ACTIONS = {"silu", "swish", "swiglu", "geglu", "gelu_pytorch_tanh", "silu_and_mul"}
+GATED = {
+    *(
+        "llama",
+        "llama4_text",
+        "mistral",
+        "ministral",
+        "mixtral",
+        "granite",
+        "granitemoe",
+        "smollm3",
+        "stablelm",
+        "helium",
+    ),
+    *(
+        "qwen2",
+        "qwen2_moe",
+        "qwen3",
+        "qwen3_moe",
+        "qwen3_next",
+        "phi3",
+        "phimoe",
+        "glm",
+        "glm4",
+        "glm4_moe",
+        "seed_oss",
+    ),
+    *("gemma", "gemma2", "gemma3", "gemma3_text", "cohere", "cohere2", "olmo", "olmo2", "olmo3", "olmoe", "exaone4"),
+    *("deepseek_v2", "deepseek_v3", "ernie4_5", "ernie4_5_moe", "hunyuan_v1_dense", "hunyuan_v1_moe", "dots1"),
+    *("dbrx", "gpt_oss", "chatglm", "grok-1", "kimi_linear", "deepseek_v4"),
+}
+"""Model types whose feed-forward network has three matrices, whatever its activation: a gate is part of the class (in
+Transformers `LlamaMLP` and those that copy it, or three weights of experts).
+"""
 TIED = {
     "gpt2",
     "opt",
@@ -233,7 +267,7 @@ def _set_network(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     ).lower()
     if kind in UNGATED:
         builder.set("workload.model.gated_ffn", False, line)
-    elif action in GATED_ACTIONS or kind in {"dbrx", "gpt_oss", "chatglm", "grok-1", "kimi_linear", "deepseek_v4"}:
+    elif action in GATED_ACTIONS or kind in GATED:
         builder.set("workload.model.gated_ffn", True, line)
     else:
         builder.unknown(

@@ -161,7 +161,8 @@ def time_axis(most: float) -> tuple[float, Label]:
     """
     units = ((2 * 86400.0, 86400.0, "days"), (7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
     seconds, name = next(((each, name) for least, each, name in units if most >= least), (1.0, "s"))
-    return seconds, lambda tick: f"{tick:g} {name}" if seconds > 1 else display(tick, "s")
+    one = name.removesuffix("s") if name == "days" else name
+    return seconds, lambda tick: f"{tick:g} {one if tick == 1 else name}" if seconds > 1 else display(tick, "s")
 
 
 @dataclass(frozen=True)

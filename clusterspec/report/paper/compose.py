@@ -195,7 +195,7 @@ def memory_section(report: FullReport) -> Section | None:
         TableColumn("Formula", key="formula"),
     )
     parts = use.total.parts
-    root = f"estimate.terms[{terms(plan).index(use.total)}]"
+    root = f"estimate.terms[{[term.name for term in terms(plan)].index(use.total.name)}]"
     rows = [
         TableRow((part.label, display(part.value, "B"), part.formula), f"{root}.parts[{number}]")
         for number, part in enumerate(parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
@@ -79,11 +78,15 @@ def layout_rows(layout: Layout, work: Workload | None) -> Iterator[TableRow]:
 def _work_rows(work: Workload) -> Iterator[TableRow]:
     if work.serving is None:
         batch = f"{plural(work.global_batch, 'sequence')} of {work.sequence_length:,} tokens"
+        if (rl := work.rl) is not None:
+            samples = plural(rl.samples // rl.minibatches, "sample")
+            batch = f"{samples} of {display(rl.sample_tokens, '1')} tokens in the mean, packed into {batch}"
         yield TableRow(("Batch and precision", f"{batch}, {work.precision}"), "spec")
-        if work.tokens and work.global_batch and work.kind == "train":
-            of_step = work.global_batch * work.sequence_length
-            steps = f"{ceil(work.tokens / of_step):,} of {display(of_step, '1')} tokens each"
-            yield TableRow(("Steps of the run", f"{steps}, {display(work.tokens, '1')} in all"), "spec")
+        if work.tokens and work.steps_of_run and work.kind == "train":
+            of_step = rl.step_tokens if rl else work.tokens_of_step
+            steps = f"{work.steps_of_run:,} of {display(of_step, '1')} tokens each"
+            updates = f", {rl.updates:,} optimizer steps in each" if rl and rl.updates > 1 else ""
+            yield TableRow(("Steps of the run", f"{steps}{updates}, {display(work.tokens, '1')} in all"), "spec")
         return
     load = work.serving
     tokens = f"{load.input_tokens:,} input and {load.output_tokens:,} output tokens"

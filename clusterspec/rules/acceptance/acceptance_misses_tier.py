@@ -3,10 +3,11 @@
 ## What it finds
 
 A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems, also
-where no test uses all accelerators of a domain, such as the 72 of an NVL72, or those of it that the job uses. Both are
-warnings. A `send-recv` between nodes of one domain that asks for the rate of the NICs is a test of the fabric. The
-finding is a note for rack-scale systems whose tests use whole domains, where no traffic of the planned engines leaves
-their domains, and where tests leave the domain but stay below one leaf (or one leaf of each rail), in a fabric whose topology and switches are stated.
+where no test uses exactly the accelerators of one domain, such as the 72 of an NVL72, or those of it that the job uses:
+smaller tests leave links idle, larger ones cross the fabric and have its rate. Both are warnings. A `send-recv` between
+nodes of one domain that asks for the rate of the NICs is a test of the fabric. The finding is a note for rack-scale
+systems whose tests use whole domains, where no traffic of the planned engines leaves their domains, and where tests leave
+the domain but stay below one leaf (or one leaf of each rail), in a fabric whose topology and switches are stated.
 
 ## Why it matters
 
@@ -85,15 +86,12 @@ def check(
     ):
         missing.append(min(max(2 * domain, 4 * node), cluster.nodes * node))
     if missing:
-        message = (
-            f"no acceptance test covers {and_list(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
-            f"use at most {max(tested):,}, so faults beyond that remain undetected"
-        )
+        message, help_ = _untested_ranks(missing, domain, max(tested))
         crossed = may_use_nics(placements, layout, workload)
         yield RULE.problem(
             "acceptance",
             message,
-            f"add an all-reduce over {and_list(f'{ranks:,}' for ranks in missing)} ranks",
+            help_,
             severity="" if (crossed and domain == node) or domain in missing else "note",
         )
         return
@@ -104,6 +102,21 @@ def check(
             f"{cluster.nodes:,}: no test leaves it, so missing uplinks remain undetected"
         )
         yield RULE.problem("acceptance", message, f"add an all-reduce over {cluster.nodes:,} nodes", severity="note")
+
+
+def _untested_ranks(missing: list[int], domain: int, most: int) -> tuple[str, str]:
+    """The message and the help about numbers of ranks that no test has; the largest test has ``most`` ranks."""
+    if most > domain:
+        message = (
+            f"no acceptance test uses a domain of {domain:,} ranks alone: the test over {most:,} ranks crosses the "
+            f"fabric too and has its rate, so slow links inside a domain remain undetected"
+        )
+        return message, f"add an all-reduce over the {domain:,} ranks of one domain"
+    message = (
+        f"no acceptance test covers {and_list(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
+        f"use at most {most:,}, so faults beyond that remain undetected"
+    )
+    return message, f"add an all-reduce over {and_list(f'{ranks:,}' for ranks in missing)} ranks"
 
 
 def _lowest_level(cluster: Cluster, fabric: ScaleOutSpec | None) -> tuple[str, int]:

@@ -108,7 +108,7 @@ def check(
             f"plan a storage system that the job reads at {display(reads.needed.value, 'B/s')}, or copy the data to the nodes before",
             severity=step_severity(reads.stall, timed),
         )
-    used, most = training.global_batch * training.sequence_length / step, stored_token_rate(timed.design)
+    used, most = training.tokens_of_step / step, stored_token_rate(timed.design)
     if most is not None and used > most:
         assert networks is not None and networks.storage is not None and networks.storage.metadata_rate is not None
         given = networks.storage.metadata_rate

@@ -50,7 +50,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(training: Workload) -> Iterator[Problem]:
-    step = training.global_batch * training.sequence_length
+    step = training.tokens_of_step
     if training.tokens is not None and training.tokens < step:
         message = f"{display(training.tokens, '1')} tokens are less than the {display(step, '1')} of one step"
         yield RULE.problem("workload.tokens", message, "check the suffix: 300B, 15T")

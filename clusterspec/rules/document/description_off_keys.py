@@ -315,7 +315,7 @@ def _is_of_another_size(before: list[str]) -> bool:
 
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
     """The problem with a number of steps above those of the run, or another one that the text calls the whole run."""
-    per_step = workload.global_batch * workload.sequence_length if workload.kind == "train" else 0
+    per_step = workload.tokens_of_step if workload.kind == "train" else 0
     if not workload.tokens or not per_step or "steps" not in description:
         return
     steps = workload.tokens / per_step
@@ -324,7 +324,7 @@ def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
         words = max(counts, key=counts.__getitem__, default="")
         ratio = counts.get(words, 0) / steps
         if ratio > MOST_STEPS or (words and _WHOLE_RUN.search(sentence) and abs(ratio - 1) > SAME_STEPS):
-            computed = f"{display(workload.tokens, '1')} tokens at {per_step:,} a step"
+            computed = f"{display(workload.tokens, '1')} tokens at {per_step:,.0f} a step"
             yield _problem(words, f"{steps:,.0f} steps, {computed}")
             return
 

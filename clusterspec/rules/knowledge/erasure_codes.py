@@ -4,7 +4,8 @@ survives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from math import ceil
 
 from clusterspec.records import NamedTuple
@@ -36,16 +37,23 @@ _SURVIVES = pattern(
     rf"[^.;\d]{{0,30}}?\b(\d|{'|'.join(NUMBER_WORDS)}|dvou|zwei(?:er)?|deux|dos|dois|due|twee|två|to)\b [^.;]{{0,12}}?(?:nodes?|servers?)\b"
 )
 _LOST = (
-    pattern(rf"\b(?:any|loss of|losing|lose|without) {_COUNT} (?:of the |of its |whole )?{_SERVER}"),
     pattern(
-        rf"(?<![\w+]){_COUNT} {_SERVER} (?:(?:may|can|could|are|be|at once|both) ){{0,2}}(?:down|fail\w*|lost|offline|out|die|stop)\b"
+        rf"\b(?:any|loss of|losing|lose|without) {_COUNT} (?:of (?:the|its|our|these) (?:{_COUNT} )?|whole )?{_SERVER}"
+    ),
+    pattern(
+        rf"(?<![\w+]){_COUNT} (?:of (?:the|its|our|these) (?:{_COUNT} )?)?{_SERVER} (?:(?:may|can|could|are|be|at once|both) ){{0,2}}(?:down|fail\w*|lost|offline|out|die|stop)\b"
     ),
 )
 """Servers whose loss the storage system survives by its text, whatever the verb."""
+_AT_A_TIME = pattern(
+    rf"\b(?:reboots?|updates?|patch(?:es)?|maintenance|upgrades?|services?)\b[^.;]{{0,40}}?\b{_COUNT} (?:of (?:the|its|our|these) (?:{_COUNT} )?)?{_SERVER} "
+    r"(?:at (?:a time|once|the same time)|(?:per|a|each|every) (?:night|day|evening|weekend|window|week))\b"
+)
+"""Servers of a storage system that maintenance takes down together."""
 _SERVERS = pattern(rf"(?<![\w+.,]){_COUNT} (?:identical |new |flash |all-flash )?{_SERVER}")
 _TWO = frozenset({"dvou", "zwei", "zweier", "deux", "dos", "dois", "due", "twee", "två", "to"})
 _ANY_CODE = pattern(_CODE)
-_CODED = pattern(r"\b(?:erasure|parity|codes?|coding|stripes?|raid|ec)\b")
+_CODED = pattern(r"\b(?:erasure|parity|codes?|coding|stripes?|fragments?|raid|ec)\b")
 
 
 class Stripes(NamedTuple):
@@ -101,8 +109,15 @@ def stripes_in(texts: Sequence[str]) -> Stripes | None:
 
 def _lost_servers(texts: Sequence[str]) -> int:
     """The most servers whose loss a storage system survives by its texts; 0 where they name none."""
-    counts = [_count_of(found[1]) for text in texts for each in (_SURVIVES, *_LOST) for found in each.finditer(text)]
+    counts = [_count_of(found[1]) for text in texts for found in _losses_in(text)]
     return max(counts, default=0)
+
+
+def _losses_in(text: str) -> Iterator[re.Match[str]]:
+    """The matches of servers that a storage system loses together, each with their count."""
+    maintained = (_AT_A_TIME,) if _OF_A_STORE.search(text) is not None else ()
+    for each in (_SURVIVES, *_LOST, *maintained):
+        yield from each.finditer(text)
 
 
 def servers_in(texts: Sequence[str]) -> int | None:
@@ -116,7 +131,7 @@ def servers_in(texts: Sequence[str]) -> int | None:
     for text in texts:
         if _OF_A_STORE.search(text) is None:
             continue
-        lost = {each.start(1) for pattern_ in (_SURVIVES, *_LOST) for each in pattern_.finditer(text)}
+        lost = {each.start(1) for each in _losses_in(text)}
         found |= {_count_of(each[1]) for each in _SERVERS.finditer(text) if each.start(1) not in lost}
     return found.pop() if len(found) == 1 else None
 

@@ -78,7 +78,7 @@ LARGE = 256
 def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:
     if training.tokens is None:
         return
-    step = training.global_batch * training.sequence_length
+    step = training.tokens_of_step
     steps = training.tokens / step
     large = layout is not None and layout.ranks >= LARGE and not is_fine_tuning(training)
     if 1 <= steps < (FEW if large else FEW_OF_TUNING):
@@ -89,5 +89,5 @@ def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:
         severity = "error" if steps < NONE else severity
         yield RULE.problem("workload.tokens", message, help_, severity=severity)
     elif steps > MANY:
-        message = f"{display(steps, '1')} steps of {step:,} tokens: published runs have up to about 5,500,000, with larger batches"
+        message = f"{display(steps, '1')} steps of {step:,.0f} tokens: published runs have up to about 5,500,000, with larger batches"
         yield RULE.problem("workload.global_batch", message, "use a larger global batch")

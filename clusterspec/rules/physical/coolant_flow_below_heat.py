@@ -69,7 +69,7 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 WATER, GLYCOL = 4180.0, 4000.0
 """Joules that a liter of water, and of PG25, takes up for each K."""
-_LITER = r"(?:l|liters?|litres?|liter|litros?|litri)\b(?: of [\w%/ ]{2,20}?)? ?(?:/|a|per|pro|par|por|al)"
+_LITER = r"(?:l|liters?|litres?|liter|litros?|litri)\b(?: (?:of |d['’]|de |di )[\w%/ ]{2,20}?| \w{4,12})? ?(?:/|a|per|pro|par|por|al)"
 _FLOW = pattern(
     rf"{NUMBER} ?(?:(?P<minute>{_LITER} ?(?:min\w*|minute)\b|lpm\b|l/min\b)|(?P<second>{_LITER} ?(?:s|sec|second|sekunde|seconde|segundo)\b|lps\b)|"
     r"(?P<hour>(?:m³|m3|cbm|cubic met(?:er|re)s?) ?(?:/|a|an|per|pro|par|por) ?(?:h|hr|hours?|stunde|heure|hora)\b)|"
@@ -95,13 +95,15 @@ _RETURN = pattern(
     rf"{NUMBER} ?°? ?c (?:return|out(?:let)?|rücklauf|retour|retorno|ritorno|retur)\b"
 )
 _RISE = pattern(
-    rf"\b(?:rise[sn]?|rising|warms?(?: up)?|heats? up|increases?|erwärmt|steigt|monte|sube|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,20}}{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread)\b"
+    rf"\b(?:rise[sn]?|rising|warms?(?: up)?|heats? up|increases?|erwärmt|steigt|monte|sube|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,60}}?{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread)\b"
 )
 _CLAUSE = pattern(r"[,;:()]|\b(?:which is|that is|i\.e\.|das sind|soit|es decir)\b")
 _COOLANT = pattern(r"\b(?:coolant|water|pg ?-?25|glycol|loop|liquid|cold plates?|wasser|eau|agua|acqua|vatten)\b")
 SAME = 0.95
 """Share of a kilowatt that a flow of each kilowatt carries at least, since both are rounded."""
-_PER_RACK = pattern(r"\b(?:every|each|per|a|jede[mrs]?|chaque|cada|ogni|elk[e]?) (?:rack|cabinet)\b|/ ?rack\b")
+_PER_RACK = pattern(
+    r"\b(?:every|each|per|a|jede[mrs]?|pro|je|par|por|chaque|cada|ogni|elk[e]?) (?:rack|cabinet|schrank|baie|armoire|armario|armadio|kast)s?\b|/ ?rack\b"
+)
 _OF_GLYCOL = pattern(r"\b(?:pg ?-?25|glycol|glykol)\b")
 
 

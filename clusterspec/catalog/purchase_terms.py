@@ -1,0 +1,48 @@
+"""How long-term purchases of clouds can be canceled: the table `purchase-terms.csv` of the catalog."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+
+from clusterspec import resources
+from clusterspec.records import NamedTuple
+
+FILE = "purchase-terms.csv"
+
+
+class PurchaseTerms(NamedTuple):
+    """The terms of one kind of purchase.
+
+    ``provider`` is what ids of its platforms begin with. ``words`` name it in a text, and ``noun`` are words for it in
+    a further sentence, both divided by semicolons. ``cancels`` is `never`, `window` (within so many ``days`` of the
+    purchase, up to so many ``dollars`` an hour) or `limit` (up to so many ``dollars`` in twelve months). ``read`` is
+    the day on which the source was read.
+    """
+
+    name: str
+    provider: str
+    words: str
+    noun: str
+    cancels: str
+    days: str
+    dollars: str
+    source: str
+    read: str
+
+    @property
+    def names(self) -> list[str]:
+        """Its names in a text, in lower case."""
+        return self.words.split(";")
+
+    @property
+    def nouns(self) -> list[str]:
+        """Words for it in a further sentence, in lower case."""
+        return self.noun.split(";")
+
+
+@cache
+def purchase_terms() -> tuple[PurchaseTerms, ...]:
+    """All rows of the table."""
+    with (resources.catalog() / FILE).open(encoding="utf-8", newline="") as file:
+        return tuple(PurchaseTerms(**row) for row in csv.DictReader(file))

@@ -1,0 +1,151 @@
+"""The plan counts on canceling a purchase that its provider does not take back.
+
+## What it finds
+
+A cancellation, refund or return in the description or a comment of a reservation or commitment of a cloud that the provider does not
+allow: an EC2 Capacity Block or a future-dated Capacity Reservation, a committed use discount of Google Cloud, an Azure savings plan; an
+AWS Savings Plan later than seven days after the purchase, or of more than 100 dollars an hour; an Azure Reservation of more than 50,000 dollars.
+The terms are a table of the catalog, `catalog/purchase-terms.csv`, each with its source.
+
+## Why it matters
+
+A discount for a long or reserved term is paid with the right to cancel. If the project is late, the whole amount is lost, or is due
+month by month to the end of the term.
+
+## What to do
+
+Buy when the conditions are met, take a form that can be canceled (on demand, or a reservation without a commitment), or put
+the loss into the risk of the plan.
+
+## When to ignore it
+
+Ignore it where a contract with the provider allows it.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: An EC2 Capacity Block for 28 days. If the data are late, we cancel the block 48 hours before its start and get a full refund.
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: An EC2 Capacity Block for 28 days. The block cannot be canceled, so that it is bought when the data are there.
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+```
+
+## Sources
+
+- Capacity Blocks and future-dated reservations: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-release.html
+- Returns of AWS Savings Plans: https://docs.aws.amazon.com/savingsplans/latest/userguide/return-sp.html
+- Committed use discounts: https://cloud.google.com/compute/docs/instances/signing-up-committed-use-discounts
+- Azure Reservations: https://learn.microsoft.com/en-us/azure/cost-management-billing/reservations/exchange-and-refund-azure-reservations
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.catalog.entries import Platform
+from clusterspec.catalog.purchase_terms import PurchaseTerms, purchase_terms
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.quantity import DAY, HOUR
+from clusterspec.rules.knowledge.text_quantities import SECOND, sentence_quantities
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.standard import pattern
+
+RULE = Rule.of(__name__, "error", "likely")
+_CANCELS = pattern(
+    r"\b(?:cancel\w*|refund\w*|money back|(?:give|gives|giving|hand|hands) (?:it|them|the \w+|this) back|returned|return (?:it|them|the)|terminat\w* (?:it |the \w+ )?(?:early|before)|shorten\w*|stornier\w*|storn\w+|kündig\w*|gekündigt|rückerstatt\w*|erstatt\w*|geld zurück|annul\w*|résili\w*|rembours\w*|cancela\w*|anula\w*|reembols\w*|devolv\w*)\b"
+)
+_NOT = pattern(
+    r"\b(?:not|cannot|can['’]t|never|no|non-?\w*|without|forfeit\w*|lost|binding|nicht|kein\w*|nie|ohne|verfällt|verloren|pas|aucun\w*|sans|ne|perdu\w*|ninguna?|sin|nunca|perdid\w*|pierde\w*)\b"
+)
+_PURCHASED = pattern(
+    r"\b(?:after|of|from|since|nach|ab|après|tras|desde) (?:the |its |der |dem |l['’]|la )?(?:purchase|purchasing|buying|booking|kauf|buchung|achat|compra)\b"
+)
+_WORDS_OF = {
+    "block": ("block", "blocks", "bloc", "bloque"),
+    "reservation": ("reservation", "reservations", "reservierung", "réservation", "reserva"),
+    "capacity": ("capacity", "kapazität", "capacité", "capacidad"),
+    "plan": ("plan", "plans"),
+    "commitment": ("commitment", "commitments", "verpflichtung", "zusage", "engagement", "compromiso"),
+    "contract": ("contract", "contracts", "vertrag", "contrat", "contrato"),
+    "instance": ("instance", "instances", "instanzen", "instancias"),
+}
+"""A word for a purchase in several languages."""
+_CUES = (
+    "cancel", "refund", "back", "return", "terminat", "shorten", "storn", "kündig", "erstatt", "zurück", "annul", "résili", "rembours",
+    "anula", "reembols", "devolv",
+)  # fmt: skip
+"""What each text of a cancellation has, in lower case."""
+
+
+def check(
+    own_remarks: str, platform: Platform | None, cluster: Cluster | None, procurement: ProcurementSpec | None
+) -> Iterator[Problem]:
+    text = " ".join(own_remarks.replace("#", " ").split()).lower()
+    if not any(cue in text for cue in _CUES):
+        return
+    parts = " ".join(line.part or "" for line in procurement.quote or ()).lower() if procurement is not None else ""
+    terms = [each for each in purchase_terms() if _is_bought(each, f"{text} {parts}", platform)]
+    for sentence in sentences_of(text):
+        if _CANCELS.search(sentence) is None or _NOT.search(sentence) is not None:
+            continue
+        for each in terms:
+            why = _refusal(each, sentence, cluster, procurement) if _is_of(each, sentence, terms) else ""
+            if why:
+                message = f"the text cancels a purchase, and {each.name} {why}"
+                help_ = "buy when the conditions are met, or take a form that can be canceled"
+                yield RULE.problem("description", message, help_)
+                return
+
+
+def _is_bought(terms: PurchaseTerms, text: str, platform: Platform | None) -> bool:
+    """Whether a text names a purchase, on a platform of its provider or one whose provider is not known."""
+    provider = platform.id.partition("-")[0] if platform is not None else ""
+    other = provider in {each.provider for each in purchase_terms()} - {terms.provider}
+    return not other and any(name in text for name in terms.names)
+
+
+def _is_of(terms: PurchaseTerms, sentence: str, bought: Sequence[PurchaseTerms]) -> bool:
+    """Whether a sentence speaks of a purchase: by its name, or by a word for it where the text names no other one."""
+    if any(name in sentence for name in terms.names):
+        return True
+    words = {form for noun in terms.nouns for form in _WORDS_OF.get(noun, (noun,))}
+    return len(bought) == 1 and not words.isdisjoint(sentence.replace(",", " ").split())
+
+
+def _refusal(terms: PurchaseTerms, sentence: str, cluster: Cluster | None, procurement: ProcurementSpec | None) -> str:
+    """Why a provider does not take a purchase back; empty where it may."""
+    if terms.cancels == "never":
+        return "cannot be canceled once bought"
+    hourly = _dollars_an_hour(cluster, procurement)
+    dollars = float(terms.dollars)
+    if terms.cancels == "window":
+        times = [each.value for _, found in sentence_quantities(sentence) for each in found if each.unit == SECOND]
+        if hourly > dollars:
+            return f"can be returned up to {dollars:,.0f} dollars an hour, and the nodes cost {hourly:,.0f}"
+        late = times and min(times) > float(terms.days) * DAY and _PURCHASED.search(sentence) is not None
+        return f"can be returned within {terms.days} days of the purchase only" if late else ""
+    term = (procurement.commitment or procurement.term) if procurement is not None else None
+    whole = hourly * term.value / HOUR if term is not None else 0.0
+    return (
+        f"can be canceled up to {dollars:,.0f} dollars in twelve months, and this one is {whole:,.0f}"
+        if whole > dollars
+        else ""
+    )
+
+
+def _dollars_an_hour(cluster: Cluster | None, procurement: ProcurementSpec | None) -> float:
+    """US dollars of all nodes for an hour at the least stated price; 0 without one."""
+    prices = procurement.prices if procurement is not None and procurement.currency == "USD" else None
+    price = (prices or {}).get("node_hour")
+    least = price[0] if isinstance(price, tuple) else price
+    return float(least) * cluster.all_nodes if least is not None and cluster is not None else 0.0
