@@ -68,6 +68,11 @@ def is_possible(group: str, folded: str) -> bool:
 
 @cache
 def pattern_of_words(group: str) -> re.Pattern[str]:
-    """Finds one word of a group in a text in lower case."""
-    words = (re.escape(word.rstrip("*")) + (r"\w*" if word.endswith("*") else "") for word in group.split("|"))
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)")
+    """Finds one word of a group in a text in lower case; `5 m` is no part of `2.5 m`, `0` none of `0.7`."""
+    words = "|".join(re.escape(word.rstrip("*")) + _end_of(word) for word in group.split("|"))
+    return re.compile(rf"(?<!\w)(?<!\d[.,])(?:{words})(?!\w)")
+
+
+def _end_of(word: str) -> str:
+    """The pattern behind the letters of a word: the rest of it for an asterisk, no decimals for a number."""
+    return r"\w*" if word.endswith("*") else r"(?![.,]\d)" if word[-1].isdigit() else ""
