@@ -10,13 +10,14 @@ from functools import cache
 from clusterspec import resources
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import SUPPORT
-from clusterspec.catalog.reader import RawEntry, printed_capacity
+from clusterspec.catalog.reader import RawEntry
 from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, figure_text, remarks, value_text
 from clusterspec.document import nearest_words
 from clusterspec.records import asdict, dataclass
 from clusterspec.source import Cited
 from clusterspec.standard import cached_property
 from clusterspec.units import plain
+from clusterspec.units.symbols import printed_capacity
 
 # Summary rows of entries, as shown by ``catalog list`` and ``catalog search``
 

@@ -108,12 +108,14 @@ class Block:
     """What a transformer block computes beyond its sizes, for exports to training frameworks.
 
     ``norm`` is ``rms`` or ``layer``, ``positions`` ``rope``, ``learned`` or ``alibi``, ``bias`` (of linear layers)
-    ``none``, ``qkv`` or ``all``; empty if it is not known, as 0 and None are. ``rope_scaling`` changes rotary
-    frequencies for sequences longer than ``rope_original_length``.
+    ``none``, ``qkv`` or ``all``; empty if it is not known, as 0 and None are. ``norm_place`` is ``before`` attention
+    and feed-forward network, ``after`` them, or ``both``. ``rope_scaling`` changes rotary frequencies for sequences
+    longer than ``rope_original_length``.
     """
 
     norm: str = ""
     norm_epsilon: float | None = None
+    norm_place: str = "before"
     positions: str = ""
     rope_base: int = 0
     rope_fraction: float | None = None
@@ -124,6 +126,7 @@ class Block:
     rope_mscale_all_dim: float | None = None
     bias: str = ""
     qk_norm: bool | None = None
+    sinks: bool | None = None
     router: str = ""
     router_groups: int = 0
     router_top_groups: int = 0
@@ -386,7 +389,8 @@ def _block(read: FactReader) -> Block | None:
     facts: dict[str, Any] = {name: read.text(f"block.{name}") or "" for name in names}
     facts |= {name: read.count(f"block.{name}") or 0 for name in counts}
     facts |= {name: read.number(f"block.{name}") for name in numbers}
-    facts |= {name: read.flag(f"block.{name}") for name in ("qk_norm", "expert_bias")}
+    facts |= {name: read.flag(f"block.{name}") for name in ("qk_norm", "sinks", "expert_bias")}
+    facts["norm_place"] = read.text("block.norm_place") or "before"
     return Block(**facts) if facts["norm"] else None
 
 

@@ -11,8 +11,8 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
 from clusterspec.records import dataclass
 from clusterspec.source import Assumed, Cited, Origin, Path
-from clusterspec.standard import pattern
 from clusterspec.units import UnitFault, read
+from clusterspec.units.symbols import printed_capacity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -240,22 +240,6 @@ def _quantity_of_text(text: str, kind: str) -> Quantity:
 def si_value(quantity: Quantity) -> float:
     """The value in SI units: a bandwidth per direction, a peak dense."""
     return quantity.dense if quantity.unit == "FLOP/s" else quantity.per_direction
-
-
-# Typed access to the facts of a raw entry: counts, words, figures, bandwidths, peaks
-
-
-_CAPACITY = pattern(r"(\d[\d.,]{0,9})\s?([GT]i?B)(?: [A-Za-z][\w ]{0,60})?")
-
-
-def printed_capacity(text: str) -> str:
-    """A capacity that a page prints, with a space and without its kind of memory; other texts as they are.
-
-    >>> printed_capacity("64GB"), printed_capacity("32GB of GDDR7 memory"), printed_capacity("384-512 GB")
-    ('64 GB', '32 GB', '384-512 GB')
-    """
-    match = _CAPACITY.fullmatch(text)
-    return f"{match[1]} {match[2]}" if match else text
 
 
 class FactReader:

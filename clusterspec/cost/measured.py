@@ -251,9 +251,13 @@ def applicable_cost(
     return None
 
 
-BEYOND_LINKS = 1.1
-"""Measured over the largest possible bandwidth above which a figure is no measurement of these links: logs round, and
-rates are stated with or without the coding of the line."""
+BEYOND_LINKS = assumed_figure(
+    "collective",
+    "beyond_links",
+    1.1,
+    "measured over the largest possible bandwidth, above which a figure is no measurement of these links: logs round,"
+    " and rates are stated with or without the coding of the line",
+)
 
 
 def largest_possible_busbw(cluster: Cluster, name: str, group: Placement) -> float | None:
@@ -270,7 +274,7 @@ def largest_possible_busbw(cluster: Cluster, name: str, group: Placement) -> flo
     reducing = replace(cluster, scale_up=up, scale_out=out, measured=())
     costs = (applicable_cost(each, name, group, PLATEAU, None) for each in (cluster, reducing))
     highest = [found.ceiling_busbw for found in costs if found is not None]
-    return BEYOND_LINKS * max(highest) if highest else None
+    return BEYOND_LINKS.value * max(highest) if highest else None
 
 
 PLATEAU = float(2**33)
@@ -279,8 +283,9 @@ PLATEAU = float(2**33)
 
 def above_links_text(measured: float, possible: float) -> str:
     """What a figure above those of the links means, both in B/s."""
+    carried = display(possible / BEYOND_LINKS.value, "B/s")
     return (
-        f"{display(measured, 'B/s')} is impossible: the links carry at most {display(possible / BEYOND_LINKS, 'B/s')}. "
+        f"{display(measured, 'B/s')} is impossible: the links carry at most {carried}. "
         "The rank count is wrong, algorithm and bus bandwidth are swapped, or the log is of another machine"
     )
 

@@ -80,14 +80,29 @@ def _reason_unread(file: InputFile, name: str, texts: int) -> str:
 
 
 def with_launch_in_objects(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
-    """The machine that Kubernetes objects request, with the first launch of some formats in one of their containers."""
-    for kind in kinds if file.part is None else ():
+    """The machine that Kubernetes objects request, with the first launch of some formats in one of their containers, or
+    in those of the chosen object. What the launch of a chosen object states comes first, as other objects may join it.
+    """
+    chosen = file.part is not None
+    file = _chosen_object(file, found) if chosen else file
+    for kind in kinds:
         try:
             if kind.matches(file):
-                return combined_result([found, kind.read_alone(file)])
+                launch = kind.read_alone(file)
+                return combined_result([launch, found] if chosen else [found, launch])
         except (FormatError, SeveralParts):
             continue
     return _with_unread_options(file, found)
+
+
+def _chosen_object(file: InputFile, found: ImportResult) -> InputFile:
+    """A file with the object alone from which a result is, on its lines."""
+    line = min((each.at.line for each in found.given or found.counts if each.at.line), default=0)
+    marks = [number for number, text in enumerate(file.lines, 1) if text.rstrip() == "---"]
+    start = max((mark for mark in marks if mark < line), default=0)
+    end = min((mark for mark in marks if mark > line), default=len(file.lines) + 1)
+    kept = "\n" * start + "\n".join(file.lines[start : end - 1])
+    return InputFile(file.name, kept.encode()) if line else file
 
 
 _OPTION = re.compile(r"(?<![^\s\"',\[])--(?P<name>[A-Za-z][\w.-]{1,60})(?=[\s=\"',\\\]]|$)", re.MULTILINE)

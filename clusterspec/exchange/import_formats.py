@@ -319,13 +319,23 @@ TOOLS = frozenset(
 
 
 def _refuse_several_tools(kind: ImportFormat, file: InputFile) -> None:
-    """Raise `SeveralParts` if a file holds the output of several tools."""
-    if kind.name in TOOLS:
-        others = [
-            each.name for each in IMPORT_FORMATS if each.name in TOOLS and each is not kind and each.matches(file)
-        ]
-        if others:
-            raise SeveralParts(f"holds output of {', '.join([kind.name, *others])}: name the KIND instead of auto")
+    """Raise `SeveralParts` if a file holds the output of several tools, with the first line of each."""
+    if kind.name not in TOOLS:
+        return
+    others = [each for each in IMPORT_FORMATS if each.name in TOOLS and each is not kind and each.matches(file)]
+    if others:
+        parts = ", ".join(f"{each.name}{_first_line(each, file)}" for each in (kind, *others))
+        raise SeveralParts(f"holds output of {parts}: import it once with each KIND instead of auto")
+
+
+def _first_line(kind: ImportFormat, file: InputFile) -> str:
+    """The first line of which a reader takes something, in words; empty if it cannot read the file."""
+    try:
+        found = kind.read(file)
+    except FormatError:
+        return ""
+    line = min((each.at.line for each in found.given or found.counts if each.at.line), default=0)
+    return f" (from line {line})" if line else ""
 
 
 def _job_without_launch(kind: ImportFormat, file: InputFile) -> ImportFormat | None:

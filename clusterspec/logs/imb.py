@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Listed, Series, SizePoint
-from clusterspec.logs.launch_lines import Launch, launches_in
+from clusterspec.logs.launch_lines import Launch, launches_in, placements_in
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
 from clusterspec.logs.osu import listed_collective
 from clusterspec.quantity import bus_factor
@@ -73,8 +73,8 @@ def is_imb(head: str) -> bool:
 
 
 def read_imb(text: str) -> Benchmark:
-    """The bandwidth of each table. Collectives in host memory are listed; benchmarks of other traffic are passed over
-    with a remark. Raises `NotALogError` if there is nothing else.
+    """The bandwidth of each table. Collectives in host memory are listed, as are copies in that of one node; benchmarks
+    of other traffic are passed over with a remark. Raises `NotALogError` if there is nothing else.
     """
     lines = text.split("\n")
     series: list[Series] = []
@@ -87,11 +87,12 @@ def read_imb(text: str) -> Benchmark:
             remarks.append((f"the benchmark {table.name} {why or 'has no row of sizes and times'}", table.start))
             continue
         found = Series(collective, table.processes, _nodes_of(table), points)
-        if table.run.on_devices or collective == "send-recv":
+        if table.run.on_devices or (collective == "send-recv" and found.nodes != 1):
             series.append(found)
         else:
             listed.append(listed_collective(found))
-            remarks.append((f"the benchmark {table.name} is in host memory: not between accelerators", table.start))
+            where = "within one node, in host memory" if collective == "send-recv" else "in host memory"
+            remarks.append((f"the benchmark {table.name} is {where}: not between accelerators", table.start))
         if collective == "send-recv" and found.nodes is None:
             remarks.append(("whether both ranks are on one node is not printed", table.start))
     if not series and not listed:
@@ -119,13 +120,16 @@ def _tables_of(text: str, count: int) -> list[_Table]:
 
 
 def _runs_of(text: str) -> list[_Run]:
-    """The runs of a text, each with the launch that stands between the run before and its heading."""
-    launches = launches_in(text, _PROGRAM)
+    """The runs of a text, each with the launch that stands between the run before and its heading, and the nodes that
+    Intel MPI prints there.
+    """
+    launches, placements = launches_in(text, _PROGRAM), placements_in(text)
     runs: list[_Run] = []
     line, counted, before = 1, 0, 0
     for head in islice(_RELEASE.finditer(text), MOST_TABLES):
         line, counted = line + text.count("\n", counted, head.start()), head.start()
-        own = [each for each in launches if before < each.line < line]
+        placed = [each for each in placements if before < each.line < line]
+        own = placed[-1:] or [each for each in launches if before < each.line < line]
         agree = len({(each.ranks, each.nodes) for each in own}) == 1
         memory = _MEMORY.search(text, head.start(), head.start() + HEADING)
         on_devices = bool(head[2]) and (memory is None or memory[1] == "device")

@@ -72,6 +72,29 @@ def launches_in(text: str, program: re.Pattern[str]) -> list[Launch]:
     return found
 
 
+_PLACED = re.compile(
+    r"MPI startup\(\): (?:(?P<head>Rank\s+Pid\s)|[0-9]{1,6}\s+[0-9]{1,10}\s+(?P<node>[\w.-]{1,200})(?:\s|$))"
+)
+"""The heading and a row of the table of ranks that Intel MPI prints at its start (``I_MPI_DEBUG=4`` and above)."""
+
+
+def placements_in(text: str) -> list[Launch]:
+    """The starts of Intel MPI that print the nodes of their ranks, in the order of the text; at most `MOST_LAUNCHES`.
+
+    >>> placements_in("[0] MPI startup(): Rank    Pid  Node name\\n[0] MPI startup(): 0  927  n8  0\\n")[0].nodes
+    1
+    """
+    found: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(lines_of(text), 1):
+        if "MPI startup(): " not in line[:LONGEST] or not (match := _PLACED.search(line[:LONGEST])):
+            continue
+        if match["head"] and len(found) < MOST_LAUNCHES:
+            found.append((number, []))
+        elif match["node"] and found:
+            found[-1][1].append(match["node"])
+    return [Launch("", (), len(nodes), len(set(nodes)), line) for line, nodes in found if nodes]
+
+
 def nodes_launched(text: str) -> int:
     """The nodes on which the launches of a text start one program; 0 for none, or several that differ.
 

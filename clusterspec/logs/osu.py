@@ -121,11 +121,17 @@ def _add_bandwidth(test: _Test, lines: list[str], found: _Found) -> None:
         found.remarks.append((f"the OSU test {name} has a buffer in host memory: not between accelerators", start))
     elif points:
         nodes = test.launch.nodes if test.launch and test.launch.ranks == 2 else None
+        series = Series("send-recv", 2, nodes, points)
+        if nodes == 1 and not test.on_devices and not _has_device_buffer(lines, test):
+            why = "is within one node, in host memory: not between accelerators"
+            found.listed.append(listed_collective(series))
+            found.remarks.append((f"the OSU test {name} {why}", start))
+            return
         if nodes is None:
             found.remarks.append(("whether both ranks are on one node is not printed", start))
         if "Bi-Directional" in name:
             found.remarks.append(("the figure sums both directions; half of it is used", start))
-        found.series.append(Series("send-recv", 2, nodes, points))
+        found.series.append(series)
 
 
 def _add_collective(test: _Test, lines: list[str], found: _Found) -> None:
@@ -168,6 +174,14 @@ def _has_host_buffer(lines: Sequence[str], test: _Test) -> bool:
         return "HOST" in where.groups()
     commands = _COMMAND.findall("\n".join(lines[test.previous : test.start - 1]))
     return bool(commands) and "H" in commands[-1] and "# OSU MPI-" in lines[test.start - 1]
+
+
+def _has_device_buffer(lines: Sequence[str], test: _Test) -> bool:
+    """Whether a test copies from or to the memory of an accelerator, as its head or the command before it says."""
+    if where := _BUFFERS.search("\n".join(lines[test.start : test.end][:8])):
+        return "HOST" not in where.groups()
+    commands = _COMMAND.findall("\n".join(lines[test.previous : test.start - 1]))
+    return bool(commands) and "H" not in commands[-1]
 
 
 def _size_points(lines: Sequence[str], test: _Test, directions: int) -> Iterator[SizePoint]:

@@ -300,3 +300,16 @@ def _finite_number(text: str, digits: str) -> float:
     if math.isinf(value) or (value == 0 and mantissa.strip("0.,")):
         raise unreadable_fault(text, "write a number within floating-point range, with another prefix")
     return value
+
+
+_CAPACITY = pattern(r"(\d[\d.,]{0,9})\s?([GT]i?B)(?: [A-Za-z][\w ]{0,60})?")
+
+
+def printed_capacity(text: str) -> str:
+    """A capacity that a page prints, with a space and without its kind of memory; other texts as they are.
+
+    >>> printed_capacity("64GB"), printed_capacity("32GB of GDDR7 memory"), printed_capacity("384-512 GB")
+    ('64 GB', '32 GB', '384-512 GB')
+    """
+    match = _CAPACITY.fullmatch(text)
+    return f"{match[1]} {match[2]}" if match else text

@@ -30,6 +30,38 @@ FAMILIES = {
 }
 
 
+PRINTED = {
+    "NVIDIA A100 80GB PCIe": "a100-pcie-80gb",
+    "NVIDIA A100-SXM4-80GB": "a100-sxm-80gb",
+    "NVIDIA GH200 480GB": "gh200-96gb",
+    "NVIDIA GH200 144G HBM3e": "gh200-144gb",
+    "NVIDIA RTX 6000 Ada Generation": "rtx-6000-ada",
+    "Tesla V100-SXM2-16GB": "v100-sxm-16gb",
+    "Tesla V100-SXM2-32GB": "v100-sxm-32gb",
+    "Tesla P100-SXM2-16GB": "p100-sxm-16gb",
+    "AMD Instinct MI300X OAM": "mi300x",
+    "AMD Instinct MI355X OAM": "mi355x",
+    "nvidia-h100-mega-80gb": "h100-sxm-80gb",
+    "nvidia-h200-141gb": "h200-sxm-141gb",
+    "nvidia-tesla-a100": "a100-sxm-40gb",
+    "tpu-v5-lite-podslice": "tpu-v5e",
+    "tpu-v6e-slice": "tpu-v6e",
+    "TPU Ironwood": "tpu-v7x",
+}
+"""Names as drivers and labels of clouds print them."""
+
+
+@pytest.mark.parametrize("printed", PRINTED)
+def test_a_name_that_a_driver_or_a_cloud_prints_is_its_entry(printed: str) -> None:
+    assert resolved_id(CATALOG, printed) == ("accelerator", PRINTED[printed])
+
+
+@pytest.mark.parametrize("printed", ["NVIDIA A100 80GB", "NVIDIA H100 80GB", "GB200 Superchip"])
+def test_a_name_of_several_products_is_no_entry(printed: str) -> None:
+    with pytest.raises(UnknownEntry):
+        resolved_id(CATALOG, printed)
+
+
 @pytest.mark.parametrize("text", FAMILIES)
 def test_a_family_name_lists_its_members(text: str) -> None:
     assert CATALOG.family("accelerator", text) == FAMILIES[text]

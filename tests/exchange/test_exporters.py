@@ -157,6 +157,31 @@ def test_the_model_of_megatron_is_the_one_of_the_catalog() -> None:
     assert "--cp-comm-type all_gather" in plain
 
 
+def test_what_a_target_computes_otherwise_than_the_blocks_of_a_model_is_said() -> None:
+    heads, part = "one norm of queries and keys over all heads", "rotation of 0.5 of each head"
+    after, sinks, limit = "norms after attention", "learned sinks of attention", "the limit of the activation"
+    said = {
+        ("megatron", "minimax-m2.5"): {heads},
+        ("maxtext", "minimax-m2.5"): {heads, part},
+        ("megatron", "glm-4.5-air"): set(),
+        ("maxtext", "glm-4.5-air"): {part},
+        ("megatron", "olmo-2-32b"): {heads, after},
+        ("maxtext", "olmo-2-32b"): {heads, after},
+        ("megatron", "gpt-oss-120b"): {sinks, limit},
+        ("megatron", "qwen3-32b"): set(),
+    }
+    for (kind, model), wanted in said.items():
+        layout = "{tp: 8, sharding: fsdp}" if model.endswith("-32b") else "{ep: 8}"
+        work = f"workload: {{model: {model}, sequence_length: 4096, global_batch: 512}}\n"
+        design = pod(rest=f"{work}layout: {layout}\n")
+        omitted = exporter_of(kind).write(design).omitted
+        assert {
+            each for each in (heads, part, after, sinks, limit) if any(each in line for line in omitted)
+        } == wanted, (kind, model)
+    glm = "workload: {model: glm-4.5-air, sequence_length: 4096, global_batch: 512}\nlayout: {ep: 8}\n"
+    assert "--rotary-base 1000000 --rotary-percent 0.5" in exported("megatron", pod(rest=glm))
+
+
 def test_megatron_overlaps_tensor_parallelism_with_sequence_parallelism_alone() -> None:
     layout = "layout: {{tp: 8, sequence_parallel: {}, overlap: {{tp: full}}}}\n"
     with_it, without = (pod(rest=WORK + layout.format(state)) for state in ("true", "false"))

@@ -144,7 +144,7 @@ def test_matrices_of_two_vendors_in_one_page_are_not_read_as_one() -> None:
     nvidia = "GPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-47\nGPU1\tNV18\t X \t0-47\n"
     rows = ("===== Link Type between two GPUs =====", "       GPU0   GPU1", "GPU0   0      XGMI", "GPU1   XGMI   0\n")
     rocm = "\n".join(rows)
-    with pytest.raises(SeveralParts, match="output of rocm-smi-topo, nvidia-smi-topo"):
+    with pytest.raises(SeveralParts, match=r"output of rocm-smi-topo \(from line 5\), nvidia-smi-topo"):
         read(nvidia + "\n" + rocm)
 
 

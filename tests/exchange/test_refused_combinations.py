@@ -93,8 +93,8 @@ def written(kind: str, model: str, work: str, layout: str) -> ExportedFile:
         (
             "megatron",
             "gpt-oss-120b",
-            ("precision: bf16", "tp: 2, cp: 2, cp_method: ring"),
-            ("precision: bf16", "tp: 2, cp: 2, cp_method: all-to-all"),
+            ("precision: bf16", "ep: 4, cp: 2, cp_method: ring"),
+            ("precision: bf16", "ep: 4, cp: 2, cp_method: all-to-all"),
             "windows",
         ),
         # megatron/core/transformer/transformer_config.py, lines 1997 and 1526

@@ -199,8 +199,10 @@ def test_a_collective_of_one_rank_measures_no_link() -> None:
 def test_output_of_several_tools_in_one_file_is_named_and_not_chosen_from() -> None:
     topology = "        GPU0    GPU1\nGPU0     X      NV18\nGPU1    NV18     X\n"
     log = NCCL.format(pid=1, host="a", bus="0000:75:00", name="NVIDIA B200", rate="134.22")
-    with pytest.raises(SeveralParts, match="output of nvidia-smi-topo, nccl-tests: name the KIND"):
+    parts = r"output of nvidia-smi-topo \(from line 1\), nccl-tests \(from line \d+\): import it once with each KIND"
+    with pytest.raises(SeveralParts, match=parts):
         read(topology + log)
+    assert given(read(topology + log, "nccl-tests"))["cluster.accelerator"] == "b200-sxm-180gb"
     assert counts(read(topology + log, "nvidia-smi-topo"))["accelerators"] == 2
 
 

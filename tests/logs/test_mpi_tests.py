@@ -106,7 +106,7 @@ def test_launch_lines_of_osu_are_kept_apart() -> None:
 
 
 def test_a_launch_line_states_the_nodes_of_two_ranks() -> None:
-    table = "\n# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4194304    12000.00\n"
+    table = "\n# OSU MPI-CUDA Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4194304    12000.00\n"
     for launch, nodes in (
         ("mpirun -np 2 -N 1 osu_bw", 2),
         ("mpirun -np 2 -N 2 osu_bw", 1),
@@ -115,6 +115,48 @@ def test_a_launch_line_states_the_nodes_of_two_ranks() -> None:
         found = read_benchmark(launch + table)
         assert [(each.ranks, each.nodes) for each in found.series] == [(2, nodes)]
         assert len(found.remarks) == (nodes is None)
+
+
+HEADLESS = "\n# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4194304    12000.00\n"
+
+
+def test_a_copy_in_the_host_memory_of_one_node_is_no_link() -> None:
+    """Two ranks of a node copy through its memory, which is neither its NICs nor the links of its accelerators."""
+    found = read_benchmark("mpirun -np 2 -N 2 osu_bw" + HEADLESS)
+    assert not found.series
+    assert [each.name.partition(" at ")[0] for each in found.listed] == [
+        "bus bandwidth of send-recv of 2 ranks on one node"
+    ]
+    for launch, nodes in (
+        ("mpirun -np 2 -N 2 osu_bw D D", 1),  # of accelerators
+        ("mpirun -np 2 -N 1 osu_bw", 2),  # over the network
+        ("mpirun -np 2 osu_bw", None),  # told with a remark
+    ):
+        assert [each.nodes for each in read_benchmark(launch + HEADLESS).series] == [nodes], launch
+
+
+PLACED = "[0] MPI startup(): Rank    Pid      Node name       Pin cpu\n"
+RANK = "[0] MPI startup(): {rank}       {pid}      {node}  {rank}\n"
+
+
+def test_intel_mpi_prints_the_nodes_of_its_ranks() -> None:
+    head = HEAD.format("2018", "", "")
+    table = "# Benchmarking PingPong \n# #processes = 2 \n#---\n #bytes #repetitions t[usec] Mbytes/sec\n"
+    text = head + table + " 0 1000 1.67 0.00\n 1048576 1 100.00 10485.76\n\n"
+    placed = {
+        nodes: PLACED + "".join(RANK.format(rank=n, pid=900 + n, node=node) for n, node in enumerate(nodes))
+        for nodes in (("a1", "a1"), ("a1", "a2"))
+    }
+    within, between = (read_benchmark(placed[nodes] + text) for nodes in placed)
+    assert not within.series
+    assert "of 2 ranks on one node at 1 MiB" in within.listed[0].name
+    assert [(each.ranks, each.nodes) for each in between.series] == [(2, 2)]
+    assert not between.remarks
+    # what is printed counts, not the launch; a table of an earlier run does not
+    launched = "mpirun -n 2 -ppn 2 IMB-MPI1 PingPong\n" + placed["a1", "a2"] + text
+    assert [each.nodes for each in read_benchmark(launched).series] == [2]
+    assert [each.nodes for each in read_benchmark(head + placed["a1", "a2"] + text).series] == [2]
+    assert [each.nodes for each in read_benchmark(placed["a1", "a2"] + head + text).series] == [None]
 
 
 HEAD = "#---\n#    Intel(R) MPI Benchmarks {}, MPI-1 part{}\n#---\n# Calling sequence was: \n\n# IMB-MPI1{}\n\n"

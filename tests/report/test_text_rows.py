@@ -323,18 +323,22 @@ def test_a_paragraph_is_folded_between_words(text: str, width: int, told: list[s
     ("row", "said"),
     [
         (BreakEvenRow("input_tokens", 1.0, 1207.9, True, 100.0, 5000.0), "prompts above 1,200 tokens"),
-        (BreakEvenRow("concurrency", 1.0, 64.4, False, 1.0, 512.0), "load below 64 requests in flight"),
+        (BreakEvenRow("concurrency", 1.0, 64.4, False, 1.0, 512.0), "loads below 64 requests in flight"),
         (
             BreakEvenRow("requests_per_accelerator", 1.0, 5.03, True, 1.0, 9.0),
-            "load above 5 requests in flight per accelerator",
+            "loads above 5 requests in flight per accelerator",
         ),
         (BreakEvenRow("link_bandwidth", 1.0, 25e9, True, 1e9, 50e9), "links above 200 Gb/s per accelerator"),
         (BreakEvenRow("link_bandwidth", 1.0, None, True, 1e9, 50e9), "all links tried (8 to 400 Gb/s per accelerator)"),
-        (BreakEvenRow("input_tokens", 1.0, None, False, 100.0, 5000.0), "no prompts tried (100 to 5,000 tokens)"),
     ],
 )
 def test_a_break_even_is_told_in_the_unit_of_its_quantity(row: BreakEvenRow, said: str) -> None:
     assert separation_text._break_even_text(row) == said
+
+
+def test_the_values_of_a_quantity_at_which_one_plan_is_never_better_are_those_tried() -> None:
+    row = BreakEvenRow("input_tokens", 1.0, None, False, 100.0, 5000.0)
+    assert separation_text._tried_text(row, "any") == "any prompts tried (100 to 5,000 tokens)"
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,8 @@ no reader had seen were written down before the first reading, and what failed w
 | hundred and fifth, of 23 others by lot, 11 of them never used, after those; 5 may state none | 23 | 19 | 1 | 1 | 2 |
 | hundred and sixth, of 26 others by lot, 15 of them never used, after those; 11 may state none | 26 | 25 | 0 | 0 | 1 |
 | hundred and seventh, 22 by lot, 2 never used: logs, topologies, manifests; 12 may state none | 22 | 15 | 1 | 2 | 4 |
+| hundred and eighth, of 40 owners by lot, 31 of them never used; 22 may state none | 40 | 30 | 3 | 1 | 6 |
+| hundred and ninth, of 30 others by lot, 24 never used, after those; 12 may state none | 30 | 28 | 0 | 1 | 1 |
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.
@@ -394,6 +396,18 @@ replica, which the manifest that it changes decides. Refused were a log of the f
 prints its configuration and steps without a number, and a log of both a topology and a benchmark, which asks for a
 kind as before. That log also showed selective recomputation of an empty list of modules, which is none, taken for the
 default.
+
+Of the six contradicted in the hundred and eighth, three were expectations (a server whose options another file prints,
+rows of two tables, and a median without the first steps), as were two of the three lacking and the one refused, which
+is a choice between two jobs. The others: containers that a script looks for (`docker ps`) were a launch, a program of
+another framework with options of the names of Megatron's was Megatron, and two ranks that copy in the memory of one
+node were a link. Behind an answer that agreed, a launch of preferences by MindSpeed-LLM was read as training without a
+word. Five expectations of earlier sets were corrected: what they refuse is read since then.
+
+The one contradicted in the hundred and ninth was an expectation (a micro batch that counts the samples of all ranks).
+Refused was a script that writes a configuration of DeepSpeed with words outside quotes, as hjson takes them; the nodes
+and ranks of its launcher were lost with it. A job chosen among several of a file (of the hundred and eighth) was
+imported without its launch, which was listed as one that no reader knows.
 """
 
 

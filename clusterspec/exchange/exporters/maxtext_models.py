@@ -145,6 +145,10 @@ def _block_lines(model: Model, block: Block, omitted: list[str]) -> Iterator[str
     """
     if block.qk_norm and not model.latent:
         yield "use_qk_norm: true"
+    if block.norm_place != "before":
+        omitted.append("norms after attention and feed-forward network: this decoder normalizes before them")
+    if block.qk_norm and model.norm_across_heads:
+        omitted.append("one norm of queries and keys over all heads: MaxText normalizes each head")
     if block.bias == "qkv":
         yield "attention_bias: true"
     if not model.experts:
@@ -191,6 +195,8 @@ def _position_lines(block: Block, length: int, omitted: list[str]) -> Iterator[s
         yield f"trainable_position_size: {length}"
     if block.positions == "rope":
         yield f"rope_max_timescale: {block.rope_base}"
+    if block.rope_fraction not in {None, 1.0}:  # configs/types.py, line 4196
+        omitted.append(f"rotation of {block.rope_fraction:g} of each head: MaxText has it with the Qwen3-Next decoder")
     if block.rope_scaling:
         yield f"rope_type: { {'llama3': 'llama3.1'}.get(block.rope_scaling, block.rope_scaling) }"
     if block.rope_scaling == "llama3" and block.rope_scaling_factor not in {

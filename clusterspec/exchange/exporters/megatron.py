@@ -340,6 +340,17 @@ def _omitted_layout(layout: Layout, work: Workload) -> Iterator[str]:
         yield f"recomputation of parts that --recompute-modules has not for this model: {', '.join(layout.recompute)}"
 
 
+def _omitted_block(model: Model, block: Block) -> Iterator[str]:
+    if block.norm_place != "before":
+        yield "norms after attention and feed-forward network: Megatron-LM normalizes before them"
+    if model.norm_across_heads:
+        yield "one norm of queries and keys over all heads: --qk-layernorm normalizes each head"
+    if block.sinks:
+        yield "learned sinks of attention: see --softmax-type"
+    if model.limited_activation:
+        yield "the limit of the activation: see --activation-func-clamp-value and --glu-linear-offset"
+
+
 def _omitted_model(model: Model) -> Iterator[str]:
     if model.experts and model.moe_layers and model.layers % model.moe_layers == 0 and model.layers != model.moe_layers:
         yield f"which layers have experts: written as every {model.layers // model.moe_layers}th from the first"
@@ -347,6 +358,8 @@ def _omitted_model(model: Model) -> Iterator[str]:
         yield "ALiBi: Megatron-LM has no such position embedding"
     if model.block is not None and model.block.rope_scaling == "yarn" and not model.latent:
         yield "YaRN scaling of rotary frequencies"
+    if model.block is not None:
+        yield from _omitted_block(model, model.block)
     if model.attention_gate != "none":
         yield f"the {model.attention_gate} gate of attention: see --attention-output-gate"
     if not model.gated_ffn:

@@ -13,6 +13,7 @@ from clusterspec.exchange.import_result import (
     InputFile,
     SkippedPart,
     chosen_part,
+    combined_result,
     excerpt,
 )
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
@@ -55,8 +56,9 @@ OPTIMIZERS = {
 
 
 _LAST_COMMA = re.compile(rb",(\s*[}\]])")
-"""DeepSpeed reads its configuration with hjson, which ignores a comma before a closing bracket: deepspeedai/DeepSpeed,
-deepspeed/runtime/config.py line 699."""
+_REMARK = re.compile(rb"^[ \t]*(?:#|//)[^\n]*", re.MULTILINE)
+"""DeepSpeed reads its configuration with hjson, which ignores remarks, and a comma before a closing bracket:
+deepspeedai/DeepSpeed, deepspeed/runtime/config.py line 699."""
 
 
 _BASE_MODEL = re.compile(r"^base_model\s*:", re.MULTILINE)
@@ -92,7 +94,7 @@ def read_deepspeed(file: InputFile) -> ImportResult:
         return _read_written(file)
     builder, keys = ImportBuilder(DEEPSPEED, file.name), Keys()
     if file.text.lstrip().startswith("{"):
-        plain = InputFile(file.name, _LAST_COMMA.sub(rb"\1", file.data), file.part)
+        plain = InputFile(file.name, _LAST_COMMA.sub(rb"\1", _REMARK.sub(b"", file.data)), file.part)
         for name, value, line in flat_leaves(plain.json, lambda *path: file.line_of_key(str(path[-1]))):
             keys.put(name, value, line)
     else:
@@ -163,7 +165,10 @@ def _set_replicas(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _read_written(file: InputFile) -> ImportResult:
-    """The configuration that a script writes. The options of the program that the script launches are unknown."""
+    """The configuration that a script writes, with the nodes and ranks of its launcher. The options of the program that
+    it launches are unknown.
+    """
+    from clusterspec.exchange.workloads.launchers import launch_of_unknown
     from clusterspec.exchange.workloads.written_configs import written_configurations
 
     found = written_configurations(file)
@@ -171,6 +176,8 @@ def _read_written(file: InputFile) -> ImportResult:
         raise FormatError("is a script that writes no configuration of DeepSpeed")
     what = f"{len(found)} configurations that the script writes"
     reading = read_deepspeed(chosen_part(found, file.part, what, f"holds {what}"))
+    if (launch := launch_of_unknown(file)) is not None:
+        return combined_result([reading, launch])
     why = "no launch of a framework that a reader knows"
     return replace(reading, unknown=(*reading.unknown, SkippedPart("the commands", why, FileLine(file.name))))
 

@@ -11,7 +11,9 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Input
 from clusterspec.exchange.shell import Command, script_of, variables_of
 from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.launch_commands import (
+    OUTPUT,
     conditional_words,
+    fills_launch,
     in_container,
     is_launch,
     severed_part,
@@ -20,6 +22,7 @@ from clusterspec.exchange.workloads.launch_commands import (
 from clusterspec.exchange.workloads.launcher_options import launch_within, take_launcher_options, take_single_node
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.object_roles import role_of_object
+from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
@@ -54,6 +57,7 @@ class Keys:
     asked: set[str] = field(default_factory=set)
     """Keys whose value was read; ``used`` also has those that a reader sets aside unread."""
     printed: bool = False  # by the engine, in its log, some of them after calculations
+    stopped: int = 0  # the line of an ``exit`` that the script reaches before the launch
     placed_by: Word | None = None  # the program that places the launch itself (``mason.py --gpus 8 -- …``)
 
     def put(self, name: str, value: Any, line: int) -> None:
@@ -120,7 +124,7 @@ class Keys:
             word in {"...", "…", *PASSED_ON}
             or _OPTIONS_OF.fullmatch(word)
             or _CUT_SCRIPT.fullmatch(word)
-            or (_OUTPUT.fullmatch(word) and not _is_option(before))
+            or (OUTPUT.fullmatch(word) and not _is_option(before))
             or (_POSITIONAL.fullmatch(word) and before and not before.startswith("-"))
             for before, word in zip(("", *words), words, strict=False)
         )
@@ -134,8 +138,6 @@ _OPTIONS_OF = re.compile(
     r"\$\{?\w{0,60}?(?:args|arguments|flags|opts|options|params|extra)(?:_str|_string)?(?:\[@\])?\}?", re.IGNORECASE
 )
 """A variable that no line sets, by the usual names of variables that hold options."""
-_OUTPUT = re.compile(r"\$\((?!\()[^)]{0,200}\)?|`[^`]{0,200}`")
-"""Command output in place of options; not inside a word, such as a folder."""
 _POSITIONAL = re.compile(r"\$(?:[1-9]|\{[1-9][0-9]?\})")
 """An argument of the script in place of options, which may be several."""
 _CUT_SCRIPT = re.compile(r"\w[^$\n]{0,200}\s\$\((?!\()[^)]{0,200}")
@@ -237,21 +239,10 @@ _OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9_.-]*")
 MOST_WORDS = 100_000
 RANKS = frozenset(
     {
-        "node_rank",
-        "machine_rank",
-        "host",
-        "port",
-        "master_addr",
-        "master_port",
-        "dist_init_addr",
-        "headless",
-        "api_server_count",
-        "log_level",
-        "log_level_http",
-        "uvicorn_log_level",
-        "disable_log_stats",
+        *("node_rank", "machine_rank", "host", "port", "master_addr", "master_port", "dist_init_addr", "headless"),
+        *("api_server_count", "log_level", "log_level_http", "uvicorn_log_level", "disable_log_stats"),
+        *(f"data_parallel_{name}" for name in ("rank", "start_rank", "address", "rpc_port")),
     }
-    | {f"data_parallel_{name}" for name in ("rank", "start_rank", "address", "rpc_port")}
 )
 """Options that differ between the nodes of one launch, those of what a node prints among them."""
 _OF_STEP = frozenset(
@@ -276,11 +267,12 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     commands = [in_container(command) for command in commands]
     starting = [command for command in whole_launches(commands, launch) if is_launch(command, launch)]
     # a file may only fill arrays, for a launcher that reads it
-    found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
+    found = [command_keys(each) for each in starting or [array for array in arrays if fills_launch(array, launch)]]
     places = {id(command): n for n, command in enumerate(commands)}
     for keys in found:
         at = places.get(id(keys.command))
         keys.severed = severed_part(keys.command, commands[max(0, at - 1) : at + 2]) if at is not None else None
+        keys.stopped = line_of_stop(file, keys.command.line)
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
         if not (keys.elided or keys.severed or keys.placed_by or keys.is_undecided("nnodes")):
             take_single_node(keys.values, [word.text for word in keys.command.words], file.text)

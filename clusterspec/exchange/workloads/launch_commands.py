@@ -67,6 +67,15 @@ def is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     return not held and bool(launch.search(command.text))
 
 
+OUTPUT = re.compile(r"\$\((?!\()[^)]{0,200}\)?|`[^`]{0,200}`")
+"""The output of a command in place of words; not inside a word, such as a folder."""
+
+
+def fills_launch(array: Command, launch: re.Pattern[str]) -> bool:
+    """Whether an array of a script holds the words of a launch, aside from commands whose output fills it."""
+    return bool(launch.search(" ".join(word.text for word in array.words if not word.text.startswith(("$(", "`")))))
+
+
 _AS_ANOTHER = frozenset({"sudo", "doas"})
 _TAKING_A_VALUE = frozenset({"-u", "-g", "-p", "-C", "-h", "-U", "-D", "-R", "-T", "-r", "-t", "--user", "--group"})
 """Options of sudo whose value is the next word (sudo(8))."""
@@ -161,10 +170,10 @@ _BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
 
 
 def positional_model(command: Command) -> Word | None:
-    """The word after ``serve`` or ``trtllm-serve``, unless it is an option."""
+    """The word after ``serve`` or ``trtllm-serve``, unless it is an option, or what a command prints."""
     pairs = pairwise(command.words)
     after = (word for before, word in pairs if before.text.split("/")[-1] in _BEFORE_MODEL and word.text != "serve")
-    return next((word for word in after if not word.text.startswith("-")), None)
+    return next((word for word in after if not (word.text.startswith("-") or OUTPUT.fullmatch(word.text))), None)
 
 
 _REPOSITORY = re.compile(r"\w[\w.-]{0,95}/[\w.-]{1,96}")

@@ -10,10 +10,12 @@ import re
 
 from clusterspec.exchange.import_result import (
     TITLE,
+    FormatError,
     ImportBuilder,
     ImportResult,
     InputFile,
     NothingStarted,
+    SeveralParts,
     excerpt,
     without_comments,
 )
@@ -61,6 +63,16 @@ def read_launcher(file: InputFile) -> ImportResult:
     why = "no reader knows this program, so that its own options are not read"
     builder.unknown(excerpt(keys.get("program"), TITLE), f"{why}: {shown}" if shown else why, keys.line("program"))
     return builder.reading()
+
+
+def launch_of_unknown(file: InputFile) -> ImportResult | None:
+    """The nodes and ranks of the only launch of a script; None if there is none, or several differ."""
+    if not matches_launcher(file):
+        return None
+    try:
+        return read_launcher(file)
+    except (FormatError, SeveralParts):
+        return None
 
 
 def _launcher_options(keys: Keys) -> Keys | None:

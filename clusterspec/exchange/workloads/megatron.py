@@ -52,7 +52,6 @@ from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import file_keys, follow_references, overrides_of_launch
 from clusterspec.exchange.workloads.slime import set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
-from clusterspec.exchange.workloads.stopped_scripts import list_stop
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 # Megatron-LM and NeMo: launch script arguments, NeMo configurations (YAML), Megatron-Bridge recipes (Python).
@@ -156,7 +155,6 @@ def read_megatron(file: InputFile) -> ImportResult:
     set_job_nodes(file, keys, builder)
     devices = (*_DEVICES, "num_gpus") if framework == "megatron-deepspeed" else _DEVICES
     builder.count("ranks_per_node", keys.whole(*devices), keys.line(*devices))
-    list_stop(file, keys, builder)
     list_unused(keys, builder)
     set_parameters(builder, keys.line("num_layers"))
     return builder.reading()

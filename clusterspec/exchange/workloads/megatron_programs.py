@@ -36,8 +36,13 @@ CASTS = ("XLA_USE_BF16", "XLA_DOWNCAST_BF16")
 """Variables with which Torch-XLA computes floats of 32 bits in bf16 (AWS Neuron 2.28.1, Migration From ``XLA_USE_BF16``
 /``XLA_DOWNCAST_BF16``, https://awsdocs-neuron.readthedocs-hosted.com).
 """
-_OTHER_STAGES = {"dpo", "kto", "ppo", "rm"}
-"""Stages of LLaMA-Factory that are not supervised training (also in ROLL's mcore_adapter)."""
+_OTHER_STAGES = {
+    *("dpo", "kto", "ppo", "rm"),
+    *("simpo", "orm", "prm", "trl_ppo", "ray_ppo", "ray_grpo", "ray_online_dpo"),
+}
+"""Stages that are not supervised training: of LLaMA-Factory (also in ROLL's mcore_adapter), and of MindSpeed-LLM, which
+had the name ModelLink (aeeeeeep/ModelLink, modellink/training/arguments.py, line 395, read 2026-11-28; the second line
+as recalled)."""
 _OF_POLICY = {
     "train_global_batch_size": "global_batch_size",
     "train_micro_batch_size": "micro_batch_size",
@@ -48,7 +53,8 @@ _OF_POLICY = {
 
 def list_program(keys: Keys, builder: ImportBuilder) -> None:
     """List as unknown a program that does other work than training this model alone."""
-    if str(keys.values.get("stage", ("",))[0]) in _OTHER_STAGES and keys.find("finetuning_type", "use_mca"):
+    of_fork = keys.command.words or keys.find("finetuning_type", "use_mca")
+    if str(keys.values.get("stage", ("",))[0]) in _OTHER_STAGES and of_fork:
         why = "trains with a reference, rewards or pairs of answers: work that these keys do not describe"
         builder.unknown(f"stage: {keys.get('stage')}", why, keys.line("stage"))
     if loss := keys.find("rlhf_type"):
@@ -111,6 +117,9 @@ def set_framework(keys: Keys, framework: str, builder: ImportBuilder) -> None:
         builder.unknown("layout.framework", "NeuronX Distributed Training, which the catalog does not have", line)
     elif keys.is_on("policy.dtensor_cfg.enabled"):
         builder.unknown("layout.framework", "NeMo RL with DTensor, which the catalog does not have", line)
+    elif framework == "megatron-core" and (program := _program(keys)) and _is_foreign(keys, program):
+        why = "a program with options of its own, some of them named as Megatron's: state the framework"
+        builder.unknown(f"layout.framework of {program.text[-60:]}", why, program.line)
     else:
         builder.set("layout.framework", framework, line)
 
@@ -127,10 +136,19 @@ _OF_MACHINE = frozenset({"num_nodes", "num_gpus", "devices", "gpus", "precision"
 
 def is_of_others(keys: Keys) -> bool:
     """Whether a launch starts a program with options of its own, whose defaults are not those of Megatron-LM."""
-    words = [word.text for word in keys.command.words]
-    at = next((n for n, word in enumerate(words) if word.endswith(".py")), len(words))
-    given = {word.lstrip("-").partition("=")[0].replace("-", "_") for word in words[at:] if word.startswith("--")}
+    words, program = keys.command.words, _program(keys)
+    at = next((n for n, word in enumerate(words) if word is program), len(words))
+    options = (word.text for word in words[at:] if word.text.startswith("--"))
+    given = {option.lstrip("-").partition("=")[0].replace("-", "_") for option in options}
     return not given.isdisjoint(_OF_MACHINE)
+
+
+_OF_MEGATRON = re.compile(r"megatron|(?:^|/)pretrain_\w{1,40}\.py$", re.IGNORECASE)
+
+
+def _is_foreign(keys: Keys, program: Word) -> bool:
+    """Whether a launch names no program of Megatron-LM, and gives its program options that those do not take."""
+    return is_of_others(keys) and not any(_OF_MEGATRON.search(word.text) for word in (program, *keys.command.words[:3]))
 
 
 def _program(keys: Keys) -> Word | None:

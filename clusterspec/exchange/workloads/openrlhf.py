@@ -1,5 +1,6 @@
 """Launches of OpenRLHF that train on samples they generate (``openrlhf.cli.train_ppo_ray``), supervised ones
-(``openrlhf.cli.train_sft``), and those of reward models (``openrlhf.cli.train_rm``), whose samples are pairs.
+(``openrlhf.cli.train_sft``), those of reward models (``train_rm``) and preferences (``train_dpo``), whose samples are
+pairs, and those with a second model that gives logits alone (``train_dpo``, ``train_kto``, ``train_kd``).
 
 Names and defaults: OpenRLHF, openrlhf/cli/train_ppo_ray.py and openrlhf/utils/deepspeed/deepspeed.py, as in
 lilei199908/OpenRLHF 6f1f3bf1 (``advantage_estimator`` is ``gae``, ``init_kl_coef`` 0.01 where absent; 0 leaves out the
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile, NothingStarted
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
@@ -27,9 +28,14 @@ from clusterspec.exchange.workloads.unused_keys import list_unused
 
 OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")
-_SUPERVISED = re.compile(r"\bopenrlhf\.cli\.train_(?:sft|rm)\b")
+_SUPERVISED = re.compile(r"\bopenrlhf\.cli\.train_(?:sft|rm|dpo|kto|kd)\b")
 _ANY = re.compile(f"{_LAUNCH.pattern}|{_SUPERVISED.pattern}")
-_PAIRS = re.compile(r"\bopenrlhf\.cli\.train_rm\b")
+_PAIRS = re.compile(r"\bopenrlhf\.cli\.train_(?:rm|dpo)\b")
+_SECOND = re.compile(r"\bopenrlhf\.cli\.train_(?P<program>dpo|kto|kd)\b")
+"""Programs with a reference model (``--ref_pretrain``, by default that of ``--pretrain``) or a teacher
+(``--teacher_model``): khazic/OpenRLHF_lao, openrlhf/cli/train_dpo.py, lines 41 and 302; yyht/openrlhf_async_pipline
+d154c0a0, openrlhf/cli/train_kto.py, line 40, and train_kd.py, line 36."""
+_GENERATES = re.compile(r"\bopenrlhf\.cli\.batch_inference\b")
 _COUNTS = {
     "layout.nodes": ("actor_num_nodes",),
     "layout.tp": ("ds_tensor_parallel_size",),
@@ -81,10 +87,15 @@ def matches_openrlhf(file: InputFile) -> bool:
 
 
 def read_openrlhf(file: InputFile) -> ImportResult:
-    """The samples, roles and layout of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
+    """The samples, roles and layout of a launch. Raises `FormatError` if it has none, or is a round of several
+    programs, `SeveralParts` for several.
+    """
     keys, builder = read_arguments(file, _ANY), ImportBuilder(OPENRLHF, file.name)
     started = keys.command.text if keys.values else file.text
     if _SUPERVISED.search(started) and not _LAUNCH.search(started):
+        if (rounds := _GENERATES.search(file.text)) and _SECOND.search(started):
+            why = f"generates the samples of each round by another program ({rounds[0]}): no single workload"
+            raise FormatError(why, file.text.count("\n", 0, rounds.start()) + 1)
         return _read_supervised(keys, builder)
     _take_dotted_names(keys)
     if keys.find("pretrain", "actor_num_nodes", "actor_num_gpus_per_node", "rollout_batch_size") is None:
@@ -106,8 +117,13 @@ def _read_supervised(keys: Keys, builder: ImportBuilder) -> ImportResult:
     """The workload and sharding of supervised training, in which ``train_batch_size`` is the global batch."""
     _take_dotted_names(keys)
     if keys.find("pretrain", "train_batch_size", "zero_stage") is None:
-        raise NothingStarted("has no launch of openrlhf.cli.train_sft or train_rm with its options")
-    builder.set("workload.kind", "train", keys.command.line)
+        raise NothingStarted("has no launch of openrlhf.cli.train_sft, train_rm or train_dpo with its options")
+    if second := _SECOND.search(keys.command.text):
+        kind = "teacher" if second["program"] == "kd" else "reference model"
+        why = f"a {kind} runs forward on every sample, which a spec of training does not describe"
+        builder.unknown(f"openrlhf.cli.train_{second['program']}", why, keys.command.line)
+    else:
+        builder.set("workload.kind", "train", keys.command.line)
     if isinstance(named := keys.get("pretrain"), str):
         set_model(named, builder, keys.line("pretrain"))
     counted = {name: _COUNTS[name] for name in ("layout.tp", "layout.cp")}

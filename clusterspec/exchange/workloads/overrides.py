@@ -10,6 +10,7 @@ from clusterspec.exchange.import_result import InputFile, excerpt
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, read_arguments, whole_of
 from clusterspec.exchange.workloads.launch_commands import is_launch, severed_part, whole_launches
+from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _PRODUCT = re.compile(
@@ -145,6 +146,7 @@ def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Patt
     }
     for keys in different.values():
         keys.severed = severed_part(keys.command, all_of)
+        keys.stopped = line_of_stop(file, keys.command.line)
     return chosen_launch(list(different.values())[::-1], file.part) if different else override_keys(file)
 
 

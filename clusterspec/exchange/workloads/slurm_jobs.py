@@ -29,6 +29,7 @@ def set_job_nodes(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     found = directives(file.text)
     if stated := _step_nodes(file, keys):
         count, line = stated
+        keys.used |= {"nodes", "N"}  # of the step, which is the launch
         builder.set("layout.nodes", int(count) if count.isdecimal() else None, line)
         if not count.isdecimal():
             why = "the nodes of the step that starts the launch: a variable, or computed elsewhere"
@@ -36,7 +37,9 @@ def set_job_nodes(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     elif "nodes" in found:
         count, line = found["nodes"]
         builder.set("layout.nodes", int(count) or None, line)
-    if "ntasks-per-node" in found:
+    if step := keys.find("ntasks_per_node"):
+        builder.count("ranks_per_node", keys.whole(step), keys.line(step))
+    elif "ntasks-per-node" in found:
         count, line = found["ntasks-per-node"]
         builder.count("ranks_per_node", int(count), line)
 

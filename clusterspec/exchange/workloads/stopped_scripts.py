@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from clusterspec.exchange.import_result import ImportBuilder, InputFile
+import re
+
+from clusterspec.exchange.import_result import InputFile
 from clusterspec.exchange.shell import script_of
-from clusterspec.exchange.workloads.keys import Keys
+
+_EXIT = re.compile(r"(?<![\w.-])exit(?![\w.-])")
+_PARTS = re.compile(r"^[A-Za-z_][\w.-]{0,60}[ \t]*:(?:[ \t]|$)|^[ \t]{0,9}```", re.MULTILINE)
+"""A key of YAML or a block of a page: the scripts in such a text are apart, and the end of one ends no other."""
 
 
-def list_stop(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
-    """Record the ``exit`` that a script reaches before its launch, with the values that it states itself."""
-    launched = keys.command.line if keys.command.words else 0
-    if not launched or "exit" not in file.text:
-        return
+def line_of_stop(file: InputFile, launched: int) -> int:
+    """The line of the ``exit`` that a script reaches before its launch, with the values that it states itself; 0 if it
+    reaches none. ``launched`` is the line of the launch.
+    """
+    if not launched or not _EXIT.search(file.text) or _PARTS.search(file.text):
+        return 0
     ends = (each for each in script_of(file.text).commands if each.words[0].text == "exit" and not each.branch)
-    if line := next((each.line for each in ends if each.line < launched), 0):
-        why = f"by its own values the script ends here, before the launch on line {launched}: set its variables"
-        builder.unknown("exit", why, line)
+    return next((each.line for each in ends if each.line < launched), 0)

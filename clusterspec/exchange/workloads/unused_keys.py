@@ -112,6 +112,9 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     if keys.severed:
         why = "after a line without a backslash, or a comment, the shell takes the options as another command"
         builder.unknown(f"{excerpt(keys.severed.text)}", why, keys.severed.line)
+    if keys.stopped:
+        ends = f"by its own values the script ends here, before the launch on line {keys.command.line}"
+        builder.unknown("exit", f"{ends}: set its variables", keys.stopped)
     if keys.severed is keys.command and keys.severed:
         why = "of a command that ends before these: not read"
         builder.unknown(f"the options above line {keys.severed.line}", why, keys.severed.line)

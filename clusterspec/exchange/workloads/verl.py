@@ -43,6 +43,7 @@ from clusterspec.exchange.workloads.samples import (
     set_shard_groups,
 )
 from clusterspec.exchange.workloads.step_lines import step_program
+from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.workloads.verl_supervised import VERL, is_supervised, read_supervised
 from clusterspec.units import plural
@@ -139,6 +140,7 @@ def launch_keys(file: InputFile, mark: re.Pattern[str], root: re.Pattern[str], n
     found = [keys for keys in launches if keys.values or keys.undecided]  # not a wrapper of a quoted script
     for keys in found:
         keys.severed = severed_part(keys.command, commands)
+        keys.stopped = line_of_stop(file, keys.command.line)
     different = {tuple((name, value) for name, (value, _) in keys.values.items()): keys for keys in reversed(found)}
     if not different and (program := step_program(file.text)):
         raise FormatError(f"has steps of {program}, and no command with overrides of {name}: import its launch")

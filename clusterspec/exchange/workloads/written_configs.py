@@ -12,6 +12,7 @@ from clusterspec.records import replace
 
 _KEY = re.compile(r"\"(?:zero_optimization|train_micro_batch_size_per_gpu|train_batch_size)\"")
 _VARIABLE = re.compile(r"(?P<quote>\"?)\$(?:\{(?P<held>[A-Za-z_]\w{0,60})\}|(?P<name>[A-Za-z_]\w{0,60}))(?P=quote)")
+_LITERAL = re.compile(r"[-+]?[0-9.]{1,40}(?:[eE][-+]?[0-9]{1,3})?|true|false|null|\s{0,9}[\[{].*", re.DOTALL)
 _USED = re.compile(r"deepspeed")
 _SEPARATE = re.compile(r"deepspeed: |layout\.sharding$")
 """Entries that a reader of a launch lists if another file has the configuration."""
@@ -30,10 +31,11 @@ def written_configurations(file: InputFile) -> list[InputFile]:
 
 
 def _with_variables(text: str, values: dict[str, str]) -> str:
-    """A JSON text with variables filled in; one without a known value is its name as text.
+    """A JSON text with variables filled in; one without a known value is its name as text, and words without quotes are
+    text, as hjson reads them.
 
-    >>> _with_variables('{"a": {"b": $N}, "c": "$M", "d": ${K}}', {"N": "2", "M": "x"})
-    '{"a": {"b": 2}, "c": "x", "d": "$K"}'
+    >>> _with_variables('{"a": {"b": $N}, "c": "$M", "d": ${K}, "e": $M}', {"N": "2", "M": "x"})
+    '{"a": {"b": 2}, "c": "x", "d": "$K", "e": "x"}'
     """
 
     def value(match: re.Match[str]) -> str:
@@ -41,7 +43,8 @@ def _with_variables(text: str, values: dict[str, str]) -> str:
         held = values.get(name, "$")
         if "$" in held or "\n" in held or '"' in held:
             return f'"${name}"'
-        return f"{match['quote']}{held}{match['quote']}"
+        quote = match["quote"] or ("" if _LITERAL.fullmatch(held) else '"')
+        return f"{quote}{held}{quote}"
 
     return _VARIABLE.sub(value, text)
 

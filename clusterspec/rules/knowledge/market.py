@@ -52,8 +52,10 @@ BANDS = {
   (https://searchservervirtualization.techtarget.com/feature/How-to-make-the-most-of-hardware-service-contracts);
 - optics: $1.5 million for the modules of 1,024 NICs of 400 Gb/s at list prices
   (https://ascentoptics.com/blog/osfp-nvidia-infiniband-ndr/), some $500 each;
-- switches and NICs: assumed from the prices of the project's own examples, $1.2 to $1.4 a Gb/s for 64 ports of 400 Gb/s
-  and $4 a Gb/s for a NIC, a sixth to a third of it as the lower end;
+- NICs: $1,599 to $2,188 for a ConnectX-7 of 400 Gb/s and $1,779 to $2,519 for a ConnectX-8 of 800 Gb/s, by the piece in
+  September 2026 (`market.price` in catalog/nics), that is $2.2 to $5.5 a Gb/s; large orders and small cards beyond;
+- switches: assumed from the prices of the project's own examples, $1.2 to $1.4 a Gb/s for 64 ports of 400 Gb/s, a sixth
+  of it as the lower end;
 - cables: assumed from $8 for a fiber jumper of 400 Gb/s to an active optical cable, which costs as its two modules.
 """
 
