@@ -105,12 +105,9 @@ class Cost:
     """Of ``total``, the cost of the nodes of which the job carries the cost, over the whole term: their share of the
     machine and the energy that they draw. Spares, switches and racks are divided evenly among the nodes."""
     share: float | None = None
-    """The share of the term for which a job of a fleet has its nodes."""
-
-    @property
-    def has_other_jobs(self) -> bool:
-        """Whether the total is that of a pool, of which other jobs or idle nodes are a part."""
-        return self.charged_accelerators < self.accelerators or self.share not in {None, 1.0}
+    """The share of the term for which a job of a fleet has its nodes; None of a job with nodes of several pools."""
+    has_other_jobs: bool = False
+    """Whether the total is that of a pool of a fleet, of which other jobs or idle nodes are a part."""
 
     @property
     def billed(self) -> tuple[float, float] | None:
@@ -127,11 +124,12 @@ class Cost:
 
     @property
     def per_hour_at_work(self) -> float | None:
-        """The total over each hour in which an accelerator has planned work; None without a term, or without work."""
-        each, used = self.per_accelerator_hour, self.accelerators_used
-        if each is None or not used or not self.utilization:
+        """The total, or the cost of the nodes of a job of a fleet, over each hour in which an accelerator has planned
+        work; None without a term, or without work."""
+        own, used = self.of_nodes or self.total, self.accelerators_used
+        if self.total is None or own is None or not self.years or not used or not self.utilization:
             return None
-        return each * self.accelerators / (used * self.utilization)
+        return own.value / (hours_of_years(self.years) * used * self.utilization)
 
     @property
     def per_hour_of_job(self) -> float | None:

@@ -64,7 +64,8 @@ def job_cost_in_pool(own: Cost, pool: Cost | None, share: float | None, wait: fl
     factor by which it waits for a storage system: its run lasts and costs as much more.
     """
     run, each = (_longer_term(term, wait) for term in (own.run, own.per_run))
-    found = replace(own, run=run, per_run=each, share=share)
+    others = share != 1 or own.charged_accelerators < own.accelerators
+    found = replace(own, run=run, per_run=each, share=share, has_other_jobs=others)
     if pool is None or pool.total is None:
         return found
     return replace(found, total=pool.total, by_year=pool.by_year)
