@@ -16,6 +16,7 @@ from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targ
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines
 from clusterspec.cluster.fleet import NodeSet, Pool, engines_away
 from clusterspec.cost.formulas.compute import frozen_flops_per_token, model_flops_per_token
+from clusterspec.cost.nameplates import charged_nodes
 from clusterspec.cost.parameters import model_weights
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost
@@ -351,7 +352,7 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
         mfu=plan.whole_step.mfu,
         elapsed=elapsed,
         surely_fits=plan.surely_fits,
-        cost=run_cost if plan.serving is None else _billed_part(parts, placed, part * share),
+        cost=run_cost if plan.serving is None else _billed_cost(found, placed, nodes * share),
         energy=_part_energy(
             found, plan.time_to_train if plan.serving is None else _counted_seconds(placed) * share, part
         ),
@@ -368,12 +369,13 @@ def _nodes_used(study: Study, most: int) -> int:
     return min(most, -(-used // unit) * unit)
 
 
-def _billed_part(parts: FleetStudy, placed: Study, part: float) -> float | None:
-    """The cost of a part of a pool over the term, as the fleet bills it: at full load unless the job is alone."""
+def _billed_cost(found: Cost | None, placed: Study, nodes: float) -> float | None:
+    """The cost over the term of ``nodes`` of the nodes of a job, as the fleet bills it: with the energy that they
+    draw."""
     design = placed.design
-    alone = len(parts.jobs) == len(parts.pools) == 1
-    found = cost_of(design, placed.plan if alone and placed.has_figures else None, bill(design))
-    return found.total.value * part if found is not None and found.total else None
+    if found is None or found.of_nodes is None or design.cluster is None:
+        return None
+    return found.of_nodes.value * nodes / charged_nodes(design, design.cluster)
 
 
 def _part_energy(found: Cost | None, seconds: float | None, part: float) -> float | None:

@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clusterspec.analysis.comparison import Names, diff
+from clusterspec.analysis.fleet_costs import FleetCosts, store_wait
 from clusterspec.analysis.outputs import bill, cost, estimate
 from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool, free_groups, pools_of_job
 from clusterspec.cluster.model import Cluster
-from clusterspec.procurement.bill import bill as counted
-from clusterspec.procurement.cost import cost as worked_out
 from clusterspec.procurement.growth import growth
 from clusterspec.quantity import YEAR
 from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, LinkUse, PoolUse
 from clusterspec.rules.knowledge.shared_links import link_demand
-from clusterspec.rules.knowledge.shared_stores import store_demand
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study
 
@@ -43,19 +41,18 @@ def fleet_report(study: Study, verb: str) -> FleetReport:
     parts = study.fleet
     if parts is None:
         raise ValueError("not a fleet")
-    sole = next(iter(parts.jobs.values())) if len(parts.pools) == len(parts.jobs) == 1 else None
-    costs = {name: _job_cost(sole) if sole else _pool_cost(one) for name, one in parts.pools.items()}
+    costs = FleetCosts(parts)
     jobs = {name: one for name, one in parts.jobs.items() if name in parts.fleet.jobs}
     return FleetReport(
         tool=study.settings.tool,
         input=study.input,
         name=study.spec.name or study.source.name,
         jobs={name: _job_use(parts, job, costs) for name, job in parts.fleet.jobs.items()},
-        pools={name: _pool_use(parts, pool, costs[name]) for name, pool in parts.fleet.pools.items()},
-        reports={name: VERBS[verb](one) for name, one in jobs.items()},
+        pools={name: _pool_use(parts, pool, costs.of_pool(name)) for name, pool in parts.fleet.pools.items()},
+        reports={name: _single_report(one, verb, costs) for name, one in jobs.items()},
         pool_bills={name: _pool_bill(parts, name) for name in parts.pools} if verb == "bom" else {},
         estimates={name: estimate(one) for name, one in jobs.items()},
-        costs={name: _job_cost(one) for name, one in jobs.items()},
+        costs={name: costs.of_job(name) for name in jobs},
         findings=study.checked.findings,
         sources=study.sources,
         today=study.settings.today,
@@ -65,6 +62,11 @@ def fleet_report(study: Study, verb: str) -> FleetReport:
             name: verdict(one.plan, one.checked.findings, one.checked.waived, words=True) for name, one in jobs.items()
         },
     )
+
+
+def _single_report(study: Study, verb: str, costs: FleetCosts) -> EstimateReport | BillReport | CostReport:
+    """The result of a command for one job; its cost with those that the fleet has already."""
+    return cost(study, costs) if verb == "cost" else VERBS[verb](study)
 
 
 def _link_uses(parts: FleetStudy) -> Iterator[LinkUse]:
@@ -115,16 +117,6 @@ def _pool_bill(parts: FleetStudy, name: str) -> BillReport:
     return replace(found, bill=replace(found.bill, not_counted=(*found.bill.not_counted, text)))
 
 
-def _pool_cost(study: Study) -> Cost | None:
-    """The cost of a pool as a machine without a workload."""
-    return worked_out(study.design, None, counted(study.design))
-
-
-def _job_cost(study: Study) -> Cost | None:
-    """The cost of a design with its work, for the cost of a run and of tokens."""
-    return worked_out(study.design, study.plan if study.has_figures else None, counted(study.design))
-
-
 def _pool_use(parts: FleetStudy, pool: Pool, cost: Cost | None) -> PoolUse:
     shares = [(each.nodes or 0) * min(1.0, _busy_share(parts.fleet, each)) for each in pool.sets]
     written = parts.pools[pool.name].spec.cluster
@@ -158,17 +150,12 @@ def _busy_share(fleet: Fleet, nodes: NodeSet) -> float:
     return sum_of(fleet.jobs[name].term_share for name in nodes.jobs)
 
 
-def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobUse:
+def _job_use(parts: FleetStudy, job: Job, costs: FleetCosts) -> JobUse:
     plan = parts.jobs[job.name].plan if job.name in parts.jobs else None
     run = plan.time_to_train if plan is not None else None
     used = {name: parts.fleet.job_node_count(name, job.name) for name in pools_of_job(job.spec) if name is not None}
-    bills = [
-        _billed_cost(costs.get(name), parts.fleet.pools.get(name), nodes, job.term_share)
-        for name, nodes in used.items()
-    ]
-    known = [each for each in bills if each is not None]
-    billed = sum_of(known) if known and len(known) == len(bills) else None
-    wait = _store_wait(parts.fleet, job)
+    own, billed = costs.of_job(job.name), costs.billed(job.name)
+    wait = store_wait(parts.fleet, job)
     elapsed = run * wait / job.term_share if run is not None and job.term_share > 0 else None
     return JobUse(
         pool=job.spec.pool,
@@ -177,43 +164,29 @@ def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobU
         elapsed=elapsed,
         billed=billed,
         beside={name: nodes for name, nodes in used.items() if name != job.spec.pool},
-        unit_cost=_unit_cost(parts, job, costs.get(job.spec.pool or ""), billed),
+        unit_cost=_unit_cost(parts, job, own, billed),
         store_wait=wait,
         link_share=parts.link_shares.get(job.name, 1.0),
     )
 
 
-def _store_wait(fleet: Fleet, job: Job) -> float:
-    """The factor by which the checkpoints of other jobs on the storage system of its pool lengthen the run of a job."""
-    pool = fleet.pools.get(job.spec.pool or "")
-    demand = store_demand(fleet, pool) if pool is not None else None
-    return demand.run_stretch(job.name) if demand is not None else 1.0
-
-
-def _billed_cost(cost: Cost | None, pool: Pool | None, nodes: int | None, share: float) -> float | None:
-    """The cost of a pool that is billed to a job, by its nodes and its share of the term; None if the cost or the
-    nodes are unknown.
-    """
-    total = cost.total.value if cost and cost.total else None
-    if total is None or pool is None or not pool.nodes or nodes is None:
-        return None
-    return total * nodes / pool.nodes * share
-
-
-def _unit_cost(parts: FleetStudy, job: Job, cost: Cost | None, billed: float | None) -> float | None:
+def _unit_cost(parts: FleetStudy, job: Job, own: Cost | None, billed: float | None) -> float | None:
     """The cost of one run of a job with its interruptions, or of a million tokens; None if unknown.
 
-    It is the part of the bill for that time, so that the runs of the term cost what the job is billed.
+    It is the part of the bill for that time, so that the runs of the term cost what the job is billed. A job with
+    engines on several pools has it from its bill on all of them.
     """
     study = parts.jobs.get(job.name)
-    own = _job_cost(study) if study is not None else None
-    if study is None or own is None or cost is None or not cost.years or billed is None:
+    if study is None or own is None or billed is None:
         return None
-    seconds = cost.years * YEAR * job.term_share * (cost.utilization or 0.0)
+    known = own.per_run or (own.per_million_tokens if own.run is None else None)
+    if known is not None:
+        return known.value
+    seconds = (own.years or 0.0) * YEAR * job.term_share * own.utilization
     if not seconds:
         return None
     if own.run is not None:
-        return billed / seconds * own.run.value * _store_wait(parts.fleet, job)
+        return billed / seconds * own.run.value
     rate = _tokens_per_second(study.plan, own)
     return billed / seconds / rate * 1e6 if rate else None
 

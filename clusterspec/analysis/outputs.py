@@ -9,6 +9,7 @@ from clusterspec.studies import Study
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.analysis.fleet_costs import FleetCosts
     from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.cost.power import Drawn
     from clusterspec.cost.storage import StorageUse
@@ -126,15 +127,14 @@ def bill(study: Study) -> BillReport:
     return BillReport(study.settings.tool, study.input, counted(study.design), study.checked.findings)
 
 
-def cost(study: Study) -> CostReport:
-    """The cost of a design over its term, by year, by run and by token."""
+def cost(study: Study, fleet: FleetCosts | None = None) -> CostReport:
+    """The cost of a design over its term, by year, by run and by token; ``fleet`` has those of its fleet."""
+    from clusterspec.analysis.fleet_costs import cost_in_fleet
     from clusterspec.procurement.bill import bill as counted
-    from clusterspec.procurement.cost import cost as worked_out
     from clusterspec.procurement.neighbor import cheaper_neighbor
     from clusterspec.results.decision import CostReport
 
     items = counted(study.design)
-    plan = study.plan if study.has_figures else None
-    found = study.part("cost", lambda: worked_out(study.design, plan, items), None)
+    found = study.part("cost", lambda: cost_in_fleet(study, fleet), None)
     neighbor = study.part("cheaper neighbor", lambda: cheaper_neighbor(study.design, items), None)
     return CostReport(study.settings.tool, study.input, found, neighbor, study.checked.findings)

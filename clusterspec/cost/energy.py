@@ -127,7 +127,7 @@ def _energy_term(
     return _over_range(energy, at)
 
 
-def parts_power(name: str, count: int, each: Figure) -> Term:
+def parts_power(name: str, count: float, each: Figure) -> Term:
     """The power of ``count`` parts of a kind in watts, of ``each`` as stated or of the catalog."""
     number = Figure(float(count), "1", Computed(f"{name.replace('_', ' ')} installed"))
     return computed_term(name, power_of_parts, "W", (("count", number), ("watts_each", each)))

@@ -104,6 +104,16 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
     )
 
 
+def charged_nodes(design: Design, cluster: Cluster) -> int:
+    """The nodes of which a job carries cost and energy: all of its machine, since no other work is stated for idle
+    ones, or in a fleet those that the job has. Without spares.
+    """
+    if not design.shares_machine or design.layout is None:
+        return cluster.nodes
+    rl = design.workload.rl if design.workload is not None else None
+    return min(cluster.nodes, rl.nodes if rl is not None else design.layout.nodes)
+
+
 def node_cooling(cluster: Cluster, written: PowerSpec | None) -> tuple[str, str]:
     """How nodes are cooled (``air``, ``liquid``, ``immersion``), and why, where the spec does not state it."""
     if written is not None and written.cooling is not None:

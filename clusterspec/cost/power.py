@@ -34,7 +34,7 @@ from clusterspec.cost.formulas.power import (
     racks_draw,
 )
 from clusterspec.cost.heat import heat_assumptions
-from clusterspec.cost.nameplates import PowerDraw, node_cooling, node_nameplates, power_draw
+from clusterspec.cost.nameplates import PowerDraw, charged_nodes, node_cooling, node_nameplates, power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.swing import RISE, Swings, swings
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
@@ -109,22 +109,22 @@ def _term_values(terms: dict[str, Term | None]) -> dict[str, object]:
     return {name: term.value if term else None for name, term in terms.items()} | {"range": ranges}
 
 
-def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) -> Drawn | None:
+def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None, whole: bool = False) -> Drawn | None:
     """The power of the machine of a plan; None if its cluster, or the power of its accelerator, is not known.
 
-    ``run`` is the duration of the run in seconds, interruptions included.
+    ``run`` is the duration of the run in seconds, interruptions included. Of a job of a fleet, power and energy are
+    those of its own nodes, unless the ``whole`` machine is asked for, whose other nodes then idle.
     """
     design = plan.design
     cluster, written = design.cluster, design.spec.cluster.power if design.spec.cluster else None
     if cluster is None or cluster.accelerator.power is None or cluster.cloud:
         return None
-    machine = _Machine(cluster, written, fabric)
+    machine = _Machine(cluster, written, fabric, 1.0 if whole else charged_nodes(design, cluster) / cluster.nodes)
     shares = activity_of(plan)
-    used = _working_nodes(design, cluster)
+    used = min(_working_nodes(design, cluster), machine.part * cluster.nodes)
     idle = ranged_term(*(machine.power("idle", 0.0, end, None) for end in ENDS))
     busy = ranged_term(*(machine.power("busy", used, end, shares) for end in ENDS)) if shares else None
-    whole = power_draw(cluster, fabric, written)
-    peak = _peak_power(node_nameplates(cluster), whole)
+    peak = _peak_power(node_nameplates(cluster), machine.drawn)
     rate = _tokens_per_second(plan, cluster)
     tokens = _scaled_energy(busy, "per_token", "J", rate) if busy and rate else None
     energy = _scaled_energy(busy, "of_run", "J", run) if busy and run else None
@@ -153,6 +153,8 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
     )
 
 
+NODES = "nodes + spare_nodes"
+OWN = "nodes of the job * (nodes + spare_nodes) / nodes"
 USED = Computed("accelerators_used / accelerators_per_node")
 """The origin of the number of nodes under load."""
 
@@ -163,6 +165,15 @@ def _working_nodes(design: Design, cluster: Cluster) -> float:
     """
     used = design.layout.ranks / cluster.ranks_per_accelerator if design.layout is not None else cluster.accelerators
     return min(float(cluster.nodes), used / cluster.accelerators_per_node)
+
+
+def idle_power(design: Design, fabric: Fabric | None) -> Term | None:
+    """The power of the whole machine without work, in watts, with its range; None if it is not known."""
+    cluster, written = design.cluster, design.spec.cluster.power if design.spec.cluster else None
+    if cluster is None or cluster.accelerator.power is None or cluster.cloud:
+        return None
+    machine = _Machine(cluster, written, fabric)
+    return ranged_term(*(machine.power("idle", 0.0, end, None) for end in ENDS))
 
 
 def _million_tokens(token: Term) -> Term:
@@ -184,11 +195,12 @@ def accelerator_draws(plan: Plan) -> tuple[Term, Term, Term] | None:
 
 @dataclass(frozen=True)
 class _Machine:
-    """A machine whose power is summed."""
+    """A machine, or the ``part`` of it that a job has, whose power is summed."""
 
     cluster: Cluster
     written: PowerSpec | None
     fabric: Fabric | None
+    part: float = 1.0
 
     @property
     def limit(self) -> Figure:
@@ -285,9 +297,9 @@ class _Machine:
         busy = self.node_power("node_busy", end, shares) if shares else replace(idle, name="node_busy")
         figures = (
             ("used", Figure(used, "1", USED)),
-            ("nodes", Figure(float(self.cluster.all_nodes), "1", Computed("nodes + spare_nodes"))),
+            ("nodes", Figure(self.part * self.cluster.all_nodes, "1", Computed(NODES if self.part == 1 else OWN))),
         )
-        return _machine_sum(name, figures, (busy, idle), self.drawn)
+        return _machine_sum(name, figures, (busy, idle), self.drawn, self.part)
 
     def swing_power(self, used: float, end: int) -> Term:
         """The rise and fall of the power where all accelerators of the job wait for exposed communication."""
@@ -328,13 +340,15 @@ class _Machine:
         return tuple(found)
 
 
-def _machine_sum(name: str, known: NamedFigures, parts: tuple[Term, ...], drawn: PowerDraw) -> Term:
-    """The power of nodes, as figures and parts give it, with the switches of the fabric and what racks draw."""
+def _machine_sum(name: str, known: NamedFigures, parts: tuple[Term, ...], drawn: PowerDraw, part: float = 1.0) -> Term:
+    """The power of nodes, as figures and parts give it, with the ``part`` of the machine's switches and of what its
+    racks draw."""
     if drawn.switches and drawn.switch is not None:
-        parts = (*parts, parts_power("switches", drawn.switches, drawn.switch))
+        parts = (*parts, parts_power("switches", part * drawn.switches, drawn.switch))
     else:
         known = (*known, ("switches", Figure(0.0, "W", Computed("no switches of known power"))))
-    racks = () if drawn.overhead is None else (parts_power("rack_overhead", *drawn.overhead),)
+    overhead = drawn.overhead
+    racks = () if overhead is None else (parts_power("rack_overhead", part * overhead[0], overhead[1]),)
     parts = (*parts, *racks)
     figures = (*known, *((part.name, Figure(part.value, "W", Computed(part.formula))) for part in parts))
     term = computed_term(name, racks_draw if racks else machine_draw, "W", figures)
@@ -345,7 +359,7 @@ def _peak_power(nameplates: tuple[Figure, Figure, Figure] | None, drawn: PowerDr
     """The nameplates of all nodes and switches, over the range of an assumed node."""
     if nameplates is None:
         return None
-    count: Origin = Computed("nodes + spare_nodes")
+    count: Origin = Computed(NODES)
 
     def peak_of(node: Figure) -> Term:
         figures = (

@@ -7,12 +7,12 @@ from math import ceil
 
 from clusterspec.cluster.degrees import own_accelerators
 from clusterspec.cluster.fleet import named_engines
-from clusterspec.cluster.model import Assumption, Cluster, Design
+from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.interruptions import Interruptions, plan_interruptions
-from clusterspec.cost.nameplates import power_draw
+from clusterspec.cost.nameplates import charged_nodes, power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.power import Drawn, drawn_power
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
@@ -101,6 +101,21 @@ class Cost:
     utilization: float = 1.0
     nodes: int = 0
     """All nodes, spare ones included."""
+    of_nodes: Term | None = None
+    """Of ``total``, the cost of the nodes of which the job carries the cost, over the whole term: their share of the
+    machine and the energy that they draw. Spares, switches and racks are divided evenly among the nodes."""
+    share: float | None = None
+    """The share of the term for which a job of a fleet has its nodes; None of a job with nodes of several pools."""
+    has_other_jobs: bool = False
+    """Whether the total is that of a pool of a fleet, of which other jobs or idle nodes are a part."""
+
+    @property
+    def billed(self) -> tuple[float, float] | None:
+        """The ends of the range of what a job of a fleet is billed: the cost of its nodes for its share of the term."""
+        if self.of_nodes is None or self.share is None:
+            return None
+        low, high = self.of_nodes.ends
+        return self.share * low, self.share * high
 
     @property
     def of_machine(self) -> bool:
@@ -109,19 +124,21 @@ class Cost:
 
     @property
     def per_hour_at_work(self) -> float | None:
-        """The total over each hour in which an accelerator has planned work; None without a term, or without work."""
-        each, used = self.per_accelerator_hour, self.accelerators_used
-        if each is None or not used or not self.utilization:
+        """The total, or the cost of the nodes of a job of a fleet, over each hour in which an accelerator has planned
+        work; None without a term, or without work."""
+        own, used = self.of_nodes or self.total, self.accelerators_used
+        if self.total is None or own is None or not self.years or not used or not self.utilization:
             return None
-        return each * self.accelerators / (used * self.utilization)
+        return own.value / (hours_of_years(self.years) * used * self.utilization)
 
     @property
     def per_hour_of_job(self) -> float | None:
         """The cost of an hour of the job: of the hours of the term in which the machine is in use, the share of the
         accelerators that the job carries. None without a term, or of a machine that is never used.
         """
-        each = self.per_accelerator_hour
-        return each * self.charged_accelerators / self.utilization if each is not None and self.utilization else None
+        if self.of_nodes is None or not self.years or not self.utilization:
+            return None
+        return self.of_nodes.value / (hours_of_years(self.years) * self.utilization)
 
     @property
     def per_week(self) -> float | None:
@@ -159,13 +176,16 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
     years = procurement.term.value / YEAR if procurement.term else None
     away = any(named_engines(design.spec.workload))  # of a job on several machines, this is the cost of one
     drawn = power_draw(cluster, bill.fabric, design.spec.cluster.power if design.spec.cluster else None)
-    at_work = drawn_power(plan, bill.fabric) if plan is not None else None
+    at_work = drawn_power(plan, bill.fabric, whole=True) if plan is not None else None
     inputs = Inputs(cluster, bill, drawn, procurement, years, at_work)
-    whole = totals.total_term(inputs)
+    whole = own = totals.total_term(inputs)
+    if design.shares_machine and design.layout is not None:
+        own_draw = drawn_power(plan, bill.fabric) if plan is not None else None
+        own = totals.total_term(replace(inputs, drawn=own_draw, part=charged_nodes(design, cluster) / cluster.nodes))
     kept = plan_interruptions(plan) if plan is not None else None
     share = _goodput_term(kept) if kept else None
     run = _run_term(plan, share)
-    second = None if away else _cost_of_second(inputs, whole, plan)
+    second = None if away else _cost_of_second(inputs, own, plan)
     return Cost(
         currency=bill.currency,
         as_of=procurement.as_of,
@@ -181,7 +201,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         of_hours=() if away else costs_of_hours(inputs, whole, plan),
         accelerators_used=_used_accelerators(design),
         accelerators=cluster.accelerators,
-        charged_accelerators=_charged_accelerators(design, cluster),
+        charged_accelerators=charged_nodes(design, cluster) * cluster.accelerators_per_node,
         watts=totals.power_term(drawn),
         missing=(*totals.missing_costs(inputs), *_endless_run(plan, kept)),
         assumptions=_distinct_assumptions(
@@ -191,6 +211,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         ),
         utilization=inputs.utilization.value,
         nodes=cluster.all_nodes,
+        of_nodes=own,
     )
 
 
@@ -251,17 +272,6 @@ def _used_accelerators(design: Design) -> float | None:
     return layout.ranks / cluster.ranks_per_accelerator if layout and cluster else None
 
 
-def _charged_accelerators(design: Design, cluster: Cluster) -> int:
-    """The accelerators of which the job carries the cost: all of its machine, since no other work is stated for idle
-    ones, or in a fleet those of the nodes that the job has.
-    """
-    if not design.shares_machine or design.layout is None:
-        return cluster.accelerators
-    rl = design.workload.rl if design.workload is not None else None
-    nodes = rl.nodes if rl is not None else design.layout.nodes
-    return min(cluster.nodes, nodes) * cluster.accelerators_per_node
-
-
 def _endless_run(plan: Plan | None, kept: Interruptions | None) -> Iterator[str]:
     """What a run that keeps no step leaves out of the cost."""
     if plan is not None and kept is not None and kept.share <= 0:
@@ -286,20 +296,20 @@ def _run_term(plan: Plan | None, share: Term | None) -> Term | None:
 
 
 def _cost_of_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Term | None:
-    """The cost of a second of the job."""
+    """The cost of a second of the job, from the cost of its nodes over the term."""
     if whole is None or not inputs.years or plan is None or plan.design.layout is None:
         return None
     if not inputs.utilization.value:
         return None  # a machine that is never used has no cost per second of use
     cluster = inputs.cluster
-    charged = float(_charged_accelerators(plan.design, cluster))
+    charged = float(charged_nodes(plan.design, cluster) * cluster.accelerators_per_node)
     whose = "nodes of the job * accelerators_per_node" if plan.design.shares_machine else "all, idle ones included"
     figures = (
         ("total", Figure(whole.value, whole.unit, Computed(whole.formula))),
         ("term", Figure(inputs.years * YEAR, "s", Computed("procurement.term"))),
         ("utilization", inputs.utilization),
         ("charged", Figure(charged, "1", Computed(whose))),
-        ("accelerators", Figure(float(cluster.accelerators), "1", Computed("nodes * accelerators_per_node"))),
+        ("accelerators", Figure(charged, "1", Computed(whose))),
     )
     term = computed_term("per_second", cost_per_second, whole.unit, figures)
     low, high = (

@@ -61,6 +61,18 @@ def drawn_energy_cost(watts: float, pue: float, hours: float, electricity: float
     return watts / 1000 * pue * hours * electricity
 
 
+@formula("machine * part")
+def cost_of_part(machine: float, part: float) -> float:
+    """The cost of a part of a machine whose nodes cost the same each.
+
+    Source: arithmetic.
+
+    >>> cost_of_part(16_000_000.0, 0.25)
+    4000000.0
+    """
+    return machine * part
+
+
 @formula("per_year * years")
 def yearly_cost(per_year: float, years: float) -> float:
     """The cost of a yearly payment over a number of years.

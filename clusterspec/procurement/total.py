@@ -16,6 +16,7 @@ from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.items import PRICED_AS
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.parts import (
+    cost_of_part,
     drawn_energy_cost,
     energy_cost,
     line_price,
@@ -52,6 +53,8 @@ class Inputs:
     years: float | None
     drawn: Drawn | None = None
     """The power as drawn; None where it is not known, and energy is then that of the nameplates."""
+    part: float = 1.0
+    """The part of the machine that is counted; ``drawn`` is of that part."""
 
     @property
     def currency(self) -> str:
@@ -75,7 +78,12 @@ class Inputs:
 
 def total_term(inputs: Inputs) -> Term | None:
     """The cost over the term, or of the purchase alone without a term; None if nothing has a price."""
-    low, mid, high = (_total_of_pick(inputs, pick) for pick in PICKS)
+    return ranged_over_picks(lambda pick: _total_of_pick(inputs, pick))
+
+
+def ranged_over_picks(term_at: Callable[[Pick], Term | None]) -> Term | None:
+    """A term at the middle of price ranges, with the range of their ends; None if it is not known."""
+    low, mid, high = map(term_at, PICKS)
     return ranged_term(low, mid, high) if low and mid and high else None
 
 
@@ -86,13 +94,25 @@ def _total_of_pick(inputs: Inputs, pick: Pick) -> Term | None:
 
 
 def _cost_parts(inputs: Inputs, pick: Pick) -> Iterator[Term | None]:
-    yield _capital_term(inputs.bill, pick)
+    yield _term_of_part(inputs, _capital_term(inputs.bill, pick))
     if inputs.years is None:
         return
-    yield _rent_term(inputs, pick, inputs.years)
-    yield _energy_term(inputs, pick, inputs.years)
-    yield _support_term(inputs, pick, inputs.years)
-    yield _rack_term(inputs, pick, inputs.years)
+    yield _term_of_part(inputs, _rent_term(inputs, pick, inputs.years))
+    yield energy_term(inputs, pick, inputs.years)
+    yield _term_of_part(inputs, _support_term(inputs, pick, inputs.years))
+    yield _term_of_part(inputs, _rack_term(inputs, pick, inputs.years))
+
+
+def _term_of_part(inputs: Inputs, whole: Term | None) -> Term | None:
+    """The counted part of a cost of the machine."""
+    if whole is None or inputs.part == 1:
+        return whole
+    figures = (
+        ("machine", Figure(whole.value, whole.unit, Computed(whole.formula))),
+        ("part", Figure(inputs.part, "1", Computed("nodes of the job / nodes"))),
+    )
+    term = computed_term(whole.name, cost_of_part, whole.unit, figures)
+    return replace(term, inputs=figures[1:], parts=(replace(whole, name="machine"),))
 
 
 def _capital_term(bill: Bill, pick: Pick) -> Term | None:
@@ -145,7 +165,7 @@ def _power_sum(power: PowerDraw, pick: Pick) -> Term:
     return summed_term("watts", parts, "W")
 
 
-def _energy_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
+def energy_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     price = mean_price(inputs.procurement, inputs.currency)
     drawn = _power_sum(inputs.power, pick)
     if price is None or inputs.rented or inputs.cluster.cloud or not drawn.parts:
@@ -160,7 +180,7 @@ def _energy_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
         ("electricity", _price_figure(inputs, price)),
     )
     term = computed_term("energy", energy_cost, inputs.bill.currency or "currency", figures)
-    return replace(term, inputs=figures[1:], parts=(drawn,))
+    return _term_of_part(inputs, replace(term, inputs=figures[1:], parts=(drawn,)))
 
 
 def _price_figure(inputs: Inputs, price: Term) -> Figure:
@@ -183,6 +203,25 @@ def _drawn_energy(inputs: Inputs, pick: Pick, years: float, price: Term) -> Term
     )
     term = computed_term("energy", drawn_energy_cost, inputs.bill.currency or "currency", figures)
     return replace(term, inputs=figures[1:], parts=(mean,))
+
+
+def constant_energy(inputs: Inputs, watts: Term, years: float) -> Term | None:
+    """The energy of a constant power over the term, with its range; None if electricity has no price."""
+    price = mean_price(inputs.procurement, inputs.currency)
+    if price is None or inputs.rented or inputs.cluster.cloud:
+        return None
+    priced = _price_figure(inputs, price)
+
+    def energy_at(pick: Pick) -> Term:
+        figures = (
+            ("watts", _figure_at_end(watts, pick)),
+            ("pue", inputs.pue),
+            ("hours", _hours_figure(years)),
+            ("electricity", priced),
+        )
+        return computed_term("energy", drawn_energy_cost, inputs.currency, figures)
+
+    return ranged_over_picks(energy_at)
 
 
 def _figure_at_end(term: Term, pick: Pick) -> Figure:

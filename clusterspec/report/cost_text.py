@@ -109,6 +109,11 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     if cost.total is None and not cost.as_of and not cost.currency:
         span, when, partial = "add `procurement.prices`", "`as_of` and `currency`", ""
     yield ("total", _amount_text(cost.total, cost.currency), f"{span}, {when}{running}{partial}")
+    if cost.billed is not None and cost.has_other_jobs:
+        least, most = map(_rounded_amount, cost.billed)
+        span = "the term" if cost.share == 1 else f"{percent(cost.share or 0.0)} of the term"
+        billed = money_text((least, most) if least < most else least, cost.currency)
+        yield ("billed", billed, f"to this job, for its nodes and their energy over {span}; the total has all jobs")
     part = cost.accelerators_used or 0
     used = f"{part:,.0f} of {cost.accelerators:,}" if part != cost.accelerators else f"all {part:,.0f}"
     used += " accelerators" if part else ""

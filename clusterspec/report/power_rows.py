@@ -27,7 +27,8 @@ def power_row(report: EstimateReport) -> Row | None:
     if drawn is None:
         return None
     if drawn.busy is None:
-        return "power, idle", display(drawn.idle.value, "W"), "of the whole machine, without cooling"
+        whose = "nodes of the job" if report.design.shares_machine else "whole machine"
+        return "power, idle", display(drawn.idle.value, "W"), f"of the {whose}, without cooling"
     busy, token = drawn.busy, drawn.per_token
     span = f"{display(busy.low, 'W')} to {display(busy.high, 'W')}" if busy.low is not None and busy.high else ""
     each = f"{display(token.value, 'J')} a token" if token else ""

@@ -147,9 +147,10 @@ class FleetStudy:
 
         whole = self.study
         text = Read(whole.input, whole.source, whole.settings, whole.folder)
+        own = (self.document, replace(part, fleet=self))
         steps = part.job is not None and len(whole.spec.jobs or ()) == 1
         found = resolved_study(text, part_document(self.document, part), (), whole=False, steps=steps)
-        return replace(found, design=replace(found.design, shares_machine=True), fleet_part=(self.document, part))
+        return replace(found, design=replace(found.design, shares_machine=True), fleet_part=own)
 
     @cached_property
     def problems_and_fault(self) -> tuple[list[Problem], Exception | None]:

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from clusterspec.cluster.fleet import EnginesAway
 from clusterspec.document import Document, Places, merged_value
 from clusterspec.finding import Fix, Problem
-from clusterspec.records import dataclass, replace
+from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Path, Span, value_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from clusterspec.studies.fleet import FleetStudy
 
     Value = dict[str, Any]
 
@@ -43,6 +45,8 @@ class FleetPart:
     """The share of the link to ``away`` that other jobs leave the job."""
     idle: int | None = None
     """The nodes of the pool that no job has; None where they are not known."""
+    fleet: FleetStudy | None = field(default=None, compare=False, repr=False)
+    """The studies of the fleet, whose other jobs share power and cost of the pool."""
 
     @property
     def pool_path(self) -> Path:

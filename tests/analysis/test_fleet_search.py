@@ -291,7 +291,7 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
 
 
 def test_a_serving_plan_costs_what_the_table_of_the_fleet_bills() -> None:
-    """A quarter of the pool at full load, although the plan uses one accelerator of 32."""
+    """One node with its energy, although the plan uses one of its eight accelerators."""
     text = """clusterspec: 1
 pools:
   a: {platform: dgx-h100, nodes: 2, prices: {node: 250000}}
@@ -311,9 +311,9 @@ procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, electricity: 0.1,
 """
     design = load(text)
     serving = design.search_fleet(objective="cost").assignments[0].jobs["y"]
-    pool = fleet_report(design.study, "cost").to_json()["pools"]["b"]
+    job = fleet_report(design.study, "cost").to_json()["jobs"]["y"]
     assert (serving.pool, serving.nodes) == ("b", 1)
-    assert serving.cost == pytest.approx(pool["cost"] / 4)
+    assert serving.cost == pytest.approx(job["billed"])
 
 
 @pytest.mark.parametrize(

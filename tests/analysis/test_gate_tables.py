@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.fleets import _billed_cost
 from clusterspec.analysis.gates import _power_gate
 from clusterspec.analysis.outputs import cost
 from clusterspec.analysis.serving_search import _comparisons, _rate_comparison
 from clusterspec.analysis.verdict import ALL_EQUIPMENT, _limited_area
-from clusterspec.cluster.fleet import Pool
 from clusterspec.records import replace
 from clusterspec.results.search import LayoutRow
 from clusterspec.results.verdict import Area, GateStatus
-from clusterspec.spec.model import PoolSpec
 from tests.analysis.jobs import study_of
 
 AREAS = (  # value, limit, headroom and state
@@ -76,24 +73,6 @@ def test_the_gate_of_power_fails_is_open_or_met_by_what_is_judged() -> None:
     )
     other = Area("memory", "all", 2.0, 1.0, "B", -1.0, "bad")
     assert _power_gate((other,), found, cluster).status is GateStatus.OPEN
-
-
-def test_a_job_is_billed_its_nodes_for_its_share_of_the_term() -> None:
-    """Of a pool of 4,000 EUR, 3 of 8 nodes for half of the term."""
-    found = cost(study_of(PRICED)).cost
-    assert found is not None and found.total is not None
-    whole = replace(found, total=replace(found.total, value=4000.0))
-    pool = Pool("train", PoolSpec(), None, 8)
-    assert _billed_cost(whole, pool, 3, 0.5) == pytest.approx(750)
-    assert _billed_cost(whole, pool, 8, 1.0) == pytest.approx(4000)
-    for absent in (
-        _billed_cost(None, pool, 3, 0.5),
-        _billed_cost(whole, None, 3, 0.5),
-        _billed_cost(whole, pool, None, 0.5),
-        _billed_cost(whole, replace(pool, nodes=0), 3, 0.5),
-        _billed_cost(replace(found, total=None), pool, 3, 0.5),
-    ):
-        assert absent is None
 
 
 def served(latency: float, memory: float | None) -> LayoutRow:

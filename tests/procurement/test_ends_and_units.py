@@ -41,7 +41,9 @@ def test_a_power_has_a_low_end_a_middle_and_a_high_end(term: Term, ends: tuple[f
 
 def cost_of(*parts: Term, **changes: Any) -> Cost:
     total = Term.total("total", parts, "1") if parts else None
-    return replace(costs(OWNED), total=total, years=2.0, accelerators=10, nodes=4, accelerators_used=5.0, **changes)
+    return replace(
+        costs(OWNED), total=total, of_nodes=total, years=2.0, accelerators=10, nodes=4, accelerators_used=5.0, **changes
+    )
 
 
 CAPITAL, ENERGY = Term("capital", 1.0e6, "1", "x"), Term("energy", 753_200.0, "1", "x")

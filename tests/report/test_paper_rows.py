@@ -105,9 +105,11 @@ def test_the_cost_of_the_work_has_a_row_for_each_unit_that_is_known() -> None:
         "cost.per_accelerator_hour": ("An accelerator hour of the term, used or not", "12.5 USD"),
         "cost.per_week": ("A week of the machine, at work or delayed", "269 k USD"),  # 16 nodes × 100 × 168 hours
         "cost.rent_of_node": (RENTED, "3.51 M USD"),  # 100 × 4 × 8766 hours
-        "cost.per_hour_at_work": (WORKED, "50 USD"),
-        "cost.by_year[0].energy": ("Energy of a year", "5,000 USD"),
+        "cost.per_hour_at_work": (WORKED, "25 USD"),  # 8 of 16 nodes × 100 / (64 accelerators × half of the time)
+        "cost.by_year[0].energy": ("Energy of a year of the pool with all its jobs", "5,000 USD"),
     }
+    sole = list(_unit_cost_rows(full, replace(cost, has_other_jobs=False)))[-1]
+    assert sole.cells == ("Energy of a year", "5,000 USD")
     for given, priced, gone in (
         (full, cost, set[str]()),
         (replace(full, purchase=None), cost, set[str]()),

@@ -102,8 +102,8 @@ def _cost_section(report: FleetReport) -> Section:
     billed = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in rows]
     table = fleet.text_first_table(fleet_text.MONEY_HEADS, billed, "jobs", 1, "What each job is billed")
     said = (
-        "Each job is billed the cost of its pool, by its share of the nodes and of the term; what no job is billed is "
-        "the cost of nodes without a job."
+        "Each job is billed the cost of its pool for its nodes and its share of the term, with the energy that they "
+        "draw; what no job is billed is the cost of nodes without a job."
     )
     return Section(
         "cost",

@@ -325,4 +325,5 @@ def _unit_cost_rows(report: FullReport, cost: Cost) -> Iterator[TableRow]:
     if energy:
         hall = report.facility
         drawn = f", {energy_text(hall.energy_of_year)}" if hall and hall.energy_of_year else ""
+        drawn = " of the pool with all its jobs" if cost.has_other_jobs else drawn
         yield TableRow((f"Energy of a year{drawn}", display(energy, cost.currency)), "cost.by_year[0].energy")

@@ -1,0 +1,107 @@
+"""The costs of a fleet: of each job on its nodes, and of each pool with all its jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clusterspec.cluster.fleet import Fleet, Job, main_pool, pools_of_job
+from clusterspec.cost.nameplates import charged_nodes
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.cost import Cost, cost
+from clusterspec.procurement.pool_cost import PoolJob, cost_at_nameplates, job_cost_in_pool, pool_cost
+from clusterspec.records import dataclass, field
+from clusterspec.rules.knowledge.shared_stores import store_demand
+from clusterspec.standard import sum_of
+
+if TYPE_CHECKING:
+    from clusterspec.studies import Study
+    from clusterspec.studies.fleet import FleetStudy
+
+
+@dataclass(frozen=True)
+class FleetCosts:
+    """The costs of the pools and jobs of a fleet, each computed once. Every output of a fleet has them from here."""
+
+    parts: FleetStudy
+    _pools: dict[str, Cost | None] = field(default_factory=dict)
+    _alone: dict[str, Cost | None] = field(default_factory=dict)
+
+    def of_pool(self, name: str) -> Cost | None:
+        """The cost of a pool: its machine, the energy of its jobs, and that of nodes while no job has them.
+
+        At nameplates where the nodes of a job are not known.
+        """
+        if name not in self._pools:
+            design = self.parts.pools[name].design
+            counted = bill(design)
+            jobs = [self._job_on_pool(name, job) for job in self.parts.fleet.jobs_of(name)]
+            known = [job for job in jobs if job is not None]
+            whole = len(known) == len(jobs)
+            self._pools[name] = pool_cost(design, counted, known) if whole else cost(design, None, counted)
+        return self._pools[name]
+
+    def of_job(self, name: str) -> Cost | None:
+        """The cost of a job: total and years are those of its main pool with all jobs, a run, a million tokens and the
+        cost of its nodes those of the job, with the time in which it waits for a storage system.
+        """
+        job = self.parts.fleet.jobs[name]
+        own, pool = self._of_job_alone(name), main_pool(job.spec)
+        if own is None or pool is None or pool not in self.parts.pools:
+            return own
+        share = job.term_share if len(pools_of_job(job.spec)) == 1 else None
+        return job_cost_in_pool(own, self.of_pool(pool), share, store_wait(self.parts.fleet, job))
+
+    def billed(self, name: str) -> float | None:
+        """The cost over the term of the nodes that a job has, in its share of the term; None if it is not known."""
+        job = self.parts.fleet.jobs[name]
+        bills = [self._billed_on_pool(pool, job) for pool in pools_of_job(job.spec)]
+        known = [each for each in bills if each is not None]
+        return sum_of(known) if known and len(known) == len(bills) else None
+
+    def _billed_on_pool(self, pool: str | None, job: Job) -> float | None:
+        found = self._job_on_pool(pool, job) if pool is not None and pool in self.parts.pools else None
+        if found is None or pool is None:
+            return None
+        if found.cost is not None:
+            return found.cost.of_nodes.value * found.share if found.cost.of_nodes is not None else None
+        design = self.parts.pools[pool].design
+        whole, nodes = cost_at_nameplates(design, bill(design)), self.parts.fleet.pools[pool].nodes
+        return whole * found.nodes / nodes * found.share if whole is not None and nodes else None
+
+    def _job_on_pool(self, pool: str, job: Job) -> PoolJob | None:
+        """The part that a job has of a pool; None if its nodes are not known."""
+        study, nodes = self.parts.jobs.get(job.name), self.parts.fleet.job_node_count(pool, job.name)
+        if study is not None and main_pool(job.spec) == pool and study.design.layout is not None:
+            own, cluster = self._of_job_alone(job.name), study.design.cluster
+            if own is not None and cluster is not None:
+                return PoolJob(charged_nodes(study.design, cluster), job.term_share, own)
+        return PoolJob(nodes, job.term_share, None) if nodes is not None else None
+
+    def _of_job_alone(self, name: str) -> Cost | None:
+        if name not in self._alone:
+            study = self.parts.jobs.get(name)
+            self._alone[name] = _cost_alone(study) if study is not None else None
+        return self._alone[name]
+
+
+def cost_in_fleet(study: Study, costs: FleetCosts | None = None) -> Cost | None:
+    """The cost of a pool, or of a job with its pool, as the whole fleet has it; of a study that is no part of a fleet,
+    or not as written, the cost of its design.
+    """
+    part = study.fleet_part[1] if study.fleet_part is not None else None
+    if part is None or part.fleet is None or study.is_variation:
+        return _cost_alone(study)
+    costs = costs or FleetCosts(part.fleet)
+    return costs.of_pool(part.pool) if part.job is None else costs.of_job(part.job)
+
+
+def _cost_alone(study: Study) -> Cost | None:
+    """The cost of a design with its work."""
+    return cost(study.design, study.plan if study.has_figures else None, bill(study.design))
+
+
+def store_wait(fleet: Fleet, job: Job) -> float:
+    """The factor by which the checkpoints of other jobs on the storage system of its pool lengthen the run of a job."""
+    pool = fleet.pools.get(job.spec.pool or "")
+    demand = store_demand(fleet, pool) if pool is not None else None
+    return demand.run_stretch(job.name) if demand is not None else 1.0
