@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.documented_facts import DocumentedFact, documented_facts, is_possible, pattern_of_words
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of, sentences_with_neighbors
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
@@ -69,13 +69,14 @@ def check(
     if not own_remarks:
         return
     folded = " ".join(own_remarks.lower().split())
+    sentences = [each for each in sentences_with_neighbors(sentences_of(folded, ".#")) if each]
     properties = _properties(cluster, workload, layout)
     for fact in documented_facts():
         if not all(is_possible(group, folded) for group in fact.groups) or not _holds_for(fact, properties):
             continue
         if not all(pattern_of_words(group).search(folded) for group in fact.elsewhere):
             continue
-        if any(_claims(fact, sentence) for sentence in sentences_of(folded, ".#")):
+        if any(_claims(fact, sentence) for sentence in sentences):
             yield RULE.problem(
                 "description",
                 f"the text relies on what the documentation refutes: {fact.fact}",
