@@ -93,8 +93,15 @@ def test_boxes_stand_inside_the_frame_of_their_pool_and_pools_below_each_other()
 
 
 def test_the_paper_of_a_fleet_names_its_author_its_day_and_its_bytes() -> None:
+    """A literal block keeps its breaks of lines, which a paragraph of the page does not have."""
     written = FLEET.replace("name: two", "name: two\ndescription: both halls\ndocument: {author: A. Planner}")
-    for text, author, description in ((written, "A. Planner", "both halls"), (FLEET, "", "")):
+    line = "two halls on one campus, of which the second one is cooled by the river"
+    wrapped = written.replace("description: both halls", f"description: |-\n  {line}\n  beside it.\n  - a")
+    for text, author, description in (
+        (written, "A. Planner", "both halls"),
+        (wrapped, "A. Planner", f"{line} beside it.\n- a"),
+        (FLEET, "", ""),
+    ):
         report = fleet_report(study_text(text, SETTINGS, "fleet.yaml"), "bom")
         paper = composed_fleet(report)
         assert (paper.author, paper.description) == (author, description)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.plan import Plan
+from clusterspec.document.comments import unwrapped
 from clusterspec.report import cost_text
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.charts.bars import (
@@ -252,13 +253,12 @@ def compose(report: FullReport) -> Paper:
     """The paper of a report: a design report for engineers, a procurement report for buyers."""
     design, verdict = report.estimate.design, report.estimate.verdict
     sections = design_sections(report) if report.kind == "design" else procurement_sections(report)
-    document = design.spec.document
-    tool = report.estimate.tool
+    document, tool = design.spec.document, report.estimate.tool
     return Paper(
         title=report.title,
         kind=KINDS[report.kind] + (" for tender" if report.tender else ""),
         subtitle=subtitle(report.estimate),
-        description=design.spec.description or "",
+        description=unwrapped(design.spec.description or ""),
         verdict_block=decision.verdict_block(report),
         facts=title_facts(report),
         sections=tuple(section for section in sections if section is not None and section.blocks),

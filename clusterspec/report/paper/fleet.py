@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
+from clusterspec.document.comments import unwrapped
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.procurement.items import Item
@@ -50,7 +51,7 @@ def composed_fleet(report: FleetReport) -> Paper:
         title=report.name,
         kind="Fleet report",
         subtitle=f"{plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}",
-        description=(spec.description if spec else None) or "",
+        description=unwrapped((spec.description if spec else None) or ""),
         verdict_block=stated_verdict(verdict, _left_out(report)),
         facts=_title_facts(report),
         sections=(
