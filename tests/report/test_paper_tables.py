@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis.fleets import fleet_report
+from clusterspec.cost.nameplates import PowerDraw
+from clusterspec.cost.power import _peak_power
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
@@ -351,15 +353,20 @@ def test_nodes_with_two_jobs_are_divided_by_their_shares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("watts", "switches", "said"),
+    ("watts", "switches", "sum_", "said"),
     [
-        (0.0, 0, "nameplates of nodes"), (5e3, 12, "nameplates of nodes and switches"),
-        (0.0, 12, "nameplates of nodes; the power of a switch is not known (`cluster.power.switch`)"),
+        (None, 0, 1e5, "nameplates of nodes"), (2e3, 12, 1.24e5, "nameplates of nodes and switches"),
+        (None, 12, 1e5, "nameplates of nodes; the power of a switch is not known (`cluster.power.switch`)"),
     ],
 )  # fmt: skip
-def test_a_peak_names_the_parts_that_it_sums(watts: float, switches: int, said: str) -> None:
-    inputs = (("nodes", Figure(1e5, "W", Computed("x"))), ("switches", Figure(watts, "W", Computed("x"))))
-    assert facility._nameplate_text(Term("peak", 1e5, "W", "sum", inputs), switches) == said
+def test_a_peak_names_the_parts_that_it_sums(watts: float | None, switches: int, sum_: float, said: str) -> None:
+    """Ten nodes of 10 kW, and twelve switches of 2 kW where their power is known."""
+    node, none = Figure(1e4, "W", Computed("x")), Figure(0.0, "W", Computed("x"))
+    switch = None if watts is None else Figure(watts, "W", Computed("x"))
+    drawn = PowerDraw(node=node, nodes=10, switch=switch, switches=switches, rack_overhead=none, racks=0)
+    peak = _peak_power((node, node, node), drawn)
+    assert peak is not None and peak.value == sum_
+    assert facility._nameplate_text(peak, switches) == said
     assert facility._span_text(Term("peak", 1e5, "W", "sum")) == ""
     assert facility._span_text(Term("peak", 1e5, "W", "sum", low=9e4, high=1.2e5)) == ", 90 kW to 120 kW"
     assert facility._span_text(Term("peak", 1e5, "W", "sum", low=1e5, high=1e5)) == ""

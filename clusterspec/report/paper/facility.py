@@ -67,7 +67,7 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
 
 def _nameplate_text(peak: Term, switches: int) -> str:
     """The parts whose nameplates a peak sums."""
-    drawn = next((figure.value for name, figure in peak.inputs if name == "switches"), 0.0)
+    drawn = next((part.value for part in peak.parts if part.name == "switches"), 0.0)
     if switches and not drawn:
         return "nameplates of nodes; the power of a switch is not known (`cluster.power.switch`)"
     return "nameplates of nodes and switches" if drawn else "nameplates of nodes"
