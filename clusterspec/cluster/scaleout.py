@@ -315,26 +315,6 @@ def broken_out_ports(switch: Switch | None, rate: float) -> int | None:
     return switch.ports * int(split) or None
 
 
-LANES = {"QSFP-DD": 8, "OSFP": 8}
-"""Lanes of a cage, of which each may be a port of its own; 4 in the other forms (QSFP)."""
-
-
-def ports_at(switch: Switch, rate: float) -> int | None:
-    """Ports of a switch for links of ``rate`` (B/s per direction; 0 if it is not stated): copper ports of a low rate,
-    else its ports after the breakout that the switch and the lanes of its cages allow.
-
-    The SN5600 has 256 ports of 200 and of 100 Gb/s, the SN2201 48 of 1 Gb/s beside four of 100 Gb/s.
-    """
-    low = switch.access_bandwidth.value if switch.access_bandwidth is not None else 0.0
-    if switch.access_ports and rate <= low:
-        return switch.access_ports
-    whole = broken_out_ports(switch, rate)
-    if whole is None or switch.ports is None:
-        return switch.ports
-    lanes = (switch.cages or switch.ports) * LANES.get(switch.connector or "", 4)
-    return min(whole, max(switch.ports, switch.splits or lanes))
-
-
 def _resolved_oversubscription(section: ScaleOutSpec, log: ResolutionLog) -> tuple[float, ...]:
     written = tuple(ratio.value for ratio in section.oversubscription or () if ratio.value > 0)
     if written or section.levels:

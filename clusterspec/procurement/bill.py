@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from clusterspec.catalog.entries import Optics
+from clusterspec.catalog.entries import Optics, Switch
 from clusterspec.cluster.clos import FIBER, parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
 from clusterspec.cluster.fabric import Fabric, LevelOptics, cable_types, count_fabric, level_optics
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
-from clusterspec.cluster.scaleout import ports_at
+from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money
 from clusterspec.procurement.items import PRICED_AS, Item, kind_words, quantities_by_kind
 from clusterspec.procurement.offered import servers_have_nics
@@ -35,6 +35,26 @@ def network_items(cluster: Cluster, written: NetworksSpec | None) -> Iterator[It
     for name in COUNTED:
         network: NetworkSpec | None = getattr(written, name) if written else None
         yield from _network_parts(cluster, name, network)
+
+
+LANES = {"QSFP-DD": 8, "OSFP": 8}
+"""Lanes of a cage, of which each may be a port of its own; 4 in the other forms (QSFP)."""
+
+
+def ports_at(switch: Switch, rate: float) -> int | None:
+    """Ports of a switch for links of ``rate`` (B/s per direction; 0 if it is not stated): copper ports of a low rate,
+    else its ports after the breakout that the switch and the lanes of its cages allow.
+
+    The SN5600 has 256 ports of 200 and of 100 Gb/s, the SN2201 48 of 1 Gb/s beside four of 100 Gb/s.
+    """
+    low = switch.access_bandwidth.value if switch.access_bandwidth is not None else 0.0
+    if switch.access_ports and rate <= low:
+        return switch.access_ports
+    whole = broken_out_ports(switch, rate)
+    if whole is None or switch.ports is None:
+        return switch.ports
+    lanes = (switch.cages or switch.ports) * LANES.get(switch.connector or "", 4)
+    return min(whole, max(switch.ports, switch.splits or lanes))
 
 
 def _network_parts(cluster: Cluster, name: str, network: NetworkSpec | None) -> Iterator[Item | str]:

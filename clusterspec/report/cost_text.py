@@ -120,19 +120,7 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     if part and part < cost.accelerators:
         charged = "all" if cost.charged_accelerators == cost.accelerators else f"{cost.charged_accelerators:,}"
         used += f"; carries the cost of {charged}"
-    if cost.per_run is not None and cost.run is not None:
-        without = f"{display(cost.run.inputs[0][1].value, 's')} without interruptions"
-        yield (
-            "one run",
-            _amount_text(cost.per_run, cost.currency),
-            f"{display(cost.run.value, 's')}; {without}; uses {used}",
-        )
-    elif cost.run is not None:
-        yield (
-            "one run",
-            display(cost.run.value, "s"),
-            f"{display(cost.run.inputs[0][1].value, 's')} without interruptions",
-        )
+    yield from _run_rows(cost, used)
     if cost.per_million_tokens is not None:
         what = cost.per_million_tokens.name.removeprefix("per_").replace("_", " ")
         yield (f"a {what}", _amount_text(cost.per_million_tokens, cost.currency), f"uses {used}")
@@ -155,6 +143,17 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
             display(cost.watts.value, "W"),
             "IT power at full load: " + cost.watts.formula.replace("_", " ") + _power_range(cost.watts),
         )
+
+
+def _run_rows(cost: Cost, used: str) -> Iterator[tuple[str, str, str]]:
+    """The cost and the duration of a run, on the accelerators that ``used`` describes."""
+    if cost.run is None:
+        return
+    lasts, without = display(cost.run.value, "s"), f"{display(cost.run.inputs[0][1].value, 's')} without interruptions"
+    if cost.per_run is not None:
+        yield ("one run", _amount_text(cost.per_run, cost.currency), f"{lasts}; {without}; uses {used}")
+    else:
+        yield ("one run", lasts, without)
 
 
 def _day_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:

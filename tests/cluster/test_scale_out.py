@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from clusterspec.catalog import Catalog
 from clusterspec.cluster.levels import count_levels
 from clusterspec.cluster.model import ScaleOut
-from clusterspec.cluster.scaleout import ports_at
 from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
 
 H100 = "accelerator: h100-sxm-80gb, nodes: 4"
@@ -250,23 +248,3 @@ def test_host_memory_is_kept() -> None:
     found = cluster_of(f"cluster: {{{H100}, host_memory: 2 TB}}").host_memory
     assert found is not None and found.value == 2e12
     assert cluster_of(f"cluster: {{{H100}}}").host_memory is None
-
-
-@pytest.mark.parametrize(
-    ("switch", "gbit", "ports"),
-    [
-        ("spectrum-4-sn5600", 800, 64),
-        ("spectrum-4-sn5600", 400, 128),
-        ("spectrum-4-sn5600", 200, 256),
-        ("spectrum-4-sn5600", 100, 256),  # the switch ends at 256, though eight lanes of 64 cages were 512
-        ("spectrum-sn2201", 1, 48),
-        ("spectrum-sn2201", 0, 48),  # a rate that is not stated is that of a management port
-        ("spectrum-sn2201", 10, 16),  # four lanes in each of four cages
-        ("spectrum-sn2201", 100, 4),
-        ("spectrum-sn2201", 400, 4),  # no port reaches it, which other rules report
-        ("quantum-2-qm9700", 200, 128),
-    ],
-)
-def test_a_switch_has_the_ports_that_its_splits_and_lanes_allow_at_a_rate(switch: str, gbit: float, ports: int) -> None:
-    entry = Catalog.open().switch(switch)
-    assert ports_at(entry, gbit * 1e9 / 8) == ports

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.catalog import Catalog
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text, rounded_text
-from clusterspec.procurement.bill import _node_name, bill, may_have_fixed_ends, sheet_rows
+from clusterspec.procurement.bill import _node_name, bill, may_have_fixed_ends, ports_at, sheet_rows
 from clusterspec.procurement.items import Item
 from clusterspec.records import replace
 from tests.cluster.resolving import clean, resolve_text
@@ -231,3 +232,23 @@ def test_a_node_is_one_of_those_of_its_domain(domain: int, name: str) -> None:
     machine = clean("cluster: {platform: gb200-nvl72, nodes: 36}").cluster
     assert machine is not None and machine.accelerators_per_node == 4
     assert _node_name("x", replace(machine, scale_up=replace(machine.scale_up, domain=domain))) == name
+
+
+@pytest.mark.parametrize(
+    ("switch", "gbit", "ports"),
+    [
+        ("spectrum-4-sn5600", 800, 64),
+        ("spectrum-4-sn5600", 400, 128),
+        ("spectrum-4-sn5600", 200, 256),
+        ("spectrum-4-sn5600", 100, 256),  # the switch ends at 256, though eight lanes of 64 cages were 512
+        ("spectrum-sn2201", 1, 48),
+        ("spectrum-sn2201", 0, 48),  # a rate that is not stated is that of a management port
+        ("spectrum-sn2201", 10, 16),  # four lanes in each of four cages
+        ("spectrum-sn2201", 100, 4),
+        ("spectrum-sn2201", 400, 4),  # no port reaches it, which other rules report
+        ("quantum-2-qm9700", 200, 128),
+    ],
+)
+def test_a_switch_has_the_ports_that_its_splits_and_lanes_allow_at_a_rate(switch: str, gbit: float, ports: int) -> None:
+    entry = Catalog.open().switch(switch)
+    assert ports_at(entry, gbit * 1e9 / 8) == ports
