@@ -1,4 +1,4 @@
-"""Paths of the files shipped with the program; no other module builds them.
+"""Paths of the files shipped with the program, and its tables; no other module builds the paths.
 
 In a checkout and an editable install the folders are at the root of the repository; in a wheel they
 are in the package, under ``_data``.
@@ -26,6 +26,14 @@ def schemas() -> FilePath:
 def catalog() -> FilePath:
     """The folder of catalog entries, with one folder per kind."""
     return _folder_path("catalog")
+
+
+def catalog_table(name: str) -> list[dict[str, str]]:
+    """The rows of a table of the catalog, a CSV file beside its entries, by the names of their columns."""
+    import csv  # most runs read none
+
+    with (catalog() / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def templates() -> FilePath:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from functools import cache
 
 from clusterspec import resources
@@ -41,5 +40,4 @@ class CheckpointFormat(NamedTuple):
 @cache
 def checkpoint_formats() -> tuple[CheckpointFormat, ...]:
     """All rows of the table."""
-    with (resources.catalog() / FILE).open(encoding="utf-8", newline="") as file:
-        return tuple(CheckpointFormat(**row) for row in csv.DictReader(file))
+    return tuple(CheckpointFormat(**row) for row in resources.catalog_table(FILE))

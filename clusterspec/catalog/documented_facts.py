@@ -6,7 +6,6 @@ the keys or arithmetic can decide is a rule of its own.
 
 from __future__ import annotations
 
-import csv
 import re
 from functools import cache
 
@@ -57,8 +56,7 @@ class DocumentedFact(NamedTuple):
 @cache
 def documented_facts() -> tuple[DocumentedFact, ...]:
     """All rows of the table."""
-    with (resources.catalog() / FILE).open(encoding="utf-8", newline="") as file:
-        return tuple(DocumentedFact(**row) for row in csv.DictReader(file))
+    return tuple(DocumentedFact(**row) for row in resources.catalog_table(FILE))
 
 
 def is_possible(group: str, folded: str) -> bool:

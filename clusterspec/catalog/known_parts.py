@@ -6,7 +6,6 @@ it. A part with the figures of a design is an entry.
 
 from __future__ import annotations
 
-import csv
 from functools import cache
 
 from clusterspec import resources
@@ -55,8 +54,7 @@ class KnownPart(NamedTuple):
 @cache
 def known_parts() -> tuple[KnownPart, ...]:
     """All parts of the table."""
-    with (resources.catalog() / FILE).open(encoding="utf-8", newline="") as file:
-        return tuple(KnownPart(**row) for row in csv.DictReader(file))
+    return tuple(KnownPart(**row) for row in resources.catalog_table(FILE))
 
 
 def part_of_name(name: str) -> KnownPart | None:

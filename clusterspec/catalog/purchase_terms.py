@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from functools import cache
 
 from clusterspec import resources
@@ -44,5 +43,4 @@ class PurchaseTerms(NamedTuple):
 @cache
 def purchase_terms() -> tuple[PurchaseTerms, ...]:
     """All rows of the table."""
-    with (resources.catalog() / FILE).open(encoding="utf-8", newline="") as file:
-        return tuple(PurchaseTerms(**row) for row in csv.DictReader(file))
+    return tuple(PurchaseTerms(**row) for row in resources.catalog_table(FILE))

@@ -10,7 +10,6 @@ error of a switch of NVLink, an SXid.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -72,8 +71,7 @@ def listed_messages() -> tuple[Message, ...]:
 
 
 def _rows_of(name: str, *, raised: bool) -> tuple[Message, ...]:
-    with (resources.catalog() / name).open(encoding="utf-8", newline="") as file:
-        return tuple(Message(**row, raised=raised) for row in csv.DictReader(file))
+    return tuple(Message(**row, raised=raised) for row in resources.catalog_table(name))
 
 
 class Xid(NamedTuple):
@@ -93,15 +91,13 @@ class Xid(NamedTuple):
 @cache
 def xids() -> tuple[Xid, ...]:
     """The errors of NVIDIA's driver in the catalog."""
-    with (resources.catalog() / XIDS).open(encoding="utf-8", newline="") as file:
-        return tuple(Xid(**row) for row in csv.DictReader(file))
+    return tuple(Xid(**row) for row in resources.catalog_table(XIDS))
 
 
 @cache
 def sxids() -> tuple[Xid, ...]:
     """The errors of switches of NVLink in the catalog."""
-    with (resources.catalog() / SXIDS).open(encoding="utf-8", newline="") as file:
-        return tuple(Xid(**row) for row in csv.DictReader(file))
+    return tuple(Xid(**row) for row in resources.catalog_table(SXIDS))
 
 
 @cache
