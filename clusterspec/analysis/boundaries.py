@@ -14,6 +14,7 @@ from clusterspec.analysis.conditions import (
     metric_unit,
     parse,
 )
+from clusterspec.analysis.fleet_costs import FleetCosts
 from clusterspec.analysis.levers import LEVERS, MACHINE, OF_LOAD, Lever, lever_of, machine_lever, uses_part
 from clusterspec.analysis.rl_nodes import Divisions
 from clusterspec.analysis.rl_splits import nodes_by_role
@@ -158,6 +159,10 @@ def _condition_in_fleet(condition: Condition, study: Study, whole: Study | None)
         raise ConditionFault(f"`{condition.metric}` is of all pools of a fleet: name a fleet, and one pool with --pool")
     others = {name: each for name, each in parts.pools.items() if name != own[1].pool}
     figures = {name: OF_FLEET[condition.metric](each.plan) for name, each in others.items()}
+    if condition.metric == "fleet_cost":
+        costs = FleetCosts(parts)
+        figures = {name: costs.total_of(name) for name in others}
+        condition = replace(condition, of_pool=lambda plan: costs.of_changed(plan, own[1].pool, own[1].job))
     unknown = [name for name, figure in figures.items() if figure is None]
     if unknown:
         raise ConditionFault(f"`{condition.metric}` is not known: pool `{unknown[0]}` lacks it (`clusterspec cost`)")

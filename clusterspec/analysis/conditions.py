@@ -208,6 +208,8 @@ class Condition:
     """The share of the term that a job of a fleet has its nodes; `elapsed` counts the pauses."""
     beside: float = 0.0
     """The figure of the other pools of a fleet, for `OF_FLEET`."""
+    of_pool: Callable[[Plan], float | None] | None = None
+    """The figure of the own pool with its jobs, for the metrics of `OF_FLEET` that depend on them."""
 
     def admits(self, metric: float) -> bool:
         """Whether a value of the metric is within the limit."""
@@ -225,7 +227,7 @@ class Condition:
             if not seconds or not isfinite(self.baseline):
                 return None
             return round(seconds / self.baseline - 1, 12) + 0.0  # two ways to sum one step differ by less
-        found = METRICS[self.metric][1](plan)
+        found = (self.of_pool or METRICS[self.metric][1])(plan)
         if found is not None and self.metric == "elapsed":
             return found / self.share if self.share > 0 else None
         return found + self.beside if found is not None and self.metric in OF_FLEET else found

@@ -99,11 +99,16 @@ def _compared_run(run: PlacedRun) -> Compared:
     return replace(compared, alike=causes_alike(run, found, error), other_devices=run.other_devices)
 
 
+def _is_measurement(run: PlacedRun) -> bool:
+    """Whether a run has a result that its spec can keep: of its accelerators, and not above line rate."""
+    return run.has_result and not run.other_devices and not impossible_causes(run)
+
+
 def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
     """The `measured:` entries of runs, each at its largest size; none of runs on other accelerators."""
     builder = ImportBuilder("diagnosis", "")
     for run in runs:
-        if not run.has_result or run.other_devices or impossible_causes(run):
+        if not _is_measurement(run):
             continue
         last = run.series.largest
         entry: dict[str, Value] = {
@@ -223,7 +228,7 @@ def diagnose(
         study.input,
         found.compared,
         (*found.unread, *skipped),
-        _step_time_change(study, merged),
+        _step_time_change(study, merged) if any(map(_is_measurement, found.runs)) else None,
     )
     return report, merged
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cluster.fleet import Fleet, Job, main_pool, pools_of_job
 from clusterspec.cost.nameplates import charged_nodes
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.power import drawn_power
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, cost
 from clusterspec.procurement.pool_cost import PoolJob, cost_at_nameplates, job_cost_in_pool, pool_cost
@@ -39,6 +42,28 @@ class FleetCosts:
             whole = len(known) == len(jobs)
             self._pools[name] = pool_cost(design, counted, known) if whole else cost(design, None, counted)
         return self._pools[name]
+
+    def total_of(self, name: str) -> float | None:
+        """The cost of a pool over the term; None if it is not known."""
+        found = self.of_pool(name)
+        return found.total.value if found is not None and found.total is not None else None
+
+    def of_changed(self, plan: Plan, pool: str, job: str | None) -> float | None:
+        """The cost over the term of a pool as the design of a plan has it, or with the ``job`` of the plan, whose other
+        jobs are as written; None if it is not known.
+        """
+        counted, cluster, fleet = bill(plan.design), plan.design.cluster, self.parts.fleet
+        jobs = [self._job_on_pool(pool, each) for each in fleet.jobs_of(pool) if each.name != job]
+        if job is not None and cluster is not None:
+            own = cost(plan.design, plan, counted)
+            jobs.append(PoolJob(charged_nodes(plan.design, cluster), fleet.jobs[job].term_share, own))
+        known = [each for each in jobs if each is not None]
+        whole = len(known) == len(jobs)
+        changed = job is None
+        found = (
+            pool_cost(plan.design, counted, known, is_changed=changed) if whole else cost(plan.design, None, counted)
+        )
+        return found.total.value if found is not None and found.total is not None else None
 
     def of_job(self, name: str) -> Cost | None:
         """The cost of a job: total and years are those of its main pool with all jobs, a run, a million tokens and the
@@ -98,6 +123,21 @@ def cost_in_fleet(study: Study, costs: FleetCosts | None = None) -> Cost | None:
 def _cost_alone(study: Study) -> Cost | None:
     """The cost of a design with its work."""
     return cost(study.design, study.plan if study.has_figures else None, bill(study.design))
+
+
+def drawn_energy(study: Study, found: Cost | None, seconds: float | None, nodes: float) -> float | None:
+    """The joules that ``nodes`` of the nodes of a job draw at work in some ``seconds``; at the nameplates of the cost
+    ``found`` where their power at work is not predicted, and None where neither is known.
+    """
+    design = study.design
+    if seconds is None or design.cluster is None:
+        return None
+    drawn = drawn_power(study.plan, counted_fabric(design)) if study.has_figures else None
+    if drawn is not None and drawn.busy is not None:
+        return drawn.busy.value * nodes / charged_nodes(design, design.cluster) * seconds
+    if found is None or not found.watts.parts:
+        return None
+    return found.watts.value * nodes / design.cluster.nodes * seconds
 
 
 def store_wait(fleet: Fleet, job: Job) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import inf
 
+from clusterspec.analysis.fleet_costs import drawn_energy
 from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes, search
 from clusterspec.analysis.pool_sizes import sizes
 from clusterspec.analysis.rl_splits import COLOCATED, Rollouts, keys_of_split, placement_json, rl_splits
@@ -342,7 +343,6 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
     share = parts.fleet.jobs[option.job].term_share
     nodes = _nodes_used(placed, option.nodes) if alone and plan.serving is not None else option.nodes
     elapsed = plan.time_to_train / share if plan.time_to_train is not None and share > 0 else None
-    part = nodes / design.cluster.nodes
     found = cost_of(design, plan if placed.has_figures else None, bill(design))
     run_cost = found.per_run.value if found is not None and found.per_run else None
     return replace(
@@ -353,8 +353,8 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
         elapsed=elapsed,
         surely_fits=plan.surely_fits,
         cost=run_cost if plan.serving is None else _billed_cost(found, placed, nodes * share),
-        energy=_part_energy(
-            found, plan.time_to_train if plan.serving is None else _counted_seconds(placed) * share, part
+        energy=drawn_energy(
+            placed, found, plan.time_to_train if plan.serving is None else _counted_seconds(placed) * share, nodes
         ),
         missed=tuple(_missed_targets(option.job, placed, elapsed, goal)),
     )
@@ -376,13 +376,6 @@ def _billed_cost(found: Cost | None, placed: Study, nodes: float) -> float | Non
     if found is None or found.of_nodes is None or design.cluster is None:
         return None
     return found.of_nodes.value * nodes / charged_nodes(design, design.cluster)
-
-
-def _part_energy(found: Cost | None, seconds: float | None, part: float) -> float | None:
-    """Joules of a part of a pool at full load."""
-    if found is None or not found.watts.parts or seconds is None:
-        return None
-    return found.watts.value * part * seconds
 
 
 def _counted_seconds(study: Study) -> float:

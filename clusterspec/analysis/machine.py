@@ -12,9 +12,10 @@ from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.formulas.topologies import bisection_bandwidth
 from clusterspec.cost.nameplates import power_draw
+from clusterspec.cost.switch_shares import SwitchShare, core_share, spine_share
 from clusterspec.results.machine import Failure, Machine, MachineLevel, MoreNodes, Rack
 from clusterspec.spec.model import PowerSpec
-from clusterspec.units import plural
+from clusterspec.units import percent, plural
 
 
 def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None, peak: float | None = None) -> Machine:
@@ -139,9 +140,18 @@ def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[F
     if fabric.spine_switches > 1:
         pods = fabric.pods if fabric.core_switches else 1
         between = "the bandwidth between leaves" + (" of its pod" if pods > 1 else "")
-        yield Failure("one spine switch", pods / fabric.spine_switches, between)
+        uneven = _uneven_text(spine_share(cluster, fabric), "leaves")
+        yield Failure("one spine switch", pods / fabric.spine_switches, between + uneven)
     if fabric.core_switches > 1:
-        yield Failure("one core switch", 1 / fabric.core_switches, "the bandwidth between pods")
+        uneven = _uneven_text(core_share(cluster, fabric), "pods")
+        yield Failure("one core switch", 1 / fabric.core_switches, "the bandwidth between pods" + uneven)
+
+
+def _uneven_text(share: SwitchShare, wholes: str) -> str:
+    """The share that the leaves or pods with most links to a failed switch lose, where the others have fewer."""
+    if share.most == share.fewest:
+        return ""
+    return f", and {percent(share.most / share.links, 2)} of that of the {wholes} {share.reached}"
 
 
 def _leaf_count_of_node(cluster: Cluster, fabric: Fabric) -> int:

@@ -308,6 +308,7 @@ class Platform(PoweredPart):
     scale_up_bandwidth: Bandwidth | None = None
     scale_up_switches: int | None = None
     """Switch trays of a domain of several nodes, each of which connects to every accelerator of it."""
+    switch_tray_units: int | None = None
     switch_loss: str | None = None
     """What a job does after the loss of a tray: ``stops``, ``restarts`` or ``slows``."""
     scale_up_switch_links: tuple[int, ...] = ()
@@ -340,6 +341,8 @@ class Platform(PoweredPart):
     supplies: int | None = None
     """Power supplies of a node, or power shelves of a rack that is sold whole; ``supply_power`` watts each."""
     supply_power: Figure | None = None
+    supply_units: int | None = None
+    """Rack units of a power shelf; ``switch_tray_units`` those of a switch tray."""
     gpudirect_rdma: bool | None = None
     mtu: Figure | None = None
     """Bytes of the largest packet that the provider's network carries."""

@@ -194,7 +194,7 @@ def nearest_entries(catalog: Catalog, id_: str) -> tuple[str, ...]:
     """The entries of any kind that are most similar to an id, as ``kind/id``."""
     family = [f"{kind}/{each}" for kind in catalog.kinds for each in catalog.family(kind, id_)]
     near = {f"{kind}/{each}": each for kind in catalog.kinds for each in catalog.nearest_ids(kind, id_)}
-    alike = get_close_matches(id_.lower(), near.values(), n=3, cutoff=0.55)
+    alike = get_close_matches(id_.lower(), near.values(), n=3, cutoff=0.65)
     others = [name for each in dict.fromkeys(alike) for name, it in near.items() if it == each]
     return tuple(dict.fromkeys((*family, *others)))[:3]
 

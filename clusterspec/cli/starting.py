@@ -39,6 +39,8 @@ COMMENTS = 32
 """The column of comments."""
 UNSOUND = (100, 0, 0.0)
 """The rank of a spec with an error, see `_spec_rank`."""
+UNFIT = 10_000
+"""The first number of the rank of a plan that does not fit, above those of plans with errors."""
 FLAWLESS = (0, 0, 0.0)
 MOST_ADVISED = 3
 """Times that a spec is changed as its check advises: a stated key may be followed by advice on its value."""
@@ -280,19 +282,22 @@ def _waived_spec(text: str, study: Study) -> str:
 
 
 def _spec_rank(study: Study) -> tuple[int, int, float]:
-    """The rank of a spec, less being better: its errors and warnings, its notes about the layout, then the memory in
-    bytes of a plan that does not fit.
+    """The rank of a spec, less being better: its warnings and its notes about the layout; with errors their number, the
+    nodes and the warnings, since more nodes mend no error of the machine; the memory in bytes of a plan that does not
+    fit.
 
     The rules are not asked about a plan that does not fit, since that alone is an error. Findings that no layout avoids
     do not count.
     """
     if study.plan.fits is False:
-        return UNSOUND[0] + 1, 0, study.plan.memory_bytes or 0.0
-    weights = {Severity.ERROR: UNSOUND[0], Severity.WARNING: 1}
+        return UNFIT, 0, study.plan.memory_bytes or 0.0
     found = [one for one in study.checked.findings if one.rule not in INHERENT or one.severity is Severity.ERROR]
     notes = [one for one in found if one.severity is Severity.NOTE and one.path[:1] == ("layout",)]
     notes = [one for one in notes if one.rule not in KEEPING]
-    return sum(weights.get(one.severity, 0) for one in found), len(notes), 0.0
+    errors, warnings = (sum(one.severity is each for one in found) for each in (Severity.ERROR, Severity.WARNING))
+    if errors:
+        return UNSOUND[0] * errors, study.design.cluster.nodes if study.design.cluster else 0, float(warnings)
+    return warnings, len(notes), 0.0
 
 
 def candidate_layouts(

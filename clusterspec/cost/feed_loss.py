@@ -16,11 +16,12 @@ POWER = "power"
 
 class FeedLoss(NamedTuple):
     """``lost`` is the share by which the power of each accelerator has to fall; 0 if the supplies that are left
-    carry the full load.
+    carry the full load. With ``is_least`` the power of the accelerators alone is known, and the share is the least.
     """
 
     lost: float
     why: str
+    is_least: bool = False
 
 
 class Supplies(NamedTuple):
@@ -46,25 +47,39 @@ def supplies_of(cluster: Cluster, power: PowerSpec | None) -> Supplies | None:
     return Supplies(platform.supplies, platform.supply_power.value, node.value, 1, "node") if node is not None else None
 
 
+def _supplies_of_accelerators(cluster: Cluster, power: PowerSpec) -> Supplies | None:
+    """The stated supplies of a node with the power of its accelerators alone, the least that the node draws."""
+    stated, own = power.supplies, cluster.accelerator_cap or cluster.accelerator.power
+    if stated is None or not stated.count or stated.power is None or own is None or cluster.node_power is not None:
+        return None
+    return Supplies(stated.count, stated.power.value, own.value * cluster.accelerators_per_node, 1, "node")
+
+
 def feed_loss(cluster: Cluster, power: PowerSpec) -> FeedLoss | None:
     """The effect of one lost feed of ``N+1`` or ``2N`` on nodes whose supplies are spread evenly over the feeds.
 
-    None if the supplies, or the power of a node or an accelerator, are not known.
+    None if the supplies or the power of an accelerator are not known. Of a node of unknown power the accelerators
+    alone count: None if the supplies that are left carry these, as nobody knows what the rest of the node draws.
     """
     own, found = cluster.accelerator_cap or cluster.accelerator.power, supplies_of(cluster, power)
+    least = _supplies_of_accelerators(cluster, power) if found is None else None
+    found = found or least
     if own is None or found is None or power.feeds is None:
         return None
     left = found.number - parts_needed(found.number, FEEDS[power.feeds][0])
     given = left * found.each
     carried = (
         f"{left} of {found.number} power supplies of a {found.what} are left, {display(given, 'W')} for"
-        f" {display(found.load, 'W')}"
+        f" {display(found.load, 'W')}{' of its accelerators alone' if least is not None else ''}"
     )
     short = found.load - given
+    if short <= 0 and least is not None:
+        return None
     if short <= 0:
         return FeedLoss(0.0, f"feeds are {power.feeds}: {carried}")
     each = short / (found.nodes * cluster.accelerators_per_node)
     return FeedLoss(
         min(1.0, each / own.value),
         f"feeds are {power.feeds}, but {carried}: at full load the {found.what} is throttled",
+        least is not None,
     )

@@ -7,7 +7,6 @@ stops it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import gcd
 
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators, rack_nodes
@@ -19,6 +18,7 @@ from clusterspec.cost.energy import FEEDS
 from clusterspec.cost.feed_loss import POWER, feed_loss
 from clusterspec.cost.heat import cooling_units, loop_heat
 from clusterspec.cost.standby import nodes_in_built_domain, nodes_of_job
+from clusterspec.cost.switch_shares import core_share, pod_count, spine_share
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.spec.model import ClusterSpec, PowerSpec
 from clusterspec.units import display, plural
@@ -240,7 +240,7 @@ def _leaves_of_job(machine: BuiltMachine, fabric: Fabric) -> int:
 
 def _pods_of_job(machine: BuiltMachine, fabric: Fabric) -> tuple[int, int]:
     """The groups of leaves with separate spines: those that have nodes of the job, at least, and all."""
-    out, pods = machine.cluster.scale_out, _pod_count(machine, fabric)
+    out, pods = machine.cluster.scale_out, pod_count(machine.cluster, fabric)
     assert out is not None
     if machine.nodes >= machine.all_nodes or pods <= 1 or out.topology == "rail-only":
         return pods, pods
@@ -292,47 +292,29 @@ def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     why = f"one of {uplinks:.0f} uplinks of a node's leaves"
     links = parts_needed(up * _leaves_of_job(machine, fabric), fabric.leaf_switches)
     yield PartClass("leaf-spine link", links, links, "link", 1 / max(1.0, uplinks), "leaf", below, held, why)
-    of_leaf, of_pod = max(1, round(uplinks / planes)), max(1, spines // (_pod_count(machine, fabric) * planes))
-    lost = parts_needed(of_leaf, of_pod) / of_leaf / planes
-    why = f"{lost * uplinks:.0f} of {uplinks:.0f} uplinks of a node's leaves, all planes together"
+    share = spine_share(machine.cluster, fabric)
+    lost, why = share.most / share.links, share.text("a node's leaves", "leaves")
+    why += ", all planes together"
     pods, of_pods = _pods_of_job(machine, fabric)
     count = parts_needed(spines * pods, of_pods)
     yield PartClass("spine switch", count, count, "spine", lost, "leaf", nodes, machine.all_nodes, why)
-    yield from _core_classes(machine, fabric, of_leaf, of_pod)
+    yield from _core_classes(machine, fabric)
 
 
-def _core_classes(machine: BuiltMachine, fabric: Fabric, of_leaf: int, of_pod: int) -> Iterator[PartClass]:
-    """The core switches and their links, above leaves with ``of_leaf`` uplinks to the ``of_pod`` spines of a pod, per
-    plane.
-
-    Leaves of one pod without a common spine meet in the core, like leaves of different pods. A spine connects to one
-    group of cores; the number of groups is the greatest common divisor of the spines per pod and the cores. Leaves with
-    common spines reach only the groups of those spines.
-    """
-    above, cores, planes = fabric.links["spine_core"], fabric.core_switches, fabric.planes
+def _core_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
+    """The core switches and their links. A job in all pods waits for the pods with the most links to a failed core."""
+    above, cores = fabric.links["spine_core"], fabric.core_switches
     if not above or not cores:
         return
-    apart = of_pod // of_leaf if of_pod % of_leaf == 0 else 1
-    links = max(1.0, above / (_pod_count(machine, fabric) * apart))
-    why = f"one of {links:.0f} uplinks of a pod"
+    share = core_share(machine.cluster, fabric)
+    why = f"one of {share.links:.0f} uplinks of a pod"
     pods, of_pods = _pods_of_job(machine, fabric)
     count = parts_needed(above * pods, of_pods)
-    yield PartClass("spine-core link", count, count, "link", 1 / links, "pod", machine.nodes, machine.all_nodes, why)
-    of_plane, each = max(1, round(links / planes)), max(1, cores // planes)
-    groups = gcd(of_pod, each)
-    reached = parts_needed(groups, apart)
-    lost = parts_needed(parts_needed(of_plane, reached), each // groups) / of_plane / planes
-    why = f"{lost * links:.0f} of {links:.0f} uplinks of a pod"
+    yield PartClass(
+        "spine-core link", count, count, "link", 1 / share.links, "pod", machine.nodes, machine.all_nodes, why
+    )
+    lost, why = share.most / share.links, share.text("a pod", "pods")
     yield PartClass("core switch", cores, cores, "core", lost, "pod", machine.nodes, machine.all_nodes, why)
-
-
-def _pod_count(machine: BuiltMachine, fabric: Fabric) -> int:
-    """Number of groups of leaves with separate spines."""
-    out = machine.cluster.scale_out
-    assert out is not None
-    if out.levels and len(out.levels) > 1:
-        return parts_needed(machine.cluster.all_nodes, out.levels[1].nodes or machine.cluster.all_nodes)
-    return fabric.pods * (out.rails if out.topology == "rail-only" else 1)
 
 
 def _cooling_class(machine: BuiltMachine, power: PowerSpec, nodes: int, held: int) -> PartClass:

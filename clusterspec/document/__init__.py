@@ -27,7 +27,7 @@ from clusterspec.document.model import (
     text_at,
     to_finding,
 )
-from clusterspec.document.parse import parse
+from clusterspec.document.parse import parse, with_hidden_keys
 from clusterspec.document.schema import intended_keys, load_violation_texts, nearest_words, validate
 from clusterspec.document.values import dump
 from clusterspec.finding import Problem
@@ -64,6 +64,7 @@ __all__ = [
     "text_at",
     "to_finding",
     "validate",
+    "with_hidden_keys",
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.document import plain
 from clusterspec.document.model import (
@@ -215,7 +215,7 @@ class Composer:
                 node.start, node.end, f"{what or 'an empty key'} is not a key: keys are text", "put it in quotes"
             )
         elif node.plain and node.content == "<<" and not self.merges:
-            self._report(node.start, node.end, "merge keys (<<) are refused", "repeat the keys, or use extends")
+            self._report(node.start, node.end, MERGE_KEYS, "repeat the keys, or use extends")
         elif node.content in pairs and self.merges:
             del pairs[node.content]
             return True
@@ -235,6 +235,15 @@ class Composer:
             related=((there, "first given here"),),
             span=here,
         )
+
+
+MERGE_KEYS = "merge keys (<<) are refused"
+
+
+def with_hidden_keys(loaded: Iterable[Problem], found: Iterable[Problem]) -> list[Problem]:
+    """The problems ``found``, without absent keys where a refused merge key of the text may bring them."""
+    hidden = any(problem.message == MERGE_KEYS for problem in loaded)
+    return [problem for problem in found if not (hidden and problem.rule == "missing-key")]
 
 
 # A `Document` of the nodes of a text

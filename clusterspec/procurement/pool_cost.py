@@ -31,14 +31,15 @@ class PoolJob(NamedTuple):
     cost: Cost | None
 
 
-def pool_cost(design: Design, bill: Bill, jobs: Sequence[PoolJob]) -> Cost | None:
-    """The cost of a pool over the term; ``design`` is the pool without a workload.
+def pool_cost(design: Design, bill: Bill, jobs: Sequence[PoolJob], *, is_changed: bool = False) -> Cost | None:
+    """The cost of a pool over the term; ``design`` is the pool without a workload, ``is_changed`` if not that of the
+    costs of the jobs.
 
     Its energy is the sum over the jobs of what their nodes draw in their share of the term, and of what nodes draw idle
     while no job has them: a bill for all jobs and idle nodes together.
     """
     machine = cost(design, None, bill)
-    sole = jobs[0].cost if len(jobs) == 1 and jobs[0].share == 1 else None
+    sole = jobs[0].cost if len(jobs) == 1 and jobs[0].share == 1 and not is_changed else None
     if machine is not None and sole is not None and sole.charged_accelerators == sole.accelerators:
         return replace(machine, total=sole.total, by_year=sole.by_year)
     energy = _energy_of_pool(design, bill, jobs)

@@ -21,7 +21,7 @@ from clusterspec.procurement.part_names import (
     described,
     kinds_of_words,
     plain_part,
-    words_of,
+    words_in,
 )
 from clusterspec.procurement.product_names import family_of, named_entries
 from clusterspec.procurement.supplier_words import in_english
@@ -182,7 +182,10 @@ def _parts_of_lines(bill: Bill, lines: Sequence[Offered], per_node: int, text: s
     return (*found, *sites, *(_other_line(line, bill.currency) for line in others if line.index not in taken))
 
 
-_NETWORKS_OF_SITE = {"frontend": {"frontend"}, "out_of_band": {"out-of-band", "oob", "management"}}
+NETWORKS_OF_SITE = {
+    "frontend": {"frontend", "front-end", "in-band", "inband", "north-south"},
+    "out_of_band": {"out-of-band", "oob", "management", "bmc"},
+}
 """The words that name the networks beside the fabric in quotes."""
 
 
@@ -192,14 +195,14 @@ def _network_of(kind: str) -> str:
 
 def _is_of_site(item: Item) -> bool:
     """Whether an item is the storage system, racks or a part of another network than the fabric."""
-    return item.kind in {"storage", "rack"} or _network_of(item.kind) in _NETWORKS_OF_SITE
+    return item.kind in {"storage", "rack"} or _network_of(item.kind) in NETWORKS_OF_SITE
 
 
 def _offers(line: Offered, kind: str) -> bool:
     """Whether a line names a storage system, racks or another network, of which ``kind`` is a part: its switches or
     cables where the line names either, and both where it names neither.
     """
-    if words_of(line.line).isdisjoint(_NETWORKS_OF_SITE.get(_network_of(kind), ())):
+    if words_in(plain_part(line.line)).isdisjoint(NETWORKS_OF_SITE.get(_network_of(kind), ())):
         return line.site_kind == kind
     text = plain_part(line.line)
     head = {*kinds_of_words(described(text).head)} - {"other"} or {*kinds_of_words(text)}

@@ -31,7 +31,8 @@ def tests_as_junit(report: TestedReport, day: date) -> str:
     for one in report.tests:
         case = f'    <testcase classname={xml_attribute(one.file)} name={xml_attribute(one.name)} time="0"'
         why = "\n".join(xml_text(f"{missed.expect}: {missed.why}") for missed in one.missed)
-        message = xml_attribute(f"{len(one.missed)} of {one.expectations} expectations do not hold")
+        hold = "does not hold" if len(one.missed) == 1 else "do not hold"
+        message = xml_attribute(f"{len(one.missed)} of {plural(one.expectations, 'expectation')} {hold}")
         failure = f'><failure type="expectation" message={message}>{why}</failure></testcase>'
         cases.append(f"{case}{failure if one.missed else '/>'}")
     counts = f'tests="{len(report.tests)}" failures="{report.failed}" errors="0"'

@@ -16,7 +16,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_of_spec
 from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
-from clusterspec.document import Document, model, place_of_base
+from clusterspec.document import Document, model, place_of_base, with_hidden_keys
 from clusterspec.document.schema import describes_fleet, describes_one_design
 from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace
@@ -354,9 +354,8 @@ class Read:
 def resolved_study(
     text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True, steps: bool = True
 ) -> Study:
-    """The study of a document. For a ``whole`` fleet, only the keys are read; its parts are resolved where they are
-    used. Measured ``steps`` belong to the document's job.
-    """
+    """The study of a document. Of a ``whole`` fleet only the keys are read: its parts are resolved where they are used.
+    Measured ``steps`` belong to the document's job."""
     spec, found = read(document) if document is not None else (Spec(text.source.name), [])
     if not whole:
         from clusterspec.studies.fleet_parts import problems_of_part
@@ -372,6 +371,7 @@ def resolved_study(
 
         steps = steps and not (whole and spec.jobs)
         design, measurements, unread = calibrated_by_logs(spec, design, text.folder, steps=steps)
+    found, further = with_hidden_keys(loaded, found), with_hidden_keys(loaded, further)
     known = text.settings, text.input, text.source, document, spec, design, (*loaded, *found, *further, *unread)
     return Study(*known, text.folder, measurements, (*loaded, *unread), tuple(found))
 

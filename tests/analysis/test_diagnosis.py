@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from clusterspec.analysis.acceptance_tests import accept
-from clusterspec.analysis.diagnosis import calibration, diagnosis_of
+from clusterspec.analysis.diagnosis import calibration, diagnose, diagnosis_of
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, placed_run
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.predict import collective_table
@@ -228,6 +228,21 @@ def test_a_log_that_does_not_fit_the_machine_is_not_compared(ranks: int | None) 
         placed_run(DGX, benchmark, series, "log", LogOverrides())
     if ranks is None:
         assert placed_run(DGX, benchmark, series, "log", LogOverrides(ranks=8)).group.ranks == 8
+
+
+TRAINED = """clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, tp: 8, pp: 4, recompute: full}
+"""
+
+
+@pytest.mark.parametrize(("scale", "moves"), [(1.0, True), (0.5, True), (4.0, False)])
+def test_a_log_that_measures_nothing_moves_no_step(scale: float, moves: bool) -> None:
+    """Four times the bandwidth of a sound machine is above line rate: no measurement, and so no step time with it."""
+    report, _ = diagnose(study_text(TRAINED, SETTINGS), [("nccl.log", log(DGX, 32, scale=scale))])
+    assert (report.moved is not None) is moves
+    assert ("Step time with these measurements" in diagnosis_text(report)) is moves
 
 
 def test_the_calibration_is_the_largest_size() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -63,7 +64,10 @@ def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) ->
     found = json.loads(call("test", "--format", "json").out)
     assert found["summary"] == {"pass": 1, "fail": 2}
     assert [one["status"] for one in found["tests"]] == ["fail", "fail", "pass"]
+    assert found["input"]["sha256"] == hashlib.sha256(Path("base.test.yaml").read_bytes()).hexdigest()
     suite = ET.fromstring(call("test", "--format", "junit").out)[0]
+    failures = [one.attrib["message"] for one in suite.iter("failure")]
+    assert failures == ["5 of 6 expectations do not hold", "2 of 2 expectations do not hold"]
     assert suite.attrib["failures"] == "2" and len(suite.findall("testcase")) == 3
 
 
@@ -99,6 +103,12 @@ def test_a_slip_is_an_error_and_never_a_pass(test: dict[str, object], why: str, 
     done = call("test")
     assert done.status == 2 and done.out == "" and done.error.count("\n") == 1, done
     assert "base.test.yaml:1:" in done.error and why in done.error
+
+
+def test_a_failure_counts_one_expectation_in_the_singular(call: Call) -> None:
+    written({"name": "one", "spec": "base.yaml", "expect": ["mfu>=0.9"]})
+    suite = ET.fromstring(call("test", "--format", "junit").out)[0]
+    assert [one.attrib["message"] for one in suite.iter("failure")] == ["1 of 1 expectation does not hold"]
 
 
 def test_no_test_is_an_error(call: Call) -> None:

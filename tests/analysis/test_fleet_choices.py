@@ -16,6 +16,8 @@ from clusterspec.analysis.fleet_options import (
 )
 from clusterspec.analysis.fleet_search import Goal, Place, fleet_search, objective_of, places_of_jobs
 from clusterspec.analysis.pool_sizes import sizes
+from clusterspec.cluster.fabric import counted_fabric
+from clusterspec.cost.power import drawn_power
 from clusterspec.records import replace
 from clusterspec.results.fleet_search import JobOption
 from tests.analysis.test_fleet_search import FLEET, WORK
@@ -131,7 +133,10 @@ def test_an_option_has_the_share_of_its_job_in_time_money_and_energy() -> None:
             # 2 nodes at 300,000 over the term of 2 years, and their energy of these years
             assert made.cost == pytest.approx(2 * 300_000)
             kilowatts = (made.energy or 0.0) / (2 * 365.25 * 86_400) / 1e3
-        assert kilowatts == pytest.approx(10.2 * nodes, rel=0.2), "of the nodes of a DGX H100, with switches"
+        drawn = drawn_power(plan, counted_fabric(placed.design))
+        assert drawn is not None and drawn.busy is not None
+        assert kilowatts == pytest.approx(drawn.busy.value / 1e3), "what its nodes draw at work"
+        assert 0.35 * 10.2 * nodes < kilowatts < 1.2 * 10.2 * nodes, "of the nodes of a DGX H100, with switches"
     tight = with_figures(
         JobOption("long", "old", 1), parts, parts.job_study("old", "long", 1), Goal(within={"long": 1.0}), alone=True
     )

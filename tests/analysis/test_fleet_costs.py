@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec.analysis.boundaries import _condition_in_fleet
+from clusterspec.analysis.conditions import parse
+from clusterspec.analysis.fleet_costs import FleetCosts, drawn_energy
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.analysis.outputs import cost, estimate
 from clusterspec.results.fleet import FleetReport
 from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet import FleetStudy
+from clusterspec.studies.variation import varied_study
 from tests.settings import SETTINGS
 
 TRAIN = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1B}, layout: {tp: 2}"
@@ -145,3 +149,41 @@ def test_a_job_without_a_layout_counts_at_nameplates() -> None:
     price = HOURS * 1.2 * 0.1
     assert found.pools["p"].cost == pytest.approx((1.5 * 3 + 6.5 * 2 + switches) * price)
     assert found.jobs["a"].billed == pytest.approx((1.5 * 3 + switches * 1.5 / 8) * price)
+
+
+@pytest.mark.parametrize("name", FLEETS)
+def test_a_condition_on_the_cost_of_a_fleet_counts_its_bill(name: str) -> None:
+    whole = study(FLEETS[name])
+    parts, found = parts_of(FLEETS[name])
+    bill = sum(pool.cost or 0.0 for pool in found.pools.values())
+    for one in (*parts.pools.values(), *parts.jobs.values()):
+        if not one.has_figures and one in parts.jobs.values():
+            continue
+        condition = _condition_in_fleet(parse("fleet_cost<=1"), one, whole)
+        assert condition.value(one.plan) == pytest.approx(bill), one.fleet_part
+
+
+def test_more_nodes_of_a_pool_are_idle_ones() -> None:
+    """Eight nodes more than the eight of the pool draw 2 kW each while no job has them, and no price but energy."""
+    parts, found = parts_of(HAND)
+    pool = parts.pools["p"]
+    wide = varied_study(pool, {("cluster", "nodes"): 16})
+    cost_of = FleetCosts(parts).of_changed(wide.plan, "p", None)
+    more = 8 * 2 * HOURS * 1.2 * 0.1
+    switches = 0.1 * 1.2 * HOURS * 6  # at most six more switches of 1 kW
+    assert more <= (cost_of or 0.0) - (found.pools["p"].cost or 0.0) <= more + switches
+
+
+def test_the_energy_of_an_option_is_what_its_nodes_draw() -> None:
+    """Four nodes at 3 kW and their half of the switches of 1 kW, over 1,000 s; without a plan the nameplates."""
+    parts, _ = parts_of(HAND)
+    one = parts.jobs["a"]
+    report = cost(parts.pools["p"]).cost
+    assert report is not None
+    switches = next(part.value for part in report.watts.parts if part.name == "switches")
+    assert drawn_energy(one, None, 1000.0, 4) == pytest.approx((4 * 3000 + switches * 4 / 8) * 1000)
+    assert drawn_energy(one, None, 1000.0, 2) == pytest.approx((4 * 3000 + switches * 4 / 8) * 500)
+    assert drawn_energy(one, None, None, 4) is None
+    bare = parts.pools["p"]
+    assert drawn_energy(bare, None, 1000.0, 4) is None
+    assert drawn_energy(bare, report, 1000.0, 4) == pytest.approx(report.watts.value * 4 / 8 * 1000)

@@ -126,6 +126,7 @@ def test_the_nearest_entries_are_offered_and_not_taken_for_results() -> None:
     assert search_text(found).startswith("no entry has all words; the nearest:\n")
     assert found_by_words(CATALOG, "a4x-maxgpus-4g").nearest[0].id == "gcp-a4x-maxgpu-4g"
     assert search_text(found_by_words(CATALOG, "giraffe")) == "no catalog entry matches\n"
+    assert [each.id for each in found_by_words(CATALOG, "nope").nearest] == ["node"], "hopper shares three letters"
 
 
 def test_a_part_without_an_entry_is_shown_with_what_is_unknown() -> None:

@@ -187,6 +187,7 @@ def test_a_report_is_written_whole_or_not_at_all(call: Call) -> None:
         ("clusterspec: 1\nextends: spec.yaml\nlayout: {tp: 2}\n", "unresolved-extends"),
         ("clusterspec: 1\nextends: 3\n", "wrong-type"),
         ("clusterspec: 1\ncluster: 3\n", "wrong-type"),
+        ("clusterspec: 1\ncluster:\n  <<: {platform: dgx-h100}\n  nodes: 4\n", "unreadable-yaml"),
     ],
 )
 def test_one_error_is_one_finding(text: str, rule: str, call: Call) -> None:

@@ -14,6 +14,7 @@ from clusterspec.cli.starting import NODES, Attempt, candidate_layouts
 from clusterspec.cost.parameters import model_weights
 from clusterspec.records import replace
 from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES
+from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
 CATALOG = SETTINGS.catalog
@@ -283,3 +284,22 @@ def test_the_best_of_the_first_layouts_is_the_start(
     told = () if sound or chosen is None else ("of the best",)
     assert found == ("" if chosen is None else str(chosen), sound, told)
     assert next(ranked, (len(flaws), 0))[0] == tried
+
+
+def test_errors_of_the_machine_alone_take_no_more_nodes() -> None:
+    """One L4 with 2.5 Gb/s of network starves on any number of nodes: 32 of 24 GB are the fewest on which 8B fit."""
+    found = starting.starting_spec(SETTINGS, "aws-g6-xlarge", "llama-3.1-8b", "train")
+    assert "\n  nodes: 32 " in found.text
+    assert [why.rsplit("(", 1)[1] for why in found.errors] == ["nic-starved-accelerators)"]
+
+
+STARVED = """clusterspec: 1
+cluster: {{platform: aws-g6-xlarge, nodes: {}}}
+workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}}
+layout: {{pp: 8, micro_batch: 1, recompute: full}}
+"""
+
+
+def test_a_plan_that_fits_ranks_before_one_that_does_not() -> None:
+    fits, larger, unfit = (starting._spec_rank(study_text(STARVED.format(nodes), SETTINGS)) for nodes in (32, 64, 8))
+    assert starting.UNSOUND <= fits < larger < unfit

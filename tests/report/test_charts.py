@@ -594,6 +594,30 @@ def test_nodes_of_a_rack_are_to_scale_and_its_power_is_cut_at_the_limit() -> Non
     assert thin[1][3] == 1.0, "a node of 1.5 without its gap is still a line"
 
 
+@pytest.mark.parametrize(
+    ("last", "built_in", "counts", "unit"),
+    [
+        # 39 nodes in racks of 4: nine full ones and one of 3
+        (3, (), (4, 3), 150 / 42),
+        (None, (), (4, 4), 150 / 42),
+        # 4 nodes of 8 units, 9 trays and 8 shelves of one: 49 units on the height of the rack
+        (3, ((9, 1, "scale-up"), (8, 1, "energy")), (21, 20), 150 / 49),
+    ],
+)
+def test_a_rack_holds_its_own_nodes_and_what_is_built_into_it(
+    last: int | None, built_in: tuple[tuple[int, int, str], ...], counts: tuple[int, int], unit: float
+) -> None:
+    chart = rack_chart(DrawnRacks(10, 4, 8, "", None, "", None, last, built_in), "alt")
+    boxes = [box for box in boxes_of(chart) if box[3] < 149]
+    left = {round(box[0] / 20) for box in boxes}
+    first = [box for box in boxes if round(box[0] / 20) == min(left)]
+    end = [box for box in boxes if round(box[0] / 20) == max(left)]
+    assert (len(first), len(end)) == counts
+    assert max(box[3] for box in first) == pytest.approx(8 * unit - 2, abs=0.1)
+    lowest = max(box[1] + box[3] for box in first)
+    assert lowest == pytest.approx(8 + 150 - 1, abs=0.1), "from the floor up"
+
+
 def test_each_rack_of_switches_holds_those_that_it_can_and_the_last_one_the_rest() -> None:
     """60 switches in racks of 30, and 125 in racks of 42, of which the first and the last are drawn."""
     racks = DrawnRacks(33, 4, 10, "", None, "")

@@ -71,6 +71,23 @@ PICTURES: list[tuple[str, list[tuple[str, str]]]] = [
          "accelerators"),
         ("The whole by repetition", "4 spine switches 160 links down; 5 blocks of up to 8 nodes each"),
     ]),
+    # 39 nodes in racks of 4: nine full racks, and one of 3
+    ("{platform: dgx-h100, nodes: 39, scale_out: {topology: rail-optimized}, power: {nodes_per_rack: 4}}", [
+        ("Racks in elevation, nodes to scale in 42 rack units",
+         "10 racks of 4 nodes, the last of 3 nodes; 24 switches (S) in 1 rack of their own, or in those of nodes; "
+         "40.8 kW of a full rack"),
+    ]),
+    # 18 compute trays, 9 switch trays and 8 power shelves of one unit each
+    ("{platform: gb200-nvl72, nodes: 36, power: {nodes_per_rack: 18}}", [
+        ("Racks in elevation, nodes to scale in 42 rack units",
+         "2 racks of 18 nodes; with 9 switch trays and 8 power shelves above the nodes, 35 U of each rack are taken; "
+         "9 switches (S) in 1 rack of their own, or in those of nodes; 120 kW of a full rack"),
+    ]),
+    ("{platform: mi455x-helios, nodes: 18, power: {nodes_per_rack: 18}}", [
+        ("Racks in elevation",
+         "1 rack of 18 nodes; 6 switch trays of each rack are not drawn: the height of one is not known; "
+         "315 kW of a full rack"),
+    ]),
     # 256 accelerators in a cuboid
     ("{platform: tpu-v5p, nodes: 64}", [
         ("The torus, 8 planes, the first 6 drawn; links at the edges go around where the torus is closed",

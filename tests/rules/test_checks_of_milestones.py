@@ -81,12 +81,37 @@ LIQUID = ", power: {cooling: liquid}"
         ("servers 2027-03-15; acceptance 2027-03-21", "", "x", "the acceptance is 6 days after the last servers"),
         ("servers 2027-03-15; acceptance 2027-03-22", "", "x", ""),
         ("servers 2027-03-15; acceptance 2027-03-15", "", "x", "is 0 days after"),
-        ("servers 2027-03-15; acceptance 2027-03-14", "", "x", ""),
+        ("servers 2027-03-15; acceptance 2027-03-14", "", "x", "in use 1 day before the first servers or racks arrive"),
         ("servers 2027-03-01; servers 2027-03-15; acceptance 2027-03-20", "", "x", "is 5 days after"),
         ("week 5: servers; week 5: acceptance", "", "x", "is 0 weeks after the last servers"),
         ("week 5: servers; week 6: acceptance", "", "x", ""),
         ("servers 2027-03-15; acceptance 2027-03-16; acceptance 2027-03-20", "", "x", ""),
         ("servers 2027-03-15; acceptance of the servers 2027-03-16", "", "x", ""),
+        # the acceptance and the use of the machine after the parts that they need
+        ("week 10: acceptance; week 18: first rack", "", "x", "8 weeks before the first servers or racks"),
+        ("week 18: acceptance; week 18: first rack", "", "x", ""),
+        (
+            "acceptance in week ten; first rack in week twenty-one",
+            "",
+            "x",
+            "11 weeks before the first servers or racks",
+        ),
+        ("acceptance 20 weeks ARO; servers 24 weeks ARO", "", "x", "4 weeks before the first servers"),
+        ("Abnahme in Woche 10; Server in Woche 18", "", "x", "8 weeks before the first servers"),
+        (
+            "servers in week 8; acceptance in week 10; spine switches in week 13",
+            "",
+            "x",
+            "3 weeks before the last parts",
+        ),
+        ("servers in week 8; acceptance in week 10; spare spine switches in week 13", "", "x", ""),
+        ("go-live in week 7; servers in week 8", "", "x", "1 week before the first servers"),
+        ("first training run in week 7; servers in week 8", "", "x", "1 week before the first servers"),
+        ("training of the staff in week 7; servers in week 8", "", "x", ""),
+        ("hall accepted in week 7; servers in week 8", "", "x", ""),
+        ("16 nodes accepted in week 12; servers in week 18", "", "x", ""),
+        ("first acceptance in week 12; servers in week 18; acceptance in week 19", "", "x", ""),
+        ("acceptance in week 12; servers in week 18; acceptance in week 19", "", "x", ""),
         # the old system until the migration ends
         (
             "old store removed in week 10; migration until week 11",
@@ -110,6 +135,27 @@ def test_milestones_stand_in_the_order_in_which_they_need_each_other(
     assert not study.loading, study.loading
     found = [problem.message for problem in rules.run_rules(study.facts(), {RULE}) if problem.rule == RULE]
     assert any(words in message for message in found) if words else found == [], found
+
+
+@each(
+    ("weeks", "milestones", "words"),
+    [
+        (20, "acceptance in week 19", "the machine is accepted or in use 1 week before the last parts arrive"),
+        (20, "acceptance in week 20", ""),
+        (20, "first rack in week 8; acceptance in week 10", "10 weeks before the last parts"),
+        (20, "acceptance of the first rack in week 10", ""),
+        # 20 weeks after 2026-11-02, when prices are known, are 2027-03-22
+        (20, "acceptance 2027-03-21", "1 day before the last parts"),
+        (20, "acceptance 2027-03-22", ""),
+    ],
+)
+def test_a_machine_is_accepted_after_the_weeks_of_its_delivery(weeks: int, milestones: str, words: str) -> None:
+    written = ", ".join(f'"{each}"' for each in milestones.split("; "))
+    text = SPEC.format(text="x", keys="", milestones=written).replace("delivery: {", f"delivery: {{weeks: {weeks}, ")
+    study = study_text(text, SETTINGS)
+    found = [problem for problem in rules.run_rules(study.facts(), {RULE}) if problem.rule == RULE]
+    assert [words in problem.message for problem in found] == ([True] if words else []), found
+    assert all(problem.severity.value == "warning" for problem in found)
 
 
 @each(

@@ -189,3 +189,20 @@ def test_a_rack_says_how_many_nodes_are_in_it(nodes: int, why: str) -> None:
     text = f"cluster: {{platform: dgx-h100, nodes: 8, power: {{nodes_per_rack: {nodes}}}}}\n"
     [rack] = [each for each in classes(text) if each.name == "rack"]
     assert (rack.count, rack.nodes, rack.why) == (8 // nodes, nodes, why)
+
+
+@each(
+    ("keys", "nodes", "why"),
+    [
+        # 128 links of a pod over 125 cores of 128 ports: each core has a second link to 3 of 125 pods, so a job in all
+        # pods waits for those, whichever core fails
+        (
+            "switch_ports: 128, topology: fat-tree",
+            2000,
+            "2 of 128 uplinks of the pods with most links to it, 1 of the others",
+        ),
+        ("switch_ports: 64, topology: fat-tree", 512, "1 of 64 uplinks of a pod"),
+    ],
+)
+def test_the_loss_of_a_core_says_how_many_uplinks_each_pod_loses(keys: str, nodes: int, why: str) -> None:
+    assert [one.why for one in classes(DGX.format(nodes, keys)) if one.name == "core switch"] == [why]

@@ -39,16 +39,16 @@ def run_test(args: argparse.Namespace) -> int:
         raise UsageFault(f"no file of tests in {', '.join(args.paths)}; their names end in {SUFFIXES[0]}")
     args.stdin_filename = None
     reader = StudyReader(args)
-    outcomes = []
+    outcomes, inputs = [], []
     for name in names:
-        read_bytes(name)
+        inputs.append(Input(name, read_bytes(name)))
         try:
             tests = read_tests(Path(name))
         except ExpectationFault as fault:
             raise UsageFault(str(fault)) from None
         outcomes += [outcome_of_test(name, test, reader.study(str(test.spec))) for test in tests]
     settings = reader.settings(Path(names[0]).resolve().parent)
-    report = TestedReport(settings.tool, tuple(map(Input, names)), tuple(outcomes))
+    report = TestedReport(settings.tool, tuple(inputs), tuple(outcomes))
     if args.format == "json":
         print_json(report.to_json())
     elif args.format == "junit":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from clusterspec.records import dataclass
@@ -13,7 +13,9 @@ from clusterspec.results.facility import RACK_UNITS
 
 @dataclass(frozen=True)
 class DrawnRacks:
-    """Racks of ``nodes`` each, of ``units`` rack units; ``share`` is the power of a full rack over its limit."""
+    """Racks of ``nodes`` each, the last with ``last``, of ``units`` rack units; ``share`` is the power of a full rack
+    over its limit. ``built_in`` are parts that each rack holds above its nodes: their number, rack units and tint.
+    """
 
     racks: int
     nodes: int
@@ -22,6 +24,13 @@ class DrawnRacks:
     share: float | None
     note: str
     switches: DrawnSwitches | None = None
+    last: int | None = None
+    built_in: Sequence[tuple[int, int, str]] = ()
+
+    @property
+    def full_units(self) -> int:
+        """The rack units of all parts of a full rack; 0 where the height of a node is not known."""
+        return sum(count * each for count, each, _ in ((self.nodes, self.units or 0, ""), *self.built_in))
 
 
 @dataclass(frozen=True)
@@ -54,18 +63,20 @@ def rack_chart(racks: DrawnRacks, alt: str) -> str:
     end = svg.WIDTH * min(shown, racks.racks) / drawn
     centers, pitch = box_centers(racks.racks, shown, 0.0, end)
     wide = min(48.0, pitch - 6)
-    unit = tall / max(RACK_UNITS, (racks.units or 0) * racks.nodes)
+    unit = tall / max(RACK_UNITS, racks.full_units)
     height = unit * racks.units if racks.units else tall / max(racks.nodes, 8)
     parts = _switch_racks(racks.switches, others, (end, wide, unit), (tall, top)) if racks.switches else []
     for number, x in zip(box_numbers(racks.racks, shown), centers, strict=True):
-        if x is None:
+        if x is None or number is None:
             parts.append(dots_shape(middle_of_gap(centers), top + tall / 2))
             continue
         parts.append(svg.frame(x - wide / 2, top, wide, tall, "soft", stroke=1.5))
         label = f"{racks.units} U" if racks.units and height >= 14 else ""
-        for place in range(racks.nodes):
+        held = racks.nodes if number < racks.racks or racks.last is None else racks.last
+        for place in range(held):
             y = top + tall - height * (place + 1)
             parts.append(labeled_box(x, y + 1, (wide - 5, max(1.0, height - 2)), "memory", label, size=10))
+        parts += _built_in_boxes(racks, x, (wide, unit), top + tall - height * racks.nodes)
         parts.append(svg.text_shape(x, top + tall + 15, f"{number:,}", size=11, tint="soft", end="middle"))
     y = top + tall + 38
     parts.append(svg.text_shape(0, y, racks.power_label, size=12, bold=True))
@@ -78,6 +89,15 @@ def rack_chart(racks: DrawnRacks, alt: str) -> str:
     lines = wrap(racks.note, LETTERS)
     parts += [svg.text_shape(0, y + 18 + 17 * at, line, size=12, tint="soft") for at, line in enumerate(lines)]
     return svg.drawing(y + 9 + 17 * max(1, len(lines)), parts, alt, name="racks")
+
+
+def _built_in_boxes(racks: DrawnRacks, x: float, measures: tuple[float, float], floor: float) -> Iterator[str]:
+    """The parts that are built into a rack, from the ``floor`` up; ``measures`` are its width and a rack unit."""
+    wide, unit = measures
+    for count, units, tint in racks.built_in:
+        for _ in range(count):
+            floor -= unit * units
+            yield svg.box(x - wide / 2 + 2.5, floor + 0.5, wide - 5, max(1.0, unit * units - 1), tint)
 
 
 def _switch_racks(

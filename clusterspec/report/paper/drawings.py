@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
+from clusterspec.records import replace
 from clusterspec.report.charts.domains import DrawnDomain, domain_chart
 from clusterspec.report.charts.machine import (
     DrawnBlock,
@@ -21,7 +23,7 @@ from clusterspec.report.paper.blocks import Picture
 from clusterspec.report.paper.path_drawing import path_picture
 from clusterspec.results.facility import Facility
 from clusterspec.results.full import FullReport
-from clusterspec.results.machine import Machine
+from clusterspec.results.machine import Machine, Rack
 from clusterspec.units import display, display_bits, percent, plural
 
 
@@ -214,6 +216,28 @@ def _switch_note(hall: Facility | None, switches: DrawnSwitches | None) -> str:
     return f"; {plural(hall.switches, 'switch')} (S) in {racks} of their own, or in those of nodes"
 
 
+def _built_in_parts(cluster: Cluster, rack: Rack, hall: Facility | None) -> list[tuple[str, int, int | None, str]]:
+    """The parts that a rack sold whole holds beside its nodes: name, number, rack units if known, and tint."""
+    platform, up = cluster.platform, cluster.scale_up
+    if platform is None or platform.form != "rack":
+        return []
+    units = max(1, rack.nodes // nodes_of_rack(platform))
+    parts = [("switch tray", (up.switches or 0) * units, platform.switch_tray_units, "scale-up")]
+    if hall is not None and hall.supplied == "rack" and hall.supplies:
+        parts.append(("power shelf", hall.supplies * units, platform.supply_units, "energy"))
+    return [part for part in parts if part[1]]
+
+
+def _built_in_note(drawn: DrawnRacks, parts: Sequence[tuple[str, int]]) -> str:
+    """What a rack holds beside its nodes, and how many rack units are taken with it."""
+    if not parts:
+        return ""
+    named = " and ".join(plural(count, name, "power shelves" if name == "power shelf" else "") for name, count in parts)
+    if not drawn.built_in:
+        return f"; {named} of each rack are not drawn: the height of one is not known"
+    return f"; with {named} above the nodes, {drawn.full_units} U of each rack are taken"
+
+
 def _rack_picture(machine: Machine, cluster: Cluster, report: FullReport) -> Iterator[Picture]:
     rack, drawn_power = machine.rack, report.estimate.drawn
     if rack is None:
@@ -225,14 +249,22 @@ def _rack_picture(machine: Machine, cluster: Cluster, report: FullReport) -> Ite
     limit = f", {percent(share)} of its limit of {display(rack.limit, 'W')}" if share and rack.limit else ""
     units = cluster.platform.rack_units if cluster.platform else None
     switches = _switches_in_racks(report.facility)
+    last = cluster.all_nodes - rack.nodes * (rack.racks - 1)
+    built_in = _built_in_parts(cluster, rack, report.facility)
+    known = [(count, tall, tint) for _, count, tall, tint in built_in if tall is not None]
     drawn = DrawnRacks(
         racks=rack.racks,
         nodes=min(rack.nodes, cluster.all_nodes),
+        last=last if 0 < last < rack.nodes else None,
+        built_in=known if len(known) == len(built_in) and units else (),
         units=units,
         power_label=f"{power}{limit}",
         share=share,
-        note=f"{plural(rack.racks, 'rack')} of {plural(rack.nodes, 'node')}{_switch_note(report.facility, switches)}",
+        note=f"{plural(rack.racks, 'rack')} of {plural(rack.nodes, 'node')}",
         switches=switches,
     )
+    note = drawn.note + (f", the last of {plural(last, 'node')}" if drawn.last is not None and rack.racks > 1 else "")
+    note += _built_in_note(drawn, [(name, count) for name, count, _, _ in built_in])
+    drawn = replace(drawn, note=note + _switch_note(report.facility, switches))
     caption = "Racks in elevation" + (", nodes to scale in 42 rack units" if units else "")
     yield Picture(rack_chart(drawn, f"{drawn.note}; {drawn.power_label}"), caption, "machine.rack")

@@ -2,14 +2,16 @@
 
 ## What it finds
 
-Stated leaves, spines, cores or links more than 10 % above the number computed: a note, and a warning from four times
+Stated leaves, spines, cores or links more than 10 % above the number computed, or for spines and cores above the next number
+over which the uplinks of each leaf or pod spread evenly: a note, and a warning from four times
 the number on, where that is more than eight parts and the topology is not `unknown`. Core switches beside `tiers: 1` or `tiers: 2` are an error, and so
 are spines beside `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these
 switches connect four times the endpoints at the same oversubscription, and a note where they connect twice as many.
 
 ## Why it matters
 
-The surplus costs money and adds no bandwidth, unless the machine is to grow. A third tier adds switches, optics and two
+The surplus costs money and adds no bandwidth, unless the machine is to grow. Spines over which the uplinks of a leaf spread
+evenly are no surplus: with 3 links to one spine and 4 to another, some flows share a link of another leaf. A third tier adds switches, optics and two
 hops to every message between pods.
 
 ## What to do
@@ -48,6 +50,14 @@ cluster:
   scale_out: {technology: infiniband-ndr, switch_ports: 64, topology: rail-optimized, leaf_switches: 16, spine_switches: 8}
 ```
 
+```yaml
+clusterspec: 1
+cluster:
+  platform: gb200-nvl72
+  nodes: 144
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, spine_switches: 16}
+```
+
 ## Sources
 
 - Counts of reference designs: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html
@@ -58,6 +68,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.fabric import LEVELS, Fabric
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
@@ -96,6 +107,8 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
     yield from _needless_tier_problem(fabric, written_scale_out, scale_out)
     for key in ("leaf_switches", "spine_switches", "core_switches"):
         written, needed = getattr(written_scale_out, key), getattr(fabric, key)
+        if written and needed:
+            needed = max(needed, _even_count(fabric, key, written))
         if written and needed and written > MOST * needed:
             parts = plural(written, f"{key.removesuffix('_switches')} switch")
             message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed: they add no bandwidth"
@@ -114,6 +127,20 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
             yield RULE.problem(
                 stated.at, message, HELP, severity="warning" if is_far_surplus(stated.links, wanted) else "note"
             )
+
+
+def _even_count(fabric: Fabric, key: str, most: int) -> int:
+    """The fewest spines or cores up to ``most``, and as many as the ports need, over which the uplinks of each leaf or pod
+    spread evenly; 0 without such a number, and for leaves.
+    """
+    level, below = {
+        "spine_switches": ("leaf_spine", fabric.leaf_switches),
+        "core_switches": ("spine_core", fabric.pods),
+    }.get(key, ("", 0))
+    sets = fabric.planes * (fabric.pods if key == "spine_switches" else 1)
+    links = (fabric.links.get(level) or 0) // max(1, below * (fabric.planes if key == "core_switches" else 1))
+    least = parts_needed(getattr(fabric, key), sets)
+    return sets * next((count for count in range(least, min(most // sets, links) + 1) if links % count == 0), 0)
 
 
 def _absent_level_problem(level: str, written: ScaleOutSpec) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, SPELLED_TENS
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.source import Path
 from clusterspec.standard import pattern
@@ -20,6 +21,7 @@ _DATE_ALONE = pattern(
 WEEK = pattern(
     r"\b(?:weeks?|wk|kw)\.? ?(\d{1,3})\b|\b(\d{1,3})(?:st|nd|rd|th|\.)? weeks?\b|第 ?(\d{1,3}) ?[周週]|(\d{1,3}) ?주차?"
 )
+_SPELLED_WEEK = pattern(r"\bweek ([a-z]{3,9})(?:-([a-z]{3,5}))?\b")
 SERVERS = pattern(r"納入|納品|\b(?:servers?|nodes?|dgx\w*|hgx\w*|machines?|compute trays?)\b")
 ACCEPTANCE = pattern(r"\b(?:acceptance|accepted|sign-?off)\b")
 MIGRATION = pattern(
@@ -68,8 +70,14 @@ def weeks_in(text: str) -> list[int]:
 
     >>> weeks_in("servers in week 17, racks in the 18. week")
     [17, 18]
+    >>> weeks_in("racks in week twenty-one, week after the servers"), weeks_in("20 weeks ARO")
+    ([21], [20])
     """
-    return [int(next(filter(None, found))) for found in WEEK.findall(text)]
+    spelled = (
+        (SPELLED_TENS | NUMBER_WORDS).get(word, 0) + NUMBER_WORDS.get(unit, 0)
+        for word, unit in _SPELLED_WEEK.findall(text)
+    )
+    return [int(next(filter(None, found))) for found in WEEK.findall(text)] + [each for each in spelled if each]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ rack. After a feed fails, half of them remain with `feeds: 2N`, and two thirds w
 where each accelerator then has to reduce its power by a tenth or more, or the spec states both feeds and supplies;
 else a note. It is an error where the description or a comment asks for full load without a feed, says that one feed
 carries the racks by itself, or that jobs run on meanwhile. The rule is silent where neither `cluster.power.supplies`
-nor the catalog states the supplies.
+nor the catalog states the supplies. Where the power of a node is not known, stated supplies are compared with that of
+its accelerators alone.
 
 ## Why it matters
 
@@ -121,8 +122,9 @@ def check(power: PowerSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]
         return
     share = percent(loss.lost, 2)
     if loss.lost < 1:
-        message = f"{loss.why}, each accelerator by {share} of its power"
-        remedy = f"cap the accelerators at {percent(1 - loss.lost, 2)} of their power, or count with the slower step of `clusterspec faults`"
+        least, most = ("at least ", "less than ") if loss.is_least else ("", "")
+        message = f"{loss.why}, each accelerator by {least}{share} of its power"
+        remedy = f"cap the accelerators at {most}{percent(1 - loss.lost, 2)} of their power, or count with the slower step of `clusterspec faults`"
     else:
         message = f"{loss.why}, and stops"
         remedy = "use more supplies or feeds"

@@ -169,15 +169,31 @@ def check(
     share, whole = power.pdus.derating or 1.0, left * rating
     carried = whole * share
     derated = f", {percent(share)} of it under a continuous load" if share < 1 else ""
-    lost = f" (of {count}, with one feed lost)" if left < count else ""
-    rated = f"{plural(left, 'power distribution unit')}{lost} of {display(rating, 'W')}{derated}"
+    draws = f"a full rack draws {display(rack, 'W')}"
     if rack > carried:
-        message = f"a full rack draws {display(rack, 'W')}, and {rated} {'carries' if left == 1 else 'carry'} {display(carried, 'W')}"
+        rated = f"of {display(rating, 'W')}{derated}"
+        message = f"{draws}, and {_carried_text(left, count, rated, carried)}"
         yield RULE.problem(AT, message, "plan more or larger units, or fewer nodes in a rack")
     elif rack > CONTINUOUS * whole:
-        yield from _continuous_load_problem(
-            power.pdus, f"a full rack draws {display(rack, 'W')}, {percent(rack / whole)} of {rated}"
-        )
+        units = f"{plural(left, 'power distribution unit')} of {display(rating, 'W')}{derated}"
+        after = f"{percent(rack / whole)} of {units}" + (f" left of {count} with one feed lost" if left < count else "")
+        load = f"{draws}, {after}"
+        yield from _continuous_load_problem(power.pdus, load)
+
+
+def _carried_text(left: int, count: int, rated: str, carried: float) -> str:
+    """What the units of a rack carry, of which some are ``left`` of ``count`` after the loss of a feed.
+
+    >>> _carried_text(1, 2, "of 14.5 kW", 14500.0)
+    'with one feed lost the power distribution unit that is left, 1 of 2 of 14.5 kW, carries 14.5 kW'
+    >>> _carried_text(2, 2, "of 14.5 kW", 29000.0)
+    '2 power distribution units of 14.5 kW carry 29 kW'
+    """
+    carries = f"{'carries' if left == 1 else 'carry'} {display(carried, 'W')}"
+    if left == count:
+        return f"{plural(left, 'power distribution unit')} {rated} {carries}"
+    units = "unit that is left" if left == 1 else "units that are left"
+    return f"with one feed lost the power distribution {units}, {left} of {count} {rated}, {carries}"
 
 
 _IN_RACK = pattern(
@@ -214,8 +230,8 @@ def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluste
         left = _units_left(units.per_rack, "2N" if redundant else power.feeds)
         carried = left * units.watts
         if rack > carried:
-            lost = f" (of {units.per_rack}, with one feed lost)" if left < units.per_rack else ""
-            message = f"a full rack draws {display(rack, 'W')}, and {plural(left, 'power distribution unit')}{lost} of `{name_of_part(units.line.line.part)}` {'carries' if left == 1 else 'carry'} {display(carried, 'W')}"
+            told = _carried_text(left, units.per_rack, f"of `{name_of_part(units.line.line.part)}`", carried)
+            message = f"a full rack draws {display(rack, 'W')}, and {told}"
             at = quote_path(units.line.index, "part")
             yield RULE.problem(at, message, "ask for more or larger units", confidence="likely")
 

@@ -5,6 +5,8 @@
 - Servers that arrive three weeks or more before the first racks, power distribution units or power in the hall, which they are
   built into: a warning;
 - an acceptance before the last servers have arrived and the burn-in of `operations.burn_in` has ended: a warning;
+- an acceptance, a start of production or a first job before the last parts arrive, by the milestones or by `delivery.weeks`:
+  a warning, and an error before the first servers or racks; the acceptance of a hall, of a phase or of counted nodes is no such one;
 - servers that the milestones count (`16 servers in week 17`), together fewer than the design has, or than one of them names as all
   (`all 42 servers are then on site`): a warning;
 - a lease, rent or billing that by the description or a milestone starts before the last servers arrive: a warning;
@@ -67,6 +69,12 @@ cluster: {platform: hgx-h200, nodes: 40, spare_nodes: 2}
 procurement: {currency: INR, delivery: {weeks: 20, milestones: ["week 16: first wave, 32 servers", "week 20: second and last wave, 8 servers; all 42 servers are then on site"]}}
 ```
 
+```yaml procurement.delivery.milestones[0]
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 8}
+procurement: {currency: USD, delivery: {weeks: 20, milestones: ["acceptance in week 10", "first rack in week 18"]}}
+```
+
 ## Silent
 
 ```yaml
@@ -83,6 +91,12 @@ cluster: {platform: hgx-h200, nodes: 40, spare_nodes: 2}
 procurement: {currency: INR, delivery: {weeks: 20, milestones: ["week 16: first wave, 32 servers", "week 20: the remaining 10 servers; all 42 servers are then on site"]}}
 ```
 
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 8}
+procurement: {currency: USD, delivery: {weeks: 20, milestones: ["hall accepted in week 10", "first rack in week 18", "acceptance in week 22"]}}
+```
+
 ## Sources
 
 - Preparing a hall before systems arrive: https://docs.nvidia.com/dgx-superpod/design-guides/dgx-superpod-data-center-design-h100/latest/planning.html
@@ -95,7 +109,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
-from clusterspec.rules.knowledge.purchases import dates_in
+from clusterspec.rules.knowledge.purchases import date_of_text, dates_in
 from clusterspec.rules.knowledge.timeline import ACCEPTANCE, MIGRATION, SERVERS, weeks_in
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
@@ -163,6 +177,8 @@ def check(
         yield from _removed_source_problem(dated, unit)
         yield from _late_license_problem(dated, unit)
         yield from _late_customs_problem(dated, unit)
+        last = _last_delivery(texts, unit)
+        yield from _use_before_delivery_problem(dated, unit, last)
         if power is not None and power.cooling == "liquid":
             yield from _load_before_filling_problem(dated, unit)
         burn_in = operations.burn_in if operations is not None else None
@@ -310,6 +326,56 @@ def _early_acceptance_problem(
         message = f"the acceptance is {plural(day - max(servers), unit)} after the last servers, and the burn-in takes {written}"
         at = ("procurement", "delivery", "milestones", index)
         yield RULE.problem(at, message, "accept after the burn-in")
+
+
+_USE = pattern(
+    r"\b(?:acceptance|accepted|go-?live|goes live|(?:in|start of|enters) production|production (?:use|start|starts|begins)|(?:first|pre-?training|production) (?:jobs?|runs?) starts?|first (?:training )?(?:jobs?|runs?))\b"
+)
+"""Words of a milestone for the use of the whole machine."""
+_OF_A_PART = pattern(
+    r"\b(?:halls?|rooms?|sites?|cages?|power|electrical|cooling|chillers?|loops?|cdus?|factory|fat|works|buildings?|partial|interim|pre-?acceptance|pilots?|tests? (?:racks?|systems?|nodes?)|proof|poc|demo|samples?|"
+    r"cloud|reservation|lots?|lotes?|wave|stage|phase|first(?! (?:pre-?training|training|production|jobs?|runs?))|etap\w*|tranche|batch|pod|block|half|part|designs?|plans?|drawings?|quotes?|offers?|orders?|(?:after|within|following|of|since|before|until|upon|at) acceptance)\b|\b\d{1,5} (?:[a-z0-9-]{1,12} )?(?:nodes?|servers?|racks?|systems?)\b"
+)
+"""Words of a milestone for the acceptance of a part of the machine, or of something else."""
+_ARRIVES = pattern(r"\b(?:racks?|cabinets?|trays?|switch(?:es)?|spines?|transceivers?|optics|cables?|deliver\w*)\b")
+_NOT_AWAITED = pattern(
+    r"\b(?:spares?|options?|optional|phase|later|second|returned|returns?|old|removed|collect\w*|pick-?up|lessor|payments?|licen[cs]es?|documents?|documentation|training)\b"
+)
+"""Words of a milestone for what the acceptance does not wait for."""
+
+
+def _last_delivery(texts: PurchaseTexts, unit: str) -> float:
+    """The week of the last delivery by `weeks`, or its earliest day as an ordinal: orders follow their prices; 0 where unknown."""
+    delivery = texts.procurement.delivery
+    weeks = delivery.weeks if delivery is not None and delivery.weeks is not None else 0.0
+    if unit == "week":
+        return weeks
+    ordered = date_of_text(texts.procurement.as_of) if weeks else None
+    return ordered.toordinal() + 7 * weeks if ordered is not None else 0.0
+
+
+def _use_before_delivery_problem(
+    dated: Sequence[tuple[int, str, list[int]]], unit: str, last: float
+) -> Iterator[Problem]:
+    """The last use of the whole machine, where it is sooner than the ``last`` delivery, or than what another milestone delivers."""
+    used = [(max(at), index) for index, text, at in dated if _USE.search(text) and _OF_A_PART.search(text) is None]
+    brought = [
+        (at, SERVERS.search(text) or _RACKS.search(text))
+        for _, text, at in dated
+        if (SERVERS.search(text) or _ARRIVES.search(text)) and not _USE.search(text) and not _NOT_AWAITED.search(text)
+    ]
+    if not used:
+        return
+    day, index = max(used)
+    end = max([last, *(max(at) for at, _ in brought)])
+    if day >= end:
+        return
+    first = min((min(at) for at, is_machine in brought if is_machine), default=0)
+    early = day < first
+    parts, until = ("first servers or racks", first) if early else ("last parts", end)
+    message = f"the machine is accepted or in use {plural(round(until - day), unit)} before the {parts} arrive"
+    where = ("procurement", "delivery", "milestones", index)
+    yield RULE.problem(where, message, "move the acceptance after the delivery", severity="error" if early else "")
 
 
 def _removed_source_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
