@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 import yaml
@@ -63,6 +64,27 @@ def test_an_ordered_fabric_is_wired_with_what_was_ordered(
     assert {len(each) for each in below.values()} == rails
     uplinks = [sum(link.low.device == f"leaf{leaf:04d}" for link in found) for leaf in range(1, leaves + 1)]
     assert max(uplinks) - min(uplinks) <= 1
+
+
+SN5600 = "topology: fat-tree, switch: spectrum-4-sn5600"
+PAIRS = [
+    # leaves of 85 ports down, 43 up: a leaf has 11 + 11 + 11 + 10 links to 4 spines, 6 + 6 + 6 + 5 cables
+    (f"platform: dgx-b200, nodes: 103, scale_out: {{{SN5600}, oversubscription: 2:1}}", 2, 230),
+    # 16 leaves of 64 uplinks to 8 spines: 8 links and 4 cables for each pair
+    (f"platform: dgx-h100, nodes: 128, scale_out: {{{SN5600}, technology: roce-v2}}", 2, 512),
+    # the same in each of two planes
+    ("platform: dgx-b300, nodes: 128, scale_out: {topology: fat-tree, technology: spectrum-x, planes: 2}", 2, 1024),
+]
+
+
+@pytest.mark.parametrize(("machine", "carried", "cables"), PAIRS)
+def test_the_bill_has_the_cables_that_the_wired_pairs_of_switches_take(machine: str, carried: int, cables: int) -> None:
+    design = source(machine)
+    pairs = Counter(
+        (link.plane, link.low.device, link.high.device) for link in fabric_links(design) if link.level == "leaf_spine"
+    )
+    assert design.fabric.links_per_cable["leaf_spine"] == carried
+    assert sum(-(-links // carried) for links in pairs.values()) == design.fabric.cables["leaf_spine"] == cables
 
 
 @pytest.mark.parametrize(("nodes", "spares"), [(512, 12), (512, 0), (300, 0)])
