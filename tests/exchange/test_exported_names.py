@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 
@@ -85,6 +86,18 @@ def test_the_bill_has_the_cables_that_the_wired_pairs_of_switches_take(machine: 
     )
     assert design.fabric.links_per_cable["leaf_spine"] == carried
     assert sum(-(-links // carried) for links in pairs.values()) == design.fabric.cables["leaf_spine"] == cables
+
+
+@pytest.mark.parametrize(("planes", "leaf", "nic"), [(1, "leaf0001", "nic0"), (2, "leaf0001-plane1", "nic0-plane1")])
+def test_no_port_of_the_cabling_list_has_two_links(planes: int, leaf: str, nic: str) -> None:
+    """Each plane has switches of its own: 16 leaves and 8 spines in each of two."""
+    design = source(f"platform: dgx-b300, nodes: 128, scale_out: {{topology: fat-tree, planes: {planes}}}")
+    rows = list(csv.DictReader(exported("cabling", design).splitlines()))
+    ends = [(row[f"{end}_device"], row[f"{end}_port"]) for row in rows for end in ("from", "to")]
+    assert len(rows) == sum(design.fabric.links.values()) and len(set(ends)) == len(ends)
+    assert (rows[0]["to_device"], rows[0]["from_port"]) == (leaf, nic)
+    switches = {device for device, _ in ends if device.startswith(("leaf", "spine"))}
+    assert len(switches) == design.fabric.leaf_switches + design.fabric.spine_switches
 
 
 @pytest.mark.parametrize(("nodes", "spares"), [(512, 12), (512, 0), (300, 0)])
