@@ -88,6 +88,21 @@ def test_the_bill_has_the_cables_that_the_wired_pairs_of_switches_take(machine: 
     assert sum(-(-links // carried) for links in pairs.values()) == design.fabric.cables["leaf_spine"] == cables
 
 
+@pytest.mark.parametrize(("nodes", "more"), [(103, ", oversubscription: 2:1"), (64, ""), (20, ", nics_per_node: 5")])
+def test_a_scheduler_groups_nodes_by_the_leaf_with_most_of_their_links(nodes: int, more: str) -> None:
+    """85 ports of a leaf take 10 nodes of 8 links and five links of the eleventh."""
+    design = source(f"platform: dgx-h100, nodes: {nodes}, scale_out: {{{SN5600}, technology: roce-v2{more}}}")
+    leaves: dict[int, Counter[str]] = {}
+    for link in fabric_links(design):
+        if link.level == "node_leaf":
+            leaves.setdefault(link.low.number, Counter())[link.high.device] += 1
+    blocks = re.findall(r"nodes: node\[?(\d+)(?:-(\d+))?", exported("slurm-topology", design))
+    groups = [range(int(first), int(last or first) + 1) for first, last in blocks]
+    assert [node for group in groups for node in group] == sorted(leaves)
+    most = {node: {leaf for leaf, many in ends.items() if 2 * many >= ends.total()} for node, ends in leaves.items()}
+    assert all(set.intersection(*(most[node] for node in group)) for group in groups)
+
+
 @pytest.mark.parametrize(("planes", "leaf", "nic"), [(1, "leaf0001", "nic0"), (2, "leaf0001-plane1", "nic0-plane1")])
 def test_no_port_of_the_cabling_list_has_two_links(planes: int, leaf: str, nic: str) -> None:
     """Each plane has switches of its own: 16 leaves and 8 spines in each of two."""
