@@ -71,6 +71,14 @@ PICTURES: list[tuple[str, list[tuple[str, str]]]] = [
          "accelerators"),
         ("The whole by repetition", "4 spine switches 160 links down; 5 blocks of up to 8 nodes each"),
     ]),
+    # in each of two planes, 16 leaves of 64 + 64 ports for 8 nodes of 8 links each, and 1,024 uplinks on 8 spines
+    ("{platform: dgx-b300, nodes: 128, scale_out: {technology: spectrum-x, topology: fat-tree, planes: 2}}", [
+        ("One block: the nodes below the same leaf switches, in one of 2 separate planes",
+         "64 uplinks of each leaf to 8 spine switches in its plane; 1 leaf, in each of 2 planes; "
+         "64 links from nodes to each; 8 nodes with 64 accelerators"),
+        ("The whole by repetition, in one of 2 separate planes",
+         "8 spine switches 1,024 links down; 16 blocks of 8 nodes each"),
+    ]),
     # 256 accelerators in a cuboid
     ("{platform: tpu-v5p, nodes: 64}", [
         ("The torus, 8 planes, the first 6 drawn; links at the edges go around where the torus is closed",
