@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
+from clusterspec.cluster.cable_runs import racks_of_leaf
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.fabric import Fabric
@@ -274,6 +275,6 @@ def _length_class(link: Link, plane: FabricPlane, per_rack: int | None) -> str:
     """The length class of a link, from the number of racks that the nodes of a leaf occupy."""
     if not per_rack:
         return ""
-    nodes = plane.nodes_per_leaf if link.level == "node_leaf" else plane.cluster.all_nodes
-    racks = -(-min(nodes, plane.cluster.all_nodes) // per_rack)
+    whole = parts_needed(plane.cluster.all_nodes, per_rack)
+    racks = racks_of_leaf(plane.cluster, per_rack, plane.down) if link.level == "node_leaf" else whole
     return "one-rack" if racks == 1 else "one-row" if racks <= ROW else "across-rows"
