@@ -13,6 +13,8 @@ from clusterspec import resources
 from clusterspec.records import NamedTuple
 
 FILE = "documented-facts.csv"
+WORDS = "words-of-claims.csv"
+"""Lists of words that claims name in braces: what many claims say in the same ways, as `{guarantees}`."""
 EVERYWHERE = "@"
 """Begins a group whose words may stand anywhere in the text."""
 
@@ -22,7 +24,8 @@ class DocumentedFact(NamedTuple):
 
     ``claim`` is groups of words, joined by ` & `. One word of each group stands in the sentence, or anywhere in the
     text for a group that begins with `EVERYWHERE`. The words of a group are divided by `|`; an asterisk stands for the
-    rest of a word. ``negated`` is `yes` for a claim that something is not so. ``unless`` has words with which the
+    rest of a word, `{guarantees}` for the words of that name in the table `WORDS`. ``negated`` is `yes` for a claim
+    that something is not so, `either` where the words alone make the claim. ``unless`` has words with which the
     sentence says something else. ``where`` has conditions of the design, such as `vendor=nvidia|amd kind=serve`.
     ``fact`` is what the documentation at ``source`` says, ``severity`` that of the finding.
     """
@@ -55,8 +58,18 @@ class DocumentedFact(NamedTuple):
 
 @cache
 def documented_facts() -> tuple[DocumentedFact, ...]:
-    """All rows of the table."""
-    return tuple(DocumentedFact(**row) for row in resources.catalog_table(FILE))
+    """All rows of the table, with the words of named lists in place of their names."""
+    lists = {f"{{{row['name']}}}": row["words"] for row in resources.catalog_table(WORDS)}
+    return tuple(
+        DocumentedFact(**row | {column: _with_words(row[column], lists) for column in ("claim", "unless")})
+        for row in resources.catalog_table(FILE)
+    )
+
+
+def _with_words(groups: str, lists: dict[str, str]) -> str:
+    for name, words in lists.items():
+        groups = groups.replace(name, words)
+    return groups
 
 
 def is_possible(group: str, folded: str) -> bool:

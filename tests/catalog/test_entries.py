@@ -34,7 +34,14 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
     extra = {file.name for file in files if file.suffix != ".yaml"}
     assert len(files) - len(extra) == len(NAMES)
     messages = {"exceptions.csv", "messages.csv", "sxids.csv", "xids.csv"}
-    tables = {"checkpoint-formats.csv", "documented-facts.csv", "known-parts.csv", "purchase-terms.csv", "releases.csv"}
+    tables = {
+        "checkpoint-formats.csv",
+        "documented-facts.csv",
+        "known-parts.csv",
+        "purchase-terms.csv",
+        "releases.csv",
+        "words-of-claims.csv",
+    }
     assert extra == {"CHANGES.md", "LICENSE", "VERSION", "index.json", *messages, *tables}
 
 

@@ -59,6 +59,8 @@ _NEGATED = pattern(
     r"\b(?:no|not|never|none|neither|nor|without|cannot|can't|don't|doesn't|isn't|aren't|won't|instead of|rather than|unlike|unsupported|refus\w*|forb\w*|avoid\w*"
     r"|impossible|excluded|disabled|kein\w*|nicht|nie|ohne|statt|pas|jamais|sans|aucun\w*|sin|nunca|ningun\w*|ningún)\b"
 )
+_LACKING = pattern(r"\b(?:without|ohne|sans|sin|no|none|kein\w*)\b")
+"""Words that negate what comes after them alone."""
 _BEFORE, _AFTER = 40, 20
 """Characters before and after the words of a claim in which a negation belongs to it."""
 
@@ -91,9 +93,17 @@ def _claims(fact: DocumentedFact, sentence: str) -> bool:
     spans = [match.span() for match in found if match is not None]
     if len(spans) < len(found) or (fact.unless and pattern_of_words(fact.unless).search(sentence) is not None):
         return False
-    start, end = min(start for start, _ in spans), max(end for _, end in spans)
-    negated = _NEGATED.search(sentence[max(0, start - _BEFORE) : end + _AFTER]) is not None
-    return negated == (fact.negated == "yes")
+    return fact.negated == "either" or _is_negated(sentence, min(spans)[0], max(end for _, end in spans)) == (
+        fact.negated == "yes"
+    )
+
+
+def _is_negated(sentence: str, start: int, end: int) -> bool:
+    """Whether a negation stands among the words of a claim, or beside them in the same part of the sentence."""
+    before = sentence[max(0, start - _BEFORE) : start]
+    part = before[max(before.rfind(mark) for mark in ":;") + 1 :]
+    after = _LACKING.sub("", sentence[end : end + _AFTER])
+    return _NEGATED.search(f"{part}{sentence[start:end]}{after}") is not None
 
 
 def _properties(cluster: Cluster | None, workload: Workload | None, layout: Layout | None) -> dict[str, str]:
