@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import TypedDict
 
-from clusterspec.cluster.cable_runs import RACK_PITCH, longest_runs, nodes_of_leaf
+from clusterspec.cluster.cable_runs import RACK_PITCH, longest_runs
 from clusterspec.cluster.clos import FIBER, parts_needed
 from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster, Design
@@ -146,7 +146,7 @@ def _cable_runs(design: Design, cluster: Cluster, bill: Bill) -> Iterator[CableR
     fabric, out, written = bill.fabric, cluster.scale_out, design.spec.cluster
     if fabric is None or out is None or written is None:
         return
-    runs = longest_runs(cluster, written, nodes_of_leaf(out, fabric.down_ports))
+    runs = longest_runs(cluster, written, fabric.down_ports)
     named = {one.level: one for one in level_optics(out)}
     types = (written.scale_out.cable_type if written.scale_out else None) or {}
     for level, name in LEVELS.items():

@@ -116,7 +116,9 @@ def _fabric_path_classes(cluster: Cluster, fabric: Fabric | None) -> tuple[PathC
                 bandwidth=alone,
                 bottleneck=nics if taper <= 1 else f"{nics}; {taper:g}:1 where all send",
                 shared=share / taper,
-                predicted=rows[1].busbw * share / alone if rows else None,
+                predicted=rows[1].busbw * share / taper / (rows[1].ceiling_busbw if taper > 1 else alone)
+                if rows
+                else None,
                 latency=rows[0].seconds + 2 * len(way) * HOP if rows else None,
                 hops=fabric_hops(cluster, parts, message_parts(cluster, pair), tapered_rates(alone, share, tapers)),
             )

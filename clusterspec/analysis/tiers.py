@@ -126,7 +126,8 @@ def _scale_out_tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | 
             why = f"share of one accelerator / {taper:g} where all accelerators send upward at once"
             name, rate = f"above the {level.name}", share / taper
             hops = 2 * climbed[number] * HOP
-            yield _tier(name, "level", nodes * each, rate, rows=rows, origin=why, together=share / alone, hops=hops)
+            together = rate / rows[1].ceiling_busbw if rows else 1.0  # one pair alone has its NICs' whole rate
+            yield _tier(name, "level", nodes * each, rate, rows=rows, origin=why, together=together, hops=hops)
 
 
 def _nodes_at_full_rate(cluster: Cluster) -> int:

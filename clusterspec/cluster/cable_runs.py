@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.model import Cluster, ScaleOut
@@ -30,18 +31,18 @@ class Run:
     stated: bool
 
 
-def longest_runs(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int | None) -> dict[str, Run]:
+def longest_runs(cluster: Cluster, written: ClusterSpec, down_ports: int | None) -> dict[str, Run]:
     """The longest cable runs by level, without the levels whose length cannot be derived.
 
-    ``nodes_of_leaf`` is the number of nodes that one leaf serves. Stated distances have precedence over those derived
-    from the racks.
+    ``down_ports`` are the ports of a leaf to nodes, where the fabric is counted. Stated distances have precedence over
+    those derived from the racks.
     """
     section = written.scale_out or ScaleOutSpec()
     runs = {level: Run(length.value, f"`distance.{level}`", True) for level, length in (section.distance or {}).items()}
     power = written.power or PowerSpec()
     if power.nodes_per_rack:
         racks = parts_needed(cluster.all_nodes, power.nodes_per_rack)
-        served = parts_needed(min(nodes_of_leaf or 1, cluster.all_nodes), power.nodes_per_rack)
+        served = racks_of_leaf(cluster, power.nodes_per_rack, down_ports or 1)
         runs = dict(_derived_runs(racks, served, written.floor)) | runs
     return runs
 
@@ -98,6 +99,20 @@ def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, pl
     farthest = max(rows, parts_needed(parts_needed(hall, per_row), 2))
     crossed = farthest if place == "separate-row" else rows // 2
     return round(2 * RISE + along * rack_pitch + crossed * row_pitch, 3)
+
+
+def racks_of_leaf(cluster: Cluster, nodes_per_rack: int, down_ports: int) -> int:
+    """The most racks that share a leaf, as the cabling list connects their nodes.
+
+    Leaves take the nodes one after another: whole nodes in a rail fabric, else ports, so that the links of a node may
+    end on two leaves. Racks and leaves end at different nodes.
+    """
+    out = cluster.scale_out
+    ports = 1 if out is None or out.topology in RAIL_TOPOLOGIES else out.nics_per_node
+    of_leaf = down_ports if ports > 1 or out is None else nodes_of_leaf(out, down_ports)
+    of_rack, total = nodes_per_rack * ports, cluster.all_nodes * ports
+    firsts = range(0, total, of_leaf)[: of_rack // gcd(of_rack, of_leaf)]  # then the racks of leaves repeat
+    return max((min(total, first + of_leaf) - 1) // of_rack - first // of_rack + 1 for first in firsts)
 
 
 def nodes_of_leaf(scale_out: ScaleOut, down_ports: int) -> int:

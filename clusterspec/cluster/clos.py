@@ -152,6 +152,29 @@ def clos_in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_p
     )
 
 
+# Cables between switches
+
+
+def cables_between(links: int, lower: int, upper: int, carried: int) -> int | None:
+    """Cables of ``links`` from a row of ``lower`` switches, each to ``upper`` switches of the next; a cable joins two
+    switches and carries up to ``carried`` of their links. None if two switches have fewer links than a cable.
+
+    Links spread as evenly as possible over the switches of the row, and those of one over the switches above.
+
+    >>> cables_between(430, 10, 4, 2), cables_between(256, 8, 4, 2), cables_between(64, 8, 8, 2)
+    (230, 128, None)
+    """
+    if parts_needed(parts_needed(links, lower), upper) < carried:
+        return None
+
+    def of_switch(own: int) -> int:
+        each, more = divmod(own, upper)
+        return more * parts_needed(each + 1, carried) + (upper - more) * parts_needed(each, carried)
+
+    each, more = divmod(links, lower)
+    return more * of_switch(each + 1) + (lower - more) * of_switch(each)
+
+
 # Transceiver modules of the scale-out fabric, counted by cage
 
 FIXED_ENDS = frozenset({"dac", "acc", "aec", "aoc"})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import gcd
 
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.clos import FIBER, ModuleCount, count_modules, parts_needed
+from clusterspec.cluster.clos import FIBER, ModuleCount, cables_between, count_modules, parts_needed
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import OrderedParts, SwitchCount, count_plane
-from clusterspec.records import dataclass, replace
+from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 from clusterspec.standard import recent
 from clusterspec.units.display import plural
@@ -188,10 +189,13 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
     between = (endpoints, count.leaf_spine, count.spine_core)
     links = {level: number * planes for level, number in zip(LEVELS, between, strict=True)}
     carries = _links_of_cable(cluster, scale_out, written.links_per_cable or LinkCounts())
-    per_cable = {level: carries[level][0] for level in LEVELS}
+    per_cable = {level: carries[level].links for level in LEVELS}
+    built = _as_stated(count, written, planes)
     cables = {level: -(-number // per_cable[level]) for level, number in links.items()}
+    pairs = _cables_of_pairs(scale_out, built, carries)
+    cables |= {level: number * planes for level, number in pairs.items()}
     types = cable_types(scale_out, written.cable_type)
-    modules = count_modules(cluster, _as_stated(count, written, planes), types, per_cable)
+    modules = count_modules(cluster, built, types, per_cable)
     return Fabric(
         tiers=count.tiers,
         planes=planes,
@@ -212,7 +216,7 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
         least_spine_switches=count.least_spines * planes,
         least_core_switches=count.least_cores * planes,
         least_leaf_spine_links=count.least_leaf_spine * planes,
-        derivations=_derivation_texts(cluster, count, carries) | {"transceivers": modules.how},
+        derivations=_derivation_texts(cluster, count, carries, pairs) | {"transceivers": modules.how},
         stated=_stated_counts(written),
         pods=count.pods,
     )
@@ -224,7 +228,38 @@ def _as_stated(count: SwitchCount, written: ScaleOutSpec, planes: int) -> Switch
     return replace(count, spines=spines) if count.spines and spines >= count.least_spines > 0 else count
 
 
-def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[int, str]]:
+def _cables_of_pairs(scale_out: ScaleOut, count: SwitchCount, carries: Mapping[str, _Carried]) -> dict[str, int]:
+    """Cables between the switches of one plane, by level, where each cable joins two switches.
+
+    A leaf leads to the spines of its pod, or of its rail where rails have trees of their own; a spine to the cores of
+    its group. Absent are levels whose cables have links to several switches: where two switches have fewer links than
+    a cable, and one port of a switch is divided; where the spec states the links of a cable, which may be a trunk; and
+    those of `levels`, whose switches are counted without saying which are joined.
+    """
+    if scale_out.levels:
+        return {}
+    apart = scale_out.topology == "rail-only" and count.tiers > 1
+    spines = count.spines // (scale_out.rails if apart else count.pods)
+    rows = {}
+    if spines:
+        rows["leaf_spine"] = (count.leaf_spine, count.leaves, spines)
+    if spines and count.cores:
+        rows["spine_core"] = (count.spine_core, count.spines, count.cores // gcd(spines, count.cores))
+    found = {
+        level: cables_between(*row, carries[level].links) for level, row in rows.items() if carries[level].of_ports
+    }
+    return {level: cables for level, cables in found.items() if cables is not None}
+
+
+class _Carried(NamedTuple):
+    """The links of one cable and the reason; ``of_ports`` where it is one port of a switch, not stated otherwise."""
+
+    links: int
+    why: str
+    of_ports: bool
+
+
+def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -> dict[str, _Carried]:
     """The links per cable by level, with the reason.
 
     A port below the rate of its cage is one part of a breakout cable. A NIC with several planes takes one cable per
@@ -244,13 +279,15 @@ def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -
         else f"a cable has the rate of a NIC, {between} links"
     )
     usual = {
-        "node_leaf": (at_node, why),
-        "leaf_spine": (between, reason),
-        "spine_core": (between, reason),
+        "node_leaf": _Carried(at_node, why, of_ports=False),
+        "leaf_spine": _Carried(between, reason, of_ports=True),
+        "spine_core": _Carried(between, reason, of_ports=True),
     }
     written = {level: getattr(stated, level) for level in LEVELS}
     return {
-        level: (written[level], f"{written[level]} links a cable, as stated") if written[level] else usual[level]
+        level: _Carried(written[level], f"{written[level]} links a cable, as stated", of_ports=False)
+        if written[level]
+        else usual[level]
         for level in LEVELS
     }
 
@@ -274,7 +311,16 @@ def _switch_name(cluster: Cluster) -> str:
     return f"{scale_out.switch_ports}-port switch" if scale_out and scale_out.switch_ports else "switch"
 
 
-def _derivation_texts(cluster: Cluster, count: SwitchCount, carries: Mapping[str, tuple[int, str]]) -> dict[str, str]:
+def _rounding(carried: _Carried, by_pair: bool) -> str:
+    """How links are rounded up to cables."""
+    if by_pair:
+        return "rounded up for each pair of switches"
+    return "divided where two switches have fewer links, rounded up" if carried.of_ports else "rounded up"
+
+
+def _derivation_texts(
+    cluster: Cluster, count: SwitchCount, carries: Mapping[str, _Carried], pairs: Mapping[str, int]
+) -> dict[str, str]:
     scale_out = cluster.scale_out
     assert scale_out is not None
     planes = f", in each of {scale_out.planes} planes" if scale_out.planes > 1 else ""
@@ -288,8 +334,10 @@ def _derivation_texts(cluster: Cluster, count: SwitchCount, carries: Mapping[str
             "node_leaf": f"{ends}{planes}",
         }
         | {
-            f"cables_{level}": "one per link" if carried == 1 else f"{why}, rounded up"
-            for level, (carried, why) in carries.items()
+            f"cables_{level}": "one per link"
+            if carried.links == 1
+            else f"{carried.why}, {_rounding(carried, level in pairs)}"
+            for level, carried in carries.items()
         }
     )
 

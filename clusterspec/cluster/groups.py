@@ -38,6 +38,21 @@ MOST_COUNTED = 100_000
 
 
 @dataclass(frozen=True)
+class Crossing:
+    """The groups of one axis on a block of a switch level, the index ``level`` of `fabric_levels`.
+
+    ``block`` is the ranks of a block. ``groups`` is the most groups with members on one block and also on others, None
+    where it is not counted: the blocks divide groups of several runs in different ways. ``members`` is the ranks of
+    such a group on the block, at most: the block has the more traffic to others, the more its groups are divided.
+    """
+
+    level: int
+    block: int
+    groups: int | None
+    members: float
+
+
+@dataclass(frozen=True)
 class Placement:
     """The placement of the groups of one axis.
 
@@ -48,8 +63,8 @@ class Placement:
     ``least_in_node`` those in the emptier of its outermost domains and nodes, ``accelerators`` the
     most packages it has in one domain. ``stride`` is the distance between neighbors, in ranks. ``groups_per_node`` is
     the number of groups of this axis that have members on one node and also on others, and so share its NICs at the
-    same time: 0 if no group leaves its node. ``levels`` are the indices into `fabric_levels` of the switch levels
-    that some group crosses (where a job uses part of each domain and a level divides domains, its blocks are assumed to
+    same time: 0 if no group leaves its node. ``crossings`` are the switch levels that some group crosses (where a job
+    uses part of each domain and a level divides domains, its blocks are assumed to
     shrink in proportion). ``rail_aligned`` says whether all members have the same local rank.
     """
 
@@ -67,8 +82,13 @@ class Placement:
     accelerators: int
     stride: int
     groups_per_node: int
-    levels: tuple[int, ...]
+    crossings: tuple[Crossing, ...]
     rail_aligned: bool
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The indices into `fabric_levels` of the levels that some group crosses."""
+        return tuple(crossing.level for crossing in self.crossings)
 
 
 AXES: dict[str, frozenset[str]] = {
@@ -196,9 +216,28 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
         accelerators=_most_packages_in_domain(worst, group, blocks, in_domains.fullest),
         stride=group[0][1] if group else 1,
         groups_per_node=groups_sharing_a_node(group, others, blocks.node),
-        levels=tuple(i for i, level in enumerate(blocks.levels) if _straddling_groups(group, others, level)[0]),
+        crossings=tuple(
+            _crossing(index, group, others, block)
+            for index, block in enumerate(blocks.levels)
+            if _straddling_groups(group, others, block)[0]
+        ),
         rail_aligned=all(stride % blocks.node == 0 for _, stride in group),
     )
+
+
+def _crossing(level: int, group: Runs, others: Runs, block: int) -> Crossing:
+    """The groups that cross a level; ``members`` follows from the ranks of a block, which these groups share.
+
+    In an all-to-all r of n ranks send r (n − r) parts to the others. This is concave and grows up to n / 2, so that
+    groups with at most ``block`` members together send the most where each has the mean.
+    """
+    ranks = member_count(group)
+    if not others:
+        return Crossing(level, block, 1, block_spread(0, group, block).fullest)
+    if len(group) > 1 and not divides_groups_alike(group, others, block):
+        return Crossing(level, block, None, 1)
+    groups = groups_sharing_a_node(group, others, block)
+    return Crossing(level, block, groups, min(block / max(1, groups), ranks / 2))
 
 
 def _straddling_groups(group: Runs, others: Runs, block: int) -> tuple[int, int | None]:

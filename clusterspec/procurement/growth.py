@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
-from clusterspec.cluster.fabric import LEVELS, Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.nameplates import power_draw
@@ -72,7 +72,9 @@ def _phase(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric | None,
         leaf_switches=leaves,
         spine_switches=spines,
         core_switches=fabric.core_switches,
-        cables=sum(parts_needed(shares[level], fabric.links_per_cable[level]) for level in LEVELS),
+        cables=parts_needed(shares["node_leaf"], fabric.links_per_cable["node_leaf"])
+        + parts_needed(fabric.cables["leaf_spine"] * leaves, fabric.leaf_switches)
+        + parts_needed(fabric.cables["spine_core"] * pods, fabric.pods),
         free_leaf_ports=max(0, leaves * fabric.down_ports - shares["node_leaf"]),
         reserved_ports=max(0, later) + fabric.links["spine_core"] - shares["spine_core"],
         moved_cables=_moved_cable_count(cluster, written, fabric, nodes, leaves),

@@ -143,7 +143,8 @@ def test_a_step_that_fails_leaves_the_other_steps() -> None:
     rows = {(row.key, row.after) for row in sensitivity(one).levers}
     assert ("oversubscription", 1.0) in rows and ("oversubscription", 2.0) not in rows
     assert [name for name, _ in one.failures] == ["oversubscription 2.0"]
-    report = solve(study_of(JOB), "oversubscription", "slowdown<=0.001%")
+    by_node = JOB.replace("infiniband-ndr", "infiniband-ndr, switch_ports: 16")  # one node on a leaf
+    report = solve(study_of(by_node), "oversubscription", "slowdown<=0.001%")
     assert report.value == 1.0 and not {value: holds for value, _, holds in report.probes}[2.0]
 
 

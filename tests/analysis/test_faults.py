@@ -47,6 +47,7 @@ OFTEN = "mean_time_between_failures: 5 h"
 FABRICS = {
     "fat tree": FAT_TREE,
     "oversubscribed": f"{FAT_TREE}, oversubscription: 2",
+    "one node on a leaf": "topology: fat-tree, switch_ports: 16, tiers: 2, oversubscription: 2",
     "three tiers": "topology: fat-tree, switch_ports: 16, tiers: 3",
     "rails": "topology: rail-optimized, switch_ports: 16, tiers: 2",
     "rails apart": "topology: rail-only, switch_ports: 8, tiers: 2",
@@ -390,12 +391,12 @@ def test_hours_lost_worked_out_by_hand() -> None:
 
 def test_a_slow_job_loses_the_slowdown_until_the_repair() -> None:
     """12 h at a step that takes s instead of b keep 12 h × b / s of the steps."""
-    report = found(job(FABRICS["oversubscribed"], operations="mean_time_between_failures: 5 h"))
+    report = found(job(FABRICS["one node on a leaf"], operations="mean_time_between_failures: 5 h"))
     spine = next(row for row in report.rows if row.part == "spine switch")
     assert report.step_time and spine.step_time and spine.hours and spine.failures and spine.each
     assert spine.step_time > report.step_time
     assert spine.each == pytest.approx(12 * (1 - report.step_time / spine.step_time))
-    costs = analysis.cost(job(FABRICS["oversubscribed"], operations="mean_time_between_failures: 5 h")).cost
+    costs = analysis.cost(job(FABRICS["one node on a leaf"], operations="mean_time_between_failures: 5 h")).cost
     assert costs is not None and costs.goodput is not None
     kept = {name: figure.value for name, figure in costs.goodput.inputs}
     runs = kept["between"] / (kept["between"] + kept["restart"])  # a stopped job is not slowed
@@ -885,12 +886,12 @@ APART = ", disaggregated: {prefill: {replicas: 4, tp: 8}, decode: {replicas: 8, 
 
 def test_a_failure_breaks_the_targets_that_hold_with_the_part_alone() -> None:
     """A target between the step, or the time per token, with all parts and without one; the load is that of all."""
-    report = found(job(FABRICS["oversubscribed"]))
+    report = found(job(FABRICS["one node on a leaf"]))
     slowest = max(row.step_time or 0.0 for row in report.rows)
     assert report.step_time and slowest > report.step_time
     limit = (slowest / report.step_time - 1) * 0.999
     targets = f"targets: {{max_single_failure_slowdown: {limit:.9f}}}"
-    broken = found(job(FABRICS["oversubscribed"], operations=targets))
+    broken = found(job(FABRICS["one node on a leaf"], operations=targets))
     assert {row.part for row in broken.rows if row.breaks} == {
         row.part for row in report.rows if (row.step_time or 0.0) >= slowest * 0.9995
     }

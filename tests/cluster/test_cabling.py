@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.cable_runs import longest_runs, nodes_of_leaf
+from clusterspec.cluster.cable_runs import longest_runs, nodes_of_leaf, racks_of_leaf
 from clusterspec.cluster.planes import fabric_levels
 from tests.cluster.resolving import clean
 
@@ -13,10 +13,11 @@ ROWS = ", floor: {racks_per_row: 2}"
 
 
 def runs(per_rack: int, of_leaf: int | None, more: str = "", floor: str = "") -> dict[str, float]:
-    """The longest runs in meters of 16 nodes, by level."""
+    """The longest runs in meters of 16 nodes by level, with the eight ports of each of so many nodes on a leaf."""
+    ports = None if of_leaf is None else 8 * of_leaf
     design = clean(f"cluster: {POD % (per_rack, more, floor)}")
     assert design.cluster is not None and design.spec.cluster is not None
-    return {level: run.meters for level, run in longest_runs(design.cluster, design.spec.cluster, of_leaf).items()}
+    return {level: run.meters for level, run in longest_runs(design.cluster, design.spec.cluster, ports).items()}
 
 
 def test_runs_follow_from_racks_rows_and_the_nodes_of_a_leaf() -> None:
@@ -27,6 +28,26 @@ def test_runs_follow_from_racks_rows_and_the_nodes_of_a_leaf() -> None:
     four = {"node_leaf": pytest.approx(3.0), "leaf_spine": pytest.approx(3 + 0.6 + 3)}
     assert runs(4, 4, floor=ROWS) == four, "four racks in two rows: one rack and one row to the spines"
     assert runs(4, 8, ", distance: {node_leaf: 7 m}")["node_leaf"] == 7, "what is stated holds"
+
+
+@pytest.mark.parametrize(
+    ("topology", "nodes", "per_rack", "down", "racks"),
+    [
+        ("fat-tree", 103, 2, 85, 7),  # 16 links of a rack; the fourth leaf has links 255 to 339: racks 15 to 21
+        ("fat-tree", 103, 2, 80, 5),  # ten whole nodes
+        ("fat-tree", 3, 2, 85, 2),
+        ("rail-optimized", 64, 4, 32, 8),
+        ("rail-optimized", 64, 5, 32, 7),  # nodes 0 to 31 in racks 0 to 6, 32 to 63 in racks 6 to 12
+        ("rail-optimized", 96, 3, 32, 12),  # the second leaf has nodes 32 to 63: racks 10 to 21
+        ("rail-optimized", 8, 1, 4, 4),
+    ],
+)
+def test_the_racks_of_a_leaf_are_those_of_the_nodes_that_it_connects(
+    topology: str, nodes: int, per_rack: int, down: int, racks: int
+) -> None:
+    cluster = clean(f"cluster: {{platform: dgx-h100, nodes: {nodes}, scale_out: {{topology: {topology}}}}}").cluster
+    assert cluster is not None
+    assert racks_of_leaf(cluster, per_rack, down) == racks
 
 
 @pytest.mark.parametrize(("topology", "nodes"), [("rail-optimized", 32), ("fat-tree", 4)])

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from clusterspec.exchange.acceptance_cases import AcceptanceCase, acceptance_cases, evaluate
-from clusterspec.exchange.exporters.acceptance import _leaf_groups
 from clusterspec.exchange.exporters.acceptance_runs import SECONDS_A_SWEEP, repetition_count, threshold_lines
 from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
+from clusterspec.exchange.exporters.schedulers import _leaf_groups
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.logs.readers import read_benchmark

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from collections import Counter
 
 import pytest
 import yaml
@@ -63,6 +65,54 @@ def test_an_ordered_fabric_is_wired_with_what_was_ordered(
     assert {len(each) for each in below.values()} == rails
     uplinks = [sum(link.low.device == f"leaf{leaf:04d}" for link in found) for leaf in range(1, leaves + 1)]
     assert max(uplinks) - min(uplinks) <= 1
+
+
+SN5600 = "topology: fat-tree, switch: spectrum-4-sn5600"
+PAIRS = [
+    # leaves of 85 ports down, 43 up: a leaf has 11 + 11 + 11 + 10 links to 4 spines, 6 + 6 + 6 + 5 cables
+    (f"platform: dgx-b200, nodes: 103, scale_out: {{{SN5600}, oversubscription: 2:1}}", 2, 230),
+    # 16 leaves of 64 uplinks to 8 spines: 8 links and 4 cables for each pair
+    (f"platform: dgx-h100, nodes: 128, scale_out: {{{SN5600}, technology: roce-v2}}", 2, 512),
+    # the same in each of two planes
+    ("platform: dgx-b300, nodes: 128, scale_out: {topology: fat-tree, technology: spectrum-x, planes: 2}", 2, 1024),
+]
+
+
+@pytest.mark.parametrize(("machine", "carried", "cables"), PAIRS)
+def test_the_bill_has_the_cables_that_the_wired_pairs_of_switches_take(machine: str, carried: int, cables: int) -> None:
+    design = source(machine)
+    pairs = Counter(
+        (link.plane, link.low.device, link.high.device) for link in fabric_links(design) if link.level == "leaf_spine"
+    )
+    assert design.fabric.links_per_cable["leaf_spine"] == carried
+    assert sum(-(-links // carried) for links in pairs.values()) == design.fabric.cables["leaf_spine"] == cables
+
+
+@pytest.mark.parametrize(("nodes", "more"), [(103, ", oversubscription: 2:1"), (64, ""), (20, ", nics_per_node: 5")])
+def test_a_scheduler_groups_nodes_by_the_leaf_with_most_of_their_links(nodes: int, more: str) -> None:
+    """85 ports of a leaf take 10 nodes of 8 links and five links of the eleventh."""
+    design = source(f"platform: dgx-h100, nodes: {nodes}, scale_out: {{{SN5600}, technology: roce-v2{more}}}")
+    leaves: dict[int, Counter[str]] = {}
+    for link in fabric_links(design):
+        if link.level == "node_leaf":
+            leaves.setdefault(link.low.number, Counter())[link.high.device] += 1
+    blocks = re.findall(r"nodes: node\[?(\d+)(?:-(\d+))?", exported("slurm-topology", design))
+    groups = [range(int(first), int(last or first) + 1) for first, last in blocks]
+    assert [node for group in groups for node in group] == sorted(leaves)
+    most = {node: {leaf for leaf, many in ends.items() if 2 * many >= ends.total()} for node, ends in leaves.items()}
+    assert all(set.intersection(*(most[node] for node in group)) for group in groups)
+
+
+@pytest.mark.parametrize(("planes", "leaf", "nic"), [(1, "leaf0001", "nic0"), (2, "leaf0001-plane1", "nic0-plane1")])
+def test_no_port_of_the_cabling_list_has_two_links(planes: int, leaf: str, nic: str) -> None:
+    """Each plane has switches of its own: 16 leaves and 8 spines in each of two."""
+    design = source(f"platform: dgx-b300, nodes: 128, scale_out: {{topology: fat-tree, planes: {planes}}}")
+    rows = list(csv.DictReader(exported("cabling", design).splitlines()))
+    ends = [(row[f"{end}_device"], row[f"{end}_port"]) for row in rows for end in ("from", "to")]
+    assert len(rows) == sum(design.fabric.links.values()) and len(set(ends)) == len(ends)
+    assert (rows[0]["to_device"], rows[0]["from_port"]) == (leaf, nic)
+    switches = {device for device, _ in ends if device.startswith(("leaf", "spine"))}
+    assert len(switches) == design.fabric.leaf_switches + design.fabric.spine_switches
 
 
 @pytest.mark.parametrize(("nodes", "spares"), [(512, 12), (512, 0), (300, 0)])

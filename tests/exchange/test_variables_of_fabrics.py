@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.exchange.exporters.acceptance import (
-    _leaf_groups,
-    _tree_lines,
-    environment_variables,
-    unknown_variables,
-)
+from clusterspec.exchange.exporters.acceptance import environment_variables, unknown_variables
+from clusterspec.exchange.exporters.schedulers import _leaf_groups, _tree_lines
 from tests.effort import each
 from tests.exchange.test_exporters import pod, source
 

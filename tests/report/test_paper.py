@@ -359,8 +359,8 @@ def test_nodes_that_lie_across_leaves_are_drawn_below_one_leaf_of_whole_nodes() 
     fabric = "{technology: infiniband-ndr, topology: fat-tree, switch: quantum-2-qm9700, oversubscription: 2:1}"
     full = report(f"clusterspec: 1\ncluster: {{platform: dgx-b200, nodes: 132, scale_out: {fabric}}}\n")
     texts = [picture.svg for picture in machine_pictures(full)]
-    assert any("5 nodes with 40 accelerators, and links of a node on two leaves" in text for text in texts)
-    assert any("26 blocks" in text and "of at least 5 nodes each" in text for text in texts)
+    assert any("up to 42 links from nodes to each; 5 whole nodes with 40 accelerators" in text for text in texts)
+    assert any("26 blocks" in text and "for 132 nodes, some of them on two leaves" in text for text in texts)
 
 
 def test_compared_designs_share_one_table_of_keys_and_one_of_figures() -> None:

@@ -88,6 +88,14 @@ PICTURES: list[tuple[str, list[tuple[str, str]]]] = [
          "1 rack of 18 nodes; 6 switch trays of each rack are not drawn: the height of one is not known; "
          "315 kW of a full rack"),
     ]),
+    # in each of two planes, 16 leaves of 64 + 64 ports for 8 nodes of 8 links each, and 1,024 uplinks on 8 spines
+    ("{platform: dgx-b300, nodes: 128, scale_out: {technology: spectrum-x, topology: fat-tree, planes: 2}}", [
+        ("One block: the nodes below the same leaf switches, in one of 2 separate planes",
+         "64 uplinks of each leaf to 8 spine switches in its plane; 1 leaf, in each of 2 planes; "
+         "64 links from nodes to each; 8 nodes with 64 accelerators"),
+        ("The whole by repetition, in one of 2 separate planes",
+         "8 spine switches 1,024 links down; 16 blocks of 8 nodes each"),
+    ]),
     # 256 accelerators in a cuboid
     ("{platform: tpu-v5p, nodes: 64}", [
         ("The torus, 8 planes, the first 6 drawn; links at the edges go around where the torus is closed",

@@ -125,7 +125,7 @@ def test_a_target_is_surely_missed_where_the_low_end_of_the_range_misses_it() ->
 
 SPINES = (
     "cluster: {{platform: dgx-h100, nodes: 64, scale_out: {{technology: infiniband-ndr, topology: fat-tree, "
-    "switch: quantum-2-qm9700, oversubscription: {ratio}:1}}}}\n"
+    "switch: quantum-2-qm9700, levels: [{{name: leaf, nodes: 1, oversubscription: {ratio}:1}}, {{nodes: 64}}]}}}}\n"
     "workload: {{model: llama-3.1-8b, sequence_length: {tokens}, global_batch: 512}}\n"
     "layout: {{tp: 1, sharding: fsdp, recompute: full}}\n"
 )

@@ -123,13 +123,39 @@ class Inside:
 
 
 @dataclass(frozen=True)
+class Delays:
+    """How many times slower the oversubscribed levels that a group crosses make it than its NICs, at least 1: for a
+    ring, a chain and in-switch reduction, for a tree, and for an all-to-all. ``oversubscription`` is the product of the
+    ratios (down over up) of these levels.
+    """
+
+    ring: float
+    tree: float
+    exchange: float
+    oversubscription: float
+
+    def described(self, delay: float) -> str:
+        """The end of the derivation of a rate; empty where no level is oversubscribed."""
+        if self.oversubscription <= 1:
+            return ""
+        levels = f"levels oversubscribed {self.oversubscription:g}:1"
+        if delay >= self.oversubscription:
+            return f", behind {levels}"
+        return f", {delay:.3g} times slower behind {levels}" if delay > 1 else f", enough uplinks of {levels}"
+
+
+NO_DELAYS = Delays(1.0, 1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
 class Between:
     """The tier between islands.
 
     ``line`` is the line rate of the island with the fewest ranks of the group: their share of NICs that several groups
     use, behind oversubscribed switches. ``exchange`` is the same for an all-to-all, as that of an island with the most
-    ranks. ``sender`` applies to a single rank. ``share`` is the achieved share of it; ``latency`` is
-    what one crossing of LL adds to the network hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple;
+    ranks. ``sender`` applies to a single rank, ``branches`` to trees, where they are slower than
+    rings. ``share`` is the achieved share of it; ``latency`` is what one crossing of LL adds to the network
+    hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple;
     ``rendezvous`` applies to LL for messages above ``eager`` bytes, which wait for the receiver, where they are known.
     ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island.
     ``protocols`` are those that the network can carry, ``algorithms`` those that its settings leave for an all-reduce,
@@ -161,6 +187,17 @@ class Between:
     eager: Figure | None = None
     tree: Figure | None = None
     overlaps_rings: bool = False
+    branches: Bandwidth | None = None
+
+    @property
+    def tree_line(self) -> Bandwidth:
+        """The line rate of an island in a tree over the islands."""
+        return self.branches or self.line
+
+    @property
+    def tree_rate(self) -> float:
+        """B/s that an island of the group achieves in a tree."""
+        return self.tree_line.value * self.share.value
 
     @property
     def rate(self) -> float:

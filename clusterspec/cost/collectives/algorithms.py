@@ -190,7 +190,7 @@ def _bytes_of_tree_hop(paths: Paths, protocol: Protocol) -> float:
 def _tree_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     """B/s of a tree's chain inside an island, and of the links between islands."""
     inside = min(paths.inside.ring_rate * stack.TREE_SHARE.value, _highest_tree_rate(paths))
-    between = paths.between.rate * stack.tree_share_between(paths) if paths.between else inf
+    between = paths.between.tree_rate * stack.tree_share_between(paths) if paths.between else inf
     if protocol is LL:
         return min(inside * stack.LOW_LATENCY_TREE.value, highest_ll_rate(paths)), between * LL.share
     if protocol is LL128:
@@ -226,7 +226,7 @@ def switch_all_reduce(paths: Paths) -> Candidates:
         return
     limit = inside.ring_between.value / 2 if inside.ring_between and paths.islands > 2 else inf
     rate = min(rate * stack.SWITCH_TREE.value, limit)
-    outside = collectives.island_traffic(1.0, paths.islands) / (between.rate * stack.TREE_BETWEEN.value)
+    outside = collectives.island_traffic(1.0, paths.islands) / (between.tree_rate * stack.TREE_BETWEEN.value)
     crossings = 2 * log2(paths.islands)
     latency = first + crossings * crossing_latency(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
     held = piece * max(1 / rate, outside)

@@ -76,7 +76,8 @@ def _slowest_line(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:
     send = candidate.algorithm == "send"
     if paths.between is not None and candidate.between >= candidate.inside:
         exchanged = candidate.algorithm in ("direct", "staged")
-        line = paths.between.exchange if exchanged else paths.between.line
+        tree = candidate.algorithm in ("tree", "nvls-tree")
+        line = paths.between.exchange if exchanged else paths.between.tree_line if tree else paths.between.line
         return paths.between.sender if send else line, paths.between.share
     inside = paths.inside
     if candidate.algorithm.startswith("nvls") and inside.reduction is not None:

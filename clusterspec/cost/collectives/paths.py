@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.catalog.frameworks import version_numbers
 from clusterspec.cluster.groups import Placement
@@ -14,6 +12,7 @@ from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import (
     EXCHANGE,
     HOST,
+    NO_DELAYS,
     PAIR,
     REDUCTION,
     REDUCTION_CHANNELS,
@@ -21,6 +20,7 @@ from clusterspec.cost.collectives import (
     RING,
     THROUGH_HOST,
     Between,
+    Delays,
     Inside,
     Paths,
     network_of,
@@ -229,26 +229,32 @@ def crosses_host_memory(cluster: Cluster) -> bool:
 
 def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int) -> Between:
     network = network_of(fabric, cluster.accelerator.unified_memory)
-    taper = _crossed_oversubscription(cluster, group)
+    slower = _crossing_delays(cluster, group, islands)
     sharing = max(1, group.groups_per_node)
-    node = shared_bandwidth(network.line * fabric.nics_per_node, sharing, taper)
     own = network.line * fabric.nics_per_node / cluster.ranks_per_node
-    node = min(node, _slot_bandwidth(cluster, group.ranks_per_node, own))
-    nearest = max(network.line, own) / taper
-    lines = _IslandLines.of(cluster, group, islands, sharing, (node, own / taper, nearest))
+    slots = _slot_bandwidth(cluster, group.ranks_per_node, own)
+
+    def lines_behind(delay: float) -> _IslandLines:
+        node = min(shared_bandwidth(network.line * fabric.nics_per_node, sharing, delay), slots)
+        return _IslandLines.of(cluster, group, islands, sharing, (node, own / delay, max(network.line, own) / delay))
+
+    lines = lines_behind(slower.ring)
+    others = lines if slower is NO_DELAYS else lines_behind(slower.exchange)
     derivation = f"{fabric.nics_per_node} NICs of {display(network.line, 'B/s')}"
     if lines.partial:
         derivation = (
             f"the NICs of {plural(lines.least, 'rank')} in the emptiest island, {display(network.line, 'B/s')} each"
         )
     derivation += f" among {sharing} groups" if sharing > 1 else ""
-    origin = Computed(derivation + (f", behind levels oversubscribed {taper:g}:1" if taper > 1 else ""))
+    origin = Computed(derivation + slower.described(slower.ring))
+    tree = lines_behind(slower.tree).line if slower.tree > slower.ring else None
     return Between(
         tier="scale-out",
         islands=islands,
         line=Bandwidth.one_way(lines.line, origin),
-        exchange=Bandwidth.one_way(lines.exchange, origin),
-        sender=Bandwidth.one_way(min(node, nearest), origin),
+        exchange=Bandwidth.one_way(others.exchange, Computed(derivation + slower.described(slower.exchange))),
+        sender=Bandwidth.one_way(lines.sender, origin),
+        branches=Bandwidth.one_way(tree, Computed(derivation + slower.described(slower.tree))) if tree else None,
         share=_share_of_lone_ranks(cluster, network.line, network.share),
         latency=network.latency,
         chunk_latency=network.chunk_latency,
@@ -292,12 +298,13 @@ class _IslandLines:
 
     ``line`` is the line rate of the emptiest island: a ring, a tree and a gather send as many bytes through it as
     through a full one. ``exchange`` is the rate at which a full island takes as long as the slowest one does in an
-    all-to-all, where an island of r of n ranks sends r (n − r) parts. ``least`` is the ranks in the emptiest island;
-    ``partial`` where fewer NICs than those of a node bound the group.
+    all-to-all, where an island of r of n ranks sends r (n − r) parts. ``sender`` is that of one rank that sends alone.
+    ``least`` is the ranks in the emptiest island; ``partial`` where fewer NICs than those of a node bound the group.
     """
 
     line: float
     exchange: float
+    sender: float
     least: int
     partial: bool
 
@@ -317,13 +324,18 @@ class _IslandLines:
         used = max(nearest, own * taking_part) / sharing
         uneven = fullest * (group.ranks - fullest) / (least * (group.ranks - least))
         whole = node * nodes
-        return cls(min(whole, used), min(whole, used * uneven), least, used < whole * (1 - CLOSE))
+        partial = used < whole * (1 - CLOSE)
+        return cls(min(whole, used), min(whole, used * uneven), min(node, nearest), least, partial)
 
 
-def _crossed_oversubscription(cluster: Cluster, group: Placement) -> float:
-    """Product of the oversubscription ratios of the switch levels that a group crosses, each at least 1."""
+def _crossing_delays(cluster: Cluster, group: Placement, islands: int) -> Delays:
+    """How much slower the oversubscribed levels that a group crosses make its collectives."""
     levels = fabric_levels(cluster)
-    return prod(max(1.0, levels[index].oversubscription) for index in group.levels)
+    if all(levels[index].oversubscription <= 1 for index in group.levels):
+        return NO_DELAYS
+    from clusterspec.cost.collectives.oversubscription import crossing_delays
+
+    return crossing_delays(cluster, levels, group, islands)
 
 
 def _slot_bandwidth(cluster: Cluster, ranks: int, own: float) -> float:

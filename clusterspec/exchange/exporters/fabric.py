@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
+from clusterspec.cluster.cable_runs import racks_of_leaf
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.fabric import Fabric
@@ -252,14 +253,28 @@ def _cable_rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -
         rail = link.low.port % rails + 1 if node and rails > 1 else ""
         place = link.low.number - 1 + (source.cluster.nodes if link.low.kind == "spare" else 0)
         rack = f"rack{place // per_rack + 1:03d}" if node and per_rack else ""
-        ends = (link.low.device, link.low.port_name, link.high.device, link.high.port_name)
+        ends = (*end_names(link.low, link.plane, scale_out.planes), *end_names(link.high, link.plane, scale_out.planes))
         yield (number, link.level, *ends, rate, link.plane, rail, rack, _length_class(link, plane, per_rack))
+
+
+def end_names(end: LinkEnd, plane: int, planes: int) -> tuple[str, str]:
+    """The names of the device and the port at an end; of several ``planes``, each has switches of its own, and a NIC
+    one port in each.
+
+    >>> end_names(LinkEnd("leaf", 1, 3), 2, 4), end_names(LinkEnd("node", 1, 3), 2, 4)
+    (('leaf0001-plane2', '3'), ('node0001', 'nic3-plane2'))
+    >>> end_names(LinkEnd("leaf", 1, 3), 1, 1)
+    ('leaf0001', '3')
+    """
+    suffix = f"-plane{plane}" if planes > 1 else ""
+    own = end.kind in {"leaf", "spine", "core"}
+    return end.device + suffix * own, end.port_name + suffix * (not own)
 
 
 def _length_class(link: Link, plane: FabricPlane, per_rack: int | None) -> str:
     """The length class of a link, from the number of racks that the nodes of a leaf occupy."""
     if not per_rack:
         return ""
-    nodes = plane.nodes_per_leaf if link.level == "node_leaf" else plane.cluster.all_nodes
-    racks = -(-min(nodes, plane.cluster.all_nodes) // per_rack)
+    whole = parts_needed(plane.cluster.all_nodes, per_rack)
+    racks = racks_of_leaf(plane.cluster, per_rack, plane.down) if link.level == "node_leaf" else whole
     return "one-rack" if racks == 1 else "one-row" if racks <= ROW else "across-rows"

@@ -140,8 +140,9 @@ def _torus_picture(cluster: Cluster) -> Iterator[Picture]:
 def _fabric_pictures(machine: Machine, cluster: Cluster, fabric: Fabric) -> Iterator[Picture]:
     inside = min(cluster.all_nodes, machine.nodes_per_leaf)
     blocks = -(-cluster.all_nodes // max(1, inside))
-    blocks = min(blocks, fabric.leaf_switches)  # fewer where nodes lie across leaves, as their links fill no whole ones
-    leaves = max(1, fabric.leaf_switches // blocks)
+    of_plane = max(1, fabric.leaf_switches // fabric.planes)
+    blocks = min(blocks, of_plane)  # fewer where nodes lie across leaves, as their links fill no whole ones
+    leaves = max(1, of_plane // blocks)
     yield _block_picture(machine, cluster, fabric, (inside, leaves))
     if fabric.spine_switches:
         yield _whole_picture(cluster, fabric, (blocks, inside))
@@ -150,13 +151,17 @@ def _fabric_pictures(machine: Machine, cluster: Cluster, fabric: Fabric) -> Iter
 def _block_picture(machine: Machine, cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> Picture:
     inside, leaves = size
     up = fabric.links.get("leaf_spine", 0) // max(1, fabric.leaf_switches)
-    pods = fabric.pods if fabric.core_switches else 1
-    spines = plural(fabric.spine_switches // pods, "spine switch", "spine switches") + (" of its pod" * (pods > 1))
+    pods, planes = fabric.pods if fabric.core_switches else 1, fabric.planes
+    below = " of its pod" * (pods > 1) + " in its plane" * (planes > 1)
+    spines = plural(fabric.spine_switches // pods // planes, "spine switch", "spine switches") + below
     rails = f", {machine.rails} rails" if machine.rails > 1 else ""
-    per_leaf = inside * (fabric.links.get("node_leaf", 0) // max(1, cluster.all_nodes)) / leaves
+    rails += f", in each of {planes} planes" if planes > 1 else ""
     across = _nodes_lie_across(cluster, fabric, size)
+    per_leaf = inside * (fabric.links.get("node_leaf", 0) // planes // max(1, cluster.all_nodes)) / leaves
+    per_leaf = max(per_leaf, fabric.down_ports) if across else per_leaf
     most = "up to " if cluster.all_nodes % inside and not across else ""
-    nodes = plural(inside, "node")
+    at_leaf = "up to " if cluster.all_nodes % inside or across else ""
+    nodes = plural(inside, "whole node" if across else "node")
     others = ", and links of a node on two leaves" if across else ""
     block = DrawnBlock(
         nodes=inside,
@@ -164,40 +169,45 @@ def _block_picture(machine: Machine, cluster: Cluster, fabric: Fabric, size: tup
         up=up,
         up_label=f"{plural(up, 'uplink')} of each leaf to {spines}" if up else "no level above",
         node_label=f"{most}{nodes} with {inside * cluster.accelerators_per_node:,} accelerators{others}",
-        leaf_label=f"{plural(leaves, 'leaf', 'leaves')}{rails}; {most}{per_leaf:.0f} links from nodes to each",
+        leaf_label=f"{plural(leaves, 'leaf', 'leaves')}{rails}; {at_leaf}{per_leaf:.0f} links from nodes to each",
     )
     alt = f"{block.up_label}; {block.leaf_label}; {block.node_label}"
     caption = "One block: the nodes below the same leaf switches" if fabric.spine_switches else "All nodes and switches"
-    return Picture(block_chart(block, alt), caption, "machine.nodes_per_leaf")
+    return Picture(block_chart(block, alt), caption + _one_plane(fabric), "machine.nodes_per_leaf")
+
+
+def _one_plane(fabric: Fabric) -> str:
+    """The end of a caption of switches: the drawn plane, whose switches reach those of no other."""
+    return f", in one of {fabric.planes} separate planes" if fabric.planes > 1 else ""
 
 
 def _nodes_lie_across(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> bool:
     """Whether the blocks of whole nodes are too few for all nodes: the links of some go to two leaves."""
     inside, leaves = size
-    return inside * (fabric.leaf_switches // leaves) < cluster.all_nodes
+    return inside * (fabric.leaf_switches // fabric.planes // leaves) < cluster.all_nodes
 
 
 def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> Picture:
     blocks, inside = size
     pods = fabric.pods if fabric.core_switches and fabric.pods > 1 else 1
+    spine, core = fabric.spine_switches // fabric.planes, fabric.core_switches // fabric.planes
     rows = []
-    if fabric.core_switches:
-        rows.append(DrawnRow(fabric.core_switches, "pp", plural(fabric.core_switches, "core switch"), ""))
-    down = fabric.links.get("spine_core", 0)
-    above = (
-        f"{plural(down, 'link')} to the cores" if down else f"{plural(fabric.links.get('leaf_spine', 0), 'link')} down"
-    )
-    spines = plural(fabric.spine_switches, "spine switch")
-    each = f"× {fabric.spine_switches // pods}" if pods > 1 else ""
-    rows.append(DrawnRow(pods if pods > 1 else fabric.spine_switches, "cp", spines, above, each))
+    if core:
+        rows.append(DrawnRow(core, "pp", plural(core, "core switch"), ""))
+    down, below = (fabric.links.get(level, 0) // fabric.planes for level in ("spine_core", "leaf_spine"))
+    above = f"{plural(down, 'link')} to the cores" if down else f"{plural(below, 'link')} down"
+    each = f"× {spine // pods}" if pods > 1 else ""
+    rows.append(DrawnRow(pods if pods > 1 else spine, "cp", plural(spine, "spine switch"), above, each))
     held = f"× {blocks / pods:.3g}" if pods > 1 else ""
-    across = inside * blocks < cluster.all_nodes
-    most = "at least " if across else "up to " if cluster.all_nodes % inside else ""
+    most = "up to " if cluster.all_nodes % inside else ""
     note = f"of {most}{plural(inside, 'node')} each" if blocks > 1 else ""
+    if inside * blocks < cluster.all_nodes:
+        note = f"for {plural(cluster.all_nodes, 'node')}, some of them on two leaves"
     rows.append(DrawnRow(pods if pods > 1 else blocks, "memory", plural(blocks, "block"), note, held))
     alt = "; ".join(f"{row.label} {row.note}".strip() for row in rows)
     grouped = f"; one box of the two lower rows is one of {pods} pods" if pods > 1 else ""
-    return Picture(whole_chart(rows, alt, pods=pods), f"The whole by repetition{grouped}", "machine.rows")
+    caption = f"The whole by repetition{_one_plane(fabric)}{grouped}"
+    return Picture(whole_chart(rows, alt, pods=pods), caption, "machine.rows")
 
 
 def _switches_in_racks(hall: Facility | None) -> DrawnSwitches | None:

@@ -10,6 +10,8 @@ step is lost even at the low end of the range.
 ## Why it matters
 
 These axes communicate in every layer. Meta runs 7:1 above its pods, with jobs placed so that only gradients cross it.
+Expert groups lose the most: in an all-to-all over two pods half of the tokens cross. Shard groups gather in rings, which
+leave each pod once, so that pods of few nodes slow them alone.
 
 ## What to do
 
@@ -26,7 +28,7 @@ clusterspec: 1
 cluster:
   platform: dgx-h100
   nodes: 64
-  scale_out: {technology: infiniband-ndr, topology: fat-tree, oversubscription: 4:1, pod_nodes: 16}
+  scale_out: {technology: infiniband-ndr, topology: fat-tree, oversubscription: 8:1, pod_nodes: 2}
 workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 1024}
 layout: {tp: 1, sharding: fsdp, recompute: full}
 ```
@@ -38,9 +40,9 @@ clusterspec: 1
 cluster:
   platform: dgx-h100
   nodes: 64
-  scale_out: {technology: infiniband-ndr, topology: fat-tree, oversubscription: 4:1, pod_nodes: 16}
+  scale_out: {technology: infiniband-ndr, topology: fat-tree, oversubscription: 8:1, pod_nodes: 2}
 workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 1024}
-layout: {tp: 1, sharding: hsdp, shard_group: 128, recompute: full}
+layout: {tp: 1, sharding: hsdp, shard_group: 16, recompute: full}
 ```
 
 ## Sources

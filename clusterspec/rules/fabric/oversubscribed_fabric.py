@@ -8,8 +8,10 @@ leaf's ratio.
 
 ## Why it matters
 
-Under full load, traffic across the level gets 1/ratio of the bandwidth: at 4:1, 12.5 GB/s per accelerator of the 50
-GB/s of its NIC. The message gives the predicted step time at this ratio and at 1:1. The finding is a note where the
+Where all accelerators send across the level at once, each gets 1/ratio of the bandwidth: at 4:1, 12.5 GB/s of the 50
+GB/s of its NIC. Each rank of an all-to-all of n ranks sends n − b of n parts out of its block of b ranks. A ring in the
+order of the nodes leaves each block once: with k nodes in a block, a ratio up to k does not slow it. The message gives
+the predicted step time at this ratio and at 1:1, for ranks placed in this order. The finding is a note where the
 oversubscription costs less of the step than the half-width of the prediction's range, a warning above it and where the
 time is not known, and an error if at least a quarter of the step is lost even at the low end of the range.
 
@@ -81,7 +83,7 @@ def check(
         return
     named = and_list(level.name for level in crossed_levels(cluster, job_nodes) if level.oversubscription > 1)
     saved, times = what_if.at_full_bandwidth
-    rates = f": {display(share / ratio, 'B/s')} per accelerator under full load instead of {display(share, 'B/s')}"
+    rates = f": {display(share / ratio, 'B/s')} per accelerator where all send across them at once instead of {display(share, 'B/s')}"
     yield RULE.problem(
         oversubscription_key(cluster),
         f"a job of {nodes:,} nodes crosses {named} uplinks that are oversubscribed {plain(ratio)}:1"

@@ -93,13 +93,12 @@ def oversubscription_key(cluster: Cluster) -> str:
     return f"cluster.scale_out.{'levels' if by_level else 'oversubscription'}"
 
 
-def known_runs(counts: FabricCount, written: ClusterSpec, cluster: Cluster, scale_out: ScaleOut) -> dict[str, Run]:
+def known_runs(counts: FabricCount, written: ClusterSpec, cluster: Cluster) -> dict[str, Run]:
     """The longest cable runs by level, stated or derived."""
 
     from clusterspec.cluster.cable_runs import longest_runs  # most specs state neither lengths nor racks
 
-    of_leaf = nodes_of_one_leaf(counts, scale_out) if counts.fabric else None
-    return longest_runs(cluster, written, of_leaf)
+    return longest_runs(cluster, written, counts.fabric.down_ports if counts.fabric else None)
 
 
 def nodes_of_one_leaf(counts: FabricCount, scale_out: ScaleOut) -> int:

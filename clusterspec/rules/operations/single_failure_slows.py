@@ -32,7 +32,7 @@ cluster:
   platform: dgx-h100
   nodes: 16
   spare_nodes: 2
-  scale_out: {topology: fat-tree, switch_ports: 64, oversubscription: 2}
+  scale_out: {topology: fat-tree, switch_ports: 64, planes: 2}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
 layout: {tp: 1, sharding: fsdp}
 operations: {targets: {max_single_failure_slowdown: 0.05}}
@@ -46,7 +46,7 @@ cluster:
   platform: dgx-h100
   nodes: 16
   spare_nodes: 2
-  scale_out: {topology: fat-tree, switch_ports: 64, oversubscription: 2}
+  scale_out: {topology: fat-tree, switch_ports: 64, planes: 2}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
 layout: {tp: 1, sharding: fsdp}
 operations: {targets: {max_single_failure_slowdown: 0.9}}

@@ -81,7 +81,7 @@ def check(
     section = written_cluster.scale_out
     if section is None or not section.optics:
         return
-    runs = known_runs(counts, written_cluster, cluster, scale_out)
+    runs = known_runs(counts, written_cluster, cluster)
     for one in level_optics(scale_out):
         run = runs.get(one.level)
         long = [end for end in one.ends if end.reach_class in LONG and end.reach]

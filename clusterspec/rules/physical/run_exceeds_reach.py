@@ -117,7 +117,7 @@ def check(
     section = written_cluster.scale_out
     if section is None or not (section.optics or section.cable_type):
         return
-    runs = known_runs(counts, written_cluster, cluster, scale_out)
+    runs = known_runs(counts, written_cluster, cluster)
     if not section.distance and (meters := _run_in_text(own_remarks or "")) is not None:
         runs["node_leaf"] = Run(meters, OF_TEXT, stated=False)
     for one in level_optics(scale_out):

@@ -157,7 +157,10 @@ def test_a_tapered_level_slows_the_groups_that_cross_it() -> None:
     tapered = nodes_of(H100, 64, more="pod_nodes: 16, oversubscription: 4:1")
     within, as_flat = timed(tapered, "all-reduce", 128), timed(flat, "all-reduce", 128)
     assert within.seconds == pytest.approx(as_flat.seconds)
-    crossing, free = timed(tapered, "all-reduce", 512), timed(flat, "all-reduce", 512)
+    crossing, free = timed(tapered, "all-to-all", 512), timed(flat, "all-to-all", 512)
+    assert crossing.seconds == pytest.approx(free.seconds * 4 * (512 - 128) / (512 - 8), rel=0.01)
+    every_node = nodes_of(H100, 64, more="pod_nodes: 1, oversubscription: 4:1")
+    crossing, free = timed(every_node, "all-reduce", 512), timed(flat, "all-reduce", 512)
     assert crossing.seconds > 3 * free.seconds
     assert crossing.ceiling_busbw < free.ceiling_busbw / 3.9
 
