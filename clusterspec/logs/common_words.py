@@ -152,6 +152,11 @@ SUGGESTIONS = (
         r"\bulimit -u\b|\bmax user processes\b"
         r"|\b(?:fail\w{0,3}|unable|cannot|could not) (?:to )?(?:create|start|spawn|fork) .{0,20}\b(?:thread|process)\b",
     ),
+    # a daemon that does not accept as many connections to its socket of this host (`connect(2)`, EAGAIN)
+    (
+        "stopped-service",
+        r"[Cc]onnect\w{0,3} (?:to )?.{0,60}\bsock(?:et)?\b.{0,30}[Rr]esource temporarily unavailable",
+    ),
     ("process-limit", r"[Rr]esource temporarily unavailable|fork rejected by pids controller"),
     (
         "port-in-use",

@@ -181,6 +181,8 @@ PLATFORM_PATTERNS = (
     ("kernel-fault", re.compile(r"(NRT_EXEC_(?:BAD_INPUT|OOB)\b.{0,60}|\bnrt_\w{1,30}\W.{0,40}?status=100[26]\b)")),
     ("task-silent", re.compile(r"(NRT_TIMEOUT\b.{0,60}|\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}5\b.{0,60})")),
     # its communicator over instances, for which each rank needs NEURON_RT_ROOT_COMM_ID. Thread: ray-project/ray 65070
+    # a process that was forked after the runtime was initialized in its parent. Thread: aws-neuron/aws-neuron-sdk 1083
+    ("forked-process", re.compile(r"(Incompatible runtime state: NRT_STATE_CHILD)")),
     ("neuron-root", re.compile(r"(\b(?:Nrt::BuildGlobalComm|nrt_build_global_comm)\b.{0,60}fail.{0,80})")),
     # the coordination of processes in JAX and XLA
     ("task-silent", re.compile(r"(Task /job:\S{1,60} heartbeat timeout)")),
