@@ -163,6 +163,13 @@ PLATFORM_PATTERNS = (
         re.compile(r"(Invalid device [0-9]{1,4} \(totalnDev=[0-9]{1,4}\)|invalid device count \([0-9-]{1,6}\))"),
     ),
     ("held-device", re.compile(r"(TPU is already in use by .{1,60}|libtpu.{0,20} already in used? by.{0,60})")),
+    # a server of Kubernetes that admits objects, and does not answer
+    (
+        "service",
+        re.compile(
+            r"(\bfail\w{2,3} (?:to call|calling) webhook\b.{1,300}(?:refused|no endpoints available|deadline exceeded))"
+        ),
+    ),
     # the runtime of Neuron, by the names and numbers of `nrt_status.h`
     ("driver-release", re.compile(r"(Unable to determine Neuron Driver version.{0,80})")),
     ("driver-state", re.compile(r"(\[NRTD:\w{1,20}\] Failed to initialize devices.{0,40})")),

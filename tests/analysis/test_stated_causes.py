@@ -198,12 +198,17 @@ names, and lines in the form that programs print them.
 - `Z46` (2026-11-28): queries for pyxis, GPUDirect, Ray, RCCL, Neuron, drivers, limits, interfaces and ports, after Z45
   was mended. Of 13, ten were named first and twelve at all before anything was changed; one was left undecided (a
   completion queue that MVAPICH2 cannot make). Lines are in the form of their program.
-- `Z47` (2026-11-29): queries for Gaudi, Neuron, TPUs, containers of Slurm, operators, storage, EFA, PMIx, engines, Intel's
-  and Cray's libraries, JAX and munge, after some 230 messages of Slurm, pyxis, enroot, runc, libfabric, UCX, PyTorch, Ray
-  and optimum-neuron were read in their sources; of some 60 hits with an output more than half stood in a table. The causes
-  were written down before the program read the log as it was posted. Of 18, twelve were named first and no other before
-  anything was changed; four were left undecided, none was refused, and one had another cause (a socket of munge that takes
-  no more connections, as a limit of processes). Lines are in the form of their program.
+- `Z47` (2026-11-29): queries for Gaudi, Neuron, TPUs, containers of Slurm, operators, storage, EFA, PMIx, engines, the
+  libraries of Intel and Cray, JAX and munge, after some 230 messages of Slurm, pyxis, enroot, runc, libfabric, UCX,
+  PyTorch, Ray and optimum-neuron were read in their sources; of some 60 hits with an output more than half stood in a
+  table. The causes were written down before the program read the log as it was posted. Of 18, twelve were named first
+  and no other before anything was changed; five were left undecided, none was refused, and one had another cause (a
+  socket of munge that takes no more connections, as a limit of processes). Lines are in the form of their program.
+- `Z48` (2026-11-29): the same rule, after Z47 was mended, with queries for drivers, file systems, Apptainer, engines,
+  checkpoints, KubeRay, ROCm and stores of objects. Of 15, nine were named first and ten at all before anything was
+  changed; one was refused, one left undecided, and three had another cause (the words of a driver with a space, a mount
+  that a path refuses, and a line that the terminal wraps). Two stay: a file that a group may not open is of an
+  accelerator that the rank does not see, and a directory without its parent may be missing on one node.
 - `learned`: threads with a stated cause that were read for their mechanism, a search for each (GPUDirect, access
   control, IOMMU, NICs, GIDs, MTU, plugins, shared and locked memory, containers, names, releases, switches of NVLink);
   not fresh, as the program was mended on them. Of 42 of the first three searches 26 were named first before that.
