@@ -86,6 +86,8 @@ PLATFORM_PATTERNS = (
     # Threads: NVIDIA/nvidia-docker issues 957 and 1492; of its driver, HonuRobotics/dockwater pull 10
     ("container-toolkit", re.compile(r"(could not select device driver .{0,40}gpu.{0,10})")),
     ("container-files", re.compile(r"(nvidia-container-cli: mount error: .{1,200}: no such file or directory)")),
+    # the host's `ldconfig` in the container. Threads: NVIDIA/enroot issue 128, SlinkyProject/containers pull 2
+    ("container-hook", re.compile(r"(nvidia-container-cli: ldcache error: process .{1,80})")),
     ("container-hook", re.compile(r"(OCI runtime create failed: .{1,300}?[Rr]unning (?:prestart )?hook.{0,80})")),
     ("driver-unloaded", re.compile(r"(nvidia-container-cli: .{0,60}nvml error: driver not loaded)")),
     # Kubernetes: a service of a node's devices that ends again and again. Thread: open-edge-platform/geti_v2 issue 436
@@ -140,7 +142,7 @@ PLATFORM_PATTERNS = (
     ("container-device", re.compile(r"(open\(/dev/(?:accel|vfio/)[0-9]{1,3}\): Operation not permitted)")),  # libtpu
     ("no-device", re.compile(r"(nvidia-container-cli: device error: .{1,80})")),
     ("no-device", re.compile(r"(Failed to initialize NVML: Driver Not Loaded)")),
-    ("library", re.compile(r"(nvidia-container-cli: ldcache error: .{1,80}|unknown or invalid runtime name: nvidia)")),
+    ("library", re.compile(r"(nvidia-container-cli: ldcache error: (?!process ).{1,80}|unknown or invalid runtime name: nvidia)")),
     ("library", re.compile(r"(nvidia-container-cli: container error: cgroup subsystem devices not found)")),
     ("no-device", re.compile(r"^\s{0,4}(No devices were found)\s*$")),  # nvidia-smi
     # specifications of the Container Device Interface: that of a name that each of them has, and of a device node

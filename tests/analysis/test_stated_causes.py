@@ -209,6 +209,11 @@ names, and lines in the form that programs print them.
   changed; one was refused, one left undecided, and three had another cause (the words of a driver with a space, a mount
   that a path refuses, and a line that the terminal wraps). Two stay: a file that a group may not open is of an
   accelerator that the rank does not see, and a directory without its parent may be missing on one node.
+- `Z49` (2026-11-29): the same rule, after Z48 was mended, with queries for Slurm, CUDA's toolkit, KV transfer, Gaudi,
+  DCGM, TPUs, devices and networks of pods, oneCCL and TensorFlow. Of 35, 22 were named first and 26 at all before
+  anything was changed; none was refused, three were left undecided, and six had another cause (a transfer of a KV cache
+  as an image that is pulled, a pod that a scheduler holds, virtual functions, the loader's cache in a container). One
+  stays unsaid: source files that were replaced below a compiler of kernels.
 - `learned`: threads with a stated cause that were read for their mechanism, a search for each (GPUDirect, access
   control, IOMMU, NICs, GIDs, MTU, plugins, shared and locked memory, containers, names, releases, switches of NVLink);
   not fresh, as the program was mended on them. Of 42 of the first three searches 26 were named first before that.
