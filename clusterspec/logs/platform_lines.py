@@ -142,7 +142,12 @@ PLATFORM_PATTERNS = (
     ("container-device", re.compile(r"(open\(/dev/(?:accel|vfio/)[0-9]{1,3}\): Operation not permitted)")),  # libtpu
     ("no-device", re.compile(r"(nvidia-container-cli: device error: .{1,80})")),
     ("no-device", re.compile(r"(Failed to initialize NVML: Driver Not Loaded)")),
-    ("library", re.compile(r"(nvidia-container-cli: ldcache error: (?!process ).{1,80}|unknown or invalid runtime name: nvidia)")),
+    (
+        "library",
+        re.compile(
+            r"(nvidia-container-cli: ldcache error: (?!process ).{1,80}|unknown or invalid runtime name: nvidia)"
+        ),
+    ),
     ("library", re.compile(r"(nvidia-container-cli: container error: cgroup subsystem devices not found)")),
     ("no-device", re.compile(r"^\s{0,4}(No devices were found)\s*$")),  # nvidia-smi
     # specifications of the Container Device Interface: that of a name that each of them has, and of a device node
