@@ -93,7 +93,9 @@ def _claims(fact: DocumentedFact, sentence: str) -> bool:
     spans = [match.span() for match in found if match is not None]
     if len(spans) < len(found) or (fact.unless and pattern_of_words(fact.unless).search(sentence) is not None):
         return False
-    return _is_negated(sentence, min(spans)[0], max(end for _, end in spans)) == (fact.negated == "yes")
+    return fact.negated == "either" or _is_negated(sentence, min(spans)[0], max(end for _, end in spans)) == (
+        fact.negated == "yes"
+    )
 
 
 def _is_negated(sentence: str, start: int, end: int) -> bool:
