@@ -78,6 +78,7 @@ CONNECTION_CAUSES = (
         GIVEN,
     ),
     ("init-error", "program-error", ", as in a process that was forked after its first call", service_steps.FORK, WEAK),
+    ("forked-process", "program-error", ", of a process that was forked after it", service_steps.FORK, STRONG),
     ("unknown-error", "accelerator-fault", UNSAID, STEP_OF["accelerator-fault"], GIVEN),
     ("unknown-error", "driver-release", UNSAID, DRIVER, WEAK),
     ("os-call", "invalid-setting", ", as between containers that share no memory", _HANDLE, GIVEN),

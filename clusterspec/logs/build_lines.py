@@ -46,6 +46,20 @@ BUILD_PATTERNS = (
             r".{0,40}?(?:does not exist|n[o']t (?:be )?(?:set|found|defined)|is unset))"
         ),
     ),
+    # a part that was built with another release than the rest, or that asks for a newer one. Threads: NVIDIA/apex issue
+    # 723, openai/consistency_models issue 23, lyulyul/shine-cluster issue 29
+    (
+        "build",
+        re.compile(r"(\b(?:compiled|built) with a version of \S{1,40} that (?:does not|doesn't) match.{0,60})"),
+    ),
+    (
+        "build",
+        re.compile(
+            r"(\bis only supported (?:on|with|by) (?:CUDA|ROCm|HIP|PyTorch|Python|CANN|NCCL) ?(?:>=? ?)?[0-9][0-9.]{0,6}"
+            r"(?:\+| (?:and|or) (?:above|later|newer|higher|greater)))"
+        ),
+    ),
+    ("build", re.compile(r"(\bbug fixed in \w{2,20} (?:version|release) [0-9][0-9.]{0,9})")),
     ("kernel-image", re.compile(r"(\bUnsupported \.version [0-9.]{1,8}; current version is .{1,12})")),
     # passes of a compiler of kernels that stop without a reason
     # Gaudi. Threads: huggingface/optimum-habana pull 1550 (a type that the generation lacks) and issue 1426

@@ -152,6 +152,12 @@ SUGGESTIONS = (
         r"\bulimit -u\b|\bmax user processes\b"
         r"|\b(?:fail\w{0,3}|unable|cannot|could not) (?:to )?(?:create|start|spawn|fork) .{0,20}\b(?:thread|process)\b",
     ),
+    # a daemon whose socket takes no more connections (`connect(2)`, EAGAIN)
+    (
+        "stopped-service",
+        r"[Cc]onnect\w{0,3} (?:to )?.{0,60}\bsock(?:et)?\b.{0,30}[Rr]esource temporarily unavailable"
+        r"|\bconnect to .{1,60} at unix:/{1,3}\S{1,120}:",
+    ),
     ("process-limit", r"[Rr]esource temporarily unavailable|fork rejected by pids controller"),
     (
         "port-in-use",
@@ -161,8 +167,8 @@ SUGGESTIONS = (
     (
         "name-resolution",
         r"[Rr]esolve[sd]? to ['\"]?127\."
-        r"|(?:not|n't|to) resolve|[Uu]nknown host|name resolution|[Nn]ame or service|nodename nor servname"
-        r"|no such host|gaierror",
+        r"|(?:not|n't|to) resolve(?! reference)|[Uu]nknown host|name resolution|[Nn]ame or service"
+        r"|nodename nor servname|no such host|gaierror",
     ),
     ("unstable-link", r"\b(?:[Ll]ink|[Pp]ort)s? (?:is |are |went |status .{0,12})?(?:down|DOWN)\b"),
     (
@@ -288,8 +294,9 @@ SUGGESTIONS = (
     ),
     (
         "invalid-setting",
-        r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|flag\b|argument for|configuration|--?\w)"
-        r"|Misconfiguration|unrecognized (?:option|argument)s?\b",
+        r"network namespace|\bnetns\b|[Hh]ostfile|\bmust be an? (?:absolu\w{1,2}|relative) path\b"
+        r"|[Ii]nvalid (?:value|option|flag\b|argument for|configuration|--?\w)"
+        r"|Misconfiguration|admission webhook .{1,120} denied the request|unrecognized (?:option|argument)s?\b",
     ),
     # a variable, by its form, that is missing
     (

@@ -71,6 +71,10 @@ ENGINE_PATTERNS = (
     ("no-device", re.compile(r"(requested number of devices unavailable for .{1,80})")),
     # Thread: ray-project/kuberay issue 1414
     ("no-device", re.compile(r"(unable to find \S{1,20} device allocation by scheduler\b.{0,40})")),
+    # vLLM where its other side of prefill and decode is late, HCL of Gaudi. Threads: vllm-project/vllm issue 50719,
+    # HabanaAI/hccl_demo issue 44
+    ("rendezvous", re.compile(r"(\bTimeout waiting for [PD] side ready\b.{0,40})")),
+    ("setting", re.compile(r"(\b[Ii]nvalid server type \(.{1,60})")),
     # Ray, of its store of objects, its autoscaler and the metadata of a TPU
     ("host-memory", re.compile(r"(\bObjectStoreFullError\b.{0,80})")),
     ("no-device", re.compile(r"(autoscaler could not find a node type to satisfy the request.{0,80})")),

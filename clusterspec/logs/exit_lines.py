@@ -96,6 +96,13 @@ EXIT_PATTERNS = (
     ("not-found", _codes(127)),
     ("not-found", re.compile(r"(exec: \"[^\"]{1,120}\": executable file not found in \$PATH)")),  # golang/go, os/exec
     ("not-executable", _codes(126)),
+    ("bus-error", re.compile(r"(Fatal Python error: Bus error)")),
+    # PyTorch's store (torch/csrc/distributed/c10d/socket.cpp). Thread: axolotl-ai-cloud/axolotl issue 2684
+    ("late", re.compile(r"(\bwaitForInput: socket SocketImpl\(.{1,160}\) timed out after [0-9]{1,9}ms)")),
+    # PyTorch, of ranks that another one's end let go. Thread: kubeflow/trainer issue 1638
+    ("peer-ended", re.compile(r"(\"message\": \"RendezvousClosedError\b.{0,20})")),
+    # python-etcd, src/etcd/__init__.py
+    ("service", re.compile(r"(\betcd\.Etcd(?:ConnectionFailed|LeaderElectionInProgress|ClusterIdChanged)\b.{0,80})")),
     # Open MPI: the rank that calls it has its reason in its own output
     ("peer-ended", re.compile(r"(MPI_ABORT was invoked on rank .{1,80})")),
 )

@@ -192,7 +192,7 @@ FAILURE_PATTERNS = (
     ("threads", re.compile(r"(BlockingIOError: \[Errno 11\] Resource temporarily unavailable)")),
     ("threads", re.compile(r"(fork: (?:retry: )?Resource temporarily unavailable)")),
     ("driver-release", re.compile(r"(system has unsupported display driver / cuda driver combination)")),
-    ("driver-release", re.compile(r"((?:[Dd]river/library|NVML) version mismatch)")),
+    ("driver-release", re.compile(r"((?:[Dd]river ?/ ?library|NVML) version mismatch)")),
     ("driver-release", re.compile(r"(requirement error: unsatisfied condition: cuda.{0,60})")),  # libnvidia-container
     ("out-of-memory", re.compile(r"((?:CUDA|HIP) error: out of memory)")),
     ("out-of-memory", _hccl_pattern("EL0004")),

@@ -89,7 +89,8 @@ FRAMEWORK_PATTERNS = (
         "missing-file",
         re.compile(
             r"(name = '[^']{1,200}', errno = 2, error message = 'No such file or directory'"
-            r"|FileNotFoundError: No such file or directory: .{1,160})"
+            r"|FileNotFoundError: No such file or directory: .{1,160}"
+            r"|(?:[Ff]ail\w{0,3}|[Uu]nable|[Cc]annot) (?:to )?creat\w{1,3} directory .{1,160}: ?[Nn]o such file or dir)"
         ),
     ),
     ("renamed-file", re.compile(r"(FileNotFoundError: \[Errno 2\] .{1,200}' -> '.{1,120})")),

@@ -243,6 +243,11 @@ LIBRARY_PATTERNS = (
     ),
     ("unplaced", re.compile(r"(Requested node configuration is not available|Invalid generic resource .{1,40})")),
     # Kubernetes
-    ("unplaced", re.compile(r"(FailedScheduling.{0,160}|[0-9]{1,5}/[0-9]{1,5} nodes are available: .{1,120})")),
+    (
+        "unplaced",
+        re.compile(
+            r"(FailedScheduling(?!.{0,80}AssumePod failed).{0,160}|[0-9]{1,5}/[0-9]{1,5} nodes are available: .{1,120})"
+        ),
+    ),
 )
 """Names of statements and the patterns of their lines."""

@@ -87,7 +87,7 @@ _FILE = (
 )
 _REMOTE = (
     r"(?:\b(?:https?://\S{1,200}|huggingface\S{0,12}|hub|registry|nvcr\.io|docker\.io|ghcr\.io|S3 bucket|bucket|GCS"
-    r"|download(?:ing|ed|s)?|upload(?:ing|ed|s)?|pull(?:ing|ed)?|tokenizer|artifact)s?\b)"
+    r"|download(?:ing|ed|s)?|upload(?:ing|ed|s)?|pull(?:ing|ed)?(?! kv_?caches?\b)|tokenizer|artifact)s?\b)"
 )
 _REFUSED_BY_SERVER = (
     r"(?:\b(?:[45][0-9]{2}|tim(?:ed|e)[ -]?out|fail(?:ed|ure)?|unauthorized|AccessDenied|access denied|not found"

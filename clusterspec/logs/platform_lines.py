@@ -86,6 +86,8 @@ PLATFORM_PATTERNS = (
     # Threads: NVIDIA/nvidia-docker issues 957 and 1492; of its driver, HonuRobotics/dockwater pull 10
     ("container-toolkit", re.compile(r"(could not select device driver .{0,40}gpu.{0,10})")),
     ("container-files", re.compile(r"(nvidia-container-cli: mount error: .{1,200}: no such file or directory)")),
+    # the host's `ldconfig` in the container. Threads: NVIDIA/enroot issue 128, SlinkyProject/containers pull 2
+    ("container-hook", re.compile(r"(nvidia-container-cli: ldcache error: process .{1,80})")),
     ("container-hook", re.compile(r"(OCI runtime create failed: .{1,300}?[Rr]unning (?:prestart )?hook.{0,80})")),
     ("driver-unloaded", re.compile(r"(nvidia-container-cli: .{0,60}nvml error: driver not loaded)")),
     # Kubernetes: a service of a node's devices that ends again and again. Thread: open-edge-platform/geti_v2 issue 436
@@ -140,7 +142,12 @@ PLATFORM_PATTERNS = (
     ("container-device", re.compile(r"(open\(/dev/(?:accel|vfio/)[0-9]{1,3}\): Operation not permitted)")),  # libtpu
     ("no-device", re.compile(r"(nvidia-container-cli: device error: .{1,80})")),
     ("no-device", re.compile(r"(Failed to initialize NVML: Driver Not Loaded)")),
-    ("library", re.compile(r"(nvidia-container-cli: ldcache error: .{1,80}|unknown or invalid runtime name: nvidia)")),
+    (
+        "library",
+        re.compile(
+            r"(nvidia-container-cli: ldcache error: (?!process ).{1,80}|unknown or invalid runtime name: nvidia)"
+        ),
+    ),
     ("library", re.compile(r"(nvidia-container-cli: container error: cgroup subsystem devices not found)")),
     ("no-device", re.compile(r"^\s{0,4}(No devices were found)\s*$")),  # nvidia-smi
     # specifications of the Container Device Interface: that of a name that each of them has, and of a device node
@@ -163,6 +170,13 @@ PLATFORM_PATTERNS = (
         re.compile(r"(Invalid device [0-9]{1,4} \(totalnDev=[0-9]{1,4}\)|invalid device count \([0-9-]{1,6}\))"),
     ),
     ("held-device", re.compile(r"(TPU is already in use by .{1,60}|libtpu.{0,20} already in used? by.{0,60})")),
+    # a server of Kubernetes that admits objects, and does not answer
+    (
+        "service",
+        re.compile(
+            r"(\bfail\w{2,3} (?:to call|calling) webhook\b.{1,300}(?:refused|no endpoints available|deadline exceeded))"
+        ),
+    ),
     # the runtime of Neuron, by the names and numbers of `nrt_status.h`
     ("driver-release", re.compile(r"(Unable to determine Neuron Driver version.{0,80})")),
     ("driver-state", re.compile(r"(\[NRTD:\w{1,20}\] Failed to initialize devices.{0,40})")),
@@ -181,6 +195,8 @@ PLATFORM_PATTERNS = (
     ("kernel-fault", re.compile(r"(NRT_EXEC_(?:BAD_INPUT|OOB)\b.{0,60}|\bnrt_\w{1,30}\W.{0,40}?status=100[26]\b)")),
     ("task-silent", re.compile(r"(NRT_TIMEOUT\b.{0,60}|\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}5\b.{0,60})")),
     # its communicator over instances, for which each rank needs NEURON_RT_ROOT_COMM_ID. Thread: ray-project/ray 65070
+    # a process that was forked after the runtime was initialized in its parent. Thread: aws-neuron/aws-neuron-sdk 1083
+    ("forked-process", re.compile(r"(Incompatible runtime state: NRT_STATE_CHILD)")),
     ("neuron-root", re.compile(r"(\b(?:Nrt::BuildGlobalComm|nrt_build_global_comm)\b.{0,60}fail.{0,80})")),
     # the coordination of processes in JAX and XLA
     ("task-silent", re.compile(r"(Task /job:\S{1,60} heartbeat timeout)")),

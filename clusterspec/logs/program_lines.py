@@ -30,7 +30,7 @@ PROGRAM_PATTERNS = (
     ),
     (
         "cache-full",
-        re.compile(r"([0-9.]{1,9} GiB KV cache is needed, which is larger than the available KV cache memory)"),
+        re.compile(r"(.{0,20} is needed, which is larger than the available KV cache memory)"),
     ),
     ("cache-full", re.compile(r"(No available memory for the cache blocks)")),
     ("cache-full", re.compile(r"(Not enough memory\. Please try to increase --mem-fraction-static)")),
@@ -59,10 +59,29 @@ PROGRAM_PATTERNS = (
     ("bus-error", re.compile(r"(Caught signal 7 \(Bus error)")),
     ("open-files", re.compile(r"(OSError: \[Errno 24\] Too many open files|received 0 items of ancdata)")),
     ("open-files", re.compile(r"(Too many open files\. Communication with the workers)")),
+    # a limit of watches of files (inotify(7): `max_user_watches`, `max_user_instances`), not of storage
+    (
+        "open-files",
+        re.compile(r"(\binotify_?(?:add_watch|init1?)\b.{0,60}(?:[Nn]o space left on device|[Tt]oo many open files))"),
+    ),
     ("shared-object", re.compile(r"(unable to open shared memory object <[^>]{1,80}> in read-write mode)(?!:)")),
     # the CUDA runtime in any program: cudaErrorSystemNotReady, cudaErrorInsufficientDriver, cudaErrorNoDevice
     ("fabric-manager", re.compile(r"(?:802|CUDA)\W.{0,60}?(system not yet initialized)")),
     ("driver-release", re.compile(r"(The NVIDIA driver on your system is too old)")),
+    # the driver's first call by the number of its result (`cuda.h`)
+    (
+        "fabric-manager",
+        re.compile(r"(\bcuInit(?:\(0\))? (?:returned|failed)(?: with)?(?: error)?(?: code)?\W{0,3}\b802\b)"),
+    ),
+    (
+        "driver-release",
+        re.compile(r"(\bcuInit(?:\(0\))? (?:returned|failed)(?: with)?(?: error)?(?: code)?\W{0,3}\b80[34]\b)"),
+    ),
+    ("no-device", re.compile(r"(\bcuInit(?:\(0\))? (?:returned|failed)(?: with)?(?: error)?(?: code)?\W{0,3}\b100\b)")),
+    (
+        "unknown-error",
+        re.compile(r"(\bcuInit(?:\(0\))? (?:returned|failed)(?: with)?(?: error)?(?: code)?\W{0,3}\b999\b)"),
+    ),
     ("no-device", re.compile(r"(No CUDA GPUs are available)")),
     # Python; a path of shared memory is not storage
     (

@@ -198,6 +198,26 @@ names, and lines in the form that programs print them.
 - `Z46` (2026-11-28): queries for pyxis, GPUDirect, Ray, RCCL, Neuron, drivers, limits, interfaces and ports, after Z45
   was mended. Of 13, ten were named first and twelve at all before anything was changed; one was left undecided (a
   completion queue that MVAPICH2 cannot make). Lines are in the form of their program.
+- `Z47` (2026-11-29): queries for Gaudi, Neuron, TPUs, containers of Slurm, operators, storage, EFA, PMIx, engines, the
+  libraries of Intel and Cray, JAX and munge, after some 230 messages of Slurm, pyxis, enroot, runc, libfabric, UCX,
+  PyTorch, Ray and optimum-neuron were read in their sources; of some 60 hits with an output more than half stood in a
+  table. The causes were written down before the program read the log as it was posted. Of 18, twelve were named first
+  and no other before anything was changed; five were left undecided, none was refused, and one had another cause (a
+  socket of munge that takes no more connections, as a limit of processes). Lines are in the form of their program.
+- `Z48` (2026-11-29): the same rule, after Z47 was mended, with queries for drivers, file systems, Apptainer, engines,
+  checkpoints, KubeRay, ROCm and stores of objects. Of 15, nine were named first and ten at all before anything was
+  changed; one was refused, one left undecided, and three had another cause (the words of a driver with a space, a mount
+  that a path refuses, and a line that the terminal wraps). Two stay: a file that a group may not open is of an
+  accelerator that the rank does not see, and a directory without its parent may be missing on one node.
+- `Z49` (2026-11-29): the same rule, after Z48 was mended, with queries for Slurm, CUDA's toolkit, KV transfer, Gaudi,
+  DCGM, TPUs, devices and networks of pods, oneCCL and TensorFlow. Of 35, 22 were named first and 26 at all before
+  anything was changed; none was refused, three were left undecided, and six had another cause (a transfer of a KV cache
+  as an image that is pulled, a pod that a scheduler holds, virtual functions, the loader's cache in a container). One
+  stays unsaid: source files that were replaced below a compiler of kernels.
+- `Z50` (2026-11-29): the same rule, after Z49 was mended, with queries for nccl-tests, Ray, MPI's launcher, TensorRT-LLM,
+  lost devices, data, NICs and PyTorch's rendezvous. Of 20, twelve were named first and 15 at all before anything was
+  changed; two were refused (a timeout of PyTorch's store after a bar of progress, a key that etcd lacks), three left
+  undecided, and none had another cause alone. Two stay: TensorRT's context without a reason, and the key of etcd.
 - `learned`: threads with a stated cause that were read for their mechanism, a search for each (GPUDirect, access
   control, IOMMU, NICs, GIDs, MTU, plugins, shared and locked memory, containers, names, releases, switches of NVLink);
   not fresh, as the program was mended on them. Of 42 of the first three searches 26 were named first before that.
