@@ -224,6 +224,13 @@ FORMATS = [
     ("DeepSpeed: ZeRO checkpoints are loaded by the same number of ranks.", ""),
     ("FSDP saves SHARDED_STATE_DICT, and a restart loads it with another number of GPUs.", ""),
     ("--ckpt-format torch at tp 8, pp 4; evaluation at tp 8, pp 1 loads the weights only.", ""),
+    # a format that may be split again, or several that may not: which of them is loaded?
+    ("Saved with --ckpt-format torch before and torch_dist now, at tp 8, pp 4; it is loaded with tp 8, pp 2.", ""),
+    ("FSDP saves LOCAL_STATE_DICT, Megatron --ckpt-format torch at tp 8, pp 4; it is loaded with tp 8, pp 2.", ""),
+    ("Saved with --ckpt-format torch at tp 8, pp 4, beside a universal checkpoint; it is loaded with tp 8, pp 2.", "the format torch"),
+    ("Per-rank torch filesets are slow. Those per-rank torch files of tp 8, pp 4 are loaded with tp 8, pp 2.", "the format torch"),
+    ("Saved at tp 8, pp 4 and loaded with tp 8, pp 2: --ckpt-format torch", "the format torch"),
+    ("Saved at tp 8, pp 4 and loaded with tp 8, pp 2: --ckpt-format torch_own", ""),
 ]  # fmt: skip
 
 
