@@ -99,10 +99,8 @@ SERVING_LAYOUTS = (
 # What the exporters write
 
 
-@cache
-def designs(software: tuple[str, ...]) -> tuple[ExportInput, ...]:
-    """Designs of all models, layouts and precisions; with ``software``, names and releases, of serving."""
-    settings = Settings(Catalog.open(), Config(), date(2026, 11, 20))
+def specs(software: tuple[str, ...]) -> list[str]:
+    """Specs of all models, layouts and precisions; with ``software``, names and releases, of serving."""
     if software:
         layouts = [f"{{software: {name}, {layout}}}" for name in software for layout in SERVING_LAYOUTS]
         works = list(product(SERVING, layouts))
@@ -113,16 +111,26 @@ def designs(software: tuple[str, ...]) -> tuple[ExportInput, ...]:
             for model, layout, precision in product(MODELS, LAYOUTS, (*PRECISIONS, *_STATED))
         ]
     head = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 64}\n"
-    texts = (f"{head}workload: {work}\nlayout: {layout}\n" for work, layout in works)
-    return tuple(ExportInput(study_text(text, settings).design) for text in texts)
+    return [f"{head}workload: {work}\nlayout: {layout}\n" for work, layout in works]
+
+
+@cache
+def design_of(spec: str) -> ExportInput:
+    """The design of a spec."""
+    return ExportInput(study_text(spec, _settings()).design)
+
+
+@cache
+def _settings() -> Settings:
+    return Settings(Catalog.open(), Config(), date(2026, 11, 20))
 
 
 def written(kind: str) -> Iterator[str]:
     """The output of an exporter for all designs that it accepts."""
     exporter = exporter_of(kind.partition(" ")[0])
-    for design in designs(TARGETS[kind].software):
+    for spec in specs(TARGETS[kind].software):
         try:
-            yield str(exporter.write(design).content)
+            yield str(exporter.write(design_of(spec)).content)
         except NotExportable:
             continue
 

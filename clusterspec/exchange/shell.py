@@ -34,6 +34,7 @@ from clusterspec.exchange.shell_words import (
 )
 from clusterspec.exchange.slurm_directives import job_variables
 from clusterspec.records import NamedTuple
+from clusterspec.standard import recent
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -104,8 +105,9 @@ def variables_of(text: str) -> dict[str, Word]:
     return {name: joined_word(parts) for name, parts in held.items() if any(each is not BREAK for each in parts)}
 
 
+@recent(2)  # commands and variables of a script are asked for apart
 def _shell_after(text: str) -> _Shell:
-    """The shell after all statements of a script."""
+    """The shell after all statements of a script, which nobody changes."""
     shell = _Shell()
     try:
         for block, offset in code_blocks(text):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.cable_runs import longest_runs, nodes_of_leaf, racks_of_leaf
+from clusterspec.cluster.cable_runs import Run, longest_runs, nodes_of_leaf, racks_of_leaf, shortest_way
 from clusterspec.cluster.planes import fabric_levels
 from tests.cluster.resolving import clean
 
@@ -62,3 +62,34 @@ def test_a_level_of_unknown_size_is_crossed_by_what_crosses_the_level_below() ->
     cluster = clean(f"cluster: {POD % (4, f', levels: [{levels}]', '')}").cluster
     assert cluster is not None
     assert [level.nodes for level in fabric_levels(cluster)] == [1, 8, 8]
+
+
+@pytest.mark.parametrize(
+    ("per_rack", "floor", "of_leaf", "meters", "how"),
+    [
+        (4, "", 16, 1.2, "4 racks in rows of 4, 0.6 m apart"),  # the switches in the middle: two racks away
+        (4, "", 8, 0.6, "2 racks in rows of 2, 0.6 m apart"),
+        (4, "", 100, 1.2, "4 racks in rows of 4, 0.6 m apart"),  # no more than there are
+        # 16 racks 1.2 m apart: 9.6 m in one row, 4.8 + 3 in two, 3.6 + 3 in three, 2.4 + 6 in four
+        (1, "rack_pitch: 1.2 m", 16, 6.6, "16 racks in rows of 6, 1.2 m apart"),
+        (1, "rack_pitch: 1.2 m, row_pitch: 2 m", 16, 5.6, "16 racks in rows of 6, 1.2 m apart"),
+        (4, "racks_per_row: 2", 16, 3.6, "4 racks in rows of 2, 0.6 m apart"),  # the plan decides
+        (4, "racks_per_row: 4, network_racks: end-of-row", 16, 2.4, "4 racks in rows of 4, 0.6 m apart"),
+        # of the eight rows of the hall, the row of switches stands in the middle
+        (1, "racks_per_row: 2, network_racks: separate-row", 1, 12.0, "1 rack in rows of 2, 0.6 m apart"),
+        (1, "network_racks: separate-row", 1, 3.0, "1 rack in rows of 1, 0.6 m apart"),
+    ],
+)
+def test_the_shortest_way_to_a_leaf_is_that_of_the_best_rows_or_of_the_plan(
+    per_rack: int, floor: str, of_leaf: int, meters: float, how: str
+) -> None:
+    design = clean(f"cluster: {POD % (per_rack, '', f', floor: {{{floor}}}' if floor else '')}")
+    assert design.cluster is not None and design.spec.cluster is not None
+    assert shortest_way(design.cluster, design.spec.cluster, of_leaf) == Run(meters, how, False)
+
+
+def test_the_way_to_a_leaf_is_not_known_without_the_nodes_of_a_rack() -> None:
+    design = clean("cluster: {platform: dgx-h100, nodes: 16}")
+    assert design.cluster is not None and design.spec.cluster is not None
+    assert shortest_way(design.cluster, design.spec.cluster, 16) is None
+    assert longest_runs(design.cluster, design.spec.cluster, 16) == {}

@@ -165,3 +165,22 @@ def test_stages_hold_all_layers_and_differ_by_one_at_most(layers: int, stages: i
 def test_a_job_uses_the_stated_nodes_of_each_whole_domain(nodes: int, layout: str, used: int) -> None:
     text = f"cluster: {{platform: gb200-nvl72, nodes: {nodes}}}\n{WORK}layout: {layout}"
     assert layout_of(text).nodes == used
+
+
+@pytest.mark.parametrize(
+    ("layout", "once"),
+    [
+        ("pp: 2, sharding: zero2", True),
+        ("pp: 2, sharding: fsdp", True),
+        ("pp: 2, sharding: zero2, framework: custom", True),
+        ("pp: 1, sharding: zero2", False),  # no pipeline
+        ("pp: 2", False),  # gradients are not sharded
+        ("pp: 2, sharding: zero2, gradient_sync: step", False),  # stated
+        ("pp: 2, sharding: zero2, gradient_sync: micro-batch", False),
+        ("pp: 2, sharding: zero2, framework: deepspeed", False),  # known of the framework
+    ],
+)
+def test_pipelines_of_no_known_framework_are_assumed_to_reduce_gradients_once(layout: str, once: bool) -> None:
+    work = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 256}"
+    design = clean(f"cluster: {{platform: dgx-h100, nodes: 4}}\n{work}\nlayout: {{tp: 2, {layout}}}\n")
+    assert assumed(design).get("layout.gradient_sync") == ("step" if once else None)

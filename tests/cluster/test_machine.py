@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.cluster.degrees import nodes_of_rack, share_of_rack
+from clusterspec.records import replace
 from clusterspec.source import Cited, Written
-from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
+from tests.cluster.resolving import assumed, catalog, clean, cluster_of, resolve_text
 
 
 def test_a_platform_fills_every_key_that_the_spec_leaves_open() -> None:
@@ -262,3 +264,12 @@ def test_a_node_of_four_gh200_is_one_domain() -> None:
         450e9,
         150e9,
     )
+
+
+@pytest.mark.parametrize(("domain", "nodes", "watts"), [(72, 18, 135_000 / 18), (8, 2, 67_500.0), (4, 1, None)])
+def test_a_node_of_a_rack_that_is_sold_whole_has_its_share_of_the_power(
+    domain: int, nodes: int, watts: float | None
+) -> None:
+    rack = replace(catalog().platform("gb300-nvl72"), domain=domain)
+    assert (nodes_of_rack(rack), share_of_rack(rack)) == (nodes, watts)
+    assert share_of_rack(replace(rack, rack_power=None)) is None and share_of_rack(None) is None

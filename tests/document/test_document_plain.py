@@ -150,12 +150,36 @@ def test_a_list_at_the_column_of_its_key_is_plain(text: str) -> None:
     assert agrees(text)
 
 
+@each(
+    ("text", "value"),
+    [
+        ("a:\n  - 1\n", {"a": [1]}),
+        ("a:\n- 1\n- 2\n", {"a": [1, 2]}),
+        ("- a:\n  - 1\n", [{"a": [1]}]),
+        ("- a:\n    b: 1\n", [{"a": {"b": 1}}]),
+        ("a:\n  b:\n  - 1\n", {"a": {"b": [1]}}),
+        ("a:\n  - b:\n    - 1\n    c: 2\n", {"a": [{"b": [1], "c": 2}]}),
+        *((text, None) for text in ("a:\nb: 1\n", "- a:\n- b: 1\n", "- a:\n  b: 1\n", "a:\n")),  # without a value
+        *((text, None) for text in ("a:\n  b:\n- 1\n", "a:\n  b:\n c: 1\n", "a:\n  b:\n  c: 1\n")),
+    ],
+)
+def test_the_value_after_a_key_is_read_line_by_line_where_it_is_further_in(text: str, value: object) -> None:
+    if value is None:
+        with pytest.raises(plain.NotPlainError):
+            values.value_of_lines(text)
+    else:
+        assert values.value_of_lines(text) == value
+        agrees_in_value(text)
+
+
 LINES = st.tuples(st.integers(0, 3), st.sampled_from(["a:", "b: 1", "- c", "- d: 2", "- e:", "f: [g]", "# h", ""]))
 
 
 @given(st.lists(LINES, max_size=9))
 def test_lists_and_mappings_of_any_indentation_are_read_alike(lines: list[tuple[int, str]]) -> None:
-    agrees("".join(f"{' ' * indent}{line}\n" for indent, line in lines))
+    text = "".join(f"{' ' * indent}{line}\n" for indent, line in lines)
+    agrees(text)
+    agrees_in_value(text)
 
 
 def test_nesting_beyond_what_is_accepted_is_not_plain() -> None:

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from itertools import count
+from math import gcd
 
 import pytest
 
 from clusterspec.exchange import import_formats
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, exporter_of
 from clusterspec.exchange.import_result import InputFile, SeveralParts
-from tests.effort import sampled
+from tests.effort import ALL_CASES
 from tests.exchange.test_exporters import pod
-from tools.export_targets import TARGETS, designs
+from tools.export_targets import TARGETS, design_of
+from tools.export_targets import specs as target_specs
 
 NAMES = {"torchtitan": "design.py", "maxtext": "design.yml", "dynamo": "design.yaml", "llm-d": "design.yaml"}
 
 
+def mixed(rows: list[str]) -> list[str]:
+    """The rows of a product in an order in which neighbors differ along every axis: each as far from the one before as a
+    number that has no divisor in common with theirs, a tenth of them or more.
+    """
+    stride = next(each for each in count(len(rows) // 10 + 1) if gcd(each, len(rows)) == 1)
+    return [rows[at * stride % len(rows)] for at in range(len(rows))]
+
+
 def exports(kind: str) -> Iterator[tuple[ExportInput, ExportedFile]]:
-    """The designs that an exporter accepts, one for each text that it writes."""
+    """The designs that an exporter accepts, one for each text that it writes; in `make test` those of a few specs with
+    all models, layouts and precisions.
+    """
     seen = set()
-    for design in sampled(designs(TARGETS[kind].software), 60):
+    specs = mixed(target_specs(TARGETS[kind].software))
+    for spec in specs if ALL_CASES else specs[:24]:
         with contextlib.suppress(NotExportable):
+            design = design_of(spec)
             written = exporter_of(kind).write(design)
             if written.content not in seen:
                 seen.add(written.content)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from clusterspec.exchange.import_result import InputFile
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.shell_text import branches_of, is_printed, text_of, tree_of, written_text
+from clusterspec.exchange.written_documents import document_within
 from tests.effort import each
 
 
@@ -102,3 +104,23 @@ def test_branches_are_the_test_and_the_statements_of_each() -> None:
         ("d", ["e"]),
         (None, ["f", "g"]),
     ]
+
+
+@each(
+    ("heads", "wanted"),
+    [
+        (("<<EOF", "<<EOF"), ("a: 4", "b: 4 $M")),
+        (("<<EOF", "<<'EOF'"), ("a: 4", "b: $N $M")),  # in quotes, the shell fills nothing in
+        (('<<"EOF"', "<<-EOF"), ("a: $N", "b: 4 $M")),
+    ],
+)
+def test_the_variables_of_a_document_are_filled_in_unless_its_end_is_quoted(
+    heads: tuple[str, str], wanted: tuple[str, str]
+) -> None:
+    first, second = heads
+    text = f"N=4\ncat {first} > a\na: $N\nEOF\ncat {second} > b\nb: $N $M\nEOF\n"
+    for name, line in zip("ab", wanted, strict=True):
+        found = document_within(InputFile("s.sh", text.encode()), lambda each, key=name: f"{key}: " in each.text, str)
+        assert found is not None
+        assert found.text.strip() == line
+        assert found.lines.index(line) == {"a": 2, "b": 5}[name]

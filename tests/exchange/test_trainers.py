@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from clusterspec.exchange.import_result import FormatError
@@ -683,6 +686,39 @@ def test_sequences_of_llm_foundry_are_filled_in_pretraining_or_by_packing(loader
     reading = read(f"{text}max_seq_len: 1024\ntrain_loader:\n  {loader}\nglobal_train_batch_size: 8\n")
     assert given(reading).get("workload.sequence_length") == length
     assert ("sequences are cut at 1024" in unknown(reading)) is (length is None)
+
+
+MPT = {"name": "mpt_causal_lm", "d_model": 512, "n_layers": 2, "n_heads": 8}
+ATTENTION = {"grouped": "grouped_query_attention", "single": "multiquery_attention", "full": "multihead_attention"}
+
+
+@pytest.mark.parametrize(
+    ("more", "sizes"),
+    [
+        ({}, (2, 8, None, True)),
+        ({"expansion_ratio": 4, "tie_word_embeddings": True}, (2, 8, 2048, True)),
+        ({"expansion_ratio": 3, "tie_word_embeddings": False}, (2, 8, 1536, False)),
+        ({"attn_config": {"attn_type": ATTENTION["grouped"], "kv_n_heads": 4}}, (2, 4, None, True)),
+        ({"attn_config": {"attn_type": ATTENTION["single"], "kv_n_heads": 4}}, (2, 1, None, True)),
+        ({"attn_config": {"attn_type": ATTENTION["full"]}}, (2, 8, None, True)),
+        ({"ffn_config": {"ffn_type": "mptmlp"}}, (2, 8, None, True)),
+        ({"ffn_config": {"ffn_type": "mptglu"}}, None),
+        ({"block_overrides": {"order": [{"name": "default"}]}}, None),
+        ({"attn_config": {"sliding_window_size": 1024}}, None),
+        ({"name": "own_causal_lm"}, None),
+    ],
+)
+def test_llm_foundry_states_the_sizes_of_mpt_with_its_own_networks_alone(
+    more: dict[str, Any], sizes: tuple[int, int, int | None, bool] | None
+) -> None:
+    text = f"model: {json.dumps({**MPT, **more})}\nglobal_train_batch_size: 8\n"
+    reading = read(text, "llm-foundry")
+    keys, base = given(reading), "workload.model."
+    names = ("layers", "kv_heads", "ffn_hidden", "tied_embeddings")
+    found = tuple(keys.get(base + name) for name in names)
+    assert found == (sizes or (None, None, None, None))
+    assert ("not a dense decoder with the networks of MPT" in unknown(reading)) is (sizes is None)
+    assert keys.get("workload.model.gated_ffn") is (None if sizes is None else False)
 
 
 def test_the_weight_of_a_divergence_is_of_no_supervised_training() -> None:

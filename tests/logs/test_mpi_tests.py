@@ -133,6 +133,12 @@ def test_a_copy_in_the_host_memory_of_one_node_is_no_link() -> None:
         ("mpirun -np 2 osu_bw", None),  # told with a remark
     ):
         assert [each.nodes for each in read_benchmark(launch + HEADLESS).series] == [nodes], launch
+    printed = HEADLESS.replace("# Size", "# Send Buffer on {0} and Receive Buffer on {0}\n# Size")
+    device, host = ("mpirun -np 2 -N 2 osu_bw" + printed.format(where) for where in ("DEVICE (D)", "HOST (H)"))
+    found = read_benchmark(device)
+    assert ([each.nodes for each in found.series], found.listed) == ([1], ())
+    with pytest.raises(NotALogError, match="a buffer in host memory"):
+        read_benchmark(host)
 
 
 PLACED = "[0] MPI startup(): Rank    Pid      Node name       Pin cpu\n"
@@ -157,6 +163,8 @@ def test_intel_mpi_prints_the_nodes_of_its_ranks() -> None:
     assert [each.nodes for each in read_benchmark(launched).series] == [2]
     assert [each.nodes for each in read_benchmark(head + placed["a1", "a2"] + text).series] == [2]
     assert [each.nodes for each in read_benchmark(placed["a1", "a2"] + head + text).series] == [None]
+    twice = placed["a1", "a1"] + placed["a1", "a2"] + text
+    assert [each.nodes for each in read_benchmark(twice).series] == [2], "the last start before the run"
 
 
 HEAD = "#---\n#    Intel(R) MPI Benchmarks {}, MPI-1 part{}\n#---\n# Calling sequence was: \n\n# IMB-MPI1{}\n\n"

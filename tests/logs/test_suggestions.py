@@ -7,6 +7,7 @@ import pytest
 from clusterspec.logs.host_lines import unlike_links
 from clusterspec.logs.progress import store_wait
 from clusterspec.logs.raising_frames import family_of_frame
+from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.suggestions import stated_families, suggested_causes
 from clusterspec.logs.told_lines import text_without_passed
 from tests.effort import each
@@ -170,3 +171,38 @@ def test_a_warning_at_the_start_of_a_library_is_passed_once_training_went_on() -
 )
 def test_what_a_library_retries_suggests_nothing_and_its_loud_warnings_do(line: str, causes: list[str]) -> None:
     assert [cause for cause, _, _ in suggested_causes(f"{line}\n")] == causes
+
+
+KERNEL = "[12345.678901] "
+
+
+@pytest.mark.parametrize(
+    ("line", "causes"),
+    [
+        (f"{KERNEL}nvme nvme0: I/O 12 QID 3 timeout, reset controller", ["storage-fault"]),
+        (f"{KERNEL}mlx5_core 0000:1a:00.0: wait_func:1144: MODIFY_QP(0x502) timeout. Will cause a leak", ["nic-fault"]),
+        (f"Nov 20 10:00:00 n1 kernel: {KERNEL}nvme nvme0: not responding", ["storage-fault"]),
+        ("nvme nvme0: I/O 12 QID 3 timeout, reset controller", []),  # not of the kernel
+        (f"{KERNEL}usb 1-1: device not responding", []),  # of no part of the machine
+        (f"{KERNEL}nvme nvme0: 64/0/0 default/read/poll queues", []),  # it answers
+    ],
+)
+def test_lines_of_the_kernel_tell_of_parts_that_do_not_answer(line: str, causes: list[str]) -> None:
+    assert [cause for cause, _, _ in suggested_causes(line)] == causes
+
+
+@pytest.mark.parametrize(
+    ("numbers", "name"),
+    [
+        ((105, 151, 175), "message accelerator-fault may"),  # of no list
+        ((79, 143), "message accelerator-fault states"),
+        ((108,), "message program-fault may"),
+        ((14, 45, 106, 107, *range(144, 151), 162, 163, 174), None),  # they tell no cause by their number
+    ],
+)
+def test_an_xid_that_no_table_lists_may_be_of_the_accelerator_unless_it_tells_nothing(
+    numbers: tuple[int, ...], name: str | None
+) -> None:
+    for number in numbers:
+        found = log_evidence(f"[1.0] NVRM: Xid (PCI:0000:01:00): {number}, pid=1, name=a, x")
+        assert [each.name for each in found] == ([name] if name else []), number

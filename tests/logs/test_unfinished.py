@@ -158,3 +158,17 @@ _STEPS = "\n".join(f"step:{number}/9 val_loss:{4 - number}" for number in range(
 def test_what_a_run_outlived_and_what_models_answer_are_no_fault(text: str, read: bool) -> None:
     """Seen in logs of KellerJordan/modded-nanogpt, jiangyu67/MindSpeed-LLM and torchtitan on Python 3.14."""
     assert (read_unfinished(text) is not None) is read
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", ["out-of-memory"]),
+        ("n:1:9 [0] NCCL WARN Net : Connect to 10.0.0.1 failed : Connection refused\n", ["unreachable"]),
+        ("ValueError: the ring was not allowed\n", ["suggests storage-full"]),
+    ],
+)
+def test_general_words_count_only_where_no_line_states_a_cause(text: str, names: list[str]) -> None:
+    found = read_unfinished(f"{text}RuntimeError: storage quota exceeded on /scratch\n")
+    assert found is not None
+    assert [each.name for each in found.evidence] == names

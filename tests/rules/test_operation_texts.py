@@ -74,6 +74,17 @@ ERROR_TESTS = [
     ("Each link runs at 400 Gb/s for ten minutes. The bit error ratio has to be below 1e-15 by the data sheet.", ""),
     ("3e15 bits without an error show a BER below 1e-15.", ""),
     ("3e14 bits without an error show a BER below 1e-15.", "26 % confidence"),
+    # the run is told in the two sentences before, or in the next one, the confidence in the sentence or the nearest
+    ("Each link runs at 400 Gb/s for ten minutes. All are cleaned first. Without an error the BER is below 1e-15.", "21 % confidence"),
+    ("Each link runs at 400 Gb/s for ten minutes. All are cleaned first. Then they are tested. Without an error the BER is below 1e-15.", ""),
+    ("A link without an error has a BER below 1e-15. It runs at 400 Gb/s for ten minutes.", "21 % confidence"),
+    ("A link without an error has a BER below 1e-15. It is cleaned first. It runs at 400 Gb/s for ten minutes.", ""),
+    ("Each link runs at 400 Gb/s for ten minutes, for 99 % confidence. Without an error the BER is below 1e-15.", "99 % take 4.6e+15 bits"),
+    ("We ask for 99 % confidence. Each link runs at 400 Gb/s for ten minutes. Without an error the BER is below 1e-15.", "95 % take 3e+15 bits"),
+    ("Each link runs at 400 Gb/s or 200 Gb/s for ten minutes. Without an error the BER is below 1e-15.", ""),  # which of both?
+    # 3.0e15 bits may be rounded: 95 % of the exact 2.996e15
+    ("2.84e15 bits without an error show a BER below 1e-15.", "94 % confidence"),
+    ("2.85e15 bits without an error show a BER below 1e-15.", ""),
 ]  # fmt: skip
 
 
@@ -213,6 +224,13 @@ FORMATS = [
     ("DeepSpeed: ZeRO checkpoints are loaded by the same number of ranks.", ""),
     ("FSDP saves SHARDED_STATE_DICT, and a restart loads it with another number of GPUs.", ""),
     ("--ckpt-format torch at tp 8, pp 4; evaluation at tp 8, pp 1 loads the weights only.", ""),
+    # a format that may be split again, or several that may not: which of them is loaded?
+    ("Saved with --ckpt-format torch before and torch_dist now, at tp 8, pp 4; it is loaded with tp 8, pp 2.", ""),
+    ("FSDP saves LOCAL_STATE_DICT, Megatron --ckpt-format torch at tp 8, pp 4; it is loaded with tp 8, pp 2.", ""),
+    ("Saved with --ckpt-format torch at tp 8, pp 4, beside a universal checkpoint; it is loaded with tp 8, pp 2.", "the format torch"),
+    ("Per-rank torch filesets are slow. Those per-rank torch files of tp 8, pp 4 are loaded with tp 8, pp 2.", "the format torch"),
+    ("Saved at tp 8, pp 4 and loaded with tp 8, pp 2: --ckpt-format torch", "the format torch"),
+    ("Saved at tp 8, pp 4 and loaded with tp 8, pp 2: --ckpt-format torch_own", ""),
 ]  # fmt: skip
 
 
@@ -250,6 +268,10 @@ CANCELED = [
     (ND, "An Azure savings plan for three years, which we cancel when the project ends.", "Azure savings plans for compute cannot be canceled"),
     (P5, "A Savings Plan of one year, returned 30 days after the purchase if nothing runs.", "can be returned within 7 days of the purchase only"),
     (P5, "A Savings Plan of one year, returned 5 days after the purchase if nothing runs.", ""),
+    (P5, "A Savings Plan of one year, returned 7 days after the purchase if nothing runs.", ""),
+    (P5, "A Savings Plan of one year, returned 8 days after the purchase if nothing runs.", "can be returned within 7 days of the purchase only"),
+    (P5, "A Savings Plan, returned 5 days after the purchase, before the 30 days of the first bill end.", ""),
+    (P5, "A Savings Plan of one year, returned 30 days after the start of the project.", ""),
     (P5, "An EC2 Capacity Block for 28 days. The block cannot be canceled, so it is bought when the data are there.", ""),
     (P5, "An EC2 Capacity Block for 28 days. The order of the storage is canceled if the data are late.", ""),
     (P5, "A Capacity Block; jobs are canceled when its end is near.", ""),
@@ -270,7 +292,11 @@ def test_limits_of_dollars_come_from_the_prices(check: Check) -> None:
     # 16 x 55 = 880 USD an hour
     ((_, message),) = told(check, "cancellation-not-offered", plan, P5, bought % 55)
     assert "up to 100 dollars an hour, and the nodes cost 880" in message
-    assert not told(check, "cancellation-not-offered", plan, P5, bought % 6)
+    ((_, message),) = told(check, "cancellation-not-offered", plan, P5, bought % "[55, 60]")
+    assert "and the nodes cost 880" in message, "the least of a range"
+    for price in (6, 6.25):  # 16 x 6.25 = 100 USD an hour
+        assert not told(check, "cancellation-not-offered", plan, P5, bought % price)
+    assert not told(check, "cancellation-not-offered", plan, P5, bought.replace("USD", "EUR") % 55), "limits in dollars"
     reservation = "An Azure reservation for one year, which we cancel when the project ends early."
     # 16 x 60 x 8,766 h = 8,415,360 USD
     ((_, message),) = told(check, "cancellation-not-offered", reservation, ND, bought % 60)

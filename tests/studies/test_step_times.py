@@ -176,13 +176,16 @@ def test_a_rate_of_gemms_that_the_part_cannot_have_is_not_used() -> None:
     plain, peak = study_text(JOB, SETTINGS), "the peak of h100-sxm-80gb "
     sustained = "training sustains 715 TFLOP/s by the catalog, more than 4 times that"
     for text, told in {
-        "gemm_rate: 1400 TFLOP/s dense": UNUSED.format("bf16", "1.4 PFLOP/s", f"{peak}is 989 TFLOP/s"),
-        "gemm_rate: 150 TFLOP/s dense": UNUSED.format("bf16", "150 TFLOP/s", sustained),
+        "gemm_rate: 1040 TFLOP/s dense": UNUSED.format("bf16", "1.04 PFLOP/s", f"{peak}is 989 TFLOP/s"),
+        "gemm_rate: 178 TFLOP/s dense": UNUSED.format("bf16", "178 TFLOP/s", sustained),
         "gemm_rate: 1 PFLOP/s dense, precision: fp4": UNUSED.format("fp4", "1 PFLOP/s", f"{peak}in fp4 is not known"),
     }.items():
         study = measured(text)
         assert rules(study) == [("unused-measurement", told)]
         assert rates(study) == rates(plain)
+    for used in (179, 1038):  # a quarter of 715.04, and 1.05 times the peak of 989.4
+        study = measured(f"gemm_rate: {used} TFLOP/s dense")
+        assert not rules(study) and rates(study)["matmul_bf16"] == pytest.approx(used * 1e12)
     served = JOB.replace("global_batch: 32", "global_batch: 32, kind: serve").replace("framework: megatron-core, ", "")
     study = study_text(f"{served}measured: [{{gemm_rate: 700 TFLOP/s dense}}]\n", SETTINGS)
     told = UNUSED.format("bf16", "700 TFLOP/s", "engines run measured kernels")

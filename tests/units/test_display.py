@@ -124,7 +124,9 @@ def test_percentages_of_one_quantity_agree_to_the_whole_percent(fraction: float)
         *((0.0117, 1, "1 %"), (0.0117, 2, "1.2 %"), (0.0199, 1, "2 %")),
         *((0.0041, 1, "0.4 %"), (0.00412, 2, "0.41 %"), (0.01, 1, "1 %")),
         *((1.174, 1, "117 %"), (9.994, 3, "999 %"), (10.0, 2, "1,000 %"), (123.4, 2, "12,340 %")),
-        *((-0.4117, 2, "−41 %"), (0.999, 2, "99.9 %")),
+        *((-0.4117, 2, "−41 %"), (0.999, 2, "99.9 %"), (0.99996, 3, "99.996 %"), (0.99, 1, "99 %")),
+        *((1 - 1e-6, 3, "99.9999 %"), (1 - 4e-7, 3, "100 %")),  # less is an error of rounding
+        *((1e-6, 2, "0.0001 %"), (0.99e-6, 2, "0 %"), (-1e-6, 2, "−0.0001 %")),  # a millionth is the least
     ],
 )
 def test_a_percentage_has_its_digits_and_at_least_all_whole_percents(fraction: float, digits: int, said: str) -> None:

@@ -52,6 +52,7 @@ def test_switches_that_may_not_reduce_do_not() -> None:
     ("library", "nodes", "reduces"),
     [
         ("nccl 2.16", 1, False),
+        ("nccl 2.17", 1, True),
         ("nccl 2.17.1", 1, True),
         ("nccl 2.17.1", 4, False),
         ("nccl v2.18", 4, True),
@@ -227,6 +228,9 @@ def test_a_library_relays_over_other_ranks_from_a_release_on() -> None:
     """NCCL sends through NICs of other ranks (PXN) from 2.12 on: 64 ranks post 14 messages each instead of 56."""
     old, new = (nodes_of(H100, 8, more=f"collective_library: nccl {release}") for release in ("2.11.4", "2.12.7"))
     assert timed(new, "all-to-all", 64, 2.0**16, "staged").seconds < timed(old, "all-to-all", 64, 2.0**16).seconds
+    for release, relays in (("2.11", False), ("2.12", True)):
+        spec = nodes_of(H100, 8, more=f"collective_library: nccl {release}")
+        assert (timed(spec, "all-to-all", 64, 2.0**16).algorithm == "staged") is relays, release
     with pytest.raises(CollectiveUnavailableError, match="staged"):
         timed(old, "all-to-all", 64, 2.0**16, "staged")
 

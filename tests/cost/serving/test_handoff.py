@@ -20,7 +20,7 @@ from clusterspec.cost.serving.handoff import (
 )
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
-from clusterspec.cost.serving.times import serving_times
+from clusterspec.cost.serving.times import pools_with_engines, serving_pools, serving_times
 from clusterspec.records import replace
 from clusterspec.studies import Settings, Study, study_text
 
@@ -200,3 +200,14 @@ def test_a_cache_is_sent_where_prefill_has_engines_of_its_own() -> None:
     together = replace(design.workload, serving=replace(design.workload.serving, prefill=None))
     assert request_cache_bytes(replace(design, workload=together)) is None
     assert request_cache_bytes(replace(design, layout=None)) is None
+
+
+def test_engines_of_each_side_are_counted_apart() -> None:
+    pools = serving_pools(plan().design)
+    assert pools is not None
+    more, _ = pools_with_engines(pools, (2, 5), 3.0)
+    assert (pools.prompts.replicas, pools.decode.replicas, pools.load.request_rate) == (1, 2, None)
+    assert (more.prompts.replicas, more.decode.replicas, more.load.request_rate) == (2, 5, 3.0)
+    together = pools._replace(prompts=pools.decode)
+    same, _ = pools_with_engines(together, (2, 5), 3.0)
+    assert (same.prompts.replicas, same.decode.replicas) == (5, 5), "engines that prefill their own prompts"

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import inf
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from clusterspec.cost.estimate import estimate
+from clusterspec.cost.serving import loads
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.preemption import computed_again, preemption, preemption_at_capacity
+from clusterspec.cost.serving.runs import OpenRun
+from clusterspec.cost.serving.steady import Steady
 from clusterspec.cost.serving.times import serving_pools
 from tests.cluster.resolving import clean
 
@@ -288,3 +294,27 @@ def test_a_rate_above_the_capacity_of_engines_that_preempt_none_has_the_rate_of_
     assert full.queue_grows and full.preempted == 0
     assert preemption_at_capacity(pools, full.state) == (0.0, 0.0)
     assert full.output_tokens_per_second == pytest.approx(1000 * full.state.capacity, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("share", "rate", "requests", "waiting", "walk"),
+    [
+        # 10 requests/s of 4 s are 40 in flight, so that 160 of 200 come later: a walk of 160 arrivals over 50 places is
+        # 2/3 · sqrt(2/π) · sqrt(160) - 0.5826 · sqrt(50) = 6.7284 - 4.1196 turns of 0.1 s
+        (0.25, 10.0, 200.0, 0.25 * 160 / 200, 0.1 * 2.6088),
+        (0.25, 20.0, 200.0, 0.25 * 150 / 200, 0.1 * 2.3951),  # no more than the 50 places are in flight
+        (0.25, 10.0, 60.0, 0.25 * 20 / 60, 0.0),  # a run of few requests does not fill the places
+        (0.25, 10.0, 40.0, 0.0, inf),
+        (0.0, 10.0, 200.0, 0.0, inf),
+    ],
+)
+def test_requests_after_the_first_in_flight_may_find_all_places_taken(
+    monkeypatch: pytest.MonkeyPatch, share: float, rate: float, requests: float, waiting: float, walk: float
+) -> None:
+    pools = cast(Pools, SimpleNamespace(load=SimpleNamespace(gaps=100.0, arrival_cv=1.0)))
+    now = cast(Steady, SimpleNamespace(prompt=0.5, mean_token=0.035))
+    monkeypatch.setattr(loads, "_wait_without_place", lambda *_: loads.PlaceWait(share, 2.0))
+    run = loads._with_places_taken_at_times(OpenRun(requests, rate, 50.0, 0.1, 0.5), pools, now)
+    assert run.waiting == pytest.approx(waiting)
+    assert run.placed_walk == pytest.approx(walk, abs=2e-5)
+    assert run.placing == (2.0 if waiting else 0.0)
