@@ -341,3 +341,43 @@ def test_the_class_says_whether_its_network_has_a_gate(kind: str, action: str, g
     """`LlamaMLP` has gate, up and down whatever its activation; that of Apertus has no gate."""
     reading = read(json.dumps({**LLAMA, "model_type": kind, "hidden_act": action or None}, indent=2))
     assert given(reading).get("workload.model.gated_ffn") == gated
+
+
+TENSORS = {"quant_method": "compressed-tensors", "format": "nvfp4-pack-quantized"}
+QUARK = {"quant_method": "quark", "layer_quant_config": {}}
+
+
+@each(
+    "stated, precision",
+    [
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4"),
+        ({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"}, None),
+        ({"quant_method": "modelopt", "quant_algo": "FP8_PB_WO"}, "fp8"),
+        (TENSORS | {"config_groups": {"a": {"weights": {"num_bits": 4, "type": "float"}}}}, "nvfp4"),
+        (TENSORS | {"config_groups": {"a": {"format": "mxfp4-pack-quantized", "weights": {"num_bits": 4}}}}, "mxfp4"),
+        (TENSORS | {"format": "float", "config_groups": {"a": {"weights": {"num_bits": 8, "type": "float"}}}}, "fp8"),
+        (
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {
+                    "a": {"weights": {"num_bits": 8, "type": "float"}},
+                    "b": {"weights": {"num_bits": 4, "type": "int"}},
+                },
+            },
+            None,
+        ),
+        (TENSORS | {"config_groups": {"a": {"weights": None}}}, None),
+        (QUARK | {"global_quant_config": {"weight": {"dtype": "fp4", "group_size": 32}}}, "mxfp4"),
+        (QUARK | {"global_quant_config": {"weight": {"dtype": "fp4", "group_size": 16}}}, None),
+        (
+            QUARK | {"layer_quant_config": {"a": {}}, "global_quant_config": {"weight": {"dtype": "fp8_e4m3"}}},
+            None,
+        ),
+    ],
+)
+def test_quantized_weights_are_stated_where_all_layers_have_one_precision(
+    stated: dict[str, object], precision: str | None
+) -> None:
+    reading = read(json.dumps(LLAMA | {"quantization_config": stated}))
+    assert given(reading).get("workload.parameter_precision") == precision
+    assert ("does not determine the precision" in unknown(reading)) is (precision is None)

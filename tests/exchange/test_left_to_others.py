@@ -75,6 +75,7 @@ tensor_parallel_degree = 2
         ("llama3-siglip2", "", True),
         ("llama3_vlm", "", True),
         ("own", "img_size = 256", True),
+        ("", 'backbone = "dinov3_vitl16"\ncrop_size = [480, 480]', True),
         ("evlm3", "", False),
     ],
 )

@@ -59,6 +59,10 @@ def listed(reading: ImportResult) -> str:
             "model: nvidia/Qwen3-32B-FP8\nserve_args: [--quantization, modelopt, --max-num-seqs, '4']\n",
             {"workload.parameter_precision": "fp8", "workload.serving.max_sequences": 4},
         ),
+        ("vllm serve a/b --quantization petit_nvfp4", {"workload.parameter_precision": "nvfp4"}),
+        ("vllm serve a/b --quantization modelopt_mixed", {"workload.parameter_precision": None}),
+        ("vllm serve a/b --kv-cache-dtype nvfp4", {"workload.kv_precision": "nvfp4"}),
+        ("vllm serve a/b --kv-cache-dtype turboquant_k8v4", {"workload.kv_precision": None}),
     ],
 )
 def test_a_value_reaches_the_spec(text: str, values: dict[str, Any]) -> None:

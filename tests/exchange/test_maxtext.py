@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.exchange.imports import given, read, unknown
+from tests.exchange.imports import counts, given, read, unknown
 
 LAUNCH = (
     "xpk workload create --cluster=$CLUSTER {options} \\\n"
@@ -61,6 +61,8 @@ def test_a_fraction_of_a_sequence_on_each_device_is_no_batch_unless_it_is_whole(
     assert "workload.global_batch" not in given(read(launch(options, "0.001")))
     steps = "gradient_accumulation_steps=3"
     assert given(read(launch(options, "0.5", steps)))["workload.global_batch"] == 384
+    assert "gradient_accumulation_steps" not in counts(read(launch(options, "0.5", steps)))
+    assert counts(read(launch("", "2", steps)))["gradient_accumulation_steps"] == 3
 
 
 @pytest.mark.parametrize(

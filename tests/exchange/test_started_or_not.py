@@ -148,4 +148,7 @@ def test_rounds_of_several_programs_are_no_single_workload() -> None:
     generated = "    deepspeed --module openrlhf.cli.batch_inference --eval_task generate_vllm --tp_size 2\n"
     with pytest.raises(FormatError, match="samples of each round by another program"):
         read(generated + OPEN_RLHF.format("dpo"))
-    assert given(read(generated + OPEN_RLHF.format("sft")))["workload.global_batch"] == 256
+    reading = read(generated + OPEN_RLHF.format("sft"))
+    assert given(reading)["workload.global_batch"] == 256
+    assert "openrlhf.cli.batch_inference: writes samples or rewards" in unknown(reading)
+    assert "batch_inference" not in unknown(read(OPEN_RLHF.format("sft")))

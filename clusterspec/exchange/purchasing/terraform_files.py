@@ -94,9 +94,10 @@ def record_pools(stated: Pools, builder: ImportBuilder) -> None:
     """Record some pools of machines. Raises `FormatError` if none has a type of machine."""
     pools = list(stated.pools())
     if not pools:
-        where = f"{stated.open[0][0]}, which" if stated.open else "no type of machine:"
-        line = stated.open[0][1] if stated.open else 0
-        raise FormatError(f"states {where} variables or other files give: import `terraform show -json PLAN`", line)
+        what, line = stated.open[0] if stated.open else ("no type of machine", 0)
+        where = "takes its value from" if stated.open else "a type may be in"
+        plan = "import the output of `terraform show -json PLAN`"
+        raise FormatError(f"states {what}: {where} variables or other files: {plan}", line)
     for what, line in stated.open[:MOST_LISTED]:
         builder.unknown(excerpt(what, TITLE), "a reference that this file does not resolve", line)
     for what, line in stated.bare[:MOST_LISTED]:

@@ -13,6 +13,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.workloads.architecture import set_attention, set_experts
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_counts
 from clusterspec.exchange.workloads.models import check_parameters, set_parameters
+from clusterspec.exchange.workloads.quantized_weights import quantized_weights
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 HUGGINGFACE = "huggingface"
@@ -282,7 +283,7 @@ def _set_precision(keys: Keys, value: dict[str, Any], file: InputFile, builder: 
     """Set the precision of the weights: the quantization, else the tensor type."""
     quantization = value.get("quantization_config")
     method = str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else ""
-    kept = {"fp8": "fp8", "awq": "int4", "gptq": "int4", "fbgemm_fp8": "fp8"}.get(method)
+    kept = quantized_weights(quantization) if isinstance(quantization, dict) else None
     line = file.line_of_key("quant_method")
     if method == "mxfp4":
         builder.set("workload.expert_parameter_precision", "mxfp4", line)

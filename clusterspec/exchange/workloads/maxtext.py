@@ -341,6 +341,8 @@ def _set_global_batch(keys: Keys, devices: int | None, builder: ImportBuilder) -
     """Set the sequences of a step by those of each device, where the number of devices is known."""
     stated, known = keys.get("per_device_batch_size"), builder.reading().value(("workload", "global_batch"))
     if stated is None or devices is None or known is not None:
+        if known is None and (steps := keys.whole("gradient_accumulation_steps")):
+            builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
         return
     try:
         whole = float(stated) * devices * (keys.whole("gradient_accumulation_steps") or 1)

@@ -13,6 +13,7 @@ on those of the model of rewards), and the dotted names of OpenRLHF 3c3be623. ``
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
 from clusterspec.exchange.workloads.deepspeed import set_adapter
@@ -36,6 +37,7 @@ _SECOND = re.compile(r"\bopenrlhf\.cli\.train_(?P<program>dpo|kto|kd)\b")
 (``--teacher_model``): khazic/OpenRLHF_lao, openrlhf/cli/train_dpo.py, lines 41 and 302; yyht/openrlhf_async_pipline
 d154c0a0, openrlhf/cli/train_kto.py, line 40, and train_kd.py, line 36."""
 _GENERATES = re.compile(r"\bopenrlhf\.cli\.batch_inference\b")
+MOST_INFERENCE_RUNS = 8
 _COUNTS = {
     "layout.nodes": ("actor_num_nodes",),
     "layout.tp": ("ds_tensor_parallel_size",),
@@ -96,6 +98,7 @@ def read_openrlhf(file: InputFile) -> ImportResult:
         if (rounds := _GENERATES.search(file.text)) and _SECOND.search(started):
             why = f"generates the samples of each round by another program ({rounds[0]}): no single workload"
             raise FormatError(why, file.text.count("\n", 0, rounds.start()) + 1)
+        _list_inference(file, builder)
         return _read_supervised(keys, builder)
     _take_dotted_names(keys)
     if keys.find("pretrain", "actor_num_nodes", "actor_num_gpus_per_node", "rollout_batch_size") is None:
@@ -111,6 +114,13 @@ def read_openrlhf(file: InputFile) -> ImportResult:
     _set_trainer(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _list_inference(file: InputFile, builder: ImportBuilder) -> None:
+    """List the runs that write samples or rewards, which a round of rejection sampling has before its training."""
+    for found in islice(_GENERATES.finditer(file.text), MOST_INFERENCE_RUNS):
+        why = "writes samples or rewards for the training of the same round: its options and time are not in this spec"
+        builder.unknown(found[0], why, file.text.count("\n", 0, found.start()) + 1)
 
 
 def _read_supervised(keys: Keys, builder: ImportBuilder) -> ImportResult:

@@ -69,20 +69,20 @@ _ENGINES = tuple(
 )
 _MODEL_AFTER = re.compile(r"serve|(?:\S{0,200}/)?trtllm-serve")
 _PRECISIONS = {
-    **dict.fromkeys(("fp8", "fp8_e4m3", "fp8_e5m2", "modelopt", "w8a8_fp8"), "fp8"),
-    "bfloat16": "bf16",
-    "bf16": "bf16",
-    "float16": "fp16",
-    "fp16": "fp16",
-    "mxfp4": "mxfp4",
-    "modelopt_fp4": "nvfp4",
-    "nvfp4": "nvfp4",
-    "mxfp8": "mxfp8",
-    "int8": "int8",
-    "w8a8_int8": "int8",
-    "awq": "int4",
-    "gptq": "int4",
+    **dict.fromkeys(("fp8", "fp8_e4m3", "fp8_e5m2", "modelopt", "modelopt_fp8", "w8a8_fp8"), "fp8"),
+    **dict.fromkeys(("fp8_per_tensor", "fp8_per_block", "fp8_per_channel"), "fp8"),
+    **dict.fromkeys(("nvfp4", "modelopt_fp4", "petit_nvfp4", "nvfp4_online", "nvfp4_per_token"), "nvfp4"),
+    **dict.fromkeys(("mxfp4", "quark_mxfp4"), "mxfp4"),
+    **dict.fromkeys(("mxfp8", "modelopt_mxfp8"), "mxfp8"),
+    **dict.fromkeys(("bfloat16", "bf16"), "bf16"),
+    **dict.fromkeys(("float16", "fp16"), "fp16"),
+    **dict.fromkeys(("int8", "w8a8_int8", "int8_per_channel_weight_only"), "int8"),
+    **dict.fromkeys(("awq", "awq_marlin", "auto_awq", "gptq", "gptq_marlin", "auto_gptq"), "int4"),
 }
+"""Precision of weights or the cache by option: vLLM 0.33.0, vllm/model_executor/layers/quantization/__init__.py and
+vllm/config/cache.py; SGLang 0.5.23, sglang/srt/arg_groups/choices.py and fields/model.py.
+"""
+_CACHE_NAMES = ("fp8", "fp8_e4m3", "fp8_e5m2", "mxfp8", "nvfp4", "bfloat16", "bf16", "float16")
 _LISTED = re.compile(
     r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\n\s{0,80}-)\s{0,9}[\"']?serve\b"
     r"|--entrypoint[ =](?:\S{0,80}/)?(?:vllm|sglang)\b"
@@ -233,13 +233,13 @@ def _set_shared_limits(
         keys,
         "workload.kv_precision",
         ("kv_cache_dtype",),
-        {name: _PRECISIONS[name] for name in ("fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "bf16")} | {"auto": None},
+        {name: _PRECISIONS[name] for name in _CACHE_NAMES} | {"auto": None},
         builder,
     )
     named = keys.command.text + str(keys.values.get("model") or keys.values.get("model_path") or "")
     four = {"modelopt": "nvfp4"} if re.search(r"(?:nv)?fp4\b", named, re.IGNORECASE) else {}
     if re.search(r"gptq[_-]?int8\b|\b8-?bit\b", named, re.IGNORECASE):  # GPTQ has widths of 2 to 8 bits
-        four = dict.fromkeys(("gptq", "gptq_marlin"), "int8")
+        four = dict.fromkeys(("gptq", "gptq_marlin", "auto_gptq"), "int8")
     set_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS | four, builder)
     eager = ("enforce_eager", "disable_cuda_graph", "disable_decode_cuda_graph")
     if keys.is_on(*eager):

@@ -316,13 +316,14 @@ def _key_lines(file: InputFile) -> dict[str, int]:
 def _set_torchtitan_model(keys: Keys, builder: ImportBuilder) -> None:
     name, flavor = str(keys.get("model.name") or "").lower(), str(keys.get("model.flavor", "flavor") or "").lower()
     line = keys.line("model.flavor", "flavor")
-    if _IMAGES.search(name) or (images := keys.find("img_size", "clip_encoder", "autoencoder_path")):
+    if (images := keys.find(*_OF_IMAGES)) or _IMAGES.search(name):
         why = "a model of images, or of images and text: a spec describes text decoders alone"
-        builder.unknown(f"model {name or images}", why, keys.line("model.name") or line)
+        builder.unknown(f"model {name or images}", why, keys.line("model.name", images or "") or line)
     elif flavor:
         _set_named_model(name, flavor, builder, line)
 
 
+_OF_IMAGES = ("img_size", "image_size", "crop_size", "clip_encoder", "autoencoder_path")
 _IMAGES = re.compile(r"flux|diffusion|vision|siglip|clip|(?<![a-z])v(?:lm|it)(?![a-z])")
 
 

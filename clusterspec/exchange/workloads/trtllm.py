@@ -61,6 +61,7 @@ _MODEL = {
 }
 _CACHE = {
     "fp8": "fp8",
+    "nvfp4": "nvfp4",
     "bfloat16": "bf16",
     "bf16": "bf16",
     "float16": "fp16",
@@ -74,8 +75,11 @@ _WEIGHTS = {
     "fp8_block_scales": "fp8",
     "fp8_per_channel_per_token": "fp8",
     "nvfp4": "nvfp4",
+    "nvfp4_awq": "nvfp4",
+    "w4a8_nvfp4_fp8": "nvfp4",
     "w4a16": "int4",
     "w4a16_awq": "int4",
+    "w4a8_awq": "int4",
     "w4a16_gptq": "int4",
     "w8a16": "int8",
     "w8a8_sq_per_channel": "int8",
