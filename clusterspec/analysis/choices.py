@@ -247,7 +247,7 @@ def _serving_choice(machine: ServingMachine, kind: str) -> Iterator[Choice]:
 
 
 def _choice_of_size(other: Study) -> Choice | None:
-    """The choice of a size at which the layout is legal, with its errors, also those of the design that it does not cure.
+    """The choice of a size at which the layout is legal, with its errors: also those of the design that stay.
 
     Reinforcement learning with a stated number of nodes per role allows no other size.
     """
