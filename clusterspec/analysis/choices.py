@@ -135,7 +135,8 @@ def _price_of_work(choice: Choice, unit: str) -> float:
 def _choice_of_report(report: FullReport, name: str, kind: str) -> Choice | None:
     plan, counted, found = report.estimate.plan, report.bill.bill, report.cost.cost
     cluster, kept = report.estimate.design.cluster, report.reliability
-    amount = expected_amount(found, counted) if found is not None else None
+    buying = report.estimate.design.spec.procurement
+    amount = expected_amount(found, counted, buying) if found is not None else None
     work = tokens_within_targets(plan) if plan.serving else kept and kept.with_interruptions
     if cluster is None or amount is None or not work:
         return None
@@ -148,9 +149,9 @@ def _choice_of_report(report: FullReport, name: str, kind: str) -> Choice | None
         work,
         _machine_errors(errors),
         plan.surely_fits is not False,
-        _rent_term(found, report.estimate.design.spec.procurement),
+        _rent_term(found, buying),
         _token_cost(found),
-        _exceeds_budget(amount, report.estimate.design.spec.procurement),
+        _exceeds_budget(amount, buying),
         holds_load=plan.serving is None or holds_load(plan),
     )
 
@@ -266,7 +267,7 @@ def _priced_choice(other: Study, kind: str, work: float, errors: tuple[str, ...]
     cluster, buying = other.design.cluster, other.design.spec.procurement
     counted = bill(other.design)
     found = cost(other.design, other.plan, counted)
-    amount = expected_amount(found, counted) if found is not None else None
+    amount = expected_amount(found, counted, buying) if found is not None else None
     if cluster is None or amount is None:
         return None
     return Choice(

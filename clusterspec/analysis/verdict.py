@@ -156,18 +156,21 @@ def _budget_area(plan: Plan, bill: Bill) -> Iterator[Area]:
     procurement = plan.design.spec.procurement
     if procurement is None or not procurement.budget:
         return
-    from clusterspec.procurement.amounts import quoted_total  # plans without a budget load nothing of procurement
+    from clusterspec.procurement.amounts import (
+        amount_with_terms,
+        quoted_total,
+        terms_text,
+    )  # plans without a budget load nothing of procurement
 
     budget = procurement.budget
     quoted = quoted_total(procurement, bill.currency)
     if quoted is not None:
         yield _limited_area("budget", "quoted total", quoted.high, float(budget), unit=bill.currency or "1")
     elif bill.total is not None:
-        note = "" if bill.complete else "some lines have no price"
-        found = _limited_area(
-            "budget", bill.total_title.lower(), bill.total.high, float(budget), unit=bill.currency or "1", note=note
-        )
-        yield replace(found, state="tight") if bill.total.low <= budget < bill.total.high else found
+        note, amount = "" if bill.complete else "some lines have no price", amount_with_terms(bill.total, procurement)
+        what = f"{bill.total_title.lower()}{terms_text(procurement)}"
+        found = _limited_area("budget", what, amount.high, float(budget), unit=bill.currency or "1", note=note)
+        yield replace(found, state="tight") if amount.low <= budget < amount.high else found
 
 
 def verdict(

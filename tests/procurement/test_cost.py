@@ -238,9 +238,9 @@ LEFT_OUT = {  # a change of the spec, and what the total leaves out by it
     "node: [200000, 300000], ": ("", "installation: 5,000 USD in the quote, for no part of the bill"),
     "  pue: 1.25": (
         "  pue: 1.25\n  discount: 0.075",
-        "the discount of 7.5 % on the sum of the quote (`procurement.discount`)",
+        "the discount of 7.5 % on the prices (`procurement.discount`)",
     ),
-    "  pue: 1.25\n": ("  pue: 1.25\n  tax: 0.19\n", "the tax of 19 % on the sum of the quote (`procurement.tax`)"),
+    "  pue: 1.25\n": ("  pue: 1.25\n  tax: 0.19\n", "the tax of 19 % on the prices (`procurement.tax`)"),
 }
 
 

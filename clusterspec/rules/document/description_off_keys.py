@@ -100,7 +100,7 @@ from collections.abc import Collection, Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import price_ends
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
@@ -132,9 +132,9 @@ _NODE_NOUNS, _ACCELERATOR_NOUNS = (
 """Words in lower case with which each of the two begins."""
 _LEAST_MODEL = 1000
 """The least number that ends the name of a product with a word at the start of a sentence: below, it may be a count."""
-_LEADING = frozenset(
+_LEADING = word_set(
     "about all altogether approximately around build buy buying exactly for from in initially install later now of on "
-    "only order over plan planned rent roughly some the these those total training up use using we with".split()
+    "only order over plan planned rent roughly some the these those total training up use using we with"
 )
 """Words before a count at the start of a sentence."""
 _OF_UNITS = pattern(r"(?i)\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
