@@ -235,9 +235,9 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
             "ask suppliers to fill in the price sheet",
         )
     lines = len(bill.items)
-    if bill.unpriced or bill.not_counted:
+    if bill.unpriced or bill.lacking:
         unpriced = ", ".join(dict.fromkeys(item.part for item in bill.unpriced))
-        uncounted = list(dict.fromkeys(text.partition(":")[0] for text in bill.not_counted))
+        uncounted = list(dict.fromkeys(text.partition(":")[0] for text in bill.lacking))
         texts = []
         if unpriced:
             verb = "has" if len(bill.unpriced) == 1 else "have"

@@ -255,7 +255,7 @@ def _rack_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
 def missing_costs(inputs: Inputs) -> Iterator[str]:
     """The costs missing from the sum, each with the key that would add it."""
     prices = inputs.procurement.prices or {}
-    yield from inputs.bill.not_counted
+    yield from inputs.bill.lacking
     if not inputs.rented:
         unpriced = (
             f"{item.part_label}: no price for `{PRICED_AS.get(item.kind, item.kind)}`" for item in inputs.bill.unpriced

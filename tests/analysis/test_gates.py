@@ -160,6 +160,12 @@ def test_prices_beside_a_quote_have_its_discount_and_tax() -> None:
     assert not [one for one in study_text(enough, SETTINGS).checked.findings if one.rule == "over-budget"]
 
 
+def test_a_price_of_a_part_that_the_machine_does_not_need_opens_no_gate() -> None:
+    """Two tiers of switches have no core."""
+    found, more = (decided(READY.replace("cable: 300", f"cable: 300{price}")) for price in ("", ", core_switch: 50000"))
+    assert more.gates == found.gates
+
+
 def test_a_budget_is_held_against_prices_less_the_discount_and_with_the_tax() -> None:
     """At half off and a quarter of tax, 0.625 of the prices are paid: of 11.2 to 13.1 M EUR at most 8.2."""
     bare = READY[: READY.index("  quote:")] + "  budget: 7950000\n"

@@ -295,6 +295,19 @@ def test_the_neighbor_keeps_the_nodes_that_the_job_uses() -> None:
     assert cheaper_neighbor(design, bill(design)) is None
 
 
+def test_a_neighbor_that_would_break_the_layout_gives_up_spare_nodes() -> None:
+    """32 nodes, and one more for spare, of eight ranks: a pipeline of 16 stages of 16 ranks takes whole 32 of them."""
+    text = OWNED.replace("nodes: 31\n  spare_nodes: 1", "nodes: 32\n  spare_nodes: 1").replace(
+        "batch: 496", "batch: 512"
+    )
+    free, bound = (clean(each) for each in (text, text.replace("layout: {tp: 2", "layout: {nodes: 32, tp: 2")))
+    for design in (free, bound):
+        found = cheaper_neighbor(design, bill(design))
+        assert found is not None and found.switches == (12, 24) and found.fewer == 1
+        assert found.of_spares == (design is bound)
+        assert found.fewer_text == ("1 spare node fewer (0)" if design is bound else "1 node fewer (31)")
+
+
 def test_the_neighbor_counts_the_switches_of_every_network() -> None:
     """What it saves is the difference of the two bills, the switches of the frontend network included."""
     frontend = "networks: {frontend: {nics_per_node: 2, nic_bandwidth: 400 Gb/s, switch: spectrum-4-sn5600}}"

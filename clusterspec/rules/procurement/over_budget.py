@@ -64,12 +64,6 @@ procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, tax: 0.1
 
 ```yaml
 clusterspec: 1
-cluster: {platform: dgx-h100, nodes: 8}
-procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, discount: 0.2, budget: 2000000}
-```
-
-```yaml
-clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, budget: 21500000}
 ```
@@ -84,6 +78,12 @@ procurement:
   quote:
     - {part: node, quantity: 4, unit_price: 310000, price: 1240000}
   budget: 1250000
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, discount: 0.2, budget: 2000000}
 ```
 
 ## Sources
