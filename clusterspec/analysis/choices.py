@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 
@@ -17,7 +17,7 @@ from clusterspec.analysis.serving_choices import (
     searched_machines,
     tokens_within_targets,
 )
-from clusterspec.analysis.studied import Studied
+from clusterspec.analysis.studied import QUOTED
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.interruptions import plan_interruptions
@@ -135,24 +135,32 @@ def _price_of_work(choice: Choice, unit: str) -> float:
 def _choice_of_report(report: FullReport, name: str, kind: str) -> Choice | None:
     plan, counted, found = report.estimate.plan, report.bill.bill, report.cost.cost
     cluster, kept = report.estimate.design.cluster, report.reliability
-    amount = expected_amount(found, counted) if found is not None else None
+    buying = report.estimate.design.spec.procurement
+    amount = expected_amount(found, counted, buying) if found is not None else None
     work = tokens_within_targets(plan) if plan.serving else kept and kept.with_interruptions
     if cluster is None or amount is None or not work:
         return None
-    errors = {one.rule for one in report.estimate.findings if one.severity is Severity.ERROR} - OF_PURCHASE
+    errors = ((one.rule, one.path) for one in report.estimate.findings if one.severity is Severity.ERROR)
     return Choice(
         name,
         kind,
         cluster.all_nodes,
         amount,
         work,
-        tuple(sorted(errors)),
+        _machine_errors(errors),
         plan.surely_fits is not False,
-        _rent_term(found, report.estimate.design.spec.procurement),
+        _rent_term(found, buying),
         _token_cost(found),
-        _exceeds_budget(amount, report.estimate.design.spec.procurement),
+        _exceeds_budget(amount, buying),
         holds_load=plan.serving is None or holds_load(plan),
     )
+
+
+def _machine_errors(found: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
+    """The rules with errors that speak against a machine, whatever its size: neither about its purchase nor in a quote,
+    which is for the machine that it was asked for.
+    """
+    return tuple(sorted({rule for rule, path in found if rule not in OF_PURCHASE and path[:2] not in QUOTED}))
 
 
 def _token_cost(found: Cost | None) -> float | None:
@@ -174,14 +182,13 @@ def _other_node_counts(study: Study) -> Iterator[Choice]:
     """The machine of a training design with other numbers of nodes and the same layout, as far as its batch divides;
     where the design does not fit, also the smallest on which some layout does.
     """
-    studied = Studied(study)
     for _, changes in _other_sizes(study):
-        choice = _choice_of_size(variation.rewritten_study(study, changes), studied)
+        choice = _choice_of_size(variation.rewritten_study(study, changes))
         if choice is not None:
             yield choice
     cluster = study.design.cluster
     for fitting in fitting_machine(study, lambda nodes: _changes_of_size(study, cluster, nodes)) if cluster else ():
-        choice = _choice_of_size(fitting.study, studied)
+        choice = _choice_of_size(fitting.study)
         if choice is not None:
             yield replace(choice, kind="plan", settings=fitting.layout)
 
@@ -190,14 +197,14 @@ def _serving_sizes(study: Study) -> Iterator[Choice]:
     """The machine of a serving design with other numbers of nodes and as many of its engines, and with other engines
     that a search finds.
     """
-    cluster, studied = study.design.cluster, Studied(study)
+    cluster = study.design.cluster
     if cluster is None or study.document is None:
         return
     for factor, changes in _other_sizes(study):
         if (machine := machine_of_size(study, changes, factor)) is not None:
-            yield from _serving_choice(machine, studied, "size")
+            yield from _serving_choice(machine, "size")
     for machine in searched_machines(study, lambda nodes: _changes_of_size(study, cluster, nodes)):
-        yield from _serving_choice(machine, studied, "plan")
+        yield from _serving_choice(machine, "plan")
 
 
 def _other_sizes(study: Study) -> Iterator[tuple[Fraction, Changes]]:
@@ -232,17 +239,16 @@ def _changes_of_size(study: Study, cluster: Cluster, nodes: int) -> Changes:
     return dict.fromkeys(OF_SIZE) | {("cluster", "nodes"): nodes, ("cluster", "spare_nodes"): spares}
 
 
-def _serving_choice(machine: ServingMachine, studied: Studied, kind: str) -> Iterator[Choice]:
+def _serving_choice(machine: ServingMachine, kind: str) -> Iterator[Choice]:
     """The choice of a serving machine, with the rules that refuse it; none if the price is unknown."""
     other = machine.study
-    refused = tuple(rule for rule in studied.refusing_rules(other) if rule not in OF_PURCHASE)
-    found = _priced_choice(other, kind, machine.work, refused)
+    found = _priced_choice(other, kind, machine.work, _machine_errors(other.error_places))
     if found is not None:
         yield replace(found, holds_load=holds_load(other.plan), engines=machine.engines)
 
 
-def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
-    """The choice of a size at which the layout is legal, with the errors that the original design does not have.
+def _choice_of_size(other: Study) -> Choice | None:
+    """The choice of a size at which the layout is legal, with its errors: also those of the design that stay.
 
     Reinforcement learning with a stated number of nodes per role allows no other size.
     """
@@ -250,7 +256,7 @@ def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
     kept = plan_interruptions(plan)
     if not other.has_figures or plan.time_to_train is None or kept is None or kept.share <= 0:
         return None
-    errors = tuple(rule for rule in studied.refusing_rules(other) if rule not in OF_PURCHASE)
+    errors = _machine_errors(other.error_places)
     if errors and plan.rl is not None:
         return None
     return _priced_choice(other, "size", plan.time_to_train / kept.share, errors)
@@ -261,7 +267,7 @@ def _priced_choice(other: Study, kind: str, work: float, errors: tuple[str, ...]
     cluster, buying = other.design.cluster, other.design.spec.procurement
     counted = bill(other.design)
     found = cost(other.design, other.plan, counted)
-    amount = expected_amount(found, counted) if found is not None else None
+    amount = expected_amount(found, counted, buying) if found is not None else None
     if cluster is None or amount is None:
         return None
     return Choice(

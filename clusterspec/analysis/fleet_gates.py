@@ -12,7 +12,6 @@ from clusterspec.analysis.gates import (
     checked_gate,
     design_gate,
     findings_of_design,
-    in_terms_of_quote,
     is_rented,
 )
 from clusterspec.analysis.gates_of_quote import budget_gate, quote_gate
@@ -86,8 +85,7 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
     found = quoted_parts_of_pools(of_quote, buying.quote or (), parts.study.settings.catalog)
     quoted_of_pools = parts_with_terms(with_included_parts(found, fixed_ends=fixed_ends), buying)
     quoted = quoted_total(buying, bill.currency)
-    of_pools = _known_sum([one.expected for name, one in bought.items() if name in of_quote])
-    expected = in_terms_of_quote(of_pools, quoted, buying)
+    expected = _known_sum([one.expected for name, one in bought.items() if name in of_quote])
     rents = all(_is_rented(one) for one in machines.values())
     unused = _unused_rent(buying, report, machines)
     gates = [
@@ -106,7 +104,7 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
         expected=expected,
         gates=tuple(checked_gate(gate, report.findings, buying) for gate in gates),
         parts=quoted_of_pools,
-        terms=terms_text(buying) if quoted or quoted_of_pools else "",
+        terms=terms_text(buying),
         risks=tuple(largest_risks(_risks(parts, report, machines, (bill, quoted_of_pools, unused)))),
         days=next((one.days for one in bought.values() if one.days), ()),
     )

@@ -127,7 +127,7 @@ def purchase_decision(report: FullReport, remarks: str) -> Purchase | None:
     parts = parts_of_quote(design, cluster, bill, remarks)
     findings = report.estimate.findings
     quoted = quoted_total(buying, bill.currency)
-    expected = in_terms_of_quote(expected_amount(cost, bill), quoted, buying)
+    expected = expected_amount(cost, bill, buying)
     rents = is_rented(cost, cluster)
     unused = unused_rent(report, expected) if rents else None
     gates = (
@@ -149,23 +149,19 @@ def purchase_decision(report: FullReport, remarks: str) -> Purchase | None:
         expected=expected,
         gates=tuple(checked_gate(gate, findings, buying) for gate in gates),
         parts=parts,
-        terms=terms_text(buying) if quoted or parts else "",
+        terms=terms_text(buying),
         risks=tuple(largest_risks(risks_of_purchase(report, cost, parts, unused))),
         days=() if rents else tuple(purchase_days(report)),
     )
 
 
-def expected_amount(cost: Cost, bill: Bill) -> Money | None:
-    """The cost of the design at the spec's prices: the rent over the term, else the sum of the priced lines."""
+def expected_amount(cost: Cost, bill: Bill, buying: ProcurementSpec | None) -> Money | None:
+    """The cost of the design at the spec's prices, less the discount and with the tax: the rent over the term, else the
+    sum of the priced lines.
+    """
     rent = next((part for part in (cost.total.parts if cost.total else ()) if part.name == "rent"), None)
-    if rent is None:
-        return bill.total
-    return Money(*rent.ends, cost.currency)
-
-
-def in_terms_of_quote(expected: Money | None, quoted: Money | None, buying: ProcurementSpec) -> Money | None:
-    """The cost of the design less the discount and with the tax of the quote, if there is one to compare it with."""
-    return expected if expected is None or quoted is None else amount_with_terms(expected, buying)
+    amount = bill.total if rent is None else Money(*rent.ends, cost.currency)
+    return amount if amount is None or buying is None else amount_with_terms(amount, buying)
 
 
 def is_rented(cost: Cost, cluster: Cluster) -> bool:
@@ -239,9 +235,9 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
             "ask suppliers to fill in the price sheet",
         )
     lines = len(bill.items)
-    if bill.unpriced or bill.not_counted:
+    if bill.unpriced or bill.lacking:
         unpriced = ", ".join(dict.fromkeys(item.part for item in bill.unpriced))
-        uncounted = list(dict.fromkeys(text.partition(":")[0] for text in bill.not_counted))
+        uncounted = list(dict.fromkeys(text.partition(":")[0] for text in bill.lacking))
         texts = []
         if unpriced:
             verb = "has" if len(bill.unpriced) == 1 else "have"

@@ -80,7 +80,8 @@ def budget_gate(
     limit, amount = Money.of(float(buying.budget), currency), quoted or expected
     if amount is None:
         return Gate("budget", GateStatus.OPEN, f"{limit}, and nothing has a price", "ask for prices")
-    said, sure = f"{amount if quoted else whole_units(amount)}", amount
+    terms = terms_text(buying)
+    said, sure = f"{amount}" if quoted else f"{whole_units(amount)}{terms}{',' if terms else ''}", amount
     if missing := [part.missing for part in parts if quoted is not None and part.missing]:
         lacking = Money.total(missing)
         amount = Money.total([amount, lacking])

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from math import prod
 
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack, rack_nodes
-from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.formulas.topologies import bisection_bandwidth
-from clusterspec.cost.nameplates import power_draw
+from clusterspec.cost.nameplates import it_power, power_draw
 from clusterspec.cost.switch_shares import SwitchShare, core_share, spine_share
+from clusterspec.records import replace
 from clusterspec.results.machine import Failure, Machine, MachineLevel, MoreNodes, Rack
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import percent, plural
@@ -52,12 +54,30 @@ def _more_nodes(
     node, budget = cluster.node_power, power.budget if power else None
     left = None
     if budget and node and peak is not None and not power_draw(cluster, fabric, power).missing:
-        left = max(0, int((budget.value - peak) / node.value))
+        left = _nodes_within(budget.value, peak, cluster, fabric, power)
     return MoreNodes(
         switches=_nodes_on_switches(cluster, fabric) if fabric else None,
         racks=rack.racks * rack.nodes - cluster.all_nodes if rack else None,
         power=left,
     )
+
+
+def _nodes_within(budget: float, peak: float, cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> int:
+    """The nodes that a budget of power carries beside the machine, with the switches that they need and what racks draw
+    besides their nodes; whole domains where a rack-scale domain draws power of its own. Powers are in watts.
+    """
+    shared = power_draw(cluster, fabric, power).domain_overhead is not None
+    unit = nodes_of_rack(cluster.platform) if shared and cluster.platform else 1
+    each = cluster.node_power.value if cluster.node_power is not None else budget
+
+    def exceeds(units: int) -> bool:
+        larger = replace(cluster, nodes=cluster.nodes + units * unit)
+        counted = count_fabric(larger)
+        drawn = it_power(larger, counted if isinstance(counted, Fabric) else fabric, power)
+        return drawn is None or drawn[0] > budget
+
+    most = max(0, int((budget - peak) / each)) // unit
+    return unit * bisect_left(range(1, most + 1), True, key=exceeds)
 
 
 def _nodes_on_switches(cluster: Cluster, fabric: Fabric) -> int | None:
@@ -175,11 +195,12 @@ def _rack(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> R
     per_rack = rack_nodes(cluster, power.nodes_per_rack if power else None)
     if not per_rack or drawn.racks is None:
         return None
-    node = drawn.node.value if drawn.node and not drawn.node_range else None
+    node = drawn.node.value if drawn.node else None
     domain = drawn.domain_overhead.value if drawn.domain_overhead else 0.0
     overhead = drawn.rack_overhead.value + (
         domain * (per_rack // nodes_of_rack(cluster.platform)) if cluster.platform else 0.0
     )
     limit = power.rack_limit.value if power and power.rack_limit else None
-    watts = node * min(per_rack, cluster.all_nodes) + overhead if node is not None else None
-    return Rack(per_rack, drawn.racks, watts, limit, node, overhead)
+    ends = (node, drawn.node_range[0] if drawn.node_range else node)
+    watts, least = (each * min(per_rack, cluster.all_nodes) + overhead if each is not None else None for each in ends)
+    return Rack(per_rack, drawn.racks, watts, limit, node, overhead, least)

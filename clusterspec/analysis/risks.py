@@ -103,7 +103,7 @@ def _risks_of_sums(buying: ProcurementSpec, currency: str) -> Iterator[Risk]:
     if lines is not None and total is not None and all(price is not None for _, price in prices):
         off = Money.of(abs(lines - total), currency)
         if off.low > ROUNDED_CENTS:
-            sums = [rounded_text(Money.of(float(each), currency)) for each in (lines, total)]
+            sums = [Money.of(round(float(each), 2), currency) for each in (lines, total)]
             text = f"the lines sum to {sums[0]}{terms_text(buying)}, and the quoted total is {sums[1]}"
             yield Risk("sum of the quote", None, off, text)
     wrong = [

@@ -121,18 +121,24 @@ def _power_areas(design: Design, rack: Rack | None) -> Iterator[Area]:
     limits = [budget.value for _, budget in design.spec.power_budgets]
     watts = machine_watts(design) if limits else None
     if watts is not None:
-        found = _limited_area("power", ALL_EQUIPMENT, watts, min(limits), unit="W")
-        least = least_machine_watts(design) or watts
-        if found.state == "bad" and least <= min(limits):
-            note = f"at least {display(least, 'W')}, as the power of a node is assumed"
-            found = replace(found, state="tight", note=note)
-        yield found
+        yield _power_area(ALL_EQUIPMENT, watts, least_machine_watts(design) or watts, min(limits))
     if rack is None:
         return
     if rack.watts is not None and rack.limit is not None:
-        yield _limited_area("power", f"one rack of {rack.nodes} nodes", rack.watts, rack.limit, unit="W")
+        least = rack.watts if rack.least is None else rack.least
+        yield _power_area(f"one rack of {plural(rack.nodes, 'node')}", rack.watts, least, rack.limit)
     elif rack.watts is not None:
-        yield Area("power", f"one rack of {rack.nodes} nodes", rack.watts, None, "W", None, "open", "no limit stated")
+        what = f"one rack of {plural(rack.nodes, 'node')}"
+        yield Area("power", what, rack.watts, None, "W", None, "open", "no limit stated")
+
+
+def _power_area(what: str, watts: float, least: float, limit: float) -> Area:
+    """The power of some equipment beside its limit; ``least`` is that with nodes of assumed power at its low end."""
+    found = _limited_area("power", what, watts, limit, unit="W")
+    if found.state == "bad" and least <= limit:
+        note = f"at least {display(least, 'W')}, as the power of a node is assumed"
+        return replace(found, state="tight", note=note)
+    return found
 
 
 def _storage_area(plan: Plan) -> Iterator[Area]:
@@ -156,18 +162,21 @@ def _budget_area(plan: Plan, bill: Bill) -> Iterator[Area]:
     procurement = plan.design.spec.procurement
     if procurement is None or not procurement.budget:
         return
-    from clusterspec.procurement.amounts import quoted_total  # plans without a budget load nothing of procurement
+    from clusterspec.procurement.amounts import (
+        amount_with_terms,
+        quoted_total,
+        terms_text,
+    )  # plans without a budget load nothing of procurement
 
     budget = procurement.budget
     quoted = quoted_total(procurement, bill.currency)
     if quoted is not None:
         yield _limited_area("budget", "quoted total", quoted.high, float(budget), unit=bill.currency or "1")
     elif bill.total is not None:
-        note = "" if bill.complete else "some lines have no price"
-        found = _limited_area(
-            "budget", bill.total_title.lower(), bill.total.high, float(budget), unit=bill.currency or "1", note=note
-        )
-        yield replace(found, state="tight") if bill.total.low <= budget < bill.total.high else found
+        note, amount = "" if bill.complete else "some lines have no price", amount_with_terms(bill.total, procurement)
+        what = f"{bill.total_title.lower()}{terms_text(procurement)}"
+        found = _limited_area("budget", what, amount.high, float(budget), unit=bill.currency or "1", note=note)
+        yield replace(found, state="tight") if amount.low <= budget < amount.high else found
 
 
 def verdict(

@@ -50,13 +50,25 @@ def total_of_lines(procurement: ProcurementSpec) -> float | None:
     return sum_of(prices) * (1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)) if prices else None
 
 
+def terms_factor(procurement: ProcurementSpec) -> float:
+    """What is paid over prices before the discount and the tax.
+
+    >>> terms_factor(ProcurementSpec(discount=0.5, tax=0.25))
+    0.625
+    """
+    return (1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0))
+
+
 def amount_with_terms(amount: Money, procurement: ProcurementSpec) -> Money:
     """An amount of prices, which are before discount and tax, in the terms of the quoted total, to the cent.
 
     >>> amount_with_terms(Money.of(1000.0, "EUR"), ProcurementSpec(discount=0.05, tax=0.2)).low
     1140.0
     """
-    found = amount * ((1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)))
+    factor = terms_factor(procurement)
+    if factor == 1:
+        return amount
+    found = amount * factor
     return Money(round(found.low, 2), round(found.high, 2), found.currency, found.as_of)
 
 

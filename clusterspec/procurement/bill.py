@@ -95,7 +95,8 @@ class Bill:
     """The items of a bill, the fabric they are counted from, and omissions.
 
     ``fabric`` is None if the customer builds none, with the reason in ``why``. ``not_counted`` lists parts that
-    the spec does not describe completely enough to count.
+    the spec does not describe completely enough to count, and ``unused`` of them are stated prices of parts that the
+    bill does not have.
     """
 
     items: tuple[Item, ...] = ()
@@ -103,6 +104,12 @@ class Bill:
     why: str = ""
     not_counted: tuple[str, ...] = ()
     currency: str = ""
+    unused: tuple[str, ...] = ()
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """The parts of ``not_counted`` that the machine has: a price of a part that it does not need lacks nothing."""
+        return tuple(text for text in self.not_counted if text not in self.unused)
 
     @property
     def unpriced(self) -> tuple[Item, ...]:
@@ -180,8 +187,9 @@ def bill(design: Design) -> Bill:
     fabric = (
         () if isinstance(found, Fabric) or not found.needed else (f"switches and cables between nodes: {found.why}",)
     )
-    uncounted = (*fabric, *(line for line in others if isinstance(line, str)), *_unused_prices(procurement, items))
-    return Bill(items, built, why, uncounted, procurement.currency or "")
+    unused = tuple(_unused_prices(procurement, items))
+    uncounted = (*fabric, *(line for line in others if isinstance(line, str)), *unused)
+    return Bill(items, built, why, uncounted, procurement.currency or "", unused)
 
 
 OF_TERMS = frozenset({"node_hour", "rack_per_month", "support_per_year"})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.model import Design
+from clusterspec.cluster.legality import OF_MICRO_BATCHES, refusals
+from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.money import Money
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.items import Item
 from clusterspec.records import dataclass
+from clusterspec.units import plural
 
 MOST_FEWER = 0.05
 """The largest share of the nodes that a neighbor gives up."""
@@ -21,7 +25,9 @@ LEAST_SAVED = 2.0
 @dataclass(frozen=True)
 class Neighbor:
     """A machine with fewer nodes. ``saved`` is the total price difference, ``saved_on_fabric`` that without nodes, both
-    at midpoint prices; ``tiers`` and ``switches`` are pairs of this machine and the design."""
+    at midpoint prices; ``tiers`` and ``switches`` are pairs of this machine and the design. ``of_spares`` says that the
+    ``fewer`` nodes, and the ``nodes`` that are left, are spare ones.
+    """
 
     nodes: int
     fewer: int
@@ -29,6 +35,12 @@ class Neighbor:
     saved_on_fabric: float
     tiers: tuple[int, int]
     switches: tuple[int, int]
+    of_spares: bool = False
+
+    @property
+    def fewer_text(self) -> str:
+        """The nodes that this machine has less, and those that are left: `4 spare nodes fewer (0)`."""
+        return f"{plural(self.fewer, 'spare node' if self.of_spares else 'node')} fewer ({self.nodes:,})"
 
 
 def cheaper_neighbor(design: Design, counted: Bill) -> Neighbor | None:
@@ -42,19 +54,41 @@ def cheaper_neighbor(design: Design, counted: Bill) -> Neighbor | None:
     most = min(int(cluster.nodes * MOST_FEWER), MOST_TRIED * step, _idle_nodes(design) or cluster.nodes)
     fabric = _fabric_price(counted)
     found = None
-    for fewer in range(step, most + 1, step):
-        other = bill(_design_with_nodes(design, cluster.nodes - fewer))
+    for nodes, spares in _smaller_machines(cluster, step, most):
+        other_design = _design_with_nodes(design, nodes, spares)
+        other = bill(other_design)
+        fewer = cluster.all_nodes - nodes - spares
         saved = fabric - _fabric_price(other)
         if other.fabric is None or saved <= LEAST_SAVED * fabric * fewer / cluster.nodes:
             continue
-        if found is None or saved > found.saved_on_fabric:
-            found = _neighbor(cluster.nodes, fewer, counted, other)
+        if (found is None or saved > found.saved_on_fabric) and _keeps_job(design, other_design):
+            of_spares = spares < cluster.spare_nodes
+            left = spares if of_spares else nodes
+            found = _neighbor(left, fewer, counted, other, of_spares=of_spares)
     return found
 
 
-def _design_with_nodes(design: Design, nodes: int) -> Design:
-    """The design with fewer nodes and unchanged spare nodes."""
-    spares = design.cluster.spare_nodes if design.cluster else None
+def _smaller_machines(cluster: Cluster, step: int, most: int) -> Iterator[tuple[int, int]]:
+    """The nodes and the spare nodes of smaller machines: without some nodes of the job, or some of the spare ones."""
+    for fewer in range(step, most + 1, step):
+        yield cluster.nodes - fewer, cluster.spare_nodes
+    for fewer in range(step, min(cluster.spare_nodes, MOST_TRIED * step) + 1, step):
+        yield cluster.nodes, cluster.spare_nodes - fewer
+
+
+def _keeps_job(design: Design, other: Design) -> bool:
+    """Whether a smaller machine runs the layout of a design, on as many nodes where those are stated; a batch that does
+    not divide by fewer ranks is easily changed.
+    """
+    beyond = design.layout is not None and other.cluster is not None and design.layout.nodes > other.cluster.nodes
+    return refusals(other) - OF_MICRO_BATCHES <= refusals(design) and not (beyond and _states_nodes(design))
+
+
+def _states_nodes(design: Design) -> bool:
+    return design.spec.layout is not None and design.spec.layout.nodes is not None
+
+
+def _design_with_nodes(design: Design, nodes: int, spares: int) -> Design:
     changes = {"nodes": nodes, "spare_nodes": spares, "accelerators": None}
     return design_with_keys(design, {("cluster", key): value for key, value in changes.items()})
 
@@ -66,15 +100,16 @@ def _idle_nodes(design: Design) -> int:
     return design.cluster.nodes - design.layout.nodes - beside if design.cluster and design.layout else 0
 
 
-def _neighbor(nodes: int, fewer: int, counted: Bill, other: Bill) -> Neighbor:
+def _neighbor(left: int, fewer: int, counted: Bill, other: Bill, *, of_spares: bool) -> Neighbor:
     assert counted.fabric is not None and other.fabric is not None
     return Neighbor(
-        nodes=nodes - fewer,
+        nodes=left,
         fewer=fewer,
         saved=_price_sum(counted.items) - _price_sum(other.items),
         saved_on_fabric=_fabric_price(counted) - _fabric_price(other),
         tiers=(other.fabric.tiers, counted.fabric.tiers),
         switches=(_switch_count(other), _switch_count(counted)),
+        of_spares=of_spares,
     )
 
 

@@ -269,9 +269,12 @@ Machines = Mapping[str, tuple[Bill, Cluster]]
 def joined_bill(machines: Machines) -> Bill:
     """The items of all pools in one bill, with what the bill of each does not count."""
     items = tuple(item for bill, _ in machines.values() for item in bill.items)
-    lacking = tuple(f"{name}: {text}" for name, (bill, _) in machines.items() for text in bill.not_counted)
+    lacking, unused = (
+        tuple(f"{name}: {text}" for name, (bill, _) in machines.items() for text in getattr(bill, texts))
+        for texts in ("not_counted", "unused")
+    )
     currency = next((bill.currency for bill, _ in machines.values() if bill.currency), "")
-    return Bill(items, not_counted=lacking, currency=currency)
+    return Bill(items, not_counted=lacking, currency=currency, unused=unused)
 
 
 def quoted_parts_of_pools(machines: Machines, quote: tuple[QuoteLine, ...], catalog: Catalog) -> tuple[QuotedPart, ...]:

@@ -255,7 +255,7 @@ def _rack_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
 def missing_costs(inputs: Inputs) -> Iterator[str]:
     """The costs missing from the sum, each with the key that would add it."""
     prices = inputs.procurement.prices or {}
-    yield from inputs.bill.not_counted
+    yield from inputs.bill.lacking
     if not inputs.rented:
         unpriced = (
             f"{item.part_label}: no price for `{PRICED_AS.get(item.kind, item.kind)}`" for item in inputs.bill.unpriced
@@ -264,9 +264,9 @@ def missing_costs(inputs: Inputs) -> Iterator[str]:
     if any(item.quoted for item in inputs.bill.items):
         yield from _other_quoted_lines(inputs)
     if inputs.procurement.discount:
-        yield f"the discount of {percent(inputs.procurement.discount)} on the sum of the quote (`procurement.discount`)"
+        yield f"the discount of {percent(inputs.procurement.discount)} on the prices (`procurement.discount`)"
     if inputs.procurement.tax:
-        yield f"the tax of {percent(inputs.procurement.tax)} on the sum of the quote (`procurement.tax`)"
+        yield f"the tax of {percent(inputs.procurement.tax)} on the prices (`procurement.tax`)"
     if inputs.years is None:
         yield "everything after the purchase: the term is not stated (`procurement.term`)"
         return

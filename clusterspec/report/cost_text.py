@@ -229,8 +229,8 @@ def _neighbor_text(neighbor: Neighbor, currency: str) -> str:
         f", {neighbor.tiers[0]} tiers instead of {neighbor.tiers[1]}" if neighbor.tiers[0] != neighbor.tiers[1] else ""
     )
     return (
-        f"{plural(neighbor.fewer, 'node')} fewer ({neighbor.nodes:,}) take {neighbor.switches[0]:,} switches instead "
-        f"of {neighbor.switches[1]:,}{levels}: "
+        f"{neighbor.fewer_text} take {neighbor.switches[0]:,} switches instead of "
+        f"{neighbor.switches[1]:,}{levels}: "
         f"{money_text(_rounded_amount(neighbor.saved_on_fabric), currency)} less for the fabric, "
         f"{money_text(_rounded_amount(neighbor.saved), currency)} less in all."
     )

@@ -48,7 +48,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Rack:
-    """A rack: ``watts`` is the full-load power of its nodes and overhead; ``limit`` the maximum of the rack."""
+    """A rack: ``watts`` is the power of its nodes at full load and its overhead, ``least`` that with nodes of assumed
+    power at the low end of their range; ``limit`` the maximum of the rack.
+    """
 
     nodes: int
     racks: int
@@ -56,6 +58,7 @@ class Rack:
     limit: float | None
     node_watts: float | None
     overhead: float
+    least: float | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from clusterspec.analysis import outputs
 from clusterspec.analysis.verdict import areas
 from clusterspec.cost.serving.targets import target_results
 from clusterspec.procurement.bill import Bill
+from clusterspec.records import replace
 from clusterspec.results.machine import Rack
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
@@ -101,6 +102,9 @@ def test_a_rack_is_judged_by_its_limit() -> None:
     ):
         assert power_areas("", rack=rack(watts, limit)) == [(watts, limit, state)]
     assert power_areas("", rack=rack(None, 22e3)) == []
+    assumed = replace(rack(20e3, 19e3), least=18e3)
+    assert power_areas("", rack=assumed) == [(20e3, 19e3, "tight")], "nodes of assumed power draw 9 kW or more"
+    assert power_areas("", rack=replace(assumed, least=19.1e3)) == [(20e3, 19e3, "bad")]
 
 
 @pytest.mark.parametrize(("interval", "state"), [("1 h", "good"), ("15 s", "tight"), ("13 s", "bad")])

@@ -13,6 +13,7 @@ from clusterspec.analysis.choices import (
     _changes_of_size,
     _choice_of_size,
     _exceeds_budget,
+    _machine_errors,
     _other_sizes,
     recommended_row,
 )
@@ -36,7 +37,6 @@ from clusterspec.analysis.rl_splits import (
     placement_on_nodes,
     rollout_nodes_in_proportion,
 )
-from clusterspec.analysis.studied import Studied
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.money import Money
@@ -270,12 +270,37 @@ def test_a_row_has_the_cost_of_its_term_and_the_run_with_interruptions_where_its
 def test_a_size_takes_the_time_of_its_run_with_interruptions() -> None:
     one = study_of(PRICED)
     kept, time = plan_interruptions(one.plan), one.plan.time_to_train
-    found = _choice_of_size(one, Studied(one))
+    found = _choice_of_size(one)
     assert kept is not None and time is not None and found is not None and 0.9 < kept.share < 1
     assert found.work == pytest.approx(time / kept.share)
     assert (found.kind, found.nodes, found.name, found.over_budget) == ("size", 4, "4 nodes", False)
     assert found.amount.low >= 4 * 300_000
-    assert _choice_of_size(study_of(JOB.replace("tokens: 1B", "precision: bf16")), Studied(one)) is None
+    assert _choice_of_size(study_of(JOB.replace("tokens: 1B", "precision: bf16"))) is None
+
+
+@each(
+    ("power", "errors"),
+    [
+        ("nodes_per_rack: 4, rack_limit: 40 kW", ("rack-over-power-limit",)),  # a rack of 4 x 10.2 kW, at any size
+        ("nodes_per_rack: 4, rack_limit: 41 kW", ()),
+        ("budget: 30 kW", ()),  # the design draws 4 x 10.2 kW, half of it 20.4 kW and a switch
+    ],
+)
+def test_a_size_has_the_errors_of_the_design_that_it_does_not_cure(power: str, errors: tuple[str, ...]) -> None:
+    one = study_of(PRICED.replace("nodes: 4", f"nodes: 4, power: {{{power}}}"))
+    halved = next(changes for factor, changes in _other_sizes(one) if factor == Fraction(1, 2))
+    found = _choice_of_size(rewritten_study(one, halved))
+    assert found is not None and found.errors == errors
+
+
+def test_an_error_of_the_purchase_or_of_a_quote_speaks_against_no_machine() -> None:
+    """A delivery that comes late, or a faulty line, is no fault of the nodes; an unserved rack is."""
+    found = [
+        ("delivery-misses-date", ("procurement", "delivery")),
+        ("quote-names-other-part", ("procurement", "quote", 0, "part")),
+        ("rack-over-power-limit", ("cluster", "power", "nodes_per_rack")),
+    ]
+    assert _machine_errors(found) == ("rack-over-power-limit",) and _machine_errors(found[:2]) == ()
 
 
 def test_another_size_of_a_machine_without_spares_waits_for_repairs_too() -> None:
@@ -283,11 +308,7 @@ def test_another_size_of_a_machine_without_spares_waits_for_repairs_too() -> Non
     one = study_of(PRICED.replace("nodes: 4", "nodes: 4, spare_nodes: 0"))
     halved = next(changes for factor, changes in _other_sizes(one) if factor == Fraction(1, 2))
     half = rewritten_study(one, halved)
-    found, whole, kept = (
-        _choice_of_size(half, Studied(one)),
-        plan_interruptions(one.plan),
-        plan_interruptions(half.plan),
-    )
+    found, whole, kept = _choice_of_size(half), plan_interruptions(one.plan), plan_interruptions(half.plan)
     assert found is not None and whole is not None and kept is not None and half.plan.time_to_train is not None
     assert whole.mostly_waits and kept.mostly_waits and kept.standby is None
     assert found.work == pytest.approx(half.plan.time_to_train / kept.share)

@@ -160,6 +160,22 @@ def test_prices_beside_a_quote_have_its_discount_and_tax() -> None:
     assert not [one for one in study_text(enough, SETTINGS).checked.findings if one.rule == "over-budget"]
 
 
+def test_a_price_of_a_part_that_the_machine_does_not_need_opens_no_gate() -> None:
+    """Two tiers of switches have no core."""
+    found, more = (decided(READY.replace("cable: 300", f"cable: 300{price}")) for price in ("", ", core_switch: 50000"))
+    assert more.gates == found.gates
+
+
+def test_a_budget_is_held_against_prices_less_the_discount_and_with_the_tax() -> None:
+    """At half off and a quarter of tax, 0.625 of the prices are paid: of 11.2 to 13.1 M EUR at most 8.2."""
+    bare = READY[: READY.index("  quote:")] + "  budget: 7950000\n"
+    dear, cheap = decided(bare), decided(bare.replace("  budget:", "  discount: 0.5\n  tax: 0.25\n  budget:"))
+    assert dear.amount is not None and cheap.amount is not None and cheap.terms == ", with discount and tax"
+    assert (cheap.amount.low, cheap.amount.high) == (0.625 * dear.amount.low, 0.625 * dear.amount.high)
+    assert (status(dear, "budget"), status(cheap, "budget")) == (GateStatus.FAILED, GateStatus.MET)
+    assert why(cheap, "budget").endswith(" EUR, with discount and tax, of 7,950,000 EUR")
+
+
 def test_sums_of_a_quote_that_contradict_each_other_are_a_risk_and_stand_at_its_gate() -> None:
     """The lines sum to 11,743,000 EUR. A line of 100,000 EUR more than 32 × 310,000 EUR makes 11,843,000 of them."""
     total = READY.replace("  budget:", "  quoted_total: 11000000\n  budget:")

@@ -139,17 +139,33 @@ def test_a_rack_has_the_power_of_its_nodes_and_of_what_is_beside_them() -> None:
         assert (found.rack.limit, found.rack.node_watts, found.more_nodes.racks) == (44e3, 10e3, room)
 
 
-@pytest.mark.parametrize(("peak", "room"), [(170e3, 4), (199e3, 1), (200e3, 1), (200.1e3, 0), (210e3, 0), (250e3, 0)])
-def test_a_budget_of_power_feeds_whole_nodes_and_never_fewer_than_none(peak: float, room: int) -> None:
-    """210 kW less the nameplates of what is there, over 10 kW a node."""
+@pytest.mark.parametrize(("budget", "room"), [(150, 0), (179, 0), (188.9, 0), (189, 1), (209, 3), (219.9, 3), (220, 4)])
+def test_a_budget_of_power_feeds_whole_nodes_with_their_switches_and_never_fewer_than_none(
+    budget: float, room: int
+) -> None:
+    """17 nodes of 10 kW, five leaves and four spines of 1 kW draw 179 kW; of 21 nodes the 168 endpoints need six
+    leaves of 32."""
     text = (
         "cluster: {platform: hgx-h100, nodes: 17, scale_out: {technology: infiniband-ndr, nics_per_node: 8, "
         "nic_bandwidth: 400 Gb/s, switch_ports: 64}, "
-        "power: {node: 10 kW, switch: 1 kW, budget: 210 kW, nodes_per_rack: 4}}\n"
+        f"power: {{node: 10 kW, switch: 1 kW, budget: {budget} kW, nodes_per_rack: 4}}}}\n"
     )
-    design = study_of(text).design
+    design, peak = study_of(text).design, 179e3
     assert design.cluster is not None and design.spec.cluster is not None
     found = machine(design.cluster, fabric_of(design.cluster), design.spec.cluster.power, peak)
     assert found.more_nodes is not None and found.more_nodes.power == room
     unknown = machine(design.cluster, fabric_of(design.cluster), design.spec.cluster.power)
     assert unknown.more_nodes is not None and unknown.more_nodes.power is None
+
+
+@pytest.mark.parametrize(("budget", "room"), [(239, 0), (240.1, 18), (359, 18), (360.1, 36)])
+def test_a_budget_of_power_feeds_whole_racks_of_a_rack_scale_machine(budget: float, room: int) -> None:
+    """A rack of GB200 NVL72 is rated at 120 kW, its 18 nodes and its scale-up switches; leaves count for nothing."""
+    text = (
+        "cluster: {platform: gb200-nvl72, nodes: 18, scale_out: {technology: infiniband-ndr, nics_per_node: 4, "
+        f"nic_bandwidth: 400 Gb/s, switch_ports: 64}}, power: {{switch: 1 W, budget: {budget} kW}}}}\n"
+    )
+    design = study_of(text).design
+    assert design.cluster is not None and design.spec.cluster is not None
+    found = machine(design.cluster, fabric_of(design.cluster), design.spec.cluster.power, 120e3)
+    assert found.more_nodes is not None and found.more_nodes.power == room

@@ -220,6 +220,7 @@ def test_a_stated_price_is_in_the_sum_or_named_as_not_counted() -> None:
         "out-of-band network switches: not stated (`networks.out_of_band.switch`)",
         "NIC: the bill has none (`procurement.prices.nic`)",  # those of the nodes are in their price
     )
+    assert found.lacking == found.not_counted[:1], "the price of a part that the machine has not lacks nothing"
     joined = bill(clean(described.replace("storage: {", "storage: {nics_per_node: 2, nic_bandwidth: 200 Gb/s, ")))
     (store,) = (item for item in joined.items if item.kind == "storage")
     assert store.derivation.endswith("with the switches and cables of its 64 links to nodes"), "32 nodes of 2 NICs"

@@ -238,9 +238,9 @@ LEFT_OUT = {  # a change of the spec, and what the total leaves out by it
     "node: [200000, 300000], ": ("", "installation: 5,000 USD in the quote, for no part of the bill"),
     "  pue: 1.25": (
         "  pue: 1.25\n  discount: 0.075",
-        "the discount of 7.5 % on the sum of the quote (`procurement.discount`)",
+        "the discount of 7.5 % on the prices (`procurement.discount`)",
     ),
-    "  pue: 1.25\n": ("  pue: 1.25\n  tax: 0.19\n", "the tax of 19 % on the sum of the quote (`procurement.tax`)"),
+    "  pue: 1.25\n": ("  pue: 1.25\n  tax: 0.19\n", "the tax of 19 % on the prices (`procurement.tax`)"),
 }
 
 
@@ -293,6 +293,19 @@ def test_the_neighbor_keeps_the_nodes_that_the_job_uses() -> None:
     text = OWNED.replace("nodes: 31\n  spare_nodes: 1", "nodes: 34").replace("layout: {", "layout: {nodes: 33, ")
     design = clean(text.replace("global_batch: 496", "global_batch: 528"))
     assert cheaper_neighbor(design, bill(design)) is None
+
+
+def test_a_neighbor_that_would_break_the_layout_gives_up_spare_nodes() -> None:
+    """32 nodes, and one more for spare, of eight ranks: a pipeline of 16 stages of 16 ranks takes whole 32 of them."""
+    text = OWNED.replace("nodes: 31\n  spare_nodes: 1", "nodes: 32\n  spare_nodes: 1").replace(
+        "batch: 496", "batch: 512"
+    )
+    free, bound = (clean(each) for each in (text, text.replace("layout: {tp: 2", "layout: {nodes: 32, tp: 2")))
+    for design in (free, bound):
+        found = cheaper_neighbor(design, bill(design))
+        assert found is not None and found.switches == (12, 24) and found.fewer == 1
+        assert found.of_spares == (design is bound)
+        assert found.fewer_text == ("1 spare node fewer (0)" if design is bound else "1 node fewer (31)")
 
 
 def test_the_neighbor_counts_the_switches_of_every_network() -> None:

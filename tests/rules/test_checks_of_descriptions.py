@@ -67,6 +67,15 @@ SHRINKS = f"{NODES}\noperations: {{recovery: shrink}}"
         ("It has 4 MI250X.", "cluster: {platform: mi250x-4, nodes: 2}", ""),
         ("It has 16 GPUs.", "cluster: {platform: mi250x-4, nodes: 2}", ""),
         ("It has 15 GPUs.", "cluster: {platform: mi250x-4, nodes: 2}", "the keys say 8 accelerators"),
+        # numbers that end the name of a product
+        ("Twenty RTX PRO 6000 servers.", NODES, ""),
+        ("Sixteen RTX PRO 6000 servers.", NODES, "`Sixteen RTX PRO 6000 servers`, and the keys say 20 nodes"),
+        ("It has RTX PRO 6000 GPUs.", NODES, ""),
+        ("RTX 5090 nodes.", NODES, ""),
+        ("Supermicro 8125 servers.", NODES, ""),
+        ("We buy 8125 servers.", NODES, "`8125 servers`"),
+        ("Buy 8125 servers.", NODES, "`8125 servers`"),
+        ("Order. Buy 40 nodes.", NODES, "`40 nodes`"),
         # prices of 200,000 a node, 25,000 an accelerator, 16 and 2 an hour, within 3 %
         ("Offer of 25,000 USD per GPU.", PRICED, ""),
         ("Offer of 25,700 USD per GPU.", PRICED, ""),

@@ -102,6 +102,20 @@ PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
             "offer-expires-before-order",
             "valid until 2026-12-18, and the order follows on 2027-01-21",
         ),
+        # 30 days from 18 November end on 18 December; 5 weeks on 23 December
+        ({"line": "prices hold for 30 days from 2026-11-18", "remarks": "the board decides on 2026-12-18"}, "", ""),
+        (
+            {"line": "prices hold for 30 days from 2026-11-18", "remarks": "the board decides on 2026-12-19"},
+            "offer-expires-before-order",
+            "valid until 2026-12-18, and the order follows on 2026-12-19",
+        ),
+        ({"line": "offer of 2026-11-18; valid for 5 weeks", "remarks": "the board decides on 2026-12-23"}, "", ""),
+        (
+            {"line": "offer of 2026-11-18; valid for 5 weeks", "remarks": "the board decides on 2026-12-24"},
+            "offer-expires-before-order",
+            "valid until 2026-12-23, and the order follows on 2026-12-24",
+        ),
+        ({"line": "prices valid from 2026-11-18", "remarks": "the board decides on 2026-12-24"}, "", ""),
     ],
 )
 def test_terms_in_texts_are_compared(changed: dict[str, str], rule: str, words: str, check: Check) -> None:

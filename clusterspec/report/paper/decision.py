@@ -160,6 +160,7 @@ def amount_phrase(purchase: Purchase, tax: float | None = None) -> str:
         return "an amount that the spec does not state"
     origin = {"quote": "as quoted", "prices": "at the prices of the spec", "rent": "over the term"}[purchase.basis]
     beside = f" with {percent(tax, 2)} tax" if tax and purchase.basis == "quote" else ""
+    beside = purchase.terms if purchase.basis != "quote" else beside
     if purchase.basis == "quote" and purchase.expected is not None:
         whole = "for the whole machine at these prices" if purchase.added_nodes else "at the prices of the spec"
         beside += f"; {rounded_text(purchase.expected)} {whole}{purchase.terms}"

@@ -111,7 +111,7 @@ def materials_section(report: FullReport) -> Section | None:
     if neighbor is not None:
         saved = money_text(neighbor.saved_on_fabric, bill.currency)
         text = (
-            f"{plural(neighbor.fewer, 'node')} fewer ({neighbor.nodes:,}) would save {saved} beside their price: "
+            f"{neighbor.fewer_text} would save {saved} beside their price: "
             f"{plural(neighbor.switches[0], 'switch')} instead of {neighbor.switches[1]:,}."
         )
         blocks.append(Text(text, "cost.neighbor"))

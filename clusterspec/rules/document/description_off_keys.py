@@ -100,7 +100,7 @@ from collections.abc import Collection, Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import price_ends
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
@@ -115,7 +115,7 @@ NUMERALS = {word.capitalize(): number for word, number in NUMBER_WORDS.items() i
 """Words of numbers count at the start of a sentence: inside one they often speak of a part, or of another machine."""
 _COUNT = pattern(r"\b(?<![\w.,/×:-])(?:\d{1,3}(?:,\d{3})+|\d+|[A-Z][a-z]+(?:-[a-z]+)?)(?= )")
 """A number, or a word that may be one of `NUMERALS`, before a space."""
-_PART = r"(?:[A-Z]{1,3}\d{2,3}[A-Za-z]?|MI\d{3}[AX]|GB\d{3}|GH200|TPU(?: ?v\d\w?)?|Trainium ?\d?|Gaudi ?\d|RTX \d{4})"
+_PART = r"(?:[A-Z]{1,3}\d{2,3}[A-Za-z]?|MI\d{3}[AX]|GB\d{3}|GH200|TPU(?: ?v\d\w?)?|Trainium ?\d?|Gaudi ?\d|RTX(?: PRO)? \d{4})"
 _SYSTEM = r"(?:HGX|DGX|quad|[Pp]\d\w*|A3 Mega|A3 High)"
 _NODES = pattern(
     rf"(?: (?:{_SYSTEM}|{_PART}|[a-z]+-type)){{0,2}} (?:nodes|servers|instances)\b(?! each)| (?:HGX|DGX)[ -]{_PART}\b"
@@ -130,6 +130,13 @@ _NODE_NOUNS, _ACCELERATOR_NOUNS = (
     frozenset({"accelerators", "chips"}),
 )
 """Words in lower case with which each of the two begins."""
+_LEAST_MODEL = 1000
+"""The least number that ends the name of a product with a word at the start of a sentence: below, it may be a count."""
+_LEADING = word_set(
+    "about all altogether approximately around build buy buying exactly for from in initially install later now of on "
+    "only order over plan planned rent roughly some the these those total training up use using we with"
+)
+"""Words before a count at the start of a sentence."""
 _OF_UNITS = pattern(r"(?i)\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
 """Words of a text that splits the nodes into equal parts."""
 _RANGE_SIGNS = frozenset({"to", "-", "–"})
@@ -254,7 +261,7 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
     end = 0
     for number in _COUNT.finditer(description):
         count, before = _stated_count(number[0]), description[: number.start()].split()
-        names = len(before) > 1 and description[number.start() - 1] == " " and before[-1].istitle()
+        names = bool(before) and description[number.start() - 1] == " " and _is_of_a_name(before, count or 0)
         if number.start() < end or count is None or (before and before[-1] in {"x", "×", "*"}):
             continue  # a number of the part's name, as in 8 RTX 4090 servers; or a factor, as in 16 × 31 GPUs
         if _is_of_another_size(before):
@@ -272,8 +279,21 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
             of_load = loaded and _OF_LOAD.search(description, near, number.start()) is not None
             if ranged or of_load or behind.startswith((*_AND_MORE, *_LATER)):
                 continue  # the sizes of orders that a price is for: 50 to 99 nodes, 100 nodes and more
-            if not names or before[-2][-1] == ".":
+            if not names:
                 yield number[0] + what[0], count
+
+
+def _is_of_a_name(before: list[str], count: int) -> bool:
+    """Whether a number ends the name of a product, by the words before it: `RTX PRO 6000`, `Cisco 9300`.
+
+    >>> _is_of_a_name(["the", "RTX"], 5090), _is_of_a_name(["Gaudi"], 3), _is_of_a_name(["Cisco"], 9300)
+    (True, False, True)
+    >>> _is_of_a_name(["It", "has"], 40), _is_of_a_name(["end.", "Buy"], 40), _is_of_a_name(["a", "Gaudi"], 3)
+    (False, False, True)
+    """
+    word, first = before[-1], len(before) == 1 or before[-2][-1] == "."
+    capitals = word.isalpha() and word.isupper() and len(word) > 1
+    return capitals or (word.istitle() and (not first or (word.lower() not in _LEADING and count >= _LEAST_MODEL)))
 
 
 def _is_of_a_store(words: str, description: str) -> bool:

@@ -54,10 +54,11 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
-from clusterspec.procurement.amounts import amount_of_quote
+from clusterspec.procurement.amounts import amount_of_quote, amount_with_terms
 from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.purchases import ROUNDED, amount_text, least_rent, money_text
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import sum_of
 from clusterspec.units import percent
 
@@ -94,4 +95,4 @@ def _least_price(pool: Pool) -> float | None:
     if rent is not None:
         return rent / ROUNDED
     total = bill(pool.design).total
-    return total.low if total else None
+    return amount_with_terms(total, own or ProcurementSpec()).low if total else None

@@ -51,11 +51,15 @@ def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:
 
 
 def least_rent(procurement: ProcurementSpec, cluster: Cluster) -> float | None:
-    """The rent of all nodes over the term at the low end of the hourly price; None without a price or a term."""
+    """The rent of all nodes over the term at the low end of the hourly price, less the discount and with the tax; None
+    without a price or a term.
+    """
     price = (procurement.prices or {}).get("node_hour")
     if price is None or procurement.term is None:
         return None
-    return price_ends(price)[0] * cluster.all_nodes * procurement.term.value / HOUR
+    from clusterspec.procurement.amounts import terms_factor  # most plans have no rent
+
+    return price_ends(price)[0] * cluster.all_nodes * procurement.term.value / HOUR * terms_factor(procurement)
 
 
 SMALL = 100_000.0

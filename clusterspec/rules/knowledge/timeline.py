@@ -14,9 +14,10 @@ from clusterspec.source import Path
 from clusterspec.standard import pattern
 
 _CLAUSE_END = pattern(r"[.,;()\n](?!\d)")
-_DATE_ALONE = pattern(
-    rf"^\W*(?:(?:until|till|to|through|by|the|do|bis|zum|jusqu'au|hasta|el|até|fino|al|tot|en|met|til) ){{0,3}}{DATE}\W*$"
-)
+_UNTIL = r"(?:until|till|to|through|by|the|do|bis|zum|jusqu'au|hasta|el|até|fino|al|tot|en|met|til)"
+UNTIL = pattern(rf"(?i)\b(?:{_UNTIL}|before|vor|latest|spätestens) $")
+"""The end of the words before a date that ends something."""
+_DATE_ALONE = pattern(rf"^\W*(?:{_UNTIL} ){{0,3}}{DATE}\W*$")
 """A clause that only ends what the one before says."""
 WEEK = pattern(
     r"\b(?:weeks?|wk|kw)\.? ?(\d{1,3})\b|\b(\d{1,3})(?:st|nd|rd|th|\.)? weeks?\b|第 ?(\d{1,3}) ?[周週]|(\d{1,3}) ?주차?"

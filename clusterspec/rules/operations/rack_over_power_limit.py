@@ -3,7 +3,8 @@
 ## What it finds
 
 `power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. Where neither power is
-known, the rule takes the accelerators and the least that servers draw besides, and the message says so. For a rack with
+known, the rule takes the accelerators and what servers draw besides, and the message says so: a limit below the least
+of that is an error, one below its middle a note. For a rack with
 a whole domain of a rack-scale system, it uses the platform's figure for the rack, which includes the scale-up switches.
 Without `nodes_per_rack`, such a rack has the nodes that it is sold with.
 
@@ -38,6 +39,14 @@ cluster:
   power: {rack_limit: 100 kW, nodes_per_rack: 18}
 ```
 
+```yaml cluster.power.nodes_per_rack
+clusterspec: 1
+cluster:
+  platform: mi355x-ubb8
+  nodes: 16
+  power: {rack_limit: 140 kW, nodes_per_rack: 8}
+```
+
 ## Silent
 
 ```yaml
@@ -60,7 +69,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.nameplates import host_shares, least_node_power, overhead_of_rack
+from clusterspec.cost.nameplates import host_shares, node_nameplates, overhead_of_rack
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
@@ -75,16 +84,20 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     nodes = power.nodes_per_rack or (nodes_of_rack(platform) if platform and platform.form == "rack" else None)
     if limit is None or nodes is None or deviations.concern("power"):
         return
-    each = least_node_power(cluster)
-    if not each:
+    found = node_nameplates(cluster)
+    if found is None:
         return
+    lowest, middle, highest = (figure.value for figure in found)
     overhead = overhead_of_rack(cluster, power).value
+    surely = lowest * nodes + overhead > limit.value
+    each = lowest if surely else middle
     drawn = each * nodes + overhead
     if drawn <= limit.value:
         return
     fit = max(0, int((limit.value - overhead) // each))
     stated = cluster.node_power is not None
     least = "" if stated else f" at least (accelerators and {host_shares(cluster)[0]:.0%} of their power for the rest)"
+    least = least if surely else f" ({display(lowest, 'W')} to {display(highest, 'W')}: their power is assumed)"
     what = "rack overhead" if power.rack_overhead else "scale-up switches and power conversion"
     besides = f" and {display(overhead, 'W')} of {what}" if overhead else ""
     yield RULE.problem(
@@ -94,4 +107,5 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         if fit and power.nodes_per_rack and not (platform and platform.form == "rack")
         else "use a rack with more power",
         confidence="certain" if stated else "likely",
+        severity="error" if surely else "note",
     )

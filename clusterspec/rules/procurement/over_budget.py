@@ -3,8 +3,8 @@
 ## What it finds
 
 An error: `quoted_total` above `budget`; without it, the sum of the lines of the quote less `discount` and with `tax`,
-if each line has a price; else the sum of all priced parts or lines of the quote, or of the rent over the term. Sums are
-taken at the low end of price ranges. Where the description or a comment says that the budget includes a tax of some percent, or
+if each line has a price; else the sum of all priced parts or lines of the quote, or of the rent over the term, in the same
+terms. Sums are taken at the low end of price ranges. Where the description or a comment says that the budget includes a tax of some percent, or
 all taxes, and the prices or a line of the quote exclude it, and `tax` is absent, the tax is added to the quote. A quote
 within the budget that lacks nodes or parts of the network, with which it is above, is a warning.
 
@@ -54,6 +54,12 @@ procurement:
   budget: 1000000
 ```
 
+```yaml procurement.budget
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, tax: 0.19, budget: 2900000}
+```
+
 ## Silent
 
 ```yaml
@@ -74,6 +80,12 @@ procurement:
   budget: 1250000
 ```
 
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, discount: 0.2, budget: 2000000}
+```
+
 ## Sources
 
 - The bill of materials: docs/commands.md
@@ -86,7 +98,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem, Severity
 from clusterspec.money import Money
-from clusterspec.procurement.amounts import amount_of_quote, terms_text, total_of_lines
+from clusterspec.procurement.amounts import amount_of_quote, amount_with_terms, terms_text, total_of_lines
 from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.purchase_texts import tax_of_budget
 from clusterspec.rules.knowledge.purchases import (
@@ -130,7 +142,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
         else _least_price(procurement, design)
     )
     if least is not None and least > (ROUNDED if procurement.is_rent else 1.0) * budget:
-        message = f"{what} {'costs' if procurement.is_rent else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more, {percent(least / budget - 1, 2)} above the budget of {limit}"
+        message = f"{what} {'costs' if procurement.is_rent else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more{terms_text(procurement)}, {percent(least / budget - 1, 2)} above the budget of {limit}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 
@@ -170,5 +182,5 @@ def _tax_to_add(procurement: ProcurementSpec, remarks: str) -> float:
 def _least_price(procurement: ProcurementSpec, design: Design) -> tuple[str, float]:
     """The larger of two sums, with its name: both lack what has no price."""
     total, lines = bill(design).total, total_of_lines(procurement) or 0.0
-    parts = total.low if total is not None else 0.0
+    parts = amount_with_terms(total, procurement).low if total is not None else 0.0
     return ("the priced parts", parts) if parts >= lines else ("the priced lines of the quote", lines)
