@@ -55,8 +55,8 @@ BUILD_PATTERNS = (
     (
         "build",
         re.compile(
-            r"(\bis only supported (?:on|with|by) (?:CUDA|ROCm|HIP|PyTorch|Python|CANN|NCCL) ?(?:>=? ?)?[0-9][0-9.]{0,6}"
-            r"(?:\+| (?:and|or) (?:above|later|newer|higher|greater)))"
+            r"(\bis only supported (?:on|with|by) (?:CUDA|ROCm|HIP|PyTorch|Python|CANN|NCCL) ?(?:>=? ?)?"
+            r"[0-9][0-9.]{0,6}(?:\+| (?:and|or) (?:above|later|newer|higher|greater)))"
         ),
     ),
     ("build", re.compile(r"(\bbug fixed in \w{2,20} (?:version|release) [0-9][0-9.]{0,9})")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from clusterspec.exchange.import_result import InputFile
@@ -10,6 +11,11 @@ from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.shell_text import branches_of, is_printed, text_of, tree_of, written_text
 from clusterspec.exchange.written_documents import document_within
 from tests.effort import each
+
+
+def has(words: str, file: InputFile) -> bool:
+    """Whether a file has words."""
+    return words in file.text
 
 
 def nodes_of(text: str, kind: str) -> Iterator[Any]:
@@ -120,7 +126,7 @@ def test_the_variables_of_a_document_are_filled_in_unless_its_end_is_quoted(
     first, second = heads
     text = f"N=4\ncat {first} > a\na: $N\nEOF\ncat {second} > b\nb: $N $M\nEOF\n"
     for name, line in zip("ab", wanted, strict=True):
-        found = document_within(InputFile("s.sh", text.encode()), lambda each, key=name: f"{key}: " in each.text, str)
+        found = document_within(InputFile("s.sh", text.encode()), partial(has, f"{name}: "), str)
         assert found is not None
         assert found.text.strip() == line
         assert found.lines.index(line) == {"a": 2, "b": 5}[name]
