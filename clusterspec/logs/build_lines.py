@@ -46,8 +46,8 @@ BUILD_PATTERNS = (
             r".{0,40}?(?:does not exist|n[o']t (?:be )?(?:set|found|defined)|is unset))"
         ),
     ),
-    # a part that was built with another release than the rest, or that asks for a newer one. Threads: NVIDIA/apex issue
-    # 723, openai/consistency_models issue 23, lyulyul/shine-cluster issue 29
+    # a part that was built with another release than the rest, or that asks for a newer one. Threads: NVIDIA/apex
+    # issue 723, openai/consistency_models issue 23, lyulyul/shine-cluster issue 29
     (
         "build",
         re.compile(r"(\b(?:compiled|built) with a version of \S{1,40} that (?:does not|doesn't) match.{0,60})"),
@@ -55,8 +55,8 @@ BUILD_PATTERNS = (
     (
         "build",
         re.compile(
-            r"(\bis only supported (?:on|with|by) (?:CUDA|ROCm|HIP|PyTorch|Python|CANN|NCCL) ?(?:>=? ?)?"
-            r"[0-9][0-9.]{0,6}(?:\+| (?:and|or) (?:above|later|newer|higher|greater)))"
+            r"(\bis only supported (?:on|with|by) (?:CUDA|ROCm|HIP|PyTorch|Python|CANN|NCCL) (?:>=? ?)?[0-9][0-9.]{0,6}"
+            r"(?:\+| (?:and|or) (?:above|later|newer|higher|greater)))"
         ),
     ),
     ("build", re.compile(r"(\bbug fixed in \w{2,20} (?:version|release) [0-9][0-9.]{0,9})")),

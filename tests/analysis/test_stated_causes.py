@@ -217,7 +217,7 @@ names, and lines in the form that programs print them.
 - `Z50` (2026-11-29): the same rule, after Z49 was mended, with queries for nccl-tests, Ray, MPI's launcher,
   TensorRT-LLM, lost devices, data, NICs and PyTorch's rendezvous. Of 20, twelve were named first and 15 at all before
   anything was changed; two were refused (a timeout of PyTorch's store after a bar of progress, a key that etcd lacks),
-  three left undecided, and none had another cause alone. Two stay: TensorRT's context without a reason, and the key of etcd.
+  three left undecided, and none had another cause alone. Two stay: TensorRT's context without a reason, and the key.
 - `learned`: threads with a stated cause that were read for their mechanism, a search for each (GPUDirect, access
   control, IOMMU, NICs, GIDs, MTU, plugins, shared and locked memory, containers, names, releases, switches of NVLink);
   not fresh, as the program was mended on them. Of 42 of the first three searches 26 were named first before that.
