@@ -87,8 +87,8 @@ def check(rl: RlTimes, written_workload: WorkloadSpec) -> Iterator[Problem]:
     if memory.scorers and rest <= memory.capacity and phase != "the transfer of weights":
         yield RULE.problem(
             _path_of_scorers(written_workload),
-            f"an accelerator of the trainer needs {display(size, 'B')} of its {display(memory.capacity, 'B')} during {phase}: the weights of the "
-            f"reference and the reward model take {display(memory.scorers, 'B')}",
+            f"an accelerator of the trainer needs {display(size, 'B')} of its {display(memory.capacity, 'B')} during {phase}: the weights of "
+            f"models that score samples take {display(memory.scorers, 'B')}",
             "give these models nodes of their own, or `offload: true`; or shard over more ranks",
         )
         return
