@@ -155,24 +155,27 @@ def clos_in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_p
 # Cables between switches
 
 
-def cables_between(links: int, lower: int, upper: int, carried: int) -> int | None:
-    """Cables of ``links`` from a row of ``lower`` switches, each to ``upper`` switches of the next; a cable joins two
-    switches and carries up to ``carried`` of their links. None if two switches have fewer links than a cable.
+def cables_between(links: int, lower: int, upper: int, carried: int) -> tuple[int, bool]:
+    """Cables of ``links`` from a row of ``lower`` switches, each to ``upper`` switches of the next, and whether some
+    are divided. A cable carries up to ``carried`` links.
 
-    Links spread as evenly as possible over the switches of the row, and those of one over the switches above.
+    Links spread as evenly as possible over the switches of the row, and those of one over the switches above. Two
+    switches with at least a cable of links have cables of their own, the last of which may carry fewer. Where they have
+    fewer, a port of one is divided to several others.
 
     >>> cables_between(430, 10, 4, 2), cables_between(256, 8, 4, 2), cables_between(64, 8, 8, 2)
-    (230, 128, None)
+    ((230, False), (128, False), (32, True))
+    >>> cables_between(64, 1, 49, 2)  # 15 pairs of two links, 34 of one
+    (32, True)
     """
-    if parts_needed(parts_needed(links, lower), upper) < carried:
-        return None
-
-    def of_switch(own: int) -> int:
-        each, more = divmod(own, upper)
-        return more * parts_needed(each + 1, carried) + (upper - more) * parts_needed(each, carried)
-
+    whole, short = 0, 0
     each, more = divmod(links, lower)
-    return more * of_switch(each + 1) + (lower - more) * of_switch(each)
+    for switches, own in ((more, each + 1), (lower - more, each)):
+        of_pair, longer = divmod(own, upper)
+        for pairs, joined in ((longer, of_pair + 1), (upper - longer, of_pair)):
+            whole += switches * pairs * parts_needed(joined, carried) * (joined >= carried)
+            short += switches * pairs * joined * (joined < carried)
+    return whole + parts_needed(short, carried), short > 0
 
 
 # Transceiver modules of the scale-out fabric, counted by cage

@@ -193,7 +193,7 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
     built = _as_stated(count, written, planes)
     cables = {level: -(-number // per_cable[level]) for level, number in links.items()}
     pairs = _cables_of_pairs(scale_out, built, carries)
-    cables |= {level: number * planes for level, number in pairs.items()}
+    cables |= {level: number * planes for level, (number, _) in pairs.items()}
     types = cable_types(scale_out, written.cable_type)
     modules = count_modules(cluster, built, types, per_cable)
     return Fabric(
@@ -228,13 +228,14 @@ def _as_stated(count: SwitchCount, written: ScaleOutSpec, planes: int) -> Switch
     return replace(count, spines=spines) if count.spines and spines >= count.least_spines > 0 else count
 
 
-def _cables_of_pairs(scale_out: ScaleOut, count: SwitchCount, carries: Mapping[str, _Carried]) -> dict[str, int]:
-    """Cables between the switches of one plane, by level, where each cable joins two switches.
+def _cables_of_pairs(
+    scale_out: ScaleOut, count: SwitchCount, carries: Mapping[str, _Carried]
+) -> dict[str, tuple[int, bool]]:
+    """Cables between the switches of one plane, by level.
 
     A leaf leads to the spines of its pod, or of its rail where rails have trees of their own; a spine to the cores of
-    its group. Absent are levels whose cables have links to several switches: where two switches have fewer links than
-    a cable, and one port of a switch is divided; where the spec states the links of a cable, which may be a trunk; and
-    those of `levels`, whose switches are counted without saying which are joined.
+    its group. With each number is whether some cables are divided. Absent are levels of which the spec states the links
+    of a cable, which may be a trunk, and those of `levels`, whose switches are counted without saying which are joined.
     """
     if scale_out.levels:
         return {}
@@ -245,10 +246,7 @@ def _cables_of_pairs(scale_out: ScaleOut, count: SwitchCount, carries: Mapping[s
         rows["leaf_spine"] = (count.leaf_spine, count.leaves, spines)
     if spines and count.cores:
         rows["spine_core"] = (count.spine_core, count.spines, count.cores // gcd(spines, count.cores))
-    found = {
-        level: cables_between(*row, carries[level].links) for level, row in rows.items() if carries[level].of_ports
-    }
-    return {level: cables for level, cables in found.items() if cables is not None}
+    return {level: cables_between(*row, carries[level].links) for level, row in rows.items() if carries[level].of_ports}
 
 
 class _Carried(NamedTuple):
@@ -311,15 +309,16 @@ def _switch_name(cluster: Cluster) -> str:
     return f"{scale_out.switch_ports}-port switch" if scale_out and scale_out.switch_ports else "switch"
 
 
-def _rounding(carried: _Carried, by_pair: bool) -> str:
-    """How links are rounded up to cables."""
-    if by_pair:
-        return "rounded up for each pair of switches"
-    return "divided where two switches have fewer links, rounded up" if carried.of_ports else "rounded up"
+def _rounding(pairs: tuple[int, bool] | None) -> str:
+    """How links are rounded up to cables, with the cables of pairs of switches where they are counted so."""
+    if pairs is None:
+        return "rounded up"
+    _, divided = pairs
+    return "divided where two switches have fewer links" if divided else "rounded up for each pair of switches"
 
 
 def _derivation_texts(
-    cluster: Cluster, count: SwitchCount, carries: Mapping[str, _Carried], pairs: Mapping[str, int]
+    cluster: Cluster, count: SwitchCount, carries: Mapping[str, _Carried], pairs: Mapping[str, tuple[int, bool]]
 ) -> dict[str, str]:
     scale_out = cluster.scale_out
     assert scale_out is not None
@@ -334,9 +333,7 @@ def _derivation_texts(
             "node_leaf": f"{ends}{planes}",
         }
         | {
-            f"cables_{level}": "one per link"
-            if carried.links == 1
-            else f"{carried.why}, {_rounding(carried, level in pairs)}"
+            f"cables_{level}": "one per link" if carried.links == 1 else f"{carried.why}, {_rounding(pairs.get(level))}"
             for level, carried in carries.items()
         }
     )
