@@ -25,7 +25,8 @@ class DocumentedFact(NamedTuple):
     ``claim`` is groups of words, joined by ` & `. One word of each group stands in the sentence, or anywhere in the
     text for a group that begins with `EVERYWHERE`. The words of a group are divided by `|`; an asterisk stands for the
     rest of a word, `{guarantees}` for the words of that name in the table `WORDS`. ``negated`` is `yes` for a claim
-    that something is not so, `either` where the words alone make the claim. ``unless`` has words with which the
+    that something is not so, `either` where the words alone make the claim; a negation inside a word of the claim, such
+    as `without draining`, denies nothing. ``unless`` has words with which the
     sentence says something else. ``where`` has conditions of the design, such as `vendor=nvidia|amd kind=serve`.
     ``fact`` is what the documentation at ``source`` says, ``severity`` that of the finding.
     """
