@@ -7,7 +7,7 @@ the keys or arithmetic can decide is a rule of its own.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from clusterspec import resources
 from clusterspec.records import NamedTuple
@@ -73,12 +73,26 @@ def _with_words(groups: str, lists: dict[str, str]) -> str:
     return groups
 
 
-def is_possible(group: str, folded: str) -> bool:
-    """Whether a text in lower case has the letters of one word of a group: cheap, and true for parts of words too."""
-    return any(word.rstrip("*") in folded for word in group.split("|"))
+def within(fact: DocumentedFact, folded: str) -> DocumentedFact | None:
+    """A fact with those words alone whose letters a text in lower case has; None where a group has none of them.
+
+    Patterns of a few words are compiled in a tenth of the time that those of all words of a group take.
+    """
+    groups = []
+    for group in fact.claim.split(" & "):
+        mark = EVERYWHERE if group.startswith(EVERYWHERE) else ""
+        words = _words_within(group[len(mark) :], folded)
+        if not words:
+            return None
+        groups.append(mark + words)
+    return fact._replace(claim=" & ".join(groups), unless=_words_within(fact.unless, folded))
 
 
-@cache
+def _words_within(group: str, folded: str) -> str:
+    return "|".join([word for word in group.split("|") if word.rstrip("*") in folded])
+
+
+@lru_cache(512)
 def pattern_of_words(group: str) -> re.Pattern[str]:
     """Finds one word of a group in a text in lower case; `5 m` is no part of `2.5 m`, `0` none of `0.7`."""
     words = "|".join(re.escape(word.rstrip("*")) + _end_of(word) for word in group.split("|"))

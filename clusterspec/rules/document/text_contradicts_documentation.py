@@ -47,9 +47,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
-from clusterspec.catalog.documented_facts import DocumentedFact, documented_facts, is_possible, pattern_of_words
+from clusterspec.catalog.documented_facts import DocumentedFact, documented_facts, pattern_of_words, within
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.written_numbers import sentences_of, sentences_with_neighbors
@@ -75,8 +74,9 @@ def check(
     folded = " ".join(statements.lower().split())
     sentences = [each for each in sentences_with_neighbors(sentences_of(folded, ".#")) if each]
     properties = _properties(cluster, workload, layout)
-    for fact in documented_facts():
-        if not all(is_possible(group, folded) for group in fact.groups) or not _holds_for(fact, properties):
+    for each_fact in documented_facts():
+        fact = within(each_fact, folded)
+        if fact is None or not _holds_for(fact, properties):
             continue
         if not all(pattern_of_words(group).search(folded) for group in fact.elsewhere):
             continue
@@ -102,7 +102,6 @@ def _claims(fact: DocumentedFact, sentence: str) -> bool:
     return _is_negated(rest, min(spans)[0], max(end for _, end in spans)) == (fact.negated == "yes")
 
 
-@cache
 def _own_negations(fact: DocumentedFact) -> re.Pattern[str] | None:
     """Finds words of a claim that hold a negation, such as `without draining`: they make the claim, and do not deny it."""
     words = [word for group in fact.groups for word in group.split("|") if _NEGATED.search(word)]
