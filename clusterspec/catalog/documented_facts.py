@@ -7,7 +7,7 @@ the keys or arithmetic can decide is a rule of its own.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from clusterspec import resources
 from clusterspec.records import NamedTuple
@@ -25,7 +25,8 @@ class DocumentedFact(NamedTuple):
     ``claim`` is groups of words, joined by ` & `. One word of each group stands in the sentence, or anywhere in the
     text for a group that begins with `EVERYWHERE`. The words of a group are divided by `|`; an asterisk stands for the
     rest of a word, `{guarantees}` for the words of that name in the table `WORDS`. ``negated`` is `yes` for a claim
-    that something is not so, `either` where the words alone make the claim. ``unless`` has words with which the
+    that something is not so, `either` where the words alone make the claim; a negation inside a word of the claim, such
+    as `without draining`, denies nothing. ``unless`` has words with which the
     sentence says something else. ``where`` has conditions of the design, such as `vendor=nvidia|amd kind=serve`.
     ``fact`` is what the documentation at ``source`` says, ``severity`` that of the finding.
     """
@@ -72,12 +73,26 @@ def _with_words(groups: str, lists: dict[str, str]) -> str:
     return groups
 
 
-def is_possible(group: str, folded: str) -> bool:
-    """Whether a text in lower case has the letters of one word of a group: cheap, and true for parts of words too."""
-    return any(word.rstrip("*") in folded for word in group.split("|"))
+def within(fact: DocumentedFact, folded: str) -> DocumentedFact | None:
+    """A fact with those words alone whose letters a text in lower case has; None where a group has none of them.
+
+    Patterns of a few words are compiled in a tenth of the time that those of all words of a group take.
+    """
+    groups = []
+    for group in fact.claim.split(" & "):
+        mark = EVERYWHERE if group.startswith(EVERYWHERE) else ""
+        words = _words_within(group[len(mark) :], folded)
+        if not words:
+            return None
+        groups.append(mark + words)
+    return fact._replace(claim=" & ".join(groups), unless=_words_within(fact.unless, folded))
 
 
-@cache
+def _words_within(group: str, folded: str) -> str:
+    return "|".join([word for word in group.split("|") if word.rstrip("*") in folded])
+
+
+@lru_cache(512)
 def pattern_of_words(group: str) -> re.Pattern[str]:
     """Finds one word of a group in a text in lower case; `5 m` is no part of `2.5 m`, `0` none of `0.7`."""
     words = "|".join(re.escape(word.rstrip("*")) + _end_of(word) for word in group.split("|"))

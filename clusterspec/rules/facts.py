@@ -88,7 +88,12 @@ class Facts(WrittenParts):
     @cached_property
     def own_remarks(self) -> str | None:
         """What `remarks` say of this machine; None for a variation, or a fleet, whose text names other keys."""
-        return _of_this_machine(self._remarks()) if self._describes_keys else None
+        return _of_this_machine(self.statements) if self.statements is not None else None
+
+    @property
+    def statements(self) -> str | None:
+        """What `remarks` say, of other machines too; None for a variation, or a fleet."""
+        return self._remarks() if self._describes_keys else None
 
     @cached_property
     def own_description(self) -> str | None:

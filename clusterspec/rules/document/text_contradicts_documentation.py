@@ -45,9 +45,10 @@ layout: {framework: trt-llm, tp: 4}
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from clusterspec.catalog.documented_facts import DocumentedFact, documented_facts, is_possible, pattern_of_words
+from clusterspec.catalog.documented_facts import DocumentedFact, documented_facts, pattern_of_words, within
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.written_numbers import sentences_of, sentences_with_neighbors
@@ -66,15 +67,16 @@ _BEFORE, _AFTER = 40, 20
 
 
 def check(
-    own_remarks: str, cluster: Cluster | None, workload: Workload | None, layout: Layout | None
+    statements: str, cluster: Cluster | None, workload: Workload | None, layout: Layout | None
 ) -> Iterator[Problem]:
-    if not own_remarks:
+    if not statements:
         return
-    folded = " ".join(own_remarks.lower().split())
+    folded = " ".join(statements.lower().split())
     sentences = [each for each in sentences_with_neighbors(sentences_of(folded, ".#")) if each]
     properties = _properties(cluster, workload, layout)
-    for fact in documented_facts():
-        if not all(is_possible(group, folded) for group in fact.groups) or not _holds_for(fact, properties):
+    for each_fact in documented_facts():
+        fact = within(each_fact, folded)
+        if fact is None or not _holds_for(fact, properties):
             continue
         if not all(pattern_of_words(group).search(folded) for group in fact.elsewhere):
             continue
@@ -93,9 +95,17 @@ def _claims(fact: DocumentedFact, sentence: str) -> bool:
     spans = [match.span() for match in found if match is not None]
     if len(spans) < len(found) or (fact.unless and pattern_of_words(fact.unless).search(sentence) is not None):
         return False
-    return fact.negated == "either" or _is_negated(sentence, min(spans)[0], max(end for _, end in spans)) == (
-        fact.negated == "yes"
-    )
+    if fact.negated == "either":
+        return True
+    own = _own_negations(fact)
+    rest = sentence if fact.negated or own is None else own.sub(lambda match: " " * len(match[0]), sentence)
+    return _is_negated(rest, min(spans)[0], max(end for _, end in spans)) == (fact.negated == "yes")
+
+
+def _own_negations(fact: DocumentedFact) -> re.Pattern[str] | None:
+    """Finds words of a claim that hold a negation, such as `without draining`: they make the claim, and do not deny it."""
+    words = [word for group in fact.groups for word in group.split("|") if _NEGATED.search(word)]
+    return pattern_of_words("|".join(words)) if words else None
 
 
 def _is_negated(sentence: str, start: int, end: int) -> bool:
