@@ -21,8 +21,8 @@ NAMES = {"torchtitan": "design.py", "maxtext": "design.yml", "dynamo": "design.y
 
 
 def mixed(rows: list[str]) -> list[str]:
-    """The rows of a product in an order in which neighbors differ along every axis: each as far from the one before as
-    a number that has no divisor in common with theirs, a tenth of them or more.
+    """The rows of a product in an order in which neighbors differ along every axis: a row is as far from the one before
+    as the least number above a tenth of theirs that has no divisor in common with it.
     """
     stride = next(each for each in count(len(rows) // 10 + 1) if gcd(each, len(rows)) == 1)
     return [rows[at * stride % len(rows)] for at in range(len(rows))]

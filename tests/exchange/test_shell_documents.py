@@ -13,11 +13,6 @@ from clusterspec.exchange.written_documents import document_within
 from tests.effort import each
 
 
-def has(words: str, file: InputFile) -> bool:
-    """Whether a file has words."""
-    return words in file.text
-
-
 def nodes_of(text: str, kind: str) -> Iterator[Any]:
     """The nodes of a kind in a script, in their order."""
     left = [tree_of(text)]
@@ -112,6 +107,10 @@ def test_branches_are_the_test_and_the_statements_of_each() -> None:
     ]
 
 
+def _states(key: str, file: InputFile) -> bool:
+    return f"{key}: " in file.text
+
+
 @each(
     ("heads", "wanted"),
     [
@@ -126,7 +125,7 @@ def test_the_variables_of_a_document_are_filled_in_unless_its_end_is_quoted(
     first, second = heads
     text = f"N=4\ncat {first} > a\na: $N\nEOF\ncat {second} > b\nb: $N $M\nEOF\n"
     for name, line in zip("ab", wanted, strict=True):
-        found = document_within(InputFile("s.sh", text.encode()), partial(has, f"{name}: "), str)
+        found = document_within(InputFile("s.sh", text.encode()), partial(_states, name), str)
         assert found is not None
         assert found.text.strip() == line
         assert found.lines.index(line) == {"a": 2, "b": 5}[name]

@@ -36,6 +36,11 @@ def test_a_network_counts_the_accelerators_of_all_dimensions() -> None:
     assert "which of its dimensions are in a node" in unknown(reading)
 
 
+def test_a_dimension_may_have_one_accelerator() -> None:
+    reading = read(NETWORK.replace("[ 8, 4 ]", "[ 8, 1 ]"))
+    assert given(reading) == {"cluster.accelerators": 8} and "Ring of 1," in str(counts(reading)["dimension_2"])
+
+
 def test_an_older_network_counts_links() -> None:
     old = {
         "topologies-per-dim": ["Ring"],
@@ -54,6 +59,7 @@ def test_an_older_network_counts_links() -> None:
     [
         ("npus_count: [ 8 ]", "2 topologies and 1 counts"),
         ("npus_count: [ 8, four ]", "Ring of four"),
+        ("npus_count: [ 8, 0 ]", "Ring of 0"),
         ("npus_count: [ 1000000, 1000000 ]", "more than a network has"),
     ],
 )

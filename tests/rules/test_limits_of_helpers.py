@@ -14,8 +14,10 @@ from clusterspec.rules.advice.remedies import may_fit
 from clusterspec.rules.configured import MOST, bounded_problems
 from clusterspec.rules.fabric import endpoints_exceed_fabric, switch_of_another_technology
 from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
+from clusterspec.rules.layout.stage_layers_mismatch import _place_of_empty_stage
 from clusterspec.rules.pipeline.fewer_microbatches_than_stages import _dualpipe_problem
 from clusterspec.rules.serving.chunks_exceed_token_target import _share_of_steps
+from clusterspec.rules.serving.weights_leave_no_cache import _with_fewer_sequences
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -198,3 +200,43 @@ def test_of_many_problems_of_a_rule_a_hundred_are_reported_and_the_last_counts_t
 
 def test_the_multiples_near_a_number_are_others_above_zero() -> None:
     assert [near_multiples(number, 32) for number in (5, 32, 33, 63, 64)] == [[32], [64], [32, 64], [32, 64], [96]]
+
+
+@pytest.mark.parametrize(
+    ("stages", "prediction", "empty"),
+    [
+        ([4, 4, 4, 4], 0, None),
+        ([4, 0, 4, 4], 0, 1),
+        ([4, 4, 0, 4], 0, 2),
+        ([0, 4, 4, 0], 0, None),  # the embedding and the loss
+        ([4, 0, 4, 0], 1, 1),
+        ([4, 4, 0, 0], 1, None),  # layers of token prediction before the loss
+        ([4, 0, 0, 4], 1, 1),
+        ([4, 0, 0, 4], 0, 1),
+        ([0, 0], 0, None),
+    ],
+)
+def test_a_stage_without_layers_is_empty_unless_something_else_is_on_it(
+    stages: list[int], prediction: int, empty: int | None
+) -> None:
+    model: Any = SimpleNamespace(prediction=prediction)
+    assert _place_of_empty_stage(stages, model) == empty
+
+
+@pytest.mark.parametrize(
+    ("line", "serves", "advice"),
+    [
+        ("sampling", True, "state fewer `max_sequences` (2 GB are kept free to sample 1,024 sequences), "),
+        ("framework", True, ""),
+        ("sampling", False, ""),
+    ],
+)
+def test_memory_that_is_kept_free_for_sampling_is_less_with_fewer_sequences(
+    line: str, serves: bool, advice: str
+) -> None:
+    serving = SimpleNamespace(sampled_sequences=1024) if serves else None
+    stored: Any = SimpleNamespace(
+        rank=SimpleNamespace(reserved=[SimpleNamespace(name=line, value=2e9)]),
+        job=SimpleNamespace(workload=SimpleNamespace(serving=serving)),
+    )
+    assert _with_fewer_sequences(stored) == advice

@@ -284,3 +284,24 @@ def test_liquid_takes_up_the_heat_before_and_while_it_is_there(
 ) -> None:
     found = [one for one in check(LIQUID.format(remarks=remarks, milestones=milestones)) if one.rule == rule]
     assert [one.message for one in found if words and words in one.message] or (not words and not found), found
+
+
+@each(
+    "part, volts",
+    [
+        ("Rack PDU, 208/120 V", None),  # outlets between two of three phases of 208 V
+        ("Rack PDU, 415/240 V", None),  # 415 / sqrt(3) = 240 V
+        ("Rack PDU 480/277 V", "277 V"),  # the higher voltage is the one between phases
+        ("Rack PDU 277/480 V", "277 V"),
+        ("Rack PDU 480 V, outlets for 240 V", "277 V"),
+        ("Rack PDU 230 V", None),  # of one phase, or of three: it does not say
+        ("Server with supplies for 480 V", None),  # no distribution
+    ],
+)
+def test_a_quoted_distribution_is_judged_by_the_voltage_between_its_phases(
+    part: str, volts: str | None, check: Check
+) -> None:
+    quote = f'{{currency: USD, quote: [{{part: "{part}", quantity: 2, unit_price: 4000}}]}}'
+    findings = check(f"clusterspec: 1\ncluster: {{platform: dgx-b200, nodes: 16}}\nprocurement: {quote}\n")
+    found = [one.message for one in findings if one.rule == "pdu-voltage-off-supplies"]
+    assert len(found) == (volts is not None) and all(f"outlets {volts}" in one for one in found), found

@@ -64,7 +64,7 @@ LEAST_OF_SHELVES = 340.0
 """Volts between phases below which the power shelves of rack-scale systems do not start (346 to 480 V)."""
 ONE_PHASE = frozenset({110.0, 115.0, 120.0, 220.0, 230.0, 240.0})
 """Voltages between a phase and neutral: a text that names only them does not say how many phases there are."""
-_VOLTS = pattern(r"(?<![\w.,/-])(\d{3})(?:/\d{3})? ?v(?:ac|olts?)?\b")
+_VOLTS = pattern(r"(?<![\w.,/-])(\d{3})(?:/(\d{3}))? ?v(?:ac|olts?)?\b")
 _DISTRIBUTION = pattern(
     r"\bpdus?\b|\bpower distribution\b|\bbus ?(?:bar|way|duct)s?\b|\btap[- ]?offs?\b|バスダクト|タップオフ|母线"
 )
@@ -78,7 +78,8 @@ def check(power: PowerSpec | None, procurement: ProcurementSpec | None, cluster:
         yield from _voltage_problem("cluster.power.pdus.voltage", pdus.voltage.value, pdus.phases, cluster)
     for index, line in enumerate((procurement.quote or ()) if procurement is not None else ()):
         text = (line.part or "").lower()
-        volts = {float(each) for each in _VOLTS.findall(text)} if _DISTRIBUTION.search(text) is not None else set()
+        found = _VOLTS.findall(text) if _DISTRIBUTION.search(text) is not None else ()
+        volts = {float(each) for both in found for each in both if each}  # 480/277 V, and 277/480 V
         if volts and max(volts) not in ONE_PHASE:
             yield from _voltage_problem(quote_path(index, "part"), max(volts), 3, cluster)
 

@@ -112,11 +112,8 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
 def _rates(currency: str | None, texts: PurchaseTexts) -> tuple[tuple[float, ...], str]:
     """The rates that a purchase may have, and whose they are; no rates where nobody knows."""
     if currency == "CAD":
-        named = [
-            (names, rates)
-            for names, rates in PROVINCES.items()
-            if pattern(rf"\b(?:{names})\b").search(texts.description)
-        ]
+        written = texts.remarks.lower()  # not in English: "nova" of Nova Scotia is a word of other languages, too
+        named = [(names, rates) for names, rates in PROVINCES.items() if pattern(rf"\b(?:{names})\b").search(written)]
         if len(named) != 1:
             return (), ""
         return named[0][1], named[0][0].partition("|")[0].replace("qu[ée]bec", "Quebec").title()

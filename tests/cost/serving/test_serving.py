@@ -12,8 +12,10 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.headline import headline
 from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.loads import PlaceWait
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.rates import remaining_rate_share
+from clusterspec.records import replace
 from clusterspec.results.estimate_json import body
 from tests.cluster.resolving import clean
 from tests.cost.expressions import evaluate
@@ -248,6 +250,15 @@ def test_every_printed_formula_gives_its_value_and_parts_add_up(model: str, load
                 each.name: each.value for each in term.parts
             }
             assert evaluate(term.formula, names) == pytest.approx(term.value, rel=1e-9), term.name
+
+
+def test_the_first_token_comes_after_other_prompts_a_free_place_and_weights_that_load() -> None:
+    """A place that 0.75 of the requests lack, for 2 s on average, takes the median one 2 · ln(0.75 / 0.5) s."""
+    found = replace(
+        times(load="concurrency: 32"), wait=0.5, burst=(0.125, 9.0), place=PlaceWait(0.75, 2.0), loading=0.25
+    )
+    waited = dict(first_token_time_term(found).inputs)["wait"].value
+    assert waited == pytest.approx(0.5 + 0.125 + 2 * log(1.5) + 0.25)
 
 
 def test_the_document_has_the_fields_of_the_contract() -> None:
