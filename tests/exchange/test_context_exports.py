@@ -65,3 +65,27 @@ def test_layers_without_a_window_keep_attending_to_all_tokens(model: str, skippe
     text = str(exporter_of("megatron").write(source(GPUS, work)).content)
     assert f"--window-attn-skip-freq {skipped} " in text
     assert given(read(text))["workload.model.attention_window.layers"] == windows
+
+
+@pytest.mark.parametrize(
+    ("model", "cp", "model_spec"),
+    [
+        ("gpt-oss-20b", 2, 'config.model_spec = model_registry("20b", attn_backend="flex")'),
+        ("gpt-oss-20b", 1, ""),
+        ("qwen3-14b", 2, ""),
+        ("kimi-k2.5", 1, ""),
+    ],
+)
+def test_torchtitan_attends_over_ranks_with_a_kernel_that_it_splits(model: str, cp: int, model_spec: str) -> None:
+    """torchtitan b5bcd76c, models/common/decoder.py, line 176: FlexAttention alone; 0.3.0: full_dtensor.py, line 49."""
+    design = source(GPUS, WORK.format(model, cp, "sharding: fsdp"))
+    content = str(exporter_of("torchtitan").write(design).content)
+    assert model_spec in content
+    assert ("model_registry" in content) is bool(model_spec)
+
+
+def test_a_configuration_of_torchtitan_with_an_encoder_of_images_has_no_context_parallelism() -> None:
+    """torchtitan b5bcd76c, models/kimi_k2_7/parallelize.py, line 55."""
+    design = source(GPUS, WORK.format("kimi-k2.5", 2, "sharding: fsdp"))
+    with pytest.raises(NotExportable, match=r"no context parallelism for kimi-k2\.5"):
+        exporter_of("torchtitan").write(design)

@@ -373,3 +373,23 @@ def test_a_server_of_trl_is_read_alone_and_left_out_beside_the_training_that_ask
     assert both.kind == "trainer"
     assert "layout.tp" not in given(both)
     assert "tensor-parallel-size 2" in unknown(both)
+
+
+@pytest.mark.parametrize(
+    ("launch", "refused"),
+    [
+        ("sglang serve --model-path a/b --num-gpus 1 --dit-cpu-offload", "models of images and videos"),
+        ("sglang serve --model-path a/b --cpu-offload-gb 4", ""),
+        ("vllm serve {model} --port 8000", "is a template"),
+        ("vllm serve {model} --tensor-parallel-size 2", ""),
+        ("vllm serve ${model} --port 8000", ""),
+    ],
+)
+def test_a_server_of_images_and_a_template_without_numbers_are_no_launch_of_a_decoder(
+    launch: str, refused: str
+) -> None:
+    if refused:
+        with pytest.raises(FormatError, match=refused):
+            read(f"{launch}\n")
+    else:
+        assert given(read(f"{launch}\n"))["workload.kind"] == "serve"

@@ -52,6 +52,12 @@ _SCHEDULES = {
 }
 _STAGES = {"1f1b": (1, 1), "gpipe": (1, 1), "interleaved": (2, 99), "zero-bubble": (2, 99), "dualpipe": (2, 2)}
 """Stages of each rank, at least and at most, with which a schedule runs."""
+_PACKED = {"gpt_oss_20b", "gpt_oss_120b"}
+"""Configurations whose attention is for packed sequences, which context parallelism refuses (0.3.0:
+torchtitan/distributed/full_dtensor.py, line 49; b5bcd76c: torchtitan/models/common/decoder.py, line 176)."""
+_WITH_IMAGES = {"kimi_k2_5"}
+"""Configurations that refuse context parallelism, as an encoder of images needs the whole sequence
+(torchtitan/models/kimi_k2_7/parallelize.py, line 55; 0.3.0: line 63)."""
 _QUANTIZED = {"llama3_405b"}
 """Configurations whose own model has linear layers in FP8 (models/llama3/config_registry.py, line 310)."""
 _DISPATCHERS = {"deepep": "deepep", "hybrid": "hybridep"}
@@ -77,7 +83,9 @@ def write(source: ExportInput) -> ExportedFile:
     if layout.dispatcher.kind == "deepep" and any("GroupedExperts" in each for each in converters):
         raise NotExportable("torchtitan quantizes experts with its own or the hybrid dispatcher, not with deepep")
     module, base, flavor = BASES[name]
-    model = _model_spec(layout, work, flavor)
+    if layout.cp > 1 and base in _WITH_IMAGES:
+        raise NotExportable(f"torchtitan has no context parallelism for {name}")
+    model = _model_spec(layout, work, flavor, packed=base in _PACKED)
     if not model and base in _QUANTIZED:
         model = [f'config.model_spec = model_registry("{flavor}")']
     registry = (base, "model_registry") if model else (base,)
@@ -138,9 +146,13 @@ def _converter_constructors(work: Workload) -> list[str]:
     return [linear, *["Float8GroupedExpertsConverter.Config()"] * experts]
 
 
-def _model_spec(layout: Layout, work: Workload, flavor: str) -> list[str]:
-    """The model, if it differs from the base's model: quantized, or with another dispatcher."""
+def _model_spec(layout: Layout, work: Workload, flavor: str, *, packed: bool) -> list[str]:
+    """The model, if it differs from the base's model: quantized, or with another dispatcher or attention; ``packed``
+    if that of the base is for packed sequences.
+    """
     arguments = [f'"{flavor}"']
+    if packed and layout.cp > 1:
+        arguments.append('attn_backend="flex"')
     if (backend := _DISPATCHERS.get(layout.dispatcher.kind)) and work.model.experts:
         arguments.append(f'moe_comm_backend="{backend}"')
     if converters := _converter_constructors(work):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.import_result import ImportBuilder, excerpt
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
+from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.keys import Keys
 
 _SHORTENED = {
@@ -34,8 +36,37 @@ _SHORTENED = {
 """
 
 
+_OF_IMAGES = re.compile(
+    r"(?:dit|vae|image_encoder|text_encoder)_cpu_offload|dit_layerwise_offload|layerwise_offload_components"
+    r"|ring_degree|ulysses_degree|enable_cfg_parallel|cfg_parallel_size|pipeline_class_name"
+)
+"""Options of SGLang's server of models of images and videos, which ``sglang serve`` starts for them (sglang 0.5.23,
+sglang/multimodal_gen/runtime/server_args/server_args.py)."""
+_OPEN_WORD = re.compile(r"\{[A-Za-z_]\w{0,40}\}")
+"""A word that a program puts a value in, as ``str.format`` of Python does."""
+
+
+def _open_model(keys: Keys) -> Word | None:
+    """The model of a launch in which a program puts it, and that states no number but ports; None for others."""
+    numbers = (value for name, (value, _) in keys.values.items() if "port" not in name)
+    if any(re.fullmatch(r"[0-9.]{1,20}", str(value)) for value in numbers):
+        return None
+    pairs = pairwise(keys.command.words)
+    named = ("--model", "--model-path", "serve")
+    return next((word for before, word in pairs if before.text in named and _OPEN_WORD.fullmatch(word.text)), None)
+
+
 def complete_options(engine: str, keys: Keys) -> None:
-    """Give options that a launch shortens (``--max-num-seq``) their names."""
+    """Give options that a launch shortens (``--max-num-seq``) their names.
+
+    Raises `FormatError` for a server of models of images, and for a template of a launch that states no numbers.
+    """
+    if engine == "sglang" and (images := next(filter(_OF_IMAGES.fullmatch, keys.values), None)):
+        why = "starts a server of models of images and videos: a spec describes text decoders"
+        raise FormatError(f"{why} ({images})", keys.values[images][1])
+    if open_model := _open_model(keys):
+        why = f"is a template, in which a program puts {open_model.text}: import a launch with its values"
+        raise FormatError(why, open_model.line)
     for name, least in _SHORTENED.get(engine, {}).items():
         shortened = [key for key in keys.values if key.startswith(least) and name.startswith(key)]
         if name not in keys.values and len(shortened) == 1:
