@@ -5,7 +5,7 @@
 In one sentence of the description or the comments:
 
 - a share of the price (`a retention of 5 % of the contract price is 49,700 EUR`) that is a tenth or ten times the share of the
-  total, of the lines, of a line or of the budget;
+  total, of the lines, of a line or of the budget, or above the share of each of them;
 - a price less some percents (`the list price of 98.32 USD an hour with a discount of 45 % is 44.24`) that is another amount;
 - a price that rises by some percents a year, and a sum over years that has the price of the first year in all of them;
 - a tax on imports that is taken on the goods alone, although the sentence adds a duty to them;
@@ -133,6 +133,8 @@ _CONDITION = pattern(
     r"(?i)\b(?:above|over|from|beyond|up to|at least|if|when|unless|plus|tax|vat|per cent of|further|another|additional)\b"
 )
 """Words of a sentence whose percents hold for a part, or that adds something else."""
+MOST_TIMES = 2.0
+"""Multiple of its share of the largest sum up to which an amount is no share of another order."""
 ROUNDED_PRICE = 0.006
 """Relative difference up to which a price is the rounded one of its discount."""
 _MEAN = pattern(
@@ -177,8 +179,15 @@ def _slipped_shares(clause: str, amounts: Sequence[Token], procurement: Procurem
         return
     for base, ratio in zip(bases, wholes, strict=True):
         if _is_same(ratio, 10.0) or _is_same(ratio, 0.1):
-            yield f"{plain(100 * shares[0])} % of {amount_text(base)} are {amount_text(round(shares[0] * base, 2))}, not {amounts[0].text} {amounts[0].unit}"
+            yield _share_text(shares[0], base, amounts[0])
             return
+    if procurement.quoted_total and 1.02 < min(wholes) < MOST_TIMES:
+        yield _share_text(shares[0], float(procurement.quoted_total), amounts[0])
+
+
+def _share_text(share: float, base: float, stated: Token) -> str:
+    right = amount_text(round(share * base, 2))
+    return f"{plain(100 * share)} % of {amount_text(base)} are {right}, not {stated.text} {stated.unit}"
 
 
 def _wrong_discounts(clause: str, money: Sequence[Token]) -> Iterator[str]:
