@@ -297,12 +297,18 @@ def _missing_key_problems(fault: ValidationError) -> Iterator[Problem]:
             yield Problem(rule, path, f"`{key}` is missing{where}", f"write `{line}`{about}")
 
 
+LEAST_PERCENT = 2
+"""From this value on, a share above one may be written in percent."""
+
+
 def _bound_problems(fault: ValidationError) -> Iterator[Problem]:
     low, exclusive = "inimum" in fault.error.validator, "exclusive" in fault.error.validator
     limit = f"{fault.limit:,}" if isinstance(fault.limit, int) else f"{fault.limit:g}"
     message = f"{fault.written} is {'less' if low else 'more'} than {fault.name} can be"
     side = "more" if low else "less"
     advice = f"write a number {side} than {limit}" if exclusive else f"write {limit} or {side}"
+    if fault.limit == 1 and LEAST_PERCENT <= fault.value <= 100:
+        advice += f": a share, such as {fault.value / 100:g} for {fault.value:g} %"
     yield fault.problem("wrong-type", message, advice)
 
 

@@ -120,7 +120,8 @@ def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     lines = []
     for name, use in report.pools.items():
         groups = [
-            f"a job of {plural(each.largest, 'node')} fits in one {each.name} of {each.size}; {each.whole:,} are free"
+            f"a job of {plural(each.largest, 'node')} fits in one {each.name} of {each.size}; "
+            f"{each.whole:,} wholly free"
             for each in use.free
         ]
         if use.idle:

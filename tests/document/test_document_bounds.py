@@ -27,6 +27,7 @@ SCHEMA: dict[str, Any] = {
         "name": {"type": "string", "minLength": 3, "maxLength": 4},
         "shape": {"type": "array", "minItems": 3, "maxItems": 4},
         "nodes": {"type": "integer", "minimum": 2, "maximum": 1000},
+        "part": {"type": "number", "maximum": 1},
         "share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1.5},
         "ttft": {"type": ["string", "object"], "additionalProperties": {"type": "string"}},
         "layout": {
@@ -60,6 +61,8 @@ BOUNDS = [  # text, message and advice; no message for an accepted value
     ("nodes: 2", "", ""),
     ("nodes: 1000", "", ""),
     ("nodes: 1001", "`1001` is more than `nodes` can be", "write 1,000 or less"),
+    ("part: 8", "`8` is more than `part` can be", "write 1 or less: a share, such as 0.08 for 8 %"),
+    ("part: 1.2", "`1.2` is more than `part` can be", "write 1 or less"),
     ("share: 0", "`0` is less than `share` can be", "write a number more than 0"),
     ("share: 0.001", "", ""),
     ("share: 1.499", "", ""),

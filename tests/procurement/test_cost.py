@@ -296,10 +296,8 @@ def test_the_neighbor_keeps_the_nodes_that_the_job_uses() -> None:
 
 
 def test_a_neighbor_that_would_break_the_layout_gives_up_spare_nodes() -> None:
-    """32 nodes, and one more for spare, of eight ranks: a pipeline of 16 stages of 16 ranks takes whole 32 of them."""
-    text = OWNED.replace("nodes: 31\n  spare_nodes: 1", "nodes: 32\n  spare_nodes: 1").replace(
-        "batch: 496", "batch: 512"
-    )
+    """The 33rd node needs a second set of leaves. A layout that states 32 nodes gives up the spare one."""
+    text = OWNED.replace("nodes: 31", "nodes: 32").replace("batch: 496", "batch: 512")
     free, bound = (clean(each) for each in (text, text.replace("layout: {tp: 2", "layout: {nodes: 32, tp: 2")))
     for design in (free, bound):
         found = cheaper_neighbor(design, bill(design))

@@ -158,7 +158,7 @@ def test_free_nodes_are_told_with_the_gangs_that_fit() -> None:
         "s": SimpleNamespace(idle=None, free=()),
     }
     assert fleet_text.free_text(fleet(pools=pools), WIDE).splitlines() == [
-        "Free on p, jobs side by side: 5 nodes; a job of 3 nodes fits in one leaf of 4; 1,000 are free.",
+        "Free on p, jobs side by side: 5 nodes; a job of 3 nodes fits in one leaf of 4; 1,000 wholly free.",
         "Free on q, jobs side by side: 1 node.",
     ]
 

@@ -52,7 +52,9 @@ def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | 
     values = [one.value(each) for each in designs]
     if all(value is None for value in values):
         return None
-    comparable = len({_shared_currency(each) for each in designs}) == 1 if one.unit in {"", TERM} else True
+    comparable = True
+    if one.unit in {"", TERM}:
+        comparable = len({(_shared_currency(each), _is_rent(each)) for each in designs}) == 1
     if one.unit == TERM:
         comparable &= len({_term_text(each) for each in designs}) == 1
     if one.field.startswith(OF_WORK):
@@ -109,6 +111,12 @@ def _shared_currency(report: FullReport) -> str:
     return report.bill.bill.currency
 
 
+def _is_rent(report: FullReport) -> bool:
+    """Whether a machine is rented: the rent has energy, racks and repair in it, and is not compared with a purchase."""
+    buying, cluster = report.estimate.design.spec.procurement, report.estimate.design.cluster
+    return bool((buying and buying.is_rent) or (cluster and cluster.cloud))
+
+
 def _findings_text(report: FullReport) -> str:
     counted = counts_by_severity(report.estimate.findings)
     return f"{counted['error']} / {counted['warning']}"
@@ -137,8 +145,10 @@ def _term_text(report: FullReport) -> str | None:
 
 
 def _drawn_power(report: FullReport) -> float | None:
-    cost = report.cost.cost
-    return cost.watts.value if cost and cost.watts.parts else None
+    """The nameplates of the machine; None of a cloud, whose machines have a power that is assumed alone."""
+    cost, cluster = report.cost.cost, report.estimate.design.cluster
+    cloud = cluster is not None and cluster.cloud
+    return cost.watts.value if cost and cost.watts.parts and not cloud else None
 
 
 def _memory_share(report: FullReport) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.quantity import DAY, HOUR
+from clusterspec.records import replace
 from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.charts.curves import ChoicePoint, choice_chart
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, TableColumn, TableRow, Text
@@ -22,7 +23,9 @@ def choice_blocks(report: FullReport) -> Iterator[Block]:
     found = report.choices
     if found is None:
         return
-    yield _choice_picture(found)
+    alike = replace(found, rows=tuple(row for row in found.rows if row.rent == found.rows[0].rent))
+    if len(alike.rows) > 1:
+        yield _choice_picture(alike)
     columns = (TableColumn("Choice"), TableColumn("Price", "right"), TableColumn(_work_head(found), "right"))
     rows = tuple(_choice_row(found, number) for number in range(len(found.rows)))
     yield PaperTable(columns, rows, "choices.rows", caption="What can be chosen")

@@ -5,7 +5,8 @@
 In one sentence of the description or the comments:
 
 - a share of the price (`a retention of 5 % of the contract price is 49,700 EUR`) that is a tenth or ten times the share of the
-  total, of the lines, of a line or of the budget;
+  total, of the lines, of a line or of the budget, or above the share of each of them;
+- a price less some percents (`the list price of 98.32 USD an hour with a discount of 45 % is 44.24`) that is another amount;
 - a price that rises by some percents a year, and a sum over years that has the price of the first year in all of them;
 - a tax on imports that is taken on the goods alone, although the sentence adds a duty to them;
 - a mean tariff of two times of the day that is the plain mean of both, although they have unlike hours.
@@ -53,7 +54,21 @@ cluster: {platform: dgx-h200, nodes: 4}
 procurement: {currency: EUR}
 ```
 
+```yaml description
+clusterspec: 1
+description: The list price of 98.32 USD an hour with a committed-use discount of 45 % is 44.24 USD an hour.
+cluster: {platform: dgx-h200, nodes: 4}
+procurement: {currency: USD}
+```
+
 ## Silent
+
+```yaml
+clusterspec: 1
+description: The list price of 98.32 USD an hour with a committed-use discount of 45 % is 54.08 USD an hour.
+cluster: {platform: dgx-h200, nodes: 4}
+procurement: {currency: USD}
+```
 
 ```yaml
 clusterspec: 1
@@ -107,6 +122,21 @@ _YEARS = pattern(
 _DUTY = pattern(r"(?i)\b(?:dut(?:y|ies)|customs|zoll\w*|droits? de douane|arancel\w*|dazi?o?|invoerrechten|tull\w*)\b")
 _TAX = pattern(rf"(?i)\b(?:import )?(?:{TAX_NAMES}|igst|einfuhrumsatzsteuer)\b")
 _SHARE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?%")
+_DISCOUNT = pattern(
+    r"(?i)\b(?:discounts?|less|minus|lowers?|lowered|reduces?|reduced|rabatt\w*|nachlass|abzüglich|remise|descuento|sconto|korting)\b"
+)
+_RESULT = pattern(
+    r"(?i)(?:\b(?:is|are|gives?|makes?|to|leaves?|ist|sind|ergibt|ergeben|auf|est|sont|donne|son|es|è|sono)|=) ?(?:[A-Z]{3} ?|[$€£] ?)?$"
+)
+"""The end of the words before an amount that others give."""
+_CONDITION = pattern(
+    r"(?i)\b(?:above|over|from|beyond|up to|at least|if|when|unless|plus|tax|vat|per cent of|further|another|additional)\b"
+)
+"""Words of a sentence whose percents hold for a part, or that adds something else."""
+MOST_TIMES = 2.0
+"""Multiple of its share of the largest sum up to which an amount is no share of another order."""
+ROUNDED_PRICE = 0.006
+"""Relative difference up to which a price is the rounded one of its discount."""
 _MEAN = pattern(
     r"(?i)\b(?:mean|average|averages|blended|mittel\w*|durchschnitt\w*|moyenne?|media|promedio|gemiddeld\w*)\b"
 )
@@ -121,6 +151,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         amounts = [each for each in money if has_only_periods(each)]
         found = (
             *_slipped_shares(clause, amounts, procurement),
+            *_wrong_discounts(clause, money),
             *_flat_years(clause, amounts),
             *_untaxed_duty(clause, amounts),
             *_plain_mean(clause, [each for each in money if each.per]),
@@ -148,8 +179,31 @@ def _slipped_shares(clause: str, amounts: Sequence[Token], procurement: Procurem
         return
     for base, ratio in zip(bases, wholes, strict=True):
         if _is_same(ratio, 10.0) or _is_same(ratio, 0.1):
-            yield f"{plain(100 * shares[0])} % of {amount_text(base)} are {amount_text(round(shares[0] * base, 2))}, not {amounts[0].text} {amounts[0].unit}"
+            yield _share_text(shares[0], base, amounts[0])
             return
+    if procurement.quoted_total and 1.02 < min(wholes) < MOST_TIMES:
+        yield _share_text(shares[0], float(procurement.quoted_total), amounts[0])
+
+
+def _share_text(share: float, base: float, stated: Token) -> str:
+    right = amount_text(round(share * base, 2))
+    return f"{plain(100 * share)} % of {amount_text(base)} are {right}, not {stated.text} {stated.unit}"
+
+
+def _wrong_discounts(clause: str, money: Sequence[Token]) -> Iterator[str]:
+    """A price that is not the other one of its sentence less the only percents of it."""
+    shares = list(_SHARE.finditer(clause)) if _DISCOUNT.search(clause) is not None else []
+    if len(shares) != 1 or len(money) != 2 or money[0].unit != money[1].unit:
+        return
+    (full, net), share = money, float(shares[0][1].replace(",", ".")) / 100
+    before, listed, left = clause[: net.start], full.values[0], net.values[0]
+    if _RESULT.search(before) is None or not 0 < left < listed or _CONDITION.search(clause) is not None:
+        return
+    right, taken = listed * (1 - share), _is_same(left, listed * share, ROUNDED_PRICE)
+    if _is_same(left, right, ROUNDED_PRICE) or (taken and shares[0].start() < full.start and not net.per):
+        return  # the discount of 8 % on 400,000 is 32,000
+    if 0.5 < left / right < 2 and (full.per == net.per or not (full.per and net.per)):
+        yield f"{full.text} {full.unit} less {plain(100 * share)} % are {plain(right, 6)}, not {net.text}"
 
 
 def _flat_years(clause: str, amounts: Sequence[Token]) -> Iterator[str]:

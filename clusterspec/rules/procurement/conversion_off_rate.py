@@ -47,6 +47,14 @@ procurement:
     - {part: "Optical module, USD 1,170", quantity: 192, unit_price: 1125, price: 216000}
 ```
 
+```yaml description
+clusterspec: 1
+description: >
+  The rate is 0.92 EUR per USD: 400,000 USD are 386,000 EUR.
+cluster: {platform: dgx-b200, nodes: 4}
+procurement: {currency: USD}
+```
+
 ## Silent
 
 ```yaml
@@ -93,6 +101,12 @@ _EXPLAINED = pattern(
     r"(?i)%|\b(?:rebate|discount|after|less|net|incl\w*|plus|surcharge|fee|rabatt|nachlass|abzüglich|remise|descuento|desconto|sconto|korting)\b"
 )
 """Words of a line whose price is not its converted amount."""
+
+
+_EQUALS = pattern(
+    r"(?i)^[^\d]{0,8}(?:\b(?:is|are|costs?|gives?|makes?|equals?|ist|sind|kosten|kostet|sont|est|son|es|sono|è)\b|=)[^\d]{0,8}$"
+)
+"""The words between an amount and what it is in another currency."""
 
 
 class _Converted(NamedTuple):
@@ -211,6 +225,20 @@ def _sentence_problems(remarks: str, rate: StatedRate, currency: str, code: str)
             right = money_text(amount_text(round(other / units, 2)), currency)
             message = f"{other:,.0f} {code} at `{rate.text}` are {right}, not {one:,.0f} {currency}"
             yield RULE.problem("description", message, "convert the amount again")
+        elif rate.text in sentence and _EXPLAINED.search(sentence) is None and _is_near(other / one, units):
+            given = [each for each in tokens if not each.per and each.values and each.values[0] in (one, other)]
+            if len(given) != 2 or _EQUALS.search(sentence[given[0].end : given[1].start]) is None:
+                continue
+            of_own = given[0].unit == currency
+            right = f"{one * units:,.0f} {code}" if of_own else f"{other / units:,.0f} {currency}"
+            shown = [f"{each.values[0]:,.0f} {each.unit}" for each in given]
+            message = f"{shown[0]} at `{rate.text}` are {right}, not {shown[1]}"
+            yield RULE.problem("description", message, "convert the amount again")
+
+
+def _is_near(found: float, units: float) -> bool:
+    """Whether a rate is neither another one nor off by a slip of the unit."""
+    return 0.5 < found / units < 2
 
 
 def _amounts(tokens: Sequence[Token], code: str) -> set[float]:

@@ -6,10 +6,10 @@ In the description and the comments, by the PUE of the text or of `procurement.p
 
 - energies (kWh, MWh) or powers (kW, MW) of the site, of its meter or of the bill that are those of the IT load divided by the
   PUE: an error;
-- a yearly bill of electricity that is the tariff times the energy of the nodes alone, or of the stated IT load, without the PUE:
-  a warning.
+- a yearly bill of electricity that is the tariff times the energy of the nodes alone, or of the stated IT load, without the PUE,
+  or divided by it: a warning.
 
-The IT load is what the text calls so, or what the nodes draw at full load or at `utilization`.
+The tariff is that of the text, else of `procurement.electricity`. The IT load is what the text calls so, or what the nodes draw at full load or at `utilization`.
 
 ## Why it matters
 
@@ -40,7 +40,19 @@ cluster: {platform: gaudi3-hls, nodes: 8, power: {node: 9.5 kW}}
 procurement: {currency: EUR, electricity: 0.162, pue: 1.32, utilization: 0.85}
 ```
 
+```yaml description
+clusterspec: 1
+description: 200 kW of IT power at a PUE of 1.3 and 0.10 USD per kWh cost 175,200 USD a year.
+cluster: {platform: gaudi3-hls, nodes: 8}
+```
+
 ## Silent
+
+```yaml
+clusterspec: 1
+description: 200 kW of IT power at a PUE of 1.3 and 0.10 USD per kWh cost 227,760 USD a year.
+cluster: {platform: gaudi3-hls, nodes: 8}
+```
 
 ```yaml
 clusterspec: 1
@@ -90,6 +102,14 @@ _BILL = pattern(
     r"(?i)\b(?:electricity|energy|power|strom\w*|électricité|énergie|electricidad|energía|energia|elettricità)\b[^.;]{0,40}?\b(?:bill|costs?|invoice|kostet|kosten|rechnung|coûte|facture|cuesta|factura|costa|bolletta)\b"
     r"|\b(?:bill|costs? of|invoice) (?:for |of )?(?:the )?(?:electricity|energy|power)\b|\bstrom(?:rechnung|kosten)\b"
 )
+_COSTS = pattern(r"(?i)\bkWh\b(?:[^.;]|\.(?=\d)){0,60}?\b(?:costs?|kosten|coûte\w*|cuesta\w*|costa\w*)\b")
+"""A cost that a sentence has beside the price of a kWh."""
+_TARIFF = pattern(
+    r"(?<![\w.,])(\d[.,]\d{1,4}) ?(?:[A-Z]{3}|€|\$|£|dollars?|euros?) ?(?:/|(?:per|an?|pro|je|par|por|al?) )kWh\b"
+)
+_IT_LOAD = pattern(r"\bIT[ -]?(?:load|power|equipment|last|leistung)\b|\b(?:load|power) of (?:the )?IT\b|\bof IT\b")
+YEARS = (8760.0, 8766.0)
+"""Hours of a year."""
 _INCLUDED = pattern(
     r"(?i)\b(?:it load only|without (?:the )?(?:cooling|pue)|pue (?:is )?(?:included|in the)|cooling (?:is )?(?:included|extra|separate))\b"
 )
@@ -109,8 +129,16 @@ def check(
         yield from found
         if found:
             return
-    if procurement is not None and procurement.pue is not None and procurement.pue >= LEAST:
-        yield from _omission_problem(remarks, procurement, procurement.pue, drawn)
+    pues, tariffs = stated or own, _tariffs(remarks, procurement)
+    if len(pues) == 1 and len(tariffs) == 1 and min(pues) >= LEAST:
+        yield from _omission_problem(remarks, procurement or ProcurementSpec(), (min(pues), min(tariffs)), drawn)
+
+
+def _tariffs(remarks: str, procurement: ProcurementSpec | None) -> set[float]:
+    """The prices of a kWh in the text, else that of the keys."""
+    stated = {float(each.replace(",", ".")) for each in _TARIFF.findall(remarks)}
+    own = procurement.electricity if procurement is not None else None
+    return stated or ({float(own)} if own else set())
 
 
 def _drawn_watts(cluster: Cluster | None, power: PowerSpec | None) -> float:
@@ -155,24 +183,40 @@ def _agree(one: float, other: float, tolerance: float = SAME) -> bool:
     return abs(one / other - 1) <= tolerance
 
 
-def _omission_problem(remarks: str, procurement: ProcurementSpec, pue: float, drawn: float) -> Iterator[Problem]:
-    """Yearly bills of electricity that are the tariff times the energy of the IT load."""
-    tariff, clauses = float(procurement.electricity or 0.0), sentences_of(remarks)
-    if not tariff or _INCLUDED.search(remarks) is not None:
+def _omission_problem(
+    remarks: str, procurement: ProcurementSpec, of_text: tuple[float, float], drawn: float
+) -> Iterator[Problem]:
+    """Yearly bills of electricity that are the tariff times the energy of the IT load, or that divided by the PUE;
+    ``of_text`` are the PUE and the tariff.
+    """
+    (pue, tariff), clauses = of_text, sentences_of(remarks)
+    if _INCLUDED.search(remarks) is not None:
         return
     energies = [each.value / HOUR / 1e3 for each in figures_of(remarks, ENERGY)]
-    of_nodes = [drawn * hours * used / 1e3 for hours in (8760.0, 8766.0) for used in _used_shares(procurement)]
+    of_nodes = [drawn * hours * used / 1e3 for hours in YEARS for used in _used_shares(procurement)]
+    loads = [each.value for each in figures_of(remarks, WATTS) if _is_of_it_alone(each)]
+    of_loads = [load * hours * used / 1e3 for load in loads for hours in YEARS for used in _used_shares(procurement)]
+    known = [(each, "nodes") for each in of_nodes if each] + [(each, "IT load") for each in of_loads if each]
     for cost in figures_of(remarks, MONEY):
-        if _BILL.search(clauses[cost.sentence]) is None or cost.value < 1000:
+        clause = clauses[cost.sentence]
+        if (_BILL.search(clause) is None and _COSTS.search(clause) is None) or cost.value < 1000:
             continue
-        kilowatt_hours = cost.value / tariff
-        of_site = [each for each in energies if _agree(kilowatt_hours, each, SAME_COST)]
-        plainly = [each for each in of_nodes if each and _agree(kilowatt_hours, each, SAME_COST)]
-        if plainly and not (of_site and _is_product(of_site, of_nodes, pue)):
-            right = money_text(amount_text(round(plainly[0] * pue * tariff)), procurement.currency)
-            message = f"{cost.token.text} are {plain(plainly[0], 6)} kWh of the nodes at {tariff:g}; with the PUE of {pue:g} the site pays {right}"
+        paid = cost.value / tariff
+        of_site = [each for each in energies if _agree(paid, each, SAME_COST)]
+        plainly = [(each, what) for each, what in known if _agree(paid, each, SAME_COST)]
+        divided = [(each, what) for each, what in known if _agree(paid, each / pue, SAME_COST)]
+        if (plainly or divided) and not (of_site and _is_product(of_site, of_nodes + of_loads, pue)):
+            energy, what = (plainly or divided)[0]
+            right = money_text(amount_text(round(energy * pue * tariff)), procurement.currency)
+            over = "" if plainly else f", over the PUE of {pue:g},"
+            with_pue = f"with the PUE of {pue:g} the" if plainly else "the"
+            message = f"{cost.token.text} are {plain(energy, 6)} kWh of the {what}{over} at {tariff:g}; {with_pue} site pays {right}"
             yield RULE.problem("description", message, "multiply the energy by the PUE", severity="warning")
             return
+
+
+def _is_of_it_alone(figure: PhysicalFigure) -> bool:
+    return _IT_LOAD.search(figure.words) is not None and _OF_SITE.search(figure.words) is None
 
 
 def _is_product(found: Sequence[float], of_nodes: Sequence[float], pue: float) -> bool:

@@ -6,6 +6,9 @@
   error;
 - a line whose text makes its price a share of a sum (`purchase option, 18 % of the lease sum`), and whose price is below that share
   of the smallest other line: an error;
+- a line whose text makes its price, or a rebate, a share of a sum (`freight, 1.5 % of the goods value`), and whose amount is
+  above that share of all other lines, up to three times: an error; so is one that is not the share of the amount that its text
+  has (`support, 10 % per year of 7,240,000`);
 - a rebate on all items by its text whose amount is that of one line alone: an error;
 - a line for a rebate, a credit or a trade-in with a positive price, which is added to the others: an error;
 - prices that by the description, or the text of a line, include a tax, in a sum to which `tax` adds it again: an error;
@@ -54,7 +57,35 @@ procurement:
     - {part: "Purchase option at the end, 18 % of the lease sum", price: 1}
 ```
 
+```yaml procurement.quote[1].price
+clusterspec: 1
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX B200", quantity: 16, unit_price: 400000, price: 6400000}
+    - {part: "Volume discount 8 % on nodes", quantity: 1, price: -640000}
+```
+
+```yaml procurement.quote[1].unit_price
+clusterspec: 1
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX B200", quantity: 16, unit_price: 400000, price: 6400000}
+    - {part: "Support, 10 % per year of 6,400,000 USD", quantity: 3, unit_price: 680000}
+```
+
 ## Silent
+
+```yaml
+clusterspec: 1
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX B200", quantity: 16, unit_price: 400000, price: 6400000}
+    - {part: "Volume discount 8 % on nodes", quantity: 1, price: -512000}
+    - {part: "Support, 10 % per year of 6,400,000 USD", quantity: 3, unit_price: 640000}
+```
 
 ```yaml
 clusterspec: 1
@@ -133,6 +164,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         return
     yield from _list_price_problems(procurement, texts.lines)
     yield from _share_problem(procurement, texts.lines)
+    yield from _large_share_problems(procurement, texts.lines)
     yield from _partial_rebate_problem(procurement, texts.lines)
     yield from _credit_problem(procurement)
     yield from _step_problem(procurement, texts.sentences)
@@ -176,6 +208,49 @@ def _share_problem(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterat
             message = f"`{name_of_part((procurement.quote or ())[index].part)}` has a price of {own}, and {found[1]} % of the smallest other line alone are {due}"
             at = quote_path(index, "price")
             yield RULE.problem(at, message, "ask for the amount, and add it to the total")
+
+
+_SHARE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?%")
+_OF_AMOUNT = pattern(
+    rf"% (?:(?:a|per|each|pro|par|por|al|im) (?:year|annum|month|jahr|an|año|ano|anno) )?(?:of|on|von|auf|de|sur|sobre|di|su|van|op|av|på) (?:usd |eur |gbp |chf |[$€£] ?)?{_AMOUNT}"
+)
+"""The amount that a text takes percents of."""
+_OF_LISTED = pattern(rf"\b(?:{_LIST}|taxe?s?|{TAX_NAMES}|quantity|installed|spares?)\b")
+"""Words of a line whose percents are of prices that the quote does not have, or of a number of parts."""
+_HARDWARE = pattern(r"\b(?:hardware|equipment|goods|nodes?|servers?)\b")
+"""Words of a sum that the line itself is no part of."""
+MOST_TIMES = 3.0
+"""Multiple of a share of all other lines from which on its sum may be that of another order."""
+
+
+def _large_share_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
+    """The lines whose amount is above their share of all other lines, or is not that of the amount in their text."""
+    lines = procurement.quote or ()
+    prices, currency = [float(line_price(line) or 0) for line in lines], procurement.currency
+    for index, (line, text) in enumerate(zip(lines, texts, strict=True)):
+        shares = _SHARE.findall(text) if prices[index] else []
+        if len(shares) != 1 or _OF_LISTED.search(text) is not None:
+            continue
+        share, stated = float(shares[0].replace(",", ".")) / 100, _OF_AMOUNT.findall(text)
+        own = {abs(float(each)): key for key, each in (("price", line.price), ("unit_price", line.unit_price)) if each}
+        whole = sum_of(each for each in (*prices[:index], *prices[index + 1 :]) if each > 0)
+        if _HARDWARE.search(text) is None:
+            whole = max(whole, float(procurement.quoted_total or 0))
+        whole *= 1 + (procurement.tax or 0)
+        if len(stated) == 1 and share:
+            due = share * amount_in_text(stated[0])
+            wrong = not any(isclose(each / due, round(each / due) or 1, rel_tol=ROUNDED) for each in own)
+            base = f"{amount_in_text(stated[0]):,.0f}"
+        elif _SHARE_OF_SUM.search(text) is not None or (prices[index] < 0 and _CREDIT.search(text) is not None):
+            due = share * whole
+            wrong = bool(due) and due * (1 + STEP_ROUNDED) < min(own) < MOST_TIMES * due
+            base = "all other lines together"
+        else:
+            continue
+        if wrong:
+            amount = min(own)
+            message = f"`{name_of_part(line.part)}` has {money_text(amount_text(amount), currency)}, and {shares[0]} % of {base} are {money_text(amount_text(due), currency)}"
+            yield RULE.problem(quote_path(index, own[amount]), message, "ask the supplier which of the two is right")
 
 
 _REBATE_ON_ALL = pattern(
