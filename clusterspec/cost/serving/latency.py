@@ -165,6 +165,10 @@ class ServingTimes:
     """Conversations only: prompt times relative to the mean, each with its share of the requests; otherwise empty."""
     starts_together: bool = False
     """Whether all requests start and end together."""
+    most_met: float | None = None
+    """The most sequences whose prompts delay a request of a run that starts together and in which none replaces another
+    one; None of other loads.
+    """
     always_full: bool = False
     """Whether requests always wait, as in an offline load."""
     own_kernels: bool = False

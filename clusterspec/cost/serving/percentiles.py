@@ -203,11 +203,16 @@ def _burst_wait(times: ServingTimes, share: float) -> float:
 def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
     """The mean gap between the tokens of one request that a ``share`` of the requests does not exceed, in seconds.
 
-    Equal requests in a batch share all steps and so have equal means. If lengths vary or arrivals are irregular, the
-    number of prompts that start during an output is Poisson distributed, with the largest relative variation over short
-    outputs. In an open load on engines that mix prompts with decoding, `PromptShares` gives the distribution, with the
-    prompts that are unfinished when decoding starts.
+    Equal requests in a batch share all steps and so have equal means; of a run that starts together, and in which no
+    request replaces another one, the first are delayed by the prompts of all others, the last by none.
+
+    If lengths vary or arrivals are irregular, the number of prompts that start during an output is Poisson
+    distributed, with the largest relative variation over short outputs. In an open load on engines that mix prompts
+    with decoding, `PromptShares` gives the distribution, with the prompts that are unfinished when decoding starts.
     """
+    if times.most_met is not None and times.output_tokens >= 2:
+        met = min(share * times.sequences, times.most_met)
+        return times.tpot + (met - times.carried) * times.state.each_token
     varied = load.input_lengths or load.output_lengths or load.load == "open"
     prompts = times.sequences / load.gaps * times.coupled_ranks
     if not varied or not times.carried_prefill or times.output_tokens < 2:
