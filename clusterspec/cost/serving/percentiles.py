@@ -187,12 +187,28 @@ def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float
     parts = times.turns
     if load.input_lengths is not None:
         parts = tuple(
-            (1 + times.growing * (length / load.input_tokens - 1), part)
+            (prompt_over_mean(times.growing, times.longer, length / load.input_tokens), part)
             for length, part in lengths_in_parts(load.input_lengths)
         )
     elif not times.turns:
         return [(typical, 1.0)]
     return [(typical + times.prompt_time * (each - times.typical_prompt), part) for each, part in parts]
+
+
+def prompt_over_mean(growing: float, longer: tuple[tuple[float, float], ...], length: float) -> float:
+    """The time of a prompt of a ``length`` over the mean length, over the time of a prompt of the mean length.
+
+    ``growing`` is the share of the latter that is in proportion to its length, ``longer`` the times of longer prompts.
+
+    >>> longer = ((1.0, 1.0), (2.0, 2.2), (4.0, 5.2))
+    >>> [round(prompt_over_mean(0.8, longer, each), 6) for each in (0.5, 1.0, 1.5, 3.0, 4.0)]
+    [0.6, 1.0, 1.6, 3.7, 5.2]
+    """
+    if length <= 1 or len(longer) < 2:
+        return 1 + growing * (length - 1)
+    below = max(0, sum(part < length for part, _ in longer[:-1]) - 1)
+    (part, low), (end, high) = longer[below : below + 2]
+    return low + (high - low) * (length - part) / (end - part)
 
 
 def _burst_wait(times: ServingTimes, share: float) -> float:

@@ -200,6 +200,7 @@ def _prompt_fields(pools: Pools, now: Steady, varied: VariedPrompts) -> dict[str
         "typical_prompt": varied.typical,
         "growing": varied.growing,
         "turns": varied.turns,
+        "longer": varied.longer,
     }
 
 
