@@ -223,11 +223,14 @@ def memory_row(plan: Plan) -> tuple[str, str, str]:
     assert use is not None
     if use.capacity is None:
         return "memory", display(use.total.value, "B"), "capacity not known"
-    share, capacity = use.total.value / use.capacity.value, use.capacity.value
-    low, high = plan.memory_range or (use.total.value, use.total.value)
+    more, capacity = plan.memory_of_roles, use.capacity.value
+    total = use.total.value + more
+    low, high = (each + more for each in plan.memory_range or (use.total.value, use.total.value))
     fit = "does not fit" if low > capacity else "may not fit" if high > capacity else "fits"
     span = f"; {display(low, 'B')} to {display(high, 'B')}" if high > low else ""
-    return "memory", display(use.total.value, "B"), f"{fit}: {percent(share)} of {display(capacity, 'B')}{span}"
+    alone = f", {display(use.total.value, 'B')} of it an update" if more else ""
+    note = f"{fit}: {percent(total / capacity)} of {display(capacity, 'B')}{span}{alone}"
+    return "memory", display(total, "B"), note
 
 
 def communication_text(plan: Plan, ink: Ink) -> str:

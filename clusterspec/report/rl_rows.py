@@ -10,6 +10,7 @@ from clusterspec.units import display, percent, portion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.cost.reinforcement.memory import RlMemory
     from clusterspec.cost.reinforcement.times import RlTimes
 
 
@@ -40,16 +41,27 @@ def rl_text(times: RlTimes, ink: Ink) -> str:
         for part in times.parts
     ]
     if times.memory is not None:
-        shared = [("rollout", times.memory.rollout), ("training", times.memory.training), ("sync", times.memory.sync)]
-        held = ", ".join(f"{name} {display(size, 'B')}" for name, size in shared if size)
+        held = ", ".join(f"{name} {display(size, 'B')}" for name, size in phases_of(times.memory).items() if size)
         moved = (
             f"; {display(times.memory.offloaded, 'B')} of the trainer move to the host"
             if times.memory.offloaded
             else ""
         )
-        beside = f", {display(times.memory.critic, 'B')} of it the critic" if times.memory.critic else ""
-        note = f"  (memory of an accelerator by phase: {held}{beside}{moved})"
+        note = f"  (memory of an accelerator by phase: {held}{_models_text(times.memory)}{moved})"
     else:
         note = ""
     table = text_table(("  role", "time", "of the step", "idle"), rows, right=(1, 2, 3), ink=ink)
     return table + (ink.paint("dim", note) + "\n" if note else "")
+
+
+def phases_of(memory: RlMemory) -> dict[str, float]:
+    """Bytes on an accelerator of the trainer by phase of a step; the phase of scores where models score on it."""
+    phases = {"rollout": memory.rollout, "training": memory.training, "sync": memory.sync}
+    return phases | ({"scores": memory.scoring} if memory.scoring > memory.training else {})
+
+
+def _models_text(memory: RlMemory) -> str:
+    """What models other than the trained one take in training, as the end of a sentence."""
+    models = [("the critic", memory.critic), ("the reference and the reward model", memory.scorers)]
+    taken = " and ".join(f"{display(size, 'B')} of it {name}" for name, size in models if size)
+    return f", {taken}" if taken else ""

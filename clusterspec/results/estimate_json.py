@@ -212,6 +212,9 @@ def rl_json(times: RlTimes | None) -> Json | None:
             "sync": memory.sync,
             "offloaded": memory.offloaded,
             "capacity": memory.capacity,
+            "critic": memory.critic,
+            "scorers": memory.scorers,
+            "scoring": memory.scoring,
         },
         "range": {"step_time": list(times.band)},
     }

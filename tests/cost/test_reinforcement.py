@@ -68,7 +68,7 @@ def test_slots_that_wait_for_the_longest_samples_are_idle_in_every_placement() -
 
 def test_ahead_of_the_weights_the_slower_role_sets_the_step() -> None:
     """One step ahead: training and its transfer, generation and its transfer, or the longest sample of one batch."""
-    one = times(rollout={"nodes": 2}, placement="split", max_staleness=1)
+    one = times(rollout={"nodes": 2}, placement="split", max_staleness=1, algorithm="dapo")
     sync = one.sync.seconds
     assert one.step == pytest.approx(max(one.training + sync, one.rollout.busy + sync, one.rollout.batch))
     assert one.switch == 0 and one.memory is None
@@ -461,3 +461,57 @@ def test_a_batch_may_count_samples_or_the_sequences_that_hold_them(batch: int, r
     assert bool(found) == refused
     if refused:
         assert f"512 samples, packed into 128 sequences, and `global_batch` is {batch}" in found[0]
+
+
+SPLIT: dict[str, Any] = {"placement": "split", "rollout": {"nodes": 2}}
+HALF = 7_615_691_776  # Qwen2.5 7B in bf16 over tp 2: 7,615,616,512 weights and what the embedding is padded by
+REWARD = {"model": "llama-3.1-405b"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "staying", "returning"),
+    [
+        ({"algorithm": "dapo"}, 0, 0),
+        ({}, HALF, 0),
+        ({"reference": {"offload": True}}, 0, HALF),
+        ({"reference": {"nodes": 1}, "nodes": 5, "layout": {"nodes": 2}}, 0, 0),
+        # 405,853,388,800 weights in 16 bits over the 16 accelerators of the trainer
+        ({"reward": REWARD}, HALF + 2 * 405_853_388_800 / 16, 0),
+        ({"reward": REWARD | {"offload": True}}, HALF, 2 * 405_853_388_800 / 16),
+        ({"reward": REWARD | {"offload": True}, "reference": {"offload": True}}, 0, 2 * 405_853_388_800 / 16),
+    ],
+)
+def test_models_that_score_on_the_trainers_nodes_take_memory_of_it(
+    changes: dict[str, Any], staying: float, returning: float
+) -> None:
+    found = study_text(json.dumps(described(**SPLIT, **changes)), SETTINGS).plan
+    assert found.rl is not None and found.memory_bytes is not None
+    memory = found.rl.memory
+    if not staying and not returning:
+        assert memory is None and found.memory_of_roles == 0
+        return
+    assert memory is not None and memory.scorers == pytest.approx(staying)
+    assert memory.training == pytest.approx(found.memory_bytes + staying)
+    assert memory.rollout == memory.sync == 0
+    states = memory.scoring - staying - returning
+    alone = study_text(json.dumps(described(**SPLIT, algorithm="dapo")), SETTINGS).plan
+    assert alone.stored is not None
+    rank = alone.stored.rank
+    assert states == pytest.approx(sum(line.value for line in (*rank.weights, *rank.gradients, *rank.optimizer)))
+    assert found.memory_of_roles == pytest.approx(max(memory.training, memory.scoring) - found.memory_bytes)
+    assert found.fits is (memory.fullest <= (memory.capacity or 0))
+
+
+def test_the_reference_of_adapters_is_the_base_that_is_there() -> None:
+    job = described(**SPLIT)
+    job["workload"]["trainable"] = {"method": "lora", "rank": 16}
+    found = study_text(json.dumps(job), SETTINGS).plan
+    assert found.rl is not None and found.rl.memory is None
+
+
+def test_models_that_score_beside_an_engine_move_to_the_host_with_the_states() -> None:
+    wide, narrow = times(rollout={"memory_fraction": 0.9}).memory, times(rollout={"memory_fraction": 0.1}).memory
+    bare = times(rollout={"memory_fraction": 0.9}, algorithm="dapo").memory
+    assert wide is not None and narrow is not None and bare is not None
+    assert wide.offloaded == pytest.approx(bare.offloaded + HALF)
+    assert narrow.rollout == pytest.approx(0.1 * (narrow.capacity or 0) + 3e9 + wide.offloaded)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from clusterspec.cluster.samples import Rl
+from clusterspec.cost.reinforcement.memory import RlMemory
 from clusterspec.cost.reinforcement.roles import OwnRole
-from clusterspec.cost.reinforcement.times import RlMemory, _mean_peak, _role_waits, _step_seconds, engine_nodes
+from clusterspec.cost.reinforcement.times import _mean_peak, _role_waits, _step_seconds, engine_nodes
 from clusterspec.records import replace
 from tests.cost.test_reinforcement import times
 

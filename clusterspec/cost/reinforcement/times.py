@@ -13,12 +13,12 @@ from clusterspec.cost.formulas.reinforcement import (
     switch_time,
 )
 from clusterspec.cost.plan import Plan, StepRecord
+from clusterspec.cost.reinforcement.memory import RlMemory, shared_memory, trainer_memory
 from clusterspec.cost.reinforcement.roles import (
     OwnRole,
     flops_of_step,
     forward_passes,
     own_roles,
-    weight_share,
     work_share,
 )
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout, rollout_of
@@ -45,9 +45,6 @@ TRAINING = assumed_figure(
     "fitted rate of the trainer over that of training on sequences of equal length: ranks wait for the one with the"
     " most tokens, and micro-batches are not packed completely",
 )
-RESIDENT = assumed_figure(
-    GROUP, "resident", 3e9, "bytes that an engine or a trainer keeps while the other runs: contexts and graphs", "B"
-)
 SPREAD = assumed_figure(
     "uncertainty",
     "reinforcement",
@@ -67,25 +64,6 @@ class RlPart(NamedTuple):
     role: str
     seconds: float
     idle_share: float
-
-
-class RlMemory(NamedTuple):
-    """Bytes used on one accelerator that several roles share, for each phase of a step, and its capacity.
-
-    ``offloaded`` is the trainer's memory that moves to the host during rollout. ``critic`` is the states of a critic on
-    the trainer's nodes, included in ``training``.
-    """
-
-    rollout: float
-    training: float
-    sync: float
-    offloaded: float
-    capacity: float | None
-    critic: float = 0.0
-
-    @property
-    def fullest(self) -> float:
-        return max(self.rollout, self.training, self.sync)
 
 
 @dataclass(frozen=True)
@@ -284,57 +262,3 @@ def forward_seconds(record: StepRecord, minibatches: int) -> float:
     )
     times, _ = compose(forward, choices._replace(schedule=schedule))
     return times.total
-
-
-def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
-    """Memory of an accelerator that the trainer and an engine share; None if either is not known."""
-    stored, layout, load = plan.stored, rollout.engine.layout, rollout.engine.workload.serving
-    whole = rollout.engine.cluster.accelerator.memory
-    if stored is None or load is None or whole is None:
-        return None
-    ranks = stored.ranks
-    critic = critic_bytes(plan)
-    states = _state_bytes(plan) + critic / ranks
-    weights = sum_of(line.value for line in stored.rank.weights) * ranks
-    served = rollout.engine.weight_bytes / layout.pp * rollout.engine.cluster.ranks_per_accelerator
-    engine = load.memory_fraction * whole.value
-    together = engine + states * ranks + RESIDENT.value <= whole.value
-    written = plan.design.spec.layout.offload if plan.design.spec.layout else None
-    stays = written is not None and written.optimizer == 0  # written, and so not what a framework may choose
-    offloaded = 0.0 if together or stays else states * ranks
-    rl = plan.design.workload.rl if plan.design.workload else None
-    assert rl is not None
-    return RlMemory(
-        rollout=engine + RESIDENT.value + (states * ranks - offloaded),
-        training=stored.total + critic + RESIDENT.value,
-        sync=weights + served + rl.sync.bucket + RESIDENT.value,
-        offloaded=offloaded,
-        capacity=whole.value,
-        critic=critic,
-    )
-
-
-def trainer_memory(plan: Plan) -> RlMemory | None:
-    """Memory of an accelerator of a trainer on separate nodes that also trains a critic; None without a critic."""
-    critic, cluster = critic_bytes(plan), plan.design.cluster
-    if plan.stored is None or cluster is None or cluster.accelerator.memory is None or not critic:
-        return None
-    return RlMemory(0.0, plan.stored.total + critic, 0.0, 0.0, cluster.accelerator.memory.value, critic)
-
-
-def critic_bytes(plan: Plan) -> float:
-    """Bytes of a critic's states on one of the trainer's accelerators, with the trainer's layout; 0 if the critic has
-    separate nodes or is in host memory between uses.
-    """
-    workload = plan.design.workload
-    role = workload.rl.role("critic") if workload and workload.rl else None
-    if role is None or role.nodes is not None or role.offload or plan.stored is None:
-        return 0.0
-    return _state_bytes(plan) * plan.stored.ranks * weight_share(plan.design, role)
-
-
-def _state_bytes(plan: Plan) -> float:
-    """Bytes of weights, gradients and optimizer states on one rank."""
-    assert plan.stored is not None
-    rank = plan.stored.rank
-    return sum_of(line.value for line in (*rank.weights, *rank.gradients, *rank.optimizer))

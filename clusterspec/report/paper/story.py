@@ -167,10 +167,12 @@ def _memory_step(report: FullReport) -> StoryStep | None:
     end = misfit if plan.surely_fits is False else rest
     shared = plan.rl.memory if plan.rl is not None else None
     who = "In an update the fullest accelerator" if plan.is_update else "The fullest accelerator"
-    beside = f" In rollout it holds {display(shared.rollout, 'B')}." if shared is not None else ""
+    other = f" In rollout it holds {display(shared.rollout, 'B')}." if shared is not None and shared.rollout else ""
+    if shared is not None and plan.memory_of_roles and shared.fullest > shared.rollout:
+        other += f" With the other models and engines it holds up to {display(shared.fullest, 'B')}."
     return StoryStep(
         f"{who} holds {display(plan.memory_bytes, 'B')}, most of it {first} and {second}, in "
-        f"{plan.capacity_text}: {end}.{beside}",
+        f"{plan.capacity_text}: {end}.{other}",
         "estimate.memory",
         "memory",
     )

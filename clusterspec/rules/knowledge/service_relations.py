@@ -284,8 +284,10 @@ _OF_A_TOKEN = pattern(
     rf"(?i)(?P<digits>{DIGITS}) ?(?P<unit>B|bytes|kB|KB|KiB|MB|MiB)(?: (?:a|per|each|for (?:a|each|every)|pro|je|par|por) ?|/)(?:token|jeton)\b"
 )
 _OF_A_PART = pattern(
-    r"(?i)\b(?:gpus?|ranks?|accelerators?|cards?|chips?|devices?|layers?|draft\w*|heads?|instead of|would|were|was)\b"
+    r"(?i)\b(?:gpus?|ranks?|accelerators?|cards?|chips?|devices?|draft\w*|instead of|would|were|was"
+    r"|(?<!\d )(?<!\d kv )(?<!key-value )(?:layers?|heads?)|each of \d+ layers)\b"
 )
+"""Words of sentences on a part of the model or of the machine; `80 layers` is the whole of it."""
 
 
 def bytes_of_tokens(text: str) -> Iterator[tuple[str, float]]:

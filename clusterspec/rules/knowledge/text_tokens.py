@@ -63,10 +63,14 @@ UNITS: Mapping[str, tuple[float, Dimensions]] = {
     **_units_of(_ENERGY, 1e9 * HOUR, "GWh gwh"),
     "Std": (HOUR, _TIME),
     **{word: (seconds, _TIME) for word, seconds in TIME_WORDS.items()},
+    **_units_of(_BYTE, 1.0, "byte bytes octet octets"),
+    **_units_of(_BYTE, 1e3, "kB KB"),
     **_units_of(_BYTE, 1e6, "MB"),
     **_units_of(_BYTE, 1e9, "GB"),
     **_units_of(_BYTE, 1e12, "TB"),
     **_units_of(_BYTE, 1e15, "PB"),
+    **_units_of(_BYTE, 1e18, "EB"),
+    **{name: (1024.0**power, _BYTE) for power, name in enumerate(("KiB", "MiB", "GiB", "TiB", "PiB"), start=1)},
     **_units_of(_BYTE, 1e9 / 8, "Gb Gbit"),
     **_units_of(_BYTE, 1e12 / 8, "Tb Tbit"),
     **_units_of(_RATE, 1e9 / 8, "Gbps"),
@@ -230,7 +234,7 @@ def unit_of(word: str) -> str:
 
 def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal: str) -> tuple[Token, int]:
     """A number with its scale and its unit, and the index of the token behind them."""
-    token = plain[at]
+    token, start = plain[at], at
     values = numbers_of(token.text)
     if decimal and len(values) > 1:
         values = values[1:] if decimal in token.text else values[:1]
@@ -249,7 +253,9 @@ def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal
     else:
         scale = 1.0
     unit = before.text if before is not None else ""
-    if not unit and at < len(plain) and plain[at].kind in ("word", "sign") and (unit := unit_of(plain[at].text)):
+    if _is_bytes(plain, start):
+        scale, unit = 1.0, "byte"
+    elif not unit and at < len(plain) and plain[at].kind in ("word", "sign") and (unit := unit_of(plain[at].text)):
         at += 1
     per: list[str] = []
     while unit and unit not in "%‰" and at + 1 < len(plain) and len(per) < 3 and plain[at + 1].kind == "word":
@@ -263,6 +269,15 @@ def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal
         values = values[:1]  # an amount has no three decimals
     values = tuple(value * scale for value in values)
     return Token("number", token.text, token.start, plain[at - 1].end, values, unit, tuple(per), scale), at
+
+
+def _is_bytes(plain: Sequence[Token], at: int) -> bool:
+    """Whether a number is the bytes of one value, the last factor of a product: `x 2 B =`."""
+    factor = at and plain[at - 1].kind == "op" and plain[at - 1].text in "x×*·∗" and len(plain[at].text) == 1
+    if not factor or at + 1 >= len(plain) or plain[at + 1].text != "B" or plain[at + 1].start == plain[at].end:
+        return False
+    behind = plain[at + 2].text if at + 2 < len(plain) else "."
+    return behind in "=≈/.,;)"
 
 
 def _scale_of_count(plain: Sequence[Token], at: int) -> float:

@@ -76,8 +76,22 @@ def check(rl: RlTimes, written_workload: WorkloadSpec) -> Iterator[Problem]:
     memory = rl.memory
     if memory is None or memory.capacity is None or memory.fullest <= memory.capacity:
         return
-    phases = {"generation": memory.rollout, "training": memory.training, "the transfer of weights": memory.sync}
+    phases = {
+        "generation": memory.rollout,
+        "training": memory.training,
+        "the transfer of weights": memory.sync,
+        "scoring": memory.scoring,
+    }
     phase, size = max(phases.items(), key=lambda each: each[1])
+    rest = max(memory.training - memory.scorers, memory.rollout - memory.scorers, memory.sync)
+    if memory.scorers and rest <= memory.capacity and phase != "the transfer of weights":
+        yield RULE.problem(
+            _path_of_scorers(written_workload),
+            f"an accelerator of the trainer needs {display(size, 'B')} of its {display(memory.capacity, 'B')} during {phase}: the weights of "
+            f"models that score samples take {display(memory.scorers, 'B')}",
+            "give these models nodes of their own, or `offload: true`; or shard over more ranks",
+        )
+        return
     if memory.critic and memory.training - memory.critic <= memory.capacity < memory.training == size:
         yield RULE.problem(
             "workload.rl.critic" if written_workload.rl and written_workload.rl.critic else "workload.rl.algorithm",
@@ -91,3 +105,10 @@ def check(rl: RlTimes, written_workload: WorkloadSpec) -> Iterator[Problem]:
         f"trainer and engine need {display(size, 'B')} of an accelerator's {display(memory.capacity, 'B')} during {phase}",
         "lower `memory_fraction`, shard over more ranks, or give rollout nodes of its own",
     )
+
+
+def _path_of_scorers(written_workload: WorkloadSpec) -> str:
+    """The key of the models that score: the reward model where it is written, else the reference, else the algorithm."""
+    rl = written_workload.rl
+    written = next((name for name in ("reward", "reference") if rl is not None and getattr(rl, name)), "algorithm")
+    return f"workload.rl.{written}"
