@@ -67,7 +67,7 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
     rate = f"{times.output_tokens_per_second:,.0f}"
     each = f"{times.per_accelerator:,.0f} per accelerator of {times.accelerators:,.0f}"
     yield ServingRow("output tokens per second", rate, joined_notes(each, held), "output_tokens_per_second")
-    latency = joined_notes(OF_FULL_ENGINES if times.queue_grows else "", prefill_note(times, load))
+    latency = joined_notes(OF_FULL_ENGINES if times.queue_grows else "", mean_note(times), prefill_note(times, load))
     yield ServingRow("request latency", display(times.request_latency, "s"), latency, "request_latency")
     each = f"tokens, {plural(times.places, 'request')}, {display(times.kv_bytes_per_token, 'B')} per token"
     capacity, requests = f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", joined_notes(each, held)
@@ -91,6 +91,8 @@ def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
     )
 
 
+ALIKE = 0.05
+"""The relative difference of a mean and a median up to which the mean is not told apart."""
 OF_FULL_ENGINES = "of full engines, as the queue grows without end"
 """The condition of a latency whose request waits in a queue that has no steady length."""
 
@@ -231,6 +233,16 @@ A_YEAR = 365 * 86400.0
 def percentile_name(value: float) -> str:
     """``percentile 95``."""
     return f"percentile {plain(value)}"
+
+
+def mean_note(times: ServingTimes) -> str:
+    """That the latency of a request is a mean, where it is not the sum of the times printed above it, the medians."""
+    tokens = times.output_tokens - 1
+    medians = times.ttft + tokens * times.tpot
+    if abs(times.request_latency - medians) <= ALIKE * times.request_latency:
+        return ""
+    first = times.request_latency - tokens * times.tpot_mean
+    return f"mean: {display(first, 's')} + {tokens:,.0f} × {display(times.tpot_mean, 's')}"
 
 
 def prefill_note(times: ServingTimes, load: Serving) -> str:

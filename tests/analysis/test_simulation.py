@@ -335,6 +335,53 @@ def test_runs_that_start_at_once_agree_with_their_simulation(
     assert expected.output_tokens_per_second == pytest.approx(count * output / run.ended, rel=0.2)
 
 
+AT_ONCE: list[dict[str, object]] = [
+    {},
+    {"framework": "sglang"},
+    {"framework": "trt-llm", "output": 8},  # most requests end before the last prompts begin
+    {"layout": "pp: 2"},
+    {"model": "qwen3-30b-a3b", "layout": "attention_dp: 4, ep: 4"},
+    {"count": 40},
+    {"framework": "trt-llm", "count": 300, "places": 100},  # the median request is in the second of three sets
+    {"framework": "trt-llm", "count": 190, "places": 100},  # and here at the end of the first
+]
+
+
+@pytest.mark.parametrize("load", ["load: offline", "concurrency: 9999"])
+@pytest.mark.parametrize("changes", AT_ONCE)
+def test_prompts_of_requests_that_are_sent_at_once_count_once(load: str, changes: dict[str, object]) -> None:
+    """None replaces a finished request: each prompt delays only the requests before it, which decode already. Each
+    request waits from the start of the run.
+    """
+    given = {"count": 200, "places": 8192, "output": 200, "framework": "vllm", "model": "llama-3.1-8b"}
+    given = {**given, "layout": "ep: 1", **changes}
+    count, places, output = (int(str(given[name])) for name in ("count", "places", "output"))
+    if count > places and load != "load: offline":
+        return  # requests of a loop are unlike, and do not wait in sets
+    text = f"""
+cluster: {{accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1}}
+workload:
+  kind: serve
+  model: {given["model"]}
+  precision: fp8
+  serving: {{input_tokens: 600, output_tokens: {output}, {load}, requests: {count}, max_sequences: {places}}}
+layout: {{framework: {given["framework"]}, tp: 1, {given["layout"]}, dp: 1}}
+"""
+    study = study_of(text)
+    pools, expected = parts(study)
+    run = simulated(study, [Arrival(0.0, 600, output)] * count, count)
+    first = percentiles([each.first - each.arrival for each in run.requests])
+    token = percentiles([(each.ended - each.first) / (output - 1) for each in run.requests])
+    assert pools.sent_at_once and pools.in_one_wave == (count <= places)
+    assert expected.ttft == pytest.approx(first.p50, rel=0.16)  # few steps of prompts on each rank
+    assert expected.tpot == pytest.approx(token.p50, rel=0.08)
+    if pools.in_one_wave:
+        assert latency_at(expected, pools.load, "tpot", 99) == pytest.approx(token.p99, rel=0.15)
+        assert expected.prefill_share <= 1
+    rate = pytest.approx(count * output / run.ended, rel=0.06 if pools.in_one_wave else 0.12)
+    assert expected.output_tokens_per_second == rate
+
+
 @pytest.mark.parametrize("software", ["vllm", "sglang"])
 @pytest.mark.parametrize(("prompt", "count"), [(22, 4), (22, 64), (200, 4)])
 def test_equal_requests_of_a_run_stay_in_the_steps_in_which_they_came(software: str, prompt: int, count: int) -> None:

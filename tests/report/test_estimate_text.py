@@ -297,3 +297,27 @@ def test_the_estimate_says_what_the_cache_counts(load: str, said: str) -> None:
 
 def test_a_spec_without_figures_names_no_command_to_explain_them() -> None:
     assert "--explain" not in shown(study("clusterspec: 1\n"))
+
+
+LATENCY = """\
+clusterspec: 1
+cluster: {{platform: dgx-b200, nodes: 2}}
+workload:
+  kind: serve
+  model: gemma-3-27b
+  serving: {{input_tokens: 32000, output_tokens: 64, request_rate: {rate}}}
+layout: {{framework: trt-llm, tp: 2}}
+"""
+
+
+@pytest.mark.parametrize(("rate", "told"), [(8, True), (0.01, False)])
+def test_a_request_latency_of_means_is_told_apart_from_the_medians_above_it(rate: float, told: bool) -> None:
+    """Few requests meet a prompt of 32,000 tokens within 64 tokens, so that their mean is far above their median."""
+    one = study(LATENCY.format(rate=rate))
+    times = one.plan.serving
+    assert times is not None
+    medians = times.ttft + 63 * times.tpot
+    assert (abs(times.request_latency - medians) > 0.05 * times.request_latency) == told
+    first = display(times.request_latency - 63 * times.tpot_mean, "s")
+    said = f"mean: {first} + 63 × {display(times.tpot_mean, 's')}"
+    assert (said in " ".join(shown(one).split())) == told

@@ -19,3 +19,15 @@ def depth_time(depth: float, along: float) -> float:
     7.8848e-06
     """
     return depth * along
+
+
+@formula("drafts * (layers * layer + head)")
+def drafting_time(drafts: float, layers: float, layer: float, head: float) -> float:
+    """The time to draft tokens one after another: ``layers`` layers of ``layer`` seconds and a head for each.
+
+    Source: EAGLE, arXiv 2401.15077, section 3.1.
+
+    >>> round(drafting_time(4, 1, 2e-4, 5e-5), 9)
+    0.001
+    """
+    return drafts * (layers * layer + head)

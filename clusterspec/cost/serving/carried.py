@@ -7,12 +7,13 @@ from math import exp, expm1, inf
 from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.held import held_steps
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.replicas import carried_by_replicas
 from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
+from clusterspec.records import NamedTuple
 
 
 def carried_prefill(
@@ -23,6 +24,10 @@ def carried_prefill(
     ``sequences`` holds the sequences of a step and their context in tokens; each gains ``gained`` tokens per step.
     ``steps`` holds a decode step and the steps of one prompt.
     """
+    if pools.in_one_wave:
+        first = full_prompt_step(pools, float(pools.load.requests or 1))
+        beside = first.step.steps * steps[0].total if first.decoding.sequences else 0.0
+        return max(0.0, first.step.lasting - beside) / first.prompts
     if pools.in_waves or pools.in_groups:
         from clusterspec.cost.serving.waves import carried_in_step
 
@@ -30,6 +35,35 @@ def carried_prefill(
     if pools.load.hold_steps > 1 and unevenly_loaded_ranks(pools.decode) > 1:
         return _carried_by_held(pools, sequences, sequences[0] * gained / pools.load.gaps, steps)
     return _carried_out_of_step(pools, sequences, gained, steps, full=full)
+
+
+class FullStep(NamedTuple):
+    """A step of an attention rank that is full of ``prompts``, parts of one included, and the ``decoding`` in it."""
+
+    prompts: float
+    step: StepTime
+    decoding: Decoding
+
+
+def full_prompt_step(pools: Pools, together: float, waiting: float = 0.0) -> FullStep:
+    """A step of the prompts of a run whose requests start together, ``together`` of them with a place on the whole
+    plan, or of which ``waiting`` more prompts are to come.
+
+    Where the same engine decodes, on average half of the requests with a place decode in the step, no more than start
+    during an output.
+    """
+    engine, load = pools.prompts, pools.load
+    fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
+    own = together / engine.attention_ranks
+    drafted, beside = 1.0 + load.draft_tokens, NOTHING
+    if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:
+        ending = (load.chunk_tokens or fresh) / fresh * load.gaps / load.tokens_per_step  # began and have not ended
+        beside = Decoding(max(1.0, min(own / 2, ending)) / engine.layout.pp, length + load.output_tokens / 2, drafted)
+    budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
+    prompts = max(1.0 / fresh, min(max(1.0, own, waiting / engine.attention_ranks), budget / fresh))
+    seen = length - max(0.0, 1.0 - prompts) * fresh / 2  # as many tokens before a part of a prompt as on average
+    step = engine.prefill(prompts * fresh, seen, float(engine.layout.attention_dp), beside)
+    return FullStep(prompts, step, beside)
 
 
 def _carried_out_of_step(

@@ -44,6 +44,8 @@ def delaying_sequences(
     load, ranks, (step, prompt) = pools.load, unevenly_loaded_ranks(pools.decode), each
     if load.load == "open" and not (full and is_open_run(load)):
         return part * sequences
+    if pools.in_one_wave:
+        return min(part * sequences, most_met_in_wave(pools, sequences))
     if pools.in_groups:
         from clusterspec.cost.serving.waves import group_of_prompts
 
@@ -55,6 +57,18 @@ def delaying_sequences(
     least = step + prompt * (sequences - 1 / ranks)
     token = (least + sqrt(least * least + 4 * prompt * prompt * sequences / ranks)) / 2
     return part * max(0.0, (token - step) / prompt)
+
+
+def most_met_in_wave(pools: Pools, sequences: float) -> float:
+    """The most sequences of a rank whose prompts delay a request of a run in one wave: a step for each of its gaps has
+    no more than its token budget.
+    """
+    if pools.decode.separates_prompts:
+        return inf
+    from clusterspec.cost.serving.carried import full_prompt_step
+
+    prompts = full_prompt_step(pools, sequences * pools.decode.attention_ranks).prompts
+    return pools.load.gaps / pools.load.tokens_per_step * prompts
 
 
 def prompts_of_run(pools: Pools, sequences: float = inf, *, full: bool = False) -> tuple[float, float]:
@@ -76,10 +90,10 @@ def prompts_of_run(pools: Pools, sequences: float = inf, *, full: bool = False) 
             return 0.5, 0.5
         met = min(1.0, max(LEAST_MET, sequences * pools.decode.attention_ranks / float(load.requests or 1)))
         return median_prompts_amid_run(met), prompts_amid_run(met)
-    if load.concurrency is None or load.load != "closed" or not load.requests:
+    if not load.requests or not (pools.sent_at_once or (load.concurrency is not None and load.load == "closed")):
         return 1.0, 1.0
-    first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)
-    last = first / max(load.requests, load.concurrency)
-    if pools.decode.prompts_alone and load.requests <= load.concurrency and load.output_lengths is None:
+    started = load.requests if pools.sent_at_once else load.concurrency or 1
+    last = min(float(started), pools.limit * pools.decode.attention_ranks) / load.requests
+    if pools.decode.prompts_alone and pools.sent_at_once and load.output_lengths is None:
         return 0.5, 0.5
     return min(1.0, 0.5 / last), 1 - last / 2

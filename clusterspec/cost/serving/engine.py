@@ -16,6 +16,7 @@ from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import RankLinks, StepTime, rank_links
+from clusterspec.cost.serving.drafting import drafting_parts
 from clusterspec.cost.serving.gemm_sizes import Products, dense_products, sizes_share
 from clusterspec.cost.serving.host import HostOverhead
 from clusterspec.cost.serving.launches import dense_gemms, launches_by_host, launches_per_step
@@ -182,7 +183,8 @@ class Engine:
             read = cache_reading_parts(self, mean, context, tokens, most=most)
             repeated, every = (repeated_reads(self, part, self.reads_of_cache) for part in read), mean * tokens
             attention = (*repeated, *absorbed_parts(self, mean, tokens, most=most))
-            self.steps[key] = StepTime.of(step_parts(self, every, every, attention, min(ranks, most)))
+            parts = step_parts(self, every, every, attention, min(ranks, most))
+            self.steps[key] = StepTime.of((*parts, *drafting_parts(self, sequences, context, tokens)))
         return self.steps[key]
 
     def prefill(self, tokens: float, length: float, busy: float, beside: Decoding = NOTHING) -> StepTime:
@@ -198,20 +200,19 @@ class Engine:
         return self.steps[key]
 
     def _prefill(self, tokens: float, length: float, busy: float, beside: Decoding) -> StepTime:
-        serving = self.workload.serving
-        decoded = beside.sequences * beside.tokens
+        serving, decoded = self.workload.serving, beside.sequences * beside.tokens
         taken = decoded if beside.sequences > 1 else 0.0  # a request alone does not decode beside its own prompt
         most = max(1.0, serving.chunk_tokens - taken) if serving is not None and serving.chunk_tokens else tokens
         steps = max(1.0, float(ceil(tokens / most - 1e-9)))
         here = tokens / steps
         attention = prompt_attention_parts(self, here, length, min(tokens, length))
         if beside.sequences:
-            read = cache_reading_parts(self, *beside)
-            times = self.reads_beside_prompts
+            read, times = cache_reading_parts(self, *beside), self.reads_beside_prompts
             repeated = (repeated_reads(self, part, times, times / self.reads_of_cache) for part in read)
             attention = (*attention, *repeated, *absorbed_parts(self, beside.sequences, beside.tokens))
         every, ending = here + decoded, here / max(1.0, length) + decoded
-        return StepTime.of(step_parts(self, every, ending, attention, busy), steps, self.host_floor(every, ending))
+        parts = (*step_parts(self, every, ending, attention, busy), *drafting_parts(self, *beside))
+        return StepTime.of(parts, steps, self.host_floor(every, ending))
 
     @cached_property
     def software(self) -> str:

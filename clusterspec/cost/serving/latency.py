@@ -163,8 +163,14 @@ class ServingTimes:
     """The share of the time of a mean prompt that is in proportion to its length."""
     turns: tuple[tuple[float, float], ...] = ()
     """Conversations only: prompt times relative to the mean, each with its share of the requests; otherwise empty."""
+    longer: tuple[tuple[float, float], ...] = ()
+    """Drawn lengths only: lengths above the mean, over it, with their prompt times over that of the mean."""
     starts_together: bool = False
     """Whether all requests start and end together."""
+    most_met: float | None = None
+    """The most sequences whose prompts delay a request of a run that starts together and in which none replaces another
+    one; None of other loads.
+    """
     always_full: bool = False
     """Whether requests always wait, as in an offline load."""
     own_kernels: bool = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import floor, inf, log, pi, sqrt
 
 from clusterspec.cost.formulas.queues import requests_amid_run, share_without_place
+from clusterspec.cost.serving.carried import full_prompt_step
 from clusterspec.cost.serving.cold import compilation_seconds
-from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.pools import Pools, is_open_run, most_beside_prompts, prompts_per_step
 from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.quantiles import secant_part
@@ -66,6 +66,9 @@ def steady_load(pools: Pools) -> tuple[float, Steady]:
     if load.load == "static":
         offered = float(load.concurrency or 1)
         return offered, steady_state(pools, max(min(1.0, offered / ranks), min(pools.limit, offered / ranks)))
+    if pools.in_one_wave:
+        requests = float(load.requests or 1)
+        return requests, state_before_wait(pools, requests / ranks)
     if load.concurrency is not None:
         return float(load.concurrency), closed_loop_state(pools, float(load.concurrency))
     if load.request_rate is None:
@@ -318,23 +321,25 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     """The run of the load's requests, with ``offered`` requests in flight and ``queued`` seconds until a request has a
     place in the steady state.
     """
-    ranks, requests = pools.decode.attention_ranks, float(pools.load.requests or 1)
-    flight, places = min(offered, requests), pools.limit * ranks
+    load, ranks, requests = pools.load, pools.decode.attention_ranks, float(pools.load.requests or 1)
+    flight = requests if pools.sent_at_once else min(offered, requests)
+    places, alike = pools.limit * ranks, load.load == "offline" and not (load.input_lengths or load.output_lengths)
     service = busy = steady.service / pools.prompts.attention_ranks
     if flight >= requests or not pools.has_prefill_engines:
         service = _starting_service(pools, min(flight, places))  # full steps, not one prompt beside all sequences
     each = steady.carried / pools.decode.layout.pp / ranks
-    turn = max(steady.full_token * pools.load.gaps / (steady.sequences * ranks), each) if steady.rate else service
+    turn = max(steady.full_token * load.gaps / (steady.sequences * ranks), each) if steady.rate else service
     if pools.has_prefill_engines:
         turn = max(turn, busy)
     together = prompts_per_step(pools) * pools.prompts.attention_ranks
     joined = steady.prompt * (1 - 1 / steady.prefill.steps) if pools.prompts.layout.attention_dp > 1 else 0.0
-    looped = pools.has_prefill_engines and pools.load.load == "closed"
+    looped = pools.has_prefill_engines and load.load == "closed"
     varied = varied_loop_wait(pools, steady) if looped else steady.wait
     waits = queued + steady.wait - varied, varied, steady.before_decode
     waves, cold = requests / flight if pools.in_waves else 1.0, compilation_seconds(pools)
     lanes = float(pools.prompts.replicas)
-    return FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, cold, waves, joined=joined)
+    found = FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, cold, waves, joined=joined)
+    return found._replace(alike=alike)
 
 
 def offline_run_seconds(pools: Pools, now: Steady) -> float | None:
@@ -358,20 +363,8 @@ def offline_run_seconds(pools: Pools, now: Steady) -> float | None:
 
 
 def _starting_service(pools: Pools, together: float, waiting: float = 0.0) -> float:
-    """Seconds of the whole plan per prompt of the requests that start a run, ``together`` of them with a place, or of
-    which ``waiting`` more prompts are to come.
-
-    Steps are full of prompts, of which each may hold a part. Where the same engine decodes, on average half of the
-    requests with a place decode in the same step.
+    """Seconds of the whole plan per prompt of the requests that start a run, in steps full of prompts
+    (`full_prompt_step`).
     """
-    engine, load = pools.prompts, pools.load
-    fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
-    own = together / engine.attention_ranks
-    drafted, beside = 1.0 + load.draft_tokens, NOTHING
-    if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:
-        beside = Decoding(own / 2 / engine.layout.pp, length + load.output_tokens / 2, drafted)
-    budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
-    prompts = max(1.0 / fresh, min(max(1.0, own, waiting / engine.attention_ranks), budget / fresh))
-    seen = length - max(0.0, 1.0 - prompts) * fresh / 2  # as many tokens before a part of a prompt as on average
-    step = engine.prefill(prompts * fresh, seen, float(engine.layout.attention_dp), beside)
-    return step.lasting / engine.layout.pp / prompts / engine.attention_ranks
+    full = full_prompt_step(pools, together, waiting)
+    return full.step.lasting / pools.prompts.layout.pp / full.prompts / pools.prompts.attention_ranks

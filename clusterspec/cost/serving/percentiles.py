@@ -187,12 +187,28 @@ def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float
     parts = times.turns
     if load.input_lengths is not None:
         parts = tuple(
-            (1 + times.growing * (length / load.input_tokens - 1), part)
+            (prompt_over_mean(times.growing, times.longer, length / load.input_tokens), part)
             for length, part in lengths_in_parts(load.input_lengths)
         )
     elif not times.turns:
         return [(typical, 1.0)]
     return [(typical + times.prompt_time * (each - times.typical_prompt), part) for each, part in parts]
+
+
+def prompt_over_mean(growing: float, longer: tuple[tuple[float, float], ...], length: float) -> float:
+    """The time of a prompt of a ``length`` over the mean length, over the time of a prompt of the mean length.
+
+    ``growing`` is the share of the latter that is in proportion to its length, ``longer`` the times of longer prompts.
+
+    >>> longer = ((1.0, 1.0), (2.0, 2.2), (4.0, 5.2))
+    >>> [round(prompt_over_mean(0.8, longer, each), 6) for each in (0.5, 1.0, 1.5, 3.0, 4.0)]
+    [0.6, 1.0, 1.6, 3.7, 5.2]
+    """
+    if length <= 1 or len(longer) < 2:
+        return 1 + growing * (length - 1)
+    below = max(0, sum(part < length for part, _ in longer[:-1]) - 1)
+    (part, low), (end, high) = longer[below : below + 2]
+    return low + (high - low) * (length - part) / (end - part)
 
 
 def _burst_wait(times: ServingTimes, share: float) -> float:
@@ -203,11 +219,16 @@ def _burst_wait(times: ServingTimes, share: float) -> float:
 def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
     """The mean gap between the tokens of one request that a ``share`` of the requests does not exceed, in seconds.
 
-    Equal requests in a batch share all steps and so have equal means. If lengths vary or arrivals are irregular, the
-    number of prompts that start during an output is Poisson distributed, with the largest relative variation over short
-    outputs. In an open load on engines that mix prompts with decoding, `PromptShares` gives the distribution, with the
-    prompts that are unfinished when decoding starts.
+    Equal requests in a batch share all steps and so have equal means; of a run that starts together, and in which no
+    request replaces another one, the first are delayed by the prompts of all others, the last by none.
+
+    If lengths vary or arrivals are irregular, the number of prompts that start during an output is Poisson
+    distributed, with the largest relative variation over short outputs. In an open load on engines that mix prompts
+    with decoding, `PromptShares` gives the distribution, with the prompts that are unfinished when decoding starts.
     """
+    if times.most_met is not None and times.output_tokens >= 2:
+        met = min(share * times.sequences, times.most_met)
+        return times.tpot + (met - times.carried) * times.state.each_token
     varied = load.input_lengths or load.output_lengths or load.load == "open"
     prompts = times.sequences / load.gaps * times.coupled_ranks
     if not varied or not times.carried_prefill or times.output_tokens < 2:

@@ -46,6 +46,19 @@ class Pools(NamedTuple):
         return self.prompts is not self.decode
 
     @property
+    def sent_at_once(self) -> bool:
+        """Whether all requests of a run are sent at its start."""
+        return is_sent_at_once(self.load)
+
+    @property
+    def in_one_wave(self) -> bool:
+        """Whether all requests of a run are sent at its start and have places, on engines that also run their prompts:
+        no request replaces another one, and the prompts come before the end of the first output.
+        """
+        places = self.limit * self.decode.attention_ranks
+        return self.sent_at_once and not self.has_prefill_engines and (self.load.requests or 0) <= places
+
+    @property
     def in_waves(self) -> bool:
         """Whether the requests of a closed loop start and end together: equal outputs on engines that run the prompts
         of all that came before any request decodes.
@@ -87,15 +100,25 @@ def most_beside_prompts(load: Serving) -> float:
     with new prompts.
 
     A step has at most ``chunk_tokens`` tokens, including those of decoding sequences. With s sequences, s / gaps
-    prompts begin in a step, so that s (drafted + gained prompt / gaps) = chunk. Infinite without chunks.
+    prompts begin in a step, so that s (drafted + gained prompt / gaps) = chunk. Infinite without chunks, and where no
+    prompts come later.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 4.3: the budget of tokens of a step.
     """
-    if load.chunk_tokens is None or load.load not in {"closed", "open"}:
+    if load.chunk_tokens is None or load.load not in {"closed", "open"} or is_sent_at_once(load):
         return inf
     gained = load.tokens_per_step
     fresh = load.fresh_tokens
     return max(1.0, load.chunk_tokens / (1.0 + load.draft_tokens + gained * fresh / load.gaps))
+
+
+def is_sent_at_once(load: Serving) -> bool:
+    """Whether all requests of a run are sent at its start: those of an offline load, and those of a closed loop that
+    has no fewer in flight.
+    """
+    if not load.requests or load.load not in {"closed", "offline"}:
+        return False
+    return load.load == "offline" or load.requests <= (load.concurrency or 0)
 
 
 def is_open_run(load: Serving) -> bool:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MOST_SHARE = 1 - 1e-6
 """The largest share of requests for which a tail is finite."""
+MOST_SETS = 64
+"""Sets of places that are counted one by one."""
 ROUNDED = 1e-9
 """Relative tolerance of the number of full sets of places."""
 SHARPNESS = 1.5
@@ -39,6 +41,9 @@ class FiniteRun(NamedTuple):
     together. The others share steps of at most ``together`` prompts of the whole plan, and all prompts of a step end
     with it. On attention replicas they run beside the last ``joined`` seconds of the first prompt. All that start
     together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
+
+    Where requests are ``alike``, those with a place end in the order and at the intervals in which they started, and
+    the next ones start so: each set of places waits for the one before it to end.
     """
 
     requests: float
@@ -55,6 +60,7 @@ class FiniteRun(NamedTuple):
     waves: float = 1.0
     started: float = 0.0
     joined: float = 0.0
+    alike: bool = False
 
     @property
     def _counted_requests(self) -> float:
@@ -83,11 +89,27 @@ class FiniteRun(NamedTuple):
         sooner = self.prompt + placed * max(0.0, self.turn - self.service) / 2  # places that were taken at once end so
         others = max(last, placed * self.turn - sooner)
         longest = max(others, (self.concurrency - first + placed) * self.turn - sooner)
+        waiting = (self.concurrency - first) / self._counted_requests
         return (
             (alone / self._counted_requests, 0.0, 0.0),
             ((first - alone) / self._counted_requests, least, last),
-            ((self.concurrency - first) / self._counted_requests, others, longest),
+            *(self._later_sets if self.alike else ((waiting, others, longest),)),
         )
+
+    @property
+    def _later_sets(self) -> tuple[tuple[float, float, float], ...]:
+        """The groups of `starting` of requests that are alike and find no place, in sets of as many as have one."""
+        found: list[tuple[float, float, float]] = []
+        begun, cycle = self.places, self.places * self.turn
+        while begun < self.concurrency:
+            count = min(self.places, self.concurrency - begun)
+            sets = len(found) + 1
+            if sets == MOST_SETS:  # the steps between so many are of no account
+                count = self.concurrency - begun
+            width = (count - self.lanes) * self.service if sets < MOST_SETS else count * self.turn
+            found.append((count / self._counted_requests, sets * cycle, sets * cycle + max(0.0, width)))
+            begun += count
+        return tuple(found)
 
     @property
     def mean(self) -> float:
@@ -102,8 +124,7 @@ class FiniteRun(NamedTuple):
     @property
     def last(self) -> float:
         """The wait of the last of the requests that start together."""
-        _, placed, others = self._starting_warm
-        return self.cold + (others[2] if others[0] > 0 else placed[2])
+        return self.cold + max(high for share, _, high in self._starting_warm if share > 0)
 
     @property
     def _seconds_of_others(self) -> float:

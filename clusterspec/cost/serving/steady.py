@@ -9,12 +9,7 @@ from clusterspec.cost.formulas.queues import requests_before
 from clusterspec.cost.formulas.serving import time_per_output_token
 from clusterspec.cost.serving.carried import carried_prefill
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.delays import (
-    bunched_sequences,
-    delaying_sequences,
-    prompts_of_run,
-    sequences_of_step,
-)
+from clusterspec.cost.serving.delays import bunched_sequences, delaying_sequences, prompts_of_run, sequences_of_step
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.held import held_steps
 from clusterspec.cost.serving.mixed_waits import WaitTail, wait_beside_decoding
@@ -124,7 +119,6 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     static = load.load == "static"
     met = _met_sequences(pools, sequences)
     decoding = sequences_of_step(pools, met)
-    each, context, _ = decoding
     decode = _decode_step(pools, met, decoding)
     gained = load.tokens_per_step
     prefill = _prompt_step(pools, sequences, decoding, decode.total / gained)
@@ -134,7 +128,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     carried = (
         0.0
         if pools.has_prefill_engines or static
-        else carried_prefill(pools, (each, context), gained, (decode, prefill), full=full)
+        else carried_prefill(pools, decoding[:2], gained, (decode, prefill), full=full)
     )
     stages = float(engine.layout.pp)
     each_token = carried / stages / load.gaps
@@ -143,11 +137,13 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
         for part in prompts_of_run(pools, met, full=full)
     )
     tpot = time_per_output_token(decode.total, delaying, load.gaps, carried, tokens_per_step=gained, stages=stages)
-    share = sequences / load.gaps * carried / stages / tpot
-    rate = sequences * engine.attention_ranks / load.gaps / tpot
+    each = decode.total / gained + sequences * each_token if pools.sent_at_once else tpot  # of the whole run
+    share = sequences * each_token / each
+    rate = sequences * engine.attention_ranks / load.gaps / each
     service = service_seconds(pools, prefill)
-    times = (tpot, each_token, share, rate, 0.0, pools.loading, _outside_seconds(pools, prompt, prefill.steps, tpot))
-    return Steady(sequences, typical, delaying, decode, prefill, prompt, service, carried, gained, *times)
+    outside = _outside_seconds(pools, prompt, prefill.steps, tpot)
+    times = (service, carried, gained, tpot, each_token, share, rate, 0.0, pools.loading, outside)
+    return Steady(sequences, typical, delaying, decode, prefill, prompt, *times)
 
 
 def _decode_step(pools: Pools, sequences: float, decoding: Decoding) -> StepTime:
@@ -159,7 +155,7 @@ def _decode_step(pools: Pools, sequences: float, decoding: Decoding) -> StepTime
 def with_wait(pools: Pools, now: Steady) -> Steady:
     """A steady state with the wait of a prompt."""
     engine, load = pools.decode, pools.load
-    if load.load not in {"closed", "open"}:
+    if load.load not in {"closed", "open"} or pools.in_one_wave:
         return now
     if pools.has_prefill_engines:
         return _with_wait_apart(pools, now)

@@ -17,6 +17,7 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.cold import first_compilation
+from clusterspec.cost.serving.delays import most_met_in_wave
 from clusterspec.cost.serving.engine import measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.held import held_wait
@@ -184,6 +185,7 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache 
         preempted=preempted,
         joining=joining,
         shares=shares,
+        most_met=most_met_in_wave(pools, now.sequences) if pools.in_one_wave else None,
         **_prompt_fields(pools, now, varied),
         **_at_any_load(pools),
     )
@@ -198,6 +200,7 @@ def _prompt_fields(pools: Pools, now: Steady, varied: VariedPrompts) -> dict[str
         "typical_prompt": varied.typical,
         "growing": varied.growing,
         "turns": varied.turns,
+        "longer": varied.longer,
     }
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from itertools import accumulate
 
 from clusterspec.cost.serving.pools import Pools, prompt_seconds
+from clusterspec.cost.serving.quantiles import lengths_in_parts
 from clusterspec.cost.serving.steady import Steady, prompt_beside_decoding
 from clusterspec.records import NamedTuple
 
@@ -15,19 +16,41 @@ HALF = 0.5 - 1e-9
 
 class VariedPrompts(NamedTuple):
     """The median prompt time over the mean, the share of the mean prompt's time that grows with its length, and the
-    prompt times of conversations over the mean, each with its share of the requests.
+    prompt times of conversations over the mean, each with its share of the requests. ``longer`` holds lengths above the
+    mean, over it, with their prompt times over that of the mean, in ascending order; empty without drawn lengths.
     """
 
     typical: float
     growing: float
     turns: tuple[tuple[float, float], ...]
+    longer: tuple[tuple[float, float], ...] = ()
 
 
 def prompts_of_lengths(pools: Pools, now: Steady) -> VariedPrompts:
     """The prompts of a load in the state ``now``."""
     turns, growing = _prompts_of_turns(pools, now), _growing_share(pools, now)
     typical = _median_of_parts(turns) if turns else 1 - growing * (1 - pools.load.typical_prompt)
-    return VariedPrompts(typical, growing, turns)
+    return VariedPrompts(typical, growing, turns, _longer_prompts(pools, now))
+
+
+def _longer_prompts(pools: Pools, now: Steady) -> tuple[tuple[float, float], ...]:
+    """Lengths of prompts above the mean, each twice the one before up to the longest that counts, and their times.
+
+    A long prompt takes more than in proportion: attention grows with the square of its length, and its chunks share
+    steps with the sequences that decode.
+    """
+    load = pools.load
+    if load.input_lengths is None or not now.prompt:
+        return ()
+    longest = lengths_in_parts(load.input_lengths)[-1][0] / load.input_tokens
+    parts = [1.0]
+    while parts[-1] < longest:
+        parts.append(min(longest, 2 * parts[-1]))
+    times = [
+        prompt_beside_decoding(pools, now.sequences, part * load.fresh_tokens, part * load.input_tokens)
+        for part in parts
+    ]
+    return tuple((part, seconds / times[0]) for part, seconds in zip(parts, times, strict=True))
 
 
 def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], ...]:

@@ -23,6 +23,7 @@ TINTS = {
     "dense": "forward",
     "depth": "forward",
     "head": "backward",
+    "drafting": "stragglers",
     "experts": "ep",
     "cache": "activations",
     "latent_attention": "recomputation",

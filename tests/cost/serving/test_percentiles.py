@@ -152,6 +152,10 @@ FIGURES: list[tuple[Callable[[], object], object]] = [
     (lambda: quantiles.smallest_reaching(lambda value: value / 10, 0.5, 2.0, 2.0), 5.0),
     (lambda: BURST.starting, ((0.01, 0.0, 0.0), (0.09, 0.1, 0.9), (0.1, 2.0, 7.0))),
     # four prompts end with each step after the first, which is that of one prompt of each of three ranks; 2 s late
+    # alike: five of each ten end 0.1 s apart, one set of ten every 5 s
+    (lambda: BURST._replace(alike=True).starting, ((0.01, 0.0, 0.0), (0.09, 0.1, 0.9), (0.1, 5.0, 5.9))),
+    (lambda: BURST._replace(alike=True, concurrency=25.0).starting[2:], ((0.1, 5.0, 5.9), (0.05, 10.0, 10.4))),
+    (lambda: BURST._replace(alike=True, concurrency=25.0).last, 10.4),
     (lambda: BURST._replace(together=4.0).starting[1], (0.09, 0.4, 0.9)),
     (lambda: BURST._replace(together=40.0, lanes=3.0).starting[:2], ((0.03, 0.0, 0.0), (0.07, 0.7, 0.7))),
     (lambda: BURST._replace(lanes=30.0).starting[:2], ((0.1, 0.0, 0.0), (0.0, 0.0, 0.0))),

@@ -180,7 +180,9 @@ def with_load(one: Pools, **changes: object) -> Pools:
         (with_load(CLOSED, requests=80), (0.5 / 0.8, 1 - 0.4)),
         (with_load(CLOSED, requests=32), (0.5, 0.5)),
         (with_load(CLOSED, requests=640)._replace(limit=32.0), (1.0, 1 - 0.025)),  # places for half of them
-        (with_load(CLOSED, requests=640, load="offline"), (1.0, 1.0)),
+        (with_load(CLOSED, requests=640, load="offline", concurrency=None)._replace(limit=32.0), (1.0, 1 - 0.025)),
+        (with_load(CLOSED, requests=32, load="offline", concurrency=None)._replace(limit=32.0), (0.5, 0.5)),
+        (with_load(CLOSED, requests=None, load="offline", concurrency=None), (1.0, 1.0)),  # without an end
         (OPEN, (1.0, 1.0)),
     ],
 )

@@ -136,6 +136,20 @@ def test_gaps_between_tokens_are_longer_where_a_prompt_starts() -> None:
     assert found.tpot == pytest.approx(mean, rel=0.01)  # a request decodes beside the prompts of the 31 others
 
 
+@pytest.mark.parametrize("load", ["request_rate: 0.01", "concurrency: 1"])
+def test_a_long_prompt_takes_no_less_than_alone_at_its_percentile(load: str) -> None:
+    """One request in 100 has a prompt of eight times the mean or more, which takes more than eight times as long:
+    attention grows with the square of the length. Prompts of one length take the same at all percentiles.
+    """
+    lengths = f"output_tokens: 50, {load}, input_tokens: "
+    varied, served = plan(lengths + "{mean: 4000, p99: 32000}")
+    alone, equal = (plan(lengths + tokens)[0] for tokens in ("30000", "4000"))
+    assert latency_at(varied, served, "ttft", 99) > alone.ttft - equal.ttft + varied.ttft > 7 * equal.ttft
+    assert latency_at(varied, served, "ttft", 99) < 1.3 * plan(lengths + "32000")[0].ttft
+    times, load_of_equal = plan(lengths + "4000")
+    assert latency_at(times, load_of_equal, "ttft", 99) == pytest.approx(equal.ttft, rel=0.15)
+
+
 def test_the_median_first_token_is_that_of_a_prompt_of_median_length() -> None:
     """A 99th percentile of four times the mean: sigma = z - sqrt(z² - 2 ln 4) = 0.702, so the median is 0.782 of it."""
     lengths = "output_tokens: 500, concurrency: 32, input_tokens: "
