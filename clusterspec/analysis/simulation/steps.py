@@ -8,6 +8,7 @@ from functools import partial
 from math import inf
 
 from clusterspec.cost.serving.constants import LAUNCH
+from clusterspec.cost.serving.drafting import drafting_parts
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.parts import absorbed_parts, cache_reading_parts, prompt_attention_parts, step_parts
 from clusterspec.cost.serving.sparse_parts import core_bytes, indexed_layers, key_bytes, selects_keys
@@ -73,7 +74,8 @@ class StepTables:
     gains ``gained``. ``stages`` work on different batches. The cache is read ``reread`` times, in a step with prompts
     ``repeated`` times; ``apart`` from those that decode is whether such steps hold prompts alone, and ``pausing``
     whether a rank with prompts does not decode beside them while others do. An index selects as many tokens as
-    ``selected``. Recurrences take ``recurring`` seconds of each step with prompts.
+    ``selected``. Recurrences take ``recurring`` seconds of each step with prompts, and heads of the model or a layer of
+    it ``drafting`` seconds of a step with so many sequences.
     """
 
     working: tuple[Curve, ...]
@@ -93,6 +95,7 @@ class StepTables:
     selected: float = 0.0
     recurring: float = 0.0
     reread: float = 1.0
+    drafting: Curve | None = None
 
     @classmethod
     def of(cls, engine: Engine) -> StepTables:
@@ -122,6 +125,7 @@ class StepTables:
             pausing=engine.replica_prompts_alone,
             selected=float(engine.model.sparse.tokens) if engine.model.sparse else 0.0,
             recurring=_recurrence_floor(engine),
+            drafting=_drafting_curve(engine, drafted),
         )
 
     def host_floor(self, tokens: float, sequences: float) -> float:
@@ -136,7 +140,12 @@ class StepTables:
         batch = max(1.0, sequences / self.stages)
         tokens = batch * self.drafted
         read = self.reread * self.read_seconds(batch, context) if context else 0.0
-        return self.work(tokens, mean / sequences * self.ranks if sequences else 1.0) + self.ending(tokens) + read
+        busy = mean / sequences * self.ranks if sequences else 1.0
+        return self.work(tokens, busy) + self.ending(tokens) + read + self.drafting_seconds(batch)
+
+    def drafting_seconds(self, sequences: float) -> float:
+        """Seconds to draft the tokens of a step for some sequences."""
+        return self.drafting(sequences) if self.drafting is not None and sequences else 0.0
 
     def read_seconds(self, sequences: float, context: float) -> float:
         """Seconds to read the caches of sequences of ``context`` tokens."""
@@ -167,7 +176,8 @@ class StepTables:
         every = batch * self.drafted
         read = self.reread * self.read_seconds(batch * self.repeated / self.reread, context) if sequences else 0.0
         recurring = self.recurring if tokens else 0.0
-        return self.work(every + tokens, busy) + self.ending(every + completed) + read + attending + recurring
+        beside = read + attending + recurring + self.drafting_seconds(batch)
+        return self.work(every + tokens, busy) + self.ending(every + completed) + beside
 
     def attention_seconds(self, before: float, tokens: float) -> float:
         """Seconds of attention of ``tokens`` of a prompt that follow ``before`` others of it.
@@ -188,6 +198,16 @@ def _recurrence_floor(engine: Engine) -> float:
     from clusterspec.cost.serving.recurrent_parts import floor_seconds  # few models
 
     return floor_seconds(engine)
+
+
+def _drafting_curve(engine: Engine, drafted: float) -> Curve | None:
+    """Seconds to draft the tokens of a step over its sequences, amid their outputs; None where nothing drafts them."""
+    load = engine.workload.serving
+    assert load is not None
+    context = load.input_tokens + load.output_tokens / 2
+    if not drafting_parts(engine, 1.0, context, drafted):
+        return None
+    return Curve.of(lambda count: drafting_parts(engine, count, context, drafted)[0].seconds, 1.0, 2.0**16)
 
 
 def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.formulas.serving import launch_time
 from clusterspec.cost.serving.constants import Part
 from clusterspec.cost.serving.drafting import layer_and_head
@@ -47,6 +48,17 @@ def test_heads_on_the_model_draft_before_each_step(method: str, layers: float) -
 def test_matches_in_the_prompt_are_free_and_a_draft_model_of_unknown_size_is_left_out(method: str) -> None:
     found, plain = (engine("llama-3.1-70b", "tp: 8", drafted(each)).decode(16.0, 1000.0, 5.0) for each in (method, ""))
     assert found.total == plain.total and "drafting" not in {part.name for part in found.parts}
+
+
+@pytest.mark.parametrize("method", ["eagle", "medusa"])
+def test_a_simulated_step_drafts_as_long_as_that_of_the_formulas(method: str) -> None:
+    one = engine("llama-3.1-70b", "tp: 8", drafted(method))
+    load = one.workload.serving
+    assert load is not None
+    step = one.decode(16.0, load.input_tokens + load.output_tokens / 2, 5.0)
+    drafting = next(part.seconds for part in step.parts if part.name == "drafting")
+    assert StepTables.of(one).drafting_seconds(16.0) == pytest.approx(drafting, rel=0.01)
+    assert StepTables.of(engine("llama-3.1-70b", "tp: 8", drafted("ngram"))).drafting_seconds(16.0) == 0.0
 
 
 def test_more_drafts_than_are_accepted_soon_cost_more_than_they_gain() -> None:
