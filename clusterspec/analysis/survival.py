@@ -13,6 +13,7 @@ from clusterspec.analysis.interpolation import Rates, interpolated_seconds, tabu
 from clusterspec.cluster.groups import Placement, group_runs, runs_placement
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost.collectives import Inside
 from clusterspec.cost.collectives.paths import group_paths
@@ -145,9 +146,15 @@ def _ranks_inside_domain(cluster: Cluster) -> int:
 
 
 def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float) -> Cluster:
-    """The cluster with other rates: scale-up at ``bandwidth``, all NICs at ``nic``, leaf oversubscription ``taper``."""
+    """The cluster with other rates: scale-up at ``bandwidth``, all NICs at ``nic``, leaf oversubscription ``taper``.
+
+    A leaf keeps its nodes, and has fewer uplinks: with more nodes below it, times would jump.
+    """
     up, fabric = cluster.scale_up, cluster.scale_out
     assert fabric is not None
+    levels = tuple(
+        replace(each, oversubscription=1.0 if at else taper) for at, each in enumerate(fabric_levels(cluster))
+    )
     nics, factor = fabric.nic_bandwidth, bandwidth / up.bandwidth.value
 
     def scaled_bandwidth(rate: Bandwidth) -> Bandwidth:
@@ -162,7 +169,9 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
                 peer_bandwidth=scaled_bandwidth(up.peer_bandwidth),
                 axis_bandwidth=tuple(map(scaled_bandwidth, up.axis_bandwidth)),
             ),
-            ("scale_out",): replace(fabric, nic_bandwidth=replace(nics, value=nic), oversubscription=(taper,)),
+            ("scale_out",): replace(
+                fabric, nic_bandwidth=replace(nics, value=nic), oversubscription=(taper,), levels=levels
+            ),
         },
     )
 

@@ -171,8 +171,8 @@ Of 88 in four draws of 2026-11-29, of schedulers, containers, networks of pods, 
 engines, 55 came first before any change and 63 were named: twelve first of the first 18, nine first and ten named of
 the next 15, 22 first and 26 named of the 35 after them, twelve first and 15 named of the last 20, each drawn after the
 ones before were mended; three were refused. Sockets of a local service that takes no more connections, mounts that
-a path refuses, lines that a terminal wraps, transfers of a KV cache (taken for an image that is pulled), virtual
-functions and timeouts of PyTorch's store by the socket were not known.
+a path refuses, lines that a terminal wraps, transfers of a cache between engines (taken for an
+image that is pulled), virtual functions and timeouts of PyTorch's store by the socket were not known.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
