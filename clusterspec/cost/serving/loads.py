@@ -7,7 +7,7 @@ from math import floor, inf, log, pi, sqrt
 from clusterspec.cost.formulas.queues import requests_amid_run, share_without_place
 from clusterspec.cost.serving.carried import full_prompt_step
 from clusterspec.cost.serving.cold import compilation_seconds
-from clusterspec.cost.serving.pools import Pools, is_open_run, most_beside_prompts, prompts_per_step
+from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
 from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.quantiles import secant_part
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun, between_limits
@@ -188,7 +188,7 @@ def _wait_without_place(pools: Pools, now: Steady) -> PlaceWait:
     load, places = pools.load, pools.limit * pools.decode.attention_ranks
     if pools.has_prefill_engines or not load.request_rate:
         return PlaceWait()
-    if not pools.decode.prompts_alone and pools.limit >= most_beside_prompts(load):
+    if not pools.decode.prompts_alone and pools.limit >= pools.most_beside_prompts:
         return PlaceWait()  # the token budget of a step limits the sequences: what waits for it is in `now.wait`
     rate, alone = load.request_rate, now.prompt + load.gaps * now.mean_token
     if not alone or places - rate * alone > FARTHEST * sqrt(places):

@@ -17,7 +17,7 @@ from clusterspec.cost.mixers import next_token_bytes
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, side_transfers, slower_transfer
-from clusterspec.cost.serving.pools import Pools, most_beside_prompts
+from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import decoded_tokens
 from clusterspec.records import replace
 from clusterspec.standard import Recent
@@ -75,9 +75,11 @@ def _pools_of_engines(engine: Engine, prompts: Engine, load: Serving) -> Pools:
     tokens, requests = cache_capacity(engine, load)
     most = float(load.max_sequences or _sequence_limit(engine))
     held = tokens if prompts is engine else cache_capacity(prompts, load)[0]
-    beside = inf if prompts is not engine or engine.separates_prompts else most_beside_prompts(load)
-    limit = min(float(floor(requests * (1 + 1e-12))), most, beside)
-    return Pools(engine, prompts, load, limit, tokens, most, held)
+    places = min(float(floor(requests * (1 + 1e-12))), most)
+    found = Pools(engine, prompts, load, places, tokens, most, held)
+    if prompts is not engine or engine.separates_prompts:
+        return found
+    return found._replace(limit=min(places, found.most_beside_prompts))
 
 
 def pools_with_load(pools: Pools, load: Serving) -> Pools:

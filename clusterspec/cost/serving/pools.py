@@ -59,6 +59,11 @@ class Pools(NamedTuple):
         return self.sent_at_once and not self.has_prefill_engines and (self.load.requests or 0) <= places
 
     @property
+    def most_beside_prompts(self) -> float:
+        """The most sequences of an attention rank that decode with prompts that replace them; infinite if none do."""
+        return inf if self.in_one_wave else most_beside_prompts(self.load)
+
+    @property
     def in_waves(self) -> bool:
         """Whether the requests of a closed loop start and end together: equal outputs on engines that run the prompts
         of all that came before any request decodes.
@@ -100,12 +105,11 @@ def most_beside_prompts(load: Serving) -> float:
     with new prompts.
 
     A step has at most ``chunk_tokens`` tokens, including those of decoding sequences. With s sequences, s / gaps
-    prompts begin in a step, so that s (drafted + gained prompt / gaps) = chunk. Infinite without chunks, and where no
-    prompts come later.
+    prompts begin in a step, so that s (drafted + gained prompt / gaps) = chunk. Infinite without chunks.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 4.3: the budget of tokens of a step.
     """
-    if load.chunk_tokens is None or load.load not in {"closed", "open"} or is_sent_at_once(load):
+    if load.chunk_tokens is None or load.load not in {"closed", "open"}:
         return inf
     gained = load.tokens_per_step
     fresh = load.fresh_tokens

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost.serving.pools import Pools, most_beside_prompts
+from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.steady import Steady
 from clusterspec.records import NamedTuple
 
@@ -48,7 +48,7 @@ def _may_preempt(pools: Pools) -> bool:
     load = pools.load
     if load.whole_requests or load.own_output or pools.has_prefill_engines or load.output_tokens < 2:
         return False
-    return pools.limit < min(pools.sequences, most_beside_prompts(load))  # else the cache is not what is short
+    return pools.limit < min(pools.sequences, pools.most_beside_prompts)  # else the cache is not what is short
 
 
 def _started_beyond_cache(load: Serving) -> float:

@@ -18,7 +18,6 @@ from clusterspec.cost.serving.pools import (
     Pools,
     cache_handoff,
     is_open_run,
-    most_beside_prompts,
     prompt_seconds,
     prompts_of_step,
 )
@@ -339,7 +338,7 @@ def placed_before_wait(pools: Pools, places: float) -> Steady:
     whose time then limits how many sequences decode, and places that the token budget of a step limits.
     """
     found, load = state_before_wait(pools, places, full=True), pools.load
-    if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= most_beside_prompts(load)):
+    if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= pools.most_beside_prompts):
         return found
     ranks = pools.prompts.attention_ranks
 

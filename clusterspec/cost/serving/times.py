@@ -39,7 +39,7 @@ from clusterspec.cost.serving.plan_engines import (
     pools_with_link,
     used_accelerators,
 )
-from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, most_beside_prompts, prompt_seconds
+from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, prompt_seconds
 from clusterspec.cost.serving.preemption import FullCache, computed_again, preemption, preemption_at_capacity
 from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
@@ -350,7 +350,7 @@ def _budget_limits_places(pools: Pools) -> bool:
     before it takes a place.
     """
     apart = pools.has_prefill_engines or pools.decode.prompts_alone
-    return not apart and pools.limit >= most_beside_prompts(pools.load)
+    return not apart and pools.limit >= pools.most_beside_prompts
 
 
 def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: tuple[float, float, float]) -> float:

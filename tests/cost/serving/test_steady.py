@@ -315,3 +315,11 @@ def test_sequences_and_prompts_take_the_places(sequences: float, rate: float, pr
     assert run.decode.attention_ranks == 1
     assert fills_places(run, now) is filled
     assert not fills_places(with_load(run, requests=None), now), "an endless load has no last request"
+
+
+@pytest.mark.parametrize(("places", "requests", "most"), [(300, 300, inf), (299, 300, 4096 / (1 + 2048 / 255))])
+def test_the_budget_limits_no_sequences_of_a_run_without_later_prompts(places: int, requests: int, most: float) -> None:
+    """All 300 requests come at the start; with a place fewer, the last prompt replaces a request that has ended."""
+    load = replace(CLOSED.load, requests=requests, concurrency=requests)
+    run = CLOSED._replace(load=load, limit=float(places))
+    assert run.decode.attention_ranks == 1 and run.most_beside_prompts == pytest.approx(most)
