@@ -239,8 +239,11 @@
     while (n > 0 && points[n] > value) n--;
     return [n, Math.min(1, Math.max(0, (value - points[n]) / (points[n + 1] - points[n])))];
   }
+  function least(curve, bandwidth, nic, taper) {
+    return Math.min.apply(null, [curve].concat(curve.alternatives).map(function (one) { return interpolated(one, bandwidth, nic, taper); }));
+  }
   function interpolated(curve, bandwidth, nic, taper) {
-    var rate = curve.joint ? nic / taper : nic, x = between(curve.x, Math.log(bandwidth)), y = between(curve.y, Math.log(curve.ratio ? rate / bandwidth : rate)), z = between(curve.z, Math.log(taper));
+    var rate = curve.joint ? nic / Math.max(1, taper * curve.crossing) : nic, x = between(curve.x, Math.log(bandwidth)), y = between(curve.y, Math.log(curve.ratio ? rate / bandwidth : rate)), z = between(curve.z, Math.log(taper));
     function cell(table, row) {
       var line = curve.tables[table][row], low = line[y[0]];
       return line.length === 1 ? low : (1 - y[1]) * low + y[1] * line[y[0] + 1];
@@ -274,7 +277,7 @@
     var table = el("div", { class: "wires", role: "table", "aria-label": "Seconds on the wire of one step against its computation" });
     function now() {
       return data.cases.filter(function (one) { return one.nodes === data.nodes[state.nodes] && one.model === data.models[state.model].name; })
-        .map(function (one) { return { strategy: one.strategy, memory: one.memory, fits: one.fits, bubble: one.bubble, wire: interpolated(one, state.bandwidth, state.nic, state.taper), compute: one.compute }; });
+        .map(function (one) { return { strategy: one.strategy, memory: one.memory, fits: one.fits, bubble: one.bubble, wire: least(one, state.bandwidth, state.nic, state.taper), compute: one.compute }; });
     }
     function show() {
       reads.forEach(function (read) { read(); });

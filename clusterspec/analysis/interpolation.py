@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise, product
-from math import exp, expm1, log
+from math import exp, expm1, log, sqrt
 
 from clusterspec.records import replace
 from clusterspec.results.survival import Curve
@@ -35,6 +35,8 @@ SOUND = 0.02
 """The relative error of a table above which the other kind of table is tried."""
 ROUNDS = 6
 SAME = 0.002
+HALVINGS = 14
+"""Steps of the bisection for the share of the traffic that crosses a level."""
 
 
 def tabulated_curve(
@@ -48,10 +50,10 @@ def tabulated_curve(
     error.
     """
     bandwidth, nic, taper = present
-    joint, z = _taper_points(seconds, bandwidth, nic, tapers)
+    crossing, z = _taper_points(seconds, bandwidth, nic, tapers)
     z = z if len(z) == 1 else tuple(sorted({*z, log(taper)}))
-    own = log(nic / taper if joint else nic)
-    least = nic / span / (tapers[1] if joint else 1.0)
+    own = log(nic / max(1.0, taper * crossing))
+    least = nic / span / max(1.0, tapers[1] * crossing)
     x = sorted({*_needed_bandwidths(seconds, bandwidth, span, nic, least), log(bandwidth)})
     ends = (x[0], log(bandwidth), x[-1])
     found: list[tuple[float, Curve, int]] = []
@@ -63,9 +65,11 @@ def tabulated_curve(
         y = sorted({here, *(point for at in ends for one in z for point in _needed_rates(logs, at, one, low, high))})
         axes, missed, tried = _refined_axes(logs, (list(x), y, list(z)))
         tables = tuple(tuple(tuple(logs(a, b, taper) for b in axes[1]) for a in axes[0]) for taper in axes[2])
-        curve = _reduced_curve(Curve(tuple(axes[0]), tuple(axes[1]), tuple(axes[2]), joint, ratio, tables))
-        checks = [_error_at(curve, seconds, at) for at in _evenly_spaced_rates(bandwidth, nic, span, tapers)]
-        found.append((max(missed, *checks), curve, tried + CHECKS))
+        curve = _reduced_curve(
+            Curve(tuple(axes[0]), tuple(axes[1]), tuple(axes[2]), crossing > 0, ratio, tables, crossing)
+        )
+        error = largest_error((curve,), seconds, present, span, tapers)
+        found.append((max(missed, error), curve, tried + CHECKS))
         if found[-1][0] <= SOUND:
             break
     worst, curve, checked = min(found, key=lambda each: each[0])
@@ -128,28 +132,60 @@ def _evenly_spaced_rates(bandwidth: float, nic: float, span: float, tapers: tupl
         yield bandwidth * span ** (2 * place[0] - 1), nic * span ** (2 * place[1] - 1), tapers[1] ** place[2]
 
 
-def _error_at(curve: Curve, seconds: Seconds, at: Rates) -> float:
+def _error_at(curves: Sequence[Curve], seconds: Seconds, at: Rates) -> float:
     """The relative error of an interpolation at a position."""
     true = seconds(*at)
-    return abs(interpolated_seconds(curve, *at) / true - 1) if true else 0.0
+    return abs(least_seconds(curves, *at) / true - 1) if true else 0.0
 
 
 def _evenly_spaced(low: float, high: float, points: int) -> tuple[float, ...]:
     return tuple(low + (high - low) * number / (points - 1) for number in range(points))
 
 
+def needs_tables_by_taper(seconds: Seconds, present: Rates, tapers: tuple[float, float]) -> bool:
+    """Whether an oversubscription does more than divide the rate of the NICs, so that a curve has a table for each."""
+    return len(_taper_points(seconds, present[0], present[1], tapers)[1]) > 1
+
+
+def largest_error(
+    curves: Sequence[Curve], seconds: Seconds, present: Rates, span: float, tapers: tuple[float, float]
+) -> float:
+    """The largest relative error of the least of some curves at positions that fill the range."""
+    checked = _evenly_spaced_rates(present[0], present[1], span, tapers)
+    return max(_error_at(curves, seconds, at) for at in checked)
+
+
 def _taper_points(
     seconds: Seconds, bandwidth: float, nic: float, tapers: tuple[float, float]
-) -> tuple[bool, tuple[float, ...]]:
-    """Whether the oversubscription only divides the NIC rate, and otherwise its points."""
+) -> tuple[float, tuple[float, ...]]:
+    """The share of the traffic that an oversubscription divides, if it does nothing else, and otherwise its points; a
+    share of 0 if it has no effect.
+    """
     most = tapers[1]
     tried = [(bandwidth, nic * factor) for factor in (0.3, 1.0, 3.0)]
     plain = [(seconds(up, rate, most), seconds(up, rate / most, 1.0), seconds(up, rate, 1.0)) for up, rate in tried]
     if all(abs(one / other - 1) < SAME for one, _, other in plain if other):
-        return False, (0.0,)
-    if all(abs(one / other - 1) < SAME for one, other, _ in plain if other):
-        return True, (0.0,)
-    return False, _evenly_spaced(0.0, log(most), TAPER_POINTS)
+        return 0.0, (0.0,)
+    crossing = _crossing_share(seconds, *tried[0], most)
+    tapered = [(up, rate, taper) for up, rate in tried for taper in (most, sqrt(most), sqrt(sqrt(most)))]
+    pairs = [
+        (seconds(up, rate, taper), seconds(up, rate / max(1.0, taper * crossing), 1.0)) for up, rate, taper in tapered
+    ]
+    if all(abs(one / other - 1) < SAME for one, other in pairs if other):
+        return crossing, (0.0,)
+    return 0.0, _evenly_spaced(0.0, log(most), TAPER_POINTS)
+
+
+def _crossing_share(seconds: Seconds, bandwidth: float, nic: float, taper: float) -> float:
+    """The share of the traffic by which an oversubscription has the effect of a lower NIC rate, by bisection."""
+    wanted, low, high = seconds(bandwidth, nic, taper), 0.0, 1.0
+    if seconds(bandwidth, nic / taper, 1.0) <= wanted * (1 + SAME / 10):
+        return 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        slower = seconds(bandwidth, nic / max(1.0, taper * middle), 1.0) > wanted
+        low, high = (low, middle) if slower else (middle, high)
+    return (low + high) / 2
 
 
 def _needed_bandwidths(seconds: Seconds, bandwidth: float, span: float, nic: float, least: float) -> list[float]:
@@ -202,9 +238,14 @@ def _reduced_curve(curve: Curve) -> Curve:
     return curve
 
 
+def least_seconds(curves: Sequence[Curve], bandwidth: float, nic: float, taper: float) -> float:
+    """The seconds of the fastest of some curves, as `interpolated_seconds` gives them."""
+    return min(interpolated_seconds(curve, bandwidth, nic, taper) for curve in curves)
+
+
 def interpolated_seconds(curve: Curve, bandwidth: float, nic: float, taper: float) -> float:
     """The seconds of a curve at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
-    rate = nic / taper if curve.joint else nic
+    rate = curve.network_rate(nic, taper)
     x, y = log(bandwidth), log(rate / bandwidth if curve.ratio else rate)
     if len(curve.z) == 1:
         return exp(_interpolated_logarithm(curve, 0, x, y))

@@ -6,10 +6,19 @@ where the slower tier changes, so that the table has more points there (`analysi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import log
 
-from clusterspec.analysis.interpolation import Rates, interpolated_seconds, tabulated_curve
+from clusterspec.analysis.interpolation import (
+    CHECKS,
+    SOUND,
+    Rates,
+    Seconds,
+    largest_error,
+    least_seconds,
+    needs_tables_by_taper,
+    tabulated_curve,
+)
 from clusterspec.cluster.groups import Placement, group_runs, runs_placement
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
@@ -30,6 +39,8 @@ from clusterspec.standard import sum_of
 MODELS = ("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b")
 """Models in addition to the spec's, by size."""
 NODE_FACTORS = (0.25, 1.0, 4.0)
+Curves = Sequence[Curve]
+"""Curves of which the least counts."""
 MOST_NODES = 16_384
 
 
@@ -58,11 +69,11 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
             for name, plan in _plans(design, count, model, sequences):
                 if machine is None or machine.cluster != plan.design.cluster:
                     machine = VariedRates(plan.design.cluster) if plan.design.cluster else None
-                curve = _curve(plan, name, present, machine) if machine else None
-                if curve is None or plan.step is None:
+                found = _curves(plan, name, present, machine) if machine else None
+                if found is None or plan.step is None:
                     continue
-                cases.append(_case(plan, (name, count, model), interpolated_seconds(curve[0], *present), curve[0]))
-                worst, checked = max(worst, curve[1]), checked + curve[2]
+                cases.append(_case(plan, (name, count, model), least_seconds(found[0], *present), found[0]))
+                worst, checked = max(worst, found[1]), checked + found[2]
     if not cases:
         return None
     return Survival(
@@ -78,13 +89,14 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
     )
 
 
-def _case(plan: Plan, key: tuple[str, int, str], communication: float, curve: Curve) -> WireCase:
+def _case(plan: Plan, key: tuple[str, int, str], communication: float, curves: Curves) -> WireCase:
     """A case with the other parts of its estimate: computation, exposed time, bubble, memory."""
     assert plan.step is not None
     axes = next(one.axes for one in STRATEGIES if one.name == key[0])
     exposed = sum_of(row.exposed for row in plan.communication if row.axis in axes)
     bubble = plan.step.times.bubble
-    return WireCase(*key, plan.step.computing, communication, exposed, bubble, plan.memory_bytes, plan.fits, curve)
+    times = plan.step.computing, communication, exposed, bubble
+    return WireCase(*key, *times, plan.memory_bytes, plan.fits, curves[0], tuple(curves[1:]))
 
 
 def _models_near_in_size(design: Design) -> tuple[tuple[str, float], ...]:
@@ -176,8 +188,13 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
     )
 
 
-def _curve(plan: Plan, name: str, present: Rates, machine: VariedRates) -> tuple[Curve, float, int] | None:
-    """The communication time of a case over the rates."""
+def _curves(plan: Plan, name: str, present: Rates, machine: VariedRates) -> tuple[Curves, float, int] | None:
+    """The communication time of a case over the rates, the least of one or two curves, the largest relative error of
+    the interpolation, and the number of positions checked.
+
+    An oversubscription slows trees more than rings. Where both are the fastest somewhere, each has a curve of its own,
+    in which it divides the rate of the NICs: a table for each oversubscription takes many more points.
+    """
     axes = next(one.axes for one in STRATEGIES if one.name == name)
     if plan.step is None:
         return None
@@ -185,13 +202,26 @@ def _curve(plan: Plan, name: str, present: Rates, machine: VariedRates) -> tuple
     if not times:
         return None
 
-    timed = [(one, machine.timings(one.collective, one.placement)) for one in times]
+    whole = _seconds_of(times, machine)
+    if needs_tables_by_taper(whole, present, TAPERS):
+        parts = [tabulated_curve(_seconds_of(times, machine, trees), present, SPAN, TAPERS) for trees in (False, True)]
+        curves = [curve for curve, _, _ in parts]
+        error = max(largest_error(curves, whole, present, SPAN, TAPERS), *(each for _, each, _ in parts))
+        if error <= SOUND:
+            return curves, error, sum(number for *_, number in parts) + CHECKS
+    curve, error, checked = tabulated_curve(whole, present, SPAN, TAPERS)
+    return (curve,), error, checked
+
+
+def _seconds_of(times: Sequence[WireTime], machine: VariedRates, trees: bool | None = None) -> Seconds:
+    """The seconds of transfers over the rates: by the fastest algorithms, or by trees or the others alone."""
+    timed = [(one, machine.timings(one.collective, one.placement, trees)) for one in times]
 
     def seconds(bandwidth: float, nic: float, taper: float) -> float:
         rates = (bandwidth, nic, taper)
         return sum_of(one.calls * timings.device_seconds(rates, one.size) for one, timings in timed)
 
-    return tabulated_curve(seconds, present, SPAN, TAPERS)
+    return seconds
 
 
 @dataclass(frozen=True)
@@ -214,14 +244,14 @@ class VariedRates:
         self.cluster = cluster
         self._clusters: dict[Rates, Cluster] = {}
         self._groups: dict[Placement, GroupLinks] = {}
-        self._timings: dict[tuple[str, Placement], GroupTimings] = {}
+        self._timings: dict[tuple[str, Placement, bool | None], GroupTimings] = {}
 
-    def timings(self, collective: str, placement: Placement) -> GroupTimings:
-        """The timings of a collective of a group, by the rates."""
-        key = (collective, placement)
+    def timings(self, collective: str, placement: Placement, trees: bool | None = None) -> GroupTimings:
+        """The timings of a collective of a group, by the rates; of trees or of the other algorithms alone, if asked."""
+        key = (collective, placement, trees)
         if key not in self._timings:
             links = self._groups.setdefault(placement, GroupLinks(self, placement))
-            self._timings[key] = GroupTimings(links, collective)
+            self._timings[key] = GroupTimings(links, collective, trees)
         return self._timings[key]
 
     def cluster_at(self, rates: Rates) -> Cluster:
@@ -258,17 +288,21 @@ class GroupLinks(dict["Rates", "MeasuredLinks | None"]):
 
 
 class GroupTimings(dict["Rates", "CollectiveTiming | None"]):
-    """The timings of a collective of a group by the rates."""
+    """The timings of a collective of a group by the rates; of ``trees`` or of the other algorithms alone, if asked."""
 
-    def __init__(self, links: GroupLinks, collective: str) -> None:
+    def __init__(self, links: GroupLinks, collective: str, trees: bool | None = None) -> None:
         super().__init__()
         self.links = links
         self.collective = collective
+        self.trees = trees
 
     def __missing__(self, rates: Rates) -> CollectiveTiming | None:
         decisive = self.links.decisive_rates(rates)
         if decisive != rates:
             found = self[decisive]
+        elif self.trees is not None:
+            whole = self.links.machine.timings(self.collective, self.links.placement)[rates]
+            found = whole.by_trees(trees=self.trees) if whole else None
         else:
             links = self.links[rates]
             found = paths_timing(links, self.collective) if links else None

@@ -34,8 +34,8 @@ STRATEGIES = (
 
 @dataclass(frozen=True)
 class WireCase:
-    """A strategy with a number of nodes and a model: its curve, and the seconds of computation and, at the rates of the
-    spec, of communication, of the exposed part of that, and of the pipeline bubble.
+    """A strategy with a number of nodes and a model: its curves, of which the least counts, the seconds of computation
+    and, at the rates of the spec, of communication, of the exposed part of that, and of the pipeline bubble.
 
     ``memory`` is the bytes on the fullest accelerator; ``fits`` is None if it or the capacity is not known.
     """
@@ -50,6 +50,12 @@ class WireCase:
     memory: float | None
     fits: bool | None
     curve: Curve
+    alternatives: tuple[Curve, ...] = ()
+    """The curves of other algorithms, where an oversubscription slows them in another proportion."""
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        return (self.curve, *self.alternatives)
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,7 @@ class Survival:
                     "memory": case.memory,
                     "fits": case.fits,
                     **case.curve.to_json(),
+                    "alternatives": [one.to_json() for one in case.alternatives],
                 }
                 for case in self.cases
             ],
@@ -104,8 +111,8 @@ class Curve:
 
     ``tables`` hold a row for each of ``x`` (logarithm of the scale-up bandwidth) and a column for each of ``y``
     (logarithm of the NIC rate; with ``ratio``, of the NIC rate over that bandwidth). With ``joint``, the NIC rate is
-    first divided by the oversubscription; otherwise there is a table for each of ``z`` (logarithm of the
-    oversubscription).
+    first divided by the oversubscription times ``crossing``, the share of the traffic that crosses it, where that is
+    above 1; otherwise there is a table for each of ``z`` (logarithm of the oversubscription).
     """
 
     x: tuple[float, ...]
@@ -114,6 +121,11 @@ class Curve:
     joint: bool
     ratio: bool
     tables: tuple[tuple[tuple[float, ...], ...], ...]
+    crossing: float = 1.0
+
+    def network_rate(self, nic: float, taper: float) -> float:
+        """The rate of the NICs (B/s each way) that an oversubscription leaves."""
+        return nic / max(1.0, taper * self.crossing) if self.joint else nic
 
     def to_json(self) -> dict[str, Any]:
         """Rounded to five digits of the logarithm: 0.001 % of the seconds."""
@@ -126,6 +138,7 @@ class Curve:
             "y": short(self.y),
             "z": short(self.z),
             "joint": self.joint,
+            "crossing": self.crossing,
             "ratio": self.ratio,
             "tables": [[short(row) for row in table] for table in self.tables],
         }

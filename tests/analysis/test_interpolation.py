@@ -105,17 +105,33 @@ def test_positions_fill_the_range_evenly() -> None:
 @pytest.mark.parametrize(
     ("power", "expected"),
     [  # seconds as rate ** -1 * taper ** power
-        (0.0, (False, (0.0,))),
-        (1.0, (True, (0.0,))),
-        (0.5, (False, tuple(log(4.0) * part / 4 for part in range(5)))),
+        (0.0, (0.0, (0.0,))),
+        (1.0, (1.0, (0.0,))),
+        (0.5, (0.0, tuple(log(4.0) * part / 4 for part in range(5)))),
     ],
 )
 def test_an_oversubscription_without_effect_or_of_the_rate_needs_no_points(
-    power: float, expected: tuple[bool, tuple[float, ...]]
+    power: float, expected: tuple[float, tuple[float, ...]]
 ) -> None:
-    joint, points = interpolation._taper_points(lambda up, rate, taper: taper**power / rate, 9.0, 5.0, (1.0, 4.0))
-    assert joint is expected[0]
+    crossing, points = interpolation._taper_points(lambda up, rate, taper: taper**power / rate, 9.0, 5.0, (1.0, 4.0))
+    assert crossing == expected[0]
     assert points == pytest.approx(expected[1])
+
+
+@pytest.mark.parametrize("share", [1.0, 0.75, 0.5, 0.3])
+def test_the_share_of_the_traffic_that_crosses_a_level_is_found(share: float) -> None:
+    """The level slows from 1 / share on; it has to do so within the range."""
+
+    def seconds(up: float, rate: float, taper: float) -> float:
+        return max(1 / up, max(1.0, taper * share) / rate)
+
+    crossing, points = interpolation._taper_points(seconds, 9.0, 5.0, (1.0, 4.0))
+    assert crossing == pytest.approx(share, rel=2e-4) and points == (0.0,)
+    made, worst, _ = tabulated_curve(seconds, (9.0, 5.0, 1.0), 4.0, (1.0, 4.0))
+    assert made.joint and len(made.z) == 1 and worst <= 0.02
+    for taper in (1.0, 1.5, 2.0, 3.9):
+        assert made.network_rate(5.0, taper) == pytest.approx(5.0 / max(1.0, taper * share), rel=2e-4)
+        assert interpolated_seconds(made, 9.0, 5.0, taper) == pytest.approx(seconds(9.0, 5.0, taper), rel=0.02)
 
 
 def test_an_axis_without_effect_is_left_out() -> None:

@@ -13,12 +13,14 @@ from clusterspec.analysis.interpolation import (
     TOLERANCE,
     Seconds,
     interpolated_seconds,
+    least_seconds,
     tabulated_curve,
 )
 from clusterspec.analysis.survival import VariedRates, survival, varied_cluster, varied_design, wire_times
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import transfer_rows
+from clusterspec.records import replace
 from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve
 from tests.analysis.jobs import design_of
 from tests.effort import sampled
@@ -179,7 +181,7 @@ def test_a_survival_table_has_a_quarter_the_nodes_of_the_spec_and_four_times_as_
     rates = (found.bandwidth, found.nic, found.taper)
     assert rates == (450e9, 50e9, 1.0)
     for case in found.cases:
-        assert case.communication == interpolated_seconds(case.curve, *rates) > 0 and case.compute > 0
+        assert case.communication == least_seconds(case.curves, *rates) > 0 and case.compute > 0
     assert 0 < found.error < 0.03 and found.checked > CHECKS * len(found.cases)
 
 
@@ -252,3 +254,24 @@ def test_tensor_and_expert_parallelism_need_a_second_accelerator_in_the_domain(e
     for strategy, degree in (("TP", "tp"), ("EP", "ep")):
         other = varied_design(design, 8, "this model", 2, strategy)
         assert (getattr(other.layout, degree) if other and other.layout else None) == inside
+
+
+def test_trees_and_rings_have_curves_of_their_own_where_an_oversubscription_slows_them_unlike() -> None:
+    """An all-reduce over 16 nodes in leaves of 4 needs less points as the least of two curves than by a table for each
+    oversubscription, and equals the estimate on either side of its kinks.
+    """
+    fabric = ", scale_out: {technology: infiniband-ndr, topology: fat-tree, switch_ports: 64, oversubscription: 1:1}"
+    design = training(16, fabric=fabric)
+    found = survival(design, live=False)
+    assert found is not None and found.error < 0.03
+    (case,) = (one for one in found.cases if one.strategy == "DDP")
+    rings, trees = case.curves
+    assert [len(one.z) for one in case.curves] == [1, 1] and rings.crossing < trees.crossing
+    other = varied_design(design, 16, case.model, found.sequences, "DDP")
+    assert other is not None and other.cluster is not None
+    axes = next(one.axes for one in STRATEGIES if one.name == "DDP")
+    for taper in (1.0, 1.5, 3.0, 7.5):
+        for up, nic in ((450e9, 50e9), (450e9, 12.5e9), (120e9, 100e9)):
+            plan = estimate(replace(other, cluster=varied_cluster(other.cluster, up, nic, taper)))
+            true = sum(flow.seconds for flow in plan.communication if flow.axis in axes)
+            assert least_seconds(case.curves, up, nic, taper) == pytest.approx(true, rel=0.03)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
 """Collectives that use the same rings, so that a measurement of one applies to the others."""
+TREES = frozenset({"tree", "nvls-tree"})
+"""Algorithms that send along a tree between islands."""
 
 
 def with_measured_shares(paths: Paths, name: str, measured: Sequence[MeasuredShare]) -> Paths:
@@ -259,6 +261,11 @@ class CollectiveTiming:
     candidates: Sequence[Candidate]
     ceiling: float
     bus_factor: float
+
+    def by_trees(self, *, trees: bool) -> CollectiveTiming:
+        """The timing by trees alone, or by all other algorithms; the same where it has none of these."""
+        kept = [one for one in self.candidates if (one.algorithm in TREES) is trees]
+        return replace(self, candidates=kept) if kept else self
 
     def device_seconds(self, size: float) -> float:
         """Seconds on the device, without launch time; ``size`` is above zero, or a column."""
