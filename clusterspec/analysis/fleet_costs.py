@@ -45,8 +45,7 @@ class FleetCosts:
 
     def total_of(self, name: str) -> float | None:
         """The cost of a pool over the term; None if it is not known."""
-        found = self.of_pool(name)
-        return found.total.value if found is not None and found.total is not None else None
+        return _cost_over_term(self.of_pool(name))
 
     def of_changed(self, plan: Plan, pool: str, job: str | None) -> float | None:
         """The cost over the term of a pool as the design of a plan has it, or with the ``job`` of the plan, whose other
@@ -63,7 +62,7 @@ class FleetCosts:
         found = (
             pool_cost(plan.design, counted, known, is_changed=changed) if whole else cost(plan.design, None, counted)
         )
-        return found.total.value if found is not None and found.total is not None else None
+        return _cost_over_term(found)
 
     def of_job(self, name: str) -> Cost | None:
         """The cost of a job: total and years are those of its main pool with all jobs, a run, a million tokens and the
@@ -107,6 +106,10 @@ class FleetCosts:
             study = self.parts.jobs.get(name)
             self._alone[name] = _cost_alone(study) if study is not None else None
         return self._alone[name]
+
+
+def _cost_over_term(found: Cost | None) -> float | None:
+    return found.total.value if found is not None and found.total is not None else None
 
 
 def cost_in_fleet(study: Study, costs: FleetCosts | None = None) -> Cost | None:

@@ -162,19 +162,16 @@ def _budget_area(plan: Plan, bill: Bill) -> Iterator[Area]:
     procurement = plan.design.spec.procurement
     if procurement is None or not procurement.budget:
         return
-    from clusterspec.procurement.amounts import (
-        amount_with_terms,
-        quoted_total,
-        terms_text,
-    )  # plans without a budget load nothing of procurement
+    from clusterspec.procurement import amounts  # plans without a budget load nothing of procurement
 
     budget = procurement.budget
-    quoted = quoted_total(procurement, bill.currency)
+    quoted = amounts.quoted_total(procurement, bill.currency)
     if quoted is not None:
         yield _limited_area("budget", "quoted total", quoted.high, float(budget), unit=bill.currency or "1")
     elif bill.total is not None:
-        note, amount = "" if bill.complete else "some lines have no price", amount_with_terms(bill.total, procurement)
-        what = f"{bill.total_title.lower()}{terms_text(procurement)}"
+        note = "" if bill.complete else "some lines have no price"
+        amount = amounts.amount_with_terms(bill.total, procurement)
+        what = f"{bill.total_title.lower()}{amounts.terms_text(procurement)}"
         found = _limited_area("budget", what, amount.high, float(budget), unit=bill.currency or "1", note=note)
         yield replace(found, state="tight") if amount.low <= budget < amount.high else found
 

@@ -47,8 +47,13 @@ class Pools(NamedTuple):
 
     @property
     def sent_at_once(self) -> bool:
-        """Whether all requests of a run are sent at its start."""
-        return is_sent_at_once(self.load)
+        """Whether all requests of a run are sent at its start: those of an offline load, and those of a closed loop
+        that has no fewer in flight.
+        """
+        load = self.load
+        if not load.requests or load.load not in {"closed", "offline"}:
+            return False
+        return load.load == "offline" or load.requests <= (load.concurrency or 0)
 
     @property
     def in_one_wave(self) -> bool:
@@ -114,15 +119,6 @@ def most_beside_prompts(load: Serving) -> float:
     gained = load.tokens_per_step
     fresh = load.fresh_tokens
     return max(1.0, load.chunk_tokens / (1.0 + load.draft_tokens + gained * fresh / load.gaps))
-
-
-def is_sent_at_once(load: Serving) -> bool:
-    """Whether all requests of a run are sent at its start: those of an offline load, and those of a closed loop that
-    has no fewer in flight.
-    """
-    if not load.requests or load.load not in {"closed", "offline"}:
-        return False
-    return load.load == "offline" or load.requests <= (load.concurrency or 0)
 
 
 def is_open_run(load: Serving) -> bool:

@@ -108,7 +108,7 @@ _NODES = word_set(
 )
 _NOT_THIS_PLAN = pattern(
     r"(?i)\b(?:would|could|should|if|unless|until|only|mostly|mainly|partly|half|some of|most of|part of|share of|except|but|first|then|either|"
-    r"where possible|up to|option|alternative|instead|other|reference|prefill|decode|draft|smaller|larger|wäre|würde|falls|wenn|sonst|nur|meist|si|sauf|if|excepto|per cent|percent|%|two|both)\b|%"
+    r"where possible|up to|option|alternative|instead|other|reference|prefill|decode|draft|smaller|larger|wäre|würde|falls|wenn|sonst|nur|meist|si|sauf|excepto|per cent|percent|%|two|both)\b|%"
 )
 """Words of conditions, parts, comparisons and pools, whose groups are not those of the plan as a whole."""
 
