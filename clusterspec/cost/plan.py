@@ -182,20 +182,24 @@ class Plan:
         """Whether the memory is at most the capacity; None if the capacity is not known."""
         if self.memory_bytes is None or self.memory_capacity is None:
             return None
-        return self.memory_bytes + self.memory_of_roles <= self.memory_capacity
+        return self._has_room_for(self.memory_bytes)
 
     @property
     def surely_fits(self) -> bool | None:
         """Whether the upper end of the memory range is at most the capacity; None if either is not known."""
         if self.memory_range is None or self.memory_capacity is None:
             return None
-        return self.memory_range[1] + self.memory_of_roles <= self.memory_capacity
+        return self._has_room_for(self.memory_range[1])
 
-    @property
-    def memory_of_roles(self) -> float:
-        """Bytes that other models and engines add to an update on an accelerator of the trainer; 0 without them."""
+    def fullest_phase(self, used: float) -> float:
+        """Bytes used on an accelerator of the trainer in the fullest phase of a step whose update uses ``used`` bytes:
+        in reinforcement learning with the other models and engines that are on it in each phase.
+        """
         shared = self.rl.memory if self.rl is not None else None
-        return max(0.0, shared.fullest - (self.memory_bytes or 0.0)) if shared is not None else 0.0
+        return shared.fullest_with(used) if shared is not None else used
+
+    def _has_room_for(self, used: float) -> bool:
+        return self.memory_capacity is not None and self.fullest_phase(used) <= self.memory_capacity
 
     @property
     def step_seconds(self) -> float | None:

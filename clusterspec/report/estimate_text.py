@@ -223,12 +223,12 @@ def memory_row(plan: Plan) -> tuple[str, str, str]:
     assert use is not None
     if use.capacity is None:
         return "memory", display(use.total.value, "B"), "capacity not known"
-    more, capacity = plan.memory_of_roles, use.capacity.value
-    total = use.total.value + more
-    low, high = (each + more for each in plan.memory_range or (use.total.value, use.total.value))
+    update, capacity = use.total.value, use.capacity.value
+    total = plan.fullest_phase(update)
+    low, high = map(plan.fullest_phase, plan.memory_range or (update, update))
     fit = "does not fit" if low > capacity else "may not fit" if high > capacity else "fits"
     span = f"; {display(low, 'B')} to {display(high, 'B')}" if high > low else ""
-    alone = f", {display(use.total.value, 'B')} of it an update" if more else ""
+    alone = f", an update {display(update, 'B')}" if total > update else ""
     note = f"{fit}: {percent(total / capacity)} of {display(capacity, 'B')}{span}{alone}"
     return "memory", display(total, "B"), note
 

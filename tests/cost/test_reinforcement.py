@@ -488,7 +488,7 @@ def test_models_that_score_on_the_trainers_nodes_take_memory_of_it(
     assert found.rl is not None and found.memory_bytes is not None
     memory = found.rl.memory
     if not staying and not returning:
-        assert memory is None and found.memory_of_roles == 0
+        assert memory is None and found.fullest_phase(found.memory_bytes) == found.memory_bytes
         return
     assert memory is not None and memory.scorers == pytest.approx(staying)
     assert memory.training == pytest.approx(found.memory_bytes + staying)
@@ -498,7 +498,11 @@ def test_models_that_score_on_the_trainers_nodes_take_memory_of_it(
     assert alone.stored is not None
     rank = alone.stored.rank
     assert states == pytest.approx(sum(line.value for line in (*rank.weights, *rank.gradients, *rank.optimizer)))
-    assert found.memory_of_roles == pytest.approx(max(memory.training, memory.scoring) - found.memory_bytes)
+    assert memory.update == found.memory_bytes
+    assert found.fullest_phase(found.memory_bytes) == pytest.approx(max(memory.training, memory.scoring))
+    assert found.fullest_phase(found.memory_bytes + 7e9) == pytest.approx(
+        max(memory.training + 7e9, memory.scoring)  # the other phases do not depend on what an update takes
+    )
     assert found.fits is (memory.fullest <= (memory.capacity or 0))
 
 

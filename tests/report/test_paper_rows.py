@@ -318,7 +318,7 @@ def test_the_memory_of_a_shared_accelerator_is_stated_of_the_update_and_of_rollo
     held = found.estimate.plan.rl.memory.rollout if found.estimate.plan.rl and found.estimate.plan.rl.memory else 0.0
     assert 0.75 * 150e9 < held < 151e9
     assert card.label == "Memory" and f"rollout holds {display(held, 'B')}" in card.note
-    assert f"{display(found.estimate.plan.memory_bytes or 0.0, 'B')} of it an update" in card.note
+    assert f"an update {display(found.estimate.plan.memory_bytes or 0.0, 'B')}" in card.note
     assert step.text.startswith("In an update ") and step.text.endswith(f" In rollout it holds {display(held, 'B')}.")
 
 

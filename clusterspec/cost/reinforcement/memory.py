@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cluster.samples import Role
 from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.reinforcement.roles import role_model, weight_share
+from clusterspec.cost.reinforcement.roles import SCORING, role_model, weight_share
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
@@ -22,8 +22,9 @@ class RlMemory(NamedTuple):
     """Bytes used on one of the trainer's accelerators in each phase of a step, and its capacity.
 
     ``rollout`` and ``sync`` are 0 where engines have separate nodes. ``offloaded`` is the trainer's memory that moves
-    to the host during rollout. ``critic`` is the states of a critic on the trainer's nodes, included in ``training``;
-    ``scorers`` the weights of reference and reward models that stay there, included in ``training`` and ``scoring``.
+    to the host during rollout. ``update`` is what `Plan.memory_bytes` counts of an update, included in ``training``.
+    ``critic`` is the states of a critic on the trainer's nodes, included in ``training``; ``scorers`` the weights of
+    reference and reward models that stay there, included in ``training`` and ``scoring``.
     """
 
     rollout: float
@@ -31,13 +32,18 @@ class RlMemory(NamedTuple):
     sync: float
     offloaded: float
     capacity: float | None
+    update: float
     critic: float = 0.0
     scorers: float = 0.0
     scoring: float = 0.0
 
     @property
     def fullest(self) -> float:
-        return max(self.rollout, self.training, self.sync, self.scoring)
+        return self.fullest_with(self.update)
+
+    def fullest_with(self, update: float) -> float:
+        """Bytes used in the fullest phase if an update uses ``update`` bytes; the other phases do not depend on it."""
+        return max(self.rollout, self.training - self.update + update, self.sync, self.scoring)
 
 
 class Scorers(NamedTuple):
@@ -74,6 +80,7 @@ def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
         sync=weights + served + rl.sync.bucket + RESIDENT.value,
         offloaded=offloaded,
         capacity=whole.value,
+        update=stored.total,
         critic=critic,
         scorers=scorers.staying,
         scoring=states + scorers.returning + RESIDENT.value,
@@ -94,6 +101,7 @@ def trainer_memory(plan: Plan) -> RlMemory | None:
         sync=0.0,
         offloaded=0.0,
         capacity=cluster.accelerator.memory.value,
+        update=plan.stored.total,
         critic=critic,
         scorers=scorers.staying,
         scoring=states + scorers.returning,
@@ -115,7 +123,7 @@ def scorer_weights(plan: Plan) -> Scorers:
     """Weights of the reference and the reward model where they have no separate nodes."""
     workload = plan.design.workload
     roles = workload.rl.roles if workload is not None and workload.rl is not None else ()
-    scoring = [role for role in roles if role.name != "critic" and role.nodes is None and role.pool is None]
+    scoring = [role for role in roles if role.name in SCORING and role.nodes is None and role.pool is None]
     sizes = [(role.offload, _scorer_bytes(plan, role)) for role in scoring]
     return Scorers(
         sum_of(size for offloaded, size in sizes if not offloaded),

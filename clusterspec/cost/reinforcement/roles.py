@@ -10,6 +10,9 @@ from clusterspec.cost import parameters
 from clusterspec.cost.mixers import attention_flops
 from clusterspec.records import NamedTuple
 
+SCORING = frozenset({"reward", "reference"})
+"""Roles that score samples and are not trained: on separate nodes they score samples as they end."""
+
 
 class OwnRole(NamedTuple):
     """A role on separate nodes, and its seconds of work in one step.

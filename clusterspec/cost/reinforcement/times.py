@@ -15,6 +15,7 @@ from clusterspec.cost.formulas.reinforcement import (
 from clusterspec.cost.plan import Plan, StepRecord
 from clusterspec.cost.reinforcement.memory import RlMemory, shared_memory, trainer_memory
 from clusterspec.cost.reinforcement.roles import (
+    SCORING,
     OwnRole,
     flops_of_step,
     forward_passes,
@@ -52,10 +53,6 @@ SPREAD = assumed_figure(
     "half-width of the range of a step of reinforcement learning, relative: nine in ten published steps of the fitted"
     " sources lie in it (docs/accuracy.md)",
 )
-
-
-SCORING = frozenset({"reward", "reference"})
-"""Roles that score samples as they end, if they run on separate nodes."""
 
 
 class RlPart(NamedTuple):

@@ -67,18 +67,18 @@ def _memory_cards(report: FullReport) -> list[Card]:
     plan = report.estimate.plan
     if plan.memory is None or plan.memory.capacity is None:
         return []
-    update, more, capacity = plan.memory.total.value, plan.memory_of_roles, plan.memory.capacity.value
-    total = update + more
-    low, high = (each + more for each in plan.memory_range or (update, update))
+    update, capacity = plan.memory.total.value, plan.memory.capacity.value
+    total = plan.fullest_phase(update)
+    low, high = map(plan.fullest_phase, plan.memory_range or (update, update))
     tone: Tone = "bad" if low > capacity else "fair" if high > capacity else "good"
     word = {"bad": "does not fit", "fair": "may not fit", "good": "fits"}[tone]
     note = f"{word}: {display(total, 'B')} of {plan.capacity_text}"
     shared = plan.rl.memory if plan.rl is not None else None
     if shared is not None and shared.rollout:
         note = joined_notes(note, f"rollout holds {display(shared.rollout, 'B')}")
-    if more:
-        note = joined_notes(note, f"{display(update, 'B')} of it an update")
-    title = "Memory in an update" if plan.is_update and not more else "Memory"
+    if total > update:
+        note = joined_notes(note, f"an update {display(update, 'B')}")
+    title = "Memory in an update" if plan.is_update and total == update else "Memory"
     return [Card(title, percent(total / capacity), note, "estimate.memory.total", tone)]
 
 

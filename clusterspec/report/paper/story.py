@@ -168,7 +168,7 @@ def _memory_step(report: FullReport) -> StoryStep | None:
     shared = plan.rl.memory if plan.rl is not None else None
     who = "In an update the fullest accelerator" if plan.is_update else "The fullest accelerator"
     other = f" In rollout it holds {display(shared.rollout, 'B')}." if shared is not None and shared.rollout else ""
-    if shared is not None and plan.memory_of_roles and shared.fullest > shared.rollout:
+    if shared is not None and shared.fullest > max(shared.rollout, plan.memory_bytes):
         other += f" With the other models and engines it holds up to {display(shared.fullest, 'B')}."
     return StoryStep(
         f"{who} holds {display(plan.memory_bytes, 'B')}, most of it {first} and {second}, in "
