@@ -65,12 +65,15 @@ _TOTAL = frozenset(("total", "totals", "totaling", "totalling", "altogether"))
 _YIELDS = frozenset(
     ("→", "to", "i", "for", "is", "are", "that", "so", "give", "gives", "giving", "make", "makes", "making")
 )
-_YIELDS |= {"provide", "provides", "yield", "yields", "totals"}
+_YIELDS |= {"provide", "provides", "yield", "yields", "totals", "let", "lets", "has", "have", "together", "inject"}
+_OF_RATE = frozenset(("of", "with", "at", "mit", "zu", "von", "à", "de"))
 TOTAL_TOLERANCE = 0.05
 MAX_POINTS_OFF = 4
 """Tolerance of a share, in percentage points."""
 MAX_PARTS_DISTANCE = 10
 """Maximum tokens between a count of parts and the rate of each."""
+MAX_NAME_DISTANCE = 4
+"""Maximum tokens between a count and the rate of each with a name between them: `4 Cassini NICs of 200 Gb/s`."""
 MAX_COUNTS = 8
 """Maximum counts of a sentence that are multiplied."""
 
@@ -115,10 +118,15 @@ def wrong_products(sentence: Sentence) -> Iterator[TextProblem]:
 
 
 def _count_of_equal_parts(sentence: Sentence, at: int) -> float:
-    """The count of the parts that have a rate each: before it, or before `each` (`8 NICs, each at 50 GB/s`); 0 if none."""
+    """The count of the parts that have a rate each: before it (`8 NICs of 50 GB/s`), or before `each` (`8 NICs, each at
+    50 GB/s`); 0 if none.
+    """
     for count in reversed(sentence.counts):
         each = count.noun is not None and sentence.scope(at) is count.noun and sentence.has_meaning(at, Hint.EACH)
-        if count.value > 1 and (0 < at - count.at <= 2 or (each and 0 < at - count.at <= MAX_PARTS_DISTANCE)):
+        between = list(sentence.words_between(count.at + 1, at))
+        of_rate = bool(between) and between[-1] in _OF_RATE and "each" not in between
+        near = 0 < at - count.at <= (MAX_NAME_DISTANCE if of_rate else 2)
+        if count.value > 1 and (near or (each and 0 < at - count.at <= MAX_PARTS_DISTANCE)):
             return count.value
     return 0.0
 
