@@ -151,13 +151,12 @@ def evaluate(
     tests: Sequence[AcceptanceCase], logs: Sequence[tuple[str, Benchmark]]
 ) -> tuple[tuple[AcceptanceOutcome, ...], tuple[tuple[str, str], ...]]:
     """The outcome of every test, and the logs that belong to no test, with the reason."""
-    from clusterspec.exchange.measurements import series_description
 
     series, unused = _single_runs(logs)
     digests = {log: benchmark.sha256 for log, benchmark in logs}
     outcomes = tuple(_logged_outcome(test, series, digests) for test in tests)
     unused += [
-        (log, f"{series_description(each)}{_unlike_nodes(each, tests)}")
+        (log, f"{each.description}{_unlike_nodes(each, tests)}")
         for log, each in series
         if not any(_measures_test(each, test) for test in tests)
     ]

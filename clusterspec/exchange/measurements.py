@@ -56,7 +56,7 @@ def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:
             else ""
         )
         if apart:
-            named = (f"{series.points[0].line} ({series_description(series)})" for series in benchmark.series[:12])
+            named = (f"{series.points[0].line} ({series.description})" for series in benchmark.series[:12])
             raise SeveralParts(f"holds {apart}, on lines {', '.join(named)}: --part N chooses")
         return benchmark
     chosen = chosen_part(tables, part, plural(len(tables), "table"), "")
@@ -217,9 +217,3 @@ def read_simai_busbw(file: InputFile) -> ImportResult:
     why = "inputs of a simulator without sizes and ranks; `clusterspec collective` computes them from the spec"
     builder.unknown("measured", why, builder.counts[0].at.line)
     return builder.reading()
-
-
-def series_description(series: Series) -> str:
-    """The collective and the ranks of a series, for messages."""
-    name = series.collective or "a collective that the log does not name"
-    return f"{name} on {plural(series.ranks, 'rank') if series.ranks else 'an unknown number of ranks'}"

@@ -6,6 +6,7 @@ import re
 from math import ceil, floor
 
 from clusterspec.records import dataclass
+from clusterspec.units import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +107,12 @@ class Series:
     """Whether the log says that the results were not compared with the expected values."""
     listed: int | None = None
     """The ranks that the log lists, where they are fewer than ``ranks``: a shortened list."""
+
+    @property
+    def description(self) -> str:
+        """The collective and the ranks, for messages."""
+        name = self.collective or "a collective that the log does not name"
+        return f"{name} on {plural(self.ranks, 'rank') if self.ranks else 'an unknown number of ranks'}"
 
     @property
     def largest(self) -> SizePoint:

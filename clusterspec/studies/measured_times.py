@@ -21,7 +21,7 @@ from clusterspec.exchange.microbenchmarks.samples import FASTER
 from clusterspec.exchange.workloads.load_tests import read_load_test
 from clusterspec.exchange.workloads.step_logs import read_step_log
 from clusterspec.finding import Problem, Severity
-from clusterspec.logs.nccl import log_text
+from clusterspec.logs.files import log_text
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.quantity import Figure, Peak
 from clusterspec.records import dataclass, replace

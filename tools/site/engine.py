@@ -66,7 +66,8 @@ catalogs of companies.
 UNUSED = frozenset({
     "_aix_support", "_ast_unparse", "_markupbase", "_pydatetime", "_pyio", "_pyrepl", "antigravity",
     "asyncio.__main__", "asyncio.proactor_events", "asyncio.tools", "asyncio.windows_events",
-    "asyncio.windows_utils", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall", "configparser",
+    "asyncio.windows_utils", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall",
+    "concurrent.futures.interpreter", "concurrent.futures.process", "concurrent.interpreters", "configparser",
     "ctypes._aix", "ctypes._layout", "ctypes.macholib", "ctypes.util", "doctest", "email._header_value_parser",
     "email.contentmanager", "email.generator", "email.headerregistry", "email.mime", "email.policy", "filecmp",
     "fileinput", "ftplib", "getopt", "getpass", "graphlib", "html.parser", "http", "imaplib", "json.__main__",
@@ -92,7 +93,7 @@ def pinned(requirements: Path = ROOT / "requirements" / "run.txt") -> str:
 
 
 def library_files() -> dict[str, bytes]:
-    """The Python files of the libraries by their path, from wheels whose hashes pip has compared."""
+    """The Python files of the libraries by path, without docstrings, from wheels whose hashes pip has compared."""
     found: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as folder:
         lock = Path(folder) / "lock.txt"
@@ -108,7 +109,8 @@ def library_files() -> dict[str, bytes]:
                     licensed = ".dist-info/" in name and "LICENSE" in name.upper()
                     used = Path(name).suffix in KEPT and not OWN_TESTS & {*Path(name).parts}
                     if licensed or (used and name not in UNUSED_OF_LIBRARIES):
-                        found[name] = archive.read(name)
+                        data = archive.read(name)
+                        found[name] = without_docstrings(data.decode()).encode() if name.endswith(".py") else data
     return found
 
 
@@ -196,7 +198,8 @@ def is_used(name: str) -> bool:
     if name.startswith("encodings/"):
         return re.fullmatch(rf"encodings/({KEPT_ENCODINGS})\.py", name) is not None
     parts = name.removesuffix(".py").split("/")
-    return name.endswith((".py", ".txt")) and not {parts[0], ".".join(parts[:2])} & UNUSED
+    prefixes = {".".join(parts[:depth]) for depth in range(1, len(parts) + 1)}
+    return name.endswith((".py", ".txt")) and not prefixes & UNUSED
 
 
 def write_lock(source: Path, target: Path) -> None:

@@ -18,11 +18,13 @@ BY_NAME = (f"{PACKAGE}.exchange.exporters.", *(f"{PACKAGE}.analysis.{name}" for 
 NOT_OF_PAGES = frozenset(
     {
         f"{PACKAGE}.library",  # for Python programs
+        f"{PACKAGE}.cli.completions",  # for shells
         f"{PACKAGE}.cli.commands.edit",  # starts the local server
         f"{PACKAGE}.cli.commands.exchange",  # `import` and `export`
         f"{PACKAGE}.cli.commands.logs",  # `diagnose` and `accept`
         f"{PACKAGE}.analysis.diagnosis",  # of logs
         f"{PACKAGE}.analysis.several_logs",
+        f"{PACKAGE}.analysis.calibrated_failures",
         f"{PACKAGE}.cli.commands.measure",  # runs on the accelerator at hand
     }
 )

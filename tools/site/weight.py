@@ -21,13 +21,13 @@ CALL = re.compile(r"<code>(\w+)\(.*")
 """The title of a formula, which is found by its name."""
 HOST = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.(?:ai|com|dev|edu|gov|io|net|org)\b")
 """The address of a reference of the glossary."""
-LISTS = ("accuracy/", "board/", "reality/", "review/", "changelog/")
+LISTS = ("accuracy/", "board/", "reality/", "review/", "changelog/", "documented-facts/")
 WITHOUT_SECTIONS = ("rules/", "catalog/", "gallery/", *LISTS)
 """Pages found by their title and first lines: a rule repeats its words in every section, and lists have many."""
 TITLES_ONLY = ("formulas/", "architecture/", "contributing/")
 LONGEST_TEXT = {
-    "rules/": 40,
-    "catalog/": 40,
+    "rules/": 30,
+    "catalog/": 30,
     "gallery/": 120,
     "exchange/": 250,
     **{f"{page}/": 300 for page in ("serving", "fleet", "power")},
