@@ -1,0 +1,85 @@
+"""A result in the text does not follow from the figures of its sentence.
+
+## What it finds
+
+A sentence of the description or the comments whose figures give another result than the one that it states:
+
+- a count and the amount of each (`32 nodes at 10.2 kW draw 226 kW`, `a rack draws 40.8 kW, so eight racks take 226 kW`), also
+  of rates (`3,000 requests a minute and 500 tokens each are 250,000 tokens/s`) and of bytes of weights in a stated precision;
+- an amount over a rate (`1 T tokens at 4.2 million tokens a step are 120,000 steps`) and a rate over a time (`36 months at
+  50,000 USD a month are 2.4 million USD`);
+- an amount of money less a discount or with tax, a share of a count, the power of a site by its PUE, and the failures of a run
+  by the mean time between failures.
+
+A result is right if any product of the figures, and of counts of the plan, gives it. Bounds, conditions, parts, and
+comparisons with something else are not read.
+
+## Why it matters
+
+Budgets, schedules and orders rest on such figures, and readers copy them.
+
+## What to do
+
+Compute it again, and what was derived from it.
+
+## When to ignore it
+
+Ignore it where the result contains something that the sentence does not mention, and mention it.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: 32 nodes at 10.2 kW draw 226 kW.
+cluster: {platform: dgx-h200, nodes: 32}
+```
+
+```yaml description
+clusterspec: 1
+description: With a mean time between failures of 40 h the run of 20 days sees about 50 failures.
+cluster: {platform: dgx-h200, nodes: 32}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: 32 nodes at 10.2 kW draw 326 kW, and a PUE of 1.3 turns 326 kW into 424 kW.
+cluster: {platform: dgx-h200, nodes: 32}
+```
+
+```yaml
+clusterspec: 1
+description: With a mean time between failures of 40 h the run of 20 days sees about 12 failures. At most 8 nodes at 10.2 kW draw 60 kW.
+cluster: {platform: dgx-h200, nodes: 32}
+```
+
+## Sources
+
+- Arithmetic: products, quotients and percentages of the figures of a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_relations import contradictions
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error", "likely")
+
+
+def check(own_remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
+    if not own_remarks:
+        return
+    counts: tuple[float, ...] = ()
+    if cluster is not None:
+        counts = (float(cluster.nodes), float(cluster.accelerators), float(cluster.accelerators_per_node))
+    for sentence in sentences_of(own_remarks):
+        for each in contradictions(sentence, counts):
+            message = f"{each.figures} are {each.right_words}, not `{each.result.words}`"
+            yield RULE.problem("description", message, "compute it again, and what was derived from it")
+            return
