@@ -356,7 +356,8 @@ def _count_times_amount(
         named += [each for each in before if each.noun == _PART and _LAST.search(sentence[: each.start]) is not None]
     ahead = [each for each in counts if each.end <= amount.start]
     closest = ahead[-1:] if ahead and not any(ahead[-1].end <= one.start < amount.start for one in before) else []
-    joined = [each for each in closest if _LINK.match(sentence[each.end : amount.start])]
+    said_of_it = _ANOTHER_CLAUSE.search(sentence[amount.end : result.start]) is None
+    joined = [each for each in closest if said_of_it and _LINK.match(sentence[each.end : amount.start])]
     if not named and _EACH.match(sentence[amount.end :]):
         named = closest if closest and len(sentence[closest[0].end : amount.start]) <= FAR else []
     chosen = named or ([] if amount.per else joined)
@@ -372,6 +373,10 @@ def _count_times_amount(
 FAR = 48
 """Characters between a count and the amount of each."""
 _NOUN_BEHIND = pattern(r"^ ?([A-Za-z][\w-]+)")
+_ANOTHER_CLAUSE = pattern(
+    r"(?i)[;:]|, (?!which|that|i\.e|together|in total|in all|so they|or )|\b(?:and|while|but|whose|where) "
+)
+"""What stands before a clause with another subject than a count and the amount of each."""
 _OF_EACH = pattern(r"(?i)^ (?:of|at|with|à|mit|zu) $")
 
 

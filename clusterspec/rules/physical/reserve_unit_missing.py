@@ -184,7 +184,7 @@ def _units(sentences: Sequence[str], kind: UnitKind, power: PowerSpec | None) ->
     """The number of units of a kind, and the watts of each: of the keys, else as the text states them."""
     stated = cooling_units(power) if kind is KINDS[0] else None
     if stated is not None:
-        return stated.installed, stated.capacity
+        return (stated.installed, stated.capacity) if not stated.spare else None  # `cdus-below-heat` counts spare units
     found = {(match[1], match[2], match[3]) for each in sentences for match in _RATED[kind.name].finditer(each)}
     if len(found) != 1:
         return None
