@@ -39,10 +39,31 @@ SYSTEMS = {"aiconfigurator": "ai-dynamo/aiconfigurator"}
 """Exports of machines, and the repositories whose code reads them."""
 LIBRARIES = ("netbox-community/devicetype-library", "nrkno/netbox-devicetype-library")
 """NetBox's library of device types, and a public fork of 2026 that is smaller: both hold the schema."""
+_CRDS = "config/components/crd/bases"
+SCHEMAS = {
+    "dynamo-graph": (
+        "dynamo",
+        ("ai-dynamo/dynamo", "wxsms/dynamo"),
+        "deploy/operator/config/crd/bases/nvidia.com_dynamographdeployments.yaml",
+    ),
+    "llm-d-chart": (
+        "llm-d",
+        ("llm-d-incubation/llm-d-modelservice",),
+        "charts/llm-d-modelservice/values.schema.json",
+    ),
+    "mpijob": ("mpijob", ("kubeflow/mpi-operator",), "manifests/base/kubeflow.org_mpijobs.yaml"),
+    "jobset": ("jobset", ("kubernetes-sigs/jobset",), f"{_CRDS}/jobset.x-k8s.io_jobsets.yaml"),
+    "kueue-topology": ("kueue-topology", ("kubernetes-sigs/kueue",), f"{_CRDS}/kueue.x-k8s.io_topologies.yaml"),
+}
+"""Exports that a schema describes as a whole: their kind, the repositories that have the schema, of which the first
+in the folder is taken, and its file."""
+OF_MACHINES = ("mpijob", "jobset", "kueue-topology")
+"""Exports of a machine alone, without a workload."""
 KINDS = (
     *("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sglang", "dynamo", "netbox"),
     *LIMITS,
     *SYSTEMS,
+    *SCHEMAS,
 )
 BESIDE = {"dynamo": "vllm 0.31.0"}
 """The target whose package another one imports."""
@@ -91,6 +112,10 @@ def written_device_types() -> Iterator[str]:
 
 def sources_of(kind: str, clones: Path) -> list[Source]:
     """The sources of a target, and of the target that it imports. Raises `FileNotFoundError` for a missing one."""
+    if kind in SCHEMAS:
+        names = SCHEMAS[kind][1]
+        held = [name for name in names for each in (name, name.replace("/", "+")) if (clones / each).is_dir()]
+        return [Source(clones, (held or [*names])[0], "clone")]
     if repository := (LIMITS | SYSTEMS).get(kind):
         return [Source(clones, repository, "")]
     if kind == "netbox":
@@ -129,7 +154,10 @@ def faults(kind: str, exports: list[str], sources: list[Source], python: str) ->
     """The errors of a target's code about each export, empty where it loads; empty if the target itself fails."""
     with tempfile.TemporaryDirectory() as held:
         for source in sources:
-            unpacked(source, Path(held))
+            if kind in SCHEMAS:
+                Path(held, "schema.yaml").write_text(source.text(SCHEMAS[kind][2]), "utf-8")
+            else:
+                unpacked(source, Path(held))
         root = Path(held) / FOLDERS.get(kind, "")
         words = [python, str(Path(__file__).with_name("load.py")), kind, str(root)]
         given = "".join(json.dumps(text) + "\n" for text in exports)
@@ -155,8 +183,8 @@ def main() -> int:
             continue
         own = {"netbox": written_device_types}
         own |= {name: partial(written_limits, name) for name in LIMITS}
-        own |= {name: partial(written_systems, name) for name in SYSTEMS}
-        texts = own[kind]() if kind in own else written(kind)
+        own |= {name: partial(written_systems, name) for name in (*SYSTEMS, *OF_MACHINES)}
+        texts = own[kind]() if kind in own else written(SCHEMAS[kind][0] if kind in SCHEMAS else kind)
         exports = [text for text in dict.fromkeys(texts) if LOADED.get(kind, "") in text]
         said = faults(kind, exports, sources, given.python)
         refused = [text for text in said if text]

@@ -277,6 +277,56 @@ def netbox() -> Load:
     return load
 
 
+def schema() -> Load:
+    """Objects of Kubernetes against the definition of their kind, in which no unknown key is allowed, as with the
+    strict validation of ``kubectl apply``; other documents against a JSON Schema. Rules in CEL are not evaluated.
+    """
+    import yaml
+    from jsonschema import Draft202012Validator
+
+    given = yaml.load(Path(sys.path[0], "schema.yaml").read_text("utf-8"), yaml.CSafeLoader)
+    if given.get("kind") == "CustomResourceDefinition":
+        spec = given["spec"]
+        served = {f"{spec['group']}/{each['name']}": each["schema"]["openAPIV3Schema"] for each in spec["versions"]}
+        schemas = {(spec["names"]["kind"], version): _strict(each) for version, each in served.items()}
+    else:
+        schemas = {(None, None): given}
+    judges = {name: Draft202012Validator(each) for name, each in schemas.items()}
+
+    def load(text: str) -> None:
+        for document in yaml.safe_load_all(text):
+            name = (None, None) if (None, None) in judges else (document.get("kind"), document.get("apiVersion"))
+            if name not in judges:
+                raise ValueError(f"{name} is not among {list(judges)}")
+            for error in judges[name].iter_errors(document):
+                raise ValueError(f"{error.json_path}: {error.message[:200]}")
+
+    return load
+
+
+def _strict(schema: Any) -> Any:
+    """A schema of a definition whose objects have no other keys than those it names, the whole object's metadata aside.
+
+    A count may be text where the definition takes both (``x-kubernetes-int-or-string``).
+    """
+    if not isinstance(schema, dict):
+        return schema
+    inner = {
+        key: {name: _strict(each) for name, each in value.items()}
+        if key == "properties"
+        else _strict(value)
+        if key in {"items", "additionalProperties"}
+        else value
+        for key, value in schema.items()
+    }
+    closed = "properties" in schema and not schema.get("x-kubernetes-preserve-unknown-fields")
+    if closed and "additionalProperties" not in schema:
+        inner["additionalProperties"] = False
+    if schema.get("x-kubernetes-int-or-string"):
+        inner.pop("type", None)
+    return inner
+
+
 TARGETS: dict[str, Callable[[], Load]] = {
     "aiconfigurator": aiconfigurator,
     "megatron": megatron,
@@ -289,6 +339,7 @@ TARGETS: dict[str, Callable[[], Load]] = {
     "sglang": sglang,
     "superbench": superbench,
     "netbox": netbox,
+    **dict.fromkeys(("dynamo-graph", "llm-d-chart", "mpijob", "jobset", "kueue-topology"), schema),
 }
 """For each kind of export, the function that makes its loader."""
 
