@@ -33,7 +33,7 @@ no reader had seen were written down before the first reading, and what failed w
 | nineteenth, of 54 repositories that were never used | 66 | 54 | 6 | 4 | 2 |
 | twentieth, of 29 others, after the corrections of the nineteenth | 39 | 34 | 1 | 4 | 0 |
 | twenty-first, of 20 others by lot, after those corrections; 15 of its files state none | 20 | 18 | 0 | 2 | 0 |
-| twenty-second, other files of 20 repositories, 3 of them never used, clusters of Kubernetes and launches above all | 30 | 22 | 3 | 3 | 2 |
+| twenty-second, other files of 20 repositories, 3 of them never used, Kubernetes above all | 30 | 22 | 3 | 3 | 2 |
 | twenty-second, of 31 repositories that were never used, by lot; 30 of its files state none | 58 | 50 | 2 | 0 | 6 |
 | twenty-third, of 15 others by lot, after those corrections; 17 of its files state none | 24 | 22 | 2 | 0 | 0 |
 | twenty-fourth, 40 of 55 files by lot, of 12 repositories, most used before; 18 state none | 40 | 24 | 5 | 8 | 3 |

@@ -277,6 +277,10 @@ def netbox() -> Load:
     return load
 
 
+_ANY = ("", "")
+"""The name of a document without kind and version."""
+
+
 def schema() -> Load:
     """Objects of Kubernetes against the definition of their kind, in which no unknown key is allowed, as with the
     strict validation of ``kubectl apply``; other documents against a JSON Schema. Rules in CEL are not evaluated.
@@ -288,14 +292,14 @@ def schema() -> Load:
     if given.get("kind") == "CustomResourceDefinition":
         spec = given["spec"]
         served = {f"{spec['group']}/{each['name']}": each["schema"]["openAPIV3Schema"] for each in spec["versions"]}
-        schemas = {(spec["names"]["kind"], version): _strict(each) for version, each in served.items()}
+        schemas = {(str(spec["names"]["kind"]), name): _strict(each) for name, each in served.items()}
     else:
-        schemas = {(None, None): given}
+        schemas = {_ANY: given}
     judges = {name: Draft202012Validator(each) for name, each in schemas.items()}
 
     def load(text: str) -> None:
         for document in yaml.safe_load_all(text):
-            name = (None, None) if (None, None) in judges else (document.get("kind"), document.get("apiVersion"))
+            name = _ANY if _ANY in judges else (str(document.get("kind")), str(document.get("apiVersion")))
             if name not in judges:
                 raise ValueError(f"{name} is not among {list(judges)}")
             for error in judges[name].iter_errors(document):
