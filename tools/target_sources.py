@@ -203,7 +203,7 @@ def torchtitan(source: Source, names: set[str]) -> dict[str, Place]:
     found |= {f"ParallelismConfig.{name}": place for name, place in source.fields(path, "ParallelismConfig").items()}
     fields = _fields_of_inner(source, "torchtitan/trainer.py", "Config")
     found |= {name: fields[name] for name in ("model_spec", "activation_checkpoint", "parallelism") if name in fields}
-    for name in names:
+    for name in sorted(names):
         module, _, wanted = name.partition(":")
         if not wanted:
             continue
