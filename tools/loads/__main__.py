@@ -1,9 +1,10 @@
 """Exports loaded by the code of their targets: ``python -m tools.loads DIR [--python PYTHON] [--only KIND]``.
 
-``DIR`` is as for `tools.export_targets`: clones, and wheels of vLLM and SGLang. ``PYTHON`` is an interpreter with the
-packages ``pydantic pyyaml regex msgspec numpy pandas psutil cloudpickle packaging typing_extensions jsonschema``;
-PyTorch, JAX and others are stubs. Nothing of a target runs but its parsers and data classes, of SuperBench the
-diagnosis of results, and of the library of NetBox's device types its schema and its rules for names.
+``DIR`` is as for `tools.export_targets`: clones, and wheels of vLLM and SGLang. ``--draw N --seed S`` takes random
+designs (`tools.export_draws`) instead of the fixed ones. ``PYTHON`` is an interpreter with the
+packages ``pydantic pyyaml omegaconf regex msgspec numpy pandas psutil cloudpickle packaging typing_extensions
+jsonschema``; PyTorch, JAX and others are stubs. Nothing of a target runs but its parsers, validation and data classes,
+of SuperBench the diagnosis of results, and of the library of NetBox's device types its schema and its rules for names.
 Exit status 1 where an export is refused, or a target could not be loaded. TensorRT-LLM is not among the targets: no
 registry has its source.
 """
@@ -27,6 +28,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
 from clusterspec.studies import Settings, study_text
+from tools.export_draws import drawn
 from tools.export_targets import TARGETS, written
 from tools.target_sources import Source
 
@@ -69,7 +71,7 @@ BESIDE = {"dynamo": "vllm 0.31.0"}
 """The target whose package another one imports."""
 LOADED = {"dynamo": "dynamo.vllm"}
 """Content of an export that is loaded; workers of Dynamo for SGLang take the options of SGLang's server."""
-PYTHON_FILES = (".py", ".json")
+PYTHON_FILES = (".py", ".json", ".yml")
 
 
 def written_limits(kind: str) -> Iterator[str]:
@@ -172,6 +174,8 @@ def main() -> int:
     parser.add_argument("clones", type=Path, help="a folder of clones and wheels")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that loads")
     parser.add_argument("--only", choices=KINDS, help="one kind of export")
+    parser.add_argument("--draw", type=int, default=0, help="a number of random designs, instead of the fixed ones")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the draw")
     given = parser.parse_args()
     failed = False
     for kind in [given.only] if given.only else KINDS:
@@ -184,7 +188,9 @@ def main() -> int:
         own = {"netbox": written_device_types}
         own |= {name: partial(written_limits, name) for name in LIMITS}
         own |= {name: partial(written_systems, name) for name in (*SYSTEMS, *OF_MACHINES)}
-        texts = own[kind]() if kind in own else written(SCHEMAS[kind][0] if kind in SCHEMAS else kind)
+        name = SCHEMAS[kind][0] if kind in SCHEMAS else kind
+        designs = drawn(name, given.draw, given.seed) if given.draw and name in TARGETS else written(name)
+        texts = own[kind]() if kind in own else designs
         exports = [text for text in dict.fromkeys(texts) if LOADED.get(kind, "") in text]
         said = faults(kind, exports, sources, given.python)
         refused = [text for text in said if text]
