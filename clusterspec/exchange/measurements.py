@@ -39,14 +39,15 @@ def read_log(reader: LogReader, file: InputFile) -> ImportResult:
         benchmark = reader.read(file.text)
     except NotALogError as fault:
         raise FormatError(str(fault)) from None
-    if line := _line_of_printed(benchmark, file.text):
-        raise FormatError("its tables are text that the script prints, not the log of a run", line)
+    if start := _line_of_printed(benchmark, file.text):
+        raise FormatError("its tables are text that the script prints, not the log of a run", start)
     return reading_of(_chosen_part(benchmark, file.part), reader.name, file.name)
 
 
 def _line_of_printed(benchmark: Benchmark, text: str) -> int:
     """The first line of the tables of a text, if all of them stand in here-documents of a script; else 0."""
-    lines = [_first_line(each) for each in (*benchmark.series, *benchmark.pairs)]
+    tables: list[Series | PairTable] = [*benchmark.series, *benchmark.pairs]
+    lines = [_first_line(table) for table in tables]
     if not lines or "<<" not in text:
         return 0
     printed = [range(first + 1, first + 2 + body.count("\n")) for first, body, _ in here_documents(text)]
