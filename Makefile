@@ -129,8 +129,8 @@ hostile: $(VENV)/developed ## read hostile variants of every import format and o
 export-targets: $(VENV)/developed ## compare flags and keys that exporters write with the sources of their targets, clones in CLONES
 	$(BIN)/python -m tools.export_targets $(CLONES)
 
-export-loads: $(VENV)/developed ## load exports with the parsers of their targets, clones in CLONES; LOADER=PYTHON has pydantic and others
-	$(BIN)/python -m tools.loads $(CLONES) $(if $(LOADER),--python $(LOADER))
+export-loads: $(VENV)/developed ## load exports with the parsers and schemas of their targets, clones in CLONES; LOADER=PYTHON has pydantic and others; DRAW=N random designs
+	$(BIN)/python -m tools.loads $(CLONES) $(if $(LOADER),--python $(LOADER)) $(if $(DRAW),--draw $(DRAW))
 
 audit: ## ask pip-audit about known vulnerabilities of the pinned dependencies
 	$(PYTHON) -m venv out/audit && out/audit/bin/pip install --quiet "pip-audit>=2.7"

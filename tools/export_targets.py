@@ -76,6 +76,11 @@ _LOAD = "input_tokens: 1000, output_tokens: 1000, concurrency: 64"
 _FAST = "speculative: {tokens: 1, acceptance: 0.8}"
 _MATCHED = "speculative: {tokens: 2, acceptance: 0.6, method: ngram}"
 _MANY = "max_sequences: 64, chunk_tokens: 8192, captured_graphs: false"
+_HELD = (
+    "input_tokens: {mean: 1000, p99: 3000, max: 4000}, output_tokens: {mean: 300, p99: 900, max: 1000}, "
+    "concurrency: 64, receive_interval: 4, hold_steps: 30"
+)
+"""Lengths with a maximum, and requests that wait for one another."""
 _APART = (
     "disaggregated: {prefill: {replicas: 2, tp: 8, ep: 8}, decode: {replicas: 1, tp: 1, attention_dp: 8, ep: 8}, "
     "transfer: {block_tokens: 64}}"
@@ -87,6 +92,7 @@ SERVING = (
     f"{{kind: serve, model: qwen3-32b, parameter_precision: fp8, serving: {{{_LOAD}}}}}",
     f"{{kind: serve, model: qwen3-32b, serving: {{{_LOAD}, {_MATCHED}}}}}",
     f"{{kind: serve, model: gpt-oss-20b, parameter_precision: fp16, serving: {{{_LOAD}}}}}",
+    f"{{kind: serve, model: deepseek-v3, kv_precision: fp8, serving: {{{_HELD}}}}}",
 )
 SERVING_LAYOUTS = (
     "tp: 8",

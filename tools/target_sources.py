@@ -108,9 +108,10 @@ def megatron(source: Source, names: set[str]) -> dict[str, Place]:
 
 
 def maxtext(source: Source, names: set[str]) -> dict[str, Place]:
-    """The keys of MaxText's base configuration, and its known models."""
+    """The keys of MaxText's base configuration and of the file that names it, and its known models."""
     models = source.lines("src/maxtext/configs/types.py", r"^\s+\"([\w.-]+)\",$")
     keys = source.lines("src/maxtext/configs/base.yml", r"^(\w+):")
+    keys |= source.lines("src/maxtext/configs/pyconfig.py", r"^_BASE_CONFIG_ATTR = \"(\w+)\"")
     return {f"model {name}": place for name, place in models.items()} | keys
 
 
@@ -203,7 +204,7 @@ def torchtitan(source: Source, names: set[str]) -> dict[str, Place]:
     found |= {f"ParallelismConfig.{name}": place for name, place in source.fields(path, "ParallelismConfig").items()}
     fields = _fields_of_inner(source, "torchtitan/trainer.py", "Config")
     found |= {name: fields[name] for name in ("model_spec", "activation_checkpoint", "parallelism") if name in fields}
-    for name in names:
+    for name in sorted(names):
         module, _, wanted = name.partition(":")
         if not wanted:
             continue

@@ -18,7 +18,7 @@ from clusterspec.exchange.import_result import (
     combined_result,
     without_comments,
 )
-from clusterspec.exchange.shell import script_of
+from clusterspec.exchange.shell import script_of, variables_of
 from clusterspec.exchange.written_documents import here_documents
 from clusterspec.records import replace
 from clusterspec.source import value_at
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _SEPARATE = "a separate file"
 _NAME = re.compile(r"(?:^|[\s/:=])([\w.-]{1,80}\.(?:toml|ya?ml|json))$")
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w{0,60})")
 _OBJECTS = re.compile(r"^kind[ \t]*:[ \t]*ConfigMap\b", re.MULTILINE)
 
 
@@ -72,8 +73,7 @@ def _reason_unread(file: InputFile, name: str, texts: int) -> str:
     if _OBJECTS.search(file.text):
         return ""
     branches = {command.line: command.branch for command in script_of(file.text).commands if command.branch}
-    lines = file.text.split("\n")
-    found = (first for first, _, _ in here_documents(file.text) if _is_named_on(lines[first - 1], name))
+    found = (first for first, _ in _documents_named(file.text, name))
     tests = (branches.get(first, 0) for first in found)
     test = next((each for each in tests if each), 0)
     return f"written only where the test on line {test} holds, which the script alone does not decide" if test else ""
@@ -132,15 +132,22 @@ def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:
             text = value_at(yaml.value, "data", name) if yaml.mapping.get("kind") == "ConfigMap" else None
             if isinstance(text, str):
                 yield InputFile(file.name, ("\n" * yaml.line("data", name) + text).encode())
-    lines = file.text.split("\n")
-    for first, body, _ in here_documents(file.text):
-        if _is_named_on(lines[first - 1], name):
-            yield InputFile(file.name, ("\n" * first + dedent(body)).encode())
+    for first, body in _documents_named(file.text, name):
+        yield InputFile(file.name, ("\n" * first + dedent(body)).encode())
 
 
-def _is_named_on(opened: str, name: str) -> bool:
-    """Whether the line that opens a here-document names a file."""
-    return bool(re.search(rf"(?:^|[\s/\"'>]){re.escape(name)}(?![\w.-])", opened[:500]))
+def _documents_named(text: str, name: str) -> Iterator[tuple[int, str]]:
+    """The here-documents of a script whose opening line names a file, itself or by a variable (``> "$CONFIG"``), each
+    with the index of its first line.
+    """
+    lines = text.split("\n")
+    written = [(first, body, lines[first - 1][:500]) for first, body, _ in here_documents(text)]
+    held = variables_of(text) if any("$" in opened for _, _, opened in written) else {}
+    pattern = re.compile(rf"(?:^|[\s/\"'>]){re.escape(name)}(?![\w.-])")
+    for first, body, opened in written:
+        named = [held[each].text for each in _VARIABLE.findall(opened) if each in held]
+        if any(pattern.search(each) for each in (opened, *named)):
+            yield first, body
 
 
 _FULL_NODE = 8

@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import (
     chosen_part,
 )
 from clusterspec.exchange.machines.links import accelerator_of_product
+from clusterspec.exchange.written_documents import here_documents
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import LogReader
@@ -38,7 +39,19 @@ def read_log(reader: LogReader, file: InputFile) -> ImportResult:
         benchmark = reader.read(file.text)
     except NotALogError as fault:
         raise FormatError(str(fault)) from None
+    if start := _line_of_printed(benchmark, file.text):
+        raise FormatError("its tables are text that the script prints, not the log of a run", start)
     return reading_of(_chosen_part(benchmark, file.part), reader.name, file.name)
+
+
+def _line_of_printed(benchmark: Benchmark, text: str) -> int:
+    """The first line of the tables of a text, if all of them stand in here-documents of a script; else 0."""
+    tables: list[Series | PairTable] = [*benchmark.series, *benchmark.pairs]
+    lines = [_first_line(table) for table in tables]
+    if not lines or "<<" not in text:
+        return 0
+    printed = [range(first + 1, first + 2 + body.count("\n")) for first, body, _ in here_documents(text)]
+    return lines[0] if all(any(line in each for each in printed) for line in lines) else 0
 
 
 def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:

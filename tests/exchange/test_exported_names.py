@@ -262,6 +262,47 @@ def test_the_server_of_tpus_is_another_one_than_sglang() -> None:
         exporter_of("sglang").write(source("accelerator: tpu-v6e, nodes: 1, accelerators_per_node: 8", rest))
 
 
+def trained(model: str, layout: str, machine: str = "platform: dgx-h100, nodes: 16", batch: int = 256) -> ExportInput:
+    work = f"workload: {{kind: train, model: {model}, sequence_length: 4096, global_batch: {batch}}}\n"
+    return source(machine, f"{work}layout: {{framework: maxtext, recompute: full, {layout}}}\n")
+
+
+V5P = "platform: tpu-v5p, nodes: 32"
+
+
+def test_a_configuration_has_the_rules_of_its_base() -> None:
+    """MaxText divides no array over the mesh without them; the file alone has none."""
+    assert "base_config: base.yml" in exported("maxtext", trained("llama-3.1-8b", "sharding: fsdp")).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("machine", "lines"),
+    [
+        ("platform: dgx-h100, nodes: 16", {"attention: dot_product"}),
+        (V5P, {"attention: flash", "use_tokamax_splash: true"}),
+    ],
+)
+def test_attention_to_selected_tokens_has_a_kernel_that_selects(machine: str, lines: set[str]) -> None:
+    """By default MaxText refuses such a model: configs/types.py, line 3803."""
+    design = trained("deepseek-v3.2", "sharding: fsdp", machine)
+    kernels = {"attention: dot_product", "attention: flash", "use_tokamax_splash: true", "attention: cudnn_flash_te"}
+    assert kernels & set(exported("maxtext", design).splitlines()) == lines
+
+
+def test_attention_to_selected_tokens_is_not_divided_on_gpus() -> None:
+    with pytest.raises(NotExportable, match="no attention to selected tokens"):
+        exporter_of("maxtext").write(trained("deepseek-v3.2", "sharding: fsdp, cp: 2"))
+
+
+def test_layers_of_a_stage_are_counted_as_the_target_counts_them() -> None:
+    """A layer of MaxText's Gemma 2 is two of the model: 42 layers are 21, seven for each of three stages."""
+    three = trained("gemma-2-9b", "pp: 3", "platform: dgx-h100, nodes: 12", 288)
+    assert "num_layers_per_pipeline_stage: 7" in exported("maxtext", three).splitlines()
+    assert "num_layers_per_pipeline_stage: 16" in exported("maxtext", trained("llama-3.1-8b", "pp: 2"))
+    with pytest.raises(NotExportable, match="stages of 21 layers: those of MaxText's Gemma 2 are pairs"):
+        exporter_of("maxtext").write(trained("gemma-2-9b", "pp: 2"))
+
+
 @pytest.mark.parametrize(
     ("model", "lines"),
     [

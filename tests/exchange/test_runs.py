@@ -395,3 +395,22 @@ def test_a_log_that_a_script_quotes_in_a_comment_is_not_its_content() -> None:
     assert counts(read(f"{step}\n"))["step_seconds"] == 2.7386
     with pytest.raises(FormatError, match="has no step"):
         read(f"# {step}\n", "step-log")
+
+
+TABLE = """\
+# nThread 1 nGpus 4 minBytes 8 maxBytes 8589934592 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+  4294967296    1073741824     float     sum      -1   52551    81.7   122.6      0    51204    83.9   125.8      0
+  8589934592    2147483648     float     sum      -1  105104    81.7   122.6      0   102408    83.9   125.8      0
+"""
+
+
+def test_a_table_that_a_script_prints_is_no_log() -> None:
+    """The same table is one where nothing prints it as text, and where a script's log follows."""
+    log = f"# Collective test starting: all_reduce_perf\n{TABLE}"
+    assert read(log, "nccl-tests", "log.txt").given
+    printed = f"#!/bin/bash\n# runs all_reduce_perf\ncat << 'EOF'\n{TABLE}EOF\n"
+    with pytest.raises(FormatError, match="text that the script prints, not the log of a run"):
+        read(printed, "nccl-tests", "benchmark.sh")
+    assert read(f"{printed}{log}", "nccl-tests", "job.out", part=2).given

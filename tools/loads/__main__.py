@@ -1,9 +1,10 @@
 """Exports loaded by the code of their targets: ``python -m tools.loads DIR [--python PYTHON] [--only KIND]``.
 
-``DIR`` is as for `tools.export_targets`: clones, and wheels of vLLM and SGLang. ``PYTHON`` is an interpreter with the
-packages ``pydantic pyyaml regex msgspec numpy pandas psutil cloudpickle packaging typing_extensions jsonschema``;
-PyTorch, JAX and others are stubs. Nothing of a target runs but its parsers and data classes, of SuperBench the
-diagnosis of results, and of the library of NetBox's device types its schema and its rules for names.
+``DIR`` is as for `tools.export_targets`: clones, and wheels of vLLM and SGLang. ``--draw N --seed S`` takes random
+designs (`tools.export_draws`) instead of the fixed ones. ``PYTHON`` is an interpreter with the
+packages ``pydantic pyyaml omegaconf regex msgspec numpy pandas psutil cloudpickle packaging typing_extensions
+jsonschema``; PyTorch, JAX and others are stubs. Nothing of a target runs but its parsers, validation and data classes,
+of SuperBench the diagnosis of results, and of the library of NetBox's device types its schema and its rules for names.
 Exit status 1 where an export is refused, or a target could not be loaded. TensorRT-LLM is not among the targets: no
 registry has its source.
 """
@@ -27,6 +28,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
 from clusterspec.studies import Settings, study_text
+from tools.export_draws import drawn
 from tools.export_targets import TARGETS, written
 from tools.target_sources import Source
 
@@ -39,16 +41,37 @@ SYSTEMS = {"aiconfigurator": "ai-dynamo/aiconfigurator"}
 """Exports of machines, and the repositories whose code reads them."""
 LIBRARIES = ("netbox-community/devicetype-library", "nrkno/netbox-devicetype-library")
 """NetBox's library of device types, and a public fork of 2026 that is smaller: both hold the schema."""
+_CRDS = "config/components/crd/bases"
+SCHEMAS = {
+    "dynamo-graph": (
+        "dynamo",
+        ("ai-dynamo/dynamo", "wxsms/dynamo"),
+        "deploy/operator/config/crd/bases/nvidia.com_dynamographdeployments.yaml",
+    ),
+    "llm-d-chart": (
+        "llm-d",
+        ("llm-d-incubation/llm-d-modelservice",),
+        "charts/llm-d-modelservice/values.schema.json",
+    ),
+    "mpijob": ("mpijob", ("kubeflow/mpi-operator",), "manifests/base/kubeflow.org_mpijobs.yaml"),
+    "jobset": ("jobset", ("kubernetes-sigs/jobset",), f"{_CRDS}/jobset.x-k8s.io_jobsets.yaml"),
+    "kueue-topology": ("kueue-topology", ("kubernetes-sigs/kueue",), f"{_CRDS}/kueue.x-k8s.io_topologies.yaml"),
+}
+"""Exports that a schema describes as a whole: their kind, the repositories that have the schema, of which the first
+in the folder is taken, and its file."""
+OF_MACHINES = ("mpijob", "jobset", "kueue-topology")
+"""Exports of a machine alone, without a workload."""
 KINDS = (
     *("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sglang", "dynamo", "netbox"),
     *LIMITS,
     *SYSTEMS,
+    *SCHEMAS,
 )
 BESIDE = {"dynamo": "vllm 0.31.0"}
 """The target whose package another one imports."""
 LOADED = {"dynamo": "dynamo.vllm"}
 """Content of an export that is loaded; workers of Dynamo for SGLang take the options of SGLang's server."""
-PYTHON_FILES = (".py", ".json")
+PYTHON_FILES = (".py", ".json", ".yml")
 
 
 def written_limits(kind: str) -> Iterator[str]:
@@ -91,6 +114,10 @@ def written_device_types() -> Iterator[str]:
 
 def sources_of(kind: str, clones: Path) -> list[Source]:
     """The sources of a target, and of the target that it imports. Raises `FileNotFoundError` for a missing one."""
+    if kind in SCHEMAS:
+        names = SCHEMAS[kind][1]
+        held = [name for name in names for each in (name, name.replace("/", "+")) if (clones / each).is_dir()]
+        return [Source(clones, (held or [*names])[0], "clone")]
     if repository := (LIMITS | SYSTEMS).get(kind):
         return [Source(clones, repository, "")]
     if kind == "netbox":
@@ -129,7 +156,10 @@ def faults(kind: str, exports: list[str], sources: list[Source], python: str) ->
     """The errors of a target's code about each export, empty where it loads; empty if the target itself fails."""
     with tempfile.TemporaryDirectory() as held:
         for source in sources:
-            unpacked(source, Path(held))
+            if kind in SCHEMAS:
+                Path(held, "schema.yaml").write_text(source.text(SCHEMAS[kind][2]), "utf-8")
+            else:
+                unpacked(source, Path(held))
         root = Path(held) / FOLDERS.get(kind, "")
         words = [python, str(Path(__file__).with_name("load.py")), kind, str(root)]
         given = "".join(json.dumps(text) + "\n" for text in exports)
@@ -144,6 +174,8 @@ def main() -> int:
     parser.add_argument("clones", type=Path, help="a folder of clones and wheels")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that loads")
     parser.add_argument("--only", choices=KINDS, help="one kind of export")
+    parser.add_argument("--draw", type=int, default=0, help="a number of random designs, instead of the fixed ones")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the draw")
     given = parser.parse_args()
     failed = False
     for kind in [given.only] if given.only else KINDS:
@@ -155,8 +187,10 @@ def main() -> int:
             continue
         own = {"netbox": written_device_types}
         own |= {name: partial(written_limits, name) for name in LIMITS}
-        own |= {name: partial(written_systems, name) for name in SYSTEMS}
-        texts = own[kind]() if kind in own else written(kind)
+        own |= {name: partial(written_systems, name) for name in (*SYSTEMS, *OF_MACHINES)}
+        name = SCHEMAS[kind][0] if kind in SCHEMAS else kind
+        designs = drawn(name, given.draw, given.seed) if given.draw and name in TARGETS else written(name)
+        texts = own[kind]() if kind in own else designs
         exports = [text for text in dict.fromkeys(texts) if LOADED.get(kind, "") in text]
         said = faults(kind, exports, sources, given.python)
         refused = [text for text in said if text]

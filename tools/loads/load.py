@@ -11,13 +11,15 @@ import contextlib
 import importlib
 import io
 import json
+import logging
+import math
 import re
 import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 sys.path[0:0] = [str(Path(__file__).parent)]
 import stubs  # type: ignore[import-not-found]  # noqa: E402
@@ -46,18 +48,33 @@ def _parse(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namesp
 
 
 def megatron() -> Load:
+    """The parser, its validation of all arguments together for the ranks of the launch, and the configuration of the
+    transformer that follows from them.
+    """
     stubs.install("megatron", bare=("megatron", "megatron.training"))
-    from megatron.training.arguments import add_megatron_arguments  # type: ignore[import-not-found]
+    import torch  # type: ignore[import-not-found,unused-ignore]
+    from megatron.training.argument_utils import (  # type: ignore[import-not-found]
+        core_transformer_config_from_args,
+    )
+    from megatron.training.arguments import (  # type: ignore[import-not-found]
+        add_megatron_arguments,
+        validate_args,
+    )
 
+    torch.cuda.get_device_capability = lambda *device: (9, 0)  # of the machine that trains, not of this one
     parser = add_megatron_arguments(argparse.ArgumentParser(allow_abbrev=False))
 
     def load(text: str) -> None:
+        ranks = math.prod(int(found) for found in re.findall(r"--(?:nnodes|nproc_per_node) (\d+)", text))
         for words in _commands(text, "pretrain_gpt.py"):
-            found = vars(_parse(parser, words))
+            given = _parse(parser, words)
             for name in _DEGREES:
                 stated = re.search(rf"--{name.replace('_', '-')} (\d+)", text)
-                if stated and found[name] != int(stated[1]):
-                    raise ValueError(f"{name} is {found[name]}")
+                if stated and vars(given)[name] != int(stated[1]):
+                    raise ValueError(f"{name} is {vars(given)[name]}")
+            given.world_size, given.rank = ranks, 0
+            validate_args(given, {})
+            core_transformer_config_from_args(given)
 
     return load
 
@@ -132,18 +149,38 @@ def sglang() -> Load:
 
 
 def maxtext() -> Load:
-    stubs.install("maxtext", forced=("maxtext.utils",))
-    import yaml
-    from maxtext.configs.types import MaxTextConfig  # type: ignore[import-not-found]
-    from pydantic import TypeAdapter  # type: ignore[import-not-found,unused-ignore]
+    """MaxText's own configuration of the file, with that of its base and model, and the validation of all keys together
+    for the devices and slices of the design.
+    """
+    stubs.install(
+        "maxtext",
+        forced=(
+            "maxtext.utils.max_utils",
+            "maxtext.utils.elastic_utils",
+            "maxtext.utils.gcs_utils",
+            "maxtext.utils.max_logging",
+        ),
+    )
+    configs = importlib.import_module("maxtext.configs.pyconfig")
+    configs.max_utils.get_num_slices = lambda keys, config=None: keys["compile_topology_num_slices"]
+    logging.disable(logging.CRITICAL)
 
     def load(text: str) -> None:
-        unknown = set(given := yaml.safe_load(text)) - set(MaxTextConfig.model_fields)
-        if unknown:
-            raise ValueError(f"no fields {', '.join(sorted(unknown))}")
-        for name, value in given.items():
-            field = MaxTextConfig.model_fields[name]
-            TypeAdapter(Annotated[(field.annotation, field)]).validate_python(value)  # type: ignore[arg-type,unused-ignore]
+        devices = re.search(r"(\d[\d,]*) devices?", text)
+        slices = math.prod(int(found) for found in re.findall(r"^dcn_\w+: (\d+)", text, re.MULTILINE))
+        assert devices is not None
+        with tempfile.TemporaryDirectory() as held:
+            Path(held, "design.yml").write_text(text, "utf-8")
+            found = configs._initialize_pydantic(
+                ["maxtext", str(Path(held, "design.yml"))],
+                run_name="design",
+                base_output_directory=held,
+                internal_compile=True,
+                internal_compile_num_devices=int(devices[1].replace(",", "")),
+                compile_topology_num_slices=slices,
+            )
+        if not found.logical_axis_rules:
+            raise ValueError("no rules divide arrays over the mesh")
 
     return load
 
@@ -153,6 +190,8 @@ def torchtitan() -> Load:
 
     import torch  # type: ignore[import-not-found,unused-ignore]
 
+    tensor = importlib.import_module("torch.distributed.tensor")
+    tensor.Shard = type("Shard", (), {"__init__": lambda self, dim: setattr(self, "dim", dim)})  # type: ignore[attr-defined,unused-ignore]
     torch.version.hip = None
     torch.cuda.is_available = lambda: True
     torch.cuda.get_device_capability = lambda *device: (10, 0)  # of the machine that trains, not of this one
@@ -277,6 +316,60 @@ def netbox() -> Load:
     return load
 
 
+_ANY = ("", "")
+"""The name of a document without kind and version."""
+
+
+def schema() -> Load:
+    """Objects of Kubernetes against the definition of their kind, in which no unknown key is allowed, as with the
+    strict validation of ``kubectl apply``; other documents against a JSON Schema. Rules in CEL are not evaluated.
+    """
+    import yaml
+    from jsonschema import Draft202012Validator
+
+    given = yaml.load(Path(sys.path[0], "schema.yaml").read_text("utf-8"), yaml.CSafeLoader)
+    if given.get("kind") == "CustomResourceDefinition":
+        spec = given["spec"]
+        served = {f"{spec['group']}/{each['name']}": each["schema"]["openAPIV3Schema"] for each in spec["versions"]}
+        schemas = {(str(spec["names"]["kind"]), name): _strict(each) for name, each in served.items()}
+    else:
+        schemas = {_ANY: given}
+    judges = {name: Draft202012Validator(each) for name, each in schemas.items()}
+
+    def load(text: str) -> None:
+        for document in yaml.safe_load_all(text):
+            name = _ANY if _ANY in judges else (str(document.get("kind")), str(document.get("apiVersion")))
+            if name not in judges:
+                raise ValueError(f"{name} is not among {list(judges)}")
+            for error in judges[name].iter_errors(document):
+                raise ValueError(f"{error.json_path}: {error.message[:200]}")
+
+    return load
+
+
+def _strict(schema: Any) -> Any:
+    """A schema of a definition whose objects have no other keys than those it names, the whole object's metadata aside.
+
+    A count may be text where the definition takes both (``x-kubernetes-int-or-string``).
+    """
+    if not isinstance(schema, dict):
+        return schema
+    inner = {
+        key: {name: _strict(each) for name, each in value.items()}
+        if key == "properties"
+        else _strict(value)
+        if key in {"items", "additionalProperties"}
+        else value
+        for key, value in schema.items()
+    }
+    closed = "properties" in schema and not schema.get("x-kubernetes-preserve-unknown-fields")
+    if closed and "additionalProperties" not in schema:
+        inner["additionalProperties"] = False
+    if schema.get("x-kubernetes-int-or-string"):
+        inner.pop("type", None)
+    return inner
+
+
 TARGETS: dict[str, Callable[[], Load]] = {
     "aiconfigurator": aiconfigurator,
     "megatron": megatron,
@@ -289,6 +382,7 @@ TARGETS: dict[str, Callable[[], Load]] = {
     "sglang": sglang,
     "superbench": superbench,
     "netbox": netbox,
+    **dict.fromkeys(("dynamo-graph", "llm-d-chart", "mpijob", "jobset", "kueue-topology"), schema),
 }
 """For each kind of export, the function that makes its loader."""
 

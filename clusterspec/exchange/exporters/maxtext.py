@@ -48,6 +48,12 @@ _UNACCUMULATED = {"fp8", "nanoo_fp8", "te_fp8_delayedscaling"}
 """Quantizations that MaxText refuses with ``gradient_accumulation_steps`` above 1 (types.py, line 3879)."""
 
 
+_BASE = "base_config: base.yml"
+"""The file with the rules that divide arrays over the mesh, of which MaxText has none without it
+(``src/maxtext/configs/pyconfig.py``, line 188; types.py, line 1178).
+"""
+
+
 def write(source: ExportInput) -> ExportedFile:
     """The configuration. Raises `NotExportable` if MaxText has no such mesh, stages or model."""
     layout, work = training_design(source, "maxtext")
@@ -63,16 +69,18 @@ def write(source: ExportInput) -> ExportedFile:
     if decoder == "deepseek" and layout.pp > 1 and work.model.moe_layers < work.model.layers:  # types.py, line 3566
         raise NotExportable("MaxText keeps the first layers, without experts, outside of its pipeline")
     omitted = ["data, tokenizer, steps and run_name", *omitted_from_training(work), *_omission_texts(layout)]
-    lines = [f"# {source.name}: {plural(layout.ranks, 'device')} on {plural(layout.nodes, 'node')}"]
+    lines = [f"# {source.name}: {plural(layout.ranks, 'device')} on {plural(layout.nodes, 'node')}", _BASE]
     if source.cluster.accelerator.vendor != "Google":
         lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")
     lines += model_lines(layout.tp, work, name, omitted)
     if source.cluster.accelerator.vendor != "Google":
         lines += _kernel_lines(work.model, omitted)
-    lines += [f"max_target_length: {work.sequence_length}", *_batch_lines(layout, work)]
+    lines += [f"max_target_length: {work.sequence_length}", *_batch_lines(layout, work, decoder)]
     lines += _mesh_lines(source.cluster, layout)
     if layout.cp > 1:
         lines += _context_lines(source.cluster, layout, work, omitted)
+    elif work.model.sparse and source.cluster.accelerator.vendor == "Google":
+        lines += _SPLASH
     if layout.sharding in {"zero1", "zero2"}:
         lines.append("shard_optimizer_over_data: true")
     remat = _REMAT.get(layout.recompute, "minimal") if isinstance(layout.recompute, str) else "minimal"
@@ -87,18 +95,24 @@ def write(source: ExportInput) -> ExportedFile:
     return ExportedFile("\n".join([*lines, ""]), tuple(omitted))
 
 
+_SPLASH = ("attention: flash", "use_tokamax_splash: true")
+"""The kernel of attention on TPUs that takes part in rings, and attends to selected tokens."""
+
+
 def _kernel_lines(model: Model, omitted: list[str]) -> Iterator[str]:
     """Kernels other than the default ones, which are made for TPUs.
 
     MaxText e591f30c: on other devices the kernel of experts by default (``megablox``) is interpreted, step by step
     (layers/moe.py, line 1521; configs/gpu/models/mixtral_8x7b.yml turns it off), and that of attention has a causal
-    mask alone and refuses sinks (layers/attention_op.py, lines 137 and 1491).
+    mask alone and refuses sinks (layers/attention_op.py, lines 137 and 1491). Attention to selected tokens takes
+    ``dot_product``, or `_SPLASH` on TPUs (configs/types.py, line 3803).
     """
     if model.experts:
         yield "megablox: false"
-    if model.window:
+    if model.window or model.sparse:
+        lacking = "windows" if model.window else "selected tokens"
         omitted.append(
-            "flash attention: by default MaxText's has no windows on GPUs, and `dot_product` keeps all scores"
+            f"flash attention: by default MaxText's has no {lacking} on GPUs, and `dot_product` keeps all scores"
         )
         yield "attention: dot_product"
 
@@ -116,12 +130,14 @@ def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: li
     if work.model.window and (strategy == "ring" or not google):
         raise NotExportable("MaxText has no layers with windows under this context parallelism")
     unpacked = not google or (strategy == "ring" and bool(work.model.latent))
+    if work.model.sparse and (strategy != "ring" or not google):
+        raise NotExportable("MaxText has no attention to selected tokens under this context parallelism")
     if not google:
         yield "attention: cudnn_flash_te"
     elif strategy == "ring":
         if work.sequence_length % layout.cp**2 or layout.cp % 2:
             raise NotExportable(f"MaxText needs a length that {layout.cp}² divides, and an even cp, for its ring")
-        yield from ("attention: flash", "use_tokamax_splash: true")
+        yield from _SPLASH
     if unpacked:
         omitted.append("packed sequences: with this attention MaxText takes one sequence a row (`packing: false`)")
         yield "packing: false"
@@ -183,8 +199,11 @@ def _mesh_lines(cluster: Cluster, layout: Layout) -> Iterator[str]:
         raise NotExportable("no mesh within a slice has these degrees")
 
 
-def _batch_lines(layout: Layout, work: Workload) -> Iterator[str]:
-    """The sequences of a device in one pass: a pass has all micro-batches of a pipeline, else one."""
+def _batch_lines(layout: Layout, work: Workload, decoder: str) -> Iterator[str]:
+    """The sequences of a device in one pass: a pass has all micro-batches of a pipeline, else one.
+
+    A layer of MaxText's ``gemma2`` is two of the model (configs/models/gemma2-2b.yml, line 21).
+    """
     passes = layout.micro_batches
     if passes is None:
         raise NotExportable("the global batch is not a multiple of micro-batch × dp")
@@ -199,7 +218,10 @@ def _batch_lines(layout: Layout, work: Workload) -> Iterator[str]:
         raise NotExportable("stages of different length: MaxText pipelines equal ones")
     yield f"per_device_batch_size: {_finite_decimal(work.global_batch, layout.ranks)}"
     yield f"num_pipeline_microbatches: {passes}"
-    yield f"num_layers_per_pipeline_stage: {layout.stage_layers[0]}"
+    merged = 2 if decoder == "gemma2" else 1
+    if layout.stage_layers[0] % merged:
+        raise NotExportable(f"stages of {layout.stage_layers[0]} layers: those of MaxText's Gemma 2 are pairs")
+    yield f"num_layers_per_pipeline_stage: {layout.stage_layers[0] // merged}"
     yield f"num_pipeline_repeats: {layout.virtual_stages}"
 
 

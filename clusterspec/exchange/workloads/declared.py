@@ -154,8 +154,8 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
     for path in (("spec",), ("spec", "prefill")):
         pool = value_at(yaml.value, *path)
         container = _first_container(value_at(pool, "template"))
-        if not isinstance(pool, dict) or _STARTS.search(str(container.get("command") or "")):
-            continue  # one with a command of its own is a launch
+        if not isinstance(pool, dict) or _STARTS.search(f"{container.get('command')} {container.get('args')}"):
+            continue  # one with a command of its own, or arguments that are one, is a launch
         keys = started_keys("LLMInferenceService", yaml.line(*path))
         put_all(keys, pool, {"replicas": "replicas"}, yaml, path)
         chosen = "uri" if str(value_at(spec, "model", "uri") or "").startswith("hf://") else "name"
@@ -180,6 +180,39 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
             names = ", ".join(str(value_at(each, "name")) for each in bases)
             keys.put("base_refs", excerpt(names, LIST), yaml.line("spec", "baseRefs"))
         yield keys
+
+
+_MOUNTED = "/mnt/models"
+"""Where KServe mounts the model of an object (kserve/kserve aaac4e29, pkg/constants/constants.go)."""
+
+
+_NAMING: dict[str, Path] = {
+    "LLMInferenceService": ("spec", "model", "uri"),
+    "InferenceService": ("spec", "predictor", "model", "storageUri"),
+}
+"""The key that names the mounted model, by the kind of the object."""
+
+
+def take_mounted_model(file: InputFile, keys: Keys) -> None:
+    """Replace the model of a launch that KServe mounts by the one that the only object of a file names, if it does."""
+    named = [keys.values[name][0] for name in ("model", "model_path") if name in keys.values]
+    if _MOUNTED not in (named or [word.text.rstrip("/") for word in keys.command.words]):
+        return
+    try:
+        documents = [yaml for yaml in read_documents(file) if isinstance(yaml.value, dict)]
+    except FormatError:
+        return
+    found = []
+    for yaml in documents:
+        path = _NAMING.get(str(yaml.value.get("kind")))
+        if path is None:
+            continue
+        stated = str(value_at(yaml.value, *path) or "")
+        found.append((stated.removeprefix("hf://") if stated.startswith("hf://") else "", yaml.line(*path)))
+    if len(found) == 1 and found[0][0]:
+        for name in ("model", "model_path"):
+            keys.values.pop(name, None)
+        keys.put("model", *found[0])
 
 
 def _first_container(template: Any) -> dict[str, Any]:

@@ -77,6 +77,10 @@ _BESIDE_BATCH = re.compile(
 """Keys beside the batch size of a configuration without ZeRO (DeepSpeed, deepspeed/runtime/constants.py)."""
 
 
+_FSDP, _FSDP_CONFIG = re.compile(r"\"fsdp\"\s{0,9}:\s{0,9}\""), re.compile(r"\"fsdp_config\"\s{0,9}:\s{0,9}\{")
+"""Keys of a file for ``--fsdp`` of ms-swift (its page Command-line-parameters), as in TrainingArguments."""
+
+
 def matches_deepspeed(file: InputFile) -> bool:
     text = file.text
     if re.search(r"pipe[-_]parallel[-_]size", text):
@@ -84,7 +88,8 @@ def matches_deepspeed(file: InputFile) -> bool:
     if re.search(r"\"zero_optimization\"|\"train_micro_batch_size_per_gpu\"", text):
         return True
     if text.lstrip().startswith("{"):
-        return '"train_batch_size"' in text and bool(_BESIDE_BATCH.search(text))
+        batch = '"train_batch_size"' in text and bool(_BESIDE_BATCH.search(text))
+        return batch or bool(_FSDP.search(text) and _FSDP_CONFIG.search(text))
     return bool(_BASE_MODEL.search(text)) and bool(_BESIDE.search(text))
 
 
@@ -107,6 +112,11 @@ def read_deepspeed(file: InputFile) -> ImportResult:
         "zero_optimization.stage", "zero_optimization", "train_batch_size", "train_micro_batch_size_per_gpu"
     ):
         _set_deepspeed_keys(keys, builder)
+    elif keys.find("fsdp") and any(name.startswith("fsdp_config.") for name in keys.values):
+        builder.set("layout.framework", "fsdp", keys.line("fsdp"))
+        _set_fsdp(keys, False, keys.line("fsdp"), builder)
+        if keys.is_on("fsdp_config.activation_checkpointing"):  # where it is off, gradient_checkpointing may be on
+            builder.set("layout.recompute", "full", keys.line("fsdp_config.activation_checkpointing"))
     else:
         raise FormatError("has neither ZeRO or batch size keys of DeepSpeed nor a base model of Axolotl")
     list_unused(keys, builder)

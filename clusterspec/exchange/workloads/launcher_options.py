@@ -108,14 +108,16 @@ def is_of_one_node(text: str) -> bool:
 
 def take_swift_environment(values: dict[str, tuple[Any, int]], command: Command, text: str) -> None:
     """State the ranks that ms-swift gives to ``torchrun`` from variables of its command, or of the script (swift/cli/
-    main.py gives it those that are set: the default of ``--nnodes`` holds for others).
+    main.py gives it those that are set: the default of ``--nnodes`` holds for others). Where another file sets the
+    ranks of a node, it may set the nodes as well.
     """
     given = {name: word for name, word in variables_of(text).items() if name in _OF_SWIFT} | dict(command.environment)
     for name in _OF_SWIFT:
         if (word := given.get(name)) is not None and not word.branch:
             values[name.lower()] = (word.text, word.line)
-    if "nproc_per_node" in values and "nnodes" not in values and is_of_one_node(text):
-        values["nnodes"] = ("1", values["nproc_per_node"][1])
+    ranks, line = values.get("nproc_per_node", ("", 0))
+    if str(ranks).isdecimal() and "nnodes" not in values and is_of_one_node(text):
+        values["nnodes"] = ("1", line)
 
 
 _OF_SWIFT = ("NNODES", "NPROC_PER_NODE")

@@ -18,8 +18,12 @@ _NAMED = re.compile(
     re.MULTILINE,
 )
 
-_ROLES_WITHIN = re.compile(r"^kind[ \t]*:[ \t]*[\"']?DisaggregatedSet\b", re.MULTILINE)
-"""An object with several roles (kubernetes-sigs/lws)."""
+_ROLES_WITHIN = re.compile(
+    r"^kind[ \t]*:[ \t]*[\"']?(?:DisaggregatedSet|StormService|RoleSet|RoleBasedGroup)\b", re.MULTILINE
+)
+"""Objects with several roles, whose names tell them (kubernetes-sigs/lws; vllm-project/aibrix e3e10f9e,
+api/orchestration/v1alpha1; sgl-project/rbg).
+"""
 _ROLE_ITEM = re.compile(r"^[ \t]*-[ \t]{1,8}name[ \t]*:[ \t]*[\"']?(prefill|decode)[\"']?[ \t]*$", re.MULTILINE)
 
 
@@ -30,12 +34,12 @@ def role_of_object(text: str, options: Mapping[str, tuple[Any, int]], line: int)
     >>> role_of_object("metadata: {name: x-prefill}\\ncommand: [vllm, serve]", options, 2)
     'prefill'
     """
-    if not _BOTH.search(str(options.get("kv_transfer_config", ("",))[0])):
-        return ""
     lines, at = text.split("\n"), line - 1
     if _ROLES_WITHIN.search(text):
         above = _ROLE_ITEM.findall("\n".join(lines[:at]))
         return above[-1] if above else ""
+    if not _BOTH.search(str(options.get("kv_transfer_config", ("",))[0])):
+        return ""
     first = max((n for n in range(min(at, len(lines))) if lines[n].rstrip() == "---"), default=-1) + 1
     last = next((n for n in range(at, len(lines)) if lines[n].rstrip() == "---"), len(lines))
     roles = set(_NAMED.findall("\n".join(lines[first:last])))

@@ -34,6 +34,7 @@ from clusterspec.exchange.workloads.declared import (
     is_recipe,
     options_in,
     options_of_engine,
+    take_mounted_model,
 )
 from clusterspec.exchange.workloads.engine_limits import (
     complete_options,
@@ -161,6 +162,7 @@ def _launches(file: InputFile) -> list[Launch]:
     for name, pattern in named if not (found and is_recipe(file.text)) else ():
         for keys in launches_of(file, pattern, _MODEL_AFTER):
             if declared.isdisjoint(line for _, line in keys.values.values()):  # not the arguments of a declared one
+                take_mounted_model(file, keys)
                 found.setdefault((keys.command.line, keys.command.text), (name, keys))
     if not found and (own := options_of_engine(file.text)):
         found = {(1, ""): (own, options_in(file))}

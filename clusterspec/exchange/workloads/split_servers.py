@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from clusterspec.exchange.documents import read_documents
 from clusterspec.exchange.fabrics.disaggregated_sets import KIND, engines_of_role
+from clusterspec.exchange.fabrics.pods import count_product
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportBuilder,
@@ -27,14 +29,21 @@ from clusterspec.source import dotted_path, value_at
 _POOL = r"^{}[ \t]*:[ \t]*\n(?:(?:[ \t#][^\n]*)?\n){{0,40}}?[ \t]{{1,4}}replicas[ \t]*:[ \t]*([0-9]{{1,5}})\b"
 """The pool of a role in the values of a chart."""
 _COPIED = re.compile(r"kind[ \t]*:[ \t]*[\"']?(?:Deployment|StatefulSet)\b")
-_GROUP = re.compile(r"^kind[ \t]*:[ \t]*[\"']?(?:RoleBasedGroup|DisaggregatedSet)\b", re.MULTILINE)
-"""Groups whose roles are parts of one object (sgl-project/rbg, api/workloads/v1alpha2; kubernetes-sigs/lws)."""
+_GROUP = re.compile(r"^kind[ \t]*:[ \t]*[\"']?(?:RoleBasedGroup|DisaggregatedSet|StormService|RoleSet)\b", re.MULTILINE)
+"""Groups whose roles are parts of one object (sgl-project/rbg, api/workloads/v1alpha2; kubernetes-sigs/lws;
+vllm-project/aibrix e3e10f9e, api/orchestration/v1alpha1: a StormService has ``replicas`` sets of its roles, 1 where
+absent, and a role ``replicas`` instances).
+"""
 _REPLICAS = re.compile(r"[ ]{1,4}replicas[ \t]*:[ \t]*([1-9][0-9]{0,4})[ \t]*(?:#.*)?$")
 Launch = tuple[str, Keys]
 """An engine and the options of its launch."""
 _ROLES = ("prefill", "decode")
 _TRANSFER = re.compile(r"kv_(?:role\W{1,9}kv_)?(producer|consumer)")
 _PLANNED = {("layout", name) for name in ("tp", "attention_dp", "ep", "pp", "dispatcher", "framework")}
+
+
+_NO_WHOLE = "no whole number of engines"
+_UNSTATED = "the text does not state how many engines have this role"
 
 
 def split_launches(launches: Sequence[Launch], text: str = "") -> dict[str, Launch] | None:
@@ -58,8 +67,8 @@ def _role(keys: Keys) -> str:
 
 
 def _replicas_of_role(file: InputFile, line: int) -> tuple[int, int] | None:
-    """The replicas of the role of a RoleBasedGroup, or its engines in all slices of a DisaggregatedSet, in which a
-    command stands on a line, with their line.
+    """The engines of the role of an object with several roles in which a command stands on a line, in all copies of
+    the object, with their line.
     """
     if not _GROUP.search(file.text):
         return None
@@ -68,24 +77,43 @@ def _replicas_of_role(file: InputFile, line: int) -> tuple[int, int] | None:
     except FormatError:
         return None
     for yaml in documents:
-        roles = value_at(yaml.value, "spec", "roles")
+        kind, sets = yaml.mapping.get("kind"), None
+        path: tuple[str, ...] = ("spec", "roles")
+        if kind == "StormService":
+            path, sets = ("spec", "template", "spec", "roles"), value_at(yaml.value, "spec", "replicas")
+        roles = value_at(yaml.value, *path)
         for n, role in enumerate(roles if isinstance(roles, list) else ()):
             at: tuple[str, ...] = ("replicas",)
-            first, copies = yaml.line("spec", "roles", n), value_at(role, "replicas")
-            if yaml.mapping.get("kind") == KIND:
+            stated = value_at(role, "replicas")
+            copies = count_product(stated, sets) if stated is not None else None
+            if kind == KIND:
                 copies, at = engines_of_role(yaml, n), ("spec", "replicas")
-            last = yaml.line("spec", "roles", n + 1) if n + 1 < len(roles) else file.text.count("\n") + 1
+            first = yaml.line(*path, n)
+            last = yaml.line(*path, n + 1) if n + 1 < len(roles) else file.text.count("\n") + 1
             if first <= line < last and isinstance(copies, int) and copies > 0:
-                return copies, yaml.line("spec", "roles", n, *at)
+                return copies, yaml.line(*path, n, *at)
     return None
 
 
-def _replicas_of_object(file: InputFile, line: int) -> tuple[int, int] | None:
-    """The replicas that the Deployment or StatefulSet states in which a command stands on a line, with their line; or
-    the role of a RoleBasedGroup.
+def _engines_of_object(file: InputFile, keys: Keys) -> tuple[Any, int] | None:
+    """The engines of the object in which a launch stands, with their line: the instances of its role, or the pods of
+    its Deployment or StatefulSet divided by those of an engine (``--nnodes``); why there is no number of engines, where
+    these do not divide them.
     """
-    if of_role := _replicas_of_role(file, line):
+    if of_role := _replicas_of_role(file, keys.command.line):
         return of_role
+    if (pods := _replicas_of_object(file, keys.command.line)) is None:
+        return None
+    copies, line = pods
+    nodes = str(keys.values.get("nnodes", (1,))[0])
+    size = int(nodes) if re.fullmatch(r"[1-9][0-9]{0,4}", nodes) else 0
+    if size and copies % size == 0:
+        return copies // size, line
+    return f"{copies} pods, and --nnodes {nodes}: {_NO_WHOLE}", keys.command.line
+
+
+def _replicas_of_object(file: InputFile, line: int) -> tuple[int, int] | None:
+    """The replicas that the Deployment or StatefulSet states in which a command stands on a line, with their line."""
     lines = file.text.split("\n")[: max(0, line - 1)]
     first = max((n for n, each in enumerate(lines) if each.rstrip() == "---"), default=-1) + 1
     for n in range(first, len(lines)):
@@ -104,8 +132,8 @@ def set_split(
     for role, (_, keys) in split.items():
         if "replicas" not in keys.values and (pool := re.search(_POOL.format(role), file.text, re.MULTILINE)):
             keys.put("replicas", int(pool[1]), file.text.count("\n", 0, pool.start(1)) + 1)
-        elif "replicas" not in keys.values and (stated := _replicas_of_object(file, keys.command.line)):
-            keys.put("replicas", *stated)
+        elif "replicas" not in keys.values and (found := _engines_of_object(file, keys)):
+            keys.put("replicas", *found)
     lines = {role: keys.command.line for role, (_, keys) in split.items()}
     engine, first = split["prefill"][0], min(lines.values())
     builder.set("workload.kind", "serve", first)
@@ -113,13 +141,13 @@ def set_split(
     engines: dict[str, tuple[Value, int]] = {
         role: (keys.whole("replicas"), keys.line("replicas") or lines[role]) for role, (_, keys) in split.items()
     }
-    for _, keys in split.values():
-        keys.values.pop("replicas", None)
+    stated = {role: keys.values.pop("replicas", ("", 0))[0] for role, (_, keys) in split.items()}
     readings = {role: read(engine, keys, file.name) for role, (engine, keys) in split.items()}
     set_roles(readings, engines, builder)
     for role, (copies, line) in engines.items():
         if copies is None:
-            builder.unknown(f"{role}: replicas", "the text does not state how many engines have this role", line)
+            why = str(stated[role]) if _NO_WHOLE in str(stated[role]) else _UNSTATED
+            builder.unknown(f"{role}: replicas", why, line)
     for role, reading in readings.items():
         for each in reading.given:
             if each.path[0] == "layout" and each.path not in _PLANNED:
