@@ -166,7 +166,7 @@ def _condition_in_fleet(condition: Condition, study: Study, whole: Study | None)
     unknown = [name for name, figure in figures.items() if figure is None]
     if unknown:
         raise ConditionFault(f"`{condition.metric}` is not known: pool `{unknown[0]}` lacks it (`clusterspec cost`)")
-    return replace(condition, beside=sum_of(each for each in figures.values() if each is not None))
+    return replace(condition, of_other_pools=sum_of(each for each in figures.values() if each is not None))
 
 
 class _Trials:

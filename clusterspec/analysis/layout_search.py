@@ -59,8 +59,8 @@ class SearchOptions:
     ``min_headroom`` is the share of the memory that the predicted use leaves free. Without it the upper end of the
     range of the use has to fit.
 
-    ``best_only`` leaves out what is shown beside the best layouts: the layout of the spec, the front, the placements of
-    reinforcement learning, and separate against shared engines.
+    ``best_only`` leaves out what is shown in addition to the best layouts: the layout of the spec, the front, the
+    placements of reinforcement learning, and separate against shared engines.
 
     An empty ``objective`` selects the default: the step time of training, the accelerators of a serving plan with
     targets.

@@ -63,8 +63,9 @@ def _more_nodes(
 
 
 def _nodes_within(budget: float, peak: float, cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> int:
-    """The nodes that a budget of power carries beside the machine, with the switches that they need and what racks draw
-    besides their nodes; whole domains where a rack-scale domain draws power of its own. Powers are in watts.
+    """The nodes that a power budget allows in addition to the machine, with the switches that they need and what racks
+    draw in addition to their nodes; whole domains where a rack-scale domain draws power of its own. Powers are in
+    watts.
     """
     shared = power_draw(cluster, fabric, power).domain_overhead is not None
     unit = nodes_of_rack(cluster.platform) if shared and cluster.platform else 1

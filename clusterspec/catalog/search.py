@@ -97,8 +97,8 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
 
 
 def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
-    """The parts without an entry that words name beside a size (122.88TB, 1250 kW); nothing if no word is a size, or if
-    an entry has the others.
+    """The parts without an entry that words name together with a size (122.88TB, 1250 kW); nothing if no word is a
+    size, or if an entry has the others.
     """
     joined = _SIZE_UNIT.sub(r"\1\2", " ".join(words)).split()
     named = [word for word in joined if not _SIZE.fullmatch(word)]
@@ -109,7 +109,7 @@ def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
 
 
 def _software_of_release(catalog: Catalog, words: Sequence[str]) -> Found:
-    """The software that words name beside a release that no entry lists; nothing if no word is a release."""
+    """The software that words name together with a release that no entry lists; nothing if no word is a release."""
     named = [word for word in words if not _RELEASE.fullmatch(word)]
     if not named or len(named) == len(words):
         return Found((), ())

@@ -68,7 +68,7 @@ class ServingSoftware:
     latent_prompt_graphs: float = inf
     """The same with latent attention, if it is less."""
     outside_graphs: tuple[str, ...] = ("attention",)
-    """What the host launches in each layer beside these graphs: ``attention``, ``all-reduce``."""
+    """What the host launches in each layer in addition to these graphs: ``attention``, ``all-reduce``."""
     without_graphs: frozenset[str] = frozenset()
     """Where it captures none for prompts: keys of the spec, vendors of accelerators, and ``latent on`` an architecture
     for latent attention there.
@@ -79,7 +79,7 @@ class ServingSoftware:
     """
     separate_kernels: Mapping[str, int] = field(default_factory=dict)
     """Kernels between the GEMMs of one layer that later releases fuse: in layers with ``latent`` attention, or with it
-    ``on`` an architecture, and beside them in those with ``latent experts``, in models with latent attention.
+    ``on`` an architecture, and in addition those with ``latent experts``, in models with latent attention.
     """
     uncaptured: frozenset[str] = frozenset()
     """Where decoding is launched kernel by kernel unless a spec says otherwise: models with ``latent`` attention."""

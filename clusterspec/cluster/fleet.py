@@ -209,20 +209,20 @@ def main_pool(job: JobSpec) -> str | None:
     return next((each.pool for each in engines_away(job) if each.role == "decode"), job.pool)
 
 
-def nodes_beside_trainer(job: JobSpec) -> int | None:
+def nodes_of_separate_roles(job: JobSpec) -> int | None:
     """Nodes of the job's pool for roles on separate nodes; None if rollout states no separate nodes."""
     rl = job.workload.rl if job.workload else None
     if rl is None:
         return 0
     away = {each.role for each in engines_away(job)}
     roles = (("reference", rl.reference), ("critic", rl.critic), ("reward", rl.reward))
-    beside = sum(role.nodes or 0 for name, role in roles if role is not None and name not in away)
+    separate = sum(role.nodes or 0 for name, role in roles if role is not None and name not in away)
     if "rollout" in away or rl.placement == "colocated":
-        return beside
+        return separate
     own = rl.rollout.nodes if rl.rollout is not None else None
     if own is None:
-        return beside if rl.placement is None else None
-    return beside + own
+        return separate if rl.placement is None else None
+    return separate + own
 
 
 def stated_nodes(job: JobSpec) -> int | None:
@@ -232,8 +232,8 @@ def stated_nodes(job: JobSpec) -> int | None:
 
 def nodes_of_layout(job: JobSpec) -> int | None:
     """The nodes of the job's pool that its layout states, plus those of separate roles."""
-    inner, beside = job.layout.nodes if job.layout else None, nodes_beside_trainer(job)
-    return inner + beside if inner is not None and beside is not None else None
+    inner, separate = job.layout.nodes if job.layout else None, nodes_of_separate_roles(job)
+    return inner + separate if inner is not None and separate is not None else None
 
 
 # Node sets

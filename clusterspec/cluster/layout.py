@@ -271,8 +271,8 @@ def _has_separate_engines(workload: Workload | None) -> bool:
 def _job_ranks(degrees: Degrees, workload: Workload | None) -> int:
     """Ranks of the job on its machine; with separate engines, the ranks of prefill and decode."""
     prefill = workload.serving.prefill if workload is not None and workload.serving is not None else None
-    beside = prefill is not None and prefill.pool is None
-    return degrees.ranks + (prefill.replicas * prefill.ranks if prefill is not None and beside else 0)
+    same_pool = prefill is not None and prefill.pool is None
+    return degrees.ranks + (prefill.replicas * prefill.ranks if prefill is not None and same_pool else 0)
 
 
 def _is_serving(workload: Workload | None) -> bool:

@@ -372,7 +372,7 @@ def _ends_after_others(said: Sequence[Said]) -> Iterator[tuple[str, str, int]]:
 def _ended_processes(
     said: Sequence[Said], root: Observed | None, others: tuple[Observed, ...]
 ) -> Iterator[tuple[str, str, int]]:
-    """The lines of processes that torchrun lists beside the one that failed first, with other exit codes."""
+    """The lines of processes that torchrun lists in addition to the one that failed first, with other exit codes."""
     for other in others:
         if root is not None and other.rank != root.rank and other.code != root.code:
             for each in said:

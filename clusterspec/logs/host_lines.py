@@ -49,7 +49,7 @@ OF_DRIVERS = frozenset(
         *("gpudirect-refused", "peer-access-off", "shared-accelerator", "memory-full"),
     }
 )
-"""Those that the driver of accelerators reports beside them."""
+"""Messages that the driver of accelerators reports in addition to them."""
 _DRIVER = re.compile(
     r"\b(?:NVRM|nvidia\S{0,20}|amdgpu|amdkfd|kfd|habanalabs|neuron|i915|xe|davinci|drv_\w{1,20})\b|GPU"
 )
@@ -99,5 +99,5 @@ def unlike_links(text: str) -> tuple[str, int] | None:
     if not most or active == (number if len(listed) == 1 else most):
         return None
     name = text[start : text.find(":", start)]
-    beside = f"another one {most}" if len(listed) > 1 else f"it has {number}"
-    return f"{name} has {active} active links, {beside}", text.count("\n", 0, start) + 1
+    compared = f"another one {most}" if len(listed) > 1 else f"it has {number}"
+    return f"{name} has {active} active links, {compared}", text.count("\n", 0, start) + 1

@@ -18,7 +18,7 @@ MOST_TABLES = 100
 SHORTEST = 7
 """Characters of the shortest row: a size, a time and two bandwidths of one digit each."""
 RATE_TOLERANCE = 0.02
-"""Relative difference up to which a printed bandwidth follows from the size and the time beside it, in addition to the
+"""Relative difference up to which a printed bandwidth follows from the size and the time in its row, in addition to the
 rounding of the bandwidth: times and ratios are rounded, too.
 """
 PRINTED = 0.005e9
@@ -141,7 +141,7 @@ doc/PERFORMANCE.md). Of one rank, which sends nothing, the factor of a collectiv
 
 
 def _of_one_rank(line: LogRow) -> bool:
-    """Whether a row has a bus bandwidth of 0 beside an algorithm bandwidth that two ranks would print above 0."""
+    """Whether a row has a bus bandwidth of 0 and an algorithm bandwidth that two ranks would print above 0."""
     return line.busbw == 0 and SMALLEST_FACTOR * line.algbw > 2 * line.rounding
 
 

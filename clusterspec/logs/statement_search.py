@@ -91,7 +91,7 @@ MOST_OPEN = 10_000
 MOST_TRIED = 10_000
 """Different lines with one word that are searched for its patterns; later ones repeat what the first ones state."""
 Words = dict[str, tuple[int, ...]]
-"""Words, each with the places of the patterns that require it or another word beside it. The messages of the catalog
+"""Words, each with the places of the patterns that require it or another word next to it. The messages of the catalog
 have the places after the patterns."""
 
 

@@ -186,7 +186,7 @@ NETWORKS_OF_SITE = {
     "frontend": {"frontend", "front-end", "in-band", "inband", "north-south"},
     "out_of_band": {"out-of-band", "oob", "management", "bmc"},
 }
-"""The words that name the networks beside the fabric in quotes."""
+"""The words that name networks other than the fabric in quotes."""
 
 
 def _network_of(kind: str) -> str:

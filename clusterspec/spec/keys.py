@@ -111,7 +111,7 @@ def _inner_mappings(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]
 
 
 def resolved(field: Schema, root: Schema) -> Schema:
-    """A field with its reference followed; what stands beside the reference wins."""
+    """A field with its reference followed; keys next to the reference take precedence."""
     if "$ref" not in field:
         return field
     target = root

@@ -20,8 +20,8 @@ from clusterspec.cluster.fleet import (
     engines_away,
     main_pool,
     node_sets,
-    nodes_beside_trainer,
     nodes_of_job,
+    nodes_of_separate_roles,
     pools_of_job,
 )
 from clusterspec.document import Document
@@ -208,11 +208,11 @@ def _part_of_job(pool: str, name: str, job: JobSpec, nodes: int | None) -> Fleet
     away = {each.role: each for each in engines_away(job)}
     if "decode" in away and "prefill" not in away:  # prefill is on the pool of the job, named or not
         away["prefill"] = EnginesAway("prefill", job.pool or "", ("workload", *ENGINES[0]), None)
-    beside = nodes_beside_trainer(job)
-    if nodes is not None and beside is None:
-        beside = nodes // 2  # rollout takes half of the nodes, as on a machine of its own
+    separate = nodes_of_separate_roles(job)
+    if nodes is not None and separate is None:
+        separate = nodes // 2  # rollout takes half of the nodes, as on a machine of its own
     kept = tuple(each for each in away.values() if each.pool != pool)
-    return FleetPart(pool, name, nodes, kept, beside or 0)
+    return FleetPart(pool, name, nodes, kept, separate or 0)
 
 
 def _nodes_of_engines(job: str, role: str, sets: Iterable[NodeSet]) -> int | None:

@@ -39,7 +39,7 @@ class FleetPart:
     """The nodes of the job where they are not all nodes of the pool."""
     away: tuple[EnginesAway, ...] = ()
     """The engines of the job that are on other pools than ``pool``."""
-    beside: int = 0
+    separate: int = 0
     """The part of ``nodes`` used by rollout and other models; the trainer has ``layout.nodes``."""
     link_share: float = 1.0
     """The share of the link to ``away`` that other jobs leave the job."""
@@ -75,11 +75,11 @@ def part_value(document: Document, part: FleetPart) -> Value:
         value |= _engines_value(whole, part, value)
     value |= _store_value(whole, part, value)
     if part.nodes is not None and isinstance(value.get("layout"), dict):
-        value["layout"] = value["layout"] | {"nodes": max(1, part.nodes - part.beside)}
+        value["layout"] = value["layout"] | {"nodes": max(1, part.nodes - part.separate)}
         rollout = mapping_at(value.get("workload"), ("rl", "rollout"))
-        if part.beside and "nodes" not in rollout and "pool" not in rollout:
+        if part.separate and "nodes" not in rollout and "pool" not in rollout:
             rl = value["workload"]["rl"]
-            value["workload"] = value["workload"] | {"rl": rl | {"rollout": rollout | {"nodes": part.beside}}}
+            value["workload"] = value["workload"] | {"rl": rl | {"rollout": rollout | {"nodes": part.separate}}}
     if "procurement" in value or "prices" in pool:
         value["procurement"] = _pool_procurement(value.get("procurement"), pool, mapping_at(whole, ("pools",)))
     return value

@@ -17,9 +17,9 @@ from clusterspec.cluster.fleet import (
     engines_away,
     main_pool,
     node_sets,
-    nodes_beside_trainer,
     nodes_of_job,
     nodes_of_layout,
+    nodes_of_separate_roles,
     nodes_path,
     pools_of_job,
     set_path,
@@ -123,7 +123,7 @@ def test_a_job_is_designed_on_the_pool_of_its_decode_engines() -> None:
     ],
 )
 def test_separate_roles_have_nodes_beside_the_trainer(job: JobSpec, beside: int | None) -> None:
-    assert nodes_beside_trainer(job) == beside
+    assert nodes_of_separate_roles(job) == beside
     assert nodes_of_layout(job) is None
 
 

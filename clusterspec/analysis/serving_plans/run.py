@@ -45,8 +45,8 @@ def separated_plans(
     ``away`` are the kinds of prefill engine on another pool, if that is where they run.
     """
     lightest = [(engine, ladder[0]) for engine, ladder in ladders.items() if ladder]
-    beside = away if job.prefill_ranks is not None else lightest
-    prefill = _pareto_engines(beside, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
+    prefill_ladders = away if job.prefill_ranks is not None else lightest
+    prefill = _pareto_engines(prefill_ladders, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
     decode = _pareto_engines(lightest, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
     decode += _busiest_engines(job, ladders)
     stated = () if refusals(job.design) else (job.load.prefill, job.load.decode)

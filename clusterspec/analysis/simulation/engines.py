@@ -188,8 +188,8 @@ class SimulatedEngine:
                 return
             wanted = request.held or request.prompt
             reserved = wanted + (request.output if limits.whole else 0)
-            beside = min(MOST_OUTPUT, request.left or request.output) if limits.own else 0
-            if rank.used + reserved + beside > limits.tokens and (rank.count or rank.prompts):
+            own_output = min(MOST_OUTPUT, request.left or request.output) if limits.own else 0
+            if rank.used + reserved + own_output > limits.tokens and (rank.count or rank.prompts):
                 return
             rank.waiting.popleft()
             rank.used += reserved

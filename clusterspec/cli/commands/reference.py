@@ -285,16 +285,22 @@ def describe_completion(parser: argparse.ArgumentParser) -> None:
 
 def describe_init(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser. Without options, the command prints the shipped starting spec."""
-    beside = "(default beside another option: {})"
+    default_text = "(default with another option: {})"
     parser.add_argument(
-        "--platform", metavar="ID", type=nonempty_name, help=f"a platform of the catalog {beside.format('dgx-h100')}"
+        "--platform",
+        metavar="ID",
+        type=nonempty_name,
+        help=f"a platform of the catalog {default_text.format('dgx-h100')}",
     )
     parser.add_argument(
-        "--model", metavar="ID", type=nonempty_name, help=f"a model of the catalog {beside.format('llama-3.1-8b')}"
+        "--model",
+        metavar="ID",
+        type=nonempty_name,
+        help=f"a model of the catalog {default_text.format('llama-3.1-8b')}",
     )
     fewest = "the fewest of 1, 2, 4, 8 … nodes, or of units of sale, on which the model runs"
     parser.add_argument(
-        "--nodes", metavar="N", type=positive_integer, help=f"the number of nodes {beside.format(fewest)}"
+        "--nodes", metavar="N", type=positive_integer, help=f"the number of nodes {default_text.format(fewest)}"
     )
     parser.add_argument("--for", dest="kind", choices=("train", "serve"), help="the kind of workload (default: train)")
 

@@ -311,7 +311,7 @@ def _bottleneck_name(paths: Paths, candidate: Candidate, sending: float, total: 
     return f"{longest.tier} bandwidth"
 
 
-# The table of a collective over several sizes, as nccl-tests prints it, with the ceiling beside it
+# The table of a collective over several sizes, as nccl-tests prints it, with the ceiling
 
 
 @dataclass(frozen=True)

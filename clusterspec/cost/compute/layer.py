@@ -43,7 +43,7 @@ class SoftwareBehavior:
 
     Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
-    ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
+    ``routing`` the same for the kernels that route tokens, without gathers and sums of rows, ``copies`` for each
     permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
     kernels of their own apply; ``loops`` is 1 where experts run one after another if no exchange divides tokens by
     expert; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move

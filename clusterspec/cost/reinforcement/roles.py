@@ -64,8 +64,8 @@ def flops_of_step(design: Design, rl: Rl) -> float:
 
 def forward_passes(design: Design, rl: Rl) -> float:
     """Forward passes over all samples of a step on the trainer's nodes, counted in passes of the trained model."""
-    beside = sum(work_share(design, role) for role in rl.roles if role.nodes is None)
-    return (0 if rl.recorded else 1) + beside
+    colocated = sum(work_share(design, role) for role in rl.roles if role.nodes is None)
+    return (0 if rl.recorded else 1) + colocated
 
 
 def own_roles(design: Design, forward: float, update: float, efficiency: float) -> tuple[OwnRole, ...]:

@@ -225,12 +225,12 @@ def _producing_seconds(rollout: Rollout, roles: tuple[OwnRole, ...]) -> float:
 def _role_waits(rl: Rl, roles: tuple[OwnRole, ...], batch: float, scores: float, update: float) -> float:
     """Seconds for which the trainer waits for roles on nodes of their own.
 
-    Reward model and reference score samples as they end, the reference also beside the log-probabilities, and a critic
-    works beside these and the updates. Where rollout runs ahead of the weights, so do its scores.
+    Reward model and reference score samples as they end, the reference also during the log-probabilities, and a critic
+    works during these and the updates. Where rollout runs ahead of the weights, so do its scores.
     """
-    beside = {"reference": batch + scores, "critic": scores + update, "reward": batch}
+    overlapped = {"reference": batch + scores, "critic": scores + update, "reward": batch}
     ahead = rl.placement == "split" and rl.max_staleness > 0
-    late = (role.seconds - beside[role.name] for role in roles if not (ahead and role.name in SCORING))
+    late = (role.seconds - overlapped[role.name] for role in roles if not (ahead and role.name in SCORING))
     return max(0.0, *late, 0.0)
 
 

@@ -26,8 +26,8 @@ def carried_prefill(
     """
     if pools.in_one_wave:
         first = full_prompt_step(pools, float(pools.load.requests or 1))
-        beside = first.step.steps * steps[0].total if first.decoding.sequences else 0.0
-        return max(0.0, first.step.lasting - beside) / first.prompts
+        decoding_seconds = first.step.steps * steps[0].total if first.decoding.sequences else 0.0
+        return max(0.0, first.step.lasting - decoding_seconds) / first.prompts
     if pools.in_waves or pools.in_groups:
         from clusterspec.cost.serving.waves import carried_in_step
 
@@ -55,15 +55,15 @@ def full_prompt_step(pools: Pools, together: float, waiting: float = 0.0) -> Ful
     engine, load = pools.prompts, pools.load
     fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
     own = together / engine.attention_ranks
-    drafted, beside = 1.0 + load.draft_tokens, NOTHING
+    drafted, decoding = 1.0 + load.draft_tokens, NOTHING
     if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:
         ending = (load.chunk_tokens or fresh) / fresh * load.gaps / load.tokens_per_step  # began and have not ended
-        beside = Decoding(max(1.0, min(own / 2, ending)) / engine.layout.pp, length + load.output_tokens / 2, drafted)
-    budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
+        decoding = Decoding(max(1.0, min(own / 2, ending)) / engine.layout.pp, length + load.output_tokens / 2, drafted)
+    budget = (load.chunk_tokens or fresh) - decoding.sequences * decoding.tokens
     prompts = max(1.0 / fresh, min(max(1.0, own, waiting / engine.attention_ranks), budget / fresh))
     seen = length - max(0.0, 1.0 - prompts) * fresh / 2  # as many tokens before a part of a prompt as on average
-    step = engine.prefill(prompts * fresh, seen, float(engine.layout.attention_dp), beside)
-    return FullStep(prompts, step, beside)
+    step = engine.prefill(prompts * fresh, seen, float(engine.layout.attention_dp), decoding)
+    return FullStep(prompts, step, decoding)
 
 
 def _carried_out_of_step(
@@ -100,8 +100,8 @@ def _carried_out_of_step(
     affected = prompts / most if ranks == 1 else affected
     busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
     fresh, length = load.fresh_tokens, float(load.input_tokens)
-    beside = Decoding(each, context, drafted)
-    many = engine.prefill(most * fresh, length, busy, beside)
+    decoding = Decoding(each, context, drafted)
+    many = engine.prefill(most * fresh, length, busy, decoding)
     larger = 1.0 if ranks > 1 else _share_beyond_graphs(pools, prompts, each * drafted)
     ending = each * drafted + most * fresh / length / many.steps
     ahead = step_ahead(pools, (decode, many), affected * many.steps)
@@ -139,7 +139,7 @@ def _carried_by_held(
 def _share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:
     """The share of steps with prompts that have more tokens than the largest captured graph.
 
-    ``prompts`` begin in a step on average, beside ``decoded`` tokens of sequences that decode.
+    ``prompts`` begin in a step on average, together with ``decoded`` tokens of sequences that decode.
     """
     fresh = max(1.0, pools.load.fresh_tokens)
     most = max(0.0, (pools.decode.most_in_graphs - decoded) / fresh)

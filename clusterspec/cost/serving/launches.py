@@ -25,7 +25,7 @@ sequence with two tokens; ai-dynamo/aiconfigurator, commit 095f58a5).
 INDEX_GEMMS = 3
 """The GEMMs among them, which count for the host with the kernels around them, as those of the rest of a layer."""
 SQUARED = 2
-"""Kernels of one layer's norm of queries and keys over all heads where ranks share these, beside the all-reduce of the
+"""Kernels of one layer's norm of queries and keys over all heads where ranks share these, without the all-reduce of the
 sums: one that adds the squares of both, and one that scales both (SGLang, pull request 14416, in releases since 0.5.7;
 six before).
 """

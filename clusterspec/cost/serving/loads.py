@@ -44,8 +44,8 @@ MOST_PART = 4.0
 STEADILY = 1.02
 """A round may step further than the difference only if the slope falls by less than this factor."""
 FILLING = 6.0
-"""The first requests of a run that fill n places, at a rate, decode beside the i-th to the last of them: of the time
-per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², and over the time to fill the places.
+"""The first requests of a run that fill n places, at a rate, decode together with the i-th to the last of them: of the
+time per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², and over the time to fill the places.
 """
 FLIGHT_ROUNDS = 80
 ROUNDED = 1e-9
@@ -188,7 +188,7 @@ def _wait_without_place(pools: Pools, now: Steady) -> PlaceWait:
     load, places = pools.load, pools.limit * pools.decode.attention_ranks
     if pools.has_prefill_engines or not load.request_rate:
         return PlaceWait()
-    if not pools.decode.prompts_alone and pools.limit >= pools.most_beside_prompts:
+    if not pools.decode.prompts_alone and pools.limit >= pools.most_sequences_with_prompts:
         return PlaceWait()  # the token budget of a step limits the sequences: what waits for it is in `now.wait`
     rate, alone = load.request_rate, now.prompt + load.gaps * now.mean_token
     if not alone or places - rate * alone > FARTHEST * sqrt(places):
@@ -326,7 +326,7 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     places, alike = pools.limit * ranks, load.load == "offline" and not (load.input_lengths or load.output_lengths)
     service = busy = steady.service / pools.prompts.attention_ranks
     if flight >= requests or not pools.has_prefill_engines:
-        service = _starting_service(pools, min(flight, places))  # full steps, not one prompt beside all sequences
+        service = _starting_service(pools, min(flight, places))  # full steps, not one prompt with all sequences
     each = steady.carried / pools.decode.layout.pp / ranks
     turn = max(steady.full_token * load.gaps / (steady.sequences * ranks), each) if steady.rate else service
     if pools.has_prefill_engines:

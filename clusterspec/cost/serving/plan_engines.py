@@ -29,7 +29,7 @@ MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
 SPARE = 3.0
 """Standard deviations of the requests in flight of random arrivals, the root of their mean, for which operators keep
-cache free beside the mean: one in a thousand then finds the cache full.
+cache free above the mean: one in a thousand then finds the cache full.
 """
 
 
@@ -79,7 +79,7 @@ def _pools_of_engines(engine: Engine, prompts: Engine, load: Serving) -> Pools:
     found = Pools(engine, prompts, load, places, tokens, most, held)
     if prompts is not engine or engine.separates_prompts:
         return found
-    return found._replace(limit=min(places, found.most_beside_prompts))
+    return found._replace(limit=min(places, found.most_sequences_with_prompts))
 
 
 def pools_with_load(pools: Pools, load: Serving) -> Pools:
@@ -142,7 +142,7 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     """Tokens and requests that fit the cache of one attention rank."""
     held = _tokens_held(load)
     each = engine.reserved_bytes(held) / engine.layout.pp
-    free = cache_space(_rank_memory(engine), _bytes_beside_cache(engine, load), load)
+    free = cache_space(_rank_memory(engine), _uncached_bytes(engine, load), load)
     if engine.state_pool and each:
         return _capacity_of_pools(engine, held, free)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
@@ -161,7 +161,7 @@ def _rank_memory(engine: Engine) -> float:
     return memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
 
 
-def _bytes_beside_cache(engine: Engine, load: Serving) -> float:
+def _uncached_bytes(engine: Engine, load: Serving) -> float:
     """Bytes of the weights and buffers of one rank."""
     weights = engine.weight_bytes / engine.layout.pp
     return weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)
@@ -176,7 +176,7 @@ def load_with_share(engine: Engine, load: Serving) -> Serving:
         return load
     each = engine.reserved_bytes(_tokens_held(load)) / engine.layout.pp
     wanted = each * ceil((load.concurrency or load.kept) / engine.attention_ranks)
-    needed = (_bytes_beside_cache(engine, load) + wanted) / memory
+    needed = (_uncached_bytes(engine, load) + wanted) / memory
     return replace(load, memory_fraction=raised_fraction(needed, load.raised_from))
 
 

@@ -12,7 +12,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.delays import bunched_sequences, delaying_sequences, prompts_of_run, sequences_of_step
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.held import held_steps
-from clusterspec.cost.serving.mixed_waits import WaitTail, wait_beside_decoding
+from clusterspec.cost.serving.mixed_waits import WaitTail, mixed_step_wait
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
     Pools,
@@ -216,7 +216,7 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
     ahead = _formed_ahead(pools, sequences, decode, now.prefill)
     least = ahead + unreceived_wait(pools, decode.total, sequences)
     decoding = sequences_of_step(pools, _met_sequences(pools, sequences))
-    tail = wait_beside_decoding(pools, (decode, now.carried), decoding, rate, (-expm1(-sequences), least))
+    tail = mixed_step_wait(pools, (decode, now.carried), decoding, rate, (-expm1(-sequences), least))
     return now._replace(wait=tail.of_all, ahead=ahead, tail=tail)
 
 
@@ -226,7 +226,7 @@ def _tail_of_loop(pools: Pools, now: Steady) -> WaitTail:
     """
     busy = 1 - 1 / (pools.load.concurrency or 1)
     decoding = sequences_of_step(pools, _met_sequences(pools, now.sequences))
-    tail = wait_beside_decoding(pools, (now.decode, now.carried), decoding, now.rate, (busy, now.ahead))
+    tail = mixed_step_wait(pools, (now.decode, now.carried), decoding, now.rate, (busy, now.ahead))
     part = now.wait / tail.of_all if tail.of_all else 0.0
     later = unreceived_wait(pools, now.decode.total, now.sequences)
     return tail._replace(least=part * tail.least + later, window=part * tail.window, mean=part * tail.mean)
@@ -287,18 +287,18 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
     fresh, busy = load.fresh_tokens, float(engine.layout.attention_dp)
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, token)
-    elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
+    elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt while another has one
         prompts = decoding.sequences * load.tokens_per_step / load.gaps
         steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0)) * held_steps(pools, prompts)
         busy = 1.0 + (busy - 1.0) * -expm1(-prompts * steps)
-    return pools.prompts.prefill(fresh, float(load.input_tokens), busy, _beside_prompts(pools, decoding))
+    return pools.prompts.prefill(fresh, float(load.input_tokens), busy, _decoding_with_prompts(pools, decoding))
 
 
-def prompt_beside_decoding(pools: Pools, sequences: float, fresh: float, length: float) -> float:
+def prompt_seconds_with_decoding(pools: Pools, sequences: float, fresh: float, length: float) -> float:
     """Seconds of a prompt of ``length`` tokens, ``fresh`` of them computed, while ``sequences`` decode."""
     engine = pools.prompts
-    beside = _beside_prompts(pools, sequences_of_step(pools, _met_sequences(pools, sequences)))
-    return prompt_seconds(engine, engine.prefill(max(1.0, fresh), length, float(engine.layout.attention_dp), beside))
+    decoding = _decoding_with_prompts(pools, sequences_of_step(pools, _met_sequences(pools, sequences)))
+    return prompt_seconds(engine, engine.prefill(max(1.0, fresh), length, float(engine.layout.attention_dp), decoding))
 
 
 def decoding_seconds(pools: Pools, sequences: float) -> float:
@@ -309,7 +309,7 @@ def decoding_seconds(pools: Pools, sequences: float) -> float:
     return engine.decode(each, context, drafted).total / load.tokens_per_step
 
 
-def _beside_prompts(pools: Pools, decoding: Decoding) -> Decoding:
+def _decoding_with_prompts(pools: Pools, decoding: Decoding) -> Decoding:
     """The sequences that decode in steps with prompts: none if such steps hold prompts alone."""
     apart = pools.has_prefill_engines or pools.load.load == "static" or pools.decode.separates_prompts
     return NOTHING if apart else decoding
@@ -338,7 +338,7 @@ def placed_before_wait(pools: Pools, places: float) -> Steady:
     whose time then limits how many sequences decode, and places that the token budget of a step limits.
     """
     found, load = state_before_wait(pools, places, full=True), pools.load
-    if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= pools.most_beside_prompts):
+    if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= pools.most_sequences_with_prompts):
         return found
     ranks = pools.prompts.attention_ranks
 

@@ -260,8 +260,8 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
     if isinstance(run, OpenRun):
         tokens = pools.load.output_tokens - 1
         alone = tokens * now.decode.total / now.tokens_per_step
-        beside = run.beside_last(tokens * now.mean_token, alone) / pools.decode.attention_ranks
-        return run.seconds(rest - tokens * max(0.0, now.mean_token - decoding_seconds(pools, beside)))
+        others = run.requests_with_last(tokens * now.mean_token, alone) / pools.decode.attention_ranks
+        return run.seconds(rest - tokens * max(0.0, now.mean_token - decoding_seconds(pools, others)))
     if pools.load.load == "offline":
         return offline_run_seconds(pools, now)
     if run is None or pools.load.load != "closed":
@@ -350,7 +350,7 @@ def _budget_limits_places(pools: Pools) -> bool:
     before it takes a place.
     """
     apart = pools.has_prefill_engines or pools.decode.prompts_alone
-    return not apart and pools.limit >= pools.most_beside_prompts
+    return not apart and pools.limit >= pools.most_sequences_with_prompts
 
 
 def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: tuple[float, float, float]) -> float:

@@ -129,7 +129,7 @@ def test_a_run_has_the_places_and_the_prompts_of_its_engines() -> None:
     last, _ = plan("open run")
     pools = serving_pools(clean(PLAN.format(load=PLANS["open run"][0], layout="tp: 8", framework="vllm")))
     assert pools is not None
-    beside = arriving.beside_last(GAPS * last.tpot_mean, GAPS * last.decode.total)
+    beside = arriving.requests_with_last(GAPS * last.tpot_mean, GAPS * last.decode.total)
     sooner = GAPS * (last.tpot_mean - decoding_seconds(pools, beside / 2))
     assert sooner > 0.2
     assert last.lasting == pytest.approx(199 / 6 + last.request_latency - sooner, rel=2e-3)
