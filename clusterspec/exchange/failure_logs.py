@@ -311,7 +311,9 @@ def _kernel_rows(file: InputFile) -> Iterator[_Row]:
             continue
         clocks.add(match["uptime"] is not None)
         if len(clocks) > 1:
-            raise FormatError("has seconds since the start of a node beside dates: take `dmesg -T` throughout", number)
+            raise FormatError(
+                "has seconds since the start of a node and also dates: take `dmesg -T` throughout", number
+            )
         if match["old"] and time < before - 180 * 86_400:
             year, time = year + 1, _stamp_seconds(match, year + 1) or time
         before = time

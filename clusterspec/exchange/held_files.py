@@ -1,4 +1,6 @@
-"""Files that a text holds beside the launch that names them: in a ConfigMap, or in a here-document of a script."""
+"""Files that a text contains in addition to the launch that names them: in a ConfigMap, or in a here-document of a
+script.
+"""
 
 from __future__ import annotations
 

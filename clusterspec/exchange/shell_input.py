@@ -54,7 +54,7 @@ def given_text(node: Node) -> Node | None:
 
 
 def separators(node: Node) -> str:
-    """The characters that divide words besides blanks, for one command alone (``IFS=, read …``)."""
+    """The characters that divide words in addition to blanks, for one command alone (``IFS=, read …``)."""
     for part in node.named_children:
         name, value = part.child_by_field_name("name"), part.child_by_field_name("value")
         if part.type == "variable_assignment" and name is not None and text_of(name) == "IFS" and value is not None:

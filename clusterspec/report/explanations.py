@@ -133,7 +133,7 @@ def _beyond_parts_text(term: Term, report: EstimateReport) -> str:
     if term is not report.plan.memory_term:
         return ""
     keys = [key for key, _, _ in report.plan.assumptions if key in WIDER]
-    return f"with {' and '.join(keys)} beside the ranges of its parts" if keys else ""
+    return f"with {' and '.join(keys)} in addition to the ranges of its parts" if keys else ""
 
 
 def term_text(term: Term, report: EstimateReport, ink: Ink = PLAIN, path: Sequence[str] = ()) -> str:

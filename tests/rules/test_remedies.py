@@ -160,7 +160,7 @@ def test_a_technology_that_is_phased_out_has_a_successor_with_a_name(check: Chec
         # racks of 18: 36 are two racks, and 38 are a part of three (54 = 36 + 18)
         (36, 2, "cluster.spare_nodes", "use 18 spare nodes, or none"),
         # 32 + 2 = 34 are a part of 36: 34 nodes beside the spares fill them, 16 fill one rack
-        (32, 1, "cluster.nodes", "use 35 nodes beside the 1 spare, or 17"),
+        (32, 1, "cluster.nodes", "use 35 nodes in addition to the 1 spare, or 17"),
         (20, 0, "cluster.nodes", "use 36 nodes, or 18"),
     ],
 )

@@ -80,8 +80,8 @@ from clusterspec.units import plural
 KUBERNETES = "kubernetes"
 _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
 _KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
-_BESIDE_JOBS = {"Topology", "ClusterQueue"}
-"""Kinds of which a file may have several, and beside jobs."""
+_MACHINE_KINDS = {"Topology", "ClusterQueue"}
+"""Kinds of which a file may have several, also together with jobs."""
 _NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster", *RUNTIMES}
 """Kinds that are read as jobs even where their text names a serving engine."""
 
@@ -148,13 +148,13 @@ def _read_objects(file: InputFile) -> ImportResult:
                 raise FormatError(f"holds {found}, {why}")
             raise FormatError(f"holds {found}, whose pods ask for no accelerators")
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
-    jobs = [each for each in without_referred_runtimes(read) if each[0] not in _BESIDE_JOBS]
+    jobs = [each for each in without_referred_runtimes(read) if each[0] not in _MACHINE_KINDS]
     if jobs:
         choices = ", ".join(
             excerpt(f"{kind} {value_at(yaml.value, 'metadata', 'name')}", LIST) for kind, yaml in jobs[:8]
         )
         jobs = [chosen_part(jobs, file.part, plural(len(jobs), "job"), choices)]
-    for kind, yaml in [each for each in read if each[0] in _BESIDE_JOBS] + jobs:
+    for kind, yaml in [each for each in read if each[0] in _MACHINE_KINDS] + jobs:
         if kind == "TrainJob":
             record_train_job(yaml, builder, referred_runtime(yaml, read))
         elif kind in {"Workspace", "InferenceSet"}:

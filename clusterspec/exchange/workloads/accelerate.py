@@ -57,7 +57,7 @@ _UNRELATED = (
 
 
 _TYPE = re.compile(r"^distributed_type[ \t]*:", re.MULTILINE)
-_BESIDE = re.compile(
+_LAUNCHER_KEYS = re.compile(
     r"^(?:num_processes|num_machines|mixed_precision|fsdp_config|deepspeed_config)[ \t]*:", re.MULTILINE
 )
 _LAUNCH = re.compile(r"\baccelerate(?:-launch|[ \t]+launch)\b")
@@ -73,7 +73,7 @@ _KINDS = {
 
 def matches_accelerate(file: InputFile) -> bool:
     if _TYPE.search(file.text):
-        return bool(_BESIDE.search(file.text))
+        return bool(_LAUNCHER_KEYS.search(file.text))
     text = without_comments(file.text)
     return bool(_LAUNCH.search(text) and _STATED.search(text))
 

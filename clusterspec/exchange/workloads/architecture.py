@@ -255,8 +255,8 @@ _PREDICTED = ("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_lay
 _OWN_WIDTH = frozenset(
     {"qwen2_moe", "qwen3_moe", "qwen3_next", "deepseek_v2", "deepseek_v3", "glm4_moe", "ernie4_5_moe"}
 )
-"""Types whose experts have a width of their own (``moe_intermediate_size``) beside that of dense layers: classes of
-configurations of huggingface/transformers.
+"""Types whose experts have a width of their own (``moe_intermediate_size``) in addition to that of dense layers:
+classes of configurations of huggingface/transformers.
 """
 _WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size", "expert_hidden_size")
 

@@ -62,7 +62,7 @@ _INSIDE = (
     "inference",
     "model",
 )
-"""Mappings beside the model that may hold its options."""
+"""Mappings next to the model that may contain its options."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OPTIONS = frozenset(
     {
@@ -152,7 +152,7 @@ def _engine_name(keys: Keys, image: str, path: Path, value: dict[str, Any]) -> s
 
 
 def _engine_keys(yaml: Yaml, around: tuple[Place, ...]) -> Keys | None:
-    """The options beside a model and in the mappings next to it; None if there is no model, or no option."""
+    """The options next to a model and in the mappings next to it; None if there is no model, or no option."""
     value, path = around[-1]
     named = _model_and_place(value, path)
     line = yaml.line(*(named[1] if named else path))

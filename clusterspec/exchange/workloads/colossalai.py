@@ -96,12 +96,12 @@ def _set_degrees(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
         return
     for names in _DEGREES.values():
         if (keys.whole(*names) or 1) > 1:
-            why = f"beside the plugin {excerpt(plugin)}, which not every program gives it to: state the layout"
+            why = f"stated with the plugin {excerpt(plugin)}, which not every program gives it to: state the layout"
             builder.unknown(f"{keys.find(*names)}: {keys.whole(*names)}", why, keys.line(*names))
 
 
 def _set_sharding(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
-    """Set the sharding of a plugin, or of the stage that is stated beside it."""
+    """Set the sharding of a plugin, or of the stage that is stated with it."""
     line = keys.line("plugin", "p")
     if plugin in _HYBRID:
         set_choice(keys, "layout.sharding", ("zero_stage", "zero"), _STAGES, builder)

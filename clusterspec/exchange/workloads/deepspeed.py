@@ -62,7 +62,7 @@ deepspeedai/DeepSpeed, deepspeed/runtime/config.py line 699."""
 
 
 _BASE_MODEL = re.compile(r"^base_model\s*:", re.MULTILINE)
-_BESIDE = re.compile(
+_AXOLOTL_KEYS = re.compile(
     r"^(?:micro_batch_size|sequence_len|gradient_accumulation_steps|num_epochs|max_steps|adapter|datasets|val_set_size"
     r"|sample_packing|rl)\s*:",
     re.MULTILINE,
@@ -70,11 +70,11 @@ _BESIDE = re.compile(
 """Keys that Axolotl has in addition to the base-model key, which other programs also have."""
 
 
-_BESIDE_BATCH = re.compile(
+_KEYS_WITHOUT_ZERO = re.compile(
     r"\"(?:steps_per_print|prescale_gradients|wall_clock_breakdown|gradient_accumulation_steps|gradient_clipping"
     r"|zero_allow_untested_optimizer)\"\s{0,9}:"
 )
-"""Keys beside the batch size of a configuration without ZeRO (DeepSpeed, deepspeed/runtime/constants.py)."""
+"""Keys in addition to the batch size of a configuration without ZeRO (DeepSpeed, deepspeed/runtime/constants.py)."""
 
 
 def matches_deepspeed(file: InputFile) -> bool:
@@ -84,8 +84,8 @@ def matches_deepspeed(file: InputFile) -> bool:
     if re.search(r"\"zero_optimization\"|\"train_micro_batch_size_per_gpu\"", text):
         return True
     if text.lstrip().startswith("{"):
-        return '"train_batch_size"' in text and bool(_BESIDE_BATCH.search(text))
-    return bool(_BASE_MODEL.search(text)) and bool(_BESIDE.search(text))
+        return '"train_batch_size"' in text and bool(_KEYS_WITHOUT_ZERO.search(text))
+    return bool(_BASE_MODEL.search(text)) and bool(_AXOLOTL_KEYS.search(text))
 
 
 def read_deepspeed(file: InputFile) -> ImportResult:
@@ -228,7 +228,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
         names = [] if keys.is_on("lora_target_linear") else list(keys.words("lora_target_modules"))
         set_adapter(str(adapter), keys.whole("lora_r"), names, builder, line)
         if adapter == "lora" and keys.is_on("load_in_4bit"):  # axolotl aa1240ac, _set_quantization_config
-            why = "beside adapter: lora, releases to 0.12 store the frozen weights in 4 bits (method: qlora), later not"
+            why = "with adapter: lora, releases to 0.12 store the frozen weights in 4 bits (method: qlora), later not"
             builder.unknown("load_in_4bit", why, keys.line("load_in_4bit"))
     set_trainer_accumulation(keys, builder)
 
@@ -284,7 +284,7 @@ def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, de
 
 
 _FSDP_OPTIONS = frozenset({"auto_wrap", "offload"})
-"""Words of ``fsdp`` besides the strategy: huggingface/transformers, src/transformers/training_args.py (``fsdp``)."""
+"""Words of ``fsdp`` other than the strategy: huggingface/transformers, src/transformers/training_args.py (``fsdp``)."""
 
 
 def list_accumulation(keys: Keys, builder: ImportBuilder, replicas: int | None = None) -> None:

@@ -178,7 +178,7 @@ def read_huggingface(file: InputFile) -> ImportResult:
         raise FormatError("has neither the layers nor the hidden size of a language model")
     if nested:
         builder.unknown(
-            f"{len(outer)} keys beside {nested}",
+            f"{len(outer)} keys outside {nested}",
             "image or audio components: not counted",
             file.line_of_key(nested),
         )

@@ -234,7 +234,7 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
     """Set the recomputation. With ``custom``, all tensors are recomputed except those that other keys keep or offload
-    (configs/base.yml). The result depends on which tensors are kept besides the input of each layer.
+    (configs/base.yml). The result depends on which tensors are kept in addition to the input of each layer.
     """
     if keys.get("remat_policy") != "custom":
         set_choice(keys, "layout.recompute", ("remat_policy",), _REMAT, builder)

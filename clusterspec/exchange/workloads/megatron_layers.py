@@ -69,7 +69,7 @@ def set_experts(keys: Keys, builder: ImportBuilder) -> None:
     builder.set(f"{base}.moe_layers", layers // interval or None, keys.line("expert_interval") or line)
     builder.set(f"{base}.experts_per_token", keys.whole("topk") or 1, keys.line("topk") or line)
     if str(keys.get("mlp_type")) == "residual":
-        why = "a dense layer beside the experts: state workload.model.shared_experts"
+        why = "a dense layer in addition to the experts: state workload.model.shared_experts"
         builder.unknown("mlp_type: residual", why, keys.line("mlp_type"))
 
 

@@ -305,7 +305,7 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(other, "an adapter that a spec cannot say", keys.line(other))
         return
     if kept := keys.words("modules_to_save"):
-        why = "trained in full beside the adapters: no value of workload.trainable"
+        why = "trained in full in addition to the adapters: no value of workload.trainable"
         builder.unknown(f"modules_to_save: {excerpt(' '.join(kept))}", why, keys.line("modules_to_save"))
     four = keys.whole(*_BITS) == 4 or any(keys.is_on(name) for name in (*_FOUR_BITS, *_QUANTIZED))
     keys.used |= {name for name in (*_FOUR_BITS, *_QUANTIZED) if name in keys.values}

@@ -138,7 +138,7 @@ def choice_chart(
 
 
 def _name_shapes(label: str, place: tuple[float, float], mark: tuple[float, float]) -> Iterator[str]:
-    """The name of a point on a plate, joined to the point where it is not beside it."""
+    """The name of a point on a plate, joined to the point where it is not next to it."""
     if (joined := labels.joining_line(label, place, mark)) is not None:
         yield svg.segment(*joined[0], *joined[1], "line")
     left, base = place
@@ -230,7 +230,7 @@ class WireRow:
 
 
 def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
-    """One row per kind of parallelism: a dot for communication time, a line for the computation beside it.
+    """One row per kind of parallelism: a dot for communication time, a line for the computation that overlaps it.
 
     A layout that does not fit in memory is hatched.
     """

@@ -35,7 +35,7 @@ SLIM = 70
 SLIM_TEXT = 34
 SHORT = 8
 """Maximum number of rows of a table that is printed next to another block."""
-BESIDE = 14
+AFTER_PICTURE = 14
 """Maximum number of rows of a table that is printed next to a preceding picture."""
 UNBROKEN = 4
 UNBROKEN_TEXT = 450
@@ -295,7 +295,7 @@ def paired_blocks(
     waiting = False
     for block in map(without_empty_columns, blocks):
         after_picture = waiting and isinstance(rows[-1][0], Picture)
-        half = _takes_half(block, fits_half, BESIDE if after_picture else SHORT) or (
+        half = _takes_half(block, fits_half, AFTER_PICTURE if after_picture else SHORT) or (
             after_picture and isinstance(block, Text)
         )
         if half and waiting:

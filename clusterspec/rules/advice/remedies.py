@@ -43,12 +43,12 @@ def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) ->
         return _fewer_activations(layout)
     activations = _activation_changes(layout, workload.model.latent)
     otherwise, untried = LARGER_CP, _fewer_activations(layout)
-    if _states_may_fit_beside_activations(what_if):
+    if _states_may_fit_with_activations(what_if):
         otherwise, untried = FEWER_STATES, f"{untried}; or {FEWER_STATES}"
     return _advice(what_if, [*activations, *_state_changes(cluster, workload, layout)], otherwise, untried)
 
 
-def _states_may_fit_beside_activations(what_if: WhatIf) -> bool:
+def _states_may_fit_with_activations(what_if: WhatIf) -> bool:
     """Whether activations and framework memory alone, without states, take less than the share `FULLEST` of the memory."""
     memory = what_if.memory
     if memory is None or memory.capacity is None:
@@ -118,11 +118,11 @@ def _advice(what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried:
     if fitting := fastest_fitting(estimated):
         texts = (_alternative_text(each, timed=not what_if.refused) for each in fitting[:SHOWN])
         return "these fit: " + "; or ".join(texts)
-    beside = [each for each in estimated if what_if.refused and not DEGREES & each.changes.keys()]
-    if leaner := [each for each in beside if each.fits_in_memory]:
+    judged_by_memory = [each for each in estimated if what_if.refused and not DEGREES & each.changes.keys()]
+    if leaner := [each for each in judged_by_memory if each.fits_in_memory]:
         texts = (_alternative_text(each, timed=False) for each in leaner[:SHOWN])
         return "by memory alone, before the other errors are corrected, these fit: " + "; or ".join(texts)
-    judged = beside or [each for each in estimated if not each.stored.refused]
+    judged = judged_by_memory or [each for each in estimated if not each.stored.refused]
     needs = [(each.memory_bytes, each.words) for each in judged if each.memory_bytes]
     if not needs:
         return untried

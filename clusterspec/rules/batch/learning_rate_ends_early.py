@@ -48,7 +48,7 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 480, tokens
 
 ## Sources
 
-- Steps of the schedule beside samples and tokens: https://github.com/NVIDIA/Megatron-LM/blob/core_v0.12.0/megatron/training/arguments.py
+- Steps of the schedule, samples and tokens: https://github.com/NVIDIA/Megatron-LM/blob/core_v0.12.0/megatron/training/arguments.py
 """
 
 from __future__ import annotations

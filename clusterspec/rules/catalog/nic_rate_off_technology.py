@@ -19,7 +19,7 @@ with a different bandwidth.
 
 ## What to do
 
-Write the line rate of one NIC in one direction, and the number of NICs beside it.
+Write the line rate of one NIC in one direction, and the number of NICs separately.
 
 ## When to ignore it
 

@@ -216,7 +216,7 @@ def check(
 
 def _degree_problem(text: str, layout: Layout, written: Collection[int]) -> Iterator[Problem]:
     """The first degree of an axis that the layout does not have; none of an axis whose degree the text names, too,
-    beside which others are compared.
+    as other degrees are then compared with it.
     """
     found = list(_DEGREE.finditer(text))
     for match in found:

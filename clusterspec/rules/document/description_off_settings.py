@@ -104,7 +104,7 @@ _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\
 
 
 _PASSES = pattern(r"\b(?:passes|epochs?|times)\b")
-"""Words beside the tokens of a dataset that is read more than once."""
+"""Words next to the tokens of a dataset that is read more than once."""
 _RATIO = pattern(
     r"(?<![\w.:/])(?P<down>\d{1,2}(?:\.\d)?):(?P<up>\d{1,2})(?![\w:])|\b(?:fully )?[Nn]on-?blocking\b|\bfull bisection\b"
 )

@@ -7,7 +7,7 @@ In the description and the comments of a spec of one design:
 - flags of launch lines with another number than the key: degrees of parallelism, batch, sequence length, nodes and ranks
   per node, slots of an engine and its share of the memory;
 - `--max-model-len` below the longest prompt and answer together;
-- engines without a cache of prefixes (`--disable-radix-cache`, `--no-enable-prefix-caching`) beside a `prefix_hit`, a
+- engines without a cache of prefixes (`--disable-radix-cache`, `--no-enable-prefix-caching`) with a `prefix_hit`, a
   `shared_prefix` or `cache_tiers`;
 - `NCCL_IB_HCA` with fewer adapters than `nics_per_node`, or with a caret before as many; `NCCL_IB_DISABLE=1`, or the
   provider `tcp` of libfabric, with an RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority no lossless priority is;

@@ -114,7 +114,7 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Pro
 
 def _is_calculation(sentence: str, text: str) -> bool:
     """Whether a sentence of a text writes out a calculation with its signs, which `arithmetic-does-not-close` reports."""
-    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # beside a problem only
+    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # needed for a problem only
 
     return has_wrong_equation(sentence, text)
 

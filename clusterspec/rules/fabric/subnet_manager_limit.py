@@ -14,7 +14,7 @@ InfiniBand with a stated switch, where
 
 An InfiniBand fabric carries nothing before a subnet manager has assigned addresses and routes. Externally managed
 switches cannot run it. The manager on a Quantum-2 switch supports 2,048 nodes; larger fabrics need OpenSM or UFM on a
-host. Reductions in the switches (SHARP) need a host as well: the aggregation manager runs beside a subnet manager on a
+host. Reductions in the switches (SHARP) need a host as well: the aggregation manager runs with a subnet manager on a
 server.
 
 Packets inside a subnet are addressed by LIDs of 16 bits, of which 0x0001 to 0xBFFF are unicast: one for each port of a NIC,

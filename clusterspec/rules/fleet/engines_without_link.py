@@ -2,7 +2,7 @@
 
 ## What it finds
 
-Prefill or decode engines, rollout, or a model beside the trainer with a `pool` that no entry of `pool_links` joins with
+Prefill or decode engines, rollout, or a model in addition to the trained one with a `pool` that no entry of `pool_links` joins with
 the pool of the rest of the job; and those whose entry states neither `fabric: shared` nor a `bandwidth`.
 
 ## Why it matters

@@ -48,7 +48,7 @@ _PEAK = (
     *("peak", "pay day", "payday", "busiest", "rush", "launch", "black friday", "at most", "maximum", "highest"),
     *("spitze", "höchstlast", "pointe", "pic ", "pico", "hora punta", "heure de pointe"),
 )
-"""Words beside the highest load, in lower case."""
+"""Words next to the highest load, in lower case."""
 _PEAK_WORD = pattern(rf"(?i){'|'.join(re.escape(each) for each in _PEAK)}")
 
 

@@ -1,4 +1,4 @@
-"""What the texts of a purchase say beside its numbers: what is in place or comes from elsewhere, who owned it before, taxes,
+"""What the texts of a purchase say in addition to its numbers: what is in place or comes from elsewhere, who owned it before, taxes,
 and contracted power.
 """
 

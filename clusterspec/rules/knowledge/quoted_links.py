@@ -178,7 +178,7 @@ def form_name(written: str) -> str:
 
 
 def overloaded_form(text: str) -> tuple[str, int] | None:
-    """A form of module and the rate beside it in Gb/s, where no module of the form is as fast.
+    """A form of module and its stated rate in Gb/s, where no module of the form is as fast.
 
     >>> overloaded_form("aoc 400g qsfp-dd to 2x 200g qsfp28"), overloaded_form("osfp 800g to 2x qsfp112 400g")
     (('QSFP28', 200), None)
@@ -324,7 +324,7 @@ def ends_of_fiber(text: str) -> str:
 def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[OtherFigure]:
     """Cables that all state their length, of which none reaches the longest stated run; else those of a level, by the
     words of their lines, of which none reaches the run of the level; else those that a quote divides, which lead to the
-    nodes, beside whole ones.
+    nodes, in addition to whole ones.
     """
     runs = (written.distance if written else None) or {}
     cables = [

@@ -49,11 +49,11 @@ class LinkDemand(NamedTuple):
 
     def share_left(self, job: str) -> float:
         """The share of the link that the other jobs leave a job."""
-        return fair_rate(self.total, self._mean_rates(beside=self.turns[job])) / self.total
+        return fair_rate(self.total, self._mean_rates(excluded=self.turns[job])) / self.total
 
-    def _mean_rates(self, beside: str = "") -> list[float]:
+    def _mean_rates(self, excluded: str = "") -> list[float]:
         means = _largest_by_name((self.turns[name], each.mean) for name, each in self.crossings.items())
-        return [mean for turn, mean in means.items() if turn != beside]
+        return [mean for turn, mean in means.items() if turn != excluded]
 
 
 def fair_rate(total: float, others: Iterable[float]) -> float:

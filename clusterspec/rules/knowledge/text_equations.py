@@ -280,7 +280,7 @@ class PricedAmount(NamedTuple):
 
 
 def priced_amounts(sentence: str) -> Iterator[PricedAmount]:
-    """The costs of a sentence beside one rate and one quantity whose product has the dimensions of the cost.
+    """The costs of a sentence with one rate and one quantity whose product has the dimensions of the cost.
 
     >>> [round(each.right) for each in priced_amounts("200 TB a month at 0.05 USD per GB are 1,000 USD a month")]
     [10000]

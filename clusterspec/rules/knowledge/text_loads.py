@@ -228,7 +228,7 @@ _CARRIES = word_set(
 _ONE = word_set(
     "one a an each every per single ein eine einem einen einer jede jeder jedes pro je un une chaque par una cada por"
 )
-_BESIDE = word_set("of with at à mit zu de con (")
+_BEFORE_LOAD = word_set("of with at à mit zu de con (")
 """Words between some units and what each carries: five nodes of 14 requests/s; four nodes (14 requests/s each)."""
 _APIECE = (("each",), ("apiece",), ("chacun",), ("cada", "uno"), ("je",))
 
@@ -312,7 +312,11 @@ def _is_carried(reader: _Loads, at: int, first: int, start: int) -> bool:
 def _counted_unit(reader: _Loads, first: int) -> str:
     """The units before a figure, and the word that gives each the figure: `five nodes of`."""
     for back in (1, 2):
-        if first > back and reader.lower(first - back) in _BESIDE and (back == 1 or reader.word(first - 1).isalpha()):
+        if (
+            first > back
+            and reader.lower(first - back) in _BEFORE_LOAD
+            and (back == 1 or reader.word(first - 1).isalpha())
+        ):
             kind = kind_of_unit(reader.word(first - back - 1))
             if kind in UNITS[:3]:
                 return kind
@@ -337,6 +341,6 @@ def _unit_of_each(reader: _Loads, first: int, behind: int, figure: LoadFigure) -
 
 
 def place_of(sentence: str, spec: Spec) -> str:
-    """The key at which a sentence is reported: the description where it has it, else the service, beside a comment."""
+    """The key at which a sentence is reported: the description where it has it, else the service, for a sentence of a comment."""
     words = " ".join((spec.description or "").split())
     return "description" if " ".join(sentence.split()) in words else "workload.serving"

@@ -80,7 +80,7 @@ _KINDS = word_set(
     "training optimizer warm-up warmup decay gradient unique distinct pre-training pretraining new consumed more clean "
     "high-quality raw real Optimierer Trainings Warmup"
 )
-"""Words between a number and what it counts, beside the names of parts: 32 H100 nodes, 400 B unique tokens."""
+"""Words between a number and what it counts, other than the names of parts: 32 H100 nodes, 400 B unique tokens."""
 _OTHER_LANGUAGE = (
     *("chritte", "stunden", "Stunden", "Tage", "Wochen", "Knoten", "Sekunden", "Sequenzen", "étapes", "itérations"),
     *("heures", "jours", "semaines", "séquences", "pasos", "iteraciones", "horas", "días", "dias", "semanas", "nodos"),

@@ -29,7 +29,7 @@ _THOUSANDS = pattern(r"[ ,.'’\u00a0\u2009\u202f]")
 SCALES = {
     **SCALE_WORDS, "k": 1e3, "m": 1e6, "mm": 1e6, "crore": 1e7, "lakh": 1e5, "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
 }  # fmt: skip
-"""Words that scale the number before them; single letters only beside money."""
+"""Words that scale the number before them; single letters only next to money."""
 _COUNT_SCALES = {**LETTERS, "bn": 1e9}
 """Letters that scale a count, at the end of what is counted or before one of `_COUNTED`."""
 Dimensions = tuple[int, int, int, int]

@@ -1,4 +1,4 @@
-"""What a text beside the keys states: the numbers that a spec writes, settings in the text, and its sentences."""
+"""What a text states in addition to the keys: the numbers that a spec writes, settings in the text, and its sentences."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ _NODES_OF = pattern(r"(?<![\w.,])(\d{1,5}) (?:nodes?|servers?|systems?|instances
 
 
 class WrittenProduct(NamedTuple):
-    """A product that a text writes out: its whole factors, the words behind each, and the result beside it, or None."""
+    """A product that a text writes out: its whole factors, the words behind each, and its stated result, or None."""
 
     factors: tuple[int, ...]
     units: tuple[str, ...]
@@ -157,7 +157,7 @@ class WrittenProduct(NamedTuple):
     text: str
 
     def parts_in(self, text: str) -> set[int]:
-        """The numbers beside its value that a quantity in its text may be: each factor, the product without the first or the
+        """The numbers other than its value that a quantity in its text may be: each factor, the product without the first or the
         last one, and those of all nodes where a number of nodes stands before it.
 
         >>> text = "12 nodes of 8 gpus x 720 h"
@@ -194,7 +194,7 @@ def count_in_text(written: str) -> int:
 
 
 def time_in_text(digits: str, unit: str) -> float:
-    """Seconds of a number and the word or sign of a unit beside it, as the keys of a spec are read.
+    """Seconds of a number and the word or sign of its unit, as the keys of a spec are read.
 
     >>> time_in_text("14", "Days")
     1209600.0

@@ -8,7 +8,7 @@ ten checkpoints are a note, less than two a warning, and less than one is an err
 
 ## Why it matters
 
-Parallel file systems slow down above 80 % of their capacity. Runs keep several checkpoints, besides data and logs.
+Parallel file systems slow down above 80 % of their capacity. Runs keep several checkpoints in addition to data and logs.
 
 ## What to do
 

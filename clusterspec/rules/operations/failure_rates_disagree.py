@@ -3,7 +3,7 @@
 ## What it finds
 
 `node_mtbf` over the nodes of the job against `mean_time_between_failures`: a warning where they differ by a third, and
-an error by a factor of three. The same limits apply to an `afr` beside an `mtbf` of the same kind of part. Failures that
+an error by a factor of three. The same limits apply to an `afr` and an `mtbf` of the same kind of part. Failures that
 the description counts (`8 stops in 72,000 node-hours`) give the time of one node: a stated one, or that of the job times its
 nodes, that differs by a quarter is an error. So are failures of all accelerators, NICs or transceivers in a year that a text
 states, and that are not their number times `afr`.
@@ -152,7 +152,7 @@ def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks:
 
 
 def _yearly_problem(operations: OperationsSpec, cluster: Cluster, spec: Spec, remarks: str) -> Iterator[Problem]:
-    """The problem with the failures a year of all parts of a kind that a text states beside another product of their number
+    """The problem with the failures a year of all parts of a kind that a text states with another product of their number
     and rate.
     """
     assert operations.failures is not None

@@ -3,7 +3,7 @@
 ## What it finds
 
 A limit of the run time of a job in the description or a comment (`wall time`, `time limit`, `kills every job after`) that is
-at or below the checkpoint interval, or a limit below `targets.run_time` beside a run that takes one job. A text by which the job saves on a signal is silent, unless the signal comes later before
+at or below the checkpoint interval, or a limit below `targets.run_time` for a run that takes one job. A text by which the job saves on a signal is silent, unless the signal comes later before
 the limit (`--signal=B:USR1@90`, `SIGTERM 60 s before the limit`) than a checkpoint takes to write.
 
 ## Why it matters

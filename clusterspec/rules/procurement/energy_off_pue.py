@@ -103,7 +103,7 @@ _BILL = pattern(
     r"|\b(?:bill|costs? of|invoice) (?:for |of )?(?:the )?(?:electricity|energy|power)\b|\bstrom(?:rechnung|kosten)\b"
 )
 _COSTS = pattern(r"(?i)\bkWh\b(?:[^.;]|\.(?=\d)){0,60}?\b(?:costs?|kosten|coûte\w*|cuesta\w*|costa\w*)\b")
-"""A cost that a sentence has beside the price of a kWh."""
+"""A cost in a sentence with the price of a kWh."""
 _TARIFF = pattern(
     r"(?<![\w.,])(\d[.,]\d{1,4}) ?(?:[A-Z]{3}|€|\$|£|dollars?|euros?) ?(?:/|(?:per|an?|pro|je|par|por|al?) )kWh\b"
 )

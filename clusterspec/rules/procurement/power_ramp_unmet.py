@@ -98,7 +98,7 @@ _OF_MONTHS = pattern(r"\bkw[ -]months?\b")
 
 
 class _Step(NamedTuple):
-    """The months of one power, first and last, its watts, the machines that a text counts beside it, and its key."""
+    """The months of one power, first and last, its watts, the machines that a text counts with it, and its key."""
 
     first: int
     last: int

@@ -8,7 +8,7 @@ The rule compares each kind of part of `clusterspec bom` with the lines of `quot
   transceivers (any, where `links` or `cables` states each level); a fabric without one kind of its parts; or as many
   nodes as the design has accelerators.
 - It is a warning to offer nodes alone, or switches without nodes; 2 % fewer cables or transceivers; too few of parts
-  that the spec does not name; NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
+  that the spec does not name; NICs or accelerators for at least half of the nodes with lines of nodes whose platform
   includes them; fewer switches than the spec states; a quarter too many cables where `cables` or `links_per_cable`
   states each level; more than 10 % too many nodes; and four times the parts of another kind, with more than eight in
   excess.
