@@ -1,4 +1,4 @@
-"""Every check of a slow run beside the run for which it says nothing: its lines, its machine and its limits."""
+"""Every check of a slow run together with the run for which it says nothing: its lines, its machine and its limits."""
 
 from __future__ import annotations
 

@@ -83,12 +83,12 @@ def test_a_length_is_what_a_cable_has_to_reach() -> None:
         ("Credo ZeroFlap AEC 800G", "HiWire AEC"),
     ],
 )
-def test_a_part_without_an_entry_is_found_beside_the_size_in_which_it_is_ordered(typed: str, part: str) -> None:
+def test_a_part_without_an_entry_is_found_with_the_size_in_which_it_is_ordered(typed: str, part: str) -> None:
     assert [each.name for each in found_by_words(CATALOG, typed).parts] == [part]
 
 
 @pytest.mark.parametrize("typed", ["H100 900TB", "server 800G", "1250 kW", "OSFP DAC 800G 3m 4kw"])
-def test_a_size_alone_or_beside_an_entry_finds_no_part(typed: str) -> None:
+def test_a_size_alone_or_with_an_entry_finds_no_part(typed: str) -> None:
     assert found_by_words(CATALOG, typed).parts == ()
 
 
@@ -105,7 +105,7 @@ def test_a_designation_does_not_end_within_a_word() -> None:
     assert [each.id for each in found_by_words(CATALOG, "Q3400RA").rows] == ["quantum-x800-q3400"]
 
 
-def test_a_release_beside_the_name_of_software_is_left_out() -> None:
+def test_a_release_after_the_name_of_software_is_left_out() -> None:
     assert [each.id for each in found_by_words(CATALOG, "Neuron SDK 2.28").rows] == ["neuron"]
     assert [each.name for each in found_by_words(CATALOG, "verl v0.7.0rc1").parts] == ["verl"]
     glm = found_by_words(CATALOG, "GLM 9.9")  # a version of a model is another model

@@ -122,7 +122,7 @@ def test_a_job_is_designed_on_the_pool_of_its_decode_engines() -> None:
         (trained(rollout=RolloutSpec(nodes=4), critic=RoleSpec(pool="away", nodes=2)), 4),
     ],
 )
-def test_separate_roles_have_nodes_beside_the_trainer(job: JobSpec, beside: int | None) -> None:
+def test_separate_roles_have_nodes_in_addition_to_the_trainer(job: JobSpec, beside: int | None) -> None:
     assert nodes_of_separate_roles(job) == beside
     assert nodes_of_layout(job) is None
 

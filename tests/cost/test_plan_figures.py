@@ -26,7 +26,7 @@ def test_a_plan_fits_up_to_its_capacity_and_surely_below_the_upper_end() -> None
     """90 % of 80 GB, which are sold as 80 GB; a capacity that is all of the memory has no share."""
     found = plan()
     assert found.stored is not None and found.stored.capacity is not None and found.memory is not None
-    upper = found.memory.total.ends[1]  # what the allocator keeps beside it, it gives back
+    upper = found.memory.total.ends[1]  # what the allocator keeps in addition, it gives back
     for value, fits, surely in (
         (found.stored.total * 0.999, False, False),
         (found.stored.total, True, False),

@@ -269,6 +269,6 @@ def test_a_figure_is_of_a_part_where_words_of_having_join_them(text: str, specif
         ("6 TB/s", False),
     ],
 )
-def test_a_rate_beside_a_memory_size_is_of_the_memory(text: str, beside: bool) -> None:
+def test_a_rate_next_to_a_memory_size_is_of_the_memory(text: str, beside: bool) -> None:
     sentence = read(text)
     assert has_adjacent_memory_size(sentence, sentence.quantities[-1]) == beside

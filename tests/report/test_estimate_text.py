@@ -78,7 +78,7 @@ def test_the_figures_of_a_plan_that_does_not_fit_say_so() -> None:
     assert "if it fitted" not in shown(study(SPEC))
 
 
-def test_what_is_used_stands_beside_every_throughput_and_time() -> None:
+def test_what_is_used_is_printed_with_every_throughput_and_time() -> None:
     lines = shown(study(SPEC)).splitlines()
     assert any("uses 512 of 1,016 accelerators" in line for line in lines)
     for name in ("step time", "time to train"):

@@ -97,7 +97,7 @@ def test_a_linear_axis_ends_at_its_ends() -> None:
     assert LinearAxis(3.0, 3.0, 7.0, 9.0)(3.0) == 7.0
 
 
-def test_labels_of_a_grid_stand_below_and_beside_their_lines() -> None:
+def test_labels_of_a_grid_are_below_and_next_to_their_lines() -> None:
     """The first label starts at its line, the last one ends there if it is close to the right edge."""
     for end, anchor in ((410.0, "middle"), (411.0, "end")):
         text = "".join(svg.horizontal_grid(LinearAxis(0, 4, 30.0, end), 5.0, 50.0, str))

@@ -1,4 +1,4 @@
-"""The arithmetic that messages state, worked out from the figures printed beside it."""
+"""The arithmetic that messages state, worked out from the figures printed with it."""
 
 from __future__ import annotations
 

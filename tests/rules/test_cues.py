@@ -1,4 +1,4 @@
-"""A pattern that is looked for only beside a cue finds what it finds alone: every text that it matches holds a cue."""
+"""A pattern that is looked for only next to a cue finds what it finds alone: every text that it matches holds a cue."""
 
 from __future__ import annotations
 

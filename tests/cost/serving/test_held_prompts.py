@@ -98,7 +98,7 @@ def test_batches_that_fill_all_replicas_evenly_are_never_held(load: str) -> None
 def test_some_prompts_are_held_for_nearly_all_of_the_steps_and_half_for_less_than_half() -> None:
     """At 2 requests a second few of 9 steps bring any: a prompt is held for up to eight, four on average.
 
-    From the median to the 99th percentile that is 0.49 of the eight, beside the tail of other waits.
+    From the median to the 99th percentile that is 0.49 of the eight, with the tail of other waits.
     """
     load = "request_rate: 2, load: open, chunk_tokens: 8192"
     held, free = (times(hold, f"trt-llm, {EIGHT}", load) for hold in (9, 1))

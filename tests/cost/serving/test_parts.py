@@ -155,7 +155,7 @@ def test_the_parts_of_a_step_count_weights_tokens_and_copies(at: int) -> None:
         assert {key: found[key] for key in figures} == pytest.approx(figures), name
 
 
-def test_heads_that_read_a_key_apart_read_at_once_beside_prompts() -> None:
+def test_heads_that_read_a_key_separately_read_at_once_in_steps_with_prompts() -> None:
     """Qwen3 8B has four query heads for each of eight keys, and the second-level cache serves 1.3 reads at a time: 40
     sequences of 1,000 tokens are read as fast as 40 x 4 / 1.3, which is faster than as many of a smaller cache."""
     one = engine("qwen3-8b", platform="dgx-a100")
@@ -229,7 +229,7 @@ def test_a_stated_ratio_of_ranks_is_smaller_between_groups_of_them() -> None:
     ("concurrency: 1, speculative: {tokens: 3, acceptance: 0.5}", 8192 / (4 + 2.5 * 2000 / 100)),
     ("load: offline", inf),
 ])  # fmt: skip
-def test_the_budget_of_a_step_limits_the_sequences_beside_prompts(load: str, most: float) -> None:
+def test_the_budget_of_a_step_limits_the_sequences_in_steps_with_prompts(load: str, most: float) -> None:
     serving = plan(load)[1]
     assert (
         most_sequences_with_prompts(replace(serving, chunk_tokens=serving.chunk_tokens or 8192, output_tokens=101))

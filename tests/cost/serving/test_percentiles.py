@@ -52,7 +52,7 @@ LEFT = PromptShares(share=0.2, longer=11.0, chunks=4.0, spread=0.0, bunching=0.0
 """A step takes 3 times one without prompts on average, steps with prompts 11/15 of the time. A prompt waits 5.5 steps:
 11/15 × (4 + 5.5) are left behind it, of which all steps meet 0.2 × (5.5 + 2): 3 × 5.4667 = 16.4 more in the end."""
 LEFT_FIRST = 31 * (11 / 15 - 1 / 5)
-"""What 31 steps have beside 0.2 each, if all are as the first."""
+"""What 31 steps have in addition to 0.2 each, if all are as the first."""
 UNIFORM = PromptShares(share=0.5, longer=1.0, chunks=25.0, spread=0.0, bunching=0.0, gained=1.0)
 """The share of 100 steps has the mean 1/2 and the variance 1/12 of a beta variable with the parameters 1 and 1."""
 

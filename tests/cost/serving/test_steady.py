@@ -27,7 +27,7 @@ from tests.effort import each
 
 
 def pools(load: str, **changes: object) -> Pools:
-    """An engine of vLLM on eight H100, whose steps hold prompts of 2,048 tokens beside sequences that decode."""
+    """An engine of vLLM on eight H100, whose steps hold prompts of 2,048 tokens with sequences that decode."""
     keys = BASE | {"load": load} | changes
     found = serving_pools(clean(PLAN.format(machine=MACHINE.format(bandwidth=3350, memory=80), **keys)))
     assert found is not None
@@ -158,7 +158,7 @@ def test_prompts_at_a_rate_are_those_that_arrive_in_a_step_they_lengthen() -> No
         assert waits.prompts_at_rate(none, 0.02, 0.001) == 0.0
 
 
-def test_the_budget_limits_the_sequences_beside_prompts() -> None:
+def test_the_budget_limits_the_sequences_in_steps_with_prompts() -> None:
     """s sequences take s tokens and s / 255 prompts of 2,048: 4,096 / (1 + 2,048 / 255)."""
     assert most_sequences_with_prompts(CLOSED.load) == pytest.approx(4096 / (1 + 2048 / 255))
     drafted = replace(CLOSED.load, draft_tokens=3, draft_acceptance=0.5, prefix_hit=0.75)

@@ -81,7 +81,7 @@ def test_prompts_share_steps_up_to_the_budget_of_one() -> None:
 
 def test_a_prompt_of_a_closed_loop_waits_for_a_step_that_decodes_or_one_of_prompts() -> None:
     """Where hardly any begin, for the rest of the step that began before it came, or half of it; where many do, for one
-    of either kind in turn, and for those that run beside it."""
+    of either kind in turn, and for those that run together with it."""
     one = pools(100, "concurrency: 64")
     plain, late = steps_of(one)[0].total, one.outside
     others = 63 / 64
@@ -149,7 +149,7 @@ def test_a_longer_interval_never_shortens_the_time_to_first_token(load: str) -> 
 
 
 def test_prompts_of_separate_engines_wait_until_the_decode_engine_has_received_them() -> None:
-    """Beside 62.9 sequences, 9 more steps; an engine that hardly ever decodes receives a request at once."""
+    """With 62.9 sequences, 9 more steps; an engine that hardly ever decodes receives a request at once."""
     split = ", receive_interval: 10, disaggregated: {prefill: {tp: 1}, decode: {tp: 1}}"
     one = serving_pools(design(1000, f"concurrency: 64{split}"))
     assert one is not None and one.has_prefill_engines
