@@ -35,7 +35,7 @@ from clusterspec.records import replace
 from clusterspec.results.machines import MachineRow, MachinesReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies import Study, variation
-from clusterspec.units import display, displayed_apart
+from clusterspec.units import display, distinct_texts
 
 LIMITED = frozenset({"over-budget", "power-over-budget"})
 """Rules about limits that a row names itself."""
@@ -222,7 +222,7 @@ def _missed_limits(row: MachineRow, study: Study, limits: Limits) -> Iterator[st
         yield f"cost {over}" if row.cost is not None else "cost not known: no price for `node`"
     if limits.power is not None and (row.power is None or row.power > limits.power):
         yield (
-            f"power {' > '.join(displayed_apart(row.power, limits.power, 'W'))}"
+            f"power {' > '.join(distinct_texts(row.power, limits.power, 'W'))}"
             if row.power is not None
             else "power not known"
         )

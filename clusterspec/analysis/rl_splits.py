@@ -94,7 +94,7 @@ def nodes_of_job(design: Design) -> int:
 
 def _nodes_of_models(rl: Rl, *, here: bool = False) -> int:
     """The separate nodes of the other models: on all machines, or only ``here``, on the trainer's."""
-    return sum(role.nodes or 0 for role in (rl.own_roles if here else rl.roles_apart))
+    return sum(role.nodes or 0 for role in (rl.own_roles if here else rl.roles_on_separate_nodes))
 
 
 def rollout_nodes_in_proportion(design: Design, nodes: int) -> int:
@@ -138,7 +138,7 @@ def nodes_by_role(design: Design) -> dict[str, int]:
     if rl is None:
         return {}
     found = {"trainer": rl.trainer_nodes} | ({"rollout": rl.rollout_nodes} if rl.rollout_nodes else {})
-    return found | {role.name: role.nodes for role in rl.roles_apart if role.nodes}
+    return found | {role.name: role.nodes for role in rl.roles_on_separate_nodes if role.nodes}
 
 
 FEW = 16

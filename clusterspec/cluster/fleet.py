@@ -162,7 +162,7 @@ class EnginesAway(NamedTuple):
         return self.nodes
 
 
-def engines_away(job: JobSpec) -> tuple[EnginesAway, ...]:
+def engines_on_other_pools(job: JobSpec) -> tuple[EnginesAway, ...]:
     """The engines of a job that name another pool than its own."""
     return tuple(each for each in named_engines(job.workload) if each.pool != job.pool)
 
@@ -191,7 +191,7 @@ def engines_at_home(job: JobSpec, ranks_per_node: int | None) -> tuple[str, int]
     on another pool.
     """
     sides = job.workload.serving.disaggregated if job.workload and job.workload.serving else None
-    away = {each.role for each in engines_away(job)}
+    away = {each.role for each in engines_on_other_pools(job)}
     for side, other in (("prefill", "decode"), ("decode", "prefill")):
         engines: EnginesSpec | None = getattr(sides, side, None)
         if engines is not None and ranks_per_node and other in away and side not in away:
@@ -201,12 +201,12 @@ def engines_at_home(job: JobSpec, ranks_per_node: int | None) -> tuple[str, int]
 
 def pools_of_job(job: JobSpec) -> dict[str | None, None]:
     """The pools that a job has nodes on, its own first."""
-    return dict.fromkeys((job.pool, *(each.pool for each in engines_away(job))))
+    return dict.fromkeys((job.pool, *(each.pool for each in engines_on_other_pools(job))))
 
 
 def main_pool(job: JobSpec) -> str | None:
     """The pool whose machine a job is designed on: its decode engines' pool, else its own."""
-    return next((each.pool for each in engines_away(job) if each.role == "decode"), job.pool)
+    return next((each.pool for each in engines_on_other_pools(job) if each.role == "decode"), job.pool)
 
 
 def nodes_of_separate_roles(job: JobSpec) -> int | None:
@@ -214,7 +214,7 @@ def nodes_of_separate_roles(job: JobSpec) -> int | None:
     rl = job.workload.rl if job.workload else None
     if rl is None:
         return 0
-    away = {each.role for each in engines_away(job)}
+    away = {each.role for each in engines_on_other_pools(job)}
     roles = (("reference", rl.reference), ("critic", rl.critic), ("reward", rl.reward))
     separate = sum(role.nodes or 0 for name, role in roles if role is not None and name not in away)
     if "rollout" in away or rl.placement == "colocated":
@@ -254,7 +254,7 @@ def node_sets(spec: Spec, pool: str, nodes: int | None, ranks_per_node: int | No
             home = engines_at_home(job, ranks_per_node)
             own = stated_nodes(job)
             stated.setdefault((turn, None), []).append(home[1] if own is None and home else own)
-        for each in engines_away(job):
+        for each in engines_on_other_pools(job):
             if each.pool == pool:
                 key = (turn, ("jobs", turn, *each.path))
                 members.setdefault(key, []).append(name)

@@ -64,9 +64,9 @@ class Standbys(NamedTuple):
         if held >= self.nodes > ONE_NODE:
             return 0.0
         if not self.bound:
-            return float(self.total - self._taken_along(away, held) >= away)
+            return float(self.total - self._standby_nodes_of_failure(away, held) >= away)
         if held > ONE_NODE:
-            left = min(self.outside, self.total - self._taken_along(away, held))
+            left = min(self.outside, self.total - self._standby_nodes_of_failure(away, held))
             return float(self._domains_in(left) >= -(-away // self.used))
         if self.inside or self._domains_in(self.outside):
             return 1.0
@@ -76,7 +76,7 @@ class Standbys(NamedTuple):
         """The domains that some nodes replace, whole ones but perhaps the last."""
         return nodes // self.domain + (nodes % self.domain >= self.used)
 
-    def _taken_along(self, away: int, held: int) -> int:
+    def _standby_nodes_of_failure(self, away: int, held: int) -> int:
         """The standby nodes that a failure takes: at least those in each domain of the job."""
         if held == ONE_NODE:
             return 0

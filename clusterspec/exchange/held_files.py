@@ -34,7 +34,7 @@ _NAME = re.compile(r"(?:^|[\s/:=])([\w.-]{1,80}\.(?:toml|ya?ml|json))$")
 _OBJECTS = re.compile(r"^kind[ \t]*:[ \t]*ConfigMap\b", re.MULTILINE)
 
 
-def with_held_files(
+def with_files_in_text(
     file: InputFile, launch: ImportResult, read: Callable[[InputFile], ImportResult | None]
 ) -> ImportResult:
     """A launch with the values of the files that it names and that its text holds; ``read`` reads such a file, or
@@ -46,11 +46,11 @@ def with_held_files(
     found, answered, open_ = list[ImportResult](), list[SkippedPart](), list[SkippedPart]()
     for part in named:
         name = _NAME.findall(part.what)[0]
-        read_ones = [inner for held in _held_files(file, name) if (inner := _reading_of(held, read)) is not None]
+        read_ones = [inner for held in _files_in_text(file, name) if (inner := _reading_of(held, read)) is not None]
         if not read_ones:
             continue
         answered.append(part)
-        if why := _reason_unread(file, name, len({held.data.strip() for held in _held_files(file, name)})):
+        if why := _reason_unread(file, name, len({held.data.strip() for held in _files_in_text(file, name)})):
             open_.append(SkippedPart(part.what, why, part.at))
         else:
             found.append(read_ones[0])
@@ -81,7 +81,7 @@ def _reason_unread(file: InputFile, name: str, texts: int) -> str:
     return f"written only where the test on line {test} holds, which the script alone does not decide" if test else ""
 
 
-def with_launch_in_objects(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
+def machine_with_launch(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
     """The machine that Kubernetes objects request, with the first launch of some formats in one of their containers, or
     in those of the chosen object. What the launch of a chosen object states comes first, as other objects may join it.
     """
@@ -90,7 +90,7 @@ def with_launch_in_objects(file: InputFile, found: ImportResult, kinds: Sequence
     for kind in kinds:
         try:
             if kind.matches(file):
-                launch = kind.read_alone(file)
+                launch = kind.read_as_one_format(file)
                 return combined_result([launch, found] if chosen else [found, launch])
         except (FormatError, SeveralParts):
             continue
@@ -127,7 +127,7 @@ def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
     )
 
 
-def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:
+def _files_in_text(file: InputFile, name: str) -> Iterator[InputFile]:
     """The files of a name, each with as many empty lines before it as lines precede it in the text."""
     if _OBJECTS.search(file.text):
         for yaml in read_documents(file):

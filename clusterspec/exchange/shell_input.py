@@ -39,7 +39,7 @@ def filled_names(words: Sequence[str]) -> tuple[str | None, list[str]]:
     return array, [] if array else names
 
 
-def given_text(node: Node) -> Node | None:
+def here_text(node: Node) -> Node | None:
     """The text of a script itself that a command reads: a here-string, or the body of a here-document."""
     around = node.parent
     redirects = [*node.named_children]
@@ -86,7 +86,7 @@ class ShellInput(ShellTests):
     def fill(self, node: Node, words: Sequence[str]) -> None:
         """Set what a command fills from its input. The words of another file or command are unknown arguments."""
         array, names = filled_names(words)
-        given, line = given_text(node), self.line(node)
+        given, line = here_text(node), self.line(node)
         is_document = given is not None and given.type == "heredoc_body"
         parts: Segments = [Segment(PASSED_ON[0], line, self.branch)]
         if given is not None and is_document:

@@ -159,11 +159,16 @@ def _with_requested_accelerators(file: InputFile, found: ImportResult) -> Import
     """A launch with the accelerators of a node of its job, and with the node of a job of one; readers of launches take
     more nodes by themselves.
     """
-    from clusterspec.exchange.slurm_directives import accelerators_of_node, differing_counts, directives, parts_asked
+    from clusterspec.exchange.slurm_directives import (
+        accelerators_of_node,
+        differing_counts,
+        directives,
+        requested_accelerator_parts,
+    )
     from clusterspec.exchange.workloads.slurm_scripts import list_differing, list_kinds, list_parts
 
     builder = ImportBuilder(found.kind, file.name)
-    list_parts(parts_asked(file.text), builder)
+    list_parts(requested_accelerator_parts(file.text), builder)
     if found.value(("cluster", "accelerator")) is None:
         list_kinds(file.text, builder)
     if found.value(("cluster", "accelerators_per_node")) is None:

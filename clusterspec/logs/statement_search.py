@@ -320,7 +320,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))
-    for each in (*_with_refused_peers(text, lines), *_only_adapter(text), *joined):
+    for each in (*_with_refused_peers(text, lines), *_adapter_of_all_channels(text), *joined):
         key = (each.name, each.text)
         most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST
         if key not in found and counts.get(each.name, 0) < most:
@@ -351,7 +351,7 @@ _NETWORK_CHANNEL = re.compile(
 )
 
 
-def _only_adapter(text: str) -> Iterator[Evidence]:
+def _adapter_of_all_channels(text: str) -> Iterator[Evidence]:
     """The adapter that all channels of a log use, where these are several."""
     found = [match.groups() for match in _NETWORK_CHANNEL.finditer(text)]
     if len({channel for channel, _ in found}) > 1 and len({adapter for _, adapter in found}) == 1:

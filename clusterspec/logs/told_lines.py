@@ -196,11 +196,11 @@ def _told_lines(text: str, *, labelled: bool) -> Iterator[str]:
             continue
         goes_on = process in left and body.startswith(("Traceback", " ", "\t"))
         raised = process in left and not goes_on and _RAISED.match(body) is not None
-        left = _lines_left(left, process, ends=not goes_on)
+        left = _remaining_lines(left, process, ends=not goes_on)
         yield "" if goes_on or raised else line
 
 
-def _lines_left(left: dict[str, int], process: str, *, ends: bool) -> dict[str, int]:
+def _remaining_lines(left: dict[str, int], process: str, *, ends: bool) -> dict[str, int]:
     """The lines left to read of each process, after a line of ``process``."""
     if process not in left:
         return left

@@ -108,7 +108,7 @@ def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
     others = {name: mapping_at(whole, ("pools", name)) for name in away.values()}
     links = whole.get("pool_links")
     joined = [link for link in links if _link_joins(link, part.pool, others)] if isinstance(links, list) else []
-    kept = [link | _left_share(link, part.link_share) for link in joined]
+    kept = [link | _remaining_link_share(link, part.link_share) for link in joined]
     return {"workload": workload, "pools": others} | ({"pool_links": kept} if kept else {})
 
 
@@ -136,7 +136,7 @@ def _store_value(whole: Value, part: FleetPart, value: Value) -> Value:
     return found | ({"pools": pools | {owner: mapping_at(whole, ("pools", owner))}} if owner is not None else {})
 
 
-def _left_share(link: Value, left: float) -> Value:
+def _remaining_link_share(link: Value, left: float) -> Value:
     """The share of a link that other jobs leave for a job; empty if they leave all of it."""
     stated = link.get("share", 1.0)
     return {"share": stated * left} if left < 1 and isinstance(stated, int | float) else {}

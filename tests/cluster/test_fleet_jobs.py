@@ -14,7 +14,7 @@ from clusterspec.cluster.fleet import (
     Pool,
     _free_groups,
     engines_at_home,
-    engines_away,
+    engines_on_other_pools,
     main_pool,
     node_sets,
     nodes_of_job,
@@ -61,12 +61,16 @@ APART = RoleSpec(nodes=2)
 
 def test_engines_away_are_those_that_name_another_pool_with_their_ranks_or_nodes() -> None:
     """2 × 8 × 2 × 2 = 64 ranks; degrees that are not stated count as 1."""
-    assert engines_away(serving(HERE, AWAY)) == (EnginesAway("decode", "away", DECODE, None, 64),)
-    assert engines_away(serving(HERE, EnginesSpec(pool="away")))[0].ranks == 1
-    assert engines_away(serving(HERE, EnginesSpec(pool="own", tp=8))) == ()
-    assert engines_away(JobSpec(pool="own")) == engines_away(JobSpec(pool="own", workload=WorkloadSpec())) == ()
+    assert engines_on_other_pools(serving(HERE, AWAY)) == (EnginesAway("decode", "away", DECODE, None, 64),)
+    assert engines_on_other_pools(serving(HERE, EnginesSpec(pool="away")))[0].ranks == 1
+    assert engines_on_other_pools(serving(HERE, EnginesSpec(pool="own", tp=8))) == ()
+    assert (
+        engines_on_other_pools(JobSpec(pool="own"))
+        == engines_on_other_pools(JobSpec(pool="own", workload=WorkloadSpec()))
+        == ()
+    )
     roles = trained(rollout=RolloutSpec(pool="r", nodes=3), critic=RoleSpec(pool="c", nodes=1), reference=APART)
-    assert engines_away(roles) == (
+    assert engines_on_other_pools(roles) == (
         EnginesAway("rollout", "r", ROLLOUT, 3),
         EnginesAway("critic", "c", ("workload", "rl", "critic"), 1),
     )

@@ -55,7 +55,7 @@ def test_the_range_of_the_mfu_is_that_of_the_step() -> None:
         (found.mfu * found.step_seconds / slow, found.mfu * found.step_seconds / fast)
     )
     assert replace(found, mfu=None).mfu_range is None is replace(found, step=None).mfu_range
-    assert not found.is_update and not found.serves_apart and not found.fullest_is_prefill
+    assert not found.is_update and not found.has_separate_engines and not found.fullest_is_prefill
 
 
 ASSUMED = "cluster: {platform: gaudi3-hls, nodes: 4, scale_out: {technology: roce-v2}}\n"

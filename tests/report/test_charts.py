@@ -217,7 +217,7 @@ def test_a_decade_is_as_long_as_the_next(value: float, place: float) -> None:
     [([3.0, 40.0], 1.0, 100.0), ([10.0], 10.0, 100.0), ([], 1.0, 10.0), ([0.0, float("inf"), 5.0], 1.0, 10.0)],
 )
 def test_an_axis_covers_whole_decades_around_its_values(values: list[float], low: float, high: float) -> None:
-    axis = LogAxis.axis_around(values, 0.0, 1.0)
+    axis = LogAxis.axis_of_decades(values, 0.0, 1.0)
     assert (axis.low, axis.high) == pytest.approx((low, high))
 
 
@@ -382,7 +382,7 @@ def test_the_roofline_bends_at_the_peak_over_the_bandwidth_and_numbers_kernels_b
     (_, low), (bend, flat), (_, end) = (tuple(map(float, pair.split(","))) for pair in line["points"].split())
     ridge = 989e12 / (3350 * GB)  # 295 FLOP/B
     assert bend == pytest.approx(
-        LogAxis.axis_around([ridge / 30, ridge, 900.0, 1.0], 96, svg.WIDTH - 12)(ridge), abs=0.1
+        LogAxis.axis_of_decades([ridge / 30, ridge, 900.0, 1.0], 96, svg.WIDTH - 12)(ridge), abs=0.1
     )
     assert flat == end < low
     told = [each["text"] for each in shapes(chart, "text")]

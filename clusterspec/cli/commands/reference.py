@@ -73,7 +73,7 @@ def run_explain(args: argparse.Namespace) -> int:
         from clusterspec.rules import OWN  # `convert` needs none
 
         own = args.rule.startswith(OWN) or args.rule == OWN.rstrip("/")
-        text, body = own_page(args) if own else named_page(args.rule, ink_of(args))
+        text, body = page_of_company_rule(args) if own else named_page(args.rule, ink_of(args))
     if args.format == "json":
         print_json(headed_document(args, body))
     else:
@@ -86,7 +86,7 @@ def named_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
     return key_page(name, paint) or term_page(name, paint) or rule_page(name, paint)
 
 
-def own_page(args: argparse.Namespace) -> tuple[str, dict[str, object]]:
+def page_of_company_rule(args: argparse.Namespace) -> tuple[str, dict[str, object]]:
     """The page of a company rule of the configuration, as text and as JSON. Raises `UsageFault` for an unknown one."""
     from clusterspec.cli.inputs import company_rules
 

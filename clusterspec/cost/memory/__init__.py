@@ -15,7 +15,7 @@ from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.layers import Chunk, LayerSet, logits_count, micro_batches_in_flight, stored_passes
 from clusterspec.cost.parameters import Share, residual_width
-from clusterspec.cost.tables import held_share
+from clusterspec.cost.tables import share_of_chunks
 from clusterspec.quantity import NARROW, Figure, activation_width, operand_width
 from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.source import Assumed
@@ -386,7 +386,7 @@ class Rank:
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
         return cls(
-            share=held_share(job.workload, job.layout, chunks),
+            share=share_of_chunks(job.workload, job.layout, chunks),
             passes=stored_passes(chunks, counts),
             in_flight=max(counts, default=0.0),
             inputs=float(not first),

@@ -81,7 +81,7 @@ def own_roles(design: Design, forward: float, update: float, efficiency: float) 
     assert cluster is not None and work is not None and work.rl is not None
     own = work.peak.value if work.peak else None
     found = []
-    for role in work.rl.roles_apart:
+    for role in work.rl.roles_on_separate_nodes:
         machine = cluster if role.pool is None else machine_of(design, role.pool)
         if role.nodes is None or machine is None:
             continue

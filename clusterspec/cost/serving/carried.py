@@ -8,7 +8,7 @@ from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.held import held_steps
+from clusterspec.cost.serving.held import steps_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.replicas import carried_by_replicas
@@ -33,7 +33,7 @@ def carried_prefill(
 
         return carried_in_step(pools, Decoding(*sequences, 1.0), steps)
     if pools.load.hold_steps > 1 and unevenly_loaded_ranks(pools.decode) > 1:
-        return _carried_by_held(pools, sequences, sequences[0] * gained / pools.load.gaps, steps)
+        return _carried_by_delayed_prompts(pools, sequences, sequences[0] * gained / pools.load.gaps, steps)
     return _carried_out_of_step(pools, sequences, gained, steps, full=full)
 
 
@@ -83,7 +83,7 @@ def _carried_out_of_step(
         ahead = step_ahead(pools, steps, 0.0)
         taken, seconds = steps_of_prompts(pools, together, between if follow else 0.0, ahead)
         return taken * seconds / together
-    if ranks > 1 and engine.replica_prompts_alone:
+    if ranks > 1 and engine.has_prompt_only_replicas:
         return carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
     alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
     if alone and (prompts <= 1 or (prefill.steps > 1 and load.chunk_tokens)):
@@ -113,7 +113,7 @@ def _carried_out_of_step(
     return added * affected / prompts
 
 
-def _carried_by_held(
+def _carried_by_delayed_prompts(
     pools: Pools, sequences: tuple[float, float], prompts: float, steps: tuple[StepTime, StepTime]
 ) -> float:
     """`carried_prefill` of attention replicas whose prompts are held until each has one: those of all share a step.
@@ -121,12 +121,12 @@ def _carried_by_held(
     ``prompts`` come to each replica per decode step.
     """
     engine, load, (each, context) = pools.decode, pools.load, sequences
-    every, ranks, drafted = held_steps(pools, prompts), engine.layout.attention_dp, 1.0 + load.draft_tokens
+    every, ranks, drafted = steps_until_release(pools, prompts), engine.layout.attention_dp, 1.0 + load.draft_tokens
     some, started = -expm1(-prompts * ranks * every), prompts * every
     fullest = max(1.0, started, min(prompts_on_fullest(started, ranks) / some, prompts_per_step(pools)))
     busy = max(1.0, ranks * started / some / fullest)
     fresh, length = load.fresh_tokens, float(load.input_tokens)
-    if engine.replica_prompts_alone:  # others decode in the same step, unless tokens are drafted
+    if engine.has_prompt_only_replicas:  # others decode in the same step, unless tokens are drafted
         decoding = 0.0 if load.draft_tokens else exp(-started)
         added = max(0.0, engine.prefill(fullest * fresh, length, busy).lasting - decoding * steps[0].total)
     else:

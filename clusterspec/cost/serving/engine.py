@@ -230,7 +230,7 @@ class Engine:
         return self.separates_prompts and self.layout.attention_dp == 1
 
     @property
-    def replica_prompts_alone(self) -> bool:
+    def has_prompt_only_replicas(self) -> bool:
         """Whether an attention replica does not decode in steps that run its own prompts; with drafted tokens, in steps
         that run prompts of any replica. The steps of all replicas run together.
 

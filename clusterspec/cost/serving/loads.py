@@ -140,14 +140,14 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     ranks, limit, apart = pools.decode.attention_ranks, pools.limit, pools.has_prefill_engines
     found, now = _sequences_at_rate(pools, rate)
     for _ in range(ROUNDS if apart or found >= limit else 0):
-        before, found = found, _wanted_sequences(pools, rate, now)
+        before, found = found, _sequences_at_request_rate(pools, rate, now)
         taken = min(found, limit)
         now = placed_before_wait(pools, taken) if apart or found >= limit else state_before_wait(pools, taken)
         filled = taken == limit and pools.decode.separates_prompts
         now = _filled_places(now, rate, ranks, pools.load.gaps) if filled else now
         if filled or (apart and now.sequences < taken):
             now = now if filled else placed_before_wait(pools, limit)  # prefill is saturated, whatever the rate
-            found = _wanted_sequences(pools, rate, now)
+            found = _sequences_at_request_rate(pools, rate, now)
             break
         if abs(found - before) < SETTLED * found:
             break
@@ -202,7 +202,7 @@ def _wait_without_place(pools: Pools, now: Steady) -> PlaceWait:
     return PlaceWait(share, (load.arrival_cv**2 + spread) / 2 / (places / full - rate))
 
 
-def _wanted_sequences(pools: Pools, rate: float, now: Steady) -> float:
+def _sequences_at_request_rate(pools: Pools, rate: float, now: Steady) -> float:
     """Sequences per rank that the request rate keeps in flight at the time per output token of the state ``now``."""
     return min(rate * pools.load.gaps * now.tpot / pools.decode.attention_ranks, 4 * pools.limit)
 
@@ -217,7 +217,7 @@ def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
     found, now = 1e-3, state_before_wait(pools, 1e-3)
     missing = taken = part = 0.0
     for _ in range(FLIGHT_ROUNDS):
-        former, missing = missing, _wanted_sequences(pools, rate, now) - found
+        former, missing = missing, _sequences_at_request_rate(pools, rate, now) - found
         if abs(missing) < SETTLED * found:
             break
         before, part = part, secant_part(taken, former - missing, (0.0, MOST_PART))

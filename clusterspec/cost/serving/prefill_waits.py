@@ -32,7 +32,7 @@ MOST_COUNTED = 200
 """Engines up to which those without a prompt are counted one by one; more are hardly ever without one."""
 
 
-def wait_behind_received(pools: Pools, unreceived: float, rate: float, service: float) -> float:
+def wait_for_received_prompts(pools: Pools, unreceived: float, rate: float, service: float) -> float:
     """Seconds that a prompt of separate prefill engines waits for the prompts that its decode engine received with it.
 
     Those of twice the ``unreceived`` wait start at once, of ``rate`` requests per second on all decode engines. They

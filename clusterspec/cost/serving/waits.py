@@ -14,7 +14,7 @@ from clusterspec.cost.formulas.queues import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.held import held_steps, held_wait
+from clusterspec.cost.serving.held import steps_until_release, wait_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
 from clusterspec.records import NamedTuple
@@ -44,8 +44,10 @@ def mixed_prompt_wait(
         return _wait_before_steps_of_prompts(pools, steps[0].total, prompts, carried)
     if pools.decode.prompts_alone and pools.load.load == "open":
         return _wait_amid_steps_of_prompts(pools, steps[0].total, prompts, busy)
-    shared = _steps_with_prompts(pools, steps, prompts, carried, 0.0 if pools.decode.replica_prompts_alone else decoded)
-    held = held_wait(pools, shared.mean, prompts)
+    shared = _steps_with_prompts(
+        pools, steps, prompts, carried, 0.0 if pools.decode.has_prompt_only_replicas else decoded
+    )
+    held = wait_until_release(pools, shared.mean, prompts)
     if pools.load.concurrency is None:
         return held + _mixed_wait_at_rate(pools, shared, prompts, carried, busy if pools.load.load == "open" else 1.0)
     found = _mixed_wait_in_loop(pools, shared, pools.load.concurrency)
@@ -89,7 +91,7 @@ def _steps_with_prompts(
 ) -> StepsWithPrompts:
     """The steps of `mixed_prompt_wait`, each with the same number of decoded tokens."""
     engine, (decode, prefill) = pools.decode, steps
-    ranks, stages, every = unevenly_loaded_ranks(engine), float(engine.layout.pp), held_steps(pools, prompts)
+    ranks, stages, every = unevenly_loaded_ranks(engine), float(engine.layout.pp), steps_until_release(pools, prompts)
     chunks, together = steps_of_one_prompt(pools, prefill, decoded)
     prompts = min(prompts, together / chunks)  # no more begin in a step than it has places for
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
@@ -97,7 +99,7 @@ def _steps_with_prompts(
         LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks * every) / every
     )
     longer = decode.total + prompts * carried / stages / mixed
-    if engine.replica_prompts_alone and pools.load.draft_tokens:  # no rank decodes in steps of prompts
+    if engine.has_prompt_only_replicas and pools.load.draft_tokens:  # no rank decodes in steps of prompts
         each = prefill.lasting / prefill.steps
         many = prompts * carried / stages / each
         mixed, longer = max(LEAST_SHARE, many / (1 + many)), each

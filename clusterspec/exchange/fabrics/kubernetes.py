@@ -71,7 +71,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.machines.node_labels import count_node_type, set_labelled_accelerator
 from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.workloads.dynamo import matches_dynamo
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.exchange.workloads.nim import matches_nim
 from clusterspec.exchange.workloads.serving import matches_serving
 from clusterspec.source import value_at
@@ -222,8 +222,8 @@ def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
     path = ("spec", "elasticPolicy")
     policy = mapping_of(value_at(yaml.value, *path))
     for name in (("spec", "nprocPerNode"), (*path, "nProcPerNode")):
-        builder.count("ranks_per_node", whole_of(value_at(yaml.value, *name)), yaml.line(*name))
-    least, most = (whole_of(policy.get(name)) for name in ("minReplicas", "maxReplicas"))
+        builder.count("ranks_per_node", positive_integer_of(value_at(yaml.value, *name)), yaml.line(*name))
+    least, most = (positive_integer_of(policy.get(name)) for name in ("minReplicas", "maxReplicas"))
     if policy and (least is None or least != most):
         why = "the number of workers changes during the job: layout.nodes is that of its start"
         builder.unknown(f"elasticPolicy: {least or '?'} to {most or '?'} workers", why, yaml.line(*path))
@@ -304,7 +304,9 @@ def _hyperpod_job(yaml: Yaml, builder: ImportBuilder) -> None:
     specs = value_at(yaml.value, *base)
     if not isinstance(specs, list):
         raise FormatError("a HyperPodPyTorchJob without replicaSpecs", yaml.line("spec"))
-    builder.count("ranks_per_node", whole_of(value_at(yaml.value, "spec", "nprocPerNode")), yaml.line("spec"))
+    builder.count(
+        "ranks_per_node", positive_integer_of(value_at(yaml.value, "spec", "nprocPerNode")), yaml.line("spec")
+    )
     groups = [
         template_pods(yaml, (*base, n), value_at(each, "template"), value_at(each, "replicas"), f"replica spec {n + 1}")
         for n, each in enumerate(specs)

@@ -11,7 +11,7 @@ from typing import Any
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import Path, Pods, template_pods
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.source import value_at
 
 DEEPEST = 24
@@ -59,7 +59,7 @@ def list_scaling(
     for kind, yaml in documents:
         target = value_at(yaml.value, "spec", "scaleTargetRef")
         if kind in _SCALING and (value_at(target, "kind") or "Deployment", value_at(target, "name")) in names:
-            least, most = (whole_of(value_at(yaml.value, "spec", name)) for name in _SCALING[kind])
+            least, most = (positive_integer_of(value_at(yaml.value, "spec", name)) for name in _SCALING[kind])
             why = "the number of replicas changes with load: replicas is that of the start"
             builder.unknown(f"{kind}: {least or 1} to {most or '?'} replicas", why, yaml.line("kind"))
 

@@ -165,7 +165,7 @@ def record_copies(yaml: Yaml, builder: ImportBuilder) -> None:
     pods = template_pods(yaml, ("spec",), spec.get("template"), 1, "pod")
     stated, line = spec.get("replicas"), yaml.line("spec", "replicas")
     joined = _JOINED.search(without_comments(yaml.document.source.text))
-    waiting = stated not in (None, 0, 1) and _waits(spec.get("template"))
+    waiting = stated not in (None, 0, 1) and _only_waits(spec.get("template"))
     if joined or waiting or stated == 0:
         builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
         why = "replicas of 0: none of its pods runs"
@@ -192,7 +192,7 @@ def _is_patch(spec: Mapping[str, Any]) -> bool:
     )
 
 
-def _waits(template: Any) -> bool:
+def _only_waits(template: Any) -> bool:
     """Whether the last thing that each container with accelerators does is to wait, with nothing in the background."""
     asking = [each for each in containers_of(template) if requested_accelerators(each)]
     run = [" ".join(str(word) for key in ("command", "args") for word in list_at(each, key)) for each in asking]

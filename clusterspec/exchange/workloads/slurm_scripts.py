@@ -17,7 +17,7 @@ from clusterspec.exchange.slurm_directives import (
     directives,
     is_slice,
     open_counts,
-    parts_asked,
+    requested_accelerator_parts,
 )
 from clusterspec.exchange.started_programs import shown_programs
 
@@ -45,7 +45,7 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     alone = name == _OF_TASK and found.get("ntasks", ("",))[0] == "1"
     nodes, at = found.get("nodes", found["ntasks"] if alone else ("", 0))
     builder.set("layout.nodes", int(nodes or 0) or None, at)
-    if parts := parts_asked(file.text):
+    if parts := requested_accelerator_parts(file.text):
         list_parts(parts, builder)
     elif differing := differing_counts(file.text):
         list_differing(differing, builder)
@@ -125,7 +125,9 @@ def _set_by_tasks(text: str, count: int, line: int, builder: ImportBuilder) -> N
 
 def list_kinds(text: str, builder: ImportBuilder) -> None:
     """List the kinds of whole accelerators that directives name."""
-    for kind, place in accelerator_kinds(text) or accelerator_features(text) if not parts_asked(text) else ():
+    for kind, place in (
+        accelerator_kinds(text) or accelerator_features(text) if not requested_accelerator_parts(text) else ()
+    ):
         why = "a name of the site: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {kind}", why, place)
 

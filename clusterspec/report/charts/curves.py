@@ -180,7 +180,7 @@ TOP = 34.0
 def dot_chart(rows: Sequence[DotRow], alt: str) -> str:
     """One row per tier: hollow circle for the line rate, filled circle for predicted, diamond for measured."""
     values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
-    axis = LogAxis.axis_around(values, 8, svg.WIDTH - 16)
+    axis = LogAxis.axis_of_decades(values, 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
     parts = [
         *_dot_legend(),
@@ -234,7 +234,7 @@ def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
 
     A layout that does not fit in memory is hatched.
     """
-    axis = LogAxis.axis_around([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
+    axis = LogAxis.axis_of_decades([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
     parts = [
         svg.dot(14, 10, "ink"),

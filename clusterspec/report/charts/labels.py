@@ -78,7 +78,7 @@ def name_places(
     boxes = [*taken]
     lines = [*pairwise(curve)]
     for text, mark in names:
-        places = [*_places_around(mark, svg.text_width(text, SIZE), frame, rising=rising)]
+        places = [*_label_places(mark, svg.text_width(text, SIZE), frame, rising=rising)]
         costs = []
         for number, (left, base) in enumerate(places):
             box = name_box(text, left, base)
@@ -91,7 +91,7 @@ def name_places(
     return found
 
 
-def _places_around(mark: Point, wide: float, frame: Box, *, rising: bool) -> Iterator[Point]:
+def _label_places(mark: Point, wide: float, frame: Box, *, rising: bool) -> Iterator[Point]:
     """Places of a name around a mark, the usual ones first, and then ever farther ones."""
     x, y = mark
     most = frame.right - wide

@@ -33,7 +33,9 @@ def may_fit(plan: Plan | None) -> bool:
 def advice_for_states(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
     """Text with the changes that make the states fit, fastest first; if none does, how close the best one comes."""
     workload = what_if.design.workload
-    return _advice(what_if, list(_state_changes(cluster, workload, layout)) if workload else [], FEWER_STATES)
+    return _fitting_layouts_text(
+        what_if, list(_state_changes(cluster, workload, layout)) if workload else [], FEWER_STATES
+    )
 
 
 def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
@@ -45,7 +47,9 @@ def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) ->
     otherwise, untried = LARGER_CP, _fewer_activations(layout)
     if _states_may_fit_with_activations(what_if):
         otherwise, untried = FEWER_STATES, f"{untried}; or {FEWER_STATES}"
-    return _advice(what_if, [*activations, *_state_changes(cluster, workload, layout)], otherwise, untried)
+    return _fitting_layouts_text(
+        what_if, [*activations, *_state_changes(cluster, workload, layout)], otherwise, untried
+    )
 
 
 def _states_may_fit_with_activations(what_if: WhatIf) -> bool:
@@ -106,7 +110,9 @@ def _activation_changes(layout: Layout, latent: bool) -> Iterator[Change]:
         yield {"cp": layout.cp * factor} | ({"recompute": "full"} if layout.recompute != "full" else {})
 
 
-def _advice(what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried: str = FEWER_STATES) -> str:
+def _fitting_layouts_text(
+    what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried: str = FEWER_STATES
+) -> str:
     """Text with layouts that fit, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`.
 
     If none fits, the text names the layout with the least memory, and ``otherwise``, what else to change; ``untried`` stands

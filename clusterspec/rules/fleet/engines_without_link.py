@@ -86,7 +86,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, engines_away, main_pool
+from clusterspec.cluster.fleet import Fleet, engines_on_other_pools, main_pool
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
@@ -99,7 +99,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     links = {frozenset(link.between or ()): (at, link) for at, link in enumerate(fleet.spec.pool_links or ())}
     for name, job in fleet.jobs.items():
         main = main_pool(job.spec)
-        for each in engines_away(job.spec):
+        for each in engines_on_other_pools(job.spec):
             other = job.spec.pool if each.pool == main else main
             if other is None or each.pool not in fleet.pools or other not in fleet.pools:
                 continue

@@ -101,7 +101,7 @@ def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
     for sentence in sentences:
         matches = [*islice(_SUBNET.finditer(sentence), MOST_MATCHES)]
         several = _SEVERAL.search(sentence) is not None or _PARTS.search(sentence) is not None
-        taken = int(always or _GATEWAY.search(sentence) is not None) + _reserved(sentence)
+        taken = int(always or _GATEWAY.search(sentence) is not None) + _reserved_addresses(sentence)
         for match in matches:
             if int(match[2]) > 32:
                 continue
@@ -113,7 +113,7 @@ def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
             yield Subnet(match[0], int(match[2]), role, whole, taken)
 
 
-def _reserved(sentence: str) -> int:
+def _reserved_addresses(sentence: str) -> int:
     """Addresses at the start of a subnet that a sentence reserves."""
     found = _FIRST_FREE.search(sentence)
     return (NUMBER_WORDS.get(found[1]) or int(found[1])) if found is not None else 0

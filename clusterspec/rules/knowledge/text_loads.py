@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_quantities import Reader, stands_alone
+from clusterspec.rules.knowledge.text_quantities import Reader, is_separate_number
 from clusterspec.rules.knowledge.text_tokens import Token, numbers_of
 from clusterspec.rules.knowledge.text_units import MINUTE, NUMBERS, TIME_WORDS, word_set
 from clusterspec.spec.model import Spec
@@ -121,7 +121,7 @@ class _Loads(Reader):
     def figure(self, at: int) -> tuple[LoadFigure | None, int]:
         """The figure that begins at an index, and the index behind it."""
         first, lower = self.pieces[at], self.lower(at)
-        if first.kind == "number" and stands_alone(self.sentence, first, "_.,"):
+        if first.kind == "number" and is_separate_number(self.sentence, first, "_.,"):
             scale, behind = self.scale(at + 1)
             value = number_of(first.text, whole=scale == 1)
             kind, period, end = self._rate_count(behind)
@@ -178,7 +178,7 @@ def figures_in(sentence: str) -> Sequence[LoadFigure]:
 def _numbers(sentence: str) -> Iterator[tuple[_Loads, int, float]]:
     reader = reader_of(sentence)
     for at, each in enumerate(reader.pieces):
-        if each.kind == "number" and stands_alone(sentence, each, "_.,"):
+        if each.kind == "number" and is_separate_number(sentence, each, "_.,"):
             yield reader, at + 1, number_of(each.text)
 
 
@@ -250,7 +250,7 @@ def unit_of_capacity(sentence: str, figure: LoadFigure) -> str:
     reader = reader_of(sentence)
     first, behind = (bisect_left(reader.pieces, place, key=_start) for place in (figure.start, figure.end))
     return (
-        _unit_behind(reader, behind)
+        _unit_after_figure(reader, behind)
         or _one_unit_before(reader, first, figure)
         or _counted_unit(reader, first)
         or _unit_of_each(reader, first, behind, figure)
@@ -271,7 +271,7 @@ def _unit_kind(reader: _Loads, at: int, most: int = 2) -> tuple[str, int]:
     return "", at
 
 
-def _unit_behind(reader: _Loads, at: int) -> str:
+def _unit_after_figure(reader: _Loads, at: int) -> str:
     """The unit behind a figure that is for each of them: `a node`, `/engine`, `(per GPU)`, `and node`, `on every server`."""
     at += reader.word(at) == ","
     at += reader.word(at) == "("

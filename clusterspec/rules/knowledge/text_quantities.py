@@ -322,7 +322,7 @@ def sentence_quantities(text: str) -> tuple[tuple[str, tuple[TextQuantity, ...]]
     return tuple(found)
 
 
-def stands_alone(sentence: str, number: Token, signs: str = "_") -> bool:
+def is_separate_number(sentence: str, number: Token, signs: str = "_") -> bool:
     """Whether a number is no part of a name, a version or a time: no letter or one of some signs before it, no digits behind."""
     before, behind = sentence[max(0, number.start - 1) : number.start], sentence[number.end : number.end + 2]
     joined = before.isalnum() or (before and before in signs)
@@ -336,7 +336,7 @@ def _quantities(sentence: str) -> Iterator[TextQuantity]:
         if piece.kind == "word" and (spelled := reader.spelled_time(at)):
             quantity, at = spelled
             yield quantity
-        elif piece.kind != "number" or not stands_alone(sentence, piece, "_/:'-"):
+        elif piece.kind != "number" or not is_separate_number(sentence, piece, "_/:'-"):
             at += 1
         else:
             quantity, at = reader.quantity(at)

@@ -216,10 +216,10 @@ _WATTS_OF_WHOLE = pattern(
 )
 
 
-def watts_of_whole(text: str) -> set[float]:
+def total_watts_in(text: str) -> set[float]:
     """Watts that a text in lower case names, without those of each rack, node or unit.
 
-    >>> sorted(watts_of_whole("1.2 mw in two halls, 17 kw per rack, 400 kwh"))
+    >>> sorted(total_watts_in("1.2 mw in two halls, 17 kw per rack, 400 kwh"))
     [1200000.0]
     """
     return {watts_in_text(number, unit) for number, unit in _WATTS_OF_WHOLE.findall(text)}
@@ -336,12 +336,12 @@ def belongs_to_something_else(text: str, start: int) -> bool:
     return _OF_SOMETHING_ELSE.search(text[max(0, start - 60) : start]) is not None
 
 
-def only_setting(setting: re.Pattern[str], text: str, cues: tuple[str, ...] = ("",)) -> re.Match[str] | None:
+def unambiguous_setting(setting: re.Pattern[str], text: str, cues: tuple[str, ...] = ("",)) -> re.Match[str] | None:
     """The match of a setting, if all its matches in a text are the same and none belongs to something else.
 
     Each match holds one of ``cues``, in lower case: the pattern of a text without them need not be compiled.
 
-    >>> only_setting(re.compile(r"--tp (\\d+)"), "runs with --tp 8, not --tp 4")[1]
+    >>> unambiguous_setting(re.compile(r"--tp (\\d+)"), "runs with --tp 8, not --tp 4")[1]
     '8'
     """
     folded = text.casefold()

@@ -68,7 +68,7 @@ from clusterspec.records import fields
 from clusterspec.rules.knowledge.failures import PART_WORDS, stated_part_failures
 from clusterspec.rules.knowledge.purchases import plural_of_kind
 from clusterspec.rules.knowledge.text_quantities import SHARE, sentence_quantities
-from clusterspec.rules.knowledge.written_numbers import amount_in_text, number_in_text, only_setting
+from clusterspec.rules.knowledge.written_numbers import amount_in_text, number_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec, Spec
 from clusterspec.standard import pattern
@@ -131,7 +131,7 @@ def check(
 
 def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks: str) -> Iterator[Problem]:
     """The time between failures of a node, or of the job, that is not the one of the failures that the text counts."""
-    counted = only_setting(_COUNTED, remarks, _CUES)
+    counted = unambiguous_setting(_COUNTED, remarks, _CUES)
     if counted is None or not int(counted[1]):
         return
     node = amount_in_text(counted[2]) / int(counted[1]) * HOUR

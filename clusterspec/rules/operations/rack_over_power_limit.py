@@ -82,7 +82,7 @@ RULE = Rule.of(__name__, "error")
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     limit, platform = power.rack_limit, cluster.platform
     nodes = power.nodes_per_rack or (nodes_of_rack(platform) if platform and platform.form == "rack" else None)
-    if limit is None or nodes is None or deviations.concern("power"):
+    if limit is None or nodes is None or deviations.has_any_of("power"):
         return
     found = node_nameplates(cluster)
     if found is None:

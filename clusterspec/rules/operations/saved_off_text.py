@@ -133,7 +133,7 @@ def check(
         return
     for sentence, quantities in sentence_quantities(own_remarks):
         if _CHECKPOINT.search(sentence) is not None:
-            yield from _kept_problem(sentence, quantities, training, networks)
+            yield from _kept_checkpoints_problem(sentence, quantities, training, networks)
             yield from _size_problem(sentence, quantities)
             yield from _interval_problem(sentence, quantities, operations, timed)
     yield from _counted_loss_problem(own_remarks)
@@ -141,7 +141,7 @@ def check(
         yield from _loss_problem(own_remarks, cluster, layout, operations, networks, timed)
 
 
-def _kept_problem(
+def _kept_checkpoints_problem(
     sentence: str, quantities: tuple[TextQuantity, ...], work: Workload, networks: NetworksSpec | None
 ) -> Iterator[Problem]:
     """The problem with checkpoints of a whole run that exceed the storage system, or the bytes of the sentence."""

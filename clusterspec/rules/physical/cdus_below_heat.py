@@ -108,7 +108,7 @@ def check(
         yield RULE.problem(AT, message, "state `cooling: liquid`, or leave the units out", severity="warning")
         return
     units, heat = cooling_units(power), loop_heat(cluster, counts.fabric, power)
-    if units is None or heat is None or deviations.concern("power"):
+    if units is None or heat is None or deviations.has_any_of("power"):
         return
     low, middle, _ = heat
     carried = units.carried_watts(units.spare)

@@ -152,7 +152,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
         help_ = "give the limit of one rack, or state `cooling: liquid`"
         yield RULE.problem("cluster.power.rack_limit", message, help_)
     rack, limit = rack_power(cluster, power), 1000 * thresholds.of(RULE.name, MOST)
-    if rack is not None and rack > limit and not deviations.concern("power"):
+    if rack is not None and rack > limit and not deviations.has_any_of("power"):
         message = f"a rack of {display(rack, 'W')} is above the {display(limit, 'W')} that air usually cools"
         yield RULE.problem(AT, message, "use fewer nodes in a rack, or liquid cooling")
 

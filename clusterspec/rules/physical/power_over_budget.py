@@ -89,7 +89,7 @@ def check(
     deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Cluster, design: Design
 ) -> Iterator[Problem]:
     quoted = spec.procurement is not None and bool(spec.procurement.quote)
-    if not (spec.power_budgets or quoted) or deviations.concern("power"):
+    if not (spec.power_budgets or quoted) or deviations.has_any_of("power"):
         return
     budgets = _stated_budgets(spec)
     if not budgets:

@@ -70,7 +70,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.purchases import months_in
-from clusterspec.rules.knowledge.written_numbers import watts_of_whole
+from clusterspec.rules.knowledge.written_numbers import total_watts_in
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
@@ -126,7 +126,7 @@ def check(
 
 def _steps_in(at: Path, text: str) -> Iterator[_Step]:
     """The step of a ramp in a sentence, where it has one power and one time."""
-    powers = watts_of_whole(text)
+    powers = total_watts_in(text)
     times = months_in(text)
     times += [(int(first), LONGEST) for first in _FROM.findall(text)]
     machines = {int(number) for number in _MACHINES.findall(text)}

@@ -231,13 +231,15 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
                 missing = count - offered_quantity(own)
                 found = with_own_cables(found, missing, extra * OF_ENDPOINT.get(kind, 0))
                 found = doubted_problems(found, count, own, lines)
-                yield from (with_doubt(problem, _part_in_place(kind, missing, lines, remarks)) for problem in found)
+                yield from (
+                    with_doubt(problem, _note_on_parts_in_place(kind, missing, lines, remarks)) for problem in found
+                )
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster, remarks)
 
 
-def _part_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks: str) -> str:
+def _note_on_parts_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks: str) -> str:
     """The end of a message about missing parts that are in place by the description or the texts of the lines."""
     texts = " # ".join([remarks, *(line.line.part or "" for line in lines if line.kind == kind)])
     in_place = missing > 0 and are_elsewhere({kind: round(missing)}, texts)

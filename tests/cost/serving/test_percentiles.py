@@ -23,7 +23,7 @@ from clusterspec.cost.serving.percentiles import (
     latency_at,
     latency_factors,
     latency_range,
-    prompts_together,
+    prompt_burst_factor,
     single_gap,
 )
 from clusterspec.cost.serving.quantiles import clustered_quantile, gamma_share, poisson_quantile
@@ -433,8 +433,8 @@ def test_prompts_of_bursts_follow_each_other_within_a_step() -> None:
     own = times.sequences / (load.gaps * times.state.tpot)
     shape = 5 / own / 4
     wanted = exp(-own * 0.1) / (1 - gamma_share(shape * own * 0.1, shape))
-    assert prompts_together(times, load, 0.1) == pytest.approx(max(1.0, wanted))
+    assert prompt_burst_factor(times, load, 0.1) == pytest.approx(max(1.0, wanted))
     for changes in ({"arrival_cv": 1.0}, {"arrival_cv": 0.5}, {"load": "closed"}):
-        assert prompts_together(times, replace(load, **changes), 0.1) == 1.0
-    more = [prompts_together(times, replace(load, arrival_cv=cv), 0.1) for cv in (1.0, 2.0, 4.0, 8.0)]
+        assert prompt_burst_factor(times, replace(load, **changes), 0.1) == 1.0
+    more = [prompt_burst_factor(times, replace(load, arrival_cv=cv), 0.1) for cv in (1.0, 2.0, 4.0, 8.0)]
     assert more == sorted(more) and more[-1] > 2

@@ -250,8 +250,8 @@ def test_bursts_bring_more_sequences_at_a_time() -> None:
     assert delays.bunched_sequences(OPEN, 10.0) == 0.0
     bursts = with_load(OPEN, arrival_cv=4.0)
     assert delays.bunched_sequences(bursts, 10.0) == pytest.approx(15 * (10 / 25) ** 0.27)
-    assert steady._met_sequences(bursts, 10.0) == pytest.approx(10 + 15 * (10 / 25) ** 0.27)
-    assert steady._met_sequences(bursts._replace(limit=12.0), 10.0) == 12.0
+    assert steady._sequences_met_by_request(bursts, 10.0) == pytest.approx(10 + 15 * (10 / 25) ** 0.27)
+    assert steady._sequences_met_by_request(bursts._replace(limit=12.0), 10.0) == 12.0
     for none in (with_load(bursts, output_tokens=1), with_load(bursts, load="closed")):
         assert delays.bunched_sequences(none, 10.0) == 0.0
 

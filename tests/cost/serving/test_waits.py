@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
-from clusterspec.cost.serving.prefill_waits import PrefillQueue, separate_prompt_wait, wait_behind_received
+from clusterspec.cost.serving.prefill_waits import PrefillQueue, separate_prompt_wait, wait_for_received_prompts
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
@@ -155,7 +155,7 @@ def test_prompts_of_separate_engines_wait_until_the_decode_engine_has_received_t
     assert one is not None and one.has_prefill_engines
     assert unreceived_wait(one, 0.02, 62.9) == pytest.approx(63 / 64 * 4.5 * 0.02)
     assert unreceived_wait(one, 0.02, 0.01) == pytest.approx(63 / 64 * 4.5 * 0.02 * (1 - exp(-0.01)))
-    assert wait_behind_received(one, 0.09, 10.0, 0.02) == pytest.approx(0.018)  # half of 1.8 prompts, 20 ms each
+    assert wait_for_received_prompts(one, 0.09, 10.0, 0.02) == pytest.approx(0.018)  # half of 1.8 prompts, 20 ms each
     found = [serving_times(design(1000, f"concurrency: 2{split.replace('10', each)}")) for each in ("1", "10")]
     plain, late = (each for each in found if each is not None)
     decoding = 1 - exp(-late.sequences)
