@@ -253,7 +253,7 @@ def _divisions(studied: Studied, *, best_layout: bool) -> Divisions:
 
 
 def _pools_of_roles(study: Study) -> dict[str, str]:
-    """The pool of each role of reinforcement learning with nodes of its own; empty if all are on one machine."""
+    """The pool of each role of reinforcement learning with separate nodes; empty if all are on one machine."""
     rl = study.design.workload.rl if study.design.workload is not None else None
     away = (
         {role.name: role.pool for role in rl.roles_on_separate_nodes} | {"rollout": rl.rollout_pool}

@@ -173,7 +173,7 @@ def places_by_size(chosen: Iterable[Place]) -> list[tuple[Place, ...]]:
 def _options_of_job(
     parts: FleetStudy, goal: Goal, some: Sequence[Place], name: str, known: Evaluated
 ) -> list[JobOption]:
-    """The option of a job on each of some sizes of a pool."""
+    """The option of a job on each of the given sizes of a pool."""
     nothing = [JobOption(name, place.pool, place.nodes) for place in some]
     if engines_on_other_pools(parts.fleet.jobs[name].spec):
         return [_option_as_written(option, parts, goal) for option in nothing]

@@ -41,7 +41,7 @@ LIMITED = frozenset({"over-budget", "power-over-budget"})
 """Rules about limits that a row names itself."""
 Progress = Callable[[int, int], None]
 Evaluate = Callable[[Sequence[Machine]], Iterator[MachineRow]]
-"""The rows of some machines, in their order."""
+"""The rows of the given machines, in their order."""
 
 
 def machine_search(
@@ -134,7 +134,7 @@ def _is_serving(study: Study) -> bool:
 
 
 def _first_error(study: Study, rules: frozenset[str]) -> str:
-    """The first of some errors; else the missing key of the spec."""
+    """The first of the given errors; else the missing key of the spec."""
     found = [error for error in study.errors if error.rule in rules]
     return f"{found[0].rule}: {found[0].message}" if found else ", ".join(sorted(rules)) or missing_for_search(study)
 

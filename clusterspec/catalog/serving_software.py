@@ -74,7 +74,7 @@ class ServingSoftware:
     for latent attention there.
     """
     separate_norms: frozenset[str] = frozenset()
-    """Where the norm after an all-reduce is a kernel of its own, and the all-reduce is by the kernels of the software:
+    """Where the norm after an all-reduce is a separate kernel, and the all-reduce is by the kernels of the software:
     with ``grouped`` or ``latent`` attention, ``on`` an architecture or on all.
     """
     separate_kernels: Mapping[str, int] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class ServingSoftware:
     sampling_bytes: float = 0.0
     """Bytes for each entry of the vocabulary of each of ``max_sequences`` that it keeps free for sampling."""
     state_pool: float = 0.0
-    """Memory of recurrent states over that of keys and values, where each has a pool of its own; 0 where they share
+    """Memory of recurrent states over that of keys and values, where each has a separate pool; 0 where they share
     one.
     """
     state_slots: float = 1.0

@@ -195,17 +195,17 @@ def resolve_layout(
         overlap=resolve_overlap(section, degrees, software.stack, log, sharding),
         dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
     )
-    written = _as_written(layout, section, software, cluster, workload)
+    written = _with_stated_settings(layout, section, software, cluster, workload)
     stack = written.stack
     if section.gradient_sync is None and written.pp > 1 and stack is not None and stack.may_keep_gradients(sharding):
         log.assume(f"{LAYOUT_KEY}.gradient_sync", "step", ONCE_PER_STEP)
     return written
 
 
-def _as_written(
+def _with_stated_settings(
     layout: Layout, section: LayoutSpec, software: Software, cluster: Cluster, workload: Workload | None
 ) -> Layout:
-    """The layout with its software as it runs, and with the settings of the spec for which nothing is assumed."""
+    """The layout with the release of its software, and with only those settings that the spec states."""
     return replace(
         layout,
         software=software.release,

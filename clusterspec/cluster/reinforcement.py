@@ -150,7 +150,7 @@ def _assumed_role_nodes(key: str, left: int, why: str, log: ResolutionLog) -> in
 
 
 def _role_nodes(rl: RlSpec) -> list[tuple[str, int]]:
-    """The roles on nodes of their own in the cluster of the trainer, each with its nodes."""
+    """The roles on separate nodes in the cluster of the trainer, each with its nodes."""
     roles = ((name, getattr(rl, name)) for name in ("reference", "critic", "reward"))
     return [(name, role.nodes) for name, role in roles if role is not None and role.pool is None and role.nodes]
 

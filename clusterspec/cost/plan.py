@@ -155,7 +155,7 @@ class Plan:
 
     @property
     def has_separate_engines(self) -> bool:
-        """Whether prefill and decode have engines of their own."""
+        """Whether prefill and decode have separate engines."""
         work = self.design.workload
         return work is not None and work.serving is not None and work.serving.prefill is not None
 

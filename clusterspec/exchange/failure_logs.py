@@ -160,7 +160,7 @@ _SINFO = "sinfo lists nodes that are out now: those repaired in the period are m
 
 
 def _log_of(kind: str, rows: Sequence[_Row], *, covers: bool, notes: tuple[str, ...] = ()) -> FailureLog:
-    """The log of some rows. Raises `FormatError` where none has a time."""
+    """The log of the given rows. Raises `FormatError` where none has a time."""
     if not rows:
         raise FormatError("holds no line with the time of a failure")
     events = tuple(FailureEvent(row.time, row.part, row.node, row.one, row.line) for row in rows if row.part)

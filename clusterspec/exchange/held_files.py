@@ -82,8 +82,9 @@ def _reason_unread(file: InputFile, name: str, texts: int) -> str:
 
 
 def machine_with_launch(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
-    """The machine that Kubernetes objects request, with the first launch of some formats in one of their containers, or
-    in those of the chosen object. What the launch of a chosen object states comes first, as other objects may join it.
+    """The machine that Kubernetes objects request, with the first launch of the given formats in one of their
+    containers, or in those of the chosen object. What the launch of a chosen object states comes first, as other
+    objects may join it.
     """
     chosen = file.part is not None
     file = _chosen_object(file, found) if chosen else file
@@ -146,7 +147,7 @@ def _is_named_on(opened: str, name: str) -> bool:
 
 
 _FULL_NODE = 8
-"""Accelerators of a usual node: a pod that asks for fewer may share one with other pods."""
+"""Accelerators of a usual node: a pod that requests fewer may share one with other pods."""
 _PART = re.compile(r"^[^#\n]{0,200}?(?<![\w.])(nvidia\.com/mig-[\w.]{1,40})[\"']?[ \t]*:", re.MULTILINE)
 """A request of slices of accelerators (MIG)."""
 _REQUEST = re.compile(
@@ -157,7 +158,7 @@ _OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \
 
 def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
     """A result that lists slices of accelerators, requests that set nothing, and accelerators of a node as those
-    of a pod, where it asks for fewer than usual nodes have.
+    of a pod, where it requests fewer than usual nodes have.
     """
     value = next((each for each in found.given if each.path == ("cluster", "accelerators_per_node")), None)
     told = value or any("accelerators" in part.what or part.what.startswith("layout.nodes") for part in found.unknown)

@@ -339,7 +339,7 @@ def _first_line(kind: ImportFormat, file: InputFile) -> str:
 
 
 def _job_without_launch(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
-    """The format of Slurm jobs for a job that names a framework, starts nothing of it, and asks for accelerators."""
+    """The format of Slurm jobs for a job that names a framework, starts nothing of it, and requests accelerators."""
     job = format_named("slurm-job")
     if kind.group != "workloads" or kind is job or not job.matches(file):
         return None

@@ -63,7 +63,7 @@ def separators(node: Node) -> str:
 
 
 def is_whole_variable(text: str, names: set[str]) -> bool:
-    """Whether a text is nothing but one of some variables.
+    """Whether a text is nothing but one of the given variables.
 
     >>> [is_whole_variable(text, {"line"}) for text in ("$line", "${line}", "$line.json", "--tp", "line")]
     [True, True, False, False, False]

@@ -51,7 +51,7 @@ def open_counts(text: str) -> list[tuple[str, str, int]]:
 
 
 def accelerators_of_node(text: str) -> tuple[int, int] | None:
-    """The accelerators of a node that all directives of a text ask for, with the first line; None if they differ.
+    """The accelerators of a node that all directives of a text request, with the first line; None if they differ.
 
     Those of a job (``--gpus``) are of its node if it has one.
 
@@ -74,14 +74,14 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
 
 
 def _counts_of_node(text: str) -> list[tuple[int, int]]:
-    """The accelerators of a node that each directive of a text asks for, with its line."""
+    """The accelerators of a node that each directive of a text requests, with its line."""
     return [
         (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
     ]
 
 
 def differing_counts(text: str) -> list[tuple[int, int]]:
-    """The different accelerators of a node that directives of a text ask for, each with its first line; none if all
+    """The different accelerators of a node that directives of a text request, each with its first line; none if all
     agree.
 
     >>> differing_counts("#SBATCH --gres=gpu:2\\n#SBATCH --gpus-per-node=1"), differing_counts("#SBATCH --gres=gpu:2")
@@ -94,7 +94,7 @@ def differing_counts(text: str) -> list[tuple[int, int]]:
 
 
 def _accelerators_of_tasks(found: dict[str, tuple[str, int]]) -> tuple[int, int] | None:
-    """The accelerators of a node whose tasks each ask for some, with the line; None if the tasks of a node are unknown.
+    """The accelerators of a node whose tasks each request some, with the line; None if the tasks of a node are unknown.
 
     A job that states no tasks has one on each node, and one task is on one node; several tasks on several nodes may lie
     on them unevenly.

@@ -18,7 +18,7 @@ _FORMS = (
 
 
 def _codes(*codes: int) -> re.Pattern[str]:
-    """Lines that state that a process ended with one of some codes."""
+    """Lines that state that a process ended with one of the given codes."""
     return re.compile(rf"(.{{0,100}}{_FORMS}(?:{'|'.join(map(str, codes))})(?![0-9.]).{{0,40}})")
 
 

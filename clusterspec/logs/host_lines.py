@@ -27,7 +27,7 @@ _OF_A_SERVICE = re.compile(
 )
 """A line of another service."""
 _OF_THE_KERNEL = re.compile(rf"^(?:{_TIME}kernel: |{_BOOT}(?!\[[^\s\]]{{1,80}}:[0-9]{{1,9}}\s{{0,4}}\]))")
-"""A line of the kernel; UCX puts a host, a process and a thread behind its time."""
+"""A line of the kernel; UCX puts a host, a process and a thread after its time."""
 OF_KERNELS = frozenset(
     {
         *("host-fault", "host-memory-full", "process-limit", "file-limit", "iommu-translation"),

@@ -237,7 +237,7 @@ def _places(line: str, search: Search) -> list[int]:
 
 
 def _places_of(present: list[str], line: str, search: Search) -> list[int]:
-    """The places of some words and of the messages that a line may have, in their order."""
+    """The places of the given words and of the messages that a line may have, in their order."""
     found = {place for word in present for place in search.words[word]}
     if search.whole:
         found |= {len(statement_patterns()) + place for place in entries_of_line(line, search.whole)}

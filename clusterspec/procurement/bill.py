@@ -108,7 +108,7 @@ class Bill:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """The parts of ``not_counted`` that the machine has: a price of a part that it does not need lacks nothing."""
+        """The parts of ``not_counted`` that the machine has; parts that it does not have need no price."""
         return tuple(text for text in self.not_counted if text not in self.unused)
 
     @property

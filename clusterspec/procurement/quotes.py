@@ -244,7 +244,7 @@ def _other_line(line: Offered, currency: str) -> QuotedPart:
 
 
 def _price_of(lines: Sequence[Offered], currency: str) -> Money | None:
-    """The sum of some lines; None if one has no price."""
+    """The sum of the given lines; None if one has no price."""
     prices = [line_price(line.line) for line in lines]
     known = [price for price in prices if price is not None]
     return Money.of(float(sum(known)), currency) if known and len(known) == len(prices) else None

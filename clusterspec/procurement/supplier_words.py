@@ -204,7 +204,7 @@ _OCTETS = re.compile(
     r"(?<=\d)( ?[gp])o(?![^\W_])|"
     r"(?<=\d)( ?t)o(?= ?(?:[,;.)/+]|$|(?:soit|bruts?|brutes|utiles?|raw|usable|de|par|en|ddr\d?|nvme|ssd|hbm\d?\w?)\b))"
 )
-"""Octets, as French and Romanian call bytes: `15,36 To`; the English `to` has another word behind it."""
+"""Octets, as French and Romanian call bytes: `15,36 To`; the English `to` has another word after it."""
 _MONTH_NAMES = """
 january januar janvier enero janeiro gennaio januari ledna stycznia tammikuuta
 february februar février febrero fevereiro febbraio februari února lutego helmikuuta

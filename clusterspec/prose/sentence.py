@@ -103,7 +103,7 @@ class Sentence:
         return tuple(count for count in _counts(self.words, adapters) if count.at not in inside)
 
     def has(self, *meanings: Meaning) -> bool:
-        """Whether the sentence has a phrase with one of some meanings."""
+        """Whether the sentence has a phrase with one of the given meanings."""
         return any(phrase.meaning in meanings for phrase in self.phrases)
 
     def has_meaning(self, at: int, meaning: Meaning) -> bool:

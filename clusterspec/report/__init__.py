@@ -113,7 +113,7 @@ def _wrapped_words(text: str, width: int, first: str, then: str) -> list[str]:
 
 
 def _wrapped_text(text: str, width: int, first: str, then: str) -> list[str]:
-    """The lines of any text; a longer word has a line of its own."""
+    """The lines of any text; a longer word has a separate line."""
     import textwrap  # NOTE: its import takes 0.8 ms of a command, and hardly any text needs it
 
     return textwrap.wrap(

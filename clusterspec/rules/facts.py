@@ -67,7 +67,7 @@ class Facts(WrittenParts):
         """Whether somebody reads the remedies of the findings: each changed layout in one takes an estimate."""
         self.thresholds = Thresholds(thresholds or {})
         self.fleet: Fleet | None = None
-        """The pools and jobs of a fleet; None for a design of its own."""
+        """The pools and jobs of a fleet; None for a separate design."""
 
     @property
     def remarks(self) -> str:

@@ -292,7 +292,7 @@ def _layer_numbers(job: Job) -> list[float]:
 
 
 def _sum_and_high_factor(lines: Sequence[MemoryLine]) -> tuple[float, float]:
-    """The sum of some lines, and the factor to the high end of its range."""
+    """The sum of the given lines, and the factor to the high end of its range."""
     total = summed_bytes(lines)
     return total, 1 + squared_excess(lines) ** 0.5 / larger(total, 1.0)
 

@@ -215,7 +215,7 @@ def _refusal_text(name: str, algorithm: str | None, paths: Paths) -> str:
 
 
 def _candidates_of_links(name: str, paths: Paths, algorithms: Sequence[Algorithm]) -> tuple[Candidate, ...]:
-    """The candidates of some algorithms, with the wait of large messages of LL for their receivers."""
+    """The candidates of the given algorithms, with the wait of large messages of LL for their receivers."""
     found = tuple(candidate for each in algorithms for candidate in each(paths))
     between = paths.between
     if between is None or between.rendezvous is None or between.eager is None:

@@ -104,7 +104,7 @@ def placement_work(shard: Shard, routing: Routing, placements: float) -> Work:
     """Rows written to listed places, ``placements`` times forward, and as many sums, the gradients of gathers.
 
     PyTorch writes ``out[rows] = x`` one number to a thread. The gradient of each gather ``x[rows]`` is a sum into rows.
-    Dispatchers that forward tokens have kernels of their own.
+    Dispatchers that forward tokens have separate kernels.
     """
     if not placements or shard.forwarded:
         return Work()

@@ -204,7 +204,7 @@ def _filled_share(memory: Memory) -> float:
 
 
 def _fullest_of(cluster: Cluster, jobs: list[Job]) -> Memory | None:
-    """The fullest rank of some jobs on one machine."""
+    """The fullest rank of the given jobs on one machine."""
     if not jobs:
         return None
     capacity = _usable_capacity(cluster, jobs[0].workload)

@@ -231,7 +231,7 @@ def late_gradient_lines(job: Job, found: Lines, there: float, freed: float) -> L
 
 
 def _share_beyond(there: float, freed: float) -> float:
-    """The share of some bytes that does not fit in the memory of freed activations."""
+    """The share of the given bytes that does not fit in the memory of freed activations."""
     return 1.0 - smaller(1.0, freed / larger(there, 1.0))
 
 

@@ -69,7 +69,7 @@ def forward_passes(design: Design, rl: Rl) -> float:
 
 
 def own_roles(design: Design, forward: float, update: float, efficiency: float) -> tuple[OwnRole, ...]:
-    """The roles on nodes of their own, with their seconds in one step.
+    """The roles on separate nodes, with their seconds in one step.
 
     ``forward`` and ``update`` are the trainer's seconds for a forward pass over all samples, and for training on them,
     with sequences of equal length. A role is assumed to have the trainer's rate per accelerator; on another pool the

@@ -216,7 +216,7 @@ def _with_share(assumption: Assumption, share: float) -> Assumption:
 
 def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float, float]:
     """Tokens and requests of ``held`` tokens that fit ``free`` bytes of an attention rank, where recurrent states and
-    keys and values have pools of their own: the one that is full first limits the requests.
+    keys and values have separate pools: the one that is full first limits the requests.
     """
     from clusterspec.cost.serving import recurrent_parts  # few models
 

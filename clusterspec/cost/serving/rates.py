@@ -206,7 +206,7 @@ class KernelRates:
         return self._first_share((*own, f"experts.{table}"), rows)
 
     def _first_share(self, names: Iterable[str], rows: float) -> float | None:
-        """The share at ``rows`` by the first of some tables that was measured; None if none was."""
+        """The share at ``rows`` by the first of the given tables that was measured; None if none was."""
         curve = next((self.curves[name] for name in names if name in self.curves), None)
         return interpolated_value(curve, rows) if curve is not None else None
 

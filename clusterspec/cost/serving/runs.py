@@ -174,9 +174,9 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
 
     The wait is the maximum of a random walk. Its drift adds half of the growth while it is small, since the maximum is
     on average in the middle of the walk (arcsine law), and all of it when the queue never empties: bursts then lengthen
-    the wait of some requests and shorten that of others. Between the two, a walk with the mean maximum w and the drift
-    d of n steps has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the variance
-    of the steps, and 1 / 2 of it is exact.
+    the wait of the given requests and shorten that of others. Between the two, a walk with the mean maximum w and the
+    drift d of n steps has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the
+    variance of the steps, and 1 / 2 of it is exact.
 
     Source: Feller, An introduction to probability theory and its applications, volume 2, chapter XII.
 

@@ -1,10 +1,10 @@
-"""Objects of Kubernetes: Kueue ``Topology``, and jobs whose pods ask for accelerators (``other_objects`` has the rest).
+"""Objects of Kubernetes: Kueue ``Topology``, and jobs whose pods request accelerators (``other_objects`` has the rest).
 
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
 api/jobset/v1alpha2), RayCluster, RayJob and RayService (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws),
 TrainJob and its runtimes (kubeflow/trainer, v1alpha1), Job of ``batch/v1`` and of Volcano, Deployment and StatefulSet
 of ``apps/v1``, single pods, and runtimes of engines and objects that name a machine (`serving_runtimes`). A pod that
-asks for accelerators counts as a node. Nodes themselves are read by `cluster_nodes`.
+requests accelerators counts as a node. Nodes themselves are read by `cluster_nodes`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ _OPEN_REQUEST = re.compile(
 def read_kubernetes(file: InputFile) -> ImportResult:
     """The content of the objects of a file.
 
-    Raises `FormatError` if none is of a supported kind and not exactly one of another kind asks for accelerators,
+    Raises `FormatError` if none is of a supported kind and not exactly one of another kind requests accelerators,
     `SeveralParts` for several jobs.
     """
     try:
@@ -198,7 +198,7 @@ def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The workers, and the master where it asks for accelerators: torchrun counts it as a node."""
+    """The workers, and the master where it requests accelerators: torchrun counts it as a node."""
     base = ("spec", "pytorchReplicaSpecs")
     specs = mapping_of(value_at(yaml.value, *base))
     roles = [role for role in ("Worker", "Master") if isinstance(specs.get(role), dict)]
@@ -233,7 +233,7 @@ def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The nodes of the jobs that ask for accelerators: replicas × parallelism, both 1 if absent."""
+    """The nodes of the jobs that request accelerators: replicas × parallelism, both 1 if absent."""
     jobs = value_at(yaml.value, "spec", "replicatedJobs")
     if not isinstance(jobs, list):
         raise FormatError("a JobSet without replicatedJobs", yaml.line("spec"))
@@ -248,7 +248,7 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _record_pods_of_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The pods that a Job runs at a time. Raises `FormatError` if they ask for no accelerators."""
+    """The pods that a Job runs at a time. Raises `FormatError` if they request no accelerators."""
     spec = mapping_of(yaml.mapping.get("spec"))
     if isinstance(tasks := spec.get("tasks"), list):  # of Volcano, batch.volcano.sh/v1alpha1
         record_pods(volcano_pods(yaml, tasks), builder, yaml.line("spec", "tasks"))
@@ -345,7 +345,7 @@ def _record_workers(
 
 
 def _record_networks(template: Any, builder: ImportBuilder, line: int) -> None:
-    """Count the network devices that the first container asks for."""
+    """Count the network devices that the first container requests."""
     asked = requested_resources(next(iter(containers_of(template)), None))
     for name in _NETWORKS:
         if name in asked:

@@ -1,4 +1,4 @@
-"""Objects of Kubernetes of kinds without a reader: what each of their pods asks for, not how many pods there are; and
+"""Objects of Kubernetes of kinds without a reader: what each of their pods requests, not how many pods there are; and
 those that change the replicas of others.
 """
 
@@ -19,14 +19,14 @@ MOST_TEMPLATES = 200
 
 
 def requests_accelerators(yaml: Yaml) -> bool:
-    """Whether a pod in an object asks for accelerators, or for a number that the text leaves open."""
+    """Whether a pod in an object requests accelerators, also in a number that the text leaves open."""
     return any(pods.accelerators or pods.is_open for pods in _pods_in(yaml))
 
 
 def record_other_object(kind: str, yaml: Yaml, builder: ImportBuilder) -> None:
-    """Set the accelerators of a node if all pods that ask for some ask for the same number; list the number of pods.
+    """Set the accelerators of a node if all pods that request some request the same number; list the number of pods.
 
-    Raises `FormatError` if the text leaves open how many each of them asks for.
+    Raises `FormatError` if the text leaves open how many each of them requests.
     """
     found = list(_pods_in(yaml))
     asking = [pods for pods in found if pods.accelerators]

@@ -94,7 +94,7 @@ def _record_rest(yaml: Yaml, builder: ImportBuilder, *, nodes: bool, accelerator
 
 
 def _accelerators_and_line(yaml: Yaml) -> tuple[int, int]:
-    """The accelerators that a node of the training step asks for, and the line of its job.
+    """The accelerators that a node of the training step requests, and the line of its job.
 
     Raises `FormatError` if no job is of that step.
     """

@@ -25,7 +25,7 @@ Place = tuple[dict[str, Any], Path]
 DEEPEST = 8
 MOST_MAPPINGS = 5_000
 ACCELERATORS = "pod_accelerators"
-"""The key of the accelerators that one pod asks for."""
+"""The key of the accelerators that one pod requests."""
 _MODELS = (
     "modelName",
     "modelId",
@@ -193,7 +193,7 @@ def _model_and_place(value: dict[str, Any], path: Path) -> tuple[str, Path] | No
 
 
 def _put_resources(keys: Keys, around: tuple[Place, ...], yaml: Yaml) -> None:
-    """Put the replicas, and the accelerators that a pod asks for: of the mapping, else of the nearest around it."""
+    """Put the replicas, and the accelerators that a pod requests: of the mapping, else of the nearest around it."""
     for value, path in reversed(around):
         if ACCELERATORS not in keys.values and (asked := requested_accelerators(value)):
             keys.put(ACCELERATORS, asked, yaml.line(*path, "resources"))

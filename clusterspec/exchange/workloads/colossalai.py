@@ -116,7 +116,7 @@ def _set_sharding(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_sequences(plugin: str, keys: Keys, builder: ImportBuilder) -> int | None:
-    """Set how tp ranks, or ranks of their own, divide a sequence; returns the ranks of their own, None if unknown."""
+    """Set how tp ranks, or separate ranks, divide a sequence; returns the separate ranks, None if unknown."""
     size, mode = keys.integer(*_SEQUENCES), str(keys.get("sp_mode") or "")
     line = keys.line("sp_mode", "enable_sequence_parallelism", *_SEQUENCES)
     if plugin not in _HYBRID or not keys.is_on("enable_sequence_parallelism"):

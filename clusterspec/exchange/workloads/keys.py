@@ -64,8 +64,8 @@ class Keys:
         self.values[name.replace("-", "_")] = (value, line)
 
     def find(self, *names: str) -> str | None:
-        """The first of some names that exists, as a full key or as the end of a dotted one; of several of these, the
-        one with the fewest parts, as the deeper ones are of another model or part.
+        """The first of the given names that exists, as a full key or as the end of a dotted one; of several of these,
+        the one with the fewest parts, as the deeper ones are of another model or part.
         """
         for name in names:
             if name in self.values:
@@ -295,7 +295,7 @@ _OF_ONE_ENGINE = frozenset({"node_rank", "headless", "data_parallel_rank", "data
 
 
 def _may_have_either_role(keys: Keys) -> bool:
-    """Whether a launch starts an engine of its own that may prefill or decode: ``kv_both`` of vLLM tells neither."""
+    """Whether a launch starts a separate engine that may prefill or decode: ``kv_both`` of vLLM tells neither."""
     stated = str(keys.values.get("kv_transfer_config", ("",))[0])
     return "kv_both" in stated and _OF_ONE_ENGINE.isdisjoint(keys.values)
 

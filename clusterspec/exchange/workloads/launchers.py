@@ -1,7 +1,7 @@
 """Launches of programs that no reader knows: the nodes and ranks that their launcher states.
 
 Options: torchrun and ``torch.distributed.launch`` (pytorch/pytorch 010929fd, ``torch/distributed/run.py``), the
-launcher of DeepSpeed (deepspeedai/DeepSpeed, ``deepspeed/launcher/runner.py``). What is behind the program is its own.
+launcher of DeepSpeed (deepspeedai/DeepSpeed, ``deepspeed/launcher/runner.py``). What is after the program is its own.
 """
 
 from __future__ import annotations

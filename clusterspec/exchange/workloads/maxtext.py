@@ -293,7 +293,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _axis_degree(keys: Keys, axes: tuple[str, ...], builder: ImportBuilder) -> int | None:
-    """The degree of some axes over slices and within one; None if MaxText computes it when it runs.
+    """The degree of the given axes over slices and within one; None if MaxText computes it when it runs.
 
     Without a key the value of base.yml applies: 1, except that ici_fsdp and dcn_data take all remaining devices.
     """

@@ -32,7 +32,7 @@ def matches_slurm_job(file: InputFile) -> bool:
 
 
 def read_slurm_job(file: InputFile) -> ImportResult:
-    """The nodes and accelerators of a job. Raises `FormatError` if it asks for no accelerators."""
+    """The nodes and accelerators of a job. Raises `FormatError` if it requests no accelerators."""
     builder, found = ImportBuilder(SLURM_JOB, file.name), directives(file.text)
     name = next((name for name in (*_OF_NODE, _OF_TASK, "gpus") if name in found), None)
     if name is None and "nodes" in found and (run := _ON_ACCELERATORS.search(file.text)):
@@ -133,13 +133,13 @@ def list_kinds(text: str, builder: ImportBuilder) -> None:
 
 
 def list_differing(counts: list[tuple[int, int]], builder: ImportBuilder) -> None:
-    """List the accelerators of a node where the directives of a job ask for different ones."""
+    """List the accelerators of a node where the directives of a job request different ones."""
     for count, line in counts:
         builder.unknown(f"cluster.accelerators_per_node: {count}", "another directive of the job asks for others", line)
 
 
 def list_parts(parts: list[tuple[str, int]], builder: ImportBuilder) -> None:
-    """List the parts of accelerators that a job asks for: slices, or dies, which Slurm counts as devices."""
+    """List the parts of accelerators that a job requests: slices, or dies, which Slurm counts as devices."""
     for kind, line in parts:
         whole = "state cluster.accelerators_per_node"
         slices = f"a slice of an accelerator (MIG), not a whole one: {whole}"

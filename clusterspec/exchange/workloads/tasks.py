@@ -1,4 +1,4 @@
-"""Tasks of SkyPilot and dstack: the nodes that they ask for, and the accelerators of each.
+"""Tasks of SkyPilot and dstack: the nodes that they request, and the accelerators of each.
 
 Names: SkyPilot, docs/source/reference/yaml-spec.rst (``num_nodes``, 1 where absent; ``resources.accelerators`` as
 ``NAME:COUNT``, a mapping, or a list of choices); dstack, docs/docs/reference/dstack.yml (``nodes``, 1 where absent;
@@ -31,7 +31,7 @@ def matches_task(file: InputFile) -> bool:
 
 
 def read_task(file: InputFile) -> ImportResult:
-    """The nodes of a task. Raises `FormatError` if it asks for no accelerators."""
+    """The nodes of a task. Raises `FormatError` if it requests no accelerators."""
     builder = ImportBuilder(TASK, file.name)
     _record_task(read_yaml(file), builder)
     builder.unknown("run, setup and envs", "not imported: a launch of a framework is read as its own kind")
@@ -53,7 +53,7 @@ def result_with_nodes(file: InputFile, launch: ImportResult) -> ImportResult:
 
 
 def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Set the accelerators of a node, and the nodes. Raises `FormatError` if the task asks for no accelerators."""
+    """Set the accelerators of a node, and the nodes. Raises `FormatError` if the task requests no accelerators."""
     resources = yaml.mapping.get("resources")
     asked = resources if isinstance(resources, dict) else {}
     name, nodes = ("gpu", "nodes") if "gpu" in asked else ("accelerators", "num_nodes")

@@ -219,7 +219,9 @@ class Findings:
 
 
 def place_text(group: Sequence[Shown]) -> str:
-    """The lines of some findings, with the jobs and pools of a fleet: `line 5`, or `pool a, job b · lines 5, 8`."""
+    """The lines of the given findings, with the jobs and pools of a fleet: `line 5`, or `pool a, job b · lines 5,
+    8`.
+    """
     rows = list(dict.fromkeys(shown.row for shown in group))
     lines = f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
     paths = (shown.finding.path for shown in group)

@@ -94,7 +94,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], own_remarks: str, rated: Clust
 
 
 def _times_with_rates(sentence: str, rates: set[float]) -> list[float]:
-    """The seconds that a sentence gives, where it names one of some rates in B/s and no other; else none."""
+    """The seconds that a sentence gives, where it names one of the given rates in B/s and no other; else none."""
     found = [number_in_text(digits) * _SCALE[unit] for digits, unit in _RATE.findall(sentence)]
     if not found or any(all(abs(one / rate - 1) > SAME_FIGURE for rate in rates) for one in found):
         return []

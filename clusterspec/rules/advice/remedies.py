@@ -69,7 +69,7 @@ def _fewer_activations(layout: Layout) -> str:
 
 
 def _state_changes(cluster: Cluster, workload: Workload, layout: Layout) -> Iterator[Change]:
-    """Changes that shard the states more; other degrees are those that the report of the design compares."""
+    """Changes that shard the states over more ranks, with the degrees that the report of the design compares."""
     if layout.gradient_sync == "step" and layout.sharding in SHARDS_GRADIENTS:
         yield {"gradient_sync": "micro-batch"}
     if layout.sharding == "none":

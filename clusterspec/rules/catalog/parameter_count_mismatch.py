@@ -81,7 +81,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.10
 CUT = 0.15
-"""A name often cuts the digits behind the point: Salamandra 7B has 7.77 billion."""
+"""A name often cuts the digits after the point: Salamandra 7B has 7.77 billion."""
 EASILY_FORGOTTEN = "gated_ffn, kv_heads, experts, expert_ffn_hidden and vocab"
 SIZE = re.compile(r"(?<![a-z0-9.])(?P<number>\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
 """A size such as 70b or 6.7b; not the 7b of 8x7b, nor the a3b that counts active parameters."""

@@ -98,7 +98,7 @@ _OF_OTHERS = pattern(
 )
 """Words after the name of what a text was made from, or of a part that is gone."""
 _EARLIER = pattern(r"(?i) (?:\w+ )?(?:before(?! \w)|earlier|ago|previously|last (?:month|year))\b")
-"""Words behind a number of an earlier run."""
+"""Words after a number of an earlier run."""
 _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\b")
 """Words after `non-blocking` that confine it to a part of the fabric."""
 

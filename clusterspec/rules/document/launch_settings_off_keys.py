@@ -238,7 +238,7 @@ def _prefix_problem(text: str, spec: Spec) -> Iterator[Problem]:
 
 
 def _longest_length(lengths: object) -> int:
-    """The longest of some lengths; the only one where one is stated."""
+    """The longest of the given lengths; the only one where one is stated."""
     return int(lengths) if isinstance(lengths, int) else int(getattr(lengths, "max", None) or 0)
 
 

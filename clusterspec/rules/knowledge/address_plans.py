@@ -87,7 +87,7 @@ class Subnet(NamedTuple):
 
 
 def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
-    """The subnets of some sentences in lower case.
+    """The subnets of the given sentences in lower case.
 
     >>> text = "the front end has 10.80.0.0/22, the bmcs 10.81.0.0/23 and 10.9.0.0/24 is for storage"
     >>> [(each.text, each.role) for each in subnets_in([text])]
@@ -219,7 +219,7 @@ _SPLIT_TURNED = pattern(
 
 
 def splits_in(sentences: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """The blocks of some sentences that are split into subnets: the words, the number of subnets, and what each is for.
+    """The blocks of the given sentences that are split into subnets: the words, the number of subnets, and what each is for.
 
     >>> [*splits_in(["pods get 10.244.0.0/16, a /24 per node"])]
     [('10.244.0.0/16, a /24 per node', 256, 'node')]

@@ -78,7 +78,7 @@ _EQUALS = pattern(
 _AT_MOST = pattern(r"(?i)\b(?:at most|no more than|max\w*|up to|höchstens|au plus|como máximo)\b")
 _OUTAGES = r"down(?:time)?|outages?|unavailab\w*|interruption\w*|standstill|ausf[aä]ll\w*|stillstand\w*|indisponib\w*|caídas?|fermo"
 _OUTAGE = pattern(rf"(?i)\b(?:{_OUTAGES})\b")
-"""Words behind which a limit of time is that of an availability."""
+"""Words after which a limit of time is that of an availability."""
 _OTHER_TIME = pattern(
     r"(?i)\b(?:maintenance|planned|window|update|repair|restore|recover\w*|rto|mttr|reaction|respon[sd]\w*|business|working|office|wartung|geplant\w*|mantenimiento|each (?:failure|incident|outage))\b"
 )
@@ -319,7 +319,7 @@ _IS = pattern(
 )
 """What stands between two numbers and the share that they make."""
 NEAREST = 60
-"""Characters behind two numbers within which their share stands."""
+"""Characters after two numbers within which their share stands."""
 
 
 def shares_in(text: str) -> Iterator[Share]:

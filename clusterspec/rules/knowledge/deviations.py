@@ -1,4 +1,4 @@
-"""Stated figures that differ from the catalog's, and the likely error behind each.
+"""Stated figures that differ from the catalog's, and the likely error that explains each.
 
 Each figure gives at most one deviation, reported by one rule, with every cause that fits: first the written unit, then
 the direction, then the scope.

@@ -22,7 +22,7 @@ _FORMER_OWNER = pattern(
 
 
 def had_an_owner(*texts: str) -> bool:
-    """Whether one of some texts says that machines belonged to somebody else before: bought used, or donated."""
+    """Whether one of the given texts says that machines belonged to somebody else before: bought used, or donated."""
     return any(_FORMER_OWNER.search(text.lower()) is not None for text in texts)
 
 

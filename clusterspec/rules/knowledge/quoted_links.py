@@ -162,7 +162,7 @@ def rates_in(text: str) -> Iterator[float]:
 
 
 def has_rate(part: LinkPart, *rates: float) -> bool:
-    """Whether a line names one of some rates in bytes per second of one direction, or ports that have it together."""
+    """Whether a line names one of the given rates in bytes per second of one direction, or ports that have it together."""
     words = part.text.replace(part.code.lower(), " ") if part.code else part.text
     sums = [int(number) * float(rate) * GIGABIT for number, rate in _LANES.findall(words)]
     return any(abs(one / rate - 1) < SAME_RATE for one in (*part.rates, *sums) for rate in rates)
@@ -347,7 +347,7 @@ def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | N
 
 
 def lengths_in(text: str) -> list[float]:
-    """Meters that a text names, or that order codes of cables in it stand for, with other lengths behind a bar.
+    """Meters that a text names, or that order codes of cables in it stand for, with other lengths after a bar.
 
     >>> lengths_in("fibre, 20 m"), lengths_in("mfp7e30-n040/-n050 fiber"), lengths_in("mfp7e10-n007 fiber")
     ([20.0], [40.0, 50.0], [7.0])

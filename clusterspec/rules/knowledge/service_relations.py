@@ -212,7 +212,7 @@ _TRAFFIC = pattern(r"(?i)\b(?:traffic|requests?|load|verkehr|anfragen|trafic|trÃ
 
 _OF_ONE = word_set("of von sur de")
 _ONE = word_set("one a an ein eine un une una")
-"""Words of the part of a whole, both of which a text has that names one of some units."""
+"""Words of the part of a whole, both of which a text has that names one of the given units."""
 
 
 def shares_of_traffic(text: str) -> Iterator[Derived]:

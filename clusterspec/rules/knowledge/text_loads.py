@@ -72,7 +72,7 @@ class LoadFigure(NamedTuple):
 
 
 def number_of(digits: str, *, whole: bool = False) -> float:
-    """The value of digits of `DIGITS`. A group of three behind a point counts thousands only where the number is ``whole``.
+    """The value of digits of `DIGITS`. A group of three after a point counts thousands only where the number is ``whole``.
 
     >>> number_of("65,536"), number_of("65.536", whole=True), number_of("99.875"), number_of("2,5"), number_of("1 200 000")
     (65536.0, 65536.0, 99.875, 2.5, 1200000.0)
@@ -88,11 +88,11 @@ class _Loads(Reader):
         return self.word(at).lower()
 
     def spaced(self, at: int) -> bool:
-        """Whether a token stands one space or one hyphen behind the one before it."""
+        """Whether a token stands one space or one hyphen after the one before it."""
         return self.gap(at) in (" ", "-")
 
     def period(self, at: int) -> tuple[float, int]:
-        """The seconds of the period for which a rate holds by the words at an index, and the index behind it."""
+        """The seconds of the period for which a rate holds by the words at an index, and the index after it."""
         word, gap = self.lower(at), self.gap(at)
         if word == "/" and gap in ("", " ") and self.gap(at + 1) in ("", " "):
             at += 1
@@ -106,7 +106,7 @@ class _Loads(Reader):
         return seconds, at + 1
 
     def noun(self, at: int, most: int) -> tuple[str, int]:
-        """The kind of the first noun at an index or behind ``most`` words more, and the index behind it."""
+        """The kind of the first noun at an index or after ``most`` words more, and the index after it."""
         words = 0
         while words <= most and self.spaced(at):
             word = self.lower(at)
@@ -119,7 +119,7 @@ class _Loads(Reader):
         return "", at
 
     def figure(self, at: int) -> tuple[LoadFigure | None, int]:
-        """The figure that begins at an index, and the index behind it."""
+        """The figure that begins at an index, and the index after it."""
         first, lower = self.pieces[at], self.lower(at)
         if first.kind == "number" and is_separate_number(self.sentence, first, "_.,"):
             scale, behind = self.scale(at + 1)
@@ -144,7 +144,7 @@ class _Loads(Reader):
         return LoadFigure(value * scale, kind, period, *place), end
 
     def _rate_count(self, at: int) -> tuple[str, float, int]:
-        """What the sign of a rate at an index counts, its period, and the index behind it; 0 without one."""
+        """What the sign of a rate at an index counts, its period, and the index after it; 0 without one."""
         if self.gap(at) not in ("", " "):
             return "", 0.0, 0
         for sign, end in ((self.lower(at), at + 1), ("".join(map(self.lower, range(at, at + 3))), at + 3)):
@@ -258,7 +258,7 @@ def unit_of_capacity(sentence: str, figure: LoadFigure) -> str:
 
 
 def _unit_kind(reader: _Loads, at: int, most: int = 2) -> tuple[str, int]:
-    """The kind of the unit that stands at an index or behind ``most`` words more, and its index."""
+    """The kind of the unit that stands at an index or after ``most`` words more, and its index."""
     words = 0
     while words <= most and at < len(reader.pieces):
         kind = kind_of_unit(reader.word(at))
@@ -272,7 +272,7 @@ def _unit_kind(reader: _Loads, at: int, most: int = 2) -> tuple[str, int]:
 
 
 def _unit_after_figure(reader: _Loads, at: int) -> str:
-    """The unit behind a figure that is for each of them: `a node`, `/engine`, `(per GPU)`, `and node`, `on every server`."""
+    """The unit after a figure that is for each of them: `a node`, `/engine`, `(per GPU)`, `and node`, `on every server`."""
     at += reader.word(at) == ","
     at += reader.word(at) == "("
     word, two = reader.lower(at), f"{reader.lower(at)} {reader.lower(at + 1)}"
@@ -284,7 +284,7 @@ def _unit_after_figure(reader: _Loads, at: int) -> str:
 
 
 def _one_unit_before(reader: _Loads, first: int, figure: LoadFigure) -> str:
-    """The single unit that a verb connects with the figure behind it: `a node was tested at 20 requests/s`."""
+    """The single unit that a verb connects with the figure after it: `a node was tested at 20 requests/s`."""
     for at in range(bisect_left(reader.pieces, figure.start - 160, key=_start), first):
         if reader.lower(at) not in _ONE:
             continue
@@ -324,7 +324,7 @@ def _counted_unit(reader: _Loads, first: int) -> str:
 
 
 def _unit_of_each(reader: _Loads, first: int, behind: int, figure: LoadFigure) -> str:
-    """The units shortly before a figure with `each` behind it."""
+    """The units shortly before a figure with `each` after it."""
     for words in _APIECE:
         end = behind + len(words)
         if tuple(map(reader.lower, range(behind, end))) == words and reader.gap(behind) == " ":

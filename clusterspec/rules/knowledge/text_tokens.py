@@ -116,7 +116,7 @@ class Token(NamedTuple):
     unit: str = ""
     per: tuple[str, ...] = ()
     factor: float = 1.0
-    """What a letter or a word behind the digits multiplies them by: `million`, `k`."""
+    """What a letter or a word after the digits multiplies them by: `million`, `k`."""
 
     @property
     def dimensions(self) -> Dimensions:
@@ -233,7 +233,7 @@ def unit_of(word: str) -> str:
 
 
 def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal: str) -> tuple[Token, int]:
-    """A number with its scale and its unit, and the index of the token behind them."""
+    """A number with its scale and its unit, and the index of the token after them."""
     token, start = plain[at], at
     values = numbers_of(token.text)
     if decimal and len(values) > 1:

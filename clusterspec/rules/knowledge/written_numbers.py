@@ -32,12 +32,12 @@ _PRODUCT = pattern(
     rf"(?<![\w.,-])(?!(?:24|1?\d) ?[x×] ?[57]\b)(?!(?:24|1?\d) ?[x×] ?[57] ?[x×])({_PLAIN}){_UNIT_WORDS} ?[x×*] ?({_PLAIN}){_UNIT_WORDS}(?: ?[x×*] ?({_PLAIN}){_UNIT_WORDS})?"
     rf"(?: ?= ?({_PLAIN}))?(?![\w-])"
 )
-"""Two or three whole numbers with a sign of multiplication between them, with words behind each, and their result; hours
+"""Two or three whole numbers with a sign of multiplication between them, with words after each, and their result; hours
 of a service such as `24x7` are none."""
 _NO_DIGIT = pattern(r"\D")
 _SENTENCE_END = pattern(r"[.;#]\s")
 _ABBREVIATIONS = word_set("i.e e.g z.b d.h incl inkl excl exkl zzgl mio mrd tsd approx max ca std")
-"""Words behind which a full stop ends no sentence."""
+"""Words after which a full stop ends no sentence."""
 _LONGEST = len("(approx ")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
@@ -149,7 +149,7 @@ _NODES_OF = pattern(r"(?<![\w.,])(\d{1,5}) (?:nodes?|servers?|systems?|instances
 
 
 class WrittenProduct(NamedTuple):
-    """A product that a text writes out: its whole factors, the words behind each, and its stated result, or None."""
+    """A product that a text writes out: its whole factors, the words after each, and its stated result, or None."""
 
     factors: tuple[int, ...]
     units: tuple[str, ...]
@@ -307,7 +307,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def has_word(text: str, words: frozenset[str], starts: tuple[str, ...] = ()) -> bool:
-    """Whether a text has one of some words, or a word that starts with one of some letters.
+    """Whether a text has one of the given words, or a word that starts with one of the given letters.
 
     >>> has_word("2 % for each late week", frozenset({"late"})), has_word("delayed", frozenset({"late"}), ("delay",))
     (True, True)
@@ -319,7 +319,7 @@ def has_word(text: str, words: frozenset[str], starts: tuple[str, ...] = ()) -> 
 
 
 def has_unit(text: str, units: frozenset[str]) -> bool:
-    """Whether a text has one of some units in lower case, alone or right behind a number.
+    """Whether a text has one of the given units in lower case, alone or right after a number.
 
     >>> has_unit("12 l/h at 400V", frozenset({"l"})), has_unit("400V", frozenset({"v"})), has_unit("NVL72", frozenset({"v"}))
     (True, True, False)

@@ -80,7 +80,7 @@ _PARTS = r"(?:node|gpu|nic|server|link|drive|disk|port|rank|client|instance|engi
 _EACH = pattern(
     rf"(?i)^[^,.;]{{0,20}}\b(?:per|each|every|a|an|pro|je|par|por|cada)[ -](?:{_PARTS}|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
 )
-"""Words behind an amount of each of several parts."""
+"""Words after an amount of each of several parts."""
 _EACH_BEFORE = pattern(rf"(?i)(?:[x×*] ?|\b(?:each|every|per|a) {_PARTS}(?: \w+){{0,4}} |\d )$")
 _MOVES = pattern(
     r"(?i)\b(?:writ\w+|saves?|saved|saving|checkpoint\w*|loads?|loaded|loading|reads?|reading|cop(?:y|ies|ied|ying)|transfer\w*|stream\w*|restor\w+|"

@@ -220,5 +220,5 @@ def _is_of_it_alone(figure: PhysicalFigure) -> bool:
 
 
 def _is_product(found: Sequence[float], of_nodes: Sequence[float], pue: float) -> bool:
-    """Whether one of some energies is that of the nodes times the PUE."""
+    """Whether one of the given energies is that of the nodes times the PUE."""
     return any(_agree(each, other * pue, SAME_COST) for each in found for other in of_nodes if other)

@@ -92,7 +92,7 @@ SAME = 0.003
 SAME_TERMS = 0.001
 """The same for terms of payment, which differ by the rate of a month."""
 NEAR = 60
-"""Characters behind the word for a residual value in which its amount stands."""
+"""Characters after the word for a residual value in which its amount stands."""
 _MONTHLY_RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?% ?(?:a |im |per |pro |al |por |ao |i |om )?months?\b")
 
 

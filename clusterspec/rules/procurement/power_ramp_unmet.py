@@ -149,7 +149,7 @@ def _power_step_problem(steps: list[_Step], nodes: int, divided: float, first: f
 
 
 def _misbilled_months_problem(procurement: ProcurementSpec, steps: list[_Step]) -> Iterator[Problem]:
-    """A line for the power of some months that counts other kW-months than the ramp gives."""
+    """A line for the power of the given months that counts other kW-months than the ramp gives."""
     ramp = _watts_by_month(steps)
     for index, line in enumerate(procurement.quote or ()):
         text, billed = plain_part(line), float(line.quantity or 0)

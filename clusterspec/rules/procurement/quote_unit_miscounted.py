@@ -335,7 +335,7 @@ def _scaled_price_problem(offered: Offered) -> Iterator[Problem]:
 
 
 def _is_period(words: str) -> bool:
-    """Whether words behind a number name a period."""
+    """Whether words after a number name a period."""
     return words == "h" or words.startswith(_PERIODS)
 
 

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-- `weight_sync.method: ipc` where rollout has nodes of its own (`split` or `partial`).
+- `weight_sync.method: ipc` where rollout has separate nodes (`split` or `partial`).
 - `weight_sync.method: nccl` where rollout shares the accelerators of the trainer (`colocated`).
 - `max_staleness` above 0 where rollout shares the accelerators of the trainer (`colocated`).
 - `batches_in_flight` where rollout waits for the weights (`max_staleness: 0`): one batch is generated at a time.
@@ -18,7 +18,7 @@ ahead in this placement.
 
 ## What to do
 
-Send over the network (`nccl` or `rdma`) to engines on other nodes, and by handle (`ipc`) to those on the trainer's accelerators. Give rollout nodes of its own to run ahead, or write
+Send over the network (`nccl` or `rdma`) to engines on other nodes, and by handle (`ipc`) to those on the trainer's accelerators. Give rollout separate nodes to run ahead, or write
 `max_staleness: 0`.
 
 ## When to ignore it

@@ -151,7 +151,7 @@ def _shortage_after_loss(
 
 
 def _shortage(capacity: Capacity, count: float, load: float, are: str = "") -> str:
-    """What a text says of the capacity of some units and of their load, where the load is larger; else empty."""
+    """What a text says of the capacity of the given units and of their load, where the load is larger; else empty."""
     carried = count * capacity.value
     if carried >= load * (1 - ROUNDED):
         return ""

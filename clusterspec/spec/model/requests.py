@@ -180,7 +180,7 @@ class RolloutSpec:
 
 @dataclass(frozen=True)
 class RoleSpec:
-    """A model in addition to the trained one: on nodes of its own, or on those of the trainer, kept in host memory
+    """A model in addition to the trained one: on separate nodes, or on those of the trainer, kept in host memory
     between uses.
     """
 
