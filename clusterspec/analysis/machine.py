@@ -39,7 +39,7 @@ def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None, pe
         topology=out.topology if out else "none",
         nodes_per_leaf=(levels[0].nodes or 1) if levels else cluster.all_nodes,
         rows=tuple(_level_rows(cluster, fabric)),
-        failures=tuple(_failures(cluster, fabric, rails)),
+        failures=tuple(_machine_failures(cluster, fabric, rails)),
         rack=rack,
         bisection=_bisection_bandwidth(cluster) if fabric and fabric.leaf_switches else None,
         free_leaf_ports=_free_leaf_ports(cluster, fabric) if fabric else None,
@@ -143,7 +143,7 @@ def _level_rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[MachineLeve
         below = above
 
 
-def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[Failure]:
+def _machine_failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[Failure]:
     out = cluster.scale_out
     if out is None or cluster.nodes < 2:
         return

@@ -134,7 +134,7 @@ class QuotedPart:
 
 
 def nodes_in_place(lines: Sequence[Offered], needed: int, text: str) -> int:
-    """The nodes that are there already by a text, where they and the quoted ones are all that are needed; else 0."""
+    """The existing nodes by a text, if they and the quoted ones are exactly the ``needed`` nodes; else 0."""
     offered = round(offered_quantity([line for line in lines if line.kind == "node"]))
     left = needed - offered
     return left if 0 < offered < needed and _is_in_place(left, text) else 0

@@ -140,7 +140,7 @@ def pools_with_link(pools: Pools, link: PoolLink) -> Pools:
 
 def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     """Tokens and requests that fit the cache of one attention rank."""
-    held = _tokens_held(load)
+    held = _cached_tokens_per_request(load)
     each = engine.reserved_bytes(held) / engine.layout.pp
     free = cache_space(_rank_memory(engine), _uncached_bytes(engine, load), load)
     if engine.state_pool and each:
@@ -149,7 +149,7 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     return requests * held, requests
 
 
-def _tokens_held(load: Serving) -> float:
+def _cached_tokens_per_request(load: Serving) -> float:
     """Tokens for which a request in flight takes cache: all of them where it is reserved to its end, else the mean."""
     entire = load.load == "static" or load.whole_requests
     return load.input_tokens + decoded_tokens(load) * (2.0 if entire else 1.0)
@@ -174,7 +174,7 @@ def load_with_share(engine: Engine, load: Serving) -> Serving:
     memory = _rank_memory(engine)
     if load.raised_from is None or load.of_free or not memory:
         return load
-    each = engine.reserved_bytes(_tokens_held(load)) / engine.layout.pp
+    each = engine.reserved_bytes(_cached_tokens_per_request(load)) / engine.layout.pp
     wanted = each * ceil((load.concurrency or load.kept) / engine.attention_ranks)
     needed = (_uncached_bytes(engine, load) + wanted) / memory
     return replace(load, memory_fraction=raised_fraction(needed, load.raised_from))

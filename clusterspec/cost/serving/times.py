@@ -187,7 +187,7 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache 
         shares=shares,
         most_met=most_sequences_delayed_in_wave(pools, now.sequences) if pools.in_one_wave else None,
         **_prompt_fields(pools, now, varied),
-        **_at_any_load(pools),
+        **_load_independent_fields(pools),
     )
 
 
@@ -204,7 +204,7 @@ def _prompt_fields(pools: Pools, now: Steady, varied: VariedPrompts) -> dict[str
     }
 
 
-def _at_any_load(pools: Pools) -> dict[str, Any]:
+def _load_independent_fields(pools: Pools) -> dict[str, Any]:
     """The fields of `ServingTimes` that do not depend on the load: the engines, their caches, and their fixed time per
     request.
     """

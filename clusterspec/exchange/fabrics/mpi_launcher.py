@@ -38,7 +38,7 @@ def record_ranks(yaml: Yaml, slots: int, workers: int | None, builder: ImportBui
     if filled == workers:
         return None
     why = (
-        f"mpirun starts {ranks} ranks, {per_node} a node: they fill {filled} nodes, and {workers} workers are asked for"
+        f"mpirun starts {ranks} ranks, {per_node} a node: they fill {filled} nodes, and {workers} workers are requested"
     )
     builder.unknown("the nodes of the MPIJob", why, line)
     return filled if filled < workers else None

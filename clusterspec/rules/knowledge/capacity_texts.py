@@ -108,7 +108,7 @@ class Claim(NamedTuple):
     share_left: float
     load: float | None
 
-    def asked(self, peak: Peak | None) -> Peak | None:
+    def compared_load(self, peak: Peak | None) -> Peak | None:
         """The load that the sentence names, else the peak; None where it names a share of the peak."""
         own = [
             each for each in figures_in(self.sentence) if _is_load(each) and not unit_of_capacity(self.sentence, each)

@@ -291,7 +291,7 @@ def _includes_support(text: str) -> bool:
 
 
 def _repeated_price_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
-    """The problem with a line for what the description includes in another price."""
+    """The problem with a line that sells what another price includes by the description."""
     for name in OF_PRICE:
         sentence = next((each for each in sentences_of(remarks) if _IN_PRICE[name].search(each) is not None), None)
         if sentence is None or _NOT.search(sentence) is not None:

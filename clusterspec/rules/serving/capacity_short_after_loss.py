@@ -139,13 +139,13 @@ def _shortage_after_loss(
         if claim.load <= claim.share_left * (1 + ROUNDED):
             return ""
         return f"according to the text, the load at the peak is {percent(claim.load, 3)} of the capacity, and after the loss {percent(claim.share_left, 3)} of the capacity is left"
-    asked = claim.asked(peak)
-    same = [each for each in found if asked is not None and each.kind == asked.kind]
+    compared = claim.compared_load(peak)
+    same = [each for each in found if compared is not None and each.kind == compared.kind]
     lefts = [(each, claim.units_left(each.unit, counts)) for each in same]
     short = (
-        _shortage(each, left, asked.value, " are left and")
+        _shortage(each, left, compared.value, " are left and")
         for each, left in lefts
-        if left is not None and asked is not None
+        if left is not None and compared is not None
     )
     return next(filter(None, short), "")
 
@@ -156,7 +156,7 @@ def _shortage(capacity: Capacity, count: float, load: float, are: str = "") -> s
     if carried >= load * (1 - ROUNDED):
         return ""
     units = f"{count:,.6g}{are} carry {carried:,.6g}"
-    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, and {load:,.6g} are asked for"
+    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, and {load:,.6g} are required"
 
 
 def _counts(cluster: Cluster, layout: Layout | None) -> dict[str, float]:
