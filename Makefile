@@ -8,7 +8,7 @@ SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
 # Tests start many processes: without bytecode on disk, each compiles every module that it loads. The first run in a clone
-# collects the tests beside mypy, which takes one core: each worker would rewrite and compile all of them otherwise.
+# collects the tests while mypy runs, which takes one core: each worker would rewrite and compile all of them otherwise.
 unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo looks figures test test-all browser page site site-properdocs first-check docs accuracy board fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets export-loads hostile clean
 
@@ -86,7 +86,7 @@ mutate: $(VENV)/developed ## change one line at a time, 60 over all packages by 
 	@echo "seed $(SEED)"
 	$(BIN)/python -m tools.mutate --across $(MUTATIONS) --seed $(SEED)
 
-bench: $(VENV)/developed ## start-up, 1,000 specs, the language server, rules, estimate and search, beside public tools
+bench: $(VENV)/developed ## start-up, 1,000 specs, the language server, rules, estimate and search, compared with public tools
 	$(BIN)/pip install --quiet "yamllint>=1.35" "check-jsonschema>=0.29"
 	$(BIN)/python -m tools.benchmark
 

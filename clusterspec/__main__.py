@@ -19,9 +19,9 @@ NEED_AN_ORDERLY_END = frozenset({"atexit", "threading"})
 
 def main() -> NoReturn:
     """Runs the command line and exits with its status; Ctrl-C ends it quietly, during start-up too."""
-    from clusterspec.cli import INTERRUPTED, end_at_once
+    from clusterspec.cli import INTERRUPTED, exit_on_interrupt
 
-    end_at_once()
+    exit_on_interrupt()
     try:
         import gc
 
@@ -31,7 +31,7 @@ def main() -> NoReturn:
         from clusterspec.cli import run
 
         status = run(sys.argv[1:])
-        end_at_once()
+        exit_on_interrupt()
         end_process(status)
     except KeyboardInterrupt:
         os._exit(INTERRUPTED)

@@ -17,7 +17,7 @@ def escaped_cell(cell: object) -> object:
 
     A number stays as it is, also one that is written as text. A carriage return becomes a line feed: Python's CSV
     writer quotes only the signs that end its lines (CPython 3.11, Modules/_csv.c, ``join_append_data``), and what
-    follows a bare return would be a row of its own.
+    follows a bare return would be a separate row.
 
     >>> [escaped_cell(cell) for cell in ("=1+1", "node", -5, "-5 V", "-5.2", " @A1")]
     ["'=1+1", 'node', -5, "'-5 V", '-5.2', "' @A1"]

@@ -140,7 +140,7 @@ else:
         """The members that the decorator adds to a class: methods that the class does not define, and their data."""
         methods = _shared_methods(frozen, order, eq).copy()
         for name in methods.keys() & cls.__dict__.keys():
-            if cls.__dict__[name] is not None or name != "__hash__":  # None is Python's own beside an __eq__
+            if cls.__dict__[name] is not None or name != "__hash__":  # Python sets None for a class with __eq__
                 del methods[name]
         return methods | {_MARK: described}
 

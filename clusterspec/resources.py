@@ -29,7 +29,7 @@ def catalog() -> FilePath:
 
 
 def catalog_table(name: str) -> list[dict[str, str]]:
-    """The rows of a table of the catalog, a CSV file beside its entries, by the names of their columns."""
+    """The rows of a table of the catalog, a CSV file in the folder of its entries, by the names of their columns."""
     import csv  # most runs read none
 
     with (catalog() / name).open(encoding="utf-8", newline="") as file:

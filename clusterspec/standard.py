@@ -254,7 +254,7 @@ class Recent(Generic[T]):
 
 
 def _holds_others(known: tuple[object, ...], given: tuple[object, ...]) -> bool:
-    """Whether one of some arguments is a record, or alike, that equals another object."""
+    """Whether one of the given arguments is a record, or alike, that equals another object."""
     return any(one is not other and hasattr(one, "__dict__") for one, other in zip(known, given, strict=True))
 
 

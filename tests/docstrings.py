@@ -13,7 +13,9 @@ from tests.source_code import PACKAGE, texts
 
 
 def examples_test(package: str) -> Callable[[str], None]:
-    """A test that tries the examples of each module of a package; ``""`` stands for the modules beside the packages."""
+    """A test that tries the examples of each module of a package; ``""`` stands for the modules outside the
+    packages.
+    """
     folder = PACKAGE / package
     names = [
         ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")

@@ -1,4 +1,4 @@
-"""Golden files: output kept beside the tests. ``UPDATE_GOLDEN=1`` rewrites them."""
+"""Golden files: output kept next to the tests. ``UPDATE_GOLDEN=1`` rewrites them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile files of the inputs beside imports, through the command line: ``python -m tools.hostile_inputs [KIND…]``.
+"""Hostile files of inputs other than imports, through the command line: ``python -m tools.hostile_inputs [KIND…]``.
 
 Specs, waivers, company catalogs, configurations, baselines, traces and logs. Each command has to end with an exit
 status of the contract (0 to 2), without control characters in its output, within `SECONDS` and `MEBIBYTES`. Exit

@@ -1,4 +1,4 @@
-"""What Karpenter's list of EC2 instance types says otherwise than the catalog, or has beside it.
+"""What Karpenter's list of EC2 instance types says otherwise than the catalog, or has in addition.
 
 ``python -m tools.instances FILE`` reads ``website/content/en/docs/reference/instance-types.md`` of
 github.com/aws/karpenter-provider-aws, which AWS generates from the EC2 API, and compares it with the entries of AWS:

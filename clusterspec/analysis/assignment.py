@@ -91,7 +91,7 @@ class _Program:
         self.rows += [(row, 0.0, float(capacity.get(pool, 0))) for row, pool in zip(taken, pools, strict=True)]
 
     def solve(self, excluded: Sequence[tuple[int, ...]]) -> Chosen | None:
-        """The best assignment besides those ``excluded``."""
+        """The best assignment other than those ``excluded``."""
         if not self.items:
             return None
         rows = [*self.rows, *((self._row_of(each), 0.0, len(each) - 1.0) for each in excluded)]

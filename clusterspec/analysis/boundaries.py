@@ -30,7 +30,7 @@ from clusterspec.analysis.studied import (
     job_of,
     missing_for_estimate,
     present_section,
-    whole_section,
+    section_with_fixed_settings,
     with_a_layout,
 )
 from clusterspec.cluster.model import Design
@@ -166,7 +166,7 @@ def _condition_in_fleet(condition: Condition, study: Study, whole: Study | None)
     unknown = [name for name, figure in figures.items() if figure is None]
     if unknown:
         raise ConditionFault(f"`{condition.metric}` is not known: pool `{unknown[0]}` lacks it (`clusterspec cost`)")
-    return replace(condition, beside=sum_of(each for each in figures.values() if each is not None))
+    return replace(condition, of_other_pools=sum_of(each for each in figures.values() if each is not None))
 
 
 class _Trials:
@@ -253,9 +253,13 @@ def _divisions(studied: Studied, *, best_layout: bool) -> Divisions:
 
 
 def _pools_of_roles(study: Study) -> dict[str, str]:
-    """The pool of each role of reinforcement learning with nodes of its own; empty if all are on one machine."""
+    """The pool of each role of reinforcement learning with separate nodes; empty if all are on one machine."""
     rl = study.design.workload.rl if study.design.workload is not None else None
-    away = {role.name: role.pool for role in rl.roles_apart} | {"rollout": rl.rollout_pool} if rl is not None else {}
+    away = (
+        {role.name: role.pool for role in rl.roles_on_separate_nodes} | {"rollout": rl.rollout_pool}
+        if rl is not None
+        else {}
+    )
     if study.fleet_part is None or not any(away.values()):
         return {}
     own = study.fleet_part[1].pool
@@ -294,7 +298,7 @@ def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:
     limits = Limits(memory.value if memory else None, None)
     space = Space(list(families(job)))
     for best in run_search(space, evaluation(varied, job), limits, top=MOST_TRIED).best[:MOST_TRIED]:
-        yield {("layout",): whole_section(studied.one, section_of(job, space.choice(best.number)))}
+        yield {("layout",): section_with_fixed_settings(studied.one, section_of(job, space.choice(best.number)))}
 
 
 def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Iterator[Changes]:

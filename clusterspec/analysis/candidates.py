@@ -93,7 +93,7 @@ def candidate_of_platform(name: str, work: Study) -> Candidate:
         raise MachineFault(f"no platform and no file is called {name!r}{meant}")
     own = section_of_spec(work, "cluster")
     if own.get("platform") == name:
-        return Candidate(name, own, present_section(work), {}, own_measured(work))
+        return Candidate(name, own, present_section(work), {}, measured_section(work))
     return Candidate(name, {"platform": name} | {key: own[key] for key in ("networks",) if key in own})
 
 
@@ -104,11 +104,11 @@ def candidate_of_spec(name: str, study: Study) -> Candidate:
         raise MachineFault(f"{name}: describes no `cluster`, so it cannot be compared as a machine")
     nodes = study.design.cluster.nodes if study.design.cluster else None
     return Candidate(
-        name, cluster, present_section(study), section_of_spec(study, "procurement"), own_measured(study), nodes
+        name, cluster, present_section(study), section_of_spec(study, "procurement"), measured_section(study), nodes
     )
 
 
-def own_measured(study: Study) -> object:
+def measured_section(study: Study) -> object:
     """The section `measured` of a spec; None without one."""
     return study.document.value.get("measured") if study.document else None
 

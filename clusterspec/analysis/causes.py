@@ -8,7 +8,7 @@ from statistics import median
 
 from clusterspec.analysis.call_causes import without_refuted
 from clusterspec.analysis.consequences import (
-    is_of_an_end,
+    follows_end_of_other_rank,
     is_own_exception,
     with_consequences_lowered,
     with_ends_last,
@@ -74,7 +74,10 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
         likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *stops)))
-        if all(each.name in SYMPTOMS or is_own_exception(run, each) or is_of_an_end(run, each) for each in likeliest):
+        if all(
+            each.name in SYMPTOMS or is_own_exception(run, each) or follows_end_of_other_rank(run, each)
+            for each in likeliest
+        ):
             families = families_of_causes(run, but=SILENT)
             others = (*causes_of_a_silent_end(run), *explained_symptoms(run, likeliest), *families)
             others = (*others, *refused_connections(run))
@@ -229,7 +232,7 @@ def _channels_of_nics(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("few-channels", evidence, following, STRONG)
 
 
-def _bonded_ports(run: PlacedRun) -> Iterator[Cause]:
+def _bonded_port_causes(run: PlacedRun) -> Iterator[Cause]:
     """Bonds that use only one port: the library opens one queue pair per connection, and a bond maps it to one port
     (NVIDIA/nccl, issue 1015). More queue pairs may still map to the same port (NVIDIA/nccl-tests, issue 191).
     """
@@ -379,7 +382,7 @@ CHECKS: tuple[Check, ...] = (
     peer_access_causes,
     _channels_and_protocol,
     _channels_of_nics,
-    _bonded_ports,
+    _bonded_port_causes,
     _network_inside_domain,
     _packet_loss,
     _unstable_link,

@@ -206,7 +206,7 @@ class Condition:
     surely: bool = True
     share: float = 1.0
     """The share of the term that a job of a fleet has its nodes; `elapsed` counts the pauses."""
-    beside: float = 0.0
+    of_other_pools: float = 0.0
     """The figure of the other pools of a fleet, for `OF_FLEET`."""
     of_pool: Callable[[Plan], float | None] | None = None
     """The figure of the own pool with its jobs, for the metrics of `OF_FLEET` that depend on them."""
@@ -230,7 +230,7 @@ class Condition:
         found = (self.of_pool or METRICS[self.metric][1])(plan)
         if found is not None and self.metric == "elapsed":
             return found / self.share if self.share > 0 else None
-        return found + self.beside if found is not None and self.metric in OF_FLEET else found
+        return found + self.of_other_pools if found is not None and self.metric in OF_FLEET else found
 
     def fit(self, plan: Plan) -> bool | None:
         """Whether a plan fits in memory; None if that is not known."""

@@ -35,7 +35,7 @@ def is_own_exception(run: PlacedRun, cause: Cause) -> bool:
     return evidence_line(cause) in {f"line {line}" for _, line in run.log_lines(OWN_EXCEPTION)}
 
 
-def is_of_an_end(run: PlacedRun, cause: Cause) -> bool:
+def follows_end_of_other_rank(run: PlacedRun, cause: Cause) -> bool:
     """Whether a cause rests on a line that ranks print when another one ended, such as a connection that was lost, in
     a log with an earlier failure.
     """

@@ -39,7 +39,7 @@ NVIDIA's catalog of Xids: an application that ran on the device ends with an err
 def with_explained_last(found: Iterable[Cause]) -> Iterator[Cause]:
     """The causes. One that the event of another cause explains weighs at most as much as a setting that may be wrong.
 
-    The event is stated, or shown by the log's numbers, on a line of its own.
+    The event is stated, or shown by the log's numbers, on a separate line.
     """
     found = tuple(found)
     lines: dict[str, set[str]] = {}

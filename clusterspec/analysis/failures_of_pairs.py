@@ -35,7 +35,7 @@ RANK = {NONE: 0, SLOWS: 1, STOPS: 2}
 class Places:
     """Positions of a job's nodes: for each leaf of a plane its nodes and uplinks, and the number of racks.
 
-    ``beside`` are the pairs of nodes, each counted in both orders, that share a leaf; ``racked`` those that share a
+    ``same_leaf`` counts the pairs of nodes that share a leaf, each in both orders; ``same_rack`` those that share a
     rack and no leaf.
     """
 
@@ -43,8 +43,8 @@ class Places:
     leaves: dict[tuple[int, int], frozenset[int]]
     uplinks: Counter[tuple[int, int]]
     racks: int
-    beside: int
-    racked: int
+    same_leaf: int
+    same_rack: int
 
 
 def places_of(machine: FailingMachine) -> Places:
@@ -60,9 +60,9 @@ def places_of(machine: FailingMachine) -> Places:
     leaves = {leaf: frozenset(nodes) for leaf, nodes in under.items()}
     power = machine.written.power
     per_rack = power.nodes_per_rack if power and power.nodes_per_rack else 0
-    beside, racked = _neighbor_pairs(machine.nodes, leaves, per_rack)
+    same_leaf, same_rack = _neighbor_pairs(machine.nodes, leaves, per_rack)
     racks = -(-machine.nodes // per_rack) if per_rack else 0
-    return Places(machine.nodes, leaves, uplinks, racks, beside, racked)
+    return Places(machine.nodes, leaves, uplinks, racks, same_leaf, same_rack)
 
 
 def _neighbor_pairs(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], per_rack: int) -> tuple[int, int]:
@@ -81,17 +81,17 @@ def _neighbor_pairs(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], p
         for leaf in group:
             on_leaf[leaf].append(group)
     meeting = {frozenset(pair) for groups in on_leaf.values() for pair in combinations(groups, 2)}
-    beside = sum(size * (size - 1) for size in sizes.values())
+    same_leaf = sum(size * (size - 1) for size in sizes.values())
     for pair in meeting:
         one, other = pair
-        beside += 2 * sizes[one] * sizes[other]
-    racked = 0
+        same_leaf += 2 * sizes[one] * sizes[other]
+    same_rack = 0
     if per_rack:
         alone: frozenset[tuple[int, int]] = frozenset()
         for first in range(1, nodes + 1, per_rack):
             rack = [group_of.get(node, alone) for node in range(first, min(nodes, first + per_rack - 1) + 1)]
-            racked += 2 * sum(one.isdisjoint(other) for one, other in combinations(rack, 2))
-    return beside, racked
+            same_rack += 2 * sum(one.isdisjoint(other) for one, other in combinations(rack, 2))
+    return same_leaf, same_rack
 
 
 class Shared(NamedTuple):
@@ -121,8 +121,8 @@ def _shared_places(machine: FailingMachine, places: Places, one: PartClass, othe
         yield from _shared_with_tray(machine, places, trays, part)
     elif first and second:
         yield Shared("node", places.nodes * first * second)
-        yield Shared("leaf", places.beside * first * second)
-        yield Shared("rack", places.racked * first * second)
+        yield Shared("leaf", places.same_leaf * first * second)
+        yield Shared("rack", places.same_rack * first * second)
     elif first and other.name in AT_LEAF:
         of_leaf = places.uplinks if other.name == "leaf-spine link" else dict.fromkeys(places.leaves, 1)
         count = first * sum(len(nodes) * of_leaf.get(leaf, 0) for leaf, nodes in places.leaves.items())

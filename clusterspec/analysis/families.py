@@ -226,7 +226,7 @@ def families_of_causes(run: PlacedRun, of: Collection[str] = (), but: Collection
         for text, line in run.log_lines(f"family {family}")[:1]:
             evidence = f"line {line} of the log: {text}{UNSAID}"
             for name, following in causes:
-                if name != "ranks-diverge" or not _all_wait_together(run):
+                if name != "ranks-diverge" or not _all_ranks_wait_in_one_call(run):
                     yield Cause(name, evidence, following.removesuffix("; "), WEAK)
 
 
@@ -242,7 +242,7 @@ def causes_of_a_silent_end(run: PlacedRun) -> Iterator[Cause]:
             yield each
 
 
-def _all_wait_together(run: PlacedRun) -> bool:
+def _all_ranks_wait_in_one_call(run: PlacedRun) -> bool:
     """Whether every rank waits in one call of the group of all ranks, so that none of them parted from the others."""
     waiting = (text.rpartition(" ")[2].split(",") for text, _ in run.log_lines("waiting"))
     return any(set(map(int, ranks)) >= set(range(run.group.ranks)) for ranks in waiting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.studied import Studied, whole_section
+from clusterspec.analysis.studied import Studied, section_with_fixed_settings
 from clusterspec.records import NamedTuple
 from clusterspec.results.search import Section
 from clusterspec.source import Path
@@ -37,6 +37,6 @@ def fitting_machine(study: Study, changes_of: Callable[[int], Mapping[Path, obje
         sized = study if factor == 1 else variation.rewritten_study(study, changes_of(cluster.nodes * factor))
         for row in search(sized, SearchOptions(top=1, best_only=True)).layouts:
             if row.surely_fits and not row.errors:
-                section = whole_section(sized, row.layout)
+                section = section_with_fixed_settings(sized, row.layout)
                 yield FittingMachine(Studied(sized).with_layout(section), row.layout)
                 return

@@ -69,7 +69,7 @@ class FleetCosts:
         cost of its nodes those of the job, with the time in which it waits for a storage system.
         """
         job = self.parts.fleet.jobs[name]
-        own, pool = self._of_job_alone(name), main_pool(job.spec)
+        own, pool = self._cost_of_job(name), main_pool(job.spec)
         if own is None or pool is None or pool not in self.parts.pools:
             return own
         share = job.term_share if len(pools_of_job(job.spec)) == 1 else None
@@ -96,15 +96,15 @@ class FleetCosts:
         """The part that a job has of a pool; None if its nodes are not known."""
         study, nodes = self.parts.jobs.get(job.name), self.parts.fleet.job_node_count(pool, job.name)
         if study is not None and main_pool(job.spec) == pool and study.design.layout is not None:
-            own, cluster = self._of_job_alone(job.name), study.design.cluster
+            own, cluster = self._cost_of_job(job.name), study.design.cluster
             if own is not None and cluster is not None:
                 return PoolJob(charged_nodes(study.design, cluster), job.term_share, own)
         return PoolJob(nodes, job.term_share, None) if nodes is not None else None
 
-    def _of_job_alone(self, name: str) -> Cost | None:
+    def _cost_of_job(self, name: str) -> Cost | None:
         if name not in self._alone:
             study = self.parts.jobs.get(name)
-            self._alone[name] = _cost_alone(study) if study is not None else None
+            self._alone[name] = _cost_with_work(study) if study is not None else None
         return self._alone[name]
 
 
@@ -118,12 +118,12 @@ def cost_in_fleet(study: Study, costs: FleetCosts | None = None) -> Cost | None:
     """
     part = study.fleet_part[1] if study.fleet_part is not None else None
     if part is None or part.fleet is None or study.is_variation:
-        return _cost_alone(study)
+        return _cost_with_work(study)
     costs = costs or FleetCosts(part.fleet)
     return costs.of_pool(part.pool) if part.job is None else costs.of_job(part.job)
 
 
-def _cost_alone(study: Study) -> Cost | None:
+def _cost_with_work(study: Study) -> Cost | None:
     """The cost of a design with its work."""
     return cost(study.design, study.plan if study.has_figures else None, bill(study.design))
 

@@ -10,12 +10,12 @@ from itertools import groupby
 from math import inf
 
 from clusterspec.analysis.fleet_costs import drawn_energy
-from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes, search
+from clusterspec.analysis.layout_search import Evaluations, SearchOptions, search, searches_of_studies
 from clusterspec.analysis.pool_sizes import sizes
 from clusterspec.analysis.rl_splits import COLOCATED, Rollouts, keys_of_split, placement_json, rl_splits
 from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targets_missed, with_a_layout
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines
-from clusterspec.cluster.fleet import NodeSet, Pool, engines_away
+from clusterspec.cluster.fleet import NodeSet, Pool, engines_on_other_pools
 from clusterspec.cost.formulas.compute import frozen_flops_per_token, model_flops_per_token
 from clusterspec.cost.nameplates import charged_nodes
 from clusterspec.cost.parameters import model_weights
@@ -29,7 +29,7 @@ from clusterspec.results.search import LayoutRow, RlSplit, SearchReport
 from clusterspec.results.serving_json import serving_json
 from clusterspec.studies import Study, variation
 from clusterspec.studies.fleet import FleetStudy
-from clusterspec.units import display, displayed_apart
+from clusterspec.units import display, distinct_texts
 
 OBJECTIVES = {"time": "s", "cost": "", "energy": "J"}
 """Objectives that an assignment minimizes, summed over all jobs, with the unit: run time, cost, or energy."""
@@ -93,7 +93,7 @@ def places_of_jobs(study: Study, goal: Goal) -> tuple[Place, ...]:
 
 def _has_engines_elsewhere(parts: FleetStudy, nodes: NodeSet) -> bool:
     """Whether a job of a set has engines on another pool: the search does not move it."""
-    return any(engines_away(parts.fleet.jobs[name].spec) for name in nodes.jobs)
+    return any(engines_on_other_pools(parts.fleet.jobs[name].spec) for name in nodes.jobs)
 
 
 def _refuse_unknown_jobs(parts: FleetStudy, goal: Goal) -> None:
@@ -173,20 +173,22 @@ def places_by_size(chosen: Iterable[Place]) -> list[tuple[Place, ...]]:
 def _options_of_job(
     parts: FleetStudy, goal: Goal, some: Sequence[Place], name: str, known: Evaluated
 ) -> list[JobOption]:
-    """The option of a job on each of some sizes of a pool."""
+    """The option of a job on each of the given sizes of a pool."""
     nothing = [JobOption(name, place.pool, place.nodes) for place in some]
-    if engines_away(parts.fleet.jobs[name].spec):
+    if engines_on_other_pools(parts.fleet.jobs[name].spec):
         return [_option_as_written(option, parts, goal) for option in nothing]
     rollouts = known.rollouts.setdefault((name, some[0].pool), {})
     placed = [_placed_study(option, parts, rollouts) for option in nothing]
     serves = _is_serving(parts.jobs.get(name))
     wanted = SearchOptions(objective="accelerators" if serves else "step_time", top=1, best_only=True)
-    found = found_on_sizes([study for _, study in placed], wanted, known.layouts)
+    found = searches_of_studies([study for _, study in placed], wanted, known.layouts)
     return [
         option
         if option.why
         else _with_placement_again(
-            _option(option, parts, goal, (study, search(study, wanted, searched_before=one)), len(place.jobs) == 1),
+            _option_with_best_layout(
+                option, parts, goal, (study, search(study, wanted, searched_before=one)), len(place.jobs) == 1
+            ),
             parts,
             goal,
             rollouts,
@@ -214,7 +216,7 @@ def _with_placement_again(option: JobOption, parts: FleetStudy, goal: Goal, roll
         other = variation.rewritten_study(study, keys_of_split(splits[0]))
         again = JobOption(option.job, option.pool, option.nodes, rl=placement_json(splits[0]))
         report = search(other, SearchOptions(objective="step_time", top=1, best_only=True))
-        found = _option(again, parts, goal, (other, report), alone=False)
+        found = _option_with_best_layout(again, parts, goal, (other, report), alone=False)
         if found.step_time is None or found.step_time >= (option.step_time or inf):
             break
         option = found
@@ -243,7 +245,7 @@ def _splits_of_found_layout(study: Study, option: JobOption, rollouts: Rollouts)
     return rl_splits(found.design, option.nodes, rollouts) if found is not None else ()
 
 
-def _option(
+def _option_with_best_layout(
     option: JobOption, parts: FleetStudy, goal: Goal, found: tuple[Study, SearchReport], alone: bool
 ) -> JobOption:
     """The option with the best layout of a search. Raises the exception of a part that failed."""
@@ -292,7 +294,7 @@ def least_time(parts: FleetStudy, place: Place, name: str) -> float:
     0 if nothing is known, and for serving.
     """
     job = parts.fleet.jobs[name]
-    if engines_away(job.spec):
+    if engines_on_other_pools(job.spec):
         return 0.0
     design = parts.job_study(place.pool, name, place.nodes).design
     cluster, work = design.cluster, design.workload
@@ -313,7 +315,7 @@ def with_missed_limit(option: JobOption, goal: Goal) -> JobOption:
     limit = goal.longest_run(option.job)
     if limit is None or not option.least or option.least <= limit:
         return option
-    return replace(option, missed=(f"run at least {' > '.join(displayed_apart(option.least, limit, 's'))}",))
+    return replace(option, missed=(f"run at least {' > '.join(distinct_texts(option.least, limit, 's'))}",))
 
 
 def misses_target_by_wait(option: JobOption, goal: Goal) -> bool:
@@ -392,4 +394,4 @@ def _missed_targets(job: str, study: Study, elapsed: float | None, goal: Goal) -
     limit = goal.longest_run(job)
     if limit is not None and (elapsed is None or elapsed > limit):
         unknown = ("of unknown time", display(limit, "s"))
-        yield f"run {' > '.join(unknown if elapsed is None else displayed_apart(elapsed, limit, 's'))}"
+        yield f"run {' > '.join(unknown if elapsed is None else distinct_texts(elapsed, limit, 's'))}"

@@ -1,4 +1,4 @@
-"""The results of a fleet: each job as a design of its own, and the use and cost of its pools."""
+"""The results of a fleet: each job as a separate design, and the use and cost of its pools."""
 
 from __future__ import annotations
 

@@ -330,7 +330,7 @@ def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
 
 
 def _warranty_text(buying: ProcurementSpec) -> str:
-    """The warranty, and the support beside it, by their lengths; empty if neither is stated."""
+    """The warranty and the support, by their lengths; empty if neither is stated."""
     support = buying.support.term if buying.support is not None else None
     texts = [term_text(buying.warranty.value)] if buying.warranty is not None else []
     texts += [f"support of {term_text(support.value)}"] if support is not None else []

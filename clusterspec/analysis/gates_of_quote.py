@@ -52,10 +52,10 @@ def quote_gate(
     if open_:
         text = f"no quantity, or no line, for {', '.join(dict.fromkeys(open_))}"
         return Gate("quote", GateStatus.OPEN, text, "ask who delivers them, and how many")
-    beside = ""
+    expected_cost = ""
     if expected and quoted:
-        beside = f"; the design costs {whole_units(expected)} at the prices of the spec{terms_text(buying)}"
-    return Gate("quote", GateStatus.MET, f"each part that the design needs is quoted{beside}")
+        expected_cost = f"; the design costs {whole_units(expected)} at the prices of the spec{terms_text(buying)}"
+    return Gate("quote", GateStatus.MET, f"each part that the design needs is quoted{expected_cost}")
 
 
 def _lacking_text(lacking: Sequence[QuotedPart], buying: ProcurementSpec) -> str:

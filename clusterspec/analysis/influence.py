@@ -100,7 +100,7 @@ def largest_influence(
 
 
 def _first_influence(plan: Plan, assumption: Assumption, choices: list[Any], accepts: Accepts) -> Influence | None:
-    """The influence of the first of some values with which the design can run; None if there is none."""
+    """The influence of the first of the given values with which the design can run; None if there is none."""
     influences = (_influence_of_value(plan, assumption, each) for each in choices)
     return next((each for each in influences if each and _is_accepted(each, accepts)), None)
 

@@ -150,7 +150,7 @@ def needs_tables_by_taper(seconds: Seconds, present: Rates, tapers: tuple[float,
 def largest_error(
     curves: Sequence[Curve], seconds: Seconds, present: Rates, span: float, tapers: tuple[float, float]
 ) -> float:
-    """The largest relative error of the least of some curves at positions that fill the range."""
+    """The largest relative error of the least of the given curves at positions that fill the range."""
     checked = _evenly_spaced_rates(present[0], present[1], span, tapers)
     return max(_error_at(curves, seconds, at) for at in checked)
 
@@ -239,7 +239,7 @@ def _reduced_curve(curve: Curve) -> Curve:
 
 
 def least_seconds(curves: Sequence[Curve], bandwidth: float, nic: float, taper: float) -> float:
-    """The seconds of the fastest of some curves, as `interpolated_seconds` gives them."""
+    """The seconds of the fastest of the given curves, as `interpolated_seconds` gives them."""
     return min(interpolated_seconds(curve, bandwidth, nic, taper) for curve in curves)
 
 

@@ -7,7 +7,7 @@ from clusterspec.analysis.space.families import section_of
 from clusterspec.analysis.space.kept import Kept
 from clusterspec.analysis.space.run import Evaluate, Found, Limits
 from clusterspec.analysis.space.run import search as run_search
-from clusterspec.analysis.studied import Family, SearchJob, Space, Studied, errors_of, whole_section
+from clusterspec.analysis.studied import Family, SearchJob, Space, Studied, errors_of, section_with_fixed_settings
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, Section
@@ -84,7 +84,7 @@ def layout_row(studied: Studied, section: Section, study: Study) -> LayoutRow:
     plan = study.plan
     low, high = plan.step_time_range or (None, None)
     return LayoutRow(
-        layout=whole_section(studied.one, section),
+        layout=section_with_fixed_settings(studied.one, section),
         step_time=plan.step_seconds,
         low=low,
         high=high,

@@ -24,7 +24,7 @@ from clusterspec.analysis.space.run import (
     Progress,
     evaluation,
     evaluation_of_sizes,
-    search_together,
+    searches_of_sizes,
 )
 from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import (
@@ -59,8 +59,8 @@ class SearchOptions:
     ``min_headroom`` is the share of the memory that the predicted use leaves free. Without it the upper end of the
     range of the use has to fit.
 
-    ``best_only`` leaves out what is shown beside the best layouts: the layout of the spec, the front, the placements of
-    reinforcement learning, and separate against shared engines.
+    ``best_only`` leaves out what is shown in addition to the best layouts: the layout of the spec, the front, the
+    placements of reinforcement learning, and separate against shared engines.
 
     An empty ``objective`` selects the default: the step time of training, the accelerators of a serving plan with
     targets.
@@ -96,7 +96,7 @@ Evaluations = list[tuple[SearchJob, Evaluate | None]]
 """Jobs (without their number of nodes), each with the evaluation of its layouts on any number of nodes."""
 
 
-def found_on_sizes(
+def searches_of_studies(
     studies: Sequence[Study], options: SearchOptions, known: Evaluations | None = None
 ) -> list[Searched | None]:
     """The layouts of each study that `search` finds, fastest first; None for a study that it cannot search, and
@@ -125,7 +125,7 @@ def found_on_sizes(
         if evaluate is None:
             continue
         spaces = [Space(list(families(job, Pins(options.pins)))) for _, job in firsts]
-        results = search_together(spaces, _limits(firsts[0][1], options), top=options.top, evaluate=evaluate)
+        results = searches_of_sizes(spaces, _limits(firsts[0][1], options), top=options.top, evaluate=evaluate)
         for members, space, result in zip(numbers.values(), spaces, results, strict=True):
             for at in members:
                 found[at] = Searched(space, result, evaluate)
@@ -152,7 +152,7 @@ def search(
 ) -> SearchReport:
     """The best legal layouts of a study's job, each checked by all rules.
 
-    ``searched_before`` is passed to `found_on_sizes`. For serving, the search varies the engines and their number.
+    ``searched_before`` is passed to `searches_of_studies`. For serving, the search varies the engines and their number.
     """
     if study.spec.workload is not None and study.spec.workload.implied_kind == "serve":
         from clusterspec.analysis.serving_search import search_serving
@@ -240,7 +240,7 @@ def _layout_on_fewer_nodes(
     def values_of_both(done: int, total: int) -> object:
         return progress(before + done, before + total)
 
-    found = search(changed, wanted, values_of_both, *found_on_sizes([changed], wanted))
+    found = search(changed, wanted, values_of_both, *searches_of_studies([changed], wanted))
     best, row = next(iter(whole.layouts), None), next(iter(found.layouts), None)
     if row is None or row.step_time is None or found.unsure:
         return None

@@ -24,7 +24,7 @@ def changes_of(design: Design, name: str, value: object) -> Changes:
     return lever_of(name, design).changes(float(value))
 
 
-def values_around(study: Study, count: int) -> dict[str, tuple[float, ...]]:
+def neighboring_lever_values(study: Study, count: int) -> dict[str, tuple[float, ...]]:
     """For each numeric lever: its value in a design, in SI units, with up to ``count`` steps below and above."""
     design, found = study.design, dict[str, tuple[float, ...]]()
     sold = sold_steps(design, study.settings.catalog)

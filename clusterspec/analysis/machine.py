@@ -39,7 +39,7 @@ def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None, pe
         topology=out.topology if out else "none",
         nodes_per_leaf=(levels[0].nodes or 1) if levels else cluster.all_nodes,
         rows=tuple(_level_rows(cluster, fabric)),
-        failures=tuple(_failures(cluster, fabric, rails)),
+        failures=tuple(_machine_failures(cluster, fabric, rails)),
         rack=rack,
         bisection=_bisection_bandwidth(cluster) if fabric and fabric.leaf_switches else None,
         free_leaf_ports=_free_leaf_ports(cluster, fabric) if fabric else None,
@@ -63,8 +63,9 @@ def _more_nodes(
 
 
 def _nodes_within(budget: float, peak: float, cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> int:
-    """The nodes that a budget of power carries beside the machine, with the switches that they need and what racks draw
-    besides their nodes; whole domains where a rack-scale domain draws power of its own. Powers are in watts.
+    """The nodes that a power budget allows in addition to the machine, with the switches that they need and what racks
+    draw in addition to their nodes; whole domains where a rack-scale domain draws power of its own. Powers are in
+    watts.
     """
     shared = power_draw(cluster, fabric, power).domain_overhead is not None
     unit = nodes_of_rack(cluster.platform) if shared and cluster.platform else 1
@@ -142,7 +143,7 @@ def _level_rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[MachineLeve
         below = above
 
 
-def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[Failure]:
+def _machine_failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[Failure]:
     out = cluster.scale_out
     if out is None or cluster.nodes < 2:
         return

@@ -35,13 +35,13 @@ from clusterspec.records import replace
 from clusterspec.results.machines import MachineRow, MachinesReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies import Study, variation
-from clusterspec.units import display, displayed_apart
+from clusterspec.units import display, distinct_texts
 
 LIMITED = frozenset({"over-budget", "power-over-budget"})
 """Rules about limits that a row names itself."""
 Progress = Callable[[int, int], None]
 Evaluate = Callable[[Sequence[Machine]], Iterator[MachineRow]]
-"""The rows of some machines, in their order."""
+"""The rows of the given machines, in their order."""
 
 
 def machine_search(
@@ -134,7 +134,7 @@ def _is_serving(study: Study) -> bool:
 
 
 def _first_error(study: Study, rules: frozenset[str]) -> str:
-    """The first of some errors; else the missing key of the spec."""
+    """The first of the given errors; else the missing key of the spec."""
     found = [error for error in study.errors if error.rule in rules]
     return f"{found[0].rule}: {found[0].message}" if found else ", ".join(sorted(rules)) or missing_for_search(study)
 
@@ -222,7 +222,7 @@ def _missed_limits(row: MachineRow, study: Study, limits: Limits) -> Iterator[st
         yield f"cost {over}" if row.cost is not None else "cost not known: no price for `node`"
     if limits.power is not None and (row.power is None or row.power > limits.power):
         yield (
-            f"power {' > '.join(displayed_apart(row.power, limits.power, 'W'))}"
+            f"power {' > '.join(distinct_texts(row.power, limits.power, 'W'))}"
             if row.power is not None
             else "power not known"
         )

@@ -25,8 +25,8 @@ VARIED = (
     *("tp", "cp", "ep", "expert_tp", "pp", "virtual_stages", "micro_batch"),
     *("sharding", "shard_group", "recompute", "schedule"),
 )
-"""The settings of a layout that a search varies, besides the order of the axes."""
-BESIDE = (("operations",), ("procurement",), ("acceptance",))
+"""The settings of a layout that a search varies, in addition to the order of the axes."""
+OPERATIONAL_SECTIONS = (("operations",), ("procurement",), ("acceptance",))
 """Sections whose errors keep no layout from running: they are listed with each layout, and exclude none."""
 K = TypeVar("K")
 
@@ -74,7 +74,7 @@ class Candidate(Generic[K]):
 def _harmless_errors(findings: Sequence[Finding]) -> set[str]:
     """The rules whose errors are all in sections that keep no layout from running."""
     errors = [each for each in findings if each.severity is Severity.ERROR]
-    return {each.rule for each in errors} - {each.rule for each in errors if each.path[:1] not in BESIDE}
+    return {each.rule for each in errors} - {each.rule for each in errors if each.path[:1] not in OPERATIONAL_SECTIONS}
 
 
 class Picks(Generic[K]):

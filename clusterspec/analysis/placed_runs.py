@@ -123,7 +123,7 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
         raise NotComparable(_one_rank(series))
     if not 1 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
-    apart = _two_apart(cluster, benchmark, series, count)
+    apart = _are_on_two_nodes(cluster, benchmark, series, count)
     nodes = series.nodes or max(cluster.nodes_of_ranks(count), _host_count(cluster, series, count), 2 if apart else 1)
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
@@ -141,7 +141,7 @@ def _host_count(cluster: Cluster, series: Series, ranks: int) -> int:
     return series.hosts if 1 < series.hosts <= min(ranks, cluster.all_nodes) and ranks % series.hosts == 0 else 1
 
 
-def _two_apart(cluster: Cluster, benchmark: Benchmark, series: Series, ranks: int) -> bool:
+def _are_on_two_nodes(cluster: Cluster, benchmark: Benchmark, series: Series, ranks: int) -> bool:
     """Whether two ranks whose log names no host are on two nodes: all of their channels go over the network."""
     said = {
         each.name for each in benchmark.evidence if each.text.startswith(("/GDRDMA", "NET/")) or each.text.isdecimal()

@@ -15,7 +15,7 @@ from clusterspec.results.diagnosis import Cause
 LIBRARIES = {"NVIDIA": "nccl", "AMD": "rocm"}
 """The library whose releases count, by the vendor of the accelerators: RCCL is released with ROCm."""
 SPECIFIC = 2
-"""Conditions beside the place that make a fault the likely cause, not only a possible one."""
+"""Conditions that, together with the place, make a fault the likely cause, not only a possible one."""
 
 
 def published_faults(cluster: Cluster, catalog: Catalog) -> tuple[ReleaseFault, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from clusterspec import document as documents
 from clusterspec.analysis.rl_splits import placement_json
-from clusterspec.cluster.fleet import engines_away
+from clusterspec.cluster.fleet import engines_on_other_pools
 from clusterspec.cluster.variation import Changes
 from clusterspec.document.values import dump
 from clusterspec.records import NamedTuple
@@ -81,7 +81,7 @@ def text_with_assignment(whole: Study, found: Assignment) -> str:
     for name, option in found.jobs.items():
         written = mapping_at(study.document.value if study.document else None, ("jobs", name))
         job = (whole.spec.jobs or {}).get(name)
-        if option.layout is None or job is None or engines_away(job):
+        if option.layout is None or job is None or engines_on_other_pools(job):
             continue
         requests = mapping_at(written, SERVING)
         serving: Mapping[str, object] | None = None

@@ -46,7 +46,7 @@ def risks_of_purchase(
     plan, kept, bill = report.estimate.plan, report.reliability, report.bill.bill
     price = _price_of_days(cost)
     if kept is not None and kept.with_interruptions is not None and plan.time_to_train is not None:
-        yield from _delays(kept, kept.with_interruptions / DAY, price)
+        yield from _delay_risks(kept, kept.with_interruptions / DAY, price)
         high = plan.rl.band[1] if plan.rl is not None else plan.step_time_range[1] if plan.step_time_range else None
         step = plan.whole_step.seconds
         if high is not None and step:
@@ -84,7 +84,7 @@ def risks_of_purchase(
         yield Risk("engines without load", None, value.middle if value else None, text)
 
 
-def _delays(kept: Reliability, run: float, price: Callable[[float], Money | None]) -> Iterator[Risk]:
+def _delay_risks(kept: Reliability, run: float, price: Callable[[float], Money | None]) -> Iterator[Risk]:
     """What failures add to a run of ``run`` days, and what the pauses of planned checkpoints add."""
     saving = availability(kept.between, kept.restart) * kept.checkpoint / kept.interval
     failing = 1 - kept.goodput - saving

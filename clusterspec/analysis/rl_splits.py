@@ -34,7 +34,7 @@ def rl_splits(
 ) -> tuple[RlSplit, ...]:
     """The placements on ``nodes`` nodes (all nodes by default) that fit in memory, fastest first.
 
-    Empty if the design is not reinforcement learning. Other models on nodes of their own keep these. The trainer keeps
+    Empty if the design is not reinforcement learning. Other models on separate nodes keep these. The trainer keeps
     its layout, with dp set by its nodes. Rollout on separate nodes either takes turns with the trainer (staleness 0) or
     runs ahead of the weights, as far as the spec says but at least one step. Rollout on another machine stays there, on
     the nodes that it has in the spec or fewer. ``rollouts`` caches results for other numbers of nodes of the same job.
@@ -94,7 +94,7 @@ def nodes_of_job(design: Design) -> int:
 
 def _nodes_of_models(rl: Rl, *, here: bool = False) -> int:
     """The separate nodes of the other models: on all machines, or only ``here``, on the trainer's."""
-    return sum(role.nodes or 0 for role in (rl.own_roles if here else rl.roles_apart))
+    return sum(role.nodes or 0 for role in (rl.own_roles if here else rl.roles_on_separate_nodes))
 
 
 def rollout_nodes_in_proportion(design: Design, nodes: int) -> int:
@@ -133,12 +133,12 @@ def keys_of_nodes(design: Design, nodes: int, rollout: int) -> Changes:
 
 
 def nodes_by_role(design: Design) -> dict[str, int]:
-    """The nodes of each role of a design that has nodes of its own; empty for other work."""
+    """The nodes of each role of a design that has separate nodes; empty for other work."""
     rl = design.workload.rl if design.workload is not None else None
     if rl is None:
         return {}
     found = {"trainer": rl.trainer_nodes} | ({"rollout": rl.rollout_nodes} if rl.rollout_nodes else {})
-    return found | {role.name: role.nodes for role in rl.roles_apart if role.nodes}
+    return found | {role.name: role.nodes for role in rl.roles_on_separate_nodes if role.nodes}
 
 
 FEW = 16

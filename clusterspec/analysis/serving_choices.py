@@ -9,7 +9,7 @@ from math import inf
 from clusterspec.analysis.serving_plans.run import search
 from clusterspec.analysis.serving_plans.space import Plan, ServingJob, own_plan, rated_plan, serving_job
 from clusterspec.analysis.serving_search import default_objective, engine_section, section_of
-from clusterspec.analysis.studied import POOLS, Pins, Studied, whole_section
+from clusterspec.analysis.studied import POOLS, Pins, Studied, section_with_fixed_settings
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Design
@@ -130,7 +130,9 @@ def _machine_with_plan(study: Study, changes: Changes, plan: Plan, share: float)
     if job is None or found is None or cluster is None:
         return None
     section, pools = section_of(job, found, cluster.nodes)
-    placed = variation.rewritten_study(study, changes | {("layout",): whole_section(study, section), POOLS: pools})
+    placed = variation.rewritten_study(
+        study, changes | {("layout",): section_with_fixed_settings(study, section), POOLS: pools}
+    )
     if not placed.has_figures:
         return None
     work = tokens_within_targets(placed.plan, share)

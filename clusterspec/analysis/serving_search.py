@@ -19,7 +19,7 @@ from clusterspec.analysis.studied import (
     errors_of,
     missing_for_search,
     present_section,
-    whole_section,
+    section_with_fixed_settings,
     with_a_layout,
 )
 from clusterspec.cluster.model import Design
@@ -230,7 +230,7 @@ def _study_with_plan(studied: Studied, job: ServingJob, rated: Rated) -> Study:
     """The study with a plan in place of the spec's."""
     changes = plan_keys(studied, job, rated)
     if rated.concurrency is not None:
-        changes |= _only_concurrency(rated.concurrency)
+        changes |= _closed_load_settings(rated.concurrency)
     return variation.rewritten_study(studied.one, changes)
 
 
@@ -250,7 +250,7 @@ def _rate_comparison(name: str, best: LayoutRow, other: LayoutRow) -> Comparison
 def plan_keys(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, object]:
     """The keys of a spec that hold the engines of a plan."""
     section, pools = section_of(job, rated)
-    return {("layout",): whole_section(studied.one, section), POOLS: pools}
+    return {("layout",): section_with_fixed_settings(studied.one, section), POOLS: pools}
 
 
 def best_plans(design: Design, metric: str, top: int) -> tuple[ServingJob, tuple[Rated, ...]] | None:
@@ -278,7 +278,7 @@ def _target_rules(rated: Rated) -> frozenset[str]:
     )
 
 
-def _only_concurrency(requests: int) -> dict[KeyPath, object]:
+def _closed_load_settings(requests: int) -> dict[KeyPath, object]:
     """A closed load with a given number of requests in flight."""
     other: dict[KeyPath, object] = {("workload", "serving", key): None for key in ("request_rate", "load", "requests")}
     return {CONCURRENCY: requests} | other
@@ -329,7 +329,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
         "disaggregated": pools,
     }
     return LayoutRow(
-        layout=whole_section(studied.one, section),
+        layout=section_with_fixed_settings(studied.one, section),
         step_time=None,
         low=None,
         high=None,

@@ -66,8 +66,8 @@ def nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study, 
     if len(metrics) > 1 and max(metrics) - min(metrics) <= ALIKE * abs(best) and not clients:
         sets = f": it is set by {setting}" if setting else ""
         return f"not reachable: no value of `{lever.name}` changes the {reached}{sets}"
-    beside = f"; no value of `{lever.name}` changes {setting}" if setting and not clients else clients
-    return f"not reachable: the best value is {reached}{beside}"
+    note = f"; no value of `{lever.name}` changes {setting}" if setting and not clients else clients
+    return f"not reachable: the best value is {reached}{note}"
 
 
 def _setting_text(condition: Condition, study: Study, lever: Lever) -> str:

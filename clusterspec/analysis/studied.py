@@ -19,7 +19,7 @@ from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results.search import Section
 from clusterspec.source import Path as KeyPath
 from clusterspec.studies import Study, variation
-from clusterspec.units import displayed_apart, plural
+from clusterspec.units import distinct_texts, plural
 
 # The space of a search: families of layouts with the same degrees, and the choices inside each family.
 #
@@ -222,16 +222,16 @@ class Studied:
 
     def with_layout(self, section: Section | None) -> Study:
         """The study with another layout section; None leaves it out."""
-        layout = None if section is None else whole_section(self.one, section)
+        layout = None if section is None else section_with_fixed_settings(self.one, section)
         return variation.rewritten_study(self.one, {("layout",): layout})
 
     @cached_property
     def machine_errors(self) -> frozenset[str]:
         """Rules that find an error in the spec without any layout, or at a key that every layout of a search keeps."""
-        return _known_errors(self.with_layout(None)) | self._kept_key_errors
+        return _known_errors(self.with_layout(None)) | self._rules_with_unreadable_layout_keys
 
     @property
-    def _kept_key_errors(self) -> frozenset[str]:
+    def _rules_with_unreadable_layout_keys(self) -> frozenset[str]:
         """Rules that cannot read a key of the layout that every layout of a search keeps."""
         kept = {("layout", key) for key in KEPT_KEYS}
         unread = (each for each in self.one.problems if each.severity is Severity.ERROR)
@@ -336,7 +336,7 @@ def serving_targets_missed(study: Study) -> Iterator[str]:
     for result in target_results(times, work.serving):
         if result.missed:
             name = result.target.quantity.replace("_", " ").upper()
-            yield f"{name} {' > '.join(displayed_apart(result.seconds, result.target.seconds, 's'))}"
+            yield f"{name} {' > '.join(distinct_texts(result.seconds, result.target.seconds, 's'))}"
 
 
 def currency_of(study: Study) -> str:
@@ -350,7 +350,7 @@ def present_section(study: Study) -> Section:
     return dict(written) if isinstance(written, dict) else {}
 
 
-def whole_section(study: Study, section: Section) -> dict[str, object]:
+def section_with_fixed_settings(study: Study, section: Section) -> dict[str, object]:
     """A layout section with the settings of the spec that search does not vary."""
     kept = {key: value for key, value in present_section(study).items() if key in KEPT_KEYS}
     return kept | dict(section)

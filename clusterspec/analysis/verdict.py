@@ -133,7 +133,7 @@ def _power_areas(design: Design, rack: Rack | None) -> Iterator[Area]:
 
 
 def _power_area(what: str, watts: float, least: float, limit: float) -> Area:
-    """The power of some equipment beside its limit; ``least`` is that with nodes of assumed power at its low end."""
+    """The power of some equipment and its limit; ``least`` is the power with nodes of assumed power at its low end."""
     found = _limited_area("power", what, watts, limit, unit="W")
     if found.state == "bad" and least <= limit:
         note = f"at least {display(least, 'W')}, as the power of a node is assumed"
@@ -158,7 +158,7 @@ CHECKPOINT_BYTES = 14.0
 
 
 def _budget_area(plan: Plan, bill: Bill) -> Iterator[Area]:
-    """The amount of the quote beside the budget; without a quote, the priced lines of the bill."""
+    """The amount of the quote and the budget; without a quote, the priced lines of the bill."""
     procurement = plan.design.spec.procurement
     if procurement is None or not procurement.budget:
         return

@@ -1,4 +1,6 @@
-"""Next steps for causes that lines state in general words: what the words say beside the cause decides what to do."""
+"""Next steps for causes that lines state in general words: what the words say in addition to the cause decides what to
+do.
+"""
 
 from __future__ import annotations
 

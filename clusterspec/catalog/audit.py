@@ -131,7 +131,7 @@ def _switch_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
 
 
 def _breakout_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    """The nearest whole number of parts of each port times the ports, beside the ports after breakout.
+    """The nearest whole number of parts of each port times the ports, and the ports after breakout.
 
     They differ where a printed number counts other ports too, and where one is wrong.
     """
@@ -150,7 +150,7 @@ def _interconnect_sums(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
 
 
 def _slot_sums(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
-    """The rate of a NIC limited by its slot, beside the rate of the NIC. They differ if the slot is too slow."""
+    """The rate of a NIC limited by its slot, and the rate of the NIC. They differ if the slot is too slow."""
     kind = read.raw_entry.kind
     generation = read.count("pcie.nic" if kind == "platform" else "pcie")
     one = _rate_per_direction(read, "nic_bandwidth" if kind == "platform" else "port_bandwidth")

@@ -120,7 +120,7 @@ class Framework(Entry):
         base releases are matched by year.
         """
         own = self.calendar or bool(self.releases)
-        read = self._in_own_numbers if own else _in_base_numbers
+        read = self._with_own_release_numbers if own else _with_base_release_numbers
         return replace(
             self,
             vendors=self.vendors or base.vendors,
@@ -133,7 +133,7 @@ class Framework(Entry):
             multiples=_lines_read(base.multiples, read) | dict(self.multiples),
         )
 
-    def _in_own_numbers(self, feature: Feature) -> Feature:
+    def _with_own_release_numbers(self, feature: Feature) -> Feature:
         """A base's feature with its releases as numbered by this framework; empty if no own release reaches them."""
         return replace(
             feature, since=self._first_release_on_base(feature.since), until=self._first_release_on_base(feature.until)
@@ -146,7 +146,7 @@ class Framework(Entry):
         return next(upon, "")
 
 
-def _in_base_numbers(feature: Feature) -> Feature:
+def _with_base_release_numbers(feature: Feature) -> Feature:
     return feature
 
 

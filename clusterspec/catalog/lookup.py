@@ -151,7 +151,7 @@ def compare_all(catalog: Catalog, names: Sequence[str]) -> SideBySide:
 
 
 def _entry_views(catalog: Catalog, names: Sequence[str]) -> list[EntryView]:
-    """The entries of some names; an ambiguous id has the kind that all names share."""
+    """The entries of the given names; an ambiguous id has the kind that all names share."""
     kinds = [_kinds_of_name(catalog, name) for name in names]
     shared = [kind for kind in kinds[0] if all(kind in each for each in kinds)]
     return [

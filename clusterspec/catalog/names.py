@@ -34,7 +34,7 @@ _DATED = re.compile(r"[-_](?:2[3-9](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])[0-3]\d)(?
 _RELEASE = re.compile(r"(?:==|[ @]v?)\d[\w.]*$")
 """The release after the name of a framework or a library: ``vllm 0.30``, ``vllm==0.30.0``."""
 _DESIGNATED = ("accelerator", "nic", "optics", "switch")
-"""Kinds whose products are asked for by a word of their name: B300, SN5600, BCM78900."""
+"""Kinds whose products are searched by a word of their name: B300, SN5600, BCM78900."""
 _SOFTWARE = ("framework", "library")
 _BRACKETED = re.compile(r"\(([^()]*)\)")
 _WORD = re.compile(r"[\w-]+")

@@ -223,7 +223,7 @@ def quantity_of(fact: Fact) -> Quantity | None:
 
 @lru_cache(maxsize=256)
 def _first_reading(text: str, kinds: tuple[str, ...]) -> Quantity | None:
-    """The quantity of a text by the first of some kinds that can read it."""
+    """The quantity of a text by the first of the given kinds that can read it."""
     for kind in kinds:
         try:
             return _quantity_of_text(text, kind)

@@ -62,7 +62,7 @@ class Found(NamedTuple):
         }
 
 
-def found_by_words(catalog: Catalog, text: str) -> Found:
+def entries_with_words(catalog: Catalog, text: str) -> Found:
     """The entries and the parts that have the words of a text, what is called so before what mentions it.
 
     The kinds of what is called so come first. A rate matches in either spelling (800G, 800 Gb/s), and the name of
@@ -70,15 +70,15 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
     Where nothing has all words, those for what a part is (rack, instance) are left out, and lengths are those that an
     optical part or a cable has to reach. Parts without an entry are found without the size in which they are ordered.
 
-    >>> found = found_by_words(Catalog.open(), "H20")
-    >>> found.rows[0].id, found_by_words(Catalog.open(), "Vulcano 800G").rows[0].id
+    >>> found = entries_with_words(Catalog.open(), "H20")
+    >>> found.rows[0].id, entries_with_words(Catalog.open(), "Vulcano 800G").rows[0].id
     ('h20-141gb', 'vulcano')
-    >>> [each.name for each in found_by_words(Catalog.open(), "AMD MI500").parts]
+    >>> [each.name for each in entries_with_words(Catalog.open(), "AMD MI500").parts]
     ['Instinct MI500']
-    >>> [each.id for each in found_by_words(Catalog.open(), "Groq LPX rack").rows]
+    >>> [each.id for each in entries_with_words(Catalog.open(), "Groq LPX rack").rows]
     ['groq-3-lpx']
     """
-    found = _found_by_all_words(catalog, text)
+    found = _entries_with_all_words(catalog, text)
     words = text.lower().split()
     if found.rows or found.parts:
         return found
@@ -89,7 +89,7 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
     telling = [word for word in words if word not in _PLAIN and not _LENGTH.fullmatch(word)]
     if software.rows or software.parts or len(telling) in {0, len(words)}:
         return software if software.rows or software.parts else found
-    wider = _found_by_all_words(catalog, " ".join(telling))
+    wider = _entries_with_all_words(catalog, " ".join(telling))
     length = max((_length_in_meters(word) for word in words), default=0.0)
     rows = tuple(each for each in wider.rows if not length or _reaches(catalog, each, length))
     parts = () if length else wider.parts
@@ -97,23 +97,23 @@ def found_by_words(catalog: Catalog, text: str) -> Found:
 
 
 def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
-    """The parts without an entry that words name beside a size (122.88TB, 1250 kW); nothing if no word is a size, or if
-    an entry has the others.
+    """The parts without an entry that words name together with a size (122.88TB, 1250 kW); nothing if no word is a
+    size, or if an entry has the others.
     """
     joined = _SIZE_UNIT.sub(r"\1\2", " ".join(words)).split()
     named = [word for word in joined if not _SIZE.fullmatch(word)]
     if len(named) == len(joined) or set(named) <= _PLAIN:
         return Found((), ())
-    wider = _found_by_all_words(catalog, " ".join(named))
+    wider = _entries_with_all_words(catalog, " ".join(named))
     return Found((), () if wider.rows else wider.parts)
 
 
 def _software_of_release(catalog: Catalog, words: Sequence[str]) -> Found:
-    """The software that words name beside a release that no entry lists; nothing if no word is a release."""
+    """The software that words name together with a release that no entry lists; nothing if no word is a release."""
     named = [word for word in words if not _RELEASE.fullmatch(word)]
     if not named or len(named) == len(words):
         return Found((), ())
-    wider = _found_by_all_words(catalog, " ".join(named))
+    wider = _entries_with_all_words(catalog, " ".join(named))
     rows = tuple(each for each in wider.rows if each.kind in _SOFTWARE)
     return Found(rows, tuple(each for each in wider.parts if each.kind in _SOFTWARE))
 
@@ -130,7 +130,7 @@ def _reaches(catalog: Catalog, row: CatalogRow, length: float) -> bool:
     return isinstance(entry, Optics) and entry.reach is not None and entry.reach.value >= length
 
 
-def _found_by_all_words(catalog: Catalog, text: str) -> Found:
+def _entries_with_all_words(catalog: Catalog, text: str) -> Found:
     """The entries and the parts that have all words of a text, or the name that they make; else what is nearest."""
     named = {(kind, each) for kind in catalog.kinds for each in catalog.ids_named(kind, text)}
     rows = catalog_rows(catalog)
@@ -145,7 +145,7 @@ def _found_by_all_words(catalog: Catalog, text: str) -> Found:
     )
     parts = tuple(each for each in known_parts() if len(_matched_words(each.words, words)) == len(words))
     if not (found or parts):
-        held = _held_or_sliced(catalog, text)
+        held = _boards_and_sliced_accelerators(catalog, text)
         found = [each for each in rows if (each.kind, each.id) in held]
     if found or parts:
         return Found(tuple(found), parts)
@@ -171,7 +171,7 @@ def has_word(searched: str, word: str) -> bool:
     return not _NUMBER.fullmatch(word) or re.search(rf"(?<![0-9.]){re.escape(word)}(?!\.?[0-9])", searched) is not None
 
 
-def _held_or_sliced(catalog: Catalog, text: str) -> set[tuple[str, str]]:
+def _boards_and_sliced_accelerators(catalog: Catalog, text: str) -> set[tuple[str, str]]:
     """The boards of a server, and the accelerator of a slice of TPUs, by their names: XE9680L, v5p-512."""
     sliced = slice_of_name(text, catalog)
     return {("platform", each) for each in boards_of_server(text, catalog)} | (

@@ -68,18 +68,18 @@ class ServingSoftware:
     latent_prompt_graphs: float = inf
     """The same with latent attention, if it is less."""
     outside_graphs: tuple[str, ...] = ("attention",)
-    """What the host launches in each layer beside these graphs: ``attention``, ``all-reduce``."""
+    """What the host launches in each layer in addition to these graphs: ``attention``, ``all-reduce``."""
     without_graphs: frozenset[str] = frozenset()
     """Where it captures none for prompts: keys of the spec, vendors of accelerators, and ``latent on`` an architecture
     for latent attention there.
     """
     separate_norms: frozenset[str] = frozenset()
-    """Where the norm after an all-reduce is a kernel of its own, and the all-reduce is by the kernels of the software:
+    """Where the norm after an all-reduce is a separate kernel, and the all-reduce is by the kernels of the software:
     with ``grouped`` or ``latent`` attention, ``on`` an architecture or on all.
     """
     separate_kernels: Mapping[str, int] = field(default_factory=dict)
     """Kernels between the GEMMs of one layer that later releases fuse: in layers with ``latent`` attention, or with it
-    ``on`` an architecture, and beside them in those with ``latent experts``, in models with latent attention.
+    ``on`` an architecture, and in addition those with ``latent experts``, in models with latent attention.
     """
     uncaptured: frozenset[str] = frozenset()
     """Where decoding is launched kernel by kernel unless a spec says otherwise: models with ``latent`` attention."""
@@ -90,7 +90,7 @@ class ServingSoftware:
     sampling_bytes: float = 0.0
     """Bytes for each entry of the vocabulary of each of ``max_sequences`` that it keeps free for sampling."""
     state_pool: float = 0.0
-    """Memory of recurrent states over that of keys and values, where each has a pool of its own; 0 where they share
+    """Memory of recurrent states over that of keys and values, where each has a separate pool; 0 where they share
     one.
     """
     state_slots: float = 1.0

@@ -33,20 +33,20 @@ class Spread:
 class FrameworkMemory:
     """How one generation of a framework uses memory.
 
-    ``logits``: bytes for each logit that the loss keeps at once. ``context``: bytes of one process beside what
+    ``logits``: bytes for each logit that the loss keeps at once. ``context``: bytes of one process other than what
     the allocator counts. ``fragmentation``: reserved over allocated memory, less one. ``expandable``: segments of the
     allocator expand, or it uses one arena, so that it caches little free memory.
     ``gradients``: by precision of the matrix work, the precision of gradients where the spec states none.
     ``sharded_master``: the weights themselves are the master weights, and 16-bit copies are gathered unit by
     unit. ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
-    ``accumulators``: bf16 gradients lie beside the fp32 buffers that they are summed in. ``offloads_gradients``:
-    sharded gradients lie in host memory where the optimizer states do. ``placeholders``: one layer's weight
-    gradients lie empty in 16 bits, since fused kernels add straight to the main gradients.
+    ``accumulators``: bf16 gradients are kept in addition to the fp32 buffers that they are summed in.
+    ``offloads_gradients``: sharded gradients lie in host memory where the optimizer states do. ``placeholders``: one
+    layer's weight gradients lie empty in 16 bits, since fused kernels add straight to the main gradients.
     ``quantized_inputs``: products in fp8 and fp4 keep their inputs in that precision. ``cuts_residual``: tensor
     parallelism cuts the residual stream without sequence parallelism. ``pipeline_copies``: a stage's inputs and
     outputs are kept for each micro-batch in flight. ``outputs_kept``: copies of every micro-batch's logits on the
     last stage. ``buckets``: numbers in the 16-bit buffers that gather gradients and weights. ``communicators``
-    beside one for each axis and one of all ranks. ``late_gradients``: without accumulation, gradients take the
+    in addition to one for each axis and one of all ranks. ``late_gradients``: without accumulation, gradients take the
     place of the activations that they are computed from. ``whole_logits``: tensor-parallel ranks gather the
     logits before the loss. ``unfused``: norms and gates run operation by operation, and keep what each of these reads.
     ``may_be_plain``: whether they do, and how the loss is computed, is not known where the spec states neither.

@@ -199,7 +199,7 @@ def _fact_readings(raw_entry: RawEntry, fact: Fact, quantity: Quantity) -> Itera
 CONVENTION = "bandwidths per direction; peaks dense; bytes in decimal units; ratios against the first entry"
 _DIGITS = 4
 _LEFT_OUT = "sparse_peak."
-"""The sparse peak is the figure of headlines; the dense peak beside it is the comparable one."""
+"""The sparse peak is the figure of headlines; the dense peak next to it is the comparable one."""
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def one_line(fault: Exception) -> str:
 # therefore ends the process without raising anything.
 
 
-def end_at_once() -> None:
+def exit_on_interrupt() -> None:
     """From now on Ctrl-C ends the process with status 130 and without output.
 
     Nothing changes where SIGINT is ignored, or handled by the caller.
@@ -100,7 +100,7 @@ def end_at_once() -> None:
 
 
 def raise_again() -> None:
-    """From now on Ctrl-C raises `KeyboardInterrupt` again, if `end_at_once` was called."""
+    """From now on Ctrl-C raises `KeyboardInterrupt` again, if `exit_on_interrupt` was called."""
     _replace_handler(_end_process, _signal.default_int_handler)
 
 

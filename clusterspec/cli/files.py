@@ -166,7 +166,7 @@ def start_worker(args: argparse.Namespace) -> None:
 
 
 def checked_chunk(names: Sequence[str]) -> list[Checked]:
-    """The findings of some files, in picklable form."""
+    """The findings of the given files, in picklable form."""
     found = list(sequential_checks(WORKER_READER[0], names))
     return [replace(one, fault=InternalError(one_line(one.fault))) if one.fault else one for one in found]
 

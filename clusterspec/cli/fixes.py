@@ -156,7 +156,7 @@ class Trial:
         return kept
 
     def harm(self, findings: Sequence[Finding]) -> str:
-        """The damage that the fixes of some findings do; empty if they break nothing.
+        """The damage that the fixes of the given findings do; empty if they break nothing.
 
         An error that the file had before, or that only shows because more of the file can be checked, is no harm.
         """

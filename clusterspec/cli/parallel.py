@@ -65,7 +65,7 @@ def _dask_results(address: str, compute: Callable[[Point], Result], points: Sequ
 # Several rounds of points, with processes that keep what they computed
 
 Round = Callable[[Sequence[Point]], Iterable[Result]]
-"""Returns the results of some points, in their order."""
+"""Returns the results of the given points, in their order."""
 
 
 @contextmanager

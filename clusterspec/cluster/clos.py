@@ -285,7 +285,7 @@ def _tier_module_count(*ends: _Ends) -> int:
 
 
 def _full_modules(*ends: _Ends) -> int:
-    """The modules of some ends if none has a free port."""
+    """The modules of the given ends if none has a free port."""
     return sum(-int(-each.links // each.per_module) for each in ends)
 
 

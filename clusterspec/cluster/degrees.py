@@ -72,8 +72,8 @@ def rack_nodes(cluster: Cluster, stated: int | None) -> int | None:
 
 
 def domain_overhead(cluster: Cluster) -> float:
-    """Watts of a rack-scale machine besides its nodes, for scale-up switches and power conversion, by its platform; 0
-    if the platform states no power of a rack.
+    """Watts of a rack-scale machine in addition to its nodes, for scale-up switches and power conversion, by its
+    platform; 0 if the platform states no power of a rack.
     """
     platform, node = cluster.platform, cluster.node_power
     share = share_of_rack(platform)

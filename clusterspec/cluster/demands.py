@@ -113,11 +113,11 @@ def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: La
     held = layout.capabilities
     if not held.refused and not held.required:
         return (), ()
-    return _conditions_left(held, settings(cluster, workload, layout))
+    return _open_conditions(held, settings(cluster, workload, layout))
 
 
 @recent(4)  # most layouts of a job settle the same
-def _conditions_left(held: Capabilities, settled: frozenset[str]) -> Conditions:
+def _open_conditions(held: Capabilities, settled: frozenset[str]) -> Conditions:
     """The conditions of a framework that are still open once it is known which features are used."""
     from clusterspec.catalog.releases import undecided_combinations  # loaded with any condition
 

@@ -162,7 +162,7 @@ class EnginesAway(NamedTuple):
         return self.nodes
 
 
-def engines_away(job: JobSpec) -> tuple[EnginesAway, ...]:
+def engines_on_other_pools(job: JobSpec) -> tuple[EnginesAway, ...]:
     """The engines of a job that name another pool than its own."""
     return tuple(each for each in named_engines(job.workload) if each.pool != job.pool)
 
@@ -191,7 +191,7 @@ def engines_at_home(job: JobSpec, ranks_per_node: int | None) -> tuple[str, int]
     on another pool.
     """
     sides = job.workload.serving.disaggregated if job.workload and job.workload.serving else None
-    away = {each.role for each in engines_away(job)}
+    away = {each.role for each in engines_on_other_pools(job)}
     for side, other in (("prefill", "decode"), ("decode", "prefill")):
         engines: EnginesSpec | None = getattr(sides, side, None)
         if engines is not None and ranks_per_node and other in away and side not in away:
@@ -201,28 +201,28 @@ def engines_at_home(job: JobSpec, ranks_per_node: int | None) -> tuple[str, int]
 
 def pools_of_job(job: JobSpec) -> dict[str | None, None]:
     """The pools that a job has nodes on, its own first."""
-    return dict.fromkeys((job.pool, *(each.pool for each in engines_away(job))))
+    return dict.fromkeys((job.pool, *(each.pool for each in engines_on_other_pools(job))))
 
 
 def main_pool(job: JobSpec) -> str | None:
     """The pool whose machine a job is designed on: its decode engines' pool, else its own."""
-    return next((each.pool for each in engines_away(job) if each.role == "decode"), job.pool)
+    return next((each.pool for each in engines_on_other_pools(job) if each.role == "decode"), job.pool)
 
 
-def nodes_beside_trainer(job: JobSpec) -> int | None:
+def nodes_of_separate_roles(job: JobSpec) -> int | None:
     """Nodes of the job's pool for roles on separate nodes; None if rollout states no separate nodes."""
     rl = job.workload.rl if job.workload else None
     if rl is None:
         return 0
-    away = {each.role for each in engines_away(job)}
+    away = {each.role for each in engines_on_other_pools(job)}
     roles = (("reference", rl.reference), ("critic", rl.critic), ("reward", rl.reward))
-    beside = sum(role.nodes or 0 for name, role in roles if role is not None and name not in away)
+    separate = sum(role.nodes or 0 for name, role in roles if role is not None and name not in away)
     if "rollout" in away or rl.placement == "colocated":
-        return beside
+        return separate
     own = rl.rollout.nodes if rl.rollout is not None else None
     if own is None:
-        return beside if rl.placement is None else None
-    return beside + own
+        return separate if rl.placement is None else None
+    return separate + own
 
 
 def stated_nodes(job: JobSpec) -> int | None:
@@ -232,8 +232,8 @@ def stated_nodes(job: JobSpec) -> int | None:
 
 def nodes_of_layout(job: JobSpec) -> int | None:
     """The nodes of the job's pool that its layout states, plus those of separate roles."""
-    inner, beside = job.layout.nodes if job.layout else None, nodes_beside_trainer(job)
-    return inner + beside if inner is not None and beside is not None else None
+    inner, separate = job.layout.nodes if job.layout else None, nodes_of_separate_roles(job)
+    return inner + separate if inner is not None and separate is not None else None
 
 
 # Node sets
@@ -254,7 +254,7 @@ def node_sets(spec: Spec, pool: str, nodes: int | None, ranks_per_node: int | No
             home = engines_at_home(job, ranks_per_node)
             own = stated_nodes(job)
             stated.setdefault((turn, None), []).append(home[1] if own is None and home else own)
-        for each in engines_away(job):
+        for each in engines_on_other_pools(job):
             if each.pool == pool:
                 key = (turn, ("jobs", turn, *each.path))
                 members.setdefault(key, []).append(name)

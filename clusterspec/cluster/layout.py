@@ -195,17 +195,17 @@ def resolve_layout(
         overlap=resolve_overlap(section, degrees, software.stack, log, sharding),
         dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
     )
-    written = _as_written(layout, section, software, cluster, workload)
+    written = _with_stated_settings(layout, section, software, cluster, workload)
     stack = written.stack
     if section.gradient_sync is None and written.pp > 1 and stack is not None and stack.may_keep_gradients(sharding):
         log.assume(f"{LAYOUT_KEY}.gradient_sync", "step", ONCE_PER_STEP)
     return written
 
 
-def _as_written(
+def _with_stated_settings(
     layout: Layout, section: LayoutSpec, software: Software, cluster: Cluster, workload: Workload | None
 ) -> Layout:
-    """The layout with its software as it runs, and with the settings of the spec for which nothing is assumed."""
+    """The layout with the release of its software, and with only those settings that the spec states."""
     return replace(
         layout,
         software=software.release,
@@ -271,8 +271,8 @@ def _has_separate_engines(workload: Workload | None) -> bool:
 def _job_ranks(degrees: Degrees, workload: Workload | None) -> int:
     """Ranks of the job on its machine; with separate engines, the ranks of prefill and decode."""
     prefill = workload.serving.prefill if workload is not None and workload.serving is not None else None
-    beside = prefill is not None and prefill.pool is None
-    return degrees.ranks + (prefill.replicas * prefill.ranks if prefill is not None and beside else 0)
+    same_pool = prefill is not None and prefill.pool is None
+    return degrees.ranks + (prefill.replicas * prefill.ranks if prefill is not None and same_pool else 0)
 
 
 def _is_serving(workload: Workload | None) -> bool:

@@ -207,7 +207,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Trainable:
-    """Low-rank adapters of rank ``rank`` beside frozen weights.
+    """Low-rank adapters of rank ``rank`` added to frozen weights.
 
     ``method`` is ``lora``, or ``qlora`` where the frozen matrices are stored in 4 bits; ``modules`` are those that have
     adapters: ``attention``, ``ffn`` (dense networks and shared experts) and ``experts``. ``precision`` is the one in

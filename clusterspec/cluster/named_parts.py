@@ -68,7 +68,7 @@ def _resolved_power(written: PowerSpec | None, lookup: Lookup) -> PowerSpec | No
 
 
 def _assumed_quantity(key: str, figure: Figure, count: int, why: str, lookup: Lookup) -> Quantity:
-    """The figure of some parts together as a quantity of the spec, listed as an assumption."""
+    """The figure of the given parts together as a quantity of the spec, listed as an assumption."""
     value = figure.value * count
     text = display(value, figure.unit)
     lookup.log.assume(key, text, why)

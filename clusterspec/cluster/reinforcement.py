@@ -128,10 +128,10 @@ def _trainer_and_rollout_nodes(
     if split:
         left = free - stated if stated is not None else free // 2
         why = "the nodes that the trainer leaves" if stated is not None else "half of the nodes"
-        own = rollout.nodes or _left_nodes(key, left, why, log)
+        own = rollout.nodes or _assumed_role_nodes(key, left, why, log)
     why = "all nodes of the pool" if rollout.pool is not None else "the nodes that rollout leaves"
     trainer = stated or (
-        _left_nodes("layout.nodes", free - own, why, log) if split or rollout.pool is not None else max(0, free)
+        _assumed_role_nodes("layout.nodes", free - own, why, log) if split or rollout.pool is not None else max(0, free)
     )
     lacking = [*["the trainer"] * (not trainer), *["rollout"] * (split and not own)]
     if (trainer + own > free or lacking) and (stated or 0) <= cluster.nodes:
@@ -143,14 +143,14 @@ def _trainer_and_rollout_nodes(
     return trainer, rollout.nodes or log.assume(key, there, "all nodes of the pool of rollout")
 
 
-def _left_nodes(key: str, left: int, why: str, log: ResolutionLog) -> int:
+def _assumed_role_nodes(key: str, left: int, why: str, log: ResolutionLog) -> int:
     """The nodes that a role is assumed to have; 0 where the others leave none."""
     found: int = log.assume(key, left, why) if left > 0 else 0
     return found
 
 
 def _role_nodes(rl: RlSpec) -> list[tuple[str, int]]:
-    """The roles on nodes of their own in the cluster of the trainer, each with its nodes."""
+    """The roles on separate nodes in the cluster of the trainer, each with its nodes."""
     roles = ((name, getattr(rl, name)) for name in ("reference", "critic", "reward"))
     return [(name, role.nodes) for name, role in roles if role is not None and role.pool is None and role.nodes]
 

@@ -100,7 +100,7 @@ class Rl:
         return tuple(role for role in self.roles if role.nodes is not None and role.pool is None)
 
     @property
-    def roles_apart(self) -> tuple[Role, ...]:
+    def roles_on_separate_nodes(self) -> tuple[Role, ...]:
         """The roles on separate nodes, in the trainer's cluster or on another pool."""
         return tuple(role for role in self.roles if role.nodes is not None)
 

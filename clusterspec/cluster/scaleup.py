@@ -149,15 +149,15 @@ def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) 
         sources.parts.accelerator.peer_bandwidth, entry.peer_bandwidth if entry else None
     )
     if supplied is not None:
-        return _of_stated_links(sources, supplied)
+        return _bandwidth_of_stated_links(sources, supplied)
     if sources.topology == "full-mesh" and domain > 1:
         return Bandwidth.one_way(bandwidth.value / (domain - 1), Computed("bandwidth / (domain - 1)"))
     if sources.topology in {"torus", "ring"} and entry is not None and entry.link_bandwidth is not None:
-        return _of_stated_links(sources, entry.link_bandwidth)
+        return _bandwidth_of_stated_links(sources, entry.link_bandwidth)
     return bandwidth
 
 
-def _of_stated_links(sources: _DomainSources, supplied: Bandwidth) -> Bandwidth:
+def _bandwidth_of_stated_links(sources: _DomainSources, supplied: Bandwidth) -> Bandwidth:
     """The catalog's bandwidth of a part of the links of an accelerator; where the spec states another bandwidth of all
     of them, the same part of that.
     """
@@ -209,7 +209,7 @@ def _axis_bandwidths(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[B
         return tuple(written_bandwidth(axis, f"cluster.scale_up.axis_bandwidth[{i}]") for i, axis in enumerate(written))
     entry = sources.interconnect
     supplied = sources.parts.accelerator.axis_bandwidth or (entry.axis_bandwidth if entry else ())
-    return tuple(_of_stated_links(sources, axis) for axis in supplied) if len(supplied) == len(shape) else ()
+    return tuple(_bandwidth_of_stated_links(sources, axis) for axis in supplied) if len(supplied) == len(shape) else ()
 
 
 def _oversubscription_ratio(section: Quantity | None) -> float:

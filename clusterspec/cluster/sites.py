@@ -100,7 +100,10 @@ def accelerators_away(design: Design) -> dict[str, int]:
 def _accelerators_of_roles(design: Design, rl: Rl) -> dict[str, int]:
     """Accelerators of rollout and of the models on nodes of other pools, by pool."""
     found: dict[str, int] = {}
-    for pool, nodes in ((rl.rollout_pool, rl.rollout_nodes), *((role.pool, role.nodes) for role in rl.roles_apart)):
+    for pool, nodes in (
+        (rl.rollout_pool, rl.rollout_nodes),
+        *((role.pool, role.nodes) for role in rl.roles_on_separate_nodes),
+    ):
         machine = machine_of(design, pool) if pool is not None and nodes else None
         if pool is not None and nodes and machine is not None:
             found[pool] = found.get(pool, 0) + nodes * machine.accelerators_per_node

@@ -146,7 +146,7 @@ def unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     name.
     """
     path = (SOFTWARE_KEY, "framework")
-    meant, underneath = _meant_frameworks(name, lookup)
+    meant, underneath = _likely_frameworks(name, lookup)
     ids = [id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED]
     choices = alternatives_text(ids)
     message = f"`{name}` is not one of the choices of `framework`"
@@ -165,7 +165,7 @@ def unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     return Problem("unknown-choice", path, message, advice, fix=fix)
 
 
-def _meant_frameworks(name: str, lookup: Lookup) -> tuple[list[str], list[str]]:
+def _likely_frameworks(name: str, lookup: Lookup) -> tuple[list[str], list[str]]:
     """Frameworks that an unknown name may mean, by synonym or similarity; else frameworks that run on the named one."""
     ids, known_as = lookup.catalog.ids("framework"), name.lower().replace("_", "-")
     entries = [each for each in (lookup.named_entry("framework", id_) for id_ in ids) if isinstance(each, Framework)]
@@ -179,7 +179,7 @@ def _meant_frameworks(name: str, lookup: Lookup) -> tuple[list[str], list[str]]:
 def unknown_software_problem(software: str, lookup: Lookup) -> Problem:
     """The problem with a framework that the catalog lacks, written with its release; the fix keeps the release."""
     name, _, release = software.partition(" ")
-    meant, underneath = _meant_frameworks(name, lookup)
+    meant, underneath = _likely_frameworks(name, lookup)
     choices = [id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED]
     advice = f"write one of {', '.join(meant or underneath or choices)}, and its release"
     fixed = f"{meant[0]} {release}".strip() if len(meant) == 1 else None

@@ -99,7 +99,7 @@ AT_MEMORY = _assumed_range(
 AT_ARITHMETIC = _assumed_range(
     "at_arithmetic",
     (0.5, 1.0, 2.0),
-    f"what kernels bound by memory draw beside it at the whole matrix peak; {ML_ENERGY}: batches of 8 draw 0.6 to 0.75 "
+    f"what memory-bound kernels draw in addition at the whole matrix peak; {ML_ENERGY}: batches of 8 draw 0.6 to 0.75 "
     "of the limit, of 500 up to 0.98",
 )
 AT_HOST = _assumed_range(

@@ -25,7 +25,9 @@ def share_with_adapters(share: Share, workload: Workload, layout: Layout, held: 
 
 
 def _adapters_of_chunks(workload: Workload, layout: Layout, held: tuple[Chunk, ...]) -> tuple[float, float, float]:
-    """Weights of the adapters of some chunks on a rank: outside routed experts, of its experts, and most of a layer."""
+    """Weights of the adapters of the given chunks on a rank: outside routed experts, of its experts, and most of a
+    layer.
+    """
     dense, expert, unit = 0.0, 0.0, 0.0
     for layer, count in _layer_counts(held):
         own, routed = _adapters_of_layer(workload, layout, layer)

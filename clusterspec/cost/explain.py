@@ -152,7 +152,7 @@ class _StepExplanation:
         return leaf_term(f"{phase}_{part.name}_launching", compute.launch_overhead, arguments, repeats)
 
     def traffic_term(self, name: str, axes: tuple[str, ...]) -> Term:
-        """The exposed transfers of some axes that run inside the passes."""
+        """The exposed transfers of the given axes that run inside the passes."""
         found = [
             self._transfer_term(f"{phase_name}_{part.name}", one, self._part_repeats(part, count))
             for part, count in self.record.parts

@@ -22,28 +22,40 @@ UPDATE_SHARE = assumed_figure(
 )
 SOCKETS = {
     3: assumed_figure(
-        GROUP, "memory.pcie3", 256e9, "two processors with six channels of DDR4-2666 each, as beside PCIe 3", "B/s"
+        GROUP,
+        "memory.pcie3",
+        256e9,
+        "two processors with six channels of DDR4-2666 each, as in servers with PCIe 3",
+        "B/s",
     ),
     4: assumed_figure(
-        GROUP, "memory.pcie4", 409.6e9, "two processors with eight channels of DDR4-3200 each, as beside PCIe 4", "B/s"
+        GROUP,
+        "memory.pcie4",
+        409.6e9,
+        "two processors with eight channels of DDR4-3200 each, as in servers with PCIe 4",
+        "B/s",
     ),
     5: assumed_figure(
-        GROUP, "memory.pcie5", 614.4e9, "two processors with eight channels of DDR5-4800 each, as beside PCIe 5", "B/s"
+        GROUP,
+        "memory.pcie5",
+        614.4e9,
+        "two processors with eight channels of DDR5-4800 each, as in servers with PCIe 5",
+        "B/s",
     ),
     6: assumed_figure(
         GROUP,
         "memory.pcie6",
         1228.8e9,
-        "two processors with twelve channels of DDR5-6400 each, as beside PCIe 6",
+        "two processors with twelve channels of DDR5-6400 each, as in servers with PCIe 6",
         "B/s",
     ),
 }
 """Bandwidth of the memory of one node, reads and writes together, by the generation of its slots."""
-BESIDE = assumed_figure(
+LPDDR_RATE = assumed_figure(
     GROUP,
     "memory.module",
     512 / 480,
-    "bandwidth of LPDDR5X on a module over its size: 512 GB/s of 480 GB beside a Grace processor",
+    "bandwidth of LPDDR5X on a module over its size: 512 GB/s for 480 GB on a Grace processor",
     "1/s",
 )
 
@@ -75,7 +87,7 @@ def host_memory_figure(cluster: Cluster) -> Figure:
     if accelerator.unified_memory and accelerator.memory_bandwidth is not None:
         return Figure(accelerator.memory_bandwidth.value * each, "B/s", Computed("memory of the accelerators"))
     if accelerator.processor_memory is not None:
-        return _assumed(BESIDE.value * accelerator.processor_memory.value * each, BESIDE)
+        return _assumed(LPDDR_RATE.value * accelerator.processor_memory.value * each, LPDDR_RATE)
     found = SOCKETS[min(max(cluster.pcie_host or USUAL_SLOT, min(SOCKETS)), max(SOCKETS))]
     return _assumed(found.value, found)
 

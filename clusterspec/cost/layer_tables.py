@@ -259,7 +259,7 @@ class PhaseTimer:
         return tuple(self.transfer_time(transfer) for transfer in transfers)
 
     def transfer_time(self, transfer: Transfer) -> TransferTime:
-        """All calls of a transfer, with their exposed time beside the computation of their windows."""
+        """All calls of a transfer, with the time that the computation of their windows does not hide."""
         cost = self.group(transfer.axis).cost(transfer.collective, transfer.size)
         pipelined = self.hiding.pipelined if transfer.axis == "tp" else 0.0
         hidden = getattr(self.hiding, transfer.axis, False) or (transfer.hidden_by_default and self.hiding.by_default)

@@ -42,8 +42,8 @@ class PowerDraw:
     """The power of each part of the machine at full load in watts; None if unknown.
 
     ``nodes`` and ``switches`` are the installed numbers, including spares. ``node_range`` is the range of a node whose
-    power is assumed. ``domain_overhead`` is what a rack-scale domain draws besides its nodes. ``racks`` is None if
-    neither `cluster.power.nodes_per_rack` nor a rack-scale platform states one; racks with only switches are not
+    power is assumed. ``domain_overhead`` is what a rack-scale domain draws in addition to its nodes. ``racks`` is None
+    if neither `cluster.power.nodes_per_rack` nor a rack-scale platform states one; racks with only switches are not
     counted.
     """
 
@@ -73,7 +73,7 @@ class PowerDraw:
 
     @property
     def overhead(self) -> tuple[int, Figure] | None:
-        """The racks, or rack-scale domains, and the watts of each besides its nodes; None where no such power is
+        """The racks, or rack-scale domains, and the watts of each in addition to its nodes; None where no such power is
         known.
         """
         if self.domain_overhead is not None:
@@ -168,7 +168,7 @@ def overhead_of_rack(cluster: Cluster, written: PowerSpec | None) -> Figure:
     each = _rack_overhead(cluster)
     count = held // nodes_of_rack(cluster.platform) if cluster.platform is not None and held is not None else 0
     if each is None or not count:
-        return Figure(0.0, "W", Computed("no power besides the nodes is known"))
+        return Figure(0.0, "W", Computed("no power other than that of the nodes is known"))
     return each if count == 1 else Figure(count * each.value, "W", Computed(f"{count} times {each.origin}"))
 
 

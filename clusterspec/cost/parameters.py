@@ -33,7 +33,7 @@ TABLE_MOMENTS = {**MOMENTS, "muon": 2}
 """Moments per weight of embedding and head, which Muon leaves to Adam (Jordan, "Muon", 2024)."""
 
 
-def updates_apart(optimizer: str, stack: Stack | None) -> bool:
+def updates_operation_by_operation(optimizer: str, stack: Stack | None) -> bool:
     """Whether a step updates weights operation by operation, each for all weights of a rank."""
     return stack is not None and not stack.fused_update and MOMENTS[optimizer] == MOMENTS["adam"]
 
@@ -125,7 +125,7 @@ def model_weights(model: Model) -> Parameters:
     positions = (model.max_sequence_length or 0) if model.learned_positions else 0
     expert = _expert_weights(model)
     return Parameters(
-        held=_whole_chunk(model),
+        held=_chunk_of_all_layers(model),
         experts=model.experts,
         experts_per_token=model.experts_per_token,
         embedding=embedding,
@@ -145,7 +145,7 @@ def model_weights(model: Model) -> Parameters:
     )
 
 
-def _whole_chunk(model: Model) -> Chunk:
+def _chunk_of_all_layers(model: Model) -> Chunk:
     """All layers as one chunk."""
     return Chunk(
         layers=model.layers,

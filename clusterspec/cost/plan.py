@@ -151,11 +151,11 @@ class Plan:
     @property
     def fullest_is_prefill(self) -> bool:
         """Whether the fullest accelerator belongs to separate prefill engines, which have their own layout."""
-        return self.serves_apart and self.stored is not None and self.stored.job.layout != self.design.layout
+        return self.has_separate_engines and self.stored is not None and self.stored.job.layout != self.design.layout
 
     @property
-    def serves_apart(self) -> bool:
-        """Whether prefill and decode have engines of their own."""
+    def has_separate_engines(self) -> bool:
+        """Whether prefill and decode have separate engines."""
         work = self.design.workload
         return work is not None and work.serving is not None and work.serving.prefill is not None
 

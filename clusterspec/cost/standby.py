@@ -21,16 +21,16 @@ class Standbys(NamedTuple):
     """The nodes of a machine that run nothing of a job.
 
     ``total`` are spare nodes and idle ones. ``inside`` of them stand in each scale-up domain of the job, of which it
-    uses ``used`` nodes; ``beside`` more in the last of these, of which it uses ``last``; ``apart`` in other domains, of
-    ``domain`` nodes each. ``bound`` says that groups of the job need the scale-up links between nodes, ``provided``
+    uses ``used`` nodes; ``in_last`` more in the last of these, of which it uses ``last``; ``outside`` in other domains,
+    of ``domain`` nodes each. ``bound`` says that groups of the job need the scale-up links between nodes, ``provided``
     that a provider replaces single nodes, or that the spec leaves open whether spare ones do. The job has ``job`` of
     the machine's ``nodes``.
     """
 
     total: int
     inside: int
-    beside: int
-    apart: int
+    in_last: int
+    outside: int
     used: int
     last: int
     domain: int
@@ -50,10 +50,10 @@ class Standbys(NamedTuple):
         domains = -(-job // used)
         inside = min(domain - used, total) if domain > 1 else 0
         last, left = job - (domains - 1) * used, max(0, total - inside * domains)
-        beside = min(used - last, left)
+        in_last = min(used - last, left)
         bound = domain > 1 and has_bound_groups(cluster, layout)
         provided = is_provided(design) or leaves_spares_open(design)
-        return cls(total, inside, beside, left - beside, used, last, domain, bound, provided, job, cluster.all_nodes)
+        return cls(total, inside, in_last, left - in_last, used, last, domain, bound, provided, job, cluster.all_nodes)
 
     def replaced_share(self, away: int, held: int) -> float:
         """The share of failures whose nodes the standby nodes replace, of failures that take ``away`` nodes of the job
@@ -64,20 +64,20 @@ class Standbys(NamedTuple):
         if held >= self.nodes > ONE_NODE:
             return 0.0
         if not self.bound:
-            return float(self.total - self._taken_along(away, held) >= away)
+            return float(self.total - self._standby_nodes_of_failure(away, held) >= away)
         if held > ONE_NODE:
-            left = min(self.apart, self.total - self._taken_along(away, held))
+            left = min(self.outside, self.total - self._standby_nodes_of_failure(away, held))
             return float(self._domains_in(left) >= -(-away // self.used))
-        if self.inside or self._domains_in(self.apart):
+        if self.inside or self._domains_in(self.outside):
             return 1.0
-        return self.last / self.job if self.beside else 0.0
+        return self.last / self.job if self.in_last else 0.0
 
     def _domains_in(self, nodes: int) -> int:
         """The domains that some nodes replace, whole ones but perhaps the last."""
         return nodes // self.domain + (nodes % self.domain >= self.used)
 
-    def _taken_along(self, away: int, held: int) -> int:
-        """The standby nodes that a failure takes: at least those beside the job's nodes in each domain."""
+    def _standby_nodes_of_failure(self, away: int, held: int) -> int:
+        """The standby nodes that a failure takes: at least those in each domain of the job."""
         if held == ONE_NODE:
             return 0
         return min(self.total, max(held - away, -(-held // self.domain) * self.inside))

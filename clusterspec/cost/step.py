@@ -127,7 +127,7 @@ class ReplicaOverlap(NamedTuple):
 
 
 class Exposure(NamedTuple):
-    """Traffic that runs together beside ``overlap_window`` seconds of computation, ``repeats`` times per step.
+    """Traffic that runs at once and overlaps ``overlap_window`` seconds of computation, ``repeats`` times per step.
 
     At least the share ``bucket`` of ``seconds`` is exposed; ``exposed`` is the exposed time of one repeat.
     """

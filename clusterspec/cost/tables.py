@@ -68,7 +68,7 @@ def layer_kinds(model: Model) -> tuple[Layer, ...]:
     )
 
 
-def held_share(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...]) -> Share:
+def share_of_chunks(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...]) -> Share:
     """The weights of a rank that holds these chunks, including adapter weights if the workload trains adapters."""
     share = parameters.rank_share(workload.model, layout, chunks)
     if workload.trainable is None:
@@ -156,7 +156,7 @@ class Tables:
         key = (layout.tp, layout.ep, layout.expert_tp, chunks)
         found = self._shares.get(key)
         if found is None:
-            found = self._shares[key] = held_share(self.workload, layout, chunks)
+            found = self._shares[key] = share_of_chunks(self.workload, layout, chunks)
         return found
 
     def part_time(self, part: Part, layout: Layout, hiding: Hiding) -> PartTime:

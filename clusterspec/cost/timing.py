@@ -12,7 +12,7 @@ from clusterspec.cost.compute import Shard
 from clusterspec.cost.formulas.compute import is_divided, larger, smaller
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime, interference_share
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
-from clusterspec.cost.parameters import MOMENTS, UPDATE_PASSES, Share, frozen_precision, updates_apart
+from clusterspec.cost.parameters import MOMENTS, UPDATE_PASSES, Share, frozen_precision, updates_operation_by_operation
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.step import (
     DUALPIPE_SHARE,
@@ -381,5 +381,5 @@ def update_bytes(workload: Workload, layout: Layout, *, fused: bool = False) -> 
         layout.moments_precision,
         workload.gradient_precision,
         workload.parameter_precision,
-        fused=fused or not updates_apart(workload.optimizer, layout.stack),
+        fused=fused or not updates_operation_by_operation(workload.optimizer, layout.stack),
     )

@@ -132,7 +132,7 @@ def _selectively_repeated(transfer: Transfer, stack: Stack, shared_experts: bool
     if stack.selective == "core-attention":
         return float(transfer.axis == "cp")
     if stack.selective == "alternate-products":
-        return float(_runs_around_saved_products(transfer, stack.saves_exchange(shared_experts)))
+        return float(_runs_again_with_saved_products(transfer, stack.saves_exchange(shared_experts)))
     first = transfer.axis == "tp" and transfer.purpose == MIXING and transfer.collective == "all-gather"
     return float(stack.selective == "all-but-projections" and not first)
 
@@ -153,7 +153,7 @@ def _runs_in(transfer: Transfer, modules: tuple[str, ...], network: FeedForward)
     return {"cp": "attention", "ep": "expert", "expert_tp": "expert"}[transfer.axis] in modules
 
 
-def _runs_around_saved_products(transfer: Transfer, exchange_saved: bool) -> bool:
+def _runs_again_with_saved_products(transfer: Transfer, exchange_saved: bool) -> bool:
     """Whether a transfer runs again where every second product, attention and the scattered sums of blocks are saved.
 
     Gathers run again, as nothing saves their results (torchtitan at b5bcd76, distributed/activation_checkpoint.py).

@@ -267,7 +267,7 @@ def _is_for_other_work(home: Path, fault: ValidationError) -> bool:
 
 
 def _is_below(homes: list[Path], path: Path) -> bool:
-    """Whether one of some mappings is at a path or below it."""
+    """Whether one of the given mappings is at a path or below it."""
     return any(home[: len(path)] == path for home in homes)
 
 

@@ -188,8 +188,8 @@ class _PlainParser:
         kind = "list" if item else "mapping"
         if self.waiting:
             deepest, around = self.opened[-1] if self.opened else (-1, "mapping")
-            beside = item and around == "mapping" and column == deepest  # a list may start at the column of its key
-            if column <= deepest and not beside:
+            of_key = item and around == "mapping" and column == deepest  # a list may start at the column of its key
+            if column <= deepest and not of_key:
                 raise NotPlainError
             self._open_collection(kind, at, column)
         else:

@@ -24,7 +24,7 @@ _GROUPED = re.compile(r"[0-9]{1,3}([_,][0-9]{3})+")
 _THOUSANDS = re.compile(r"([0-9]{1,6}) ?[kK]")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%")
 _SEPARATED = re.compile(r"(?<![\d.,])[0-9]{1,3}(?:[ '’\u00a0\u202f][0-9]{3})+(?![\d'])")
-"""A number in the notation of some countries: 415 000, 415'000."""
+"""A number in the notation of the given countries: 415 000, 415'000."""
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(?P<whole>[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),(?P<part>[0-9]{1,2})(?!\d)")
 """A number with a decimal comma, such as 415.000,00; a comma before three digits may separate thousands."""
 _POINTS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3}){2,5}")

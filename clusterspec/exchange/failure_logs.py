@@ -160,7 +160,7 @@ _SINFO = "sinfo lists nodes that are out now: those repaired in the period are m
 
 
 def _log_of(kind: str, rows: Sequence[_Row], *, covers: bool, notes: tuple[str, ...] = ()) -> FailureLog:
-    """The log of some rows. Raises `FormatError` where none has a time."""
+    """The log of the given rows. Raises `FormatError` where none has a time."""
     if not rows:
         raise FormatError("holds no line with the time of a failure")
     events = tuple(FailureEvent(row.time, row.part, row.node, row.one, row.line) for row in rows if row.part)
@@ -311,7 +311,9 @@ def _kernel_rows(file: InputFile) -> Iterator[_Row]:
             continue
         clocks.add(match["uptime"] is not None)
         if len(clocks) > 1:
-            raise FormatError("has seconds since the start of a node beside dates: take `dmesg -T` throughout", number)
+            raise FormatError(
+                "has seconds since the start of a node and also dates: take `dmesg -T` throughout", number
+            )
         if match["old"] and time < before - 180 * 86_400:
             year, time = year + 1, _stamp_seconds(match, year + 1) or time
         before = time

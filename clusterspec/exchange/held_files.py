@@ -1,4 +1,6 @@
-"""Files that a text holds beside the launch that names them: in a ConfigMap, or in a here-document of a script."""
+"""Files that a text contains in addition to the launch that names them: in a ConfigMap, or in a here-document of a
+script.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w{0,60})")
 _OBJECTS = re.compile(r"^kind[ \t]*:[ \t]*ConfigMap\b", re.MULTILINE)
 
 
-def with_held_files(
+def with_files_in_text(
     file: InputFile, launch: ImportResult, read: Callable[[InputFile], ImportResult | None]
 ) -> ImportResult:
     """A launch with the values of the files that it names and that its text holds; ``read`` reads such a file, or
@@ -45,11 +47,11 @@ def with_held_files(
     found, answered, open_ = list[ImportResult](), list[SkippedPart](), list[SkippedPart]()
     for part in named:
         name = _NAME.findall(part.what)[0]
-        read_ones = [inner for held in _held_files(file, name) if (inner := _reading_of(held, read)) is not None]
+        read_ones = [inner for held in _files_in_text(file, name) if (inner := _reading_of(held, read)) is not None]
         if not read_ones:
             continue
         answered.append(part)
-        if why := _reason_unread(file, name, len({held.data.strip() for held in _held_files(file, name)})):
+        if why := _reason_unread(file, name, len({held.data.strip() for held in _files_in_text(file, name)})):
             open_.append(SkippedPart(part.what, why, part.at))
         else:
             found.append(read_ones[0])
@@ -79,16 +81,17 @@ def _reason_unread(file: InputFile, name: str, texts: int) -> str:
     return f"written only where the test on line {test} holds, which the script alone does not decide" if test else ""
 
 
-def with_launch_in_objects(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
-    """The machine that Kubernetes objects request, with the first launch of some formats in one of their containers, or
-    in those of the chosen object. What the launch of a chosen object states comes first, as other objects may join it.
+def machine_with_launch(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
+    """The machine that Kubernetes objects request, with the first launch of the given formats in one of their
+    containers, or in those of the chosen object. What the launch of a chosen object states comes first, as other
+    objects may join it.
     """
     chosen = file.part is not None
     file = _chosen_object(file, found) if chosen else file
     for kind in kinds:
         try:
             if kind.matches(file):
-                launch = kind.read_alone(file)
+                launch = kind.read_as_one_format(file)
                 return combined_result([launch, found] if chosen else [found, launch])
         except (FormatError, SeveralParts):
             continue
@@ -125,7 +128,7 @@ def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
     )
 
 
-def _held_files(file: InputFile, name: str) -> Iterator[InputFile]:
+def _files_in_text(file: InputFile, name: str) -> Iterator[InputFile]:
     """The files of a name, each with as many empty lines before it as lines precede it in the text."""
     if _OBJECTS.search(file.text):
         for yaml in read_documents(file):
@@ -151,7 +154,7 @@ def _documents_named(text: str, name: str) -> Iterator[tuple[int, str]]:
 
 
 _FULL_NODE = 8
-"""Accelerators of a usual node: a pod that asks for fewer may share one with other pods."""
+"""Accelerators of a usual node: a pod that requests fewer may share one with other pods."""
 _PART = re.compile(r"^[^#\n]{0,200}?(?<![\w.])(nvidia\.com/mig-[\w.]{1,40})[\"']?[ \t]*:", re.MULTILINE)
 """A request of slices of accelerators (MIG)."""
 _REQUEST = re.compile(
@@ -162,7 +165,7 @@ _OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \
 
 def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
     """A result that lists slices of accelerators, requests that set nothing, and accelerators of a node as those
-    of a pod, where it asks for fewer than usual nodes have.
+    of a pod, where it requests fewer than usual nodes have.
     """
     value = next((each for each in found.given if each.path == ("cluster", "accelerators_per_node")), None)
     told = value or any("accelerators" in part.what or part.what.startswith("layout.nodes") for part in found.unknown)

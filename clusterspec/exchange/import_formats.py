@@ -8,7 +8,7 @@ from typing import cast
 
 from clusterspec.exchange import measurements
 from clusterspec.exchange.format_names import format_by_name, unknown_format
-from clusterspec.exchange.held_files import with_held_files, with_launch_in_objects, with_pods_named
+from clusterspec.exchange.held_files import machine_with_launch, with_files_in_text, with_pods_named
 from clusterspec.exchange.import_result import (
     LARGEST,
     FormatError,
@@ -57,20 +57,20 @@ class ImportFormat:
         if reader := _log_reader(self.name):
             return measurements.read_log(reader, file)
         if self.name in WRITTEN and not self.matches(file):
-            file = document_within(file, self.matches, self.read_alone) or file
+            file = document_within(file, self.matches, self.read_as_one_format) or file
         try:
-            found = self.read_alone(file)
+            found = self.read_as_one_format(file)
             if self.name == "kubernetes":
-                found = with_launch_in_objects(file, found, [format_named(name) for name in LAUNCHED])
+                found = machine_with_launch(file, found, [format_named(name) for name in LAUNCHED])
             elif self.group != "workloads":
                 return found
             elif not self.complete:
                 found = with_surroundings(self.name, file, found)
-            return with_unread_settings(file, with_pods_named(file, with_held_files(file, found, _workload_of)))
+            return with_unread_settings(file, with_pods_named(file, with_files_in_text(file, found, _workload_of)))
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
 
-    def read_alone(self, file: InputFile) -> ImportResult:
+    def read_as_one_format(self, file: InputFile) -> ImportResult:
         """The content of a file, ignoring another format that may contain this one."""
         return cast("Callable[[InputFile], ImportResult]", self._function_of_verb("read"))(file)
 
@@ -88,7 +88,7 @@ LAUNCHED = ("maxtext", "megatron", "torchtitan", "verl", "openrlhf", "trainer")
 def _workload_of(file: InputFile) -> ImportResult | None:
     """The workload of a configuration that another file holds; None if no format of workloads matches it."""
     kind = next((each for each in WORKLOADS if each.matches(file)), None)
-    return None if kind is None else kind.read_alone(file)
+    return None if kind is None else kind.read_as_one_format(file)
 
 
 def _log_reader(name: str) -> LogReader | None:
@@ -339,7 +339,7 @@ def _first_line(kind: ImportFormat, file: InputFile) -> str:
 
 
 def _job_without_launch(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
-    """The format of Slurm jobs for a job that names a framework, starts nothing of it, and asks for accelerators."""
+    """The format of Slurm jobs for a job that names a framework, starts nothing of it, and requests accelerators."""
     job = format_named("slurm-job")
     if kind.group != "workloads" or kind is job or not job.matches(file):
         return None
@@ -378,7 +378,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
                 return format_named("kubernetes")  # an application of a site, on machines that the object states
         return _job_without_launch(kind, file) or kind
     held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)
-    if kind := next((each for each in held if document_within(file, each.matches, each.read_alone)), None):
+    if kind := next((each for each in held if document_within(file, each.matches, each.read_as_one_format)), None):
         return kind
     if len(file.data) > 2 << 20:
         raise FormatError(f"has {len(file.data) >> 20} MiB and matches no format that allows that size; name the KIND")

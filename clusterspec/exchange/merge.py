@@ -38,7 +38,7 @@ class Merged:
 
     @property
     def joins_two_runs(self) -> bool:
-        """Whether values of one run would stand beside those of another: some are kept, and others written."""
+        """Whether values of one run would be mixed with those of another: some are kept, and others written."""
         return bool(self.other_run) and any(each.path[0] in {*_OF_RUNS, "measured"} for each in self.written)
 
 
@@ -88,9 +88,9 @@ def missing_machine(reading: ImportResult) -> str:
     known = {dotted_path(each.path): each.value for each in reading.given}
     each_node = next((each.value for each in reading.counts if each.name == "ranks_per_node"), None)
     nodes = known.get("cluster.nodes", known.get("layout.nodes"))
-    beside = f", nodes: {nodes}" if isinstance(nodes, int) and "cluster.nodes" not in known else ""
+    nodes_key = f", nodes: {nodes}" if isinstance(nodes, int) and "cluster.nodes" not in known else ""
     of_node = f" of {each_node} accelerators" if isinstance(each_node, int) else ""
-    written = f"`cluster: {{platform: …{beside}}}`; `clusterspec catalog list platform`"
+    written = f"`cluster: {{platform: …{nodes_key}}}`; `clusterspec catalog list platform`"
     or_else = "or `accelerator` with `accelerators_per_node`"
     return f"cluster.platform: state a platform with nodes{of_node} ({written}), {or_else}"
 

@@ -23,7 +23,7 @@ _OBJECT = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 
 
 def is_page_or_script(text: str) -> bool:
-    """Whether a text is a page with fenced blocks, or a script, rather than a file of its own.
+    """Whether a text is a page with fenced blocks, or a script, rather than a separate file.
 
     >>> is_page_or_script("# Jobs\\n```yaml\\nkind: Job\\n```"), is_page_or_script("kind: Job")
     (True, False)

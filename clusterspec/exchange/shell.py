@@ -77,7 +77,7 @@ class Command(NamedTuple):
 
 
 def is_finder(command: Command) -> bool:
-    """Whether a command finds or stops others by a pattern, also behind `sudo`, `ssh` and the like."""
+    """Whether a command finds or stops others by a pattern, also after `sudo`, `ssh` and the like."""
     return any(word.text.rpartition("/")[2] in _FINDERS for word in command.words[:12])
 
 
@@ -105,7 +105,7 @@ def variables_of(text: str) -> dict[str, Word]:
     return {name: joined_word(parts) for name, parts in held.items() if any(each is not BREAK for each in parts)}
 
 
-@recent(2)  # commands and variables of a script are asked for apart
+@recent(2)  # commands and variables of a script are looked up separately
 def _shell_after(text: str) -> _Shell:
     """The shell after all statements of a script, which nobody changes."""
     shell = _Shell()

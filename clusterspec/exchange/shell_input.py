@@ -39,7 +39,7 @@ def filled_names(words: Sequence[str]) -> tuple[str | None, list[str]]:
     return array, [] if array else names
 
 
-def given_text(node: Node) -> Node | None:
+def here_text(node: Node) -> Node | None:
     """The text of a script itself that a command reads: a here-string, or the body of a here-document."""
     around = node.parent
     redirects = [*node.named_children]
@@ -54,7 +54,7 @@ def given_text(node: Node) -> Node | None:
 
 
 def separators(node: Node) -> str:
-    """The characters that divide words besides blanks, for one command alone (``IFS=, read …``)."""
+    """The characters that divide words in addition to blanks, for one command alone (``IFS=, read …``)."""
     for part in node.named_children:
         name, value = part.child_by_field_name("name"), part.child_by_field_name("value")
         if part.type == "variable_assignment" and name is not None and text_of(name) == "IFS" and value is not None:
@@ -63,7 +63,7 @@ def separators(node: Node) -> str:
 
 
 def is_whole_variable(text: str, names: set[str]) -> bool:
-    """Whether a text is nothing but one of some variables.
+    """Whether a text is nothing but one of the given variables.
 
     >>> [is_whole_variable(text, {"line"}) for text in ("$line", "${line}", "$line.json", "--tp", "line")]
     [True, True, False, False, False]
@@ -86,7 +86,7 @@ class ShellInput(ShellTests):
     def fill(self, node: Node, words: Sequence[str]) -> None:
         """Set what a command fills from its input. The words of another file or command are unknown arguments."""
         array, names = filled_names(words)
-        given, line = given_text(node), self.line(node)
+        given, line = here_text(node), self.line(node)
         is_document = given is not None and given.type == "heredoc_body"
         parts: Segments = [Segment(PASSED_ON[0], line, self.branch)]
         if given is not None and is_document:

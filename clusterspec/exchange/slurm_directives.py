@@ -51,7 +51,7 @@ def open_counts(text: str) -> list[tuple[str, str, int]]:
 
 
 def accelerators_of_node(text: str) -> tuple[int, int] | None:
-    """The accelerators of a node that all directives of a text ask for, with the first line; None if they differ.
+    """The accelerators of a node that all directives of a text request, with the first line; None if they differ.
 
     Those of a job (``--gpus``) are of its node if it has one.
 
@@ -62,7 +62,7 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
     >>> accelerators_of_node("#SBATCH -N 1\\n#SBATCH --gpus=4\\n"), accelerators_of_node("#SBATCH -N 2 --gpus=8\\n")
     ((4, 2), None)
     """
-    if parts_asked(text):
+    if requested_accelerator_parts(text):
         return None
     asked = _counts_of_node(text)
     found = directives(text)
@@ -74,14 +74,14 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
 
 
 def _counts_of_node(text: str) -> list[tuple[int, int]]:
-    """The accelerators of a node that each directive of a text asks for, with its line."""
+    """The accelerators of a node that each directive of a text requests, with its line."""
     return [
         (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
     ]
 
 
 def differing_counts(text: str) -> list[tuple[int, int]]:
-    """The different accelerators of a node that directives of a text ask for, each with its first line; none if all
+    """The different accelerators of a node that directives of a text request, each with its first line; none if all
     agree.
 
     >>> differing_counts("#SBATCH --gres=gpu:2\\n#SBATCH --gpus-per-node=1"), differing_counts("#SBATCH --gres=gpu:2")
@@ -94,7 +94,7 @@ def differing_counts(text: str) -> list[tuple[int, int]]:
 
 
 def _accelerators_of_tasks(found: dict[str, tuple[str, int]]) -> tuple[int, int] | None:
-    """The accelerators of a node whose tasks each ask for some, with the line; None if the tasks of a node are unknown.
+    """The accelerators of a node whose tasks each request some, with the line; None if the tasks of a node are unknown.
 
     A job that states no tasks has one on each node, and one task is on one node; several tasks on several nodes may lie
     on them unevenly.
@@ -122,12 +122,14 @@ def is_slice(kind: str) -> bool:
     return bool(_SLICE.search(kind))
 
 
-def parts_asked(text: str) -> list[tuple[str, int]]:
-    """The parts of accelerators, slices (MIG) or dies, that directives ask for, each with its line.
+def requested_accelerator_parts(text: str) -> list[tuple[str, int]]:
+    """The parts of accelerators, slices (MIG) or dies, that directives request, each with its line.
 
-    >>> parts_asked("#SBATCH --gres=gpu:a100_3g.20gb:2"), parts_asked("#SBATCH --gres=gpu:a100:2")
-    ([('a100_3g.20gb', 1)], [])
-    >>> parts_asked("#SBATCH --gpus-per-node=mi250:8")
+    >>> requested_accelerator_parts("#SBATCH --gres=gpu:a100_3g.20gb:2")
+    [('a100_3g.20gb', 1)]
+    >>> requested_accelerator_parts("#SBATCH --gres=gpu:a100:2")
+    []
+    >>> requested_accelerator_parts("#SBATCH --gpus-per-node=mi250:8")
     [('mi250', 1)]
     """
     return [(kind, line) for kind, line in accelerator_kinds(text) if is_slice(kind) or _DIE.search(kind)]
@@ -150,7 +152,7 @@ _FEATURES = re.compile(
 
 
 def accelerator_features(text: str) -> list[tuple[str, int]]:
-    """Names of accelerators among the features and partitions that directives ask for, each with its line.
+    """Names of accelerators among the features and partitions that directives request, each with its line.
 
     >>> accelerator_features("#SBATCH -N 1\\n#SBATCH --constraint=h100&ib\\n#SBATCH -p gpu_a800,long")
     [('h100', 2), ('a800', 3)]

@@ -29,7 +29,7 @@ _OPTION = re.compile(r"--?(?P<name>[A-Za-z][\w.-]{1,60})(?:=.*)?", re.DOTALL)
 
 
 class StartedProgram(NamedTuple):
-    """A program, what it is (``file``, ``script``, ``module``, ``configuration``), and the options behind it."""
+    """A program, what it is (``file``, ``script``, ``module``, ``configuration``), and the options after it."""
 
     name: str
     what: str
@@ -82,7 +82,7 @@ def _programs_of(commands: Sequence[Command]) -> Iterator[StartedProgram]:
 
 
 def program_of_words(words: Sequence[str]) -> tuple[int, str, str] | None:
-    """The place, name and kind of the program that a command starts behind its launchers; None if it starts none."""
+    """The place, name and kind of the program that a command starts after its launchers; None if it starts none."""
     if words[0].rpartition("/")[2] in {"source", "."}:
         return None
     for at, word in enumerate(words):

@@ -39,7 +39,7 @@ def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> Import
     """A launch of a format, with what the file states around it."""
     found = _with_directives(kind, file, _with_written_configuration(kind, file, found))
     found = _with_visible_devices(file, _with_sourced_file(file, found))
-    found = _with_training_beside(file, found) if kind == "serving" else found
+    found = _with_other_program(file, found) if kind == "serving" else found
     return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
 
 
@@ -95,7 +95,7 @@ MOST_LAUNCHERS = 50
 _SERVERS = re.compile(r"vllm|sglang|trtllm|tensorrt_llm|infer|serve", re.IGNORECASE)
 
 
-def _with_training_beside(file: InputFile, found: ImportResult) -> ImportResult:
+def _with_other_program(file: InputFile, found: ImportResult) -> ImportResult:
     """A server with the program of a launcher of training in the same text, which the server may help."""
     commands = (
         _COMMAND.match(file.text, each.end()) for each in islice(_LAUNCHERS.finditer(file.text), MOST_LAUNCHERS)
@@ -159,11 +159,16 @@ def _with_requested_accelerators(file: InputFile, found: ImportResult) -> Import
     """A launch with the accelerators of a node of its job, and with the node of a job of one; readers of launches take
     more nodes by themselves.
     """
-    from clusterspec.exchange.slurm_directives import accelerators_of_node, differing_counts, directives, parts_asked
+    from clusterspec.exchange.slurm_directives import (
+        accelerators_of_node,
+        differing_counts,
+        directives,
+        requested_accelerator_parts,
+    )
     from clusterspec.exchange.workloads.slurm_scripts import list_differing, list_kinds, list_parts
 
     builder = ImportBuilder(found.kind, file.name)
-    list_parts(parts_asked(file.text), builder)
+    list_parts(requested_accelerator_parts(file.text), builder)
     if found.value(("cluster", "accelerator")) is None:
         list_kinds(file.text, builder)
     if found.value(("cluster", "accelerators_per_node")) is None:

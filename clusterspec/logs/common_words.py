@@ -11,7 +11,7 @@ _OF_MODELS = (
 )
 """What a model's files name, and an operator that a library registers."""
 SUGGESTIONS = (
-    # devices and files that the system refuses, by the error and what the line names beside it
+    # devices and files that the system refuses, by the error and what the line names with it
     (
         "shared-accelerator",
         r"/dev/(?:vfio|accel|neuron|nvidia|kfd|dri|davinci|hl|xpu).{0,120}[Dd]evice or resource busy"

@@ -18,14 +18,14 @@ _FORMS = (
 
 
 def _codes(*codes: int) -> re.Pattern[str]:
-    """Lines that state that a process ended with one of some codes."""
+    """Lines that state that a process ended with one of the given codes."""
     return re.compile(rf"(.{{0,100}}{_FORMS}(?:{'|'.join(map(str, codes))})(?![0-9.]).{{0,40}})")
 
 
 _CRASHES = r"(?:Segmentation fault|Aborted|Illegal instruction|Floating point exception)"
 
 
-def _by_signal(numbers: str) -> re.Pattern[str]:
+def _signal_end_pattern(numbers: str) -> re.Pattern[str]:
     """Lines by which a process ended with one of these signals, other than those of Open MPI."""
     return re.compile(
         rf"((?:shut ?down|terminated|died|ended|stopped|aborted|crashed) (?:with|by|on|from|due to|because of) "
@@ -83,9 +83,9 @@ EXIT_PATTERNS = (
     *RUNTIME_ENDS,
     ("killed", _codes(137, -9)),
     # launchers of engines: what a signal did to a process, in any words
-    ("killed", _by_signal("9")),
-    ("crash", _by_signal("4|5|6|8|11")),
-    ("bus-error", _by_signal("7")),
+    ("killed", _signal_end_pattern("9")),
+    ("crash", _signal_end_pattern("4|5|6|8|11")),
+    ("bus-error", _signal_end_pattern("7")),
     ("crash", _codes(132, 134, 136, 139, -4, -6, -8, -11)),
     ("bus-error", _codes(135, -7)),
     ("signal", _codes(143, -15)),

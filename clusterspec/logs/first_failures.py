@@ -188,13 +188,13 @@ def first_failures(text: str, stated: Stated, told: Told | None = None) -> Itera
     lines of ``stated`` only follow from the failure of another rank, and the exception of the rank that failed first.
 
     Yields nothing where no line of ``stated`` can be a consequence, nor any of two failures the first. ``told`` is
-    what `told_failures` returns of both.
+    what `failure_statements` returns of both.
     """
     root, others = observed_failures(text)
     ends = any(name in OF_THE_END or name in _OF_A_PEER for name, _, _ in stated)
     if root is None and not ends and sum(tells_a_failure(name) for name, _, _ in stated) < 2:
         return
-    said, raised = told or told_failures(text, stated)
+    said, raised = told or failure_statements(text, stated)
     yield from _ended_processes(said, root, others)
     yield from _ends_after_others(said)
     following = [each for each in said if each.name in OF_THE_END or each.name in _OF_A_PEER]
@@ -221,11 +221,11 @@ def ending_of(text: str, stated: Stated, told: Told | None = None) -> Ending | N
     """How the run of a log ended by its statements; None if none tells of a failure or of the end of other ranks.
 
     A failure without a time has that of the last line before it with one, among `LINES_BEFORE`. ``told`` is what
-    `told_failures` returns of the text and its first statements: only those that were added are looked up.
+    `failure_statements` returns of the text and its first statements: only those that were added are looked up.
     """
     if all(_UNTOLD.fullmatch(name) for name, _, _ in stated):
         return None
-    said, raised = _with_statements(text, stated, told) if told else told_failures(text, stated)
+    said, raised = _with_statements(text, stated, told) if told else failure_statements(text, stated)
     following = {each.line for each in said if each.name == CONSEQUENCE}
     own = [
         each for each in said if _is_of_own_failure(each) or (each.name == "error" and not _FOLLOWS.search(each.text))
@@ -261,7 +261,7 @@ def _is_of_own_failure(each: Said) -> bool:
     return tells_a_failure(each.name) and not (each.name.startswith("suggests ") and _FOLLOWS.search(each.text))
 
 
-def told_failures(text: str, stated: Stated) -> Told:
+def failure_statements(text: str, stated: Stated) -> Told:
     """The statements with the ranks and times of their lines, and on lines that state no cause the exceptions that
     follow from none.
     """
@@ -372,7 +372,7 @@ def _ends_after_others(said: Sequence[Said]) -> Iterator[tuple[str, str, int]]:
 def _ended_processes(
     said: Sequence[Said], root: Observed | None, others: tuple[Observed, ...]
 ) -> Iterator[tuple[str, str, int]]:
-    """The lines of processes that torchrun lists beside the one that failed first, with other exit codes."""
+    """The lines of processes that torchrun lists in addition to the one that failed first, with other exit codes."""
     for other in others:
         if root is not None and other.rank != root.rank and other.code != root.code:
             for each in said:

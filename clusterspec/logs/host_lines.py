@@ -27,7 +27,7 @@ _OF_A_SERVICE = re.compile(
 )
 """A line of another service."""
 _OF_THE_KERNEL = re.compile(rf"^(?:{_TIME}kernel: |{_BOOT}(?!\[[^\s\]]{{1,80}}:[0-9]{{1,9}}\s{{0,4}}\]))")
-"""A line of the kernel; UCX puts a host, a process and a thread behind its time."""
+"""A line of the kernel; UCX puts a host, a process and a thread after its time."""
 OF_KERNELS = frozenset(
     {
         *("host-fault", "host-memory-full", "process-limit", "file-limit", "iommu-translation"),
@@ -49,7 +49,7 @@ OF_DRIVERS = frozenset(
         *("gpudirect-refused", "peer-access-off", "shared-accelerator", "memory-full"),
     }
 )
-"""Those that the driver of accelerators reports beside them."""
+"""Messages that the driver of accelerators reports in addition to them."""
 _DRIVER = re.compile(
     r"\b(?:NVRM|nvidia\S{0,20}|amdgpu|amdkfd|kfd|habanalabs|neuron|i915|xe|davinci|drv_\w{1,20})\b|GPU"
 )
@@ -99,5 +99,5 @@ def unlike_links(text: str) -> tuple[str, int] | None:
     if not most or active == (number if len(listed) == 1 else most):
         return None
     name = text[start : text.find(":", start)]
-    beside = f"another one {most}" if len(listed) > 1 else f"it has {number}"
-    return f"{name} has {active} active links, {beside}", text.count("\n", 0, start) + 1
+    compared = f"another one {most}" if len(listed) > 1 else f"it has {number}"
+    return f"{name} has {active} active links, {compared}", text.count("\n", 0, start) + 1

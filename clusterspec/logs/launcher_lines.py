@@ -55,7 +55,7 @@ LINES = 6
 MOST = 200
 """Messages that are read."""
 WIDEST = 200
-"""Characters of a line that may be one of a message: they are wrapped at 75, behind the prefix of a launcher."""
+"""Characters of a line that may be one of a message: they are wrapped at 75, after the prefix of a launcher."""
 
 
 def launcher_statements(text: str) -> Iterator[tuple[str, str, int]]:

@@ -127,7 +127,7 @@ _OF_A_LIBRARY = r"\S{1,80}:[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] (?:NCCL|RCCL) IN
 _ROW_CUT = re.compile(
     r"(\s{0,20}[0-9]{1,18}\s{1,20}[0-9]{1,18}\s{1,12}\w{1,12}\s{1,12}\w{1,12}\s{1,12}(?:-1|[0-9]))" + _OF_A_LIBRARY
 )
-"""The begin of a row, behind which a line of the library follows: nccl-tests print a row in three parts."""
+"""The begin of a row, after which a line of the library follows: nccl-tests print a row in three parts."""
 _REST = re.compile(
     r"(\s{0,20}[0-9]{1,12}(?:\.[0-9]{1,4})?(?:\s{1,12}[0-9]{1,9}\.[0-9]{1,4}){2}\s{1,12}(?:N/A|[0-9]))"
     rf"(?:[0-9]{{0,14}}\s{{0,8}}$|{_OF_A_LIBRARY})"

@@ -18,7 +18,7 @@ MOST_TABLES = 100
 SHORTEST = 7
 """Characters of the shortest row: a size, a time and two bandwidths of one digit each."""
 RATE_TOLERANCE = 0.02
-"""Relative difference up to which a printed bandwidth follows from the size and the time beside it, in addition to the
+"""Relative difference up to which a printed bandwidth follows from the size and the time in its row, in addition to the
 rounding of the bandwidth: times and ratios are rounded, too.
 """
 PRINTED = 0.005e9
@@ -140,14 +140,14 @@ doc/PERFORMANCE.md). Of one rank, which sends nothing, the factor of a collectiv
 """
 
 
-def _of_one_rank(line: LogRow) -> bool:
-    """Whether a row has a bus bandwidth of 0 beside an algorithm bandwidth that two ranks would print above 0."""
+def _is_of_one_rank(line: LogRow) -> bool:
+    """Whether a row has a bus bandwidth of 0 and an algorithm bandwidth that two ranks would print above 0."""
     return line.busbw == 0 and SMALLEST_FACTOR * line.algbw > 2 * line.rounding
 
 
 def _rows_of_one_rank(lines: tuple[LogRow, ...]) -> bool:
     """Whether a table is of one rank, or of jobs of one rank each (NVIDIA/nccl-tests issue 294)."""
-    return any(map(_of_one_rank, lines)) and all(line.busbw == 0 for line in lines)
+    return any(map(_is_of_one_rank, lines)) and all(line.busbw == 0 for line in lines)
 
 
 def _printed_side_by_side(lines: tuple[LogRow, ...]) -> int:
@@ -373,7 +373,7 @@ def log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...], int]]:
 
 def _begins_another_run(rows: list[LogRow], row: LogRow) -> bool:
     """Whether a row without a heading is of another run: its size falls, and it repeats no sweep line by line."""
-    if _of_one_rank(row) and _of_one_rank(rows[-1]):
+    if _is_of_one_rank(row) and _is_of_one_rank(rows[-1]):
         return False  # jobs of one rank print among each other, in any order
     return row.size < rows[-1].size and (row.size != rows[0].size or row.number > rows[-1].number + 1)
 

@@ -340,7 +340,7 @@ OBJECTS = (
         r"(?:\b(?:unknown|unrecognized|required|invalid|empty|conflict\w{0,4}|unset|not set|not (?:a )?valid"
         r"|mutually exclusive|must be|deprecated and removed|out of range)\b)",
     ),
-    # a program that refuses what it is asked for, in the words of its arguments' checks: a feature beside another one,
+    # a program that refuses what it is asked for, in the words of its arguments' checks: a feature with another one,
     # or a value (vllm-project/vllm v0.33.0, `vllm/config`; sgl-project/sglang v0.5.23, `srt/server_args.py`)
     (
         "invalid-setting",

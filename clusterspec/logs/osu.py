@@ -167,8 +167,8 @@ def listed_collective(series: Series) -> Listed:
 
 
 def _has_host_buffer(lines: Sequence[str], test: _Test) -> bool:
-    """Whether a test copies from or to host memory beside an accelerator, as its head prints, or the command between it
-    and the test before.
+    """Whether a test copies from or to host memory as well as that of an accelerator, as its head prints, or the
+    command between it and the test before.
     """
     if where := _BUFFERS.search("\n".join(lines[test.start : test.end][:8])):
         return "HOST" in where.groups()

@@ -40,7 +40,7 @@ def diverging_ranks(text: str) -> tuple[str, int] | None:
     match, and so must their element counts, other than those of an all-to-all (modelscope/FunASR issue 2317).
     """
     found = (*_groups_that_differ(text), *_groups_that_differ(text, sized=True))
-    return next((_divergence_and_line(calls) for calls in found if _at_one_number(calls)), None)
+    return next((_divergence_and_line(calls) for calls in found if _calls_differ_at_number(calls)), None)
 
 
 def parted_ranks(text: str) -> tuple[str, int] | None:
@@ -49,7 +49,9 @@ def parted_ranks(text: str) -> tuple[str, int] | None:
     The program or the network may hold the rank back whose number is the least: others go on, since a broadcast does
     not wait for those that receive it.
     """
-    return next((_divergence_and_line(calls) for calls in _groups_that_differ(text) if not _at_one_number(calls)), None)
+    return next(
+        (_divergence_and_line(calls) for calls in _groups_that_differ(text) if not _calls_differ_at_number(calls)), None
+    )
 
 
 def _groups_that_differ(text: str, *, sized: bool = False) -> Iterator[Calls]:
@@ -58,7 +60,7 @@ def _groups_that_differ(text: str, *, sized: bool = False) -> Iterator[Calls]:
         yield from (calls for calls in found if len({call for call, _ in calls.values()}) > 1)
 
 
-def _at_one_number(calls: Calls) -> bool:
+def _calls_differ_at_number(calls: Calls) -> bool:
     """Whether two ranks call different collectives at the same number."""
     different = {call for call, _ in calls.values()}
     return len({call.rpartition(" ")[2] for call in different}) < len(different)

@@ -46,7 +46,7 @@ _NUMBERS = {
 
 
 def _words_of(error: str, texts: str) -> str:
-    """The words of an error: its texts, or its number behind the name of the variable."""
+    """The words of an error: its texts, or its number after the name of the variable."""
     return rf"{texts}|[Ee]rrno\W{{0,3}}{_NUMBERS[error]}\b" if error in _NUMBERS else texts
 
 

@@ -39,7 +39,7 @@ def ranks_on_one_device(text: str) -> tuple[str, int] | None:
     starts: Starts = {}
     device_of: dict[tuple[str, str], tuple[str, str]] = {}
     complete: set[str] = set()
-    for number, match in _starts(text):
+    for number, match in _initialization_bounds(text):
         host, rank, device, communicator, state = match.groups()
         if state == "COMPLETE":
             complete.add(communicator)
@@ -55,7 +55,7 @@ def ranks_on_one_device(text: str) -> tuple[str, int] | None:
     return None
 
 
-def _starts(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+def _initialization_bounds(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """The starts and ends of the initialization of ranks, each with its line."""
     read = 0
     for number, line in enumerate(lines_of(text), 1):

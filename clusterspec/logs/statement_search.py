@@ -91,7 +91,7 @@ MOST_OPEN = 10_000
 MOST_TRIED = 10_000
 """Different lines with one word that are searched for its patterns; later ones repeat what the first ones state."""
 Words = dict[str, tuple[int, ...]]
-"""Words, each with the places of the patterns that require it or another word beside it. The messages of the catalog
+"""Words, each with the places of the patterns that require it or another word next to it. The messages of the catalog
 have the places after the patterns."""
 
 
@@ -237,7 +237,7 @@ def _places(line: str, search: Search) -> list[int]:
 
 
 def _places_of(present: list[str], line: str, search: Search) -> list[int]:
-    """The places of some words and of the messages that a line may have, in their order."""
+    """The places of the given words and of the messages that a line may have, in their order."""
     found = {place for word in present for place in search.words[word]}
     if search.whole:
         found |= {len(statement_patterns()) + place for place in entries_of_line(line, search.whole)}
@@ -320,7 +320,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))
-    for each in (*_with_refused_peers(text, lines), *_only_adapter(text), *joined):
+    for each in (*_with_refused_peers(text, lines), *_adapter_of_all_channels(text), *joined):
         key = (each.name, each.text)
         most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST
         if key not in found and counts.get(each.name, 0) < most:
@@ -351,7 +351,7 @@ _NETWORK_CHANNEL = re.compile(
 )
 
 
-def _only_adapter(text: str) -> Iterator[Evidence]:
+def _adapter_of_all_channels(text: str) -> Iterator[Evidence]:
     """The adapter that all channels of a log use, where these are several."""
     found = [match.groups() for match in _NETWORK_CHANNEL.finditer(text)]
     if len({channel for channel, _ in found}) > 1 and len({adapter for _, adapter in found}) == 1:

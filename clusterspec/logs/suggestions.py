@@ -88,7 +88,7 @@ FAMILIES = (
 watchdog of PyTorch (`ProcessGroupNCCL.cpp`) and the statuses of XLA and gRPC (abseil-cpp, `absl/status/status.h`).
 """
 OF_OTHERS = ("remote", "timeout", "unavailable")
-"""Families of what a rank prints when another one ended, beside which the exception of that one may stand."""
+"""Families of what a rank prints when another one ended; the exception of that rank may be in the same log."""
 _COMPILED_FAMILIES = tuple((family, re.compile(words)) for family, words in FAMILIES)
 _FAMILY_WORDS: tuple[str, ...] = (
     "system error",

@@ -19,7 +19,7 @@ from clusterspec.logs.text_lines import lines_of
 _LABEL = re.compile(r" {0,6}[0-9]{1,6}: ?(?![0-9]{2}:)")
 """The label of a task; the time of a day has no blank after its first colon."""
 _BAR = re.compile(r"[0-9]{1,3}%\|")
-"""A step of a progress bar, which begins behind a carriage return."""
+"""A step of a progress bar, which begins after a carriage return."""
 MOST_READ = 2_000
 """Lines by which a list of changes is recognized."""
 HEAD = 400
@@ -47,14 +47,14 @@ _BEFORE_ITS_TEXT = re.compile(
 MOST_IGNORED = 80
 """Lines of an exception that is ignored, of its traceback."""
 _RIGHT, _OF_A_TEST = "# Out of bounds values : 0 OK", "# nThread "
-"""What nccl-tests print behind the last size, and before the first (`src/common.cu`); lines of the library between the
+"""What nccl-tests print after the last size, and before the first (`src/common.cu`); lines of the library between the
 cells of a table may keep its rows from being read."""
 _CHANGE = re.compile(
     r"^[ \t]{0,4}(?:[*+-]|--|•) {1,3}(?:[^\s:]{1,60}(?: - |: )|\[[^\]\n]{1,40}\] ?)?"
     r"(?:Fix|Add|Remov|Chang|Updat|Improv|Support|Prevent|Avoid|Allow|Ensur|Mak|Mov|Renam|Replac|Deprecat|Handl|Correct)"
     r"(?:e|ed|es|ing|s)?\b"
 )
-"""An item of a list of changes: a bullet and a verb, behind the part of the program if the item names it."""
+"""An item of a list of changes: a bullet and a verb, after the part of the program if the item names it."""
 MOST_ITEMS, ITEMS = 10, 0.2
 """Items, and their share of the lines, from which a text is a list of changes rather than a log."""
 _ASKED_TO_STOP = re.compile(
@@ -100,7 +100,7 @@ def text_without_labels(text: str) -> str:
 
 
 def text_with_whole_exceptions(text: str) -> str:
-    """A log in which an exception whose text begins on a later line has it behind its name, too; its lines keep their
+    """A log in which an exception whose text begins on a later line has it after its name, too; its lines keep their
     numbers.
 
     >>> text_with_whole_exceptions("RuntimeError: \\n    no library\\nend")
@@ -196,11 +196,11 @@ def _told_lines(text: str, *, labelled: bool) -> Iterator[str]:
             continue
         goes_on = process in left and body.startswith(("Traceback", " ", "\t"))
         raised = process in left and not goes_on and _RAISED.match(body) is not None
-        left = _lines_left(left, process, ends=not goes_on)
+        left = _remaining_lines(left, process, ends=not goes_on)
         yield "" if goes_on or raised else line
 
 
-def _lines_left(left: dict[str, int], process: str, *, ends: bool) -> dict[str, int]:
+def _remaining_lines(left: dict[str, int], process: str, *, ends: bool) -> dict[str, int]:
     """The lines left to read of each process, after a line of ``process``."""
     if process not in left:
         return left

@@ -297,7 +297,8 @@ def _prompt_blocks(place: str, row: dict[str, Any], prompt: int) -> tuple[tuple[
 
 
 # A client of ServeGen: `chunk-N-trace.csv` has windows of time with a rate and a distribution of the times between
-# arrivals, `chunk-N-dataset.json` beside it the distributions of lengths (servegen/clientpool.py, construct.py)
+# arrivals, `chunk-N-dataset.json` in the same folder the distributions of lengths (servegen/clientpool.py,
+# construct.py)
 
 CLIENT_ROW = re.compile(r"\d+,[0-9.e+-]+,[0-9.e+-]+,(Gamma|Weibull|),[0-9.e+-]+,[0-9.e+-]+")
 PAIR = re.compile(r"(\d+): ([0-9.e+-]+)")
@@ -310,8 +311,8 @@ def _client_rows(path: Path, lines: Iterable[str]) -> Iterator[Arrival]:
     """Requests drawn for each window of a client; the same ones every time."""
     if not path.name.endswith("-trace.csv"):
         raise TraceFault(f"{path.name} has the windows of a ServeGen client, whose name ends with -trace.csv")
-    beside = path.with_name(path.name.removesuffix("-trace.csv") + "-dataset.json")
-    lengths = _client_lengths(beside)
+    dataset = path.with_name(path.name.removesuffix("-trace.csv") + "-dataset.json")
+    lengths = _client_lengths(dataset)
     windows = [
         _client_window(f"{path.name}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()
     ]

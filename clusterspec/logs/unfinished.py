@@ -15,8 +15,8 @@ from clusterspec.logs.first_failures import (
     OWN_EXCEPTION,
     Told,
     ending_of,
+    failure_statements,
     first_failures,
-    told_failures,
 )
 from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
@@ -105,7 +105,7 @@ def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[
     and the same statements with the ranks and times of their lines.
     """
     stated = [(each.name, each.text, each.line) for each in evidence]
-    told = told_failures(text, stated)
+    told = failure_statements(text, stated)
     order = tuple(Evidence(*each) for each in first_failures(text, stated, told))
     following = {each.line for each in order if each.name == CONSEQUENCE}
     return (*sorted(evidence, key=lambda each: each.line in following), *order), told

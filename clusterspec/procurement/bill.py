@@ -45,7 +45,7 @@ def ports_at(switch: Switch, rate: float) -> int | None:
     """Ports of a switch for links of ``rate`` (B/s per direction; 0 if it is not stated): copper ports of a low rate,
     else its ports after the breakout that the switch and the lanes of its cages allow.
 
-    The SN5600 has 256 ports of 200 and of 100 Gb/s, the SN2201 48 of 1 Gb/s beside four of 100 Gb/s.
+    The SN5600 has 256 ports of 200 and of 100 Gb/s, the SN2201 48 of 1 Gb/s and four of 100 Gb/s.
     """
     low = switch.access_bandwidth.value if switch.access_bandwidth is not None else 0.0
     if switch.access_ports and rate <= low:
@@ -108,7 +108,7 @@ class Bill:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """The parts of ``not_counted`` that the machine has: a price of a part that it does not need lacks nothing."""
+        """The parts of ``not_counted`` that the machine has; parts that it does not have need no price."""
         return tuple(text for text in self.not_counted if text not in self.unused)
 
     @property

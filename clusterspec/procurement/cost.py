@@ -239,7 +239,7 @@ def _distinct_assumptions(*assumptions: Assumption) -> tuple[Assumption, ...]:
 
 
 def _power_assumptions(whole: Term | None, drawn: Drawn | None) -> tuple[Assumption, ...]:
-    """Assumptions about the power draw behind the energy in a total."""
+    """Assumptions about the power draw after the energy in a total."""
     used = whole is not None and any(part.name == "energy" for part in whole.parts)
     return drawn.assumptions if used and drawn is not None and drawn.busy is not None else ()
 

@@ -90,7 +90,7 @@ def kind_words(kind: str) -> str:
 
 
 def quantities_by_kind(items: Iterable[Item]) -> dict[str, int]:
-    """The parts of some items by the kind under which they are priced."""
+    """The parts of the given items by the kind under which they are priced."""
     found: dict[str, int] = {}
     for item in items:
         kind = PRICED_AS.get(item.kind, item.kind)

@@ -96,8 +96,8 @@ def _design_with_nodes(design: Design, nodes: int, spares: int) -> Design:
 def _idle_nodes(design: Design) -> int:
     """The number of nodes unused by the job; 0 if it uses all."""
     rl = design.workload.rl if design.workload is not None else None
-    beside = rl.nodes - rl.trainer_nodes if rl is not None else 0
-    return design.cluster.nodes - design.layout.nodes - beside if design.cluster and design.layout else 0
+    rl_nodes = rl.nodes - rl.trainer_nodes if rl is not None else 0
+    return design.cluster.nodes - design.layout.nodes - rl_nodes if design.cluster and design.layout else 0
 
 
 def _neighbor(left: int, fewer: int, counted: Bill, other: Bill, *, of_spares: bool) -> Neighbor:

@@ -240,18 +240,18 @@ def lines_of_pools(lines: Sequence[QuoteLine], machines: Sequence[Cluster]) -> l
 def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...], *, alone: bool = True) -> tuple[Offered, ...]:
     found = []
     kinds = ["other" if is_credit(line) or is_option(line) else kind_of_part(plain_part(line)) for line in lines]
-    beside: set[int] = set()
+    excluded: set[int] = set()
     for group in (ANY_SWITCH, {"cable"}, {"transceiver"}, {"nic"}):
         every = {index for index, kind in enumerate(kinds) if kind in group}
         others = {index for index in every if _is_of_other_network(lines[index], kinds[index], cluster)}
-        beside |= others if others < every else set()  # else the fabric would have no such part
-    beside |= _parts_of_another_network(lines, kinds, cluster)
-    beside |= _other_machines(lines, kinds, cluster) if alone else set()
+        excluded |= others if others < every else set()  # else the fabric would have no such part
+    excluded |= _parts_of_another_network(lines, kinds, cluster)
+    excluded |= _other_machines(lines, kinds, cluster) if alone else set()
     dearest = max(range(len(lines)), key=lambda index: line_price(lines[index]) or 0.0, default=0)
     for index, line in enumerate(lines):
         text = plain_part(line)
         head = described(text).head
-        kind = "other" if index in beside else kinds[index]
+        kind = "other" if index in excluded else kinds[index]
         rack = (
             not is_credit(line)
             and _RACK.search(head) is not None

@@ -15,7 +15,7 @@ _FAMILIES = frozenset({"quantum", "spectrum", "switch", "silicon"})
 """The first words of ids of switches whose model is the last word."""
 _PIECE = pattern(r"[^\W_]+")
 _COUNTED_CODE = pattern(r"(?<![\w.])(\d{1,3}) ?[x×] ?([a-z]{1,4}\d{3}[\w-]{1,24})")
-"""A count and the order code behind it: letters, then three figures."""
+"""A count and the order code after it: letters, then three figures."""
 
 
 def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
@@ -67,7 +67,7 @@ def names_of_entry(id: str, kind: str) -> Iterator[str]:  # noqa: A002
 
 
 def _names_of_switch(id: str) -> Iterator[str]:  # noqa: A002
-    """The model in the id of a switch, behind its maker or family; without the end that Dell's models have.
+    """The model in the id of a switch, after its maker or family; without the end that Dell's models have.
 
     >>> [[*_names_of_switch(id)] for id in ("spectrum-4-sn5600", "dell-z9864f-on", "arista-7060x6-64pe", "tomahawk-5")]
     [['sn5600'], ['z9864f-on', 'z9864f'], ['7060x6-64pe'], []]
@@ -99,7 +99,7 @@ def family_of(id: str) -> str:  # noqa: A002
 
 
 def counted_codes(text: str, kind: str) -> list[tuple[int, str]]:
-    """The counts in a text with the ids of the parts whose order code is right behind them.
+    """The counts in a text with the ids of the parts whose order code is right after them.
 
     >>> counted_codes("server, 8x mcx75310aas-neat, 2 x 8570", "nic")
     [(8, 'connectx-7')]

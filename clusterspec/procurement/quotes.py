@@ -134,7 +134,7 @@ class QuotedPart:
 
 
 def nodes_in_place(lines: Sequence[Offered], needed: int, text: str) -> int:
-    """The nodes that are there already by a text, where they and the quoted ones are all that are needed; else 0."""
+    """The existing nodes by a text, if they and the quoted ones are exactly the ``needed`` nodes; else 0."""
     offered = round(offered_quantity([line for line in lines if line.kind == "node"]))
     left = needed - offered
     return left if 0 < offered < needed and _is_in_place(left, text) else 0
@@ -186,7 +186,7 @@ NETWORKS_OF_SITE = {
     "frontend": {"frontend", "front-end", "in-band", "inband", "north-south"},
     "out_of_band": {"out-of-band", "oob", "management", "bmc"},
 }
-"""The words that name the networks beside the fabric in quotes."""
+"""The words that name networks other than the fabric in quotes."""
 
 
 def _network_of(kind: str) -> str:
@@ -244,7 +244,7 @@ def _other_line(line: Offered, currency: str) -> QuotedPart:
 
 
 def _price_of(lines: Sequence[Offered], currency: str) -> Money | None:
-    """The sum of some lines; None if one has no price."""
+    """The sum of the given lines; None if one has no price."""
     prices = [line_price(line.line) for line in lines]
     known = [price for price in prices if price is not None]
     return Money.of(float(sum(known)), currency) if known and len(known) == len(prices) else None

@@ -204,7 +204,7 @@ _OCTETS = re.compile(
     r"(?<=\d)( ?[gp])o(?![^\W_])|"
     r"(?<=\d)( ?t)o(?= ?(?:[,;.)/+]|$|(?:soit|bruts?|brutes|utiles?|raw|usable|de|par|en|ddr\d?|nvme|ssd|hbm\d?\w?)\b))"
 )
-"""Octets, as French and Romanian call bytes: `15,36 To`; the English `to` has another word behind it."""
+"""Octets, as French and Romanian call bytes: `15,36 To`; the English `to` has another word after it."""
 _MONTH_NAMES = """
 january januar janvier enero janeiro gennaio januari ledna stycznia tammikuuta
 february februar février febrero fevereiro febbraio februari února lutego helmikuuta
@@ -291,7 +291,7 @@ def in_english(text: str) -> str:
     ('spare transceiver', 'storage rack, rack years', 'spare cable')
     """
     phrases, meanings = _meaning_of_phrases()
-    text = phrases.sub(lambda match: _set_apart(match, meanings[match[0]]), text)
+    text = phrases.sub(lambda match: _meaning_with_spaces(match, meanings[match[0]]), text)
     if _NO_LATIN.search(text) is not None:
         text = _FIGURE.sub(" ", text)
     if _YEAR.search(text) is not None:
@@ -320,7 +320,7 @@ def _iso_date(match: re.Match[str]) -> str:
     return f"{match[5]}-{month:02}-{int(match[1] or match[4]):02}"
 
 
-def _set_apart(match: re.Match[str], meaning: str) -> str:
+def _meaning_with_spaces(match: re.Match[str], meaning: str) -> str:
     """The meaning of a phrase with spaces where letters or figures are next to it."""
     text, (start, end) = match.string, match.span()
     before = " " if start and text[start - 1].isalnum() else ""

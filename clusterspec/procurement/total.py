@@ -304,7 +304,7 @@ def cost_assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...
 
 
 def hours_of_years(years: float) -> float:
-    """The hours of some years of 365.25 days."""
+    """The hours of the given years of 365.25 days."""
     return years * YEAR / HOUR
 
 

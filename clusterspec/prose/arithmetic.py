@@ -236,7 +236,7 @@ def _is_share(sentence: Sentence, part: int, whole: int) -> bool:
     """Whether one figure is a part of another (`376 of 450 GB/s`)."""
     between = list(sentence.words_between(part + 1, whole))
     if any(part < count.at < whole for count in sentence.counts):
-        return False  # `2.5 TB/s beside 96 links of 112 Gb/s`
+        return False  # `2.5 TB/s` with `96 links of 112 Gb/s`
     same = sentence.words[part].unit == sentence.words[whole].unit
     return (
         same and "of" in between and len(between) <= 5 and sentence.words[whole].value > 0 < sentence.words[part].value

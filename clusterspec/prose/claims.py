@@ -69,7 +69,7 @@ def count_before(sentence: Sentence, start: int) -> float:
     return token.value if token.kind is TokenKind.NUMBER else NUMERALS.get(token.text.lower(), 1)
 
 
-def is_beside_memory_size(sentence: Sentence, at: int) -> bool:
+def has_adjacent_memory_size(sentence: Sentence, at: int) -> bool:
     """Whether a rate follows a memory size directly: the 6 TB/s in `256 GB of HBM3 at 6 TB/s`."""
     before = max((other for other in sentence.quantities if other < at), default=None)
     if before is None or sentence.words[before].unit != "B" or sentence.words[at].unit != "B/s":
@@ -164,7 +164,7 @@ def sentence_claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
             found = tuple(dict.fromkeys((*found, *_interconnect_owners(sentence, at, found))))
             near = (*_subjects_of_sentence(sentence), *sentence.before)
             with_generation = (text.subject_with_generation(each, near) for each in found or sentence.before[-1:])
-            subjects = tuple(text.known.with_memory(each, _sizes_beside(sentence, at)) for each in with_generation)
+            subjects = tuple(text.known.with_memory(each, _adjacent_sizes(sentence, at)) for each in with_generation)
             if subjects:
                 yield _claim_at(sentence, at, subjects, text, subject_elsewhere=not found)
 
@@ -199,12 +199,12 @@ def _claim_at(
 
 
 def _other_subjects(sentence: Sentence, at: int, text: ProseText) -> tuple[Subject, ...]:
-    sizes = _sizes_beside(sentence, at)
+    sizes = _adjacent_sizes(sentence, at)
     named = (text.subject_with_generation(each, sentence.before) for each in _subjects_of_sentence(sentence))
     return tuple(text.known.with_memory(each, sizes) for each in named)
 
 
-def _sizes_beside(sentence: Sentence, at: int) -> list[float]:
+def _adjacent_sizes(sentence: Sentence, at: int) -> list[float]:
     """The memory size in a sentence about one part that also states another figure: `A100 has 80 GB of HBM2e at 2
     TB/s`.
     """
@@ -337,4 +337,4 @@ def _quantity_channel(sentence: Sentence, at: int, subjects: Sequence[Subject]) 
             return subject.channel
     if (named := sentence.sole_meaning(at, Channel)) is not None:
         return named
-    return Channel.MEMORY if is_beside_memory_size(sentence, at) else None
+    return Channel.MEMORY if has_adjacent_memory_size(sentence, at) else None

@@ -64,8 +64,8 @@ def _is_rate(sentence: Sentence, at: int) -> bool:
     """Whether the words around a quantity make it the rate of a collective rather than of a link."""
     around = set(sentence.words_between(max(0, at - 10), at + 8))
     before = set(sentence.words_between(max(0, at - 2), at))
-    beside = sentence.meanings.get(at, {}).get(Hint.COLLECTIVE, ADJACENT + 1) <= ADJACENT
-    measured = beside or sentence.has(Hint.MEASURED) or bool(around & _RATES)
+    adjacent = sentence.meanings.get(at, {}).get(Hint.COLLECTIVE, ADJACENT + 1) <= ADJACENT
+    measured = adjacent or sentence.has(Hint.MEASURED) or bool(around & _RATES)
     return measured and not before & _SPECIFIED
 
 
@@ -78,7 +78,7 @@ def _is_catalog_rate(sentence: Sentence, at: int, text: ProseText) -> bool:
     """Whether a quantity is a catalog rate of hardware that the text names."""
     token = sentence.words[at]
     return not token.ranged and any(
-        agrees_within(token.value, rate * way, 0.03) for rate in text.rates_beside(sentence.before) for way in (1, 2)
+        agrees_within(token.value, rate * way, 0.03) for rate in text.stated_rates(sentence.before) for way in (1, 2)
     )
 
 

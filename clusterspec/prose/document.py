@@ -88,7 +88,7 @@ class ProseText:
         of_sentences = (named.subject for sentence in self.sentences for named in sentence.named)
         return tuple(dict.fromkeys((*of_sentences, *of_tables)))
 
-    def rates_beside(self, near: Sequence[Subject]) -> frozenset[float]:
+    def stated_rates(self, near: Sequence[Subject]) -> frozenset[float]:
         """The bandwidths of the parts that the text names, where nearby subjects imply generations; in B/s one way."""
         implied = (self.subject_with_generation(each, near) for each in self.parts if not each.ids)
         return self._rates_of_entries.union(*(self._rate_values(each) for each in implied))

@@ -18,7 +18,7 @@ from clusterspec.units.display import (
     SINGLE,
     SUMMED,
     agrees_within,
-    meant_by_bits,
+    text_with_bits_swapped,
 )
 
 # Possible values of a catalog figure under the direction, scope, sparsity and counts of a claim
@@ -157,7 +157,7 @@ def _unit_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
         and identified
         and any(agrees_within(other, reading, tolerance) for reading in possible_values(claim, fact))
     ):
-        yield LikelyError(BITS, fact, meant_by_bits(token.symbol, token.bits))
+        yield LikelyError(BITS, fact, text_with_bits_swapped(token.symbol, token.bits))
     identified = (fact.unit != "B" or claim.specified) and fact.scope in (
         FigureScope.DEVICE,
         FigureScope.PORT,

@@ -103,7 +103,7 @@ class Sentence:
         return tuple(count for count in _counts(self.words, adapters) if count.at not in inside)
 
     def has(self, *meanings: Meaning) -> bool:
-        """Whether the sentence has a phrase with one of some meanings."""
+        """Whether the sentence has a phrase with one of the given meanings."""
         return any(phrase.meaning in meanings for phrase in self.phrases)
 
     def has_meaning(self, at: int, meaning: Meaning) -> bool:
@@ -193,7 +193,7 @@ def _assign_meanings(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
         for at, distance in _qualified_quantities(sentence, phrase):
             meanings[at][phrase.meaning] = min(distance, meanings[at].get(phrase.meaning, distance))
     for count in sentence.counts if meanings else ():
-        _assign_each(sentence, count, meanings)
+        _set_scope_of_each(sentence, count, meanings)
         if (at := multiplied_by(sentence.words, count)) in meanings and count.noun in _PORT_LIKE:
             meanings[at][count.noun] = -1
     for at, found in meanings.items():
@@ -249,7 +249,7 @@ def _phrase_distance(sentence: Sentence, start: int, end: int) -> int:
     return sum(_DISTANCE_OF.get(word, 1) for word in sentence.words_between(start, end))
 
 
-def _assign_each(sentence: Sentence, count: CountedNoun, meanings: dict[int, dict[Meaning, int]]) -> None:
+def _set_scope_of_each(sentence: Sentence, count: CountedNoun, meanings: dict[int, dict[Meaning, int]]) -> None:
     """Set the scope of a quantity given `each`: `18 lanes at 50 GB/s each`."""
     if count.noun is None or count.value < 2:
         return

@@ -259,7 +259,7 @@ def _versus_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProble
 
 
 def _matching_interconnects(value: float, channels: Sequence[Channel], text: ProseText) -> set[str]:
-    """The named interconnects of some channels whose one-way rate equals a value."""
+    """The named interconnects of the given channels whose one-way rate equals a value."""
     return {
         fact.owner
         for family, ids in text.families.items()

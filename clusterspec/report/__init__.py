@@ -113,7 +113,7 @@ def _wrapped_words(text: str, width: int, first: str, then: str) -> list[str]:
 
 
 def _wrapped_text(text: str, width: int, first: str, then: str) -> list[str]:
-    """The lines of any text; a longer word has a line of its own."""
+    """The lines of any text; a longer word has a separate line."""
     import textwrap  # NOTE: its import takes 0.8 ms of a command, and hardly any text needs it
 
     return textwrap.wrap(
@@ -260,20 +260,20 @@ def text_table(
     aligned, cells = set(right), [heads, *rows]
     widths = [max(text_width(row[k]) for row in cells) for k in range(len(heads))]
     least = {k: max(text_width(word) for row in cells for word in ("", *row[k].split())) for k in wrap}
-    beside, widths, gap = _arranged_columns(widths, least, ink.width)
-    beneath = [k for k in range(len(heads)) if k not in beside and k in least]
-    stacked = [k for k in range(len(heads)) if k not in beside and k not in least]
+    side_by_side, widths, gap = _arranged_columns(widths, least, ink.width)
+    beneath = [k for k in range(len(heads)) if k not in side_by_side and k in least]
+    stacked = [k for k in range(len(heads)) if k not in side_by_side and k not in least]
 
     def line(texts: Mapping[int, str]) -> str:
-        pads = {k: " " * (widths[k] - text_width(texts[k])) for k in beside}
-        return gap.join(pads[k] + texts[k] if k in aligned else texts[k] + pads[k] for k in beside).rstrip()
+        pads = {k: " " * (widths[k] - text_width(texts[k])) for k in side_by_side}
+        return gap.join(pads[k] + texts[k] if k in aligned else texts[k] + pads[k] for k in side_by_side).rstrip()
 
     def lines(row: Sequence[str]) -> list[str]:
-        parts = [_cell_lines(row[k], widths[k]) for k in beside]
+        parts = [_cell_lines(row[k], widths[k]) for k in side_by_side]
         below = [row[k].strip() for k in beneath if row[k].strip()]
         if row is not heads and (named := [f"{heads[k]} {row[k].strip()}" for k in stacked if row[k].strip()]):
             below = [", ".join(named), *below]
-        shown = [line(dict(zip(beside, each, strict=True))) for each in zip_longest(*parts, fillvalue="")]
+        shown = [line(dict(zip(side_by_side, each, strict=True))) for each in zip_longest(*parts, fillvalue="")]
         return shown + [text for each in below for text in wrapped_lines(each, ink.width, BENEATH, BENEATH)]
 
     body = [text for row in rows for text in lines(row)]
@@ -290,21 +290,21 @@ def _cell_lines(text: str, width: int) -> list[str]:
 
 def _arranged_columns(widths: list[int], least: Mapping[int, int], columns: int) -> tuple[list[int], list[int], str]:
     """The columns placed side by side, the widths of all columns, and the space between two."""
-    beside = list(range(len(widths)))
+    side_by_side = list(range(len(widths)))
     for last in (*sorted(least, reverse=True), 0):
-        own = {k: least[k] for k in beside if k in least}
-        fitted = _fitted_widths({k: widths[k] for k in beside}, own, columns)
-        spare = columns - sum(fitted.values()) - (len(beside) - 1)
+        own = {k: least[k] for k in side_by_side if k in least}
+        fitted = _fitted_widths({k: widths[k] for k in side_by_side}, own, columns)
+        spare = columns - sum(fitted.values()) - (len(side_by_side) - 1)
         if spare >= 0 or not last:
             break
-        beside.remove(last)
-    while spare < 0 and len(beside) > 2:
-        beside.pop()
-        own = {k: least[k] for k in beside if k in least}
-        fitted = _fitted_widths({k: widths[k] for k in beside}, own, columns)
-        spare = columns - sum(fitted.values()) - (len(beside) - 1)
-    gap = "  " if spare >= len(beside) - 1 else " "
-    return beside, [fitted.get(k, 0) for k in range(len(widths))], gap
+        side_by_side.remove(last)
+    while spare < 0 and len(side_by_side) > 2:
+        side_by_side.pop()
+        own = {k: least[k] for k in side_by_side if k in least}
+        fitted = _fitted_widths({k: widths[k] for k in side_by_side}, own, columns)
+        spare = columns - sum(fitted.values()) - (len(side_by_side) - 1)
+    gap = "  " if spare >= len(side_by_side) - 1 else " "
+    return side_by_side, [fitted.get(k, 0) for k in range(len(widths))], gap
 
 
 def _fitted_widths(widths: dict[int, int], least: Mapping[int, int], columns: int) -> dict[int, int]:

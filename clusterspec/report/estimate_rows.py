@@ -236,7 +236,9 @@ def percentile_name(value: float) -> str:
 
 
 def mean_note(times: ServingTimes) -> str:
-    """That the latency of a request is a mean, where it is not the sum of the times printed above it, the medians."""
+    """The note that the latency of a request is a mean; empty where it equals the sum of the medians printed above
+    it.
+    """
     tokens = times.output_tokens - 1
     medians = times.ttft + tokens * times.tpot
     if abs(times.request_latency - medians) <= ALIKE * times.request_latency:

@@ -89,7 +89,7 @@ def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses
             else []
         )
         shown = [term_text(each.term, report, ink, each.path) for each in found[:MOST_EXPLAINED]]
-        return "\n".join([*shown, *lost, *_alone_text(found, ink)])
+        return "\n".join([*shown, *lost, *_advice_on_duplicate_names(found, ink)])
     for key, value, why in report.plan.assumptions:
         if wanted in (_folded_name(key), _folded_name(key.rpartition(" ")[2])):
             lines = wrapped_lines(why, ink.measure, "  assumed  ", " " * 11)
@@ -112,7 +112,7 @@ def _terms_of_row(report: EstimateReport, wanted: str) -> list[Term]:
     return found or [several[name] for name in TERMS_OF_ROWS.get(wanted, ()) if name in several]
 
 
-def _alone_text(found: Sequence[PlacedTerm], ink: Ink) -> Iterator[str]:
+def _advice_on_duplicate_names(found: Sequence[PlacedTerm], ink: Ink) -> Iterator[str]:
     """How to ask for one of several parts that have one name."""
     names = []
     for each in found if len(found) > 1 else ():
@@ -133,7 +133,7 @@ def _beyond_parts_text(term: Term, report: EstimateReport) -> str:
     if term is not report.plan.memory_term:
         return ""
     keys = [key for key, _, _ in report.plan.assumptions if key in WIDER]
-    return f"with {' and '.join(keys)} beside the ranges of its parts" if keys else ""
+    return f"with {' and '.join(keys)} in addition to the ranges of its parts" if keys else ""
 
 
 def term_text(term: Term, report: EstimateReport, ink: Ink = PLAIN, path: Sequence[str] = ()) -> str:

@@ -136,8 +136,9 @@ def _unsearched_text(report: FleetSearchReport) -> list[str]:
         for (job, pool), some in least.items()
     ]
     return [
-        f"Not searched: {', '.join(told)}. None is in an assignment as good as those shown, unless its nodes are more"
-        " than 5 % more efficient than those of the best size searched; --all-choices searches them too."
+        f"Not searched: {', '.join(told)}. They can be in an assignment as good as"
+        " those shown only if their nodes are more than 5 % more efficient than those of the best size searched;"
+        " --all-choices searches them too."
     ]
 
 

@@ -40,7 +40,7 @@ def _overload_text(report: SensitivityReport, ink: Ink) -> str:
     return (
         paragraph(
             f"The queue grows without end: full engines produce {report.output_tokens_per_second:,.0f} output tokens "
-            "per second, fewer than are asked for. Effects are on that throughput; times are of full engines.",
+            "per second, fewer than the load requests. Effects are on that throughput; times are of full engines.",
             ink,
         )
         + "\n"

@@ -188,10 +188,10 @@ def _present_text(report: SearchReport, present: LayoutRow) -> str:
     if engines_text(report.layouts[0]) == engines_text(present) and not fewer:
         return f"{text}; it is the best one found."
     number = plural(abs(fewer), "accelerator")
-    beside = f"{number} {'fewer' if fewer > 0 else 'more'}" if fewer else "as many accelerators"
+    difference = f"{number} {'fewer' if fewer > 0 else 'more'}" if fewer else "as many accelerators"
     more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens with each"
     more = more if abs(gain) >= EQUAL else "as many tokens with each"
-    return f"{text}; the best one takes {beside} and makes {more}."
+    return f"{text}; the best one takes {difference} and makes {more}."
 
 
 FIELDS = (

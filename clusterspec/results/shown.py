@@ -92,7 +92,7 @@ def result_html(result: Result) -> str:
     """The figures and tables of a result, as HTML without scripts or styles of its own."""
     document = result.to_json()
     rows = "".join(
-        f'<tr><th style="text-align: left">{escape(_words(name))}</th><td>{escape(text)}</td></tr>'
+        f'<tr><th style="text-align: left">{escape(_figure_name(name))}</th><td>{escape(text)}</td></tr>'
         for name, text in _texts(document)
     )
     verdict = document.get("verdict") or {}
@@ -156,10 +156,10 @@ def _cell_text(column: str, row: Mapping[str, Any]) -> str:
     return figure_text(column, value)
 
 
-def _words(name: str) -> str:
+def _figure_name(name: str) -> str:
     """The name of a figure in words.
 
-    >>> _words("model_flops_per_accelerator"), _words("mfu")
+    >>> _figure_name("model_flops_per_accelerator"), _figure_name("mfu")
     ('model FLOPs per accelerator', 'MFU')
     """
     return " ".join(_WRITTEN.get(word, word) for word in name.split("_"))
@@ -168,11 +168,11 @@ def _words(name: str) -> str:
 def _table_html(name: str, rows: Sequence[Mapping[str, Any]], *, opened: bool = False) -> str:
     """A table below its name; ``opened`` shows it at once if it is short, where a result has no other figures."""
     columns = list(dict.fromkeys(key for row in rows for key in row if key != "unit"))[:MOST_COLUMNS]
-    head = "".join(f"<th>{escape(_words(key))}</th>" for key in columns)
+    head = "".join(f"<th>{escape(_figure_name(key))}</th>" for key in columns)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(_cell_text(key, row))}</td>' for key in columns)}</tr>" for row in rows[:MOST_ROWS]
     )
     more = f"<p>… and {len(rows) - MOST_ROWS} more</p>" if len(rows) > MOST_ROWS else ""
-    title = f"<summary>{escape(_words(name))} ({len(rows)})</summary>"
+    title = f"<summary>{escape(_figure_name(name))} ({len(rows)})</summary>"
     state = " open" if opened and len(rows) <= SHORT else ""
     return f"<details{state}>{title}<table><tr>{head}</tr>{body}</table>{more}</details>"

@@ -222,7 +222,7 @@ class Purchase:
     """The decision on a purchase or a rent.
 
     ``amount`` is what is signed: the total of the ``quote``, else the sum of the ``prices`` of the spec or the ``rent``
-    over its term, named by ``basis``. ``expected`` is the cost at the prices of the spec, with their range. Beside a
+    over its term, named by ``basis``. ``expected`` is the cost at the prices of the spec, with their range. With a
     quote, it and what the ``parts`` lack have the discount and the tax of the quote, as ``terms`` says.
     """
 

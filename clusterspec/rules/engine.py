@@ -27,7 +27,7 @@ _SILENT: dict[str, Callable[..., object]] = getattr(index, "SILENT", {})  # abse
 
 
 MOST_NAMED = 4
-"""Rules named besides the first where several crashed."""
+"""Rules named in addition to the first where several crashed."""
 
 
 class RulesFailedError(Exception):

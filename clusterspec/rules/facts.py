@@ -67,7 +67,7 @@ class Facts(WrittenParts):
         """Whether somebody reads the remedies of the findings: each changed layout in one takes an estimate."""
         self.thresholds = Thresholds(thresholds or {})
         self.fleet: Fleet | None = None
-        """The pools and jobs of a fleet; None for a design of its own."""
+        """The pools and jobs of a fleet; None for a separate design."""
 
     @property
     def remarks(self) -> str:
@@ -88,7 +88,7 @@ class Facts(WrittenParts):
     @cached_property
     def own_remarks(self) -> str | None:
         """What `remarks` say of this machine; None for a variation, or a fleet, whose text names other keys."""
-        return _of_this_machine(self.statements) if self.statements is not None else None
+        return _text_about_this_machine(self.statements) if self.statements is not None else None
 
     @property
     def statements(self) -> str | None:
@@ -98,7 +98,7 @@ class Facts(WrittenParts):
     @cached_property
     def own_description(self) -> str | None:
         """What the description says of this machine; None without one."""
-        return _of_this_machine(self.description) if self.description is not None else None
+        return _text_about_this_machine(self.description) if self.description is not None else None
 
     @cached_property
     def deviations(self) -> Deviations:
@@ -292,7 +292,7 @@ def _joined_lines(text: str | None) -> str | None:
     return unwrapped(text)
 
 
-def _of_this_machine(text: str) -> str:
+def _text_about_this_machine(text: str) -> str:
     """A text without its sentences about other machines."""
     if not text:
         return text

@@ -8,7 +8,7 @@
         severity: error
         at: cluster.scale_out.oversubscription
 
-A condition is arithmetic and comparison over the names of ``estimate --format json`` and, behind ``spec.``, the keys as
+A condition is arithmetic and comparison over the names of ``estimate --format json`` and, after ``spec.``, the keys as
 written. A quantity in quotes is read with its unit. A name that exists but has no value in a design makes the rule
 silent; a name that does not exist is rejected, and a condition that cannot be evaluated is an error of the design.
 """
@@ -94,7 +94,7 @@ class CompanyRule:
 
 
 def load(folders: Sequence[Path]) -> tuple[CompanyRule, ...]:
-    """The rules in the YAML files of some folders. Raises `PolicyFault` for an invalid rule."""
+    """The rules in the YAML files of the given folders. Raises `PolicyFault` for an invalid rule."""
     found: dict[str, CompanyRule] = {}
     for folder in folders:
         if not folder.is_dir():

@@ -24,8 +24,8 @@ class Rule:
     yields_to: tuple[str, ...] = ()
     """Rules that report the same flaw of the same key more precisely: where one of them fires, this one is silent."""
     reads: tuple[str, ...] = ()
-    """Keys besides the reported one without which the rule cannot judge: where one of them is unreadable or misspelled,
-    this rule is silent. An unreadable key has its default, which is not what the author wrote.
+    """Keys other than the reported one without which the rule cannot judge: where one of them is unreadable or
+    misspelled, this rule is silent. An unreadable key has its default, which is not what the author wrote.
     """
 
     @property

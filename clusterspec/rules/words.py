@@ -30,7 +30,7 @@ LONGEST_NAME = 60
 
 
 def name_of_part(text: str | None) -> str:
-    """The description of a quoted part for a message: whole, or cut behind its last whole word, with a sign of that.
+    """The description of a quoted part for a message: whole, or cut after its last whole word, with a sign of that.
 
     >>> name_of_part("DGX H200"), name_of_part(None)
     ('DGX H200', '')

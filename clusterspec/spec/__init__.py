@@ -57,12 +57,12 @@ def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | N
     return None
 
 
-def list_problem(path: Path, items: tuple[Any, ...], beside: Any = None) -> Problem | None:
-    """The problem with a list whose items are individually valid, or None; ``beside`` is the mapping that contains the
+def list_problem(path: Path, items: tuple[Any, ...], parent: Any = None) -> Problem | None:
+    """The problem with a list whose items are individually valid, or None; ``parent`` is the mapping that contains the
     list.
     """
     if path[-2:] == ("layout", "order"):
-        return _axis_order_problem(path, items, beside if isinstance(beside, dict) else {})
+        return _axis_order_problem(path, items, parent if isinstance(parent, dict) else {})
     if path[-2:-1] == ("prices",) and items[0] > items[1]:
         message = f"the range of `{_key_name(path)}` goes from the higher price to the lower"
         return Problem("wrong-type", path, message, f"write `[{items[1]}, {items[0]}]`")

@@ -111,7 +111,7 @@ def _inner_mappings(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]
 
 
 def resolved(field: Schema, root: Schema) -> Schema:
-    """A field with its reference followed; what stands beside the reference wins."""
+    """A field with its reference followed; keys next to the reference take precedence."""
     if "$ref" not in field:
         return field
     target = root
@@ -128,12 +128,12 @@ def _takes(raw: Schema, root: Schema) -> str:
         return f"`{field['const']}`"
     if quantity := field.get("x-quantity"):
         return str(quantity).replace("_", " ")
-    found = " or ".join(dict.fromkeys(_kinds(field, root)))
+    found = " or ".join(dict.fromkeys(_value_texts(field, root)))
     examples = field.get("examples") or []
     return f"{found}, such as `{json.dumps(examples[0], ensure_ascii=False)}`" if examples else found
 
 
-def _kinds(field: Schema, root: Schema) -> Iterator[str]:
+def _value_texts(field: Schema, root: Schema) -> Iterator[str]:
     """The possible values of a key, in YAML terms."""
     if "x-quantity" in field:
         yield str(field["x-quantity"]).replace("_", " ")
@@ -143,7 +143,7 @@ def _kinds(field: Schema, root: Schema) -> Iterator[str]:
         types: list[str] = field["type"] if isinstance(field["type"], list) else [field["type"]]
         yield from (WORDS.get(each, each) for each in types)
     for choice in (*field.get("oneOf", ()), *field.get("anyOf", ())):
-        yield from _kinds(resolved(choice, root), root)
+        yield from _value_texts(resolved(choice, root), root)
 
 
 def _meaning(raw: Schema, field: Schema) -> str:

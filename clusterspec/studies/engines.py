@@ -1,4 +1,4 @@
-"""Engines beside the layout of a spec, and the findings about them at their own keys.
+"""Engines in addition to the layout of a spec, and the findings about them at their own keys.
 
 A spec of reinforcement learning describes two layouts: the trainer's in `layout`, and the engines' in
 `workload.rl.rollout`. A serving plan with separate engines describes two as well: the prefill engines, and the decode

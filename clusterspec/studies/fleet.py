@@ -17,11 +17,11 @@ from clusterspec.cluster.fleet import (
     Job,
     NodeSet,
     Pool,
-    engines_away,
+    engines_on_other_pools,
     main_pool,
     node_sets,
-    nodes_beside_trainer,
     nodes_of_job,
+    nodes_of_separate_roles,
     pools_of_job,
 )
 from clusterspec.document import Document
@@ -64,12 +64,12 @@ class FleetStudy:
     def jobs(self) -> dict[str, Study]:
         """The study of each job whose pool exists, on its part of the pool, with its share of the links' bandwidth."""
         parts = {name: replace(self._job_part(name), link_share=share) for name, share in self.link_shares.items()}
-        return self._studies_alone | {name: self._study(part) for name, part in parts.items()}
+        return self._unshared_studies | {name: self._study(part) for name, part in parts.items()}
 
     @cached_property
     def link_shares(self) -> Mapping[str, float]:
         """For each job with engines on another pool, the share of the link that other jobs leave to it, if below 1."""
-        sending = [name for name, job in self._written_jobs.items() if engines_away(job)]
+        sending = [name for name, job in self._written_jobs.items() if engines_on_other_pools(job)]
         if len(sending) < 2 or not self.study.spec.pool_links:
             return {}
         from clusterspec.rules.knowledge.shared_links import shares_of_links
@@ -77,7 +77,7 @@ class FleetStudy:
         return shares_of_links(self.fleet)
 
     @cached_property
-    def _studies_alone(self) -> dict[str, Study]:
+    def _unshared_studies(self) -> dict[str, Study]:
         """The study of each job, with links not shared with other jobs."""
         found = {}
         for name, job in islice(self._written_jobs.items(), MOST_PARTS):
@@ -113,7 +113,7 @@ class FleetStudy:
         jobs = {}
         for name, job in self._written_jobs.items():
             sets = self._pools[job.pool].sets if job.pool in self._pools else ()
-            design = self._studies_alone[name].design if name in self._studies_alone else None
+            design = self._unshared_studies[name].design if name in self._unshared_studies else None
             jobs[name] = Job(name, job, nodes_of_job(name, job, sets), design)
         return Fleet(self.study.spec, self._pools, jobs)
 
@@ -205,14 +205,14 @@ class FleetStudy:
 
 def _part_of_job(pool: str, name: str, job: JobSpec, nodes: int | None) -> FleetPart:
     """The part of a job with ``nodes`` nodes (None: all) of a pool, and with its engines on other pools."""
-    away = {each.role: each for each in engines_away(job)}
+    away = {each.role: each for each in engines_on_other_pools(job)}
     if "decode" in away and "prefill" not in away:  # prefill is on the pool of the job, named or not
         away["prefill"] = EnginesAway("prefill", job.pool or "", ("workload", *ENGINES[0]), None)
-    beside = nodes_beside_trainer(job)
-    if nodes is not None and beside is None:
-        beside = nodes // 2  # rollout takes half of the nodes, as on a machine of its own
+    separate = nodes_of_separate_roles(job)
+    if nodes is not None and separate is None:
+        separate = nodes // 2  # rollout takes half of the nodes, as on a machine of its own
     kept = tuple(each for each in away.values() if each.pool != pool)
-    return FleetPart(pool, name, nodes, kept, beside or 0)
+    return FleetPart(pool, name, nodes, kept, separate or 0)
 
 
 def _nodes_of_engines(job: str, role: str, sets: Iterable[NodeSet]) -> int | None:

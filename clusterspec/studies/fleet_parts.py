@@ -39,7 +39,7 @@ class FleetPart:
     """The nodes of the job where they are not all nodes of the pool."""
     away: tuple[EnginesAway, ...] = ()
     """The engines of the job that are on other pools than ``pool``."""
-    beside: int = 0
+    separate: int = 0
     """The part of ``nodes`` used by rollout and other models; the trainer has ``layout.nodes``."""
     link_share: float = 1.0
     """The share of the link to ``away`` that other jobs leave the job."""
@@ -75,11 +75,11 @@ def part_value(document: Document, part: FleetPart) -> Value:
         value |= _engines_value(whole, part, value)
     value |= _store_value(whole, part, value)
     if part.nodes is not None and isinstance(value.get("layout"), dict):
-        value["layout"] = value["layout"] | {"nodes": max(1, part.nodes - part.beside)}
+        value["layout"] = value["layout"] | {"nodes": max(1, part.nodes - part.separate)}
         rollout = mapping_at(value.get("workload"), ("rl", "rollout"))
-        if part.beside and "nodes" not in rollout and "pool" not in rollout:
+        if part.separate and "nodes" not in rollout and "pool" not in rollout:
             rl = value["workload"]["rl"]
-            value["workload"] = value["workload"] | {"rl": rl | {"rollout": rollout | {"nodes": part.beside}}}
+            value["workload"] = value["workload"] | {"rl": rl | {"rollout": rollout | {"nodes": part.separate}}}
     if "procurement" in value or "prices" in pool:
         value["procurement"] = _pool_procurement(value.get("procurement"), pool, mapping_at(whole, ("pools",)))
     return value
@@ -108,7 +108,7 @@ def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
     others = {name: mapping_at(whole, ("pools", name)) for name in away.values()}
     links = whole.get("pool_links")
     joined = [link for link in links if _link_joins(link, part.pool, others)] if isinstance(links, list) else []
-    kept = [link | _left_share(link, part.link_share) for link in joined]
+    kept = [link | _remaining_link_share(link, part.link_share) for link in joined]
     return {"workload": workload, "pools": others} | ({"pool_links": kept} if kept else {})
 
 
@@ -136,7 +136,7 @@ def _store_value(whole: Value, part: FleetPart, value: Value) -> Value:
     return found | ({"pools": pools | {owner: mapping_at(whole, ("pools", owner))}} if owner is not None else {})
 
 
-def _left_share(link: Value, left: float) -> Value:
+def _remaining_link_share(link: Value, left: float) -> Value:
     """The share of a link that other jobs leave for a job; empty if they leave all of it."""
     stated = link.get("share", 1.0)
     return {"share": stated * left} if left < 1 and isinstance(stated, int | float) else {}

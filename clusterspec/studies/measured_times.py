@@ -173,7 +173,7 @@ def _with_step(design: Design, seconds: float, index: int, spread: float) -> Des
 
 
 def _measured_rate(time: Callable[[float], float | None], seconds: float, kernels: str) -> float | Unused:
-    """The rate of some kernels from `rate_of_time`; without a reason where there is no time to compare with."""
+    """The rate of the given kernels from `rate_of_time`; without a reason where there is no time to compare with."""
     timed = cache(time)
     found, bounds = rate_of_time(timed, seconds)
     if found is not None:

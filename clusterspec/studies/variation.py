@@ -1,4 +1,4 @@
-"""Variations of a study: the spec with some keys changed, read, resolved and checked like a file of its own.
+"""Variations of a study: the spec with some keys changed, read, resolved and checked like a separate file.
 
 A variation keeps the settings, waivers and catalogs of the study. Measurements were taken on the machine of the study.
 The achieved shares of links that they give also apply to a changed machine, but the rules of a variation do not compare

@@ -46,10 +46,10 @@ def display(value: float, unit: str, digits: int = 3) -> str:
     return _count_text(value, digits) if unit == "1" else f"{_money_text(value)} {unit}"
 
 
-def displayed_apart(value: float, limit: float, unit: str) -> tuple[str, str]:
+def distinct_texts(value: float, limit: float, unit: str) -> tuple[str, str]:
     """The texts of two values, with as many digits, up to six, as tell them apart.
 
-    >>> displayed_apart(0.0339, 0.05, "s"), displayed_apart(0.05004, 0.05, "s")
+    >>> distinct_texts(0.0339, 0.05, "s"), distinct_texts(0.05004, 0.05, "s")
     (('33.9 ms', '50 ms'), ('50.04 ms', '50 ms'))
     """
     for digits in (3, 4, 5, 6):
@@ -368,10 +368,10 @@ def swapped_unit(symbol: str, bits: bool) -> str:
     return symbol.replace("b", "B") if bits else symbol.replace("B", "b")
 
 
-def meant_by_bits(symbol: str, bits: bool) -> str:
+def text_with_bits_swapped(symbol: str, bits: bool) -> str:
     """The description of a figure with bits and bytes swapped.
 
-    >>> meant_by_bits("GB/s", False)
+    >>> text_with_bits_swapped("GB/s", False)
     'a figure in Gb/s with the unit GB/s'
     """
     return f"a figure in {swapped_unit(symbol, bits)} with the unit {symbol}"

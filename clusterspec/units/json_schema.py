@@ -48,7 +48,7 @@ def _suffix_pattern(wanted: Kind, kind: str) -> str:
 
 
 def _qualifier_pattern(wanted: Kind, kind: str) -> str:
-    """The direction or the sparsity behind a unit, where the kind takes one."""
+    """The direction or the sparsity after a unit, where the kind takes one."""
     type_ = Sparsity if wanted.unit == "FLOP/s" else Direction if wanted.directed else None
     if type_ is None:
         return ""

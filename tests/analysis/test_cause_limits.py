@@ -1,4 +1,4 @@
-"""Every check of a slow run beside the run for which it says nothing: its lines, its machine and its limits."""
+"""Every check of a slow run together with the run for which it says nothing: its lines, its machine and its limits."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ CASES: dict[str, list[Case]] = {
         (SOCKETS, 8, [("channels", "3")], LARGE, "few-channels 0.7"),
         (SOCKETS.replace("nics_per_node: 2", "nics_per_node: 1"), 8, [("channels", "1")], LARGE, ""),
     ],
-    "_bonded_ports": [
+    "_bonded_port_causes": [
         (DGX, 32, [("hcas", "Using [0]mlx5_bond_0:1/RoCE")], [(1024, 0.75)], "bonded-ports 0.7"),
         (DGX, 32, [("hcas", "Using [0]mlx5_bond_0:1/RoCE")], [(1024, 0.751)], ""),
         (DGX, 32, [("hcas", "Using [0]mlx5_0:1/IB; OOB bond0")], LARGE, ""),

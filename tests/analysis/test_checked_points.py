@@ -99,7 +99,7 @@ def test_a_lever_is_moved_to_a_checked_design_or_names_its_rule() -> None:
     assert ranked == sorted(ranked) and any(ranked)
 
 
-def test_a_machine_whose_fabric_cannot_be_counted_has_no_cost_beside_one_that_has() -> None:
+def test_a_machine_whose_fabric_cannot_be_counted_has_no_cost_where_another_has_one() -> None:
     unnamed = JOB.replace("{technology: infiniband-ndr}", "{technology: infiniband-ndr, nic_bandwidth: 400 Gb/s}")
     for row in sensitivity(study_of(unnamed)).levers:
         if row.key == "nic_bandwidth":

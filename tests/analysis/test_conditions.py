@@ -108,8 +108,8 @@ def test_metrics_of_training_are_those_of_the_plan() -> None:
     assert goodput is not None and 0.5 < goodput < 1 and run == pytest.approx(plan.time_to_train / goodput)
     power = parse("fleet_power<=1 MW")
     own = power.value(plan)
-    assert own is not None and replace(power, beside=5e3).value(plan) == pytest.approx(own + 5e3)
-    assert replace(parse("mfu>=0"), beside=5e3).value(plan) == plan.mfu
+    assert own is not None and replace(power, of_other_pools=5e3).value(plan) == pytest.approx(own + 5e3)
+    assert replace(parse("mfu>=0"), of_other_pools=5e3).value(plan) == plan.mfu
     assert {value(f"{name}<=1{unit}") for name, unit in (("ttft", "s"), ("tpot", "s"), ("rl_step_time", "s"))} == {None}
     assert not parse("ttft<=1s").holds(plan) and value(TARGETS) is None
 

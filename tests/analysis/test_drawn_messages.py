@@ -1,4 +1,4 @@
-"""Lines of messages that documents explain beside those of `stated_causes.csv`: harmless errors, and next steps in the
+"""Lines of messages that documents explain, and those of `stated_causes.csv`: harmless errors, and next steps in the
 tools of the vendor that a line names.
 """
 

@@ -69,7 +69,7 @@ procurement: {{currency: EUR{buying}}}
 @each(
     ("nodes", "power", "units", "switches", "watts", "own", "meters"),
     [
-        # a switch of one unit and 2 kW in a rack of its own, beside two racks of nodes, each 0.6 m
+        # a switch of one unit and 2 kW in a rack of its own, with two racks of nodes, each 0.6 m
         (4, ", nodes_per_rack: 2", 32, 1, 2e3, 1, 1.8),
         # 512 NICs: 16 leaves and 8 spines of one unit fit a rack of 42; 64 racks of nodes and this one
         (64, ", nodes_per_rack: 1", 512, 24, 48e3, 1, 39.0),

@@ -799,7 +799,7 @@ def test_stated_rates_of_parts_replace_their_shares() -> None:
 
 def test_stated_rates_count_in_the_goodput_of_the_cost() -> None:
     """Without accelerators 7.038 of the 21.200 failures of the hand-worked job are left: nodes, NICs, their links,
-    leaves and software. Accelerators of 1,000 h fail 128 × 8.766 times a year besides.
+    leaves and software. Accelerators of 1,000 h fail 128 × 8.766 times a year in addition.
     """
     never, daily = (job(operations=f"failures: {{accelerator: {{{rate}}}}}") for rate in ("afr: 0", "mtbf: 1000 h"))
     found = []
@@ -909,7 +909,7 @@ def test_a_failure_breaks_the_targets_that_hold_with_the_part_alone() -> None:
 
 
 def test_a_failure_stops_the_engines_on_the_part_and_no_others() -> None:
-    """Eight nodes of eight H200: 8 engines of 8 ranks, 32 of 2, or 4 of 8 for prefill beside 8 of 4 for decode."""
+    """Eight nodes of eight H200: 8 engines of 8 ranks, 32 of 2, or 4 of 8 for prefill with 8 of 4 for decode."""
     expected = {
         ("", ", tp: 8"): {"accelerator": 1 / 8, "node": 1 / 8, "NIC": 0.0, "leaf switch": 0.0, "storage system": 0.0},
         ("", ", tp: 2"): {"accelerator": 1 / 32, "node": 4 / 32, "NIC": 0.0, "storage system": 0.0},

@@ -121,7 +121,7 @@ def test_engines_within_nodes_ask_the_supplier_for_no_fabric() -> None:
     assert "leaf switch" in gate("quote", across).text
 
 
-def test_the_amount_to_sign_is_the_quote_for_all_pools_beside_the_sum_of_their_bills() -> None:
+def test_the_amount_to_sign_is_the_quote_for_all_pools_with_the_sum_of_their_bills() -> None:
     """19 × 410,000 + 6 × 290,000; by the spec 17 × 400,000 to 440,000, and 8 × 300,000."""
     found = purchase()
     assert found.basis == "quote"
@@ -187,7 +187,7 @@ def test_an_error_of_one_job_fails_the_gate_of_the_design_in_its_name() -> None:
     "severities", [found for many in range(3) for found in product(Severity, repeat=many)], ids=str
 )
 def test_the_worst_finding_about_a_fleet_decides_on_the_gate_of_its_design(severities: tuple[Severity, ...]) -> None:
-    """Beside jobs without findings; a note does not count, and each finding that counts is told."""
+    """In addition to jobs without findings; a note does not count, and each finding that counts is told."""
     at = Span("fleet.yaml", Position(1, 1), Position(1, 2))
     findings = [
         Finding("unequal-pools", severity, Confidence.LIKELY, f"{number}: {severity}", "", at, ())

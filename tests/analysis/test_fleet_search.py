@@ -26,7 +26,7 @@ from clusterspec.analysis.fleet_search import (
     places_of_jobs,
 )
 from clusterspec.analysis.fleets import fleet_report
-from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes, search
+from clusterspec.analysis.layout_search import Evaluations, SearchOptions, search, searches_of_studies
 from clusterspec.analysis.rl_splits import _keys_of_placements, keys_of_split, rl_splits
 from clusterspec.analysis.studied import with_a_layout
 from clusterspec.report.fleet_search_text import options_csv
@@ -161,8 +161,8 @@ def test_sizes_searched_together_give_what_each_gives_alone() -> None:
     some = [whole.fleet.job_study("big", "short", nodes) for nodes in (2, 3, 40)]
     options = SearchOptions({"tp": 2, "recompute": "none", "sharding": "zero1"}, "step_time", 1)
     known: Evaluations = []
-    for one, together in zip(some, found_on_sizes(some, options), strict=True):
-        (alone,), (later,) = found_on_sizes([one], options), found_on_sizes([one], options, known)
+    for one, together in zip(some, searches_of_studies(some, options), strict=True):
+        (alone,), (later,) = searches_of_studies([one], options), searches_of_studies([one], options, known)
         assert together is not None and alone is not None and later is not None
         assert together[1] == alone[1] == later[1]
     assert len(known) == 1

@@ -137,7 +137,7 @@ TERMS = "  discount: 0.05\n  tax: 0.19\n"
 SPINES = "    - {part: QM9700 spine switch, quantity: 4, unit_price: 36000, price: 144000}\n"
 
 
-def test_prices_beside_a_quote_have_its_discount_and_tax() -> None:
+def test_prices_in_addition_to_a_quote_have_its_discount_and_tax() -> None:
     """11,743,000 EUR are 13,275,461.50 with 5 % off and 19 % tax, without the spines 13,112,669.50 and 162,792."""
     found = decided(READY.replace("  budget:", f"{TERMS}  budget:"))
     assert found.amount == Money.of(11_743_000 * 0.95 * 1.19, "EUR") and found.terms == ", with discount and tax"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.lever_steps import values_around
+from clusterspec.analysis.lever_steps import neighboring_lever_values
 from clusterspec.analysis.levers import LEVERS, WORDS, Lever
 from clusterspec.quantity import Quantity
 from tests.analysis.jobs import study_of
@@ -139,7 +139,7 @@ def test_a_read_rate_that_is_not_stated_is_the_rate_of_the_storage() -> None:
 
 
 def test_values_around_a_design_hold_its_own_once_and_no_more_than_asked() -> None:
-    found = values_around(study_of(FULL), 1)
+    found = neighboring_lever_values(study_of(FULL), 1)
     assert found == {
         "nic_bandwidth": (25e9, 50e9, 100e9),
         "oversubscription": (1.5, 2.0, 3.0),

@@ -1,5 +1,5 @@
 """What libraries say of their own errors (hints, diagnostics and queries of NCCL), starts of ranks, specifications of
-devices of containers, and settings that a program refuses: each beside a line of the same form without a fault.
+devices of containers, and settings that a program refuses: each with a line of the same form without a fault.
 """
 
 from __future__ import annotations

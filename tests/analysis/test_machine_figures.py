@@ -212,7 +212,7 @@ def test_a_network_that_is_no_known_tree_names_no_switch_and_a_pair_without_a_do
     assert [one.name for one in bridged] == ["the same scale-up domain", "the same node"]
 
 
-def test_a_measured_share_stands_beside_the_line_rate_of_its_tier() -> None:
+def test_a_measured_share_is_printed_with_the_line_rate_of_its_tier() -> None:
     measured = clusterspec.load(
         {
             "clusterspec": 1,

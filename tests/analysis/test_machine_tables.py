@@ -123,8 +123,8 @@ def test_a_failure_says_whose_bandwidth_is_lost() -> None:
     assert machine(one, fabric_of(one), None).failures == () and counted is not None
 
 
-def test_a_rack_has_the_power_of_its_nodes_and_of_what_is_beside_them() -> None:
-    """Four nodes of 10 kW and 2 kW beside them; three nodes are less, and the rest of a rack holds one more."""
+def test_a_rack_has_the_power_of_its_nodes_and_of_its_other_equipment() -> None:
+    """Four nodes of 10 kW and 2 kW in addition; three nodes are less, and the rest of a rack holds one more."""
     text = (
         "cluster: {{platform: hgx-h100, nodes: {}, scale_out: {{technology: infiniband-ndr, nics_per_node: 8, "
         "nic_bandwidth: 400 Gb/s, switch_ports: 64}}, power: {{node: 10 kW, rack_overhead: 2 kW, rack_limit: 44 kW, "

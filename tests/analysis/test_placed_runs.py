@@ -13,8 +13,8 @@ from clusterspec.analysis.placed_runs import (
     LogOverrides,
     NotComparable,
     PlacedRun,
+    _are_on_two_nodes,
     _host_count,
-    _two_apart,
     placed_run,
 )
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STRONG, WEAK
@@ -70,10 +70,10 @@ def test_two_ranks_are_on_two_nodes_where_all_channels_leave_them(
     one = replace(FULL, **{"hosts": 0, **changes})
     evidence = tuple(Evidence(name, text, 1) for name, text in names)
     benchmark = Benchmark("nccl-tests", (one,), evidence=evidence)
-    assert _two_apart(MACHINE, benchmark, one, ranks) is apart
-    assert not _two_apart(MACHINE, replace(benchmark, series=(one, one)), one, ranks)
+    assert _are_on_two_nodes(MACHINE, benchmark, one, ranks) is apart
+    assert not _are_on_two_nodes(MACHINE, replace(benchmark, series=(one, one)), one, ranks)
     single = cluster_of("cluster: {platform: dgx-h100, nodes: 1}")
-    assert not _two_apart(single, benchmark, one, ranks)
+    assert not _are_on_two_nodes(single, benchmark, one, ranks)
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,7 @@ def test_the_division_of_the_spec_is_among_those_of_as_many_nodes() -> None:
         ({"load": None}, False),
     ],
 )
-def test_engines_fit_beside_their_cache_and_the_trainer(changes: dict[str, Any], fit: bool) -> None:
+def test_engines_fit_with_their_cache_and_the_trainer(changes: dict[str, Any], fit: bool) -> None:
     given = {"weights": 50e9, "accelerators": 32, "capacity": 80e9, "fullest": 1.0, "memory": 80e9, "load": 0.85}
     given |= changes
     load = given["load"] and SimpleNamespace(memory_fraction=given["load"])

@@ -52,7 +52,7 @@ def test_a_break_even_is_bracketed_and_bisected() -> None:
     assert nearest_crossing("x", 10.0, lambda value: True if value < 100 else None, 5.0, 1e9).high == 40.0
 
 
-def test_long_prompts_beside_a_tight_token_target_are_computed_on_separate_engines() -> None:
+def test_long_prompts_with_a_tight_token_target_are_computed_on_separate_engines() -> None:
     found = separation("concurrency: 64, targets: {ttft: 2 s, tpot: 25 ms}")
     assert found.separate and found.together and found.apart
     assert found.apart.meets_targets

@@ -14,7 +14,7 @@ from clusterspec.analysis.serving_plans.separation import (
     REACH,
     STEP,
     _is_separation_better,
-    _with_prompts,
+    _load_with_prompt_length,
     best_of_kinds,
     nearest_crossing,
 )
@@ -196,11 +196,11 @@ def test_a_load_is_sustained_by_the_cache_and_by_the_rate(
 
 def test_prompts_of_another_mean_keep_the_form_of_their_distribution() -> None:
     load = replace(dense().load, input_tokens=1000, input_lengths=Lengths(1000, 4000, 8000))
-    longer = _with_prompts(load, 2500)
+    longer = _load_with_prompt_length(load, 2500)
     assert (longer.input_tokens, longer.input_lengths) == (2500, Lengths(2500, 10_000, 20_000))
-    shorter = _with_prompts(replace(load, input_lengths=Lengths(1000, 1100, None)), 500)
+    shorter = _load_with_prompt_length(replace(load, input_lengths=Lengths(1000, 1100, None)), 500)
     assert (shorter.input_tokens, shorter.input_lengths) == (500, Lengths(500, 550, None))
-    bare = _with_prompts(replace(load, input_lengths=None), 300)
+    bare = _load_with_prompt_length(replace(load, input_lengths=None), 300)
     assert (bare.input_tokens, bare.input_lengths) == (300, None)
 
 

@@ -200,7 +200,7 @@ def test_the_plan_of_the_spec_is_among_those_compared() -> None:
 
 
 def test_separate_engines_that_cannot_run_are_in_no_plan() -> None:
-    """The 128 experts and 32 copies are not divisible by 24 ranks: not in the spec's plan, nor beside other engines."""
+    """The 128 experts and 32 copies are not divisible by 24 ranks: not in the spec's plan, nor with other engines."""
     pools = {"prefill": {"replicas": 1, "tp": 8}, "decode": {"replicas": 1, "tp": 1, "attention_dp": 24, "ep": 24}}
     more = {"redundant_experts": 32, "disaggregated": pools, "targets": None}
     spec = DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 4}, "layout": {"framework": "sglang"}}

@@ -160,7 +160,7 @@ def splits(targets: dict[str, str] | None) -> tuple[ServingJob, dict[Split, Rate
 
 
 def test_without_targets_separate_engines_take_every_split_of_the_ranks() -> None:
-    """Of the prefill engines every number that leaves a decode engine, with decode engines on all other ranks. Beside
+    """Of the prefill engines every number that leaves a decode engine, with decode engines on all other ranks. With
     them stand fewer decode engines, with prefill engines that are busy for at most 90 % of the time.
     """
     _, plans, _ = splits(None)

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.analysis.conditions import Condition, ConditionFault, metric_unit, parse
 from clusterspec.analysis.failures_of_parts import _yearly_losses, incomplete_keys, priced_stock, yearly_goodput
-from clusterspec.analysis.lever_steps import next_steps, sold_steps, values_around
+from clusterspec.analysis.lever_steps import neighboring_lever_values, next_steps, sold_steps
 from clusterspec.analysis.levers import LEVERS
 from clusterspec.analysis.schedule import _drawn_count
 from clusterspec.cluster.model import Design
@@ -188,7 +188,7 @@ def test_the_values_around_one_are_the_next_of_those_that_are_sold() -> None:
     assert next_steps(steps, 2.0 * (1 + 1e-12)) == next_steps(steps, 2.0 * (1 - 1e-12)) == (1.0, 4.0)
     study = study_of(JOB)
     for count in (1, 3):
-        found = values_around(study, count)
+        found = neighboring_lever_values(study, count)
         assert found["nodes"] == (1.0, 2.0, *(4.0, 8.0, 16.0)[:count])
         assert found["nic_bandwidth"] == tuple(
             rate * 1e9 / 8 for rate in (*(50, 100, 200)[3 - count :], 400, *(800, 1600)[:count])

@@ -1,4 +1,4 @@
-"""Logs of collective libraries that end without an error, with what tells a hang beside what does not.
+"""Logs of collective libraries that end without an error, with words that indicate a hang and words that do not.
 
 Published: NVIDIA/nccl issues 85, 417 and 719, NVIDIA/nccl-tests issues 117 and 152, noonghunna/club-3090 issue 873
 (logs that end), NVIDIA/nccl issue 1329 (disabled peer access), NVIDIA/nccl issues 1672 and 1410 (multicast),

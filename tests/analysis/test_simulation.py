@@ -91,7 +91,7 @@ def varied_answers(count: int, flight: int, study: Study) -> list[Arrival]:
 
 
 def test_a_short_last_chunk_does_not_pass_a_pipeline_before_the_chunks_before_it() -> None:
-    """Beside a sequence that decodes, 8,000 tokens take two chunks: 7,999 and one."""
+    """With a sequence that decodes, 8,000 tokens take two chunks: 7,999 and one."""
     study = plan("concurrency: 2, chunk_tokens: 8000", framework="vllm, pp: 4", per=4, input=8000)
     alone = simulated(study, [Arrival(0.0, 8000, 200)]).requests[0]
     beside = simulated(study, [Arrival(0.0, 8000, 200), Arrival(alone.first * 1.5, 8000, 200)]).requests[1]
@@ -501,7 +501,7 @@ def test_a_request_that_an_engine_receives_late_waits_as_the_formula_says() -> N
 
 
 def test_held_prompts_start_with_those_of_all_replicas_or_after_the_limit() -> None:
-    """At once where a replica decodes nothing; beside eight that decode, the eighth of further prompts releases all.
+    """At once where a replica decodes nothing; with eight that decode, the eighth of further prompts releases all.
 
     Times are those of the formula.
     """
@@ -531,7 +531,7 @@ def test_held_prompts_start_with_those_of_all_replicas_or_after_the_limit() -> N
 
 
 def test_a_prompt_of_separate_engines_starts_once_the_decode_engine_has_received_it() -> None:
-    """Beside one that decodes, after the 20th step; a cache joins after any. Both loads as the formula says."""
+    """With one that decodes, after the 20th step; a cache joins after any. Both loads as the formula says."""
     split = "receive_interval: {}, disaggregated: {{prefill: {{tp: 1}}, decode: {{tp: 1}}}}"
     machine = {"framework": "sglang", "per": 2}
     study = plan(f"load: open, request_rate: 1, {split.format(20)}", **machine)
@@ -683,7 +683,7 @@ def test_a_cache_that_overflows_loses_no_request_and_no_token(framework: str) ->
 
 
 def test_an_engine_that_reserves_its_own_output_starts_a_request_once_that_fits() -> None:
-    """3,200 tokens hold three prompts of 1,000, but no output of 500 beside the third; two end with 3,000."""
+    """3,200 tokens hold three prompts of 1,000, but no output of 500 in addition to the third; two end with 3,000."""
     admitted = {}
     for framework in ("vllm", "sglang"):
         pools, _ = parts(plan("load: offline", framework=framework, output=500))

@@ -8,7 +8,7 @@ import pytest
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.lever_effects import sensitivity
-from clusterspec.analysis.lever_steps import changes_of, next_steps, values_around
+from clusterspec.analysis.lever_steps import changes_of, neighboring_lever_values, next_steps
 from clusterspec.analysis.levers import LEVERS, WORDS, lever_of
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
@@ -340,11 +340,11 @@ AROUND = {
 
 
 def test_values_around_a_design_are_the_next_that_are_sold() -> None:
-    found = values_around(study_of(RAILS), 2)
+    found = neighboring_lever_values(study_of(RAILS), 2)
     assert {name: found[name] for name in AROUND} == AROUND
     assert not {"concurrency", "storage.bandwidth"} & {*found}, "what the design does not have"
     racks = "cluster: {platform: gb200-nvl72, nodes: 36}\n" + JOB[JOB.index("workload") :]
-    assert values_around(study_of(racks), 1)["nodes"] == (18, 36, 72), "nodes of whole domains"
+    assert neighboring_lever_values(study_of(racks), 1)["nodes"] == (18, 36, 72), "nodes of whole domains"
 
 
 def test_each_lever_moves_one_step_each_way() -> None:

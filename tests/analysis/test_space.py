@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.studied import Pins, SearchJob, Space, divisors, whole_section
+from clusterspec.analysis.studied import Pins, SearchJob, Space, divisors, section_with_fixed_settings
 from clusterspec.cluster.legality import forbids_uneven_stages
 from clusterspec.finding import Severity
 from clusterspec.studies import variation
@@ -37,7 +37,7 @@ def test_pasted_into_the_spec_a_layout_resolves_to_itself(name: str) -> None:
     every = list(families(searched))
     for family in Random(1).sample(every, min(12, len(every))):
         choice = Random(2).choice(list(islice(choices(family), 400)))
-        section = whole_section(one, section_of(searched, choice))
+        section = section_with_fixed_settings(one, section_of(searched, choice))
         varied = variation.rewritten_study(one, {("layout",): section})
         assert varied.design.layout == layout_of(searched, choice), section
 
@@ -50,7 +50,7 @@ def test_rules_of_divisibility_find_no_error_in_a_layout_of_the_search(name: str
     every = list(families(searched))
     for family in Random(3).sample(every, min(10, len(every))):
         choice = Random(4).choice(list(islice(choices(family), 400)))
-        section = whole_section(one, section_of(searched, choice))
+        section = section_with_fixed_settings(one, section_of(searched, choice))
         varied = variation.rewritten_study(one, {("layout",): section})
         errors = {found.rule for found in varied.checked.findings if found.severity is Severity.ERROR}
         assert not {rule for rule in errors if "indivisible" in rule or "mismatch" in rule or "forbids" in rule}, (

@@ -57,7 +57,7 @@ def timing(of: StepTables | None = None, most: Limits | None = None, engines: in
 
 
 def apart(*, early: bool = False) -> Timing:
-    """A prefill and a decode engine; the links are taken for 2 and 3 s, 1 s of it beside the prompt, 0.5 s pass."""
+    """A prefill and a decode engine; the links are taken for 2 and 3 s, 1 s of it during the prompt, 0.5 s pass."""
     sides = [
         (tables(), Limits(99.0, 1e6, None, whole=False, hit=0.0, apart=kind, early=early), 1)
         for kind in ("decode", "prefill")
@@ -70,9 +70,9 @@ TIMETABLES: dict[str, tuple[Timing, list[Arrival], Times, dict[float, float] | N
     # the times of the first and of the last token of each request; seconds between tokens, and how many waited so long
     "a prompt and its answer": (timing(), [A], [(10, 13)], {1: 3}),
     "an answer of one token": (timing(), [Arrival(0.0, 10, 1)], [(10, 10)], {}),
-    # while B computes its 5 tokens, A decodes one beside them; then both decode, a step of two tokens
+    # while B computes its 5 tokens, A decodes one in the same step; then both decode, a step of two tokens
     "a prompt beside a sequence": (timing(), [A, B], [(10, 20), (16, 20)], {6: 1, 2: 4}),
-    # 4 + 4 of A; 2 of A and 2 of B; A decodes beside 3 of B; two tokens; one
+    # 4 + 4 of A; 2 of A and 2 of B; A decodes together with 3 of B; two tokens; one
     "chunks of four": (
         timing(most=limits(chunk=4)), [A, Arrival(0.0, 5, 2)], [(12, 19), (16, 18)], {4: 1, 2: 2, 1: 1},
     ),

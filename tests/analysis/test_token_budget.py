@@ -128,7 +128,7 @@ def test_requests_that_come_more_evenly_wait_no_longer(rate: int, run: str) -> N
     assert means == sorted(means) and highs == sorted(highs) and highs[0] < highs[2]
 
 
-def test_a_prompt_that_a_step_beside_sequences_just_does_not_hold_takes_little_longer() -> None:
+def test_a_prompt_that_just_does_not_fit_a_step_with_sequences_takes_little_longer() -> None:
     """2,000 tokens, and 2,048 of a step of which sequences take up to a third: steps hold parts of two prompts."""
     text = "load: open, chunk_tokens: 2048, requests: 300, request_rate: "
     sized = {"machine": "h200-sxm-141gb", "per": 8, "tp": 8, "model": "deepseek-v3", "input": 2000, "output": 500}

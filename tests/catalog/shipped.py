@@ -12,7 +12,7 @@ CARDS: list[RawEntry] = [CATALOG.raw_entry(kind, name) for kind, name in NAMES]
 
 
 def every_fact(raw_entry: RawEntry) -> list[Fact]:
-    """The facts of a raw entry and what was measured beside them."""
+    """The facts of a raw entry and what was measured in addition."""
     return [*raw_entry.facts.values(), *raw_entry.achievable.values()]
 
 

@@ -134,7 +134,7 @@ def test_a_name_from_a_spec_never_leaves_the_catalog(name: str) -> None:
 WITNESS = 'sources:\n  second: {title: Acme brief, url: "https://acme.example/brief", read: 2026-11-02}'
 
 
-def test_a_second_source_is_kept_beside_the_first(folder: Path) -> None:
+def test_a_second_source_is_kept_in_addition_to_the_first(folder: Path) -> None:
     text = WHOLE.replace("sources:", WITNESS).replace("links: 18", "links: {is: 18, also: [second]}")
     (folder / "accelerators" / "acme-x1.yaml").write_text(text)
     catalog = Catalog.open([folder])

@@ -225,7 +225,7 @@ def test_a_server_of_another_maker_names_the_boards_it_is_sold_with(server: str,
 
 
 @pytest.mark.parametrize("name", ["SR680a V9", "PowerEdge", "Dell PowerEdge", "ThinkSystem", "XE968", "XE9680 XE9680"])
-def test_words_beside_a_designation_name_no_server(name: str) -> None:
+def test_words_with_a_designation_name_no_server(name: str) -> None:
     with pytest.raises(UnknownEntry):
         entries_named(CATALOG, name)
 

@@ -12,7 +12,7 @@ import pytest
 
 from clusterspec.catalog.known_parts import KnownPart, known_parts, part_of_name
 from clusterspec.catalog.lookup import KnownByName, entries_named
-from clusterspec.catalog.search import found_by_words, search_text
+from clusterspec.catalog.search import entries_with_words, search_text
 from tests.catalog.shipped import CATALOG
 
 with (Path(__file__).parent / "wanted_2026_11.csv").open(encoding="utf-8", newline="") as _file:
@@ -23,23 +23,23 @@ STATUSES = {"announced", "sampling", "in production", "shipping", "not for sale"
 
 @pytest.mark.parametrize(("words", "wanted"), WANTED, ids=[words for words, _ in WANTED])
 def test_what_is_wanted_is_found(words: str, wanted: str) -> None:
-    found = found_by_words(CATALOG, words)
+    found = entries_with_words(CATALOG, words)
     named = [*(f"{each.kind}/{each.id}" for each in found.rows), *(f"part {each.name}" for each in found.parts)]
     assert wanted in named[:4]
 
 
 def test_a_number_stands_alone_among_digits() -> None:
-    gemma = found_by_words(CATALOG, "Gemma 4")
+    gemma = entries_with_words(CATALOG, "Gemma 4")
     assert {each.id for each in gemma.rows} == {"gemma-3-4b", "gemma-4-12b", "gemma-4-26b-a4b", "gemma-4-31b"}
     assert "gemma-2-27b" not in {each.id for each in gemma.rows}  # 46 layers of 4608
-    assert "a100-sxm-80gb" in {each.id for each in found_by_words(CATALOG, "A100 80").rows}
-    absent = found_by_words(CATALOG, "OLMo 97")
+    assert "a100-sxm-80gb" in {each.id for each in entries_with_words(CATALOG, "A100 80").rows}
+    absent = entries_with_words(CATALOG, "OLMo 97")
     assert absent.rows == ()
     assert all("olmo" in each.id for each in absent.nearest)
 
 
 def test_a_name_comes_before_what_mentions_it() -> None:
-    found = found_by_words(CATALOG, "H20")
+    found = entries_with_words(CATALOG, "H20")
     assert [each.id for each in found.rows[:2]] == ["h20-141gb", "h20-96gb"]
     assert "h200-sxm-141gb" in {each.id for each in found.rows}
 
@@ -55,7 +55,7 @@ def test_a_name_comes_before_what_mentions_it() -> None:
     ],
 )
 def test_the_kind_of_what_is_called_so_comes_first(words: str, first: str) -> None:
-    found = found_by_words(CATALOG, words).rows[0]
+    found = entries_with_words(CATALOG, words).rows[0]
     assert f"{found.kind}/{found.id}" == first
 
 
@@ -63,16 +63,16 @@ def test_the_kind_of_what_is_called_so_comes_first(words: str, first: str) -> No
     ("typed", "written"), [("800G", "800 Gb/s"), ("1.6T", "1600 Gb/s"), ("400GbE", "400 Gb/s"), ("141gb", "141 GB")]
 )
 def test_a_rate_or_a_capacity_matches_as_it_is_typed(typed: str, written: str) -> None:
-    found = found_by_words(CATALOG, typed).rows
+    found = entries_with_words(CATALOG, typed).rows
     assert found
     assert all(typed.lower() in each.words or written.lower() in each.words for each in found)
 
 
 def test_a_length_is_what_a_cable_has_to_reach() -> None:
     """The 800 Gb/s cables of copper end at 2 and 3 m; no entry has the length in its words."""
-    assert "dac-800g-osfp" in {each.id for each in found_by_words(CATALOG, "OSFP DAC 800G 2m").rows}
-    assert "dac-800g-osfp" not in {each.id for each in found_by_words(CATALOG, "OSFP DAC 800G 3m").rows}
-    assert found_by_words(CATALOG, "OSFP DAC 800G 0.03km").rows == ()
+    assert "dac-800g-osfp" in {each.id for each in entries_with_words(CATALOG, "OSFP DAC 800G 2m").rows}
+    assert "dac-800g-osfp" not in {each.id for each in entries_with_words(CATALOG, "OSFP DAC 800G 3m").rows}
+    assert entries_with_words(CATALOG, "OSFP DAC 800G 0.03km").rows == ()
 
 
 @pytest.mark.parametrize(
@@ -83,54 +83,54 @@ def test_a_length_is_what_a_cable_has_to_reach() -> None:
         ("Credo ZeroFlap AEC 800G", "HiWire AEC"),
     ],
 )
-def test_a_part_without_an_entry_is_found_beside_the_size_in_which_it_is_ordered(typed: str, part: str) -> None:
-    assert [each.name for each in found_by_words(CATALOG, typed).parts] == [part]
+def test_a_part_without_an_entry_is_found_with_the_size_in_which_it_is_ordered(typed: str, part: str) -> None:
+    assert [each.name for each in entries_with_words(CATALOG, typed).parts] == [part]
 
 
 @pytest.mark.parametrize("typed", ["H100 900TB", "server 800G", "1250 kW", "OSFP DAC 800G 3m 4kw"])
-def test_a_size_alone_or_beside_an_entry_finds_no_part(typed: str) -> None:
-    assert found_by_words(CATALOG, typed).parts == ()
+def test_a_size_alone_or_with_an_entry_finds_no_part(typed: str) -> None:
+    assert entries_with_words(CATALOG, typed).parts == ()
 
 
 def test_an_optical_part_is_found_by_the_number_under_which_it_is_ordered() -> None:
     """The manual of the switch lists MMS4X00-NS as 980-9I30H-00NM00."""
-    assert [each.id for each in found_by_words(CATALOG, "980-9I30H-00NM00").rows] == ["mms4x00-ns"]
-    assert [each.id for each in found_by_words(CATALOG, "MCA4J80-N004").rows] == ["acc-mca4j80"]
+    assert [each.id for each in entries_with_words(CATALOG, "980-9I30H-00NM00").rows] == ["mms4x00-ns"]
+    assert [each.id for each in entries_with_words(CATALOG, "MCA4J80-N004").rows] == ["acc-mca4j80"]
 
 
 def test_a_designation_does_not_end_within_a_word() -> None:
     """6000D is not in "RTX PRO 6000 domain"."""
-    assert found_by_words(CATALOG, "RTX 6000D").rows == ()
-    assert "gb300-nvl72" in {each.id for each in found_by_words(CATALOG, "gb300nvl").rows}
-    assert [each.id for each in found_by_words(CATALOG, "Q3400RA").rows] == ["quantum-x800-q3400"]
+    assert entries_with_words(CATALOG, "RTX 6000D").rows == ()
+    assert "gb300-nvl72" in {each.id for each in entries_with_words(CATALOG, "gb300nvl").rows}
+    assert [each.id for each in entries_with_words(CATALOG, "Q3400RA").rows] == ["quantum-x800-q3400"]
 
 
-def test_a_release_beside_the_name_of_software_is_left_out() -> None:
-    assert [each.id for each in found_by_words(CATALOG, "Neuron SDK 2.28").rows] == ["neuron"]
-    assert [each.name for each in found_by_words(CATALOG, "verl v0.7.0rc1").parts] == ["verl"]
-    glm = found_by_words(CATALOG, "GLM 9.9")  # a version of a model is another model
+def test_a_release_after_the_name_of_software_is_left_out() -> None:
+    assert [each.id for each in entries_with_words(CATALOG, "Neuron SDK 2.28").rows] == ["neuron"]
+    assert [each.name for each in entries_with_words(CATALOG, "verl v0.7.0rc1").parts] == ["verl"]
+    glm = entries_with_words(CATALOG, "GLM 9.9")  # a version of a model is another model
     assert (glm.rows, glm.parts) == ((), ())
-    assert found_by_words(CATALOG, "9.9").rows == ()
+    assert entries_with_words(CATALOG, "9.9").rows == ()
 
 
 def test_words_for_what_a_part_is_count_where_an_entry_has_them() -> None:
-    assert found_by_words(CATALOG, "rack").rows
-    assert [each.id for each in found_by_words(CATALOG, "CoreWeave GB300 instance").rows] == ["coreweave-gb300"]
-    assert found_by_words(CATALOG, "giraffe rack").rows == ()
+    assert entries_with_words(CATALOG, "rack").rows
+    assert [each.id for each in entries_with_words(CATALOG, "CoreWeave GB300 instance").rows] == ["coreweave-gb300"]
+    assert entries_with_words(CATALOG, "giraffe rack").rows == ()
 
 
 def test_the_nearest_entries_are_offered_and_not_taken_for_results() -> None:
-    found = found_by_words(CATALOG, "Spectrum-X giraffe")
+    found = entries_with_words(CATALOG, "Spectrum-X giraffe")
     assert (found.rows, found.parts) == ((), ())
     assert found.nearest[0].id == "spectrum-x"
     assert search_text(found).startswith("no entry has all words; the nearest:\n")
-    assert found_by_words(CATALOG, "a4x-maxgpus-4g").nearest[0].id == "gcp-a4x-maxgpu-4g"
-    assert search_text(found_by_words(CATALOG, "giraffe")) == "no catalog entry matches\n"
-    assert [each.id for each in found_by_words(CATALOG, "nope").nearest] == ["node"], "hopper shares three letters"
+    assert entries_with_words(CATALOG, "a4x-maxgpus-4g").nearest[0].id == "gcp-a4x-maxgpu-4g"
+    assert search_text(entries_with_words(CATALOG, "giraffe")) == "no catalog entry matches\n"
+    assert [each.id for each in entries_with_words(CATALOG, "nope").nearest] == ["node"], "hopper shares three letters"
 
 
 def test_a_part_without_an_entry_is_shown_with_what_is_unknown() -> None:
-    found = found_by_words(CATALOG, "amd mi500")
+    found = entries_with_words(CATALOG, "amd mi500")
     assert found.rows == ()
     (part,) = found.parts
     text = search_text(found)

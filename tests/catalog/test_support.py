@@ -10,7 +10,7 @@ import pytest
 
 from clusterspec.analysis.serving_plans.space import engines, serving_job
 from clusterspec.analysis.space.families import families, section_of
-from clusterspec.analysis.studied import job_of, whole_section
+from clusterspec.analysis.studied import job_of, section_with_fixed_settings
 from clusterspec.catalog.frameworks import (
     NOTHING_KNOWN,
     Framework,
@@ -354,7 +354,7 @@ def test_search_proposes_no_layout_that_the_release_refuses(software: str, work:
         every = list(families(searched))
         for family in Random(5).sample(every, min(4, len(every))):
             choice = Random(6).choice(list(islice(choices(family), 200)))
-            section = whole_section(one, section_of(searched, choice))
+            section = section_with_fixed_settings(one, section_of(searched, choice))
             design = variation.rewritten_study(one, {("layout",): section}).design
             assert [each.combination for each, _ in refused_statements(design) if each.combination.uses] == [], section
             assert "framework-lacks-feature" not in refusals(design)

@@ -45,7 +45,7 @@ def is_killed_at_call(number: int, words: tuple[str, ...]) -> bool:
     A fork of this process, whose modules are loaded, takes a tenth of the time of a new one.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside a fork, from Python 3.12 on
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads with a fork, from Python 3.12 on
         child = os.fork()
     if child == 0:
         left = [number]

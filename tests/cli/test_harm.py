@@ -24,7 +24,7 @@ def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def project(call: Call) -> Path:
-    """The project in the current folder; what lies beside it is outside."""
+    """The project in the current folder; files next to it are outside."""
     Path("project").mkdir()
     os.chdir("project")
     Path("clusterspec.toml").touch()

@@ -20,7 +20,7 @@ FAILURE = "OSError: [Errno 28] No space left on device: '/scratch/step_10'\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder as torchrun writes it, beside a spec: rank 2 failed."""
+    """A folder as torchrun writes it, next to a spec: rank 2 failed."""
     monkeypatch.chdir(tmp_path)
     Path("spec.yaml").write_text(SPEC)
     for rank in range(3):

@@ -121,7 +121,7 @@ BESIDE = [
 
 @pytest.mark.parametrize(("old", "new"), UNREADABLE)
 @pytest.mark.parametrize(("line", "rule"), BESIDE)
-def test_one_unreadable_key_does_not_hide_the_finding_beside_it(
+def test_one_unreadable_key_does_not_hide_the_finding_next_to_it(
     line: str, rule: str, old: str, new: str, call: Call
 ) -> None:
     flawed = BASE.replace("platform: dgx-h100", f"platform: dgx-h100\n  scale_up: {{{line}}}")

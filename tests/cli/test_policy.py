@@ -180,7 +180,7 @@ def test_a_name_that_does_not_exist_is_refused_with_the_nearest(name: str, meant
         assert (f"did you mean `{meant}`?" in done.error) == bool(meant)
 
 
-def test_a_name_like_no_other_is_refused_with_those_beside_it(call: Call) -> None:
+def test_a_name_like_no_other_is_refused_with_those_that_exist(call: Call) -> None:
     write("cluster.scale_out.fast > 2")
     error = call("check", "spec.yaml").error
     assert "there are cluster.scale_out.bandwidth_per_accelerator, cluster.scale_out.oversubscription" in error

@@ -1,4 +1,4 @@
-"""Nodes, rates and ports of machines, worked out by hand beside the keys that state them."""
+"""Nodes, rates and ports of machines, worked out by hand and compared with the keys that state them."""
 
 from __future__ import annotations
 

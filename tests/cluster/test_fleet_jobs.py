@@ -14,12 +14,12 @@ from clusterspec.cluster.fleet import (
     Pool,
     _free_groups,
     engines_at_home,
-    engines_away,
+    engines_on_other_pools,
     main_pool,
     node_sets,
-    nodes_beside_trainer,
     nodes_of_job,
     nodes_of_layout,
+    nodes_of_separate_roles,
     nodes_path,
     pools_of_job,
     set_path,
@@ -61,12 +61,16 @@ APART = RoleSpec(nodes=2)
 
 def test_engines_away_are_those_that_name_another_pool_with_their_ranks_or_nodes() -> None:
     """2 × 8 × 2 × 2 = 64 ranks; degrees that are not stated count as 1."""
-    assert engines_away(serving(HERE, AWAY)) == (EnginesAway("decode", "away", DECODE, None, 64),)
-    assert engines_away(serving(HERE, EnginesSpec(pool="away")))[0].ranks == 1
-    assert engines_away(serving(HERE, EnginesSpec(pool="own", tp=8))) == ()
-    assert engines_away(JobSpec(pool="own")) == engines_away(JobSpec(pool="own", workload=WorkloadSpec())) == ()
+    assert engines_on_other_pools(serving(HERE, AWAY)) == (EnginesAway("decode", "away", DECODE, None, 64),)
+    assert engines_on_other_pools(serving(HERE, EnginesSpec(pool="away")))[0].ranks == 1
+    assert engines_on_other_pools(serving(HERE, EnginesSpec(pool="own", tp=8))) == ()
+    assert (
+        engines_on_other_pools(JobSpec(pool="own"))
+        == engines_on_other_pools(JobSpec(pool="own", workload=WorkloadSpec()))
+        == ()
+    )
     roles = trained(rollout=RolloutSpec(pool="r", nodes=3), critic=RoleSpec(pool="c", nodes=1), reference=APART)
-    assert engines_away(roles) == (
+    assert engines_on_other_pools(roles) == (
         EnginesAway("rollout", "r", ROLLOUT, 3),
         EnginesAway("critic", "c", ("workload", "rl", "critic"), 1),
     )
@@ -122,8 +126,8 @@ def test_a_job_is_designed_on_the_pool_of_its_decode_engines() -> None:
         (trained(rollout=RolloutSpec(nodes=4), critic=RoleSpec(pool="away", nodes=2)), 4),
     ],
 )
-def test_separate_roles_have_nodes_beside_the_trainer(job: JobSpec, beside: int | None) -> None:
-    assert nodes_beside_trainer(job) == beside
+def test_separate_roles_have_nodes_in_addition_to_the_trainer(job: JobSpec, beside: int | None) -> None:
+    assert nodes_of_separate_roles(job) == beside
     assert nodes_of_layout(job) is None
 
 

@@ -202,7 +202,7 @@ def test_a_product_that_does_not_divide_a_rack_straddles_though_tp_divides_it() 
 H100 = "cluster: {platform: dgx-h100, nodes: 16}\n"
 
 
-def test_eight_data_parallel_groups_beside_tp_share_the_nics_of_a_node() -> None:
+def test_eight_data_parallel_groups_with_tp_share_the_nics_of_a_node() -> None:
     found = axis_placement(cluster_of(H100), layout_of(f"{H100}layout: {{tp: 8}}"), "dp")
     assert (found.groups_per_node, found.ranks_per_node, found.rail_aligned) == (8, 1, True)
 

@@ -33,7 +33,7 @@ def test_a_step_has_the_samples_of_its_prompts_each_with_prompt_and_output() -> 
 
 def test_a_role_has_nodes_of_the_cluster_or_of_another_pool_or_those_of_the_trainer() -> None:
     assert [role.name for role in STEP.own_roles] == ["reference"]
-    assert [role.name for role in STEP.roles_apart] == ["reference", "reward"]
+    assert [role.name for role in STEP.roles_on_separate_nodes] == ["reference", "reward"]
     assert STEP.nodes == 5 + 4 + 2
     assert replace(STEP, rollout_pool="other").nodes == 5 + 2
     assert STEP.role("reward") == ROLES[2] and STEP.role("actor") is None

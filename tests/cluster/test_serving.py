@@ -267,7 +267,7 @@ def test_copies_make_experts_divisible_for_the_rules_too() -> None:
     assert "experts-indivisible-by-ep" not in findings(enough, layout, 3)
 
 
-CONTRADICTIONS = {  # keys beside or in place of 8,192 tokens of input and 1,024 of output, and the key with a problem
+CONTRADICTIONS = {  # keys with or in place of 8,192 tokens of input and 1,024 of output, and the key with a problem
     "session: {turns: 4, think_time: 10 s}": "session.growth",
     # four turns that add 3,000 tokens each: the first prompt has 8,192 − 1.5 × 3,000 = 3,692
     "session: {turns: 4, think_time: 10 s, growth: 3000, shared_prefix: 3693}": "session",

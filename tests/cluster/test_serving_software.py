@@ -47,7 +47,7 @@ def test_a_generation_divides_the_memory_by_its_own_rule(
 @pytest.mark.parametrize(
     ("software", "alone"), [("vllm 0.7", True), ("vllm 0.8", False), ("sglang 0.5", True), ("trt-llm 1.0", False)]
 )
-def test_prompts_decode_beside_others_unless_the_release_schedules_either(software: str, *, alone: bool) -> None:
+def test_prompts_share_steps_with_decoding_unless_the_release_schedules_either(software: str, *, alone: bool) -> None:
     stack = plan(REQUESTS, f"{{framework: {software.split(maxsplit=1)[0]}, software: {software}, tp: 8}}").layout.stack
     assert stack.serving.prompts_alone == alone
 

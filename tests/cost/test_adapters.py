@@ -1,4 +1,4 @@
-"""Low-rank adapters beside frozen weights, worked out by hand."""
+"""Low-rank adapters in addition to frozen weights, worked out by hand."""
 
 from __future__ import annotations
 

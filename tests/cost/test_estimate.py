@@ -254,7 +254,7 @@ def test_the_band_holds_the_prediction() -> None:
     ("framework", "width", "hides"), [("fsdp", 2, True), ("torchtitan", 4, True), ("maxtext", 4, False)]
 )
 def test_shard_groups_are_summed_as_the_framework_does_it(framework: str, width: int, hides: bool) -> None:
-    """The all-reduce between shard groups: in the precision of the software, beside the backward pass or after it."""
+    """The all-reduce between shard groups: in the precision of the software, during the backward pass or after it."""
     one = plan(
         layout={"framework": framework, "sharding": "hsdp", "tp": 1, "pp": 1, "shard_group": 8, "micro_batch": 1}
     )

@@ -47,7 +47,7 @@ def test_a_column_gives_what_its_numbers_give(function: Callable[..., float]) ->
 
 
 def test_the_smaller_of_two_is_exact_however_far_apart_they_are() -> None:
-    """(a + b - |a - b|) / 2 would lose 1 beside 1e17."""
+    """(a + b - |a - b|) / 2 would lose 1 next to 1e17."""
     assert smaller(1e17, 1.0) == 1.0
     assert larger(1e-17, 1.0) == 1.0
     assert smaller(numpy.array([1e17, 2.0]), 1.5).tolist() == [1.5, 1.5]  # type: ignore[arg-type, attr-defined]

@@ -52,7 +52,9 @@ def kept(interval: float, between: float, checkpoint: float, restart: float) -> 
 EACH = 365.25 / 54 / 16_384
 """Failures in a year and accelerator of a cause with one interruption in the Llama 3 run."""
 OF_JOB = 512 * (268 + 7 + 46 + 63) * EACH + 512 * (0.0001 + 2 * 0.0034)
-"""Failures of a year of 512 accelerators that take one node or none: links of NICs beside the causes of that run."""
+"""Failures of a year of 512 accelerators that take one node or none: links of NICs in addition to the causes of that
+run.
+"""
 SOFTWARE = 512 * 63 * EACH
 LEAF = 0.0061
 """Failures of a year of one leaf of four nodes: 64 nodes have 16 leaves, and a 17th, of four spares, stops no job."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.host_memory import BESIDE, SOCKETS, UPDATE_SHARE, host_memory_figure
+from clusterspec.cost.host_memory import LPDDR_RATE, SOCKETS, UPDATE_SHARE, host_memory_figure
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.step import host_times
 from clusterspec.source import Assumed, Written
@@ -41,7 +41,7 @@ def test_host_memory_is_as_fast_as_its_channels_or_as_stated(cluster: str, rate:
 
 def test_the_slots_and_modules_have_their_figures() -> None:
     assert [SOCKETS[each].value for each in sorted(SOCKETS)] == [256e9, 409.6e9, 614.4e9, 1228.8e9]
-    assert BESIDE.value == 512 / 480
+    assert LPDDR_RATE.value == 512 / 480
 
 
 def test_an_update_on_the_host_takes_the_bytes_of_adam_and_the_weights_come_back() -> None:

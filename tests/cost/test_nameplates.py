@@ -23,7 +23,7 @@ RACKS = [  # a cluster, and watts of a full rack
     # a cap of 800 W takes 8 × 200 W off a node of 14.3 kW; a stated node is as stated
     ("{platform: dgx-b200, nodes: 8, power: {nodes_per_rack: 4, accelerator_cap: 800 W}}", 4 * 12700),
     ("{platform: dgx-b200, nodes: 8, power: {nodes_per_rack: 4, accelerator_cap: 800 W, node: 13 kW}}", 4 * 13000),
-    # the rack of 132 kW less 18 × 5.4 kW is what it draws besides its trays, of which caps take 4 × 200 W each
+    # the rack of 132 kW less 18 × 5.4 kW is what it draws in addition to its trays, of which caps take 4 × 200 W each
     ("{platform: gb200-nvl72, nodes: 18, power: {nodes_per_rack: 18}}", 18 * 5400 + 22800),
     ("{platform: gb200-nvl72, nodes: 18, power: {nodes_per_rack: 18, accelerator_cap: 1 kW}}", 18 * 4600 + 22800),
     (BARE + "power: {nodes_per_rack: 2, accelerator_cap: 600 W}}", 2 * 1.4 * 4800),
@@ -38,7 +38,7 @@ def section(text: str) -> PowerSpec:
     return spec.power
 
 
-def test_a_rack_is_its_nodes_and_what_it_draws_besides() -> None:
+def test_a_rack_is_its_nodes_and_its_overhead() -> None:
     for text, watts in RACKS:
         cluster = clean(f"cluster: {text}\n").cluster
         assert cluster is not None

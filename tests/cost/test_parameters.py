@@ -216,7 +216,9 @@ def test_experts_in_a_latent_width_are_smaller_and_need_projections() -> None:
 
 
 def test_a_module_of_prediction_is_one_layer_more_and_in_no_total() -> None:
-    """DeepSeek-V3, section 4.2: 11.5 billion parameters beside the 671 billion of the model, without what it shares."""
+    """DeepSeek-V3, section 4.2: 11.5 billion parameters in addition to the 671 billion of the model, without what it
+    shares.
+    """
     of = replace(DEEPSEEK_V3, prediction=TokenPrediction(1, "experts"))
     assert model_weights(of).prediction == pytest.approx(11.5e9, rel=0.01)
     assert model_weights(of).total == model_weights(DEEPSEEK_V3).total

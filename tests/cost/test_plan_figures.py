@@ -26,7 +26,7 @@ def test_a_plan_fits_up_to_its_capacity_and_surely_below_the_upper_end() -> None
     """90 % of 80 GB, which are sold as 80 GB; a capacity that is all of the memory has no share."""
     found = plan()
     assert found.stored is not None and found.stored.capacity is not None and found.memory is not None
-    upper = found.memory.total.ends[1]  # what the allocator keeps beside it, it gives back
+    upper = found.memory.total.ends[1]  # what the allocator keeps in addition, it gives back
     for value, fits, surely in (
         (found.stored.total * 0.999, False, False),
         (found.stored.total, True, False),
@@ -55,7 +55,7 @@ def test_the_range_of_the_mfu_is_that_of_the_step() -> None:
         (found.mfu * found.step_seconds / slow, found.mfu * found.step_seconds / fast)
     )
     assert replace(found, mfu=None).mfu_range is None is replace(found, step=None).mfu_range
-    assert not found.is_update and not found.serves_apart and not found.fullest_is_prefill
+    assert not found.is_update and not found.has_separate_engines and not found.fullest_is_prefill
 
 
 ASSUMED = "cluster: {platform: gaudi3-hls, nodes: 4, scale_out: {technology: roce-v2}}\n"

@@ -26,7 +26,7 @@ procurement: {currency: EUR, electricity: 0.12, tariff: [{from: "22:00", to: "06
 
 @dataclass(frozen=True)
 class Machine:
-    """A cluster with the watts of its switches and of its racks besides their nodes."""
+    """A cluster with the watts of its switches and of its racks in addition to their nodes."""
 
     cluster: str
     switches: float

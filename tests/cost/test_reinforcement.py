@@ -115,9 +115,9 @@ def test_the_models_of_an_algorithm_take_part() -> None:
     assert apart.log_probabilities == pytest.approx(dapo.log_probabilities)
 
 
-def test_a_model_on_nodes_of_its_own_works_beside_the_others() -> None:
+def test_a_model_on_separate_nodes_works_in_parallel_with_the_others() -> None:
     """Qwen2.5 72B has 72.7B weights, 71.5B of them in matrices: about 10 times the 7.1B of the trained one. On one node
-    beside four it takes about 40 times as long as they take for a forward pass of the trained model; a second node
+    with four it takes about 40 times as long as they take for a forward pass of the trained model; a second node
     halves it. The efficiency of the training loop (0.8) is not that of an engine.
     """
     judge = {"model": "qwen2.5-72b"}
@@ -145,7 +145,7 @@ def test_a_model_on_nodes_of_its_own_works_beside_the_others() -> None:
 
 def test_bytes_of_a_transfer() -> None:
     """Llama 3.1 8B: 7 matrices and 2 norms in each of 32 layers, two tables and a norm; two bytes of a weight. Qwen2.5
-    has three biases beside them, Qwen3 two norms of heads. PEFT counts 41,943,040 weights in its adapters of rank 16.
+    has three other biases, Qwen3 two norms of heads. PEFT counts 41,943,040 weights in its adapters of rank 16.
     """
     found = design(spec(workload={"model": "llama-3.1-8b"}))
     assert found.workload is not None and found.layout is not None
@@ -361,7 +361,7 @@ def test_the_flops_of_a_step_are_those_of_its_passes() -> None:
 
 
 @pytest.mark.parametrize("platform", ["dgx-h100", "mi250x-4"])
-def test_states_stay_beside_an_engine_as_long_as_the_accelerator_holds_both(platform: str) -> None:
+def test_states_stay_with_an_engine_while_the_accelerator_has_memory_for_both(platform: str) -> None:
     """All ranks of an accelerator count: two on MI250X. The engine takes its fraction; 3 GB stay for both programs."""
     kept = []
     for percent in range(5, 95, 5):
@@ -513,7 +513,7 @@ def test_the_reference_of_adapters_is_the_base_that_is_there() -> None:
     assert found.rl is not None and found.rl.memory is None
 
 
-def test_models_that_score_beside_an_engine_move_to_the_host_with_the_states() -> None:
+def test_models_that_score_on_the_ranks_of_an_engine_move_to_the_host_with_the_states() -> None:
     wide, narrow = times(rollout={"memory_fraction": 0.9}).memory, times(rollout={"memory_fraction": 0.1}).memory
     bare = times(rollout={"memory_fraction": 0.9}, algorithm="dapo").memory
     assert wide is not None and narrow is not None and bare is not None

@@ -24,7 +24,7 @@ def role(name: str, seconds: float) -> OwnRole:
     return OwnRole(name, 1, seconds, 8, None)
 
 
-WAITS = [  # roles on nodes of their own, placement, steps ahead, and the wait beside 100 s of rollout, 10 and 30 s
+WAITS = [  # roles on nodes of their own, placement, steps ahead, and the wait for 100 s of rollout, 10 and 30 s
     ((), "split", 0, 0.0),
     ((("reward", 100.0),), "split", 0, 0.0),
     ((("reward", 107.0),), "split", 0, 7.0),
@@ -56,7 +56,7 @@ def test_a_step_is_composed_by_its_placement() -> None:
         assert _step_seconds(rl, rollout, 60.0, 5.0, 3.0, producing=80.0) == pytest.approx(serial)
     one = _step_seconds(rl_of("split", max_staleness=1), rollout, 60.0, 5.0, 3.0, producing=80.0)
     assert one == pytest.approx(max(60 + 5, 80 + 5, 100))
-    # the longest 30 s run on nodes of their own beside training, but for the last of four minibatches
+    # the longest 30 s run on nodes of their own during training, but for the last of four minibatches
     partial = rl_of("partial", minibatches=4)
     assert _step_seconds(partial, rollout, 60.0, 5.0, 3.0, producing=80.0) == pytest.approx(
         70 + max(60.0, 30 + 60 / 4) + 5 + 3
@@ -79,7 +79,7 @@ def test_memory_and_rates_of_a_step_follow_from_its_parts() -> None:
 
 
 def test_the_mean_peak_weighs_accelerators_and_a_role_idles_for_what_it_does_not_work() -> None:
-    """8 accelerators of a role with 100 TFLOP/s beside 32 of 989.4 TFLOP/s."""
+    """8 accelerators of a role with 100 TFLOP/s, and 32 of 989.4 TFLOP/s."""
     found = times()
     work = found.rollout.design.workload
     assert work is not None and work.peak is not None

@@ -61,7 +61,7 @@ def test_a_spare_replaces_a_node_only_where_it_does_without_the_failed_part(
         # whole other domains replace either
         ("144, spare_nodes: 36", OF_64 % (4, ", nodes_per_domain: 16"), True, True),
         ("144, spare_nodes: 18", "layout: {framework: megatron-core, tp: 1, ep: 72, pp: 4}\n", True, True),
-        # two spares beside full domains stand in none of them
+        # two spares outside full domains are in none of them
         ("144, spare_nodes: 2", "layout: {framework: megatron-core, tp: 1, ep: 72, pp: 4}\n", False, False),
         # 14 of the 18 nodes of one rack: the spares are inside
         ("14, spare_nodes: 4", "layout: {framework: megatron-core, tp: 1, ep: 56}\n", True, False),
@@ -82,7 +82,8 @@ def test_a_group_over_the_nodes_of_a_domain_needs_the_spare_in_its_domain(
         # groups of 16 nodes across domains of 18: nothing needs its own domain, and 8 idle nodes replace any node
         ("72", "tp: 1, ep: 64, pp: 4, nodes: 64", False, 1.0),
         ("144, spare_nodes: 2", "tp: 1, ep: 64", False, 1.0),
-        # groups of two nodes inside their domains: the 8 idle nodes are beside the ten that the job has in the last one
+        # groups of two nodes inside their domains: the 8 idle nodes are more than the ten that the job has in the
+        # last one
         ("72", "tp: 1, ep: 8, nodes: 64", True, 10 / 64),
         ("64, spare_nodes: 8", "tp: 1, ep: 8", True, 10 / 64),
         ("72", "tp: 1, ep: 8, nodes: 16", True, 1.0),  # one domain, with two idle nodes
@@ -100,7 +101,7 @@ def test_idle_nodes_replace_those_of_their_own_domain(nodes: str, layout: str, b
 
 
 def test_failures_wait_for_a_repair_where_no_standby_node_is_in_their_domain() -> None:
-    """Ten of 64 nodes have standby ones beside them: 54 of 64 failures of nodes wait 12 h, and all restart."""
+    """Ten of 64 nodes have standby ones in addition: 54 of 64 failures of nodes wait 12 h, and all restart."""
     layout = "layout: {framework: megatron-core, tp: 1, ep: 8, nodes: 64}\n"
     text = f"{RACKS % '72, spare_nodes: 0'}{EXPERTS}{layout}operations: {{restart_time: 20 min, repair_time: 12 h}}\n"
     recovery = Recovery.from_design(clean(text), None)

@@ -106,7 +106,7 @@ def test_seconds_of_a_transfer_are_those_of_its_bytes_tensors_and_messages() -> 
 
 
 GATHERED = [  # tp, pp, ep, expert_tp, ranks of a domain; collectives inside and between domains
-    # 83 - 13 = 3 + 10 * (2 + 2) + 6 * 2 + 4 = 59 tensors beside 4 * 2 * 8 = 64 matrices of experts
+    # 83 - 13 = 3 + 10 * (2 + 2) + 6 * 2 + 4 = 59 tensors and 4 * 2 * 8 = 64 matrices of experts
     (1, 1, 1, 1, 8, 0, 0),
     (2, 1, 1, 1, 8, 59, 0),
     (2, 1, 1, 1, 1, 0, 59),

@@ -131,7 +131,7 @@ def test_the_examples_of_a_rule_show_what_it_finds(tmp_path: Path, monkeypatch: 
     assert "```yaml layout" not in text
 
 
-def test_a_visitor_finds_the_playground_on_the_first_page_and_beside_every_machine() -> None:
+def test_a_visitor_finds_the_playground_on_the_first_page_and_next_to_every_machine() -> None:
     groups = examples()
     assert tuple(groups["Examples"]) == EXAMPLES and len(groups["Gallery"]) >= 25
     for text in groups["A new spec"].values():
@@ -213,7 +213,7 @@ def test_a_table_in_parts_keeps_its_rows_and_repeats_its_heading() -> None:
 
 
 def test_a_column_has_room_for_its_longest_word_but_not_for_its_longest_sentence() -> None:
-    """4 characters of padding, then 30 of one word, 22 of a sentence, and 9 of the heading beside numbers."""
+    """4 characters of padding, then 30 of one word, 22 of a sentence, and 9 of the heading next to numbers."""
     rows = [f"<tr><td>{'w' * 30}</td><td>{'w ' * 40}</td><td>{number}</td></tr>" for number in range(80)]
     head = "<thead><tr><th>name</th><th>text</th><th>megawatts</th></tr></thead>"
     made = with_regions(f"<table>{head}<tbody>{''.join(rows)}</tbody></table>")

@@ -175,7 +175,7 @@ def test_configurations_that_differ_state_nothing() -> None:
 
 
 @pytest.mark.parametrize("begun", [True, False])
-def test_a_step_that_a_page_quotes_beside_its_launch_is_no_log(begun: bool) -> None:
+def test_a_step_that_a_page_quotes_with_its_launch_is_no_log(begun: bool) -> None:
     launch = "python scripts/performance/setup_experiment.py -m qwen3 -mr 235b_a22b -tp 1 -pp 2 -c bf16 -ng 64\n"
     quoted = steps() if begun else STEP.format(2.0, 9.0) + "\n"
     reading = read(f"# A run\n\n```bash\n{launch}```\n\n```\n{quoted}```\n", name="README.md")

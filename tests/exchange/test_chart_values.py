@@ -25,7 +25,7 @@ ARGUMENTS = """
 """
 
 
-def test_arguments_beside_a_model_are_options_of_its_engine() -> None:
+def test_arguments_next_to_a_model_are_options_of_its_engine() -> None:
     reading = read(ARGUMENTS)
     assert reading.kind == "serving"
     assert given(reading) == {

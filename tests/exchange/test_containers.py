@@ -59,7 +59,7 @@ def test_a_container_starts_its_image_with_the_variables_of_its_object(image: st
         ("other", "server_cmd: vllm serve x/y --tensor-parallel-size 2"),
     ],
 )
-def test_a_service_starts_its_entry_point_with_the_command_beside_it(image: str, starts: str) -> None:
+def test_a_service_starts_its_entry_point_with_its_command(image: str, starts: str) -> None:
     assert given(read(COMPOSE.format(image=image, starts=starts)))["layout.tp"] == 2
 
 

@@ -62,7 +62,7 @@ def test_prefill_and_decode_have_degrees_and_replicas_of_their_own() -> None:
     assert "layout.tp" not in stated
 
 
-def test_an_engine_beside_one_for_prefill_decodes() -> None:
+def test_an_engine_in_addition_to_one_for_prefill_decodes() -> None:
     stated = given(
         read(
             graph(

@@ -179,11 +179,11 @@ def test_a_step_of_vllm_has_a_token_for_every_sequence() -> None:
 
 
 @pytest.mark.parametrize("kind", ["vllm", "sglang", "trt-llm"])
-def test_a_launch_names_the_cache_beside_the_accelerators_that_it_omits(kind: str) -> None:
+def test_a_launch_names_the_cache_outside_the_accelerators_that_it_omits(kind: str) -> None:
     tiers = ", cache_tiers: [{medium: host, capacity: 1 TB, read: 50 GB/s, write: 50 GB/s, scope: node}]"
     omitted = exporter_of(kind).write(served(kind, tiers)).omitted
-    assert any("the cache of keys and values beside the accelerators (host)" in each for each in omitted)
-    assert not any("beside the accelerators" in each for each in exporter_of(kind).write(served(kind)).omitted)
+    assert any("the cache of keys and values outside the accelerators (host)" in each for each in omitted)
+    assert not any("outside the accelerators" in each for each in exporter_of(kind).write(served(kind)).omitted)
 
 
 def test_engines_that_share_a_node_are_limited_to_their_accelerators_or_it_is_said() -> None:

@@ -264,7 +264,7 @@ def test_recipes_of_torchtune_that_train_adapters_say_so() -> None:
     assert "a recipe that trains adapters" not in unknown(read(text.format("full_finetune_distributed")))
 
 
-def test_weights_of_a_quantized_checkpoint_are_listed_beside_adapters() -> None:
+def test_weights_of_a_quantized_checkpoint_are_listed_with_adapters() -> None:
     text = "swift sft --model Qwen/Qwen2.5-7B-Instruct{} --per_device_train_batch_size 1\n"
     assert "Qwen2.5-7B-Instruct-AWQ: int4: frozen weights" in unknown(read(text.format("-AWQ")))
     assert "frozen weights" not in unknown(read(text.format("")))
@@ -272,7 +272,7 @@ def test_weights_of_a_quantized_checkpoint_are_listed_beside_adapters() -> None:
     assert "Meta-Llama-3-8B-Instruct-GPTQ: int4: frozen weights" in unknown(read(text))
 
 
-def test_engines_of_verl_beside_the_trainer_are_split() -> None:
+def test_engines_of_verl_on_separate_nodes_are_split() -> None:
     text = "python -m a.main actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.hybrid_engine={}\n"
     stated = [given(read(text.format(word))).get("workload.rl.placement") for word in ("True", "False", "$A")]
     assert stated == ["colocated", "split", None]

@@ -276,7 +276,7 @@ def test_attention_has_the_heads_layers_and_windows_that_a_configuration_states(
     }
 
 
-def test_the_language_model_beside_others_is_read() -> None:
+def test_the_language_model_among_others_is_read() -> None:
     config = {
         "architectures": ["LlavaForConditionalGeneration"],
         "model_type": "llava",

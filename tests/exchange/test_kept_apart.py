@@ -37,7 +37,7 @@ def test_two_tests_of_links_are_not_joined() -> None:
     assert entry(link_test(98.03) + link_test(97.28), part=2)["busbw"] == "12.16 GB/s"
 
 
-def test_a_loopback_beside_a_test_of_a_link_does_not_hide_it() -> None:
+def test_a_loopback_in_addition_to_a_test_of_a_link_does_not_hide_it() -> None:
     own = link_test(150.0).replace("GID: 00:02", "GID: 00:01")
     assert not [each for each in read(own).given if each.appended]
     assert entry(own + link_test(98.03), part=2)["nodes"] == 2
@@ -114,7 +114,7 @@ def test_a_count_that_a_script_does_not_give_is_listed() -> None:
     assert "gradient_accumulation_steps: $((GLOBAL / 8)): not an integer" in unknown(read(steps))
 
 
-def test_a_tool_of_dynamo_beside_an_engine_is_no_engine() -> None:
+def test_a_tool_of_dynamo_in_addition_to_an_engine_is_no_engine() -> None:
     tool = "python3 -m dynamo.sglang.utils.clear_namespace --namespace dynamo\n"
     engine = "python3 -m dynamo.sglang --model-path Qwen/Qwen3-0.6B --tp 2\n"
     assert given(read(tool + engine))["layout.tp"] == 2
@@ -218,7 +218,7 @@ def test_the_image_of_an_engine_is_no_launch() -> None:
     assert given(read(f"{step}{engine} --tp 4\n"))["layout.tp"] == 4
 
 
-def test_training_beside_a_server_is_named() -> None:
+def test_training_in_addition_to_a_server_is_named() -> None:
     trainer = "torchrun --nproc_per_node=4 \\\n    -m example.trainer.ppo actor.model=x\n"
     assert "example.trainer.ppo: another program" in unknown(read(SERVER + trainer))
     assert "another program" not in unknown(read(f"torchrun --nproc_per_node=4 vllm_batch.py\n{SERVER}"))

@@ -1,4 +1,4 @@
-"""The layers of a configuration that have experts, and what beside the routed ones belongs to a layer."""
+"""The layers of a configuration that have experts, and what in addition to the routed ones belongs to a layer."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ spec:
         f"cat > job.toml <<EOF\n{TITAN}EOF\ntorchrun --nnodes=2 -m torchtitan.train --job.config_file ./job.toml\n",
     ],
 )
-def test_a_configuration_beside_its_launch_is_read(text: str) -> None:
+def test_a_configuration_with_its_launch_is_read(text: str) -> None:
     reading = read(text)
     found = given(reading)
     assert (found["workload.model"], found["layout.tp"], found["layout.micro_batch"]) == ("llama-3.1-8b", 4, 3)

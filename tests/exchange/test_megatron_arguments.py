@@ -1,4 +1,4 @@
-"""The arguments of Megatron-LM for the blocks of a model, one property at a time beside its absence."""
+"""The arguments of Megatron-LM for the blocks of a model, one property at a time, with and without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The labels by which an object of Kubernetes selects nodes: products and tori, beside what it already states."""
+"""The labels by which an object of Kubernetes selects nodes: products and tori, with what it already states."""
 
 from __future__ import annotations
 

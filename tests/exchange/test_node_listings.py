@@ -163,7 +163,7 @@ def test_a_link_below_its_generation_and_access_control_are_listed() -> None:
     assert (found["cluster.accelerators_per_node"], found["cluster.accelerator"]) == (4, "rtx-a6000")
     assert "accelerator RTX A4000" in unknown(read(cards.replace("A6000", "A4000"), "lspci"))
     beside = read(LSPCI + cards.lstrip(), "lspci")
-    assert "4 cards with display outputs: beside" in unknown(beside)
+    assert "4 cards with display outputs: in addition to" in unknown(beside)
 
 
 def test_a_product_that_differs_in_memory_or_form_is_not_its_sibling() -> None:

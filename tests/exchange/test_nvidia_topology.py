@@ -206,7 +206,7 @@ def test_a_header_names_devices_and_no_links(line: str, cells: int) -> None:
         ((), None),
     ],
 )
-def test_a_list_of_gpus_beside_a_matrix_names_the_accelerator(names: tuple[str, ...], accelerator: str | None) -> None:
+def test_a_list_of_gpus_with_a_matrix_names_the_accelerator(names: tuple[str, ...], accelerator: str | None) -> None:
     listed = "".join(f"    GPU {number}: {name}\n" for number, name in enumerate(names))
     text = listed + "\x1b[4m" + matrix(2, lambda a, b: "NV18")
     assert given(read(text)).get("cluster.accelerator") == accelerator

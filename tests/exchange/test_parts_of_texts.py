@@ -1,4 +1,6 @@
-"""What a text holds beside its first part: a configuration that a script writes, and the launch of a chosen object."""
+"""What a text contains in addition to its first part: a configuration that a script writes, and the launch of a chosen
+object.
+"""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_an_option_of_each_branch_and_of_the_launch_is_certain_and_not_listed() 
     assert "tensor-model-parallel-size" not in unknown(reading)
 
 
-def test_four_bits_beside_adapters_of_axolotl_are_named() -> None:
+def test_four_bits_with_adapters_of_axolotl_are_named() -> None:
     text = "base_model: a/b\nadapter: %s\nlora_r: 8\nlora_target_linear: true\nload_in_4bit: true\nsequence_len: 2048\n"
     reading = read(text % "lora", "deepspeed")
     assert given(reading)["workload.trainable.method"] == "lora" and "load_in_4bit" in unknown(reading)

@@ -116,7 +116,7 @@ def test_values_of_variables_name_machines_with_their_count() -> None:
     assert "cluster.nodes" not in given(read(text, name="x.tfvars"))
 
 
-def test_an_entry_without_a_type_beside_others_is_refused() -> None:
+def test_an_entry_without_a_type_among_others_is_refused() -> None:
     text = 'groups = [\n  { target_size = 4 },\n  { target_size = 1, machine_type = "a2-highgpu-1g" },\n]\n'
     with pytest.raises(FormatError, match="line 2: groups: an entry without a type of machine"):
         read(text, name="x.tfvars")

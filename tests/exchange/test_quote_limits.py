@@ -1,4 +1,4 @@
-"""Limits of imported quotes, at the limit and beside it, and each value of a line."""
+"""Limits of imported quotes, at the limit and next to it, and each value of a line."""
 
 from __future__ import annotations
 

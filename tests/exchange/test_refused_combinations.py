@@ -166,7 +166,7 @@ def test_a_refused_combination_is_not_written(
         # line 2660: one expert for each token
         ("llama-4-scout", "precision: bf16", "tp: 2", "--moe-router-pre-softmax", ""),
         (MIXED, "precision: bf16", "tp: 2", "--moe-router-topk 8", "--moe-router-pre-softmax"),
-        # line 2612: no biases beside experts that tensor parallelism divides
+        # line 2612: no biases with experts that tensor parallelism divides
         ("olmoe-1b-7b", "precision: bf16", "tp: 2, ep: 1", "--disable-bias-linear", ""),
         ("olmoe-1b-7b", "precision: bf16", "tp: 2, ep: 8, expert_tp: 1", "--num-experts", "--disable-bias-linear"),
         # moe/token_dispatcher.py, line 1836: more than one rank of experts

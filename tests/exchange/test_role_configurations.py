@@ -149,7 +149,7 @@ def test_a_job_states_the_accelerators_of_a_node_where_its_nodes_are_a_variable(
     )
 
 
-def test_deepspeed_beside_a_launch_is_not_its_framework() -> None:
+def test_deepspeed_next_to_a_launch_is_not_its_framework() -> None:
     text = """\
         OTHER="--deepspeed=zero2.json"
         OPTS="--tensor_model_parallel_size 2 --pipeline_model_parallel_size 1 --stage=dpo --use_mca"

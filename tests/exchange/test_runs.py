@@ -181,7 +181,7 @@ def test_tables_of_different_machines_are_chosen_by_part() -> None:
 
 
 def test_one_direction_of_a_bidirectional_copy_is_shown_and_not_measured() -> None:
-    """700 GB/s beside 710 GB/s in the other direction: neither is halved, and neither is a link alone."""
+    """700 GB/s with 710 GB/s in the other direction: neither is halved, and neither is a link alone."""
     title = "memcpy CE GPU(row) <-> GPU(column) {0} bandwidth (GB/s)\n  0 1\n0 N/A {1}\n1 {1} N/A\n\n"
     running = "Running device_to_device_bidirectional_memcpy_write_ce.\n"
     reading = read(running + title.format("Write1", 700.0) + title.format("Write2", 710.0), "p2p")

@@ -202,7 +202,7 @@ def test_a_message_between_nodes_waits_for_the_fabric_or_for_the_links_of_a_rack
     assert planner(RACKS)["node"]["p2p_latency"] == planner("platform: gb200-nvl72, nodes: 18")["node"]["p2p_latency"]
 
 
-def test_memory_beside_weights_is_that_of_communicators_and_of_the_software() -> None:
+def test_memory_other_than_weights_is_that_of_communicators_and_of_the_software() -> None:
     """Two communicators of 0.25 GB from two ranks on, and 0.8 GB of context under a named framework."""
     bare = planner(POD)["misc"]
     assert bare["nccl_mem"] == {1: 0, 2: 500e6, 4: 500e6, 8: 500e6}

@@ -1,4 +1,4 @@
-"""What a script only names, or never reaches, is no launch; what a program does beside training is told."""
+"""What a script only names, or never reaches, is no launch; what a program does in addition to training is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exports for TensorRT-LLM write, beside the classes and options that its program reads them with."""
+"""What exports for TensorRT-LLM write, compared with the classes and options that its program reads them with."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ resource "google_container_node_pool" "gpu" {
 """
 
 
-def test_accelerators_beside_a_type_of_machine_are_those_of_a_node() -> None:
+def test_accelerators_with_a_type_of_machine_are_those_of_a_node() -> None:
     """Two pools of four machines, each with eight accelerators."""
     expected = {"cluster.accelerator": "v100-sxm-16gb", "cluster.accelerators_per_node": 8, "cluster.nodes": 8}
     assert given(read(POOL)) == expected

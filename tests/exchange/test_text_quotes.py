@@ -93,7 +93,7 @@ def test_sums_and_taxes_below_the_lines(foot: str, total: float, tax: float | No
 @pytest.mark.parametrize(
     "row", ["Phone   040.123.456", "Weight   1200", "Date   2026-12-15", "Article   SYS-822GA", "Ports   64"]
 )
-def test_a_name_beside_a_number_that_is_no_amount_is_no_line(row: str) -> None:
+def test_a_name_next_to_a_number_that_is_no_amount_is_no_line(row: str) -> None:
     reading = read(f"Qty   Description   Unit price   Total\n2   DGX H100   $905,000.00   $1,810,000.00\n{row}\n")
     assert lines(reading) == [("DGX H100", 2, 905_000)]
     assert f"row {' '.join(row.split())}" in unknown(reading)

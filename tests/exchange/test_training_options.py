@@ -56,7 +56,7 @@ def test_two_lengths_are_listed_and_not_chosen_from() -> None:
     assert (same["workload.sequence_length"], same["workload.tokens"]) == (4096, 40_960)
 
 
-def test_sizes_beside_images_are_those_of_the_decoder_alone() -> None:
+def test_sizes_in_addition_to_images_are_those_of_the_decoder() -> None:
     sizes = "--num-layers 12 --hidden-size 624 --num-attention-heads 12 --seq-length 1024"
     assert "img_h" not in unknown(read(LAUNCH.format(sizes)))
     reading = read(LAUNCH.format(f"{sizes} --img-h 336 --img-w 336 --patch-dim 14"))

@@ -51,7 +51,7 @@ max_target_length: 4096
         ("steps: 5", "llama-3-8b", ""),
     ],
 )
-def test_sizes_beside_a_model_of_maxtext_hold_by_its_switch_alone(keys: str, model: str | None, listed: str) -> None:
+def test_sizes_in_addition_to_a_model_of_maxtext_need_its_switch(keys: str, model: str | None, listed: str) -> None:
     reading = read(CONFIGURED.format(keys))
     assert given(reading).get("workload.model") == model and listed in unknown(reading)
     assert ("of no effect" in unknown(reading)) is ("effect" in listed)

@@ -9,11 +9,11 @@ from clusterspec.logs.first_failures import (
     Ending,
     Observed,
     ending_of,
+    failure_statements,
     first_failures,
     observed_failures,
     rank_of_line,
     time_of_line,
-    told_failures,
 )
 from clusterspec.logs.host_lines import causes_of_writer, is_of_a_host, unlike_links
 from tests.effort import each
@@ -158,13 +158,13 @@ def test_a_run_ends_at_its_first_own_failure_else_at_the_end_of_others() -> None
     )  # further than the lines in which a time is looked for
     assert ending_of(text, [end]) == Ending(False, at + 1, None)
     assert ending_of(text, [("family other", "z", 3)]) is None
-    told = told_failures(text, [end])
+    told = failure_statements(text, [end])
     assert ending_of(text, [failure, end], told) == Ending(True, at, moment)
 
 
 def test_an_exception_of_a_rank_counts_where_no_statement_names_its_line() -> None:
     text = "[rank1]: ValueError: no row\n[rank2]: ConnectionResetError: x\n[rank3]: KeyError: 'a'\nstep 3"
-    told = told_failures(text, [("library", "y", 3)])
+    told = failure_statements(text, [("library", "y", 3)])
     assert [(one.text, one.line, one.rank) for one in told.raised] == [("ValueError: no row", 1, 1)]
     assert [(one.name, one.line, one.rank, one.time) for one in told.said] == [("library", 3, 3, None)]
 

@@ -188,7 +188,7 @@ def test_columns_imply_a_collective_where_one_alone_prints_them(row: dict[str, o
 
 
 def test_ranks_of_an_all_reduce_are_those_whose_ratio_the_digits_allow() -> None:
-    """2 (n - 1) / n: 1.75 of 8, 1.9375 of 32; at 1 GB/s a rounding of 0.005 leaves 32 beside its neighbors."""
+    """2 (n - 1) / n: 1.75 of 8, 1.9375 of 32; at 1 GB/s a rounding of 0.005 leaves 32 and its neighbors."""
     for algbw, busbw, ranks in (
         (100e9, 175e9, 8),
         (100e9, 100e9, 2),
@@ -206,7 +206,9 @@ def test_ranks_of_an_all_reduce_are_those_whose_ratio_the_digits_allow() -> None
 
 
 def test_each_table_of_a_file_is_a_log_of_its_own() -> None:
-    """Two tables have two logs beside that of the whole; one has none. A later list of devices holds for its table."""
+    """Two tables have two logs in addition to that of the whole; one has none. A later list of devices holds for its
+    table.
+    """
     one, other = run("all-reduce", 8).text(), run("all-gather", 16).text()
     both = read_log(one + other)
     assert [(collective_of(each), each.ranks, each.nodes) for each in both.tables] == [

@@ -193,7 +193,7 @@ RENTED = "cluster: {platform: aws-p5-48xlarge, nodes: 16}\nprocurement: {prices:
 
 
 def test_a_stated_price_is_in_the_sum_or_named_as_not_counted() -> None:
-    """Storage beside rented nodes is paid; a price of racks that the cloud owns has no line."""
+    """Storage with rented nodes is paid; a price of racks that the cloud owns has no line."""
     rented = bill(clean(RENTED % ", rack: 9000"))
     assert [item.price_text for item in rented.items if item.kind == "storage"] == ["120,000"]
     assert "rack: the bill has none (`procurement.prices.rack`)" in rented.not_counted

@@ -87,7 +87,7 @@ def test_a_line_below_zero_is_a_credit(price: float | None, unit_price: float | 
     assert is_credit(QuoteLine("trade-in", 1, unit_price, price)) is credit
 
 
-def test_nodes_without_work_are_those_beside_the_job() -> None:
+def test_nodes_without_work_are_those_outside_the_job() -> None:
     """31 nodes, of which a layout of 20 leaves 11."""
     whole = clean(OWNED)
     assert _idle_nodes(whole) == 0

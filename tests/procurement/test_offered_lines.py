@@ -179,7 +179,7 @@ def test_the_hours_of_a_rent_are_those_of_its_unit() -> None:
 
 
 def test_what_is_far_cheaper_than_the_nodes_of_the_design_is_no_node() -> None:
-    """Workstations and services in any language, beside lines that make up the nodes exactly."""
+    """Workstations and services in any language, with lines that make up the nodes exactly."""
     design = study_of("clusterspec: 1\ncluster: {platform: hgx-h200, nodes: 4, spare_nodes: 1}\n").design.cluster
     assert design is not None
     lines = [

@@ -1,4 +1,4 @@
-"""The lines of a quote beside the bill of materials, worked out by hand."""
+"""The lines of a quote compared with the bill of materials, worked out by hand."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_english_words_stay(text: str) -> None:
         ("serwer 8 x H100 (15 + 1 zapasowy)", False),
     ],
 )
-def test_spares_of_every_language_are_beside_the_bill(part: str, spare: bool) -> None:
+def test_spares_of_every_language_are_in_addition_to_the_bill(part: str, spare: bool) -> None:
     line = QuoteLine(part=part, quantity=4)
     assert Offered(0, kind_of_part(plain_part(line)), line).is_spare == spare
 

@@ -17,7 +17,7 @@ from tests.effort import ALL_CASES, each, sampled, steps
 CATALOG = Catalog.open()
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "docs" / "gallery.md"
-"""A table whose rows put figures of a plan beside the name of a part: what they need of it, not what it has."""
+"""A table whose rows put figures of a plan next to the name of a part: what they need of it, not what it has."""
 DOCUMENTATION = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {GALLERY})
 GENERATED = [path for path in DOCUMENTATION if path.parent.name in {"rules", "catalog"}]
 OF_TEXT = [name for name, (group, _) in RULES.items() if group == "text"]

@@ -163,7 +163,7 @@ def test_what_continues_or_stands_in_another_formula_is_no_equation(text: str) -
 @pytest.mark.parametrize(
     "text", ["2 * 3 = 6, 7 follow", "2 * 3 = 6 (n)", "n : 2 * 3 = 6", "at (2 + 3) = 5", "2 * 3 = 6 + n"]
 )
-def test_what_stands_beside_an_equation_leaves_it_one(text: str) -> None:
+def test_text_next_to_an_equation_leaves_it_one(text: str) -> None:
     assert len(found(text)) == 1
 
 

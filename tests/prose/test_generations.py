@@ -1,4 +1,4 @@
-"""Generations and lanes beside the name of an interconnect, as people write them."""
+"""Generations and lanes next to the name of an interconnect, as people write them."""
 
 from __future__ import annotations
 

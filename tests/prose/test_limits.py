@@ -1,4 +1,4 @@
-"""Every check of running text starts and stops at its limit: a figure or a distance, worked out beside the code.
+"""Every check of running text starts and stops at its limit: a figure or a distance, worked out without the code.
 
 A row holds a text with a gap, the last values that are reported, and the first ones that are not.
 """
@@ -154,7 +154,7 @@ FIGURES = [  # 5 % of 1.6 Tb/s are 80 Gb/s
     ("peak-of-other-precision", "An H100 SXM gives {} TFLOPS of FP8", ["989", "980", "999"], ["979", "1000", "1979"]),
     ("thousandfold-mistake", "An H100 SXM gives {} GFLOPS of BF16", ["989", "980", "999"], ["979", "1000"]),
     ("thousandfold-mistake", "An H100 SXM draws {}", ["700 kW"], ["700 W", "7 W", "900 W", "70 kW"]),
-    # a rate of a link beside that of a collective is how bus bandwidth is given, up to five times apart
+    # a rate of a link next to that of a collective is how bus bandwidth is given, up to five times apart
     ("measurement-without-metric", "NCCL all-reduce reaches {} GB/s of 450 GB/s.", ["80", "450"], ["90", "370"]),
 ]
 DISTANCES = [

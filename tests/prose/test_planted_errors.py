@@ -1,4 +1,4 @@
-"""Planted errors are found and named; the near miss beside each stays silent."""
+"""Planted errors are found and named; the near miss of each stays silent."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RATIO = re.compile(rf"{FIGURE}[^=\d]*?(?: is|,) (?:1/([\d.]+) of|([\d.]+) times)
 
 
 def si(number: str, prefix: str, unit: str) -> float:
-    """A figure in bytes, watts or operations, worked out beside the reader of units."""
+    """A figure in bytes, watts or operations, worked out without the reader of units."""
     value = float(number.replace(",", "")) * 1000.0 ** " kMGTP".index(prefix or " ")
     return value / 8 if unit.startswith("b") else value
 

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.prose.blocks import BlockKind, ProseLine
-from clusterspec.prose.claims import count_before, is_beside_memory_size, is_specified
+from clusterspec.prose.claims import count_before, has_adjacent_memory_size, is_specified
 from clusterspec.prose.lexicon import FigureScope, Hint, phrase_matches
 from clusterspec.prose.sentence import MAX_WORDS, NUMERALS, Sentence, split_sentences
 from clusterspec.prose.subjects import NameIndex
@@ -269,6 +269,6 @@ def test_a_figure_is_of_a_part_where_words_of_having_join_them(text: str, specif
         ("6 TB/s", False),
     ],
 )
-def test_a_rate_beside_a_memory_size_is_of_the_memory(text: str, beside: bool) -> None:
+def test_a_rate_next_to_a_memory_size_is_of_the_memory(text: str, beside: bool) -> None:
     sentence = read(text)
-    assert is_beside_memory_size(sentence, sentence.quantities[-1]) == beside
+    assert has_adjacent_memory_size(sentence, sentence.quantities[-1]) == beside

@@ -1,4 +1,4 @@
-"""Blocks of a report: which stand beside each other, stay on a page, lose columns, and name missing characters."""
+"""Blocks of a report: which are next to each other, stay on a page, lose columns, and name missing characters."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ SAID, TOLD, TITLE = Text("said"), Story(()), Heading("title")
         ((SAID, BROAD, TITLE), [1, 1, 1]),
     ],
 )
-def test_two_blocks_of_half_a_page_stand_beside_each_other_in_order(blocks: tuple[Block, ...], rows: list[int]) -> None:
+def test_two_blocks_of_half_a_page_are_side_by_side_in_order(blocks: tuple[Block, ...], rows: list[int]) -> None:
     found = paired_blocks(blocks)
     assert [len(row) for row in found] == rows
     assert tuple(block for row in found for block in row) == blocks

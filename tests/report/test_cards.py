@@ -70,7 +70,7 @@ CHANGED = {"mfu", "tokens_per_second_per_accelerator", "hfu"}
 """Fields of a plan; the others are worked out when they are read."""
 
 
-def test_a_part_of_the_machine_is_named_beside_its_time_and_rate() -> None:
+def test_a_part_of_the_machine_is_named_with_its_time_and_rate() -> None:
     """512 ranks on a machine of 127 nodes of 8."""
     shown = cards(own_parts(SPEC))
     assert shown["Step time"].note.endswith(", on 512 of 1,016")

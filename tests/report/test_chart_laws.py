@@ -200,7 +200,7 @@ def test_a_hatch_covers_a_box_from_edge_to_edge(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_a_mark_of_a_legend_has_its_name_beside_it(name: str) -> None:
+def test_a_mark_of_a_legend_has_its_name_next_to_it(name: str) -> None:
     """Dots above the axes, and diamonds before the plan of the spec: the text follows by 5 to 10, at one level."""
     chart = CHARTS[name]()
     marks = [(number(dot, "cx"), number(dot, "cy"), number(dot, "r")) for dot in shapes(chart, "circle")]
@@ -295,7 +295,7 @@ def test_boxes_of_a_row_are_apart_and_as_wide_as_there_is_room(name: str, gaps: 
         assert min(between) in gaps or round(wide, 1) in limits, (wide, between)
 
 
-def test_a_value_of_a_tornado_stands_beside_its_bar_or_inside_a_long_one() -> None:
+def test_a_value_of_a_tornado_is_next_to_its_bar_or_inside_a_long_one() -> None:
     """5 units from the end of the bar, on the side of the change; a bar above 42 % of the axis holds its value."""
     cases = (
         (0.5, "start"),

@@ -162,7 +162,7 @@ AXES: dict[str, tuple[Chart, dict[str, str]]] = {
     ),
     # Prices up to 1.08 × 10 on 62 to 414 are 32.6 for one, work up to 1.1 × 20 on 168 to 30 is 6.27 for one; the level
     # of
-    # 10 is at 105.3. The labels of sizes stand on plates 8 and 16 beside their dots, on the other side of the level.
+    # 10 is at 105.3. The labels of sizes are on plates 8 and 16 next to their dots, on the other side of the level.
     "choices": (
         lambda: curves.choice_chart(
             [
@@ -236,7 +236,8 @@ AXES: dict[str, tuple[Chart, dict[str, str]]] = {
 
 STACKS: dict[str, tuple[Chart, dict[str, str]]] = {
     # 438 for 4 s. Lanes of 34 from 20 on and of 14 below them, 4 for a gap and 20 for the text; a unit parts neighbors.
-    # The legend has two columns of 220, of which 208 are used, in rows of 21, with boxes of 12 and texts 17 beside.
+    # The legend has two columns of 220, of which 208 are used, in rows of 21, with boxes of 12 and texts 17 to the
+    # right.
     "timeline": (
         lambda: bars.timeline_chart([WEIGHTS, GRADIENTS], [GRADIENTS], seconds, "alt"),
         {
@@ -619,7 +620,7 @@ MACHINES: dict[str, tuple[Chart, dict[str, str]]] = {
         },
     ),
     # Two lanes of 22 and 6 leave 390: 26 columns of 14. A node that is free for half of the time has a frame. The label
-    # of a run stands beside its boxes, or below them where it is long; links cross pools 6 apart.
+    # of a run are next to its boxes, or below them where it is long; links cross pools 6 apart.
     "fleet": (
         lambda: fleet.fleet_chart(POOLS, [DrawnLink((0, 1), "50 GB/s"), DrawnLink((1, 0), "9 GB/s")], "alt"),
         {

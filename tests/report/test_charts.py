@@ -217,7 +217,7 @@ def test_a_decade_is_as_long_as_the_next(value: float, place: float) -> None:
     [([3.0, 40.0], 1.0, 100.0), ([10.0], 10.0, 100.0), ([], 1.0, 10.0), ([0.0, float("inf"), 5.0], 1.0, 10.0)],
 )
 def test_an_axis_covers_whole_decades_around_its_values(values: list[float], low: float, high: float) -> None:
-    axis = LogAxis.axis_around(values, 0.0, 1.0)
+    axis = LogAxis.axis_of_decades(values, 0.0, 1.0)
     assert (axis.low, axis.high) == pytest.approx((low, high))
 
 
@@ -382,7 +382,7 @@ def test_the_roofline_bends_at_the_peak_over_the_bandwidth_and_numbers_kernels_b
     (_, low), (bend, flat), (_, end) = (tuple(map(float, pair.split(","))) for pair in line["points"].split())
     ridge = 989e12 / (3350 * GB)  # 295 FLOP/B
     assert bend == pytest.approx(
-        LogAxis.axis_around([ridge / 30, ridge, 900.0, 1.0], 96, svg.WIDTH - 12)(ridge), abs=0.1
+        LogAxis.axis_of_decades([ridge / 30, ridge, 900.0, 1.0], 96, svg.WIDTH - 12)(ridge), abs=0.1
     )
     assert flat == end < low
     told = [each["text"] for each in shapes(chart, "text")]
@@ -447,7 +447,7 @@ def extent(shape: dict[str, str]) -> tuple[float, float, float, float]:
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_a_text_stands_in_a_box_or_beside_it_and_never_across_its_edge(name: str) -> None:
+def test_a_text_is_in_a_box_or_next_to_it_and_never_across_its_edge(name: str) -> None:
     """Letters are 0.72 of their size high, and half of it wide. The contrast with the box below is 4.5 or more, on
     light and on dark pages (WCAG 2.2, 1.4.3).
     """
@@ -478,7 +478,7 @@ def luminance(color: str) -> float:
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_the_key_of_a_color_has_its_name_beside_it(name: str) -> None:
+def test_the_key_of_a_color_has_its_name_next_to_it(name: str) -> None:
     """A swatch of 12 to 17 units: the text begins 4 to 7 after it, and their middles are level."""
     chart = CHARTS[name]()
     texts = [(number(each, "x"), number(each, "y"), number(each, "font-size")) for each in shapes(chart, "text")]
@@ -538,7 +538,7 @@ def boxes_of(chart: str) -> list[tuple[float, ...]]:
         ("timeline", [(0, 20, 327.5, 34), (328.5, 20, 108.5, 34), (0, 78, 108.5, 14)]),
         # 436 units for a capacity of 5 s are 87.2 for one
         ("memory", [(0, 24, 436, 36), (0, 24, 260.6, 36), (261.6, 24, 86.2, 36)]),
-        # 420.5 units from 15.5 on, beside a digit of 7.5, for 5 s are 84.1 for one; rows of 20, 15 drawn
+        # 420.5 units from 15.5 on, next to a digit of 7.5, for 5 s are 84.1 for one; rows of 20, 15 drawn
         ("stages", [(15.5, 24, 251.3, 15), (267.8, 24, 83.1, 15), (15.5, 44, 251.3, 15)]),
         # two stages of 18 units below each other, from 62 to 438
         ("schedule", [(62, 4, 376, 36)]),

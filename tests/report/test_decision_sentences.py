@@ -129,7 +129,7 @@ def fleet_of(**parts: Any) -> Any:
 
 
 def test_nodes_of_a_pool_are_those_of_its_jobs_and_the_rest() -> None:
-    """Of 10 nodes one job has 4 for half of the time, another 3 beside its own pool: 5 are without a job."""
+    """Of 10 nodes one job has 4 for half of the time, another 3 in addition to its own pool: 5 are without a job."""
     jobs = {
         "a": SimpleNamespace(pool="p", nodes=4, share=0.5, beside={}),
         "b": SimpleNamespace(pool="q", nodes=9, share=1.0, beside={"p": 3}),

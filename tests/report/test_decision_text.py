@@ -177,7 +177,7 @@ def test_the_layout_of_the_spec_is_set_against_the_best(best: LayoutRow | None, 
     assert flat(text).endswith(f"The layout of the spec {told}")
 
 
-def test_a_faster_layout_beside_the_best_one_is_told_with_what_check_finds_in_it_alone() -> None:
+def test_a_faster_layout_than_the_best_one_is_printed_with_what_check_finds_only_in_it() -> None:
     """1.9 s are 5 % less than 2 s; few-spines is found with both."""
     best = replace(FAST, findings=("few-spines",))
     fast = replace(FAST, step_time=1.9, memory=80e9, findings=("few-spines", "tight-memory"))

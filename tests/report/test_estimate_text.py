@@ -78,7 +78,7 @@ def test_the_figures_of_a_plan_that_does_not_fit_say_so() -> None:
     assert "if it fitted" not in shown(study(SPEC))
 
 
-def test_what_is_used_stands_beside_every_throughput_and_time() -> None:
+def test_what_is_used_is_printed_with_every_throughput_and_time() -> None:
     lines = shown(study(SPEC)).splitlines()
     assert any("uses 512 of 1,016 accelerators" in line for line in lines)
     for name in ("step time", "time to train"):
@@ -164,9 +164,9 @@ def test_the_range_of_explained_memory_is_wider_than_that_of_its_parts() -> None
     low = use.total.value - (below**2 + (0.17 * use.activations.value) ** 2) ** 0.5
     assert report.plan.stored.error == pytest.approx(0.17 * use.activations.value)
     assert f"range    {display(low, 'B')} to " in told
-    assert "with memory.kept and memory.error beside the ranges of its parts" in told
+    assert "with memory.kept and memory.error in addition to the ranges of its parts" in told
     served = estimate_explain.explanation_text(analysis.estimate(study(FULL_CACHE)), "memory") or ""
-    assert "beside the ranges" not in served, "an engine allocates once"
+    assert "addition to the ranges" not in served, "an engine allocates once"
 
 
 def test_parts_of_one_name_are_all_explained_with_what_they_are_part_of() -> None:

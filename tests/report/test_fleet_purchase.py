@@ -93,7 +93,7 @@ def test_the_sentence_has_the_machines_the_runs_the_gate_that_fails_and_the_larg
     )
 
 
-def test_the_quote_stands_beside_the_need_of_all_pools() -> None:
+def test_the_quote_is_printed_with_the_need_of_all_pools() -> None:
     _, quote = tables(section(composed_purchase(report(BOUGHT)), "materials").blocks)
     assert [row.cells for row in quote.rows[:3]] == [
         ("B200 node", "17", "19", "+2", "7,790,000 USD", "–", "more than needed"),

@@ -118,10 +118,10 @@ def test_a_character_is_spelled_by_its_sound_or_its_name(char: str, said: str) -
 
 @pytest.mark.parametrize("count", [8, 9, 11])
 def test_eight_unknown_characters_are_listed_and_the_others_counted(count: int) -> None:
-    note = fonts._note(list(range(0x1200, 0x1200 + count)))
+    note = fonts._missing_font_note(list(range(0x1200, 0x1200 + count)))
     assert note.count("U+") == 8
     assert (f" and {count - 8} more;" in note) is (count > 8)
-    assert fonts._note([]) == ""
+    assert fonts._missing_font_note([]) == ""
 
 
 def test_a_page_on_a_screen_embeds_its_fonts_and_a_printed_one_names_them() -> None:

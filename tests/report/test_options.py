@@ -57,7 +57,7 @@ def served(
         (served(SERVED_PLAN), 1, "at the same price, +20 % tokens"),
     ],
 )
-def test_a_choice_is_told_by_its_price_and_time_beside_the_design(found: Choices, number: int, said: str) -> None:
+def test_a_choice_is_printed_with_its_price_and_time(found: Choices, number: int, said: str) -> None:
     assert difference_text(found, found.rows[number]) == said
 
 

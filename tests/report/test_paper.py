@@ -196,7 +196,7 @@ def test_the_figures_of_a_plan_that_does_not_fit_say_so(kind: str) -> None:
     assert all("if it fitted" in card for card in times)
 
 
-def test_used_and_bought_stand_beside_time_and_price() -> None:
+def test_used_and_bought_are_printed_with_time_and_price() -> None:
     cards = re.findall(r'<div class="card [^>]*>(.*?)</div>', paper.paper_as_html(compose(report(SPEC))), re.S)
     for name in ("Step time", "Run with interruptions"):
         (card,) = (card for card in cards if name in card)

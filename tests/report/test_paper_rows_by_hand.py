@@ -273,7 +273,7 @@ def test_switches_are_spread_over_the_fewest_racks(
     assert note == (said if held else unknown if switches else "")
 
 
-def test_prompts_stand_beside_a_decode_step_where_they_take_time() -> None:
+def test_prompts_are_drawn_next_to_a_decode_step_where_they_take_time() -> None:
     """A token of an engine that prefills too takes more than its step; the rest is that of prompts."""
     times = study_text(SPECS["serving"], SETTINGS).plan.serving
     assert times is not None
@@ -281,7 +281,7 @@ def test_prompts_stand_beside_a_decode_step_where_they_take_time() -> None:
     (title,) = [each["text"] for each in shapes(drawn.svg, "text") if each["text"].startswith("one decode step")]
     assert title == "one decode step, and its share of prompts"
     named = [each["text"] for each in shapes(drawn.svg, "text")]
-    assert "prompts beside it" in named
+    assert "prompts in the same step" in named
     step = sum_of(part.value for part in token_time_term(times).parts[0].parts)
     whole = times.tpot * times.tokens_per_step
     lane = [box for box in shapes(drawn.svg, "rect") if number(box, "height") == 34]

@@ -50,7 +50,7 @@ def test_the_load_is_told_by_its_kind(load: str, offered: float, said: str) -> N
     assert serving._load_sentence(replace(times, offered=offered), replace(stated, load=kind, request_rate=3.5)) == said
 
 
-def test_drafted_tokens_are_told_beside_the_load() -> None:
+def test_drafted_tokens_are_printed_with_the_load() -> None:
     _, times, load = served()
     drafting = replace(load, draft_tokens=1, draft_acceptance=0.7)
     assert serving._load_sentence(times, drafting).endswith(

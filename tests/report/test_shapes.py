@@ -60,15 +60,15 @@ def test_a_shape_has_the_coordinates_given(shape: str, text: str) -> None:
 
 
 def test_a_logarithmic_axis_has_whole_decades() -> None:
-    axis = LogAxis.axis_around([2.0, 300.0, 0.0, float("inf")], 100.0, 400.0)
+    axis = LogAxis.axis_of_decades([2.0, 300.0, 0.0, float("inf")], 100.0, 400.0)
     assert (axis.low, axis.high) == pytest.approx((1.0, 1000.0))
     assert [axis(value) for value in (1, 10, 100, 1000, 0.5, 5000)] == pytest.approx([100, 200, 300, 400, 100, 400])
     assert axis.ticks == pytest.approx([1, 10, 100, 1000])
-    exact = LogAxis.axis_around([10.0, 100.0], 0.0, 1.0)
+    exact = LogAxis.axis_of_decades([10.0, 100.0], 0.0, 1.0)
     assert (exact.low, exact.high) == pytest.approx((10.0, 100.0))
-    lone = LogAxis.axis_around([10.0], 0.0, 1.0)
+    lone = LogAxis.axis_of_decades([10.0], 0.0, 1.0)
     assert (lone.low, lone.high) == pytest.approx((10.0, 100.0))
-    assert LogAxis.axis_around([-1.0], 0.0, 1.0).ticks == pytest.approx([1.0, 10.0])
+    assert LogAxis.axis_of_decades([-1.0], 0.0, 1.0).ticks == pytest.approx([1.0, 10.0])
     assert len(LogAxis(1.0, 1e6, 0.0, 1.0).ticks) == 7  # six decades, each
     assert LogAxis(1.0, 1e7, 0.0, 1.0).ticks == pytest.approx([1, 1e2, 1e4, 1e6])  # seven, every other
 
@@ -97,7 +97,7 @@ def test_a_linear_axis_ends_at_its_ends() -> None:
     assert LinearAxis(3.0, 3.0, 7.0, 9.0)(3.0) == 7.0
 
 
-def test_labels_of_a_grid_stand_below_and_beside_their_lines() -> None:
+def test_labels_of_a_grid_are_below_and_next_to_their_lines() -> None:
     """The first label starts at its line, the last one ends there if it is close to the right edge."""
     for end, anchor in ((410.0, "middle"), (411.0, "end")):
         text = "".join(svg.horizontal_grid(LinearAxis(0, 4, 30.0, end), 5.0, 50.0, str))

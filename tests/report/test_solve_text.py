@@ -86,7 +86,7 @@ def test_a_printed_boundary_meets_its_condition_and_each_row_is_the_value_that_i
     assert len(labels) > 4 and len(set(labels)) == len(labels)
 
 
-def test_a_metric_beside_its_limit_is_printed_apart_from_it() -> None:
+def test_a_metric_near_its_limit_is_printed_with_enough_digits() -> None:
     rows = ((1.0, 0.0300001, False), (2.0, 0.03, True), (3.0, 0.02, True))
     assert solve_text._distinct_metrics(_report_of("slowdown<=3%"), rows) == ["3.00001 %", "3 %", "2 %"]
     assert solve_text._distinct_metrics(_report_of("slowdown<=3%"), rows[1:]) == ["3 %", "2 %"]

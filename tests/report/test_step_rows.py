@@ -100,7 +100,7 @@ def test_the_roles_of_a_step_have_their_time_share_and_idle_share() -> None:
 @pytest.mark.parametrize(
     ("placement", "update", "ahead"),
     [
-        ("colocated", 300.0, False),  # a role that takes longer than its step runs beside none
+        ("colocated", 300.0, False),  # a role that takes longer than its step runs together with none
         ("split", 300.0, True),
         ("split", 60.0, False),
         ("split", 200.0, False),  # as long as the step
@@ -130,7 +130,7 @@ def quick(times: RlTimes) -> Any:
     return SimpleNamespace(batch=100.0, busy=50.0, idle_share=0.5)
 
 
-def test_roles_are_drawn_one_after_another_on_shared_nodes_and_beside_each_other_on_others() -> None:
+def test_roles_are_drawn_in_sequence_on_shared_nodes_and_side_by_side_on_others() -> None:
     """Shared: 50 s of rollout, 50 s of waiting and 90 s of training; apart, rollout works 50 of 200 s."""
     given: dict[str, Any] = {
         "step": 200.0,

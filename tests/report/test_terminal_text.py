@@ -171,7 +171,7 @@ def test_a_line_that_is_shown_fits(line: str, width: int) -> None:
     assert plain_line(line.replace("\t", " ")).startswith(shown.removesuffix("…"))
 
 
-def test_what_does_not_fit_beside_stands_beneath() -> None:
+def test_columns_that_do_not_fit_side_by_side_are_printed_below() -> None:
     heads, row = (
         ("part", "kind", "unit price", "price", "why"),
         ("node", "spare", "9" * 35, "8" * 35, "in addition " * 3),

@@ -205,7 +205,7 @@ def test_a_tender_shows_no_findings_and_a_design_report_no_signature() -> None:
     assert not whole.serves and report_of(SERVING).serves
 
 
-def test_a_simulation_tells_the_times_of_the_formulas_beside_its_own() -> None:
+def test_a_simulation_prints_the_times_of_the_formulas_with_its_own() -> None:
     times, target = Percentiles(1.0, 2.0, 3.0), SimulatedTarget("ttft", 90.0, 1.0, 2.0)
     load = (1, 90, 10, "open", 2, 16.0)  # seed, requests, of which warm up, load, engines, accelerators
     figures: Any = (*load, times, None, None, times, 0.5, {}, 4.0, 400.0, None, 0, (0.25, 0.01), (target,), 0.1, ())

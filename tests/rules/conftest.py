@@ -36,7 +36,7 @@ def with_its_check(name: str) -> Callable[..., bool]:
 
 @pytest.fixture(scope="package", autouse=True)
 def every_check_runs() -> Iterator[None]:
-    """Beside each condition of the index that spares a rule, the check runs too: silence is that of the check."""
+    """For each condition of the index that spares a rule, the check runs too: silence is that of the check."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "_SILENT", {name: with_its_check(name) for name in SILENT})
         yield

@@ -1,4 +1,4 @@
-"""What the rules of one group report of a spec, so that a table can hold flaws beside their near misses."""
+"""What the rules of one group report of a spec, so that a table can hold flaws and their near misses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Acceptance tests held against physics: flaws beside their near misses."""
+"""Acceptance tests held against physics: flaws and their near misses."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ CASES: list[tuple[str, str, Reported]] = [
         "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 440 GB/s",
         one("acceptance-on-two-nodes", "acceptance[0].nodes", "note"),
     ),
-    (  # pairs beside the whole machine, of which as much is asked, find bad cables
+    (  # pairs in addition to the whole machine, of which as much is asked, find bad cables
         H100,
         "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 340 GB/s}\n"
         "  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s",

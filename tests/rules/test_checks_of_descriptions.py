@@ -1,4 +1,4 @@
-"""Counts, prices and steps of a description beside the keys: each word and limit with its near miss, by hand."""
+"""Counts, prices and steps of a description compared with the keys: each word and limit with its near miss, by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of launches in a text beside the keys: each with the value that agrees and one that does not."""
+"""Settings of launches in a text compared with the keys: each with the value that agrees and one that does not."""
 
 # ruff: noqa: E501 (a case is one line of a table)
 

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec import rules
 from clusterspec.finding import Problem
-from clusterspec.rules.physical.generator_fuel_short import _stated_alone
+from clusterspec.rules.physical.generator_fuel_short import _contradiction_within_text
 from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
@@ -155,7 +155,7 @@ FUEL = "The generator runs 24 h without refueling; its tank has {} liters, and i
     ],
 )
 def test_a_tank_or_a_battery_lasts_as_long_as_its_sentence_says(text: str, words: str) -> None:
-    found = _stated_alone(text)
+    found = _contradiction_within_text(text)
     assert (words in found[0] if found else False) if words else found is None, found
 
 

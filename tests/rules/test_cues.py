@@ -1,4 +1,4 @@
-"""A pattern that is looked for only beside a cue finds what it finds alone: every text that it matches holds a cue."""
+"""A pattern that is looked for only next to a cue finds what it finds alone: every text that it matches holds a cue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.report import _OF_RISK, _RISKY
 from clusterspec.rules.document import description_off_keys, launch_settings_off_keys
-from clusterspec.rules.knowledge.written_numbers import only_setting
+from clusterspec.rules.knowledge.written_numbers import unambiguous_setting
 from clusterspec.rules.measured import measurement_without_metric
 from clusterspec.rules.operations import failure_rates_disagree, job_limit_below_checkpoint, timeout_below_pause
 from clusterspec.rules.physical import coolant_below_its_source
@@ -46,14 +46,14 @@ MATCHED = [
 @each("name, text", MATCHED)
 def test_a_setting_is_found_with_its_cues_as_without(name: str, text: str) -> None:
     setting, cues = SETTINGS[name]
-    found = only_setting(setting, text, cues)
+    found = unambiguous_setting(setting, text, cues)
     assert found is not None and found[0] == setting.search(text)[0]  # type: ignore[index]
     assert all(cue == cue.casefold() for cue in cues)
 
 
 def test_a_text_without_a_cue_holds_no_setting() -> None:
-    assert only_setting(re.compile("[a-z]+"), "words", ("other",)) is None
-    assert only_setting(re.compile("[a-z]+"), "WORDS words", ("words",)) is not None
+    assert unambiguous_setting(re.compile("[a-z]+"), "words", ("other",)) is None
+    assert unambiguous_setting(re.compile("[a-z]+"), "WORDS words", ("words",)) is not None
 
 
 @each(

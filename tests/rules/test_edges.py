@@ -2,7 +2,7 @@
 
 A line of ``edges.txt`` names a rule, an example of its page, a number as the example writes it, the last value that the
 rule reports and the first one that it does not. The values were found by bisection and read against the page: half of
-them are whole numbers of nodes, ranks or ports, the others thresholds such as 5 % beside a figure of a data sheet.
+them are whole numbers of nodes, ranks or ports, the others thresholds such as 5 % of a figure of a data sheet.
 """
 
 from __future__ import annotations

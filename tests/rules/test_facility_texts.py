@@ -1,4 +1,4 @@
-"""Flows, circuits, fuel, latencies, thresholds, breakout and capacities that a description states, each beside a sound one."""
+"""Flows, circuits, fuel, latencies, thresholds, breakout and capacities that a description states, each with a sound one."""
 
 # ruff: noqa: E501 (a case is one line of a table)
 

@@ -1,4 +1,4 @@
-"""Kinds of sound designs that a rule of thumb would report, each beside the flaw that is of the same kind."""
+"""Kinds of sound designs that a rule of thumb would report, each with the flaw that is of the same kind."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ LOGITS = (
 
 
 @pytest.mark.parametrize(("rule", "design", "severity"), KINDS)
-def test_a_kind_of_sound_design_is_not_reported_and_the_flaw_beside_it_is(
+def test_a_kind_of_sound_design_is_not_reported_and_its_flaw_is(
     rule: str, design: str, severity: str | None, check: Check
 ) -> None:
     text = design if "\n" in design else LOGITS.format(design)

@@ -1,4 +1,4 @@
-"""Planted conflicts of a fleet, and sound fleets beside them, by hand-worked numbers of nodes and rates."""
+"""Planted conflicts of a fleet, and sound fleets like them, by hand-worked numbers of nodes and rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs with what: designs that a framework's entry refuses, beside their near misses, and what search proposes."""
+"""What runs with what: designs that a framework's entry refuses, with their near misses, and what search proposes."""
 
 from __future__ import annotations
 

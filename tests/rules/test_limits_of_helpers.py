@@ -179,7 +179,7 @@ def test_ports_are_slower_than_nics_from_a_hundredth_on(port: float, planes: int
     technology = SimpleNamespace(name="Ethernet", family="ethernet", single_vendor=False, vendor="")
     nics = SimpleNamespace(value=50e9)
     out: Any = SimpleNamespace(switch=switch, technology=technology, nic_bandwidth=nics, planes=planes)
-    agreeing: Any = SimpleNamespace(concern=lambda _: False)
+    agreeing: Any = SimpleNamespace(has_any_of=lambda _: False)
     assert len([*switch_of_another_technology.check(agreeing, out)]) == slower
 
 

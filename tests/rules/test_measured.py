@@ -1,4 +1,4 @@
-"""Measurements held against machines: flaws beside their near misses, and logs of every kind."""
+"""Measurements held against machines: flaws and their near misses, and logs of every kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Address plans, firewalls and thresholds of tests in descriptions, in many words, each beside a sound one."""
+"""Address plans, firewalls and thresholds of tests in descriptions, in many words, each with a sound one."""
 
 # ruff: noqa: E501 (a case is one line of a table)
 

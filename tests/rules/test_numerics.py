@@ -1,4 +1,4 @@
-"""Number formats and the size of a run: flaws beside their near misses."""
+"""Number formats and the size of a run: flaws and their near misses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedulers, adapters, error tests, evaluations, budgets and loaders that a description states, each beside a sound one."""
+"""Schedulers, adapters, error tests, evaluations, budgets and loaders that a description states, each with a sound one."""
 
 # ruff: noqa: E501 (a case is one line of a table)
 

@@ -1,4 +1,4 @@
-"""How a machine is run, fed and connected: flaws beside their near misses."""
+"""How a machine is run, fed and connected: flaws and their near misses."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, ch
 
 
 def test_the_arithmetic_of_messages_is_right(check: Check) -> None:
-    """Shares, ratios and products follow from the figures beside them, in the digits printed."""
+    """Shares, ratios and products follow from the figures printed with them, in the digits printed."""
     found = [each for name, number in FIRES for each in check(page(name).fires[number].text)]
     messages = sorted({f"{each.message}; {each.help}" for each in found})
     assert [wrong for message in messages for wrong in wrong_arithmetic(message)] == []

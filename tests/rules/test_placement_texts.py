@@ -1,4 +1,4 @@
-"""Sentences on where the traffic of a layout goes, each beside a sound one."""
+"""Sentences on where the traffic of a layout goes, each with a sound one."""
 
 # ruff: noqa: E501 (a case is one line of a table)
 

@@ -1,4 +1,4 @@
-"""What is bought, and whether the papers add up: flaws beside their near misses."""
+"""What is bought, and whether the papers add up: flaws and their near misses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prices of a spec beside those of the market, and sums of purchases and rents, worked out by hand."""
+"""Prices of a spec compared with those of the market, and sums of purchases and rents, worked out by hand."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ procurement:
         ("support_per_year: 800000", True),
     ],
 )
-def test_prices_beside_the_fabric_are_those_of_the_quote(price: str, off: bool, check: Check) -> None:
+def test_prices_other_than_the_fabric_are_those_of_the_quote(price: str, off: bool, check: Check) -> None:
     rules = {one.rule for one in check(SIDE_PARTS.format(price=price))}
     assert ("quote-off-prices" in rules) == off
 

@@ -1,4 +1,4 @@
-"""Terms of a purchase and its parts, worked out by hand, each beside a change that makes it sound."""
+"""Terms of a purchase and its parts, worked out by hand, each with a change that makes it sound."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ RENT = "space in racks, 4 racks x 36 months"
             "price-off-text",
             "",
         ),
-        # cabinets beside the power stay flat
+        # cabinets with the power stay flat
         (
             purchase(
                 line("power, months 1-12, kW-months", 10, 142),

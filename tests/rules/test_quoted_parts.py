@@ -170,7 +170,7 @@ def test_fiber_of_a_quote_is_that_of_the_modules_entries(
     assert all(one.message.endswith(f"and all transceivers are {needed}") for one in found)
 
 
-def test_a_switch_of_another_network_is_no_other_part_beside_that_of_the_fabric(check: Check) -> None:
+def test_a_switch_of_another_network_is_no_other_part_where_the_fabric_has_its_own(check: Check) -> None:
     fabric = "technology: roce-v2, nic_bandwidth: 400 Gb/s, switch: spectrum-4-sn5600"
     for lines, wrong in (("{part: SN5600 switch}, {part: SN3700 switch}", 0), ("{part: SN3700 switch}", 1)):
         text = f"clusterspec: 1\ncluster: {{platform: hgx-h200, nodes: 6, scale_out: {{{fabric}}}}}\n"
@@ -218,7 +218,7 @@ def test_the_memory_of_a_line_is_that_of_its_accelerator(platform: str, part: st
         ("Dedicated server, 8x H100, rent for 36 months, 20.80 per hour", 16, True),
         ("Dedicated server, 8x H200, rent for 36 months, 20.80 per hour", 16, False),
         ("Dedicated server, 4x H100, rent for 36 months, 20.80 per hour", 16, False),  # no machine of the design's size
-        ("Dedicated server, 8x H100, rent for 36 months, 20.80 per hour", 2, False),  # a machine beside it
+        ("Dedicated server, 8x H100, rent for 36 months, 20.80 per hour", 2, False),  # a machine with it
     ],
 )
 def test_rented_machines_have_the_accelerator_of_the_design(

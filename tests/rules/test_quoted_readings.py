@@ -81,7 +81,7 @@ def test_lines_that_may_fill_a_shortage_make_it_a_note(lines: str, severity: str
         ((40, 23, 17), "note"),
     ],
 )
-def test_nodes_beside_as_many_as_needed_may_be_for_something_else(
+def test_nodes_in_addition_to_those_needed_may_be_for_something_else(
     nodes: tuple[int, ...], severity: str, check: Check
 ) -> None:
     own = "    - {part: DGX H100 system, quantity: 63}\n"
@@ -170,7 +170,7 @@ procurement:
     assert any(dotted_path(one.path) == "procurement.tariff[0].price" for one in check(text)) is found
 
 
-def test_energy_beside_a_rent_may_be_that_of_another_pool(check: Check) -> None:
+def test_energy_with_a_rent_may_be_that_of_another_pool(check: Check) -> None:
     rent = "procurement: {currency: USD, as_of: 2026-11-01, electricity: 0.1, prices: {node_hour: 50}}\n"
     alone = check(f"clusterspec: 1\ncluster: {{platform: aws-p5-48xlarge, nodes: 4}}\n{rent}")
     fleet = check(

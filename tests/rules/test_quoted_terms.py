@@ -1,4 +1,4 @@
-"""Terms in the text of a quote's lines and milestones, worked out by hand, each beside a text that is sound."""
+"""Terms in the text of a quote's lines and milestones, worked out by hand, each with a text that is sound."""
 
 from __future__ import annotations
 

@@ -159,8 +159,8 @@ def test_a_technology_that_is_phased_out_has_a_successor_with_a_name(check: Chec
     [
         # racks of 18: 36 are two racks, and 38 are a part of three (54 = 36 + 18)
         (36, 2, "cluster.spare_nodes", "use 18 spare nodes, or none"),
-        # 32 + 2 = 34 are a part of 36: 34 nodes beside the spares fill them, 16 fill one rack
-        (32, 1, "cluster.nodes", "use 35 nodes beside the 1 spare, or 17"),
+        # 32 + 2 = 34 are a part of 36: 34 nodes and the spares fill them, 16 fill one rack
+        (32, 1, "cluster.nodes", "use 35 nodes in addition to the 1 spare, or 17"),
         (20, 0, "cluster.nodes", "use 36 nodes, or 18"),
     ],
 )
@@ -181,7 +181,7 @@ def test_a_part_of_a_rack_is_filled_by_the_number_that_the_advice_names(
     [
         # 8 x 10.2 kW and one switch of 1.72 kW: (60 - 1.72) / 10.2 = 5.7
         ("platform: dgx-h100, nodes: 8", 60, 5),
-        # racks of 18 trays draw 18 x 5.4 kW and 22.8 kW besides, 120 kW: 300 kW carry two and their switches
+        # racks of 18 trays draw 18 x 5.4 kW and 22.8 kW in addition, 120 kW: 300 kW carry two and their switches
         ("platform: gb200-nvl72, nodes: 54", 300, 36),
     ],
 )

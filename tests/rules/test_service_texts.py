@@ -1,4 +1,4 @@
-"""What a text says of a service, compared with the keys and with itself: each flaw beside a sound sentence.
+"""What a text says of a service, compared with the keys and with itself: each flaw with a sound sentence.
 
 A line of ``service_texts.txt`` names a rule, the keys, a text, and the severity and the end of the message, worked out
 by hand, or `silent`; `any` stands for all of them.

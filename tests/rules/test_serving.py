@@ -77,7 +77,7 @@ def test_weights_in_fewer_bytes_than_the_arithmetic_need_no_peak(check: Check) -
     assert "precision-unsupported" in {one.rule for one in check(text % "fp8")}
 
 
-def test_prefill_engines_that_hold_experts_unevenly_are_found_beside_those_that_decode(check: Check) -> None:
+def test_prefill_engines_with_uneven_experts_are_found_as_well_as_those_that_decode(check: Check) -> None:
     text = (
         "clusterspec: 1\ncluster: {platform: dgx-h200, nodes: 4}\n"
         "workload: {kind: serve, model: deepseek-v3, precision: fp8, parameter_precision: fp8, "
@@ -122,7 +122,7 @@ def test_a_cache_is_not_judged_where_the_weights_do_not_fit(check: Check) -> Non
 
 
 def test_advice_compares_plans_on_as_many_ranks(check: Check) -> None:
-    # One engine of tp 4 beside four idle ranks: two of tp 2 take its place, not four.
+    # One engine of tp 4 and four idle ranks: two of tp 2 take its place, not four.
     whole, part = (
         of_model(check, "model: llama-3.1-8b", f"concurrency: {load}", layout)["tp-on-small-weights"]
         for load, layout in ((512, "tp: 4"), (256, "tp: 4, dp: 1"))

@@ -196,7 +196,7 @@ LATENT = "input_tokens: 4096, output_tokens: 2048, concurrency: {}, memory_fract
 
 @pytest.mark.parametrize(("requests", "severity"), [(16, "note"), (224, "warning"), (512, "error")])
 def test_copies_of_the_cache_matter_where_requests_find_no_room(requests: int, severity: str, check: Check) -> None:
-    """Beside 84 GB of weights a rank holds some 0.6 M tokens of 70 kB: a hundred requests, each on all ranks."""
+    """With 84 GB of weights a rank holds some 0.6 M tokens of 70 kB: a hundred requests, each on all ranks."""
     design = served(QUANTIZED, LATENT.format(requests), "framework: sglang, tp: 8, ep: 8", 1, "dgx-h200")
     assert severities("tp-over-latent-attention", design, check) == [severity]
 

@@ -1,4 +1,6 @@
-"""Taxes of a purchase beside the general rate of its country or province, each rate of the table and the next ones."""
+"""Taxes of a purchase compared with the general rate of its country or province, each rate of the table and the next
+ones.
+"""
 
 from __future__ import annotations
 

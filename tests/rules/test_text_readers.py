@@ -1,4 +1,4 @@
-"""Quantities, loads and sentences of texts, worked out by hand, each beside one that looks alike and is none."""
+"""Quantities, loads and sentences of texts, worked out by hand, each with one that looks alike and is none."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_load_is_a_count_with_its_noun_and_period(text: str, expected: list[tu
         ("16 racks, all 1152 accelerators in the job", ""),
     ],
 )
-def test_a_load_is_that_of_the_unit_beside_it(text: str, expected: str) -> None:
+def test_a_load_is_that_of_the_unit_next_to_it(text: str, expected: str) -> None:
     assert unit_of_capacity(text, figures_in(text)[-1]) == expected
 
 

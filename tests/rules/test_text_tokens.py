@@ -1,6 +1,6 @@
 """Numbers of texts with their scales and units, and the calculations between them, in SI and worked out by hand.
 
-Each row of a table stands for a unit, a scale, a sign or a limit of the readers, beside a text that only looks alike.
+Each row of a table stands for a unit, a scale, a sign or a limit of the readers, with a text that only looks alike.
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ def test_a_cost_is_one_rate_times_one_quantity(text: str, right: list[float]) ->
     assert [one.right for one in priced_amounts(text)] == pytest.approx(right)
 
 
-def test_other_numbers_are_those_beside_the_used_ones() -> None:
+def test_other_numbers_are_those_that_are_not_used() -> None:
     text = "8 nodes at 5 % of 300 kW"
     assert other_numbers(text, numbers(text)[:1]) == [0.05, 300.0]
 
@@ -362,7 +362,7 @@ def test_other_numbers_are_those_beside_the_used_ones() -> None:
         ("64 nodes x 504 h, 12 steps", None, None),
     ],
 )
-def test_a_product_is_written_beside_its_result(text: str, value: float | None, result: float | None) -> None:
+def test_a_product_is_written_with_its_result(text: str, value: float | None, result: float | None) -> None:
     hours = {"node hour": HOUR}
     found = text_products(text)
     assert [one.value for one in found] == pytest.approx([] if value is None else [value])

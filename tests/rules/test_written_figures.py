@@ -1,5 +1,5 @@
 """Calculations, conversions, energies, damages, downtimes and dates in the sentences of a purchase, worked out by hand,
-each beside a text that is sound.
+each with a text that is sound.
 """
 
 from __future__ import annotations

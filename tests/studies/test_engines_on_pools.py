@@ -1,4 +1,4 @@
-"""Engines on pools of their own: prefill beside decode, and rollout beside the trainer, over the link between them."""
+"""Engines on pools of their own: prefill for decode, and rollout for the trainer, over the link between them."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_engines_of_one_machine_name_no_pool(workload: str, at: str) -> None:
 
 
 def test_states_of_prefill_engines_are_compared_with_the_memory_of_their_own_pool() -> None:
-    """671B parameters in fp8 on eight ranks of 80 GB, beside decode engines that fit on sixteen of 141 GB."""
+    """671B parameters in fp8 on eight ranks of 80 GB, with decode engines that fit on sixteen of 141 GB."""
     text = """
 clusterspec: 1
 pools: {prompts: {platform: dgx-h100, nodes: 1}, answers: {platform: dgx-h200, nodes: 2}}

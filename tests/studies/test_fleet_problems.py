@@ -68,7 +68,7 @@ QUOTE = """procurement:
 
 
 def test_a_line_of_a_quote_is_wrong_where_it_fits_no_pool() -> None:
-    """One DGX H100 line, and pools of H200 and B200: alone, together, and beside a pool of H100."""
+    """One DGX H100 line, and pools of H200 and B200: alone, together, and with a pool of H100."""
     pools = {name: f"  {name}: {{platform: {name}, nodes: 16}}\n" for name in ("dgx-h200", "dgx-b200", "dgx-h100")}
 
     def found(*names: str) -> list[str]:

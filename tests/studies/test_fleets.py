@@ -74,7 +74,7 @@ def test_the_description_of_a_fleet_is_held_against_no_single_pool_or_job() -> N
 
 
 def test_the_power_budget_of_a_fleet_is_compared_with_no_single_pool() -> None:
-    """17 DGX B200 of 14.3 kW draw 243 kW, the four DGX H200 of 10.2 kW 41 kW beside them."""
+    """17 DGX B200 of 14.3 kW draw 243 kW, the four DGX H200 of 10.2 kW 41 kW with them."""
     jobs = f"  a: {{pool: train, {WORK}}}\noperations: {{power_budget: 200 kW}}\n"
     assert [one.rule for one in study(POOLS + jobs).errors] == ["fleet-over-power-budget"]
 

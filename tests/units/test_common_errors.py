@@ -9,9 +9,9 @@ from clusterspec.units.display import (
     agrees_within,
     bits_ratio,
     is_prefix_error,
-    meant_by_bits,
     ratio_text,
     swapped_unit,
+    text_with_bits_swapped,
 )
 
 
@@ -50,7 +50,7 @@ def test_a_prefix_is_a_thousand_up_or_down(ratio: float, error: bool) -> None:
 def test_bits_and_bytes_differ_by_eight() -> None:
     assert (bits_ratio(True), bits_ratio(False)) == (0.125, 8.0)
     assert (swapped_unit("Gb/s", True), swapped_unit("GB/s", False)) == ("GB/s", "Gb/s")
-    assert meant_by_bits("Gb/s", True) == "a figure in GB/s with the unit Gb/s"
+    assert text_with_bits_swapped("Gb/s", True) == "a figure in GB/s with the unit Gb/s"
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ Tried for 1 to 256 MiB and not adopted:
   of one node on the fitted side fall from 10 to 2 and 6 % in the mean; B200 and MI300X, held out, rise from 6 and 11
   to 14 %.
 - NCCL's own correction of trees by size: it changes the fitted side by 0.3 %.
-- Latency beside the sending in rings on all networks, as on Slingshot: two nodes of other networks become too fast.
+- Latency that overlaps the sending in rings on all networks, as on Slingshot: two nodes of other networks become too
+fast.
 """
 NEW_MEMORY = """No constant of memory is fitted: each is counted from the code of a framework. A prediction leaves out
 what the published figure does not count (`memory_counts`). Memory that PyTorch's allocator has reserved excludes the
@@ -102,7 +103,7 @@ rank holds more of the optimizer. Its code does not say how it reads the figure.
 """
 PEERS = """## Peers on the same runs
 
-[docs/board.md](board.md) has the predictions of Calculon, SimuMax, dlcalc, llm-analysis and AIConfigurator beside
+[docs/board.md](board.md) has the predictions of Calculon, SimuMax, dlcalc, llm-analysis and AIConfigurator with
 these.
 """
 

@@ -42,7 +42,7 @@ experts in eager code, and MI350X under a program of its own. Why was not found.
 On 28 November 2026 the range took in the host, which may need 2.5 times as long or as short for a launch
 (`uncertainty host`): of 231 runs of the fitted side that three times the host time slows by 2 %, each source with one
 weight, 61 % lay inside and 75 % do. Experts, which many hosts launch one by one, had held the width of their software
-wide; drawn again beside the host, by the rule above, it falls from 0.21 and 0.23 to 0.07 in the newest generation of
+wide; drawn again with the host, by the rule above, it falls from 0.21 and 0.23 to 0.07 in the newest generation of
 Megatron Core and to 0.1 and 0.17 in others. Before and after: runs that three times the host time slows by 30 %, 48 and
 70 % held out and, by source, 49 and 88 % of the fitted side; all held out 83 and 85 %, experts 83 and 84 %, H100 75 and
 79 %, B300 75 and 81 %. The widths of dense software, which the same rule would set to none in most generations, stay.

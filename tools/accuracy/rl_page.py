@@ -15,9 +15,9 @@ fitted constants are NeMo RL, checkpoint-engine, AReaL, miles, slime, vime, Perp
 verl, SkyRL, vLLM, prime-rl, TRL, Megatron-LM lite, THisisPX/verl_cambricon and rocm-miles; of miles, vLLM and the last
 four the side was looked up just after their rows were seen. Where a source does not state the mean length of outputs, a
 length is assumed: the row counts for the order of placements only. Assumed are, too, NICs of AReaL's machines and of
-those of verl with H20, A100 and A800, the nodes that train beside AReaL's rollout, the machines of slime, Perplexity
-and verl-24 to -26, and Perplexity's engines of 32 GPUs; degrees of the layouts of verl and slime are those of their
-scripts.
+those of verl with H20, A100 and A800, the nodes that train while AReaL's rollout runs, the machines of slime,
+Perplexity and verl-24 to -26, and Perplexity's engines of 32 GPUs; degrees of the layouts of verl and slime are those
+of their scripts.
 
 The rows from verl-16 on, and those of SkyRL, vLLM, prime-rl and miles, were entered on 2026-11-22. Their first
 prediction: 22.0 % in the median of all steps of unfitted sources, 6 of 7 pairs, 3 of 10 transfers, and 8 of the 12 of
@@ -54,7 +54,7 @@ and 15 s in 4 GiB), and is below 0.02 s in the transfers of miles here; the firs
 constant fits all three.
 
 What is known of the worst rows: the same work is published slower on 128 than on 64 GPUs of NVIDIA GB200 (nemo-rl-14
-and -15), and rollout beside the trainer slower than in turn (nemo-rl-17 and -18); neither kernels nor links explain
+and -15), and rollout during training slower than in turn (nemo-rl-17 and -18); neither kernels nor links explain
 it. The asynchronous runs of verl train on half of the GPUs in less time than all of them need in turn (verl-02 and
 -03): the lengths of answers differ from run to run, and no source states them; their order is wrong for every mean
 from 800 to 2,500 tokens. Where kernels are launched one by one (verl-01, -08 and -09, whose script sets

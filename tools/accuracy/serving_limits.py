@@ -172,8 +172,8 @@ fitted side times per output token of dense models went from 13.8 to 10.2 % in t
 18.1). Held out, times per output token with experts went from 16.4 to 16.7 % (bias -1.4 to -0.1), throughput with
 experts from 11.2 to 11.3 (bias +3.6 to +2.8), of dense models from 10.1 to 10.3. The 992 plans went from 10.5 to 10.7 %
 (times per output token with experts from 6.7 to 7.0 and, on separate engines, 9.6 to 9.9, both too slow by 1.7 and 2.9
-%; dense 7.2 to 7.0, batches 11.6 to 10.9). Shared experts are left out, as they run beside routed ones: with them they
-go to 10.9 %.
+%; dense 7.2 to 7.0, batches 11.6 to 10.9). Shared experts are left out, as they run in parallel with routed ones: with
+them they go to 10.9 %.
 
 Refused: passes over copies of a rank's own experts alone under tp with ep. vLLM writes zeros for the copies of other
 ranks and sums all (fused_moe.py, write_zeros_to_output; moe_sum); with SGLang and TensorRT-LLM alone, which skip them,

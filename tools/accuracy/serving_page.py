@@ -24,7 +24,7 @@ static or offline. Figures of kernels are measured ones (`catalog/kernels`). Six
 of which this file has every fifth; further down they are fitted again without some of the plans. Nothing was fitted to
 the plans of H20: their kernels were measured one by one.
 
-InferenceX runs separate engines of TensorRT-LLM by recipes that are published beside it (NVIDIA/srt-slurm at c88ef73),
+InferenceX runs separate engines of TensorRT-LLM by recipes that are published with it (NVIDIA/srt-slurm at c88ef73),
 with prompts and answers of 0.8 to 1 of the stated lengths. They keep up to a third more requests in flight than the
 engines that decode have places for, and the client counts the wait for a place as time to the first token: 333 requests
 on 256 places wait 4.5 s. Where a recipe for the same engines, lengths and concurrency was found, a plan states its
@@ -113,8 +113,8 @@ with the releases and chunks of their scripts, for 4 as for 64 requests in fligh
 Both change means of runs of a stated number of requests alone. Of the 23 runs of SGLang on H200 in the held-out source
 the mean time to first token went from 31.3 to 8.5 %, of all 269 held-out closed loops of the 992 plans from 15.6 to
 13.9 % (p90 63.4 to 59.5 %, bias -10.0 to -2.7 %), but of vLLM's Llama 3.3 70B on H100 from 10.0 to 16.9 %. The cause
-was that each prompt of a burst still took as long as one prompt beside all sequences of the steady state, where it
-shares a full step beside at most half of them. The 99th percentile of the time to first token is that of the last
+was that each prompt of a burst still took as long as one prompt with all sequences of the steady state, where it
+shares a full step with at most half of them. The 99th percentile of the time to first token is that of the last
 requests of the burst, so that its increase with the requests in flight is the time of a prompt in it: with prompts of
 1,024 tokens 33 ms a request for SGLang on H200, 24 and 26 ms on MI355X in 8 and 4 bits, and 19 to 33 ms for ATOM there
 (fitted side), where full steps take 32, 23, 20 and 23 to 38 ms, and were timed as 55, 48, 31 and 39 to 55 ms. With full
@@ -163,8 +163,8 @@ those of dense models in closed loops from 16.0 to 15.2 %, of experts from 24.9 
 Four 99th percentiles of the time to first token were held out on 25 November 2026 (InferenceX issue 870, DeepSeek-R1 on
 H200 with SGLang 0.5.7, 8 to 64 requests in flight; they are not in the file). As first predicted they are 7 to 42 % too
 low, 35 % in the median, and all inside: their first prompts are 1.6 s late where `serving.cold` says 0.8. Of the 270
-that InferenceX publishes beside the 992 plans the error is 42 % on one engine and 45 % on separate ones, mostly too
-low, with 83 and 84 % inside; on H200 with SGLang 14 %. Most of it is the delay of the first prompts of a run, which
+that InferenceX publishes in addition to the 992 plans the error is 42 % on one engine and 45 % on separate ones, mostly
+too low, with 83 and 84 % inside; on H200 with SGLang 14 %. Most of it is the delay of the first prompts of a run, which
 differs tenfold between entries and which no other source checks.
 
 The ranges were set by sources of the side of the split that may be fitted, each with the weight of its figures, but of

@@ -218,9 +218,9 @@ predicted without its GEMMs, and 0.70 us with a cache in 16 bits (0.43 us).
 
 Tried and not adopted: attention over small caches on B200 as measured (11 us for 2 MB and 16 us for 32 MB where the
 tables give 26 and 22 us): TPOT of the fitted side 30.2 to 32.6 %, held out 18.0 either way and throughput 12.2 to
-13.0 %; what small kernels beside it cost is missing, for which these tables make up. Weights in 4 bits with the scales
-of their checkpoints (MXFP4 of gpt-oss, else NVFP4), which the rows do not state: TPOT held out 30.5 to 29.5 % in the
-mean, throughput 12.2 to 12.7 % in the median. Attention within prompts by TensorRT-LLM's kernels of a cache in fp8:
+13.0 %; what small kernels in addition to it cost is missing, for which these tables make up. Weights in 4 bits with the
+scales of their checkpoints (MXFP4 of gpt-oss, else NVFP4), which the rows do not state: TPOT held out 30.5 to 29.5 % in
+the mean, throughput 12.2 to 12.7 % in the median. Attention within prompts by TensorRT-LLM's kernels of a cache in fp8:
 within 0.1 % on both sides. And 9 us of TensorRT-LLM's host for each sequence of a step, which of 3 (now), 6, 9 and 12
 us the fitted side takes (mean logarithm of the ratio of 99 figures 0.352, 0.342, 0.332 and 0.347): 99th percentiles of
 the time per output token 13.3 to 8.3 % (held out 19.1 to 14.9 %), of first tokens 20.5 to 18.9 % (54.5 to 47.5 %), all

@@ -50,9 +50,9 @@ to 1 of the longest, were 192 % too long in the simulation and are within 16 % (
 lengths drawn within a ninth of the mean. Their 99th percentiles are as before 46 % off, mostly too short, by the
 delay of the first prompts of a run.
 
-On 27 November 2026 the wait of open loads on engines whose steps have prompts beside sequences was derived anew.
-Prompts that a step has no room for had been counted with the mean step in place of the full one, and the steps of
-several prompts with that of one. Now a step takes what came before it, up to its budget of tokens, and both sides of
+On 27 November 2026 the wait of open loads on engines whose steps contain prompts and decoding sequences was derived
+again. Prompts that a step has no room for had been counted with the mean step in place of the full one, and the steps
+of several prompts with that of one. Now a step takes what came before it, up to its budget of tokens, and both sides of
 that balance, squared, give the mean wait; long waits fall off as the Lundberg equation says. Nothing was fitted. On 35
 loads of no source (Llama 3.1 70B on eight H100, prompts of 128 to 8,000 tokens, 20 to 92 % of the rate that is
 sustained) the mean time to first token was 57 % too short to 77 % too long, 15 % off in the median, and is within 22 %,
@@ -82,14 +82,14 @@ Later that day 60 plans were drawn at random (engines, layouts, lengths, budgets
 after the first were mended (24112702). Runs at a rate waited for a place only where their rate was above that of full
 places; irregular arrivals take all places below it, too. Of 30 such loads the 99th percentile of the first token was 33
 % off in the median, up to 95 % too short, and is 10 % off; the mean was up to 87 % too short and is within 35 %. A
-prompt that just does not fit a step beside sequences counted as two full steps (9.2 s where the simulation has 0.36).
-And the waits of a closed loop of a stated number of requests had an exponential tail without an end: no prompt waits
-longer than for those of all other requests that run. Nothing was fitted. Held out, 99th percentiles of first tokens
-went from 42.1 to 29.0 % (p90 151 to 85 %), fitted 17.6 to 19.2 % (22 figures). In the second draw, as first compared,
-the median first token is 5.3 % off in open loads, 4.5 % in closed loops and 7.3 % in runs, the 99th percentile 24.5,
-21.7 and 8.5 %, throughput 1.6, 1.1 and 3.2 %. What is left: times per output token of short answers behind long prompts
-near saturation (up to 50 % too short), SGLang's closed loops (99th percentiles up to 75 % too long), plans of one or
-two places, and separate engines at 0.95 of their limit.
+prompt that just does not fit a step with decoding sequences counted as two full steps (9.2 s where the simulation has
+0.36). And the waits of a closed loop of a stated number of requests had an exponential tail without an end: no prompt
+waits longer than for those of all other requests that run. Nothing was fitted. Held out, 99th percentiles of first
+tokens went from 42.1 to 29.0 % (p90 151 to 85 %), fitted 17.6 to 19.2 % (22 figures). In the second draw, as first
+compared, the median first token is 5.3 % off in open loads, 4.5 % in closed loops and 7.3 % in runs, the 99th
+percentile 24.5, 21.7 and 8.5 %, throughput 1.6, 1.1 and 3.2 %. What is left: times per output token of short answers
+behind long prompts near saturation (up to 50 % too short), SGLang's closed loops (99th percentiles up to 75 % too
+long), plans of one or two places, and separate engines at 0.95 of their limit.
 
 On the evening of 27 November 2026 formulas and `simulate` were compared again on plans drawn at random (seeds 27111427
 and 27111500, and loops that fill the cache). Six things were mended by what schedulers and kernels do; one figure was
@@ -97,23 +97,23 @@ fitted, to simulated loops (how many requests a full cache has started, 0.22 and
 starts a request as soon as its prompt fits and preempts the youngest, so that most of the wait for a place comes after
 the first token; and every token that comes takes the place of another, so that a request computes as many tokens again
 as it has output (Scheduler.schedule at 00024d31). In 18 loops with 2.5 times as many requests as fit, throughput was 2
-to 24 % too high and is 8 % too low to 5 % too high. SGLang starts a request only where its own output fits beside what
-others hold (PrefillAdder.add_one_req at 00550cd1), in `simulate` too. Equal requests of a loop that come together wait
-for the step of the first one, and kernels compile in the first wave alone: with small prompts first tokens were 0.46 to
-0.66 of the simulated ones and are 0.92 to 0.98, SGLang's on H100 four to seven times as long and are 0.85 to 1.0. GEMMs
-of 32 to 192 rows read weights as slowly as was measured (AIConfigurator at 095f58a5). In steps with prompts on A100,
-A10G, L40S and others FlashAttention 2 has a block for each query head (mha_varlen_fwd); the formulas multiplied the
-read of a small cache by the heads, the simulation read a larger one: an open load on A100 was 42 % too slow and is 3 %.
-And of several engines fewer prompts are left on the one to which a request is sent than on a single one: tokens on four
-engines were delayed up to twice as much as simulated. Of the first draw the median first token of open loads went from
-15.1 to 8.4 % off, time per output token from 2.9 to 1.8 % (p90 24.6 to 6.0), that of runs at a rate from 4.0 to 3.2 %
-(p90 142.6 to 46.8); loops were 4.4 and 0.6 % off. In the second draw, as first compared, first tokens are 9.9 % off in
-open loads, 5.4 in loops, 5.5 in runs and 3.1 in runs at a rate, times per output token 3.2, 0.3, 1.0 and 1.5 %.
-Published first tokens of the fitted side went from 27.5 to 26.5 %, times per output token from 16.9 to 16.6,
-throughput from 17.0 to 16.5; held out, without the two sources of that day, 26.2 % as before, 14.6 to 14.4 and 11.2 as
-before. What is left: answers of up to some twenty tokens whose requests nearly stay in step (first tokens half as
-long, times per output token twice as long as simulated), plans of one or two places, open loads that fill the cache,
-and blocks of FlashAttention 2 that do not split long keys beside prompts, which nothing counts.
+to 24 % too high and is 8 % too low to 5 % too high. SGLang starts a request only where its own output fits in addition
+to what others hold (PrefillAdder.add_one_req at 00550cd1), in `simulate` too. Equal requests of a loop that come
+together wait for the step of the first one, and kernels compile in the first wave alone: with small prompts first
+tokens were 0.46 to 0.66 of the simulated ones and are 0.92 to 0.98, SGLang's on H100 four to seven times as long and
+are 0.85 to 1.0. GEMMs of 32 to 192 rows read weights as slowly as was measured (AIConfigurator at 095f58a5). In steps
+with prompts on A100, A10G, L40S and others FlashAttention 2 has a block for each query head (mha_varlen_fwd); the
+formulas multiplied the read of a small cache by the heads, the simulation read a larger one: an open load on A100 was
+42 % too slow and is 3 %. And of several engines fewer prompts are left on the one to which a request is sent than on a
+single one: tokens on four engines were delayed up to twice as much as simulated. Of the first draw the median first
+token of open loads went from 15.1 to 8.4 % off, time per output token from 2.9 to 1.8 % (p90 24.6 to 6.0), that of runs
+at a rate from 4.0 to 3.2 % (p90 142.6 to 46.8); loops were 4.4 and 0.6 % off. In the second draw, as first compared,
+first tokens are 9.9 % off in open loads, 5.4 in loops, 5.5 in runs and 3.1 in runs at a rate, times per output token
+3.2, 0.3, 1.0 and 1.5 %. Published first tokens of the fitted side went from 27.5 to 26.5 %, times per output token from
+16.9 to 16.6, throughput from 17.0 to 16.5; held out, without the two sources of that day, 26.2 % as before, 14.6 to
+14.4 and 11.2 as before. What is left: answers of up to some twenty tokens whose requests nearly stay in step (first
+tokens half as long, times per output token twice as long as simulated), plans of one or two places, open loads that
+fill the cache, and blocks of FlashAttention 2 that do not split long keys in steps with prompts, which nothing counts.
 
 First tokens of MLPerf's 8B plans remain. B200 at 1,000 requests a second has 99th percentiles from 0.06 to 1.7 s in
 plans of the same settings (closed/*/configs of both rounds, which are entered: token budget, sequences and share of

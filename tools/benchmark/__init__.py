@@ -1,5 +1,5 @@
 """``make bench``: how fast, in ratios measured in one run, since machines differ.
 
-Whole processes are measured in processor seconds with bytecode compiled, beside a Python that does nothing and beside
-yamllint and check-jsonschema, the public tools that read the same spec (the extra ``bench``).
+Whole processes are measured in processor seconds with bytecode compiled, compared with a Python that does nothing and
+with yamllint and check-jsonschema, the public tools that read the same spec (the extra ``bench``).
 """

@@ -60,8 +60,8 @@ def read() -> dict[str, Any]:
 
 
 def digest() -> str:
-    """A hash of what the results rest on beside the model: the published runs, without what was first predicted for
-    them, and the constants."""
+    """A hash of what the results rest on in addition to the model: the published runs, without what was first predicted
+    for them, and the constants."""
     used = fitted_runs()
     rows = [row for name in FILES for row in published_runs(name) if row["id"] in used]
     published = [{key: value for key, value in row.items() if key != "first"} for row in rows]

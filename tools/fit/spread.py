@@ -179,7 +179,7 @@ def _quantile(needs: Sequence[_Need], share: float = HELD) -> float:
 
 
 def needed(error: float, known: float) -> float:
-    """The half-width that a range needs besides a known one, in quadrature, to hold an error.
+    """The half-width that a range needs in addition to a known one, in quadrature, to hold an error.
 
     >>> round(needed(0.25, 0.15), 6), round(needed(-0.2, 0.15), 6), needed(0.1, 0.15)
     (0.2, 0.2, 0.0)

@@ -53,11 +53,11 @@ active at the rate of the design. Keys of the file are those of prometheus/prome
 (`model/rulefmt/rulefmt.go`), metrics those of NVIDIA/dcgm-exporter at 00d6d344 (`etc/default-counters.csv`) and of
 prometheus/node_exporter at 043fecbf (`collector/infiniband_linux.go`).
 
-`nhc` and `node-problem-detector` check a node all the time, beside jobs: accelerators that the driver has, ports that
-are active at the rate of the design, and the power limit of each accelerator. The first is a file of Node Health
-Check (mej/nhc at 9c4a38c0), which Slurm runs as `HealthCheckProgram` (it ends one after 60 s), the second a custom
-plugin monitor of Kubernetes (kubernetes/node-problem-detector at 6632ca67). Neither runs collectives, which need the
-accelerators for themselves.
+`nhc` and `node-problem-detector` check a node all the time, also while jobs run: accelerators that the driver has,
+ports that are active at the rate of the design, and the power limit of each accelerator. The first is a file of Node
+Health Check (mej/nhc at 9c4a38c0), which Slurm runs as `HealthCheckProgram` (it ends one after 60 s), the second a
+custom plugin monitor of Kubernetes (kubernetes/node-problem-detector at 6632ca67). Neither runs collectives, which need
+the accelerators for themselves.
 
 Formats of other tools are left out: no public schema of them was read. Limits of copies, of `ib_write_bw` and of
 storage are left out too, since the cost model predicts none of them.

@@ -246,14 +246,14 @@ among the keys not imported while the rest was read as training of all parameter
 In the thirty-first, files of Terraform, values of charts, device types of Nautobot, a HyperPodPyTorchJob and a network
 of a simulator were refused. The contradiction was a number of steps that a
 variable of the scheduler changes. Lacking were options that move states to host memory, which stood among the keys not
-imported, and, without a word, the pods of a RayClusterFleet and what `#SBATCH` asks for beside a launch. In the
+imported, and, without a word, the pods of a RayClusterFleet and what `#SBATCH` requests in addition to a launch. In the
 thirty-second, one file lost nodes and precision without a word: several options on a line of `#SBATCH`, and options
 after placeholders of several words. A configuration of a HyperPod cluster was refused.
 
 In the thirty-third, networks of ASTRA-sim, a graph of Dynamo, a launch of `dynamo.sglang`, a configuration of Calculon
-and values of Terraform variables had no reader, and a container that only opens a shell was a launch beside the one of
-a page. The contradicted file had no warning about it: a sharded optimizer of Megatron that a variable turns on was
-taken as
+and values of Terraform variables had no reader, and a container that only opens a shell was a launch in addition to the
+one of a page. The contradicted file had no warning about it: a sharded optimizer of Megatron that a variable turns on
+was taken as
 off. In the thirty-fourth, a slice of an accelerator was one of the job, dots in place of a time ended in an
 internal error, and a configuration of a program of its own was read by the names of the Trainer. In the thirty-fifth,
 the dies of MI250 were accelerators (twice), the second collective of a log had no name, and three files that should be
@@ -267,7 +267,7 @@ without its ranks. Lacking, and not listed, were the nodes of a job (twice), the
 variable gives, and a launch of MaxText in an object. In the thirty-ninth, linear attention was imported as attention,
 and an image of an engine was a launch in a list of choices. Lacking were the arguments that a log of Megatron prints
 (twice), the size of a group that its pods have as a variable, accelerators that pods claim, sizes that a checkpoint
-replaces, and a trainer beside a server.
+replaces, and a trainer together with a server.
 
 The contradiction in the forty-first was an expectation: the degree that an engine takes by default. Lacking were
 the hosts that DeepSpeed's launcher includes, and algorithms that two files leave open. Behind answers that agreed, the
@@ -294,7 +294,7 @@ of a pod.
 In the forty-seventh, a fork of Megatron-LM whose own optimizer is sharded was stated without sharding, without a word,
 and a job on processors was read instead of refused. Refused were accelerators that a site names after the product, a
 Slurm job of whole nodes, a log of MLPerf without steps, and an image of vLLM that starts a script; lacking were
-products that a label of Karpenter or a task names, and a word on 4 bits beside LoRA in axolotl. Both contradicted in
+products that a label of Karpenter or a task names, and a word on 4 bits with LoRA in axolotl. Both contradicted in
 the forty-eighth were wrong without a word: training with pairs of answers in axolotl (`rl: dpo`) was supervised, and a
 number format of the branch that also chooses the program was certain. Behind the second, options that a launch has only
 where a variable is set (`:+` of the shell) were passed over. Lacking in the forty-ninth was, twice, the micro batch of
@@ -303,10 +303,10 @@ all replicas in earlier releases of verl, which stood among the keys not importe
 Of the three contradicted in the fiftieth, one was the form of an expectation, and one was read with its warning; in the
 other, `trtllm-serve` starts a built engine, and one rank was stated without a word. Behind answers that agreed, the
 configuration that a launch of MaxText names was not listed, options that a wrapper passes on as values of its own
-(`--engine.cli=--tensor-parallel-size=4`) were one key, and the name of a Slurm resource beside a launch was lost. Of
+(`--engine.cli=--tensor-parallel-size=4`) were one key, and the name of a Slurm resource next to a launch was lost. Of
 the two in the fifty-first, one was an expectation; in the other, experts of Qwen3 got the width of dense layers from a
 configuration that names its class alone. A launch in `$'…'` was refused, and the server that SGLang's client writes
-beside its results was not read.
+with its results was not read.
 
 The one of the sixty-third was the smaller vocabulary of another version of a model, taken without a word; refused was a
 launch that a script joins from lines of text. In the sixty-fourth, the rollout of a trainer was read as a server, and
@@ -335,7 +335,7 @@ The four refused in the seventy-seventh are configurations of Modalities. In the
 validation by torchtitan was stated as that of training, without a word; for the same lines the steps of one run were
 taken for those of three, and the sizes of its groups were said not to be printed. Refused were also the start of such a
 log, a launch of MaxText that only scales its model, and services of an earlier Dynamo, which are still refused. In the
-seventy-ninth, the samples of Megatron-DeepSpeed were those of the run beside a limit of tokens that an argument gives;
+seventy-ninth, the samples of Megatron-DeepSpeed were those of the run despite a limit of tokens that an argument gives;
 lacking was the model that options of an engine name, and refused were functions that change another's configuration.
 In the eightieth, heads of an earlier MaxText (twice) and the kind of adapters of NeMo were lacking. Wrong without a
 word in the eighty-first was the engine of a reward model of verl, read as a layout of training; a model of images and
@@ -388,8 +388,8 @@ another command, whose output a variable holds, were options of the launch (`POR
 stated a degree), a log whose steps are means since the start was a measured step of a hundred times the time that its
 time stamps tell, and the vocabulary that the tokenizer of Megatron prints was lost. A script whose default argument,
 kept in a variable, shows its help was said to start no engine. Both contradicted and the one lacking in the hundred and
-fifth were expectations (a name of a framework, a share of memory that weights leave, and sizes beside a model that
-MaxText replaces, which are now said to have no effect). Refused was a launch of MaxText in a quoted script that an
+fifth were expectations (a name of a framework, a share of memory that weights leave, and sizes in addition to a model
+that MaxText replaces, which are now said to have no effect). Refused was a launch of MaxText in a quoted script that an
 option gives to other hosts; behind answers that agreed, a module of Megatron that generates text was not told from
 training, and a script was taken for a quote. The one contradicted in the hundred and sixth was found behind an answer
 that agreed: a configuration of verl that completes another one, which no reader knows, had the algorithm that verl

@@ -32,7 +32,7 @@ SETTINGS = Settings(Catalog.open(), Config(), date(2026, 11, 21))
 HEAD = """# Gallery
 
 {count} real machines and runs, each a spec in [examples/gallery]({folder}) with its sources: what is published, with
-address and date, and what is not, as an assumption that says so. The program's figures stand beside the published
+address and date, and what is not, as an assumption that says so. The program's figures are next to the published
 ones, and every finding above a note has the reason for which it stands. This page is made by `make docs`;
 [gallery.html](gallery.html) sorts the table by any column.
 

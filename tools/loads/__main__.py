@@ -67,7 +67,7 @@ KINDS = (
     *SYSTEMS,
     *SCHEMAS,
 )
-BESIDE = {"dynamo": "vllm 0.31.0"}
+BASE_TARGETS = {"dynamo": "vllm 0.31.0"}
 """The target whose package another one imports."""
 LOADED = {"dynamo": "dynamo.vllm"}
 """Content of an export that is loaded; workers of Dynamo for SGLang take the options of SGLang's server."""
@@ -123,7 +123,7 @@ def sources_of(kind: str, clones: Path) -> list[Source]:
     if kind == "netbox":
         held = [name for name in LIBRARIES for each in (name, name.replace("/", "+")) if (clones / each).is_dir()]
         return [Source(clones, (held or [*LIBRARIES])[0], "")]
-    targets = [TARGETS[each] for each in (kind, BESIDE.get(kind)) if each]
+    targets = [TARGETS[each] for each in (kind, BASE_TARGETS.get(kind)) if each]
     return [Source(clones, each.repository, each.release) for each in targets]
 
 

@@ -285,7 +285,7 @@ def aiconfigurator() -> Load:
             raise ValueError(f"bandwidths by size of group: {bandwidths}")
         held_bytes = spec["misc"]["other_mem"] + max(spec["misc"]["nccl_mem"][ranks] for ranks in (1, 2, 4, 8))
         if not 0 <= held_bytes < spec["gpu"]["mem_capacity"]:
-            raise ValueError(f"{held_bytes} B beside the weights")
+            raise ValueError(f"{held_bytes} B in addition to the weights")
 
     return load
 

@@ -23,7 +23,7 @@ PROGRAM = (
     "tools/mutate/runs.py",
     "tools/mutate/blocks.py",
 )
-"""What a recording depends on, beside its test file."""
+"""What a recording depends on, in addition to its test file."""
 LONGEST = 3600
 """Seconds of processor time for the recordings of a package."""
 

@@ -43,7 +43,7 @@ def copied(folder: Path) -> Path:
 
 
 def files_of(package: str) -> list[str]:
-    """The test files that should notice a change of the package; of the modules beside packages, those at the top."""
+    """The test files that should notice a change of the package; of the modules outside packages, those at the top."""
     place = ROOT / "tests"
     files = place.glob("test_*.py") if package == TOP else (place / package).rglob("test_*.py")
     names = sorted(path.relative_to(ROOT).as_posix() for path in files)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = "modules"
-"""The modules beside the packages."""
+"""The modules outside the packages."""
 PACKAGES = [
     *("analysis", "catalog", "cli", "cluster", "config", "cost", "document", "exchange", "logs", "procurement"),
     *("prose", "report", "results", "rules", "spec", "studies", "units"),

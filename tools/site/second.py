@@ -1,7 +1,7 @@
 """``python -m tools.site.second PROPERDOCS SITE``: the sources of a built site with another builder; the same pages.
 
-``make site`` leaves the sources beside the site. ProperDocs with the theme Material builds them in strict mode, where a
-link that leads nowhere fails, and each page must have the same text.
+``make site`` leaves the sources next to the site. ProperDocs with the theme Material builds them in strict mode, where
+a link that leads nowhere fails, and each page must have the same text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def differences(one: Path, two: Path) -> Iterator[str]:
 
 
 def main(program: str, site: Path) -> int:
-    """Build the sources beside a site again; the status of the builder, or 1 where the pages differ."""
+    """Build the sources next to a site again; the status of the builder, or 1 where the pages differ."""
     other = site.with_name("site-properdocs")
     configuration = site.with_name("site-sources") / "mkdocs.yml"
     # With --quiet, strict mode would pass over warnings.

@@ -52,7 +52,7 @@ def shortened_index(index: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _searched_text(page: str, text: str) -> str:
-    """The words, besides the title's, by which search finds a section of a page."""
+    """The words, in addition to the title's, by which search finds a section of a page."""
     if page.startswith(TITLES_ONLY):
         return ""
     if page.startswith("spec/"):

@@ -45,8 +45,8 @@ def separated_plans(
     ``away`` are the kinds of prefill engine on another pool, if that is where they run.
     """
     lightest = [(engine, ladder[0]) for engine, ladder in ladders.items() if ladder]
-    beside = away if job.prefill_ranks is not None else lightest
-    prefill = _pareto_engines(beside, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
+    prefill_ladders = away if job.prefill_ranks is not None else lightest
+    prefill = _pareto_engines(prefill_ladders, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
     decode = _pareto_engines(lightest, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
     decode += _busiest_engines(job, ladders)
     stated = () if refusals(job.design) else (job.load.prefill, job.load.decode)
@@ -62,7 +62,7 @@ def separated_plans(
             yield from _balanced_plans(job, replace(prefill[-1], replicas=1), answers, rated_plan_of)
 
 
-def _prefill_engines_away(job: ServingJob, most: float) -> Iterator[tuple[Engines, Rated]]:
+def _prefill_engines_of_other_pool(job: ServingJob, most: float) -> Iterator[tuple[Engines, Rated]]:
     """The kinds of prefill engine on another pool, with their times for few requests.
 
     ``most`` is the memory that a plan may use here; the same share may be used there. Stages are for models that do not
@@ -254,7 +254,7 @@ def search(
             found += _plans_of_one_kind(seeker, engine)
             shown += ladders[engine]
     if _may_separate(job, pins):
-        away = list(_prefill_engines_away(job, most)) if job.prefill_ranks is not None else []
+        away = list(_prefill_engines_of_other_pool(job, most)) if job.prefill_ranks is not None else []
         pools = list(separated_plans(job, ladders, seeker.rated_plan, away))
         found += pools
         for one in ranked_plans(pools, "tokens_per_accelerator")[: FRONT_POOLS if with_front else 0]:

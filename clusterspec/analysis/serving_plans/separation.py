@@ -102,7 +102,7 @@ def _break_even_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEve
     most = float(longest - job.load.output_tokens) if longest else inf
 
     def is_better(tokens: float) -> bool | None:
-        other = replace(job, load=_with_prompts(job.load, round(tokens)))
+        other = replace(job, load=_load_with_prompt_length(job.load, round(tokens)))
         return _is_separation_better(plan_value(other, together), plan_value(other, apart))
 
     return nearest_crossing("input_tokens", float(job.load.input_tokens), is_better, 1.0, most)
@@ -146,7 +146,7 @@ def _is_separation_better(together: float, apart: float) -> bool | None:
     return None if together == apart == 0 else apart > together
 
 
-def _with_prompts(load: Serving, tokens: int) -> Serving:
+def _load_with_prompt_length(load: Serving, tokens: int) -> Serving:
     """The load with prompts of another mean length."""
     ratio, lengths = tokens / load.input_tokens, load.input_lengths
     if lengths is not None:

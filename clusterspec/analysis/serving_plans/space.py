@@ -39,11 +39,11 @@ class ServingJob:
     """Ranks of the nodes that prefill engines have on another pool; None where they are on this machine."""
 
     def ranks_left_for_prefill(self, decode_ranks: int) -> int:
-        """Ranks left for prefill engines beside ``decode_ranks``."""
+        """Ranks left for prefill engines after ``decode_ranks``."""
         return self.ranks - decode_ranks if self.prefill_ranks is None else self.prefill_ranks
 
     def ranks_left_for_decode(self, prefill_ranks: int) -> int:
-        """Ranks left for decode engines beside ``prefill_ranks``."""
+        """Ranks left for decode engines after ``prefill_ranks``."""
         return self.ranks - prefill_ranks if self.prefill_ranks is None else self.ranks
 
     @property
@@ -179,8 +179,8 @@ def design_of_plan(job: ServingJob, plan: Plan, *, concurrency: int | None = Non
     prefill, decode = plan
     layers = job.workload.model.layers
     layout = layout_of_engines(job.layout, decode, layers)
-    beside = prefill is not None and prefill.pool is None
-    ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill and beside else 0)
+    same_pool = prefill is not None and prefill.pool is None
+    ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill and same_pool else 0)
     nodes = job.cluster.nodes_of_ranks(ranks)
     layout = replace(layout, ranks=ranks, nodes=nodes, separate_engines=prefill is not None)
     kept = job.load.targets if targets else ()

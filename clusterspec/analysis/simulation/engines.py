@@ -174,7 +174,9 @@ class SimulatedEngine:
         return self.tables.apart or (self.tables.pausing and bool(taken))
 
     def _count_gaps(self, count: int, first: float) -> None:
-        """Count the gaps of some sequences in the finished steps; steps with prompts delay the ``first``."""
+        """Count the gaps of ``count`` sequences in the finished steps; the first, which prompts may delay, is ``first``
+        s.
+        """
         rest = self.steps - 1
         self.gaps[first] = self.gaps.get(first, 0.0) + count
         if rest:
@@ -188,8 +190,8 @@ class SimulatedEngine:
                 return
             wanted = request.held or request.prompt
             reserved = wanted + (request.output if limits.whole else 0)
-            beside = min(MOST_OUTPUT, request.left or request.output) if limits.own else 0
-            if rank.used + reserved + beside > limits.tokens and (rank.count or rank.prompts):
+            own_output = min(MOST_OUTPUT, request.left or request.output) if limits.own else 0
+            if rank.used + reserved + own_output > limits.tokens and (rank.count or rank.prompts):
                 return
             rank.waiting.popleft()
             rank.used += reserved

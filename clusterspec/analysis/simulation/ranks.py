@@ -59,11 +59,11 @@ class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
     ``whole`` says whether a request is admitted only where the cache holds all of its output, ``own`` whether only
-    where it would hold it beside what others hold now; ``hit`` is the share of a prompt that the cache already has.
-    ``apart`` is ``prefill`` or ``decode`` where they run on separate engines; ``early`` says whether the first token is
-    sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes the cache of a
-    computed prompt after any step. Prompts start once each rank has one, or after ``hold`` steps. A step is formed
-    while the one before it runs where ``ahead``. The first step with prompts takes ``cold`` seconds more.
+    where it would hold it in addition to what others hold now; ``hit`` is the share of a prompt that the cache already
+    has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines; ``early`` says whether the first
+    token is sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes the
+    cache of a computed prompt after any step. Prompts start once each rank has one, or after ``hold`` steps. A step is
+    formed while the one before it runs where ``ahead``. The first step with prompts takes ``cold`` seconds more.
     """
 
     __slots__ = (

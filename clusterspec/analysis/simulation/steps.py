@@ -73,7 +73,7 @@ class StepTables:
     for each sequence that produces a token. ``drafted`` tokens of each sequence are computed in a step, of which it
     gains ``gained``. ``stages`` work on different batches. The cache is read ``reread`` times, in a step with prompts
     ``repeated`` times; ``apart`` from those that decode is whether such steps hold prompts alone, and ``pausing``
-    whether a rank with prompts does not decode beside them while others do. An index selects as many tokens as
+    whether a rank with prompts does not decode in the same step while others do. An index selects as many tokens as
     ``selected``. Recurrences take ``recurring`` seconds of each step with prompts, and heads of the model or a layer of
     it ``drafting`` seconds of a step with so many sequences.
     """
@@ -119,10 +119,10 @@ class StepTables:
             drafted=drafted,
             gained=load.tokens_per_step,
             stages=engine.layout.pp,
-            repeated=engine.reads_beside_prompts,
+            repeated=engine.reads_in_prompt_steps,
             reread=engine.reads_of_cache,
-            apart=engine.prompts_alone or (engine.replica_prompts_alone and load.draft_tokens > 0),
-            pausing=engine.replica_prompts_alone,
+            apart=engine.prompts_alone or (engine.has_prompt_only_replicas and load.draft_tokens > 0),
+            pausing=engine.has_prompt_only_replicas,
             selected=float(engine.model.sparse.tokens) if engine.model.sparse else 0.0,
             recurring=_recurrence_floor(engine),
             drafting=_drafting_curve(engine, drafted),
@@ -176,8 +176,8 @@ class StepTables:
         every = batch * self.drafted
         read = self.reread * self.read_seconds(batch * self.repeated / self.reread, context) if sequences else 0.0
         recurring = self.recurring if tokens else 0.0
-        beside = read + attending + recurring + self.drafting_seconds(batch)
-        return self.work(every + tokens, busy) + self.ending(every + completed) + beside
+        other = read + attending + recurring + self.drafting_seconds(batch)
+        return self.work(every + tokens, busy) + self.ending(every + completed) + other
 
     def attention_seconds(self, before: float, tokens: float) -> float:
         """Seconds of attention of ``tokens`` of a prompt that follow ``before`` others of it.

@@ -74,11 +74,11 @@ class _Search:
                 self._evaluate_rows(rows, bounds, wanted)
             self.reach = wanted
             wanted = numpy.array(
-                [self._wanted_bound(part, reach) for part, reach in zip(self.parts, wanted, strict=True)]
+                [self._required_bound(part, reach) for part, reach in zip(self.parts, wanted, strict=True)]
             )
             wanted = numpy.where(wanted > self.least * WIDEST, self.reach, wanted)
 
-    def _wanted_bound(self, part: SpacePart, reach: float) -> float:
+    def _required_bound(self, part: SpacePart, reach: float) -> float:
         """The bound up to which the layouts of a space have to be evaluated, after those up to ``reach``."""
         best = part.run.fastest
         return max(reach, best * BEYOND) if best < inf else reach * LATER

@@ -154,7 +154,7 @@ def batches(space: Space) -> Iterator[BatchRows]:
 
 
 def _tables(members: list[tuple[int, Family]], kind: str, schedule: str) -> list[tuple[RowTable, Columns]]:
-    """The layouts of some families with equal sharding and schedule, by axis order, and their divisions, numbered
+    """The layouts of the given families with equal sharding and schedule, by axis order, and their divisions, numbered
     consecutively.
     """
     by_orders: dict[tuple[tuple[str, ...], ...], list[tuple[int, Family]]] = {}
@@ -185,7 +185,9 @@ def _family_batches(members: list[tuple[int, Family]]) -> Iterator[list[tuple[in
 
 
 def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> tuple[RowTable, Columns]:
-    """The layouts of some families with equal sharding and schedule, in the first axis order, and their divisions."""
+    """The layouts of the given families with equal sharding and schedule, in the first axis order, and their
+    divisions.
+    """
     pipelines = [family.pipelines_by_schedule.get(schedule, ()) for _, family in members]
     shardings = [family.shardings_by_kind.get(kind, ()) for _, family in members]
     again = len(members[0][1].recompute)

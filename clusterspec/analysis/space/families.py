@@ -113,11 +113,11 @@ def _legal_pipelines(
     demands: Demands,
     degrees: tuple[int, int, int, int, int],
     pipelines: Sequence[Pipeline],
-    beside: tuple[str, str],
+    sharding_and_recompute: tuple[str, str],
 ) -> tuple[Pipeline, ...]:
     """The pipelines that the framework combines with a sharding and a recomputation, whatever their micro-batch."""
     refused: dict[tuple[int, str], bool] = {}
-    sharding, recompute = beside
+    sharding, recompute = sharding_and_recompute
     for each in pipelines:
         if (each.virtual_stages, each.schedule) not in refused:
             numbers = _layout_numbers(job, degrees, each.micro_batch, each.virtual_stages)

@@ -112,16 +112,16 @@ class Held(NamedTuple):
         """The rows of a block: what may not fit as predicted does not at the high end of its range either."""
         most = inf if limits.capacity is None else limits.capacity
         likely = indices_up_to(block.memory, most)
-        sure = _rows_at(likely, indices_up_to(_taken_rows(block.upper, likely), most))
+        sure = _rows_at(likely, indices_up_to(_selected_rows(block.upper, likely), most))
         allowed = sure
         if limits.min_headroom is not None:
-            allowed = _rows_at(likely, indices_up_to(_taken_rows(block.memory, likely), limits.memory_limit))
+            allowed = _rows_at(likely, indices_up_to(_selected_rows(block.memory, likely), limits.memory_limit))
         return cls(block.memory, allowed, sure, likely, smallest_indices(block.memory, 1))
 
 
 def timed_rows(rows: Sequence[int], times: Numbers) -> Sequence[int]:
     """The given rows that have a time."""
-    return _rows_at(rows, indices_up_to(_taken_rows(times, rows), inf))
+    return _rows_at(rows, indices_up_to(_selected_rows(times, rows), inf))
 
 
 @dataclass(frozen=True)
@@ -160,18 +160,18 @@ class Collected:
 
     def add(self, block: EvaluatedBlock, inside: Sequence[int]) -> None:
         """Adds some rows of a block."""
-        times, held = _taken_rows(block.step_time, inside), _taken_rows(block.memory, inside)
+        times, held = _selected_rows(block.step_time, inside), _selected_rows(block.memory, inside)
         keys = held if self.objective == "memory" else times
         self.best.add(_timed_layouts(block, self.objective, _indices_at(inside, smallest_indices(keys, self.best.top))))
         self.front.add(_timed_layouts(block, self.objective, _indices_at(inside, front_of(times, held))))
         if self.best.rows:
-            close = cast(Sequence[int], _taken_rows(inside, indices_up_to(keys, self.best.rows[0].key * NEAR)))
+            close = cast(Sequence[int], _selected_rows(inside, indices_up_to(keys, self.best.rows[0].key * NEAR)))
             self.near += _timed_layouts(block, self.objective, self._best_of_families(block, close))
 
     def _best_of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
         """The best of each family among some rows of a block."""
-        keys = _taken_rows(block.memory if self.objective == "memory" else block.step_time, close)
-        return _indices_at(close, least_of_families(keys, _taken_rows(block.number, close), self.firsts))
+        keys = _selected_rows(block.memory if self.objective == "memory" else block.step_time, close)
+        return _indices_at(close, least_of_families(keys, _selected_rows(block.number, close), self.firsts))
 
     def near_layouts(self) -> tuple[Kept, ...]:
         """The best layout of each family that is close to the best one."""
@@ -208,7 +208,7 @@ def evaluation_of_sizes(design: Design, job: SearchJob) -> Evaluate | None:
     return batched_evaluation(design, job)
 
 
-def search_together(spaces: Sequence[Space], limits: Limits, *, top: int, evaluate: Evaluate) -> list[Found]:
+def searches_of_sizes(spaces: Sequence[Space], limits: Limits, *, top: int, evaluate: Evaluate) -> list[Found]:
     """The fastest layouts of one job for each number of nodes, as `search` finds them (`Found.complete_to`).
     ``evaluate`` comes from `evaluation_of_sizes` and evaluates all layouts together.
     """
@@ -271,10 +271,10 @@ def _smallest_layout(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:
     if found:
         return found
     timed = indices_up_to(block.step_time, inf)
-    return _timed_layouts(block, "memory", _indices_at(timed, smallest_indices(_taken_rows(block.memory, timed), 1)))
+    return _timed_layouts(block, "memory", _indices_at(timed, smallest_indices(_selected_rows(block.memory, timed), 1)))
 
 
-def _taken_rows(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
+def _selected_rows(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
     """Some values of a column, as a column of the same kind."""
     if hasattr(column, "__array_namespace__"):
         return column[indices]  # type: ignore[call-overload,no-any-return]
@@ -283,7 +283,7 @@ def _taken_rows(column: Sequence[float], indices: Sequence[int]) -> Sequence[flo
 
 def _rows_at(rows: Sequence[int], places: Sequence[int]) -> Sequence[int]:
     """The rows at some places among them; the rows themselves where these are all."""
-    return rows if len(places) == len(rows) else cast(Sequence[int], _taken_rows(cast(Numbers, rows), places))
+    return rows if len(places) == len(rows) else cast(Sequence[int], _selected_rows(cast(Numbers, rows), places))
 
 
 def _indices_at(indices: Sequence[int], chosen: Iterable[int]) -> list[int]:

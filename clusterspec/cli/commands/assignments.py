@@ -253,7 +253,7 @@ def _is_file(name: str) -> bool:
 def _rows(
     args: argparse.Namespace, work: Study, limits: Limits, chosen: Sequence[Machine], bar: Bar
 ) -> Iterator[MachineRow]:
-    """The rows of some machines, in their order, with a bar."""
+    """The rows of the given machines, in their order, with a bar."""
     rows = parallel.results(args, partial(machine_search.machine_row, work, limits), chosen)
     for done, row in enumerate(rows, 1):
         bar(done, len(chosen))

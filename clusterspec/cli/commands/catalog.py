@@ -144,7 +144,7 @@ def run_catalog(args: argparse.Namespace) -> int:
 
 
 def list_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    found = export.catalog_rows(catalog, _asked_kinds(catalog, [*args.of, *args.kinds]))
+    found = export.catalog_rows(catalog, _kinds_of_call(catalog, [*args.of, *args.kinds]))
     found = export.filtered_rows(found, args.vendor, args.since)
     if (
         args.vendor
@@ -163,9 +163,9 @@ def entry_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
 
 
 def search_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    from clusterspec.catalog.search import found_by_words, search_text
+    from clusterspec.catalog.search import entries_with_words, search_text
 
-    found = found_by_words(catalog, " ".join(args.words))
+    found = entries_with_words(catalog, " ".join(args.words))
     return search_text(found, _output_width(args)), found.to_json()
 
 
@@ -186,7 +186,7 @@ def difference_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
 def export_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
     from clusterspec.catalog.open_data import ParquetMissing, export_csv, export_json, export_parquet, export_sqlite
 
-    kinds = _asked_kinds(catalog, [*args.of, *args.kinds])
+    kinds = _kinds_of_call(catalog, [*args.of, *args.kinds])
     if target := args.sqlite or args.parquet:
         from clusterspec.cli.output import write_whole
 
@@ -206,7 +206,7 @@ def audit_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
     return audit_text(found), found.to_json()
 
 
-def _asked_kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
+def _kinds_of_call(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
     """The kinds given by a call, singular or plural, without duplicates. Raises `UsageFault` for an unknown kind."""
     named = {word: kind for kind in catalog.kinds for word in (kind, f"{kind}s", f"{kind}es")}
     for word in asked:

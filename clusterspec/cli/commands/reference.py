@@ -73,7 +73,7 @@ def run_explain(args: argparse.Namespace) -> int:
         from clusterspec.rules import OWN  # `convert` needs none
 
         own = args.rule.startswith(OWN) or args.rule == OWN.rstrip("/")
-        text, body = own_page(args) if own else named_page(args.rule, ink_of(args))
+        text, body = page_of_company_rule(args) if own else named_page(args.rule, ink_of(args))
     if args.format == "json":
         print_json(headed_document(args, body))
     else:
@@ -86,7 +86,7 @@ def named_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
     return key_page(name, paint) or term_page(name, paint) or rule_page(name, paint)
 
 
-def own_page(args: argparse.Namespace) -> tuple[str, dict[str, object]]:
+def page_of_company_rule(args: argparse.Namespace) -> tuple[str, dict[str, object]]:
     """The page of a company rule of the configuration, as text and as JSON. Raises `UsageFault` for an unknown one."""
     from clusterspec.cli.inputs import company_rules
 
@@ -285,16 +285,22 @@ def describe_completion(parser: argparse.ArgumentParser) -> None:
 
 def describe_init(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser. Without options, the command prints the shipped starting spec."""
-    beside = "(default beside another option: {})"
+    default_text = "(default with another option: {})"
     parser.add_argument(
-        "--platform", metavar="ID", type=nonempty_name, help=f"a platform of the catalog {beside.format('dgx-h100')}"
+        "--platform",
+        metavar="ID",
+        type=nonempty_name,
+        help=f"a platform of the catalog {default_text.format('dgx-h100')}",
     )
     parser.add_argument(
-        "--model", metavar="ID", type=nonempty_name, help=f"a model of the catalog {beside.format('llama-3.1-8b')}"
+        "--model",
+        metavar="ID",
+        type=nonempty_name,
+        help=f"a model of the catalog {default_text.format('llama-3.1-8b')}",
     )
     fewest = "the fewest of 1, 2, 4, 8 … nodes, or of units of sale, on which the model runs"
     parser.add_argument(
-        "--nodes", metavar="N", type=positive_integer, help=f"the number of nodes {beside.format(fewest)}"
+        "--nodes", metavar="N", type=positive_integer, help=f"the number of nodes {default_text.format(fewest)}"
     )
     parser.add_argument("--for", dest="kind", choices=("train", "serve"), help="the kind of workload (default: train)")
 

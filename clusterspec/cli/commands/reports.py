@@ -186,7 +186,7 @@ def _fleet_paper(study: Study, *, buys: bool) -> Paper:
     return composed_purchase(_fleet_purchase(study)) if buys else composed_fleet(fleet_report(study, "bom"))
 
 
-def whole_report(args: argparse.Namespace, suffix: str) -> tuple[bytes, int]:
+def report_without_comparison(args: argparse.Namespace, suffix: str) -> tuple[bytes, int]:
     """The report of a spec, or of a whole fleet, without comparison: its bytes, and the exit status of the command.
 
     Raises `UsageFault`, also where the spec cannot be read.

@@ -178,12 +178,12 @@ def _diff_answer(session: Session, request: Request) -> Answer:
 
 def _report_answer(session: Session, request: Request) -> Answer:
     """The report as HTML, or as JSON."""
-    from clusterspec.cli.commands.reports import whole_report
+    from clusterspec.cli.commands.reports import report_without_comparison
 
     words = ["report", *options_of(request, "kind", "audience", *OF_DESIGN), "-o", "report.html", *session.options]
     asked = parser(words).parse_args([*words, "--", session.name])
     asked.caller = Caller({session.name: text_of(request).encode("utf-8", "surrogateescape")})
-    data, status = whole_report(asked, ".json" if request.get("format") == "json" else ".html")
+    data, status = report_without_comparison(asked, ".json" if request.get("format") == "json" else ".html")
     return {"status": status, "out": data.decode(), "err": ""}
 
 
@@ -264,9 +264,9 @@ MOST_STEPS = 4
 
 def _lever_values(session: Session, request: Request) -> Answer:
     """The values of each numeric lever that a page shows, including the text's value."""
-    from clusterspec.analysis.lever_steps import values_around
+    from clusterspec.analysis.lever_steps import neighboring_lever_values
 
-    return {"status": 0, "values": values_around(session.study(text_of(request)), MOST_STEPS)}
+    return {"status": 0, "values": neighboring_lever_values(session.study(text_of(request)), MOST_STEPS)}
 
 
 VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {

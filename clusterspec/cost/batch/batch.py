@@ -319,7 +319,7 @@ class Batch:
     def __call__(
         self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[RowsOfOrders]
     ) -> list[BatchResult]:
-        """The results of some rows of layouts, each with every one of their orders of axes.
+        """The results of the given rows of layouts, each with every one of their orders of axes.
 
         A row has a ``division`` (a position in the columns of ``divisions``: tp, cp, ep, expert_tp, pp, dp and
         shard_group, which make up all the ranks, of which rows may have unlike numbers), a ``micro_batch``,

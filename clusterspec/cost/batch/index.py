@@ -18,7 +18,7 @@ class Numbers(NamedTuple):
     end: int
 
     def take(self, rows: Array) -> Numbers:
-        """The numbers of some rows."""
+        """The numbers of the given rows."""
         return Numbers(self.values.take(rows), self.end)
 
 

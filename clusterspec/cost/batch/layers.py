@@ -143,11 +143,12 @@ class LayerTimes:
         words = Numbers(method.values * again.end + again.values, method.end * again.end)
         axes, repetition = self._divided_axes(rows, words), self._repetitions(micro_batch, words)
         passes = self._passes(
-            [rows.path, repetition], lambda new: self._pass_times(len(new), parts(new, axes), _taken_columns(sums, new))
+            [rows.path, repetition],
+            lambda new: self._pass_times(len(new), parts(new, axes), _selected_columns(sums, new)),
         )
         repeated = self._again(
             [kernels, again],
-            lambda new: self._recomputation_sums(len(new), parts(new, words), _taken_columns(sums, new)),
+            lambda new: self._recomputation_sums(len(new), parts(new, words), _selected_columns(sums, new)),
         )
         times = [self._layer_time(index, passes, repeated) for index in range(len(self.layers))]
         ends = [*map(as_number, sums[2 * len(SUMS) * len(self.layers) :])]
@@ -193,7 +194,7 @@ class LayerTimes:
         for at, rows, layout in parts:
             timer = self._phase_timer({axis: self._group_columns(axis, places) for axis, places in rows.places.items()})
             values: list[float] = []
-            for layer, there, back in zip(self.layers, *self._stored_passes(_taken_columns(sums, at)), strict=True):
+            for layer, there, back in zip(self.layers, *self._stored_passes(_selected_columns(sums, at)), strict=True):
                 shard = Shard.of(self.tables.workload, layout, layer.mixer, layer.wide)
                 time = layer_time("", LayerKernels(layer, shard, {}, there, back), layout, timer)
                 calls = sum(one.transfer.calls for one in time.recomputation.transfers)
@@ -214,7 +215,7 @@ class LayerTimes:
         found = self._empty_columns(count, self._again)
         assert self.tables.rates is not None
         for at, _, layout in parts:
-            again = self._stored_passes(_taken_columns(sums, at))[0]
+            again = self._stored_passes(_selected_columns(sums, at))[0]
             if layout.recompute != "full":
                 kernels = (self.tables.layer_kernels(layer, layout) for layer in self.layers)
                 software, speed = self.tables.software, self.tables.rates.speed
@@ -243,7 +244,7 @@ class LayerTimes:
         return [self.library.zeros(count) for _ in range(table.width)]
 
 
-def _taken_columns(columns: Sequence[Array], rows: Array) -> list[Array]:
+def _selected_columns(columns: Sequence[Array], rows: Array) -> list[Array]:
     return [each.take(rows) for each in columns]
 
 

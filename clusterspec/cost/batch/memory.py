@@ -46,7 +46,7 @@ from clusterspec.cost.memory.activations import Tensor
 from clusterspec.cost.memory.fullest import LayerMemory, RankMemory, distinct_groups, rank_memory
 from clusterspec.cost.memory.recomputation import StoredTensors
 from clusterspec.cost.parameters import ADAPTERS, Share
-from clusterspec.cost.tables import Tables, held_share
+from clusterspec.cost.tables import Tables, share_of_chunks
 from clusterspec.records import NamedTuple, replace
 
 KINDS = tuple(LayerSet)
@@ -220,7 +220,7 @@ class _MemoryRows:
         layouts = self.layouts.rows_at(rows)
         for kind, at in positions_by_number(self.library, self.kinds.values.take(rows)).items():
             layout = layouts.rows_at(at).column_layout(self.template)
-            held = held_share(self.tables.workload, layout, self.groups.at(kind, place).chunks)
+            held = share_of_chunks(self.tables.workload, layout, self.groups.at(kind, place).chunks)
             for column, name in zip(found, SHARES, strict=True):
                 column[at] = getattr(held, name)
         return found
@@ -292,7 +292,7 @@ def _layer_numbers(job: Job) -> list[float]:
 
 
 def _sum_and_high_factor(lines: Sequence[MemoryLine]) -> tuple[float, float]:
-    """The sum of some lines, and the factor to the high end of its range."""
+    """The sum of the given lines, and the factor to the high end of its range."""
     total = summed_bytes(lines)
     return total, 1 + squared_excess(lines) ** 0.5 / larger(total, 1.0)
 

@@ -14,6 +14,7 @@ from clusterspec.cost.collectives.stack import (
     Candidates,
     Protocol,
     allowed_protocols,
+    chunks_of_full_ring,
     copy_seconds_per_byte,
     crossing_latency,
     fill_seconds,
@@ -22,7 +23,6 @@ from clusterspec.cost.collectives.stack import (
     launch_seconds,
     mesh_rate,
     near_hop_latency,
-    ring_chunks_held,
     start_latency,
 )
 from clusterspec.cost.formulas import collectives
@@ -64,14 +64,14 @@ def _ring_candidates(
             held=fill_seconds(
                 protocol,
                 min(inside, between),
-                ring_chunks_held(paths) if gathers or _forwards_each_line(paths, protocol) else 1.0,
+                chunks_of_full_ring(paths) if gathers or _forwards_lines(paths, protocol) else 1.0,
             ),
             launch=launch_seconds(paths),
             overlapped=latency_overlaps(paths, protocol),
         )
 
 
-def _forwards_each_line(paths: Paths, protocol: Protocol) -> bool:
+def _forwards_lines(paths: Paths, protocol: Protocol) -> bool:
     """Whether ranks forward each line instead of each chunk: LL128 inside an island."""
     return protocol is LL128 and paths.between is None
 

@@ -142,7 +142,7 @@ def _bandwidth_in_domain(cluster: Cluster, group: Placement, packages: int) -> B
 
 
 def _part_of_links(links: Bandwidth, part: float) -> Bandwidth:
-    """The ``part`` of the links of a package that the ranks of one group on it have beside other groups."""
+    """The ``part`` of the links of a package that the ranks of one group on it have while other groups use the rest."""
     if part >= 1.0:
         return links
     known = links.origin.formula if isinstance(links.origin, Computed) else f"{links.value:.4g} B/s"

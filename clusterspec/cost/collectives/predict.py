@@ -215,7 +215,7 @@ def _refusal_text(name: str, algorithm: str | None, paths: Paths) -> str:
 
 
 def _candidates_of_links(name: str, paths: Paths, algorithms: Sequence[Algorithm]) -> tuple[Candidate, ...]:
-    """The candidates of some algorithms, with the wait of large messages of LL for their receivers."""
+    """The candidates of the given algorithms, with the wait of large messages of LL for their receivers."""
     found = tuple(candidate for each in algorithms for candidate in each(paths))
     between = paths.between
     if between is None or between.rendezvous is None or between.eager is None:
@@ -311,7 +311,7 @@ def _bottleneck_name(paths: Paths, candidate: Candidate, sending: float, total: 
     return f"{longest.tier} bandwidth"
 
 
-# The table of a collective over several sizes, as nccl-tests prints it, with the ceiling beside it
+# The table of a collective over several sizes, as nccl-tests prints it, with the ceiling
 
 
 @dataclass(frozen=True)

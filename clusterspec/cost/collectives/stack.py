@@ -295,7 +295,7 @@ def fill_seconds(protocol: Protocol, rate: float, chunks: float = 1.0) -> float:
     return chunks * CHANNELS.value * protocol.chunk / rate
 
 
-def ring_chunks_held(paths: Paths) -> float:
+def chunks_of_full_ring(paths: Paths) -> float:
     """Chunks of each channel that a full ring holds; none if the links' entry has no figure."""
     return paths.inside.held.value if paths.inside.held else 0.0
 

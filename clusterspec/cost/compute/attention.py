@@ -185,7 +185,7 @@ def attention_core(shard: Shard, score_passes: tuple[float, float]) -> Work:
 
 
 def usual_core(shard: Shard) -> Work:
-    """The core over all keys, where plain kernels pass over the scores as often as usual."""
+    """The work of the attention core over all keys, with the usual passes of plain kernels over the scores."""
     return attention_core(shard, COMPILED_SCORE_PASSES if shard.compiled else SCORE_PASSES)
 
 

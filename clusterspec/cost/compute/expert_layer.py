@@ -26,7 +26,7 @@ TRAINED_SPREAD = assumed_figure(
     KERNELS,
     "experts.trained.spread",
     0.7,
-    "spread of the load among trained experts over its mean, which adapters are trained beside on text of one kind: as"
+    "spread of the load among trained experts over its mean, with which adapters are trained on text of one kind: as"
     " that of the requests of a serving engine (serving.uneven), from what balancing them gained",
 ).value
 
@@ -104,7 +104,7 @@ def placement_work(shard: Shard, routing: Routing, placements: float) -> Work:
     """Rows written to listed places, ``placements`` times forward, and as many sums, the gradients of gathers.
 
     PyTorch writes ``out[rows] = x`` one number to a thread. The gradient of each gather ``x[rows]`` is a sum into rows.
-    Dispatchers that forward tokens have kernels of their own.
+    Dispatchers that forward tokens have separate kernels.
     """
     if not placements or shard.forwarded:
         return Work()
@@ -134,7 +134,7 @@ LOOP_LAUNCHES = (
 
 
 def looped_expert_work(shard: Shard, routing: Routing, loops: float) -> Work:
-    """Work of copying tokens where experts run one after another, beside their GEMMs and activations.
+    """Work of copying tokens where experts run one after another, without their GEMMs and activations.
 
     Forward, each expert gathers its tokens, applies their weights (a read and a write), and sums the results into rows.
     Backward, the gradient of each gather is a tensor of all tokens: zeros, a sum into rows, and an addition to those of

@@ -101,7 +101,7 @@ def frozen_work(part: str, work: Work, shard: Shard, wide: bool = False, fused: 
     """The work of one part of a layer whose weights are frozen: no weight gradients, and the adapters' GEMMs.
 
     Where weights are stored in 4 bits, each pass first widens them to 16. With ``wide`` adapters are kept in fp32, with
-    ``fused`` kernels of their own apply them.
+    ``fused`` separate kernels apply them.
     """
     trainable = shard.trainable
     if trainable is None:

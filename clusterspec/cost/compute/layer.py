@@ -43,13 +43,13 @@ class SoftwareBehavior:
 
     Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
-    ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
+    ``routing`` the same for the kernels that route tokens, without gathers and sums of rows, ``copies`` for each
     permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
-    kernels of their own apply; ``loops`` is 1 where experts run one after another if no exchange divides tokens by
+    separate kernels apply; ``loops`` is 1 where experts run one after another if no exchange divides tokens by
     expert; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move
     next to nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an
     fp32 sum, ``loss`` per logit. ``fused_experts`` where fused GEMMs of experts convert what they write, or a compiler
-    does. ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where kernels of their own, or a
+    does. ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where separate kernels, or a
     compiler, apply them.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it

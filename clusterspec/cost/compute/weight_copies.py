@@ -23,7 +23,7 @@ WIDENED_GRADIENT = assumed_figure(
 
 
 def weight_copy_work(work: Work) -> Work:
-    """The copies of the weights of some products, and their gradients in fp32.
+    """The copies of the weights of the given products, and their gradients in fp32.
 
     torch.autocast casts each weight once in a forward pass and keeps the copy (aten/src/ATen/autocast_mode.cpp).
     """

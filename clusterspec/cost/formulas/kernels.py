@@ -1,4 +1,4 @@
-"""What kernels of a serving step take beside bytes and operations."""
+"""Times of kernels of a serving step in addition to their bytes and operations."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def fill_sends_time(stages: float, send: float) -> float:
 
 @formula("max(0, communication - overlap_window) + interference * min(communication, overlap_window)")
 def exposed_time(communication: float, overlap_window: float, interference: float = 0.0) -> float:
-    """Seconds that communication adds beside ``overlap_window`` seconds of computation.
+    """Seconds that communication adds to ``overlap_window`` seconds of computation that it overlaps.
 
     e = max(0, c − w) + i min(c, w): communication beyond the window is exposed. Communication inside the window slows
     computation by ``interference`` (i), the share of the device that communication kernels and their memory traffic

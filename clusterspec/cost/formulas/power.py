@@ -123,7 +123,7 @@ def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, 
 def racks_draw(
     used: float, node_busy: float, nodes: float, node_idle: float, switches: float, *, rack_overhead: float
 ) -> float:
-    """The power of a machine whose racks draw ``rack_overhead`` watts together besides their nodes, in watts.
+    """The power of a machine whose racks draw ``rack_overhead`` watts together in addition to their nodes, in watts.
 
     Range: nodes >= used.
 

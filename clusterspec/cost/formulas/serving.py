@@ -127,8 +127,8 @@ def recurrence_time(
     >>> round(recurrence_time(48, 4e-5, 3e8, 1e12, length=8000, chained=5e-8), 6)
     0.02592
     """
-    beside, behind = moved / bandwidth, length * chained
-    return calls * (floor + power(beside * beside + behind * behind, 0.5))
+    transfer_time, chain_time = moved / bandwidth, length * chained
+    return calls * (floor + power(transfer_time * transfer_time + chain_time * chain_time, 0.5))
 
 
 @formula("calls * each")

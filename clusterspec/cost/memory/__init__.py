@@ -15,7 +15,7 @@ from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.layers import Chunk, LayerSet, logits_count, micro_batches_in_flight, stored_passes
 from clusterspec.cost.parameters import Share, residual_width
-from clusterspec.cost.tables import held_share
+from clusterspec.cost.tables import share_of_chunks
 from clusterspec.quantity import NARROW, Figure, activation_width, operand_width
 from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.source import Assumed
@@ -75,14 +75,14 @@ LOGITS = {
         " model returned; 10 where a compiler saves the log-softmax in fp32 (pytorch/pytorch, pull request 193121)",
     ),
     "fused": _declared_spread(
-        "logits.fused", "B", (2.0, 4.0, 6.0), "16 bits, and the gradient beside them or in their place; by count"
+        "logits.fused", "B", (2.0, 4.0, 6.0), "16 bits, and the gradient in addition or in their place; by count"
     ),
     "chunked": _declared_spread(
         "logits.chunked",
         "B",
         (0.2, 1.5, 4.3),
         "the 18 of the plain loss for one part of the tokens: of some 32 in Liger Kernel (0.5; ops/"
-        "fused_linear_cross_entropy.py), of 8 in torchtune, beside all logits in 16 bits (4.3;"
+        "fused_linear_cross_entropy.py), of 8 in torchtune, in addition to all logits in 16 bits (4.3;"
         " ce_chunked_output_loss.py): the middle of both",
     ),
 }
@@ -135,7 +135,7 @@ RANGES = {
     "context exchange": Range(0.5, 1.0, "gradients are sent only in the backward pass"),
     "buckets": Range(0.25, 1.0, "buffers are allocated on first use"),
     "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
-    "received copies": Range(0.5, 1.3, "kernels keep fewer buffers, or scales beside them; by judgment"),
+    "received copies": Range(0.5, 1.3, "kernels keep fewer buffers, or scales in addition; by judgment"),
 }
 """The uncertainty range of each size; a size without an entry follows from counts exactly."""
 FACTOR_RANGES = {
@@ -386,7 +386,7 @@ class Rank:
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
         return cls(
-            share=held_share(job.workload, job.layout, chunks),
+            share=share_of_chunks(job.workload, job.layout, chunks),
             passes=stored_passes(chunks, counts),
             in_flight=max(counts, default=0.0),
             inputs=float(not first),

@@ -30,7 +30,8 @@ ERROR = assumed_figure(
     GROUP,
     "error.activations",
     0.17,
-    "error of the activations beside those of their parts: the least share, in steps of one percent, with which the"
+    "error of the activations in addition to those of their parts: the least share, in steps of one percent, with "
+    "which the"
     " range holds four in five published peaks of the sources that constants may be fitted to, each source with one"
     " weight (216 peaks of 22 sources, 77 % without it). Weights and optimizer states follow from counts; programs"
     " differ in the tensors that they save",
@@ -110,9 +111,9 @@ def rank_memory(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
     optimizer = states.step_gradient_lines(optimizer, summed_bytes(activations) + most)
     held = (*weights, *gradients, *optimizer, *activations)
     allocated = summed_bytes(held) + most
-    beside = (*states.reserved_lines(job, rank.share), *states.fragmentation_lines(job, allocated))
-    total = allocated + summed_bytes(beside)
-    return RankMemory(weights, gradients, optimizer, activations, beside, at_loss, in_backward, total)
+    other = (*states.reserved_lines(job, rank.share), *states.fragmentation_lines(job, allocated))
+    total = allocated + summed_bytes(other)
+    return RankMemory(weights, gradients, optimizer, activations, other, at_loss, in_backward, total)
 
 
 def serving_memory(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> RankMemory:
@@ -122,10 +123,10 @@ def serving_memory(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float
     from clusterspec.cost.memory import serving_states  # training needs none of its modules
 
     weights = serving_states.served_weight_lines(job, rank.share)
-    beside = (*states.reserved_lines(job, rank.share), *serving_states.step_activation_lines(job))
-    taken = summed_bytes((*weights, *beside))
+    other = (*states.reserved_lines(job, rank.share), *serving_states.step_activation_lines(job))
+    taken = summed_bytes((*weights, *other))
     cache = serving_states.cache_lines(job, chunks, serving_states.cache_budget(job, limit - taken))
-    return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, taken + summed_bytes(cache))
+    return RankMemory(weights, (), (), cache, other, NOTHING, NOTHING, taken + summed_bytes(cache))
 
 
 class Memory(NamedTuple):
@@ -203,7 +204,7 @@ def _filled_share(memory: Memory) -> float:
 
 
 def _fullest_of(cluster: Cluster, jobs: list[Job]) -> Memory | None:
-    """The fullest rank of some jobs on one machine."""
+    """The fullest rank of the given jobs on one machine."""
     if not jobs:
         return None
     capacity = _usable_capacity(cluster, jobs[0].workload)

@@ -186,7 +186,7 @@ def stored_lines(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
     if job.framework.pipeline_copies:
         found += (_pipeline_buffer_line(job, rank),)
     if job.framework.outputs_kept:
-        found += (_kept_outputs_line(job, rank),)
+        found += (_stored_logits_line(job, rank),)
     return found
 
 
@@ -207,7 +207,7 @@ def _pipeline_buffer_line(job: Job, rank: Rank) -> MemoryLine:
     )
 
 
-def _kept_outputs_line(job: Job, rank: Rank) -> MemoryLine:
+def _stored_logits_line(job: Job, rank: Rank) -> MemoryLine:
     """Logits of every micro-batch, which the last stage stores and concatenates at the end of a step."""
     each = memory.logits_bytes(job.tokens, job.model.vocab, job.layout.tp, GATHERED)
     count = job.framework.outputs_kept * job.micro_batches * rank.head

@@ -15,7 +15,7 @@ from clusterspec.cost.parameters import (
     Share,
     copies_weights,
     frozen_precision,
-    updates_apart,
+    updates_operation_by_operation,
 )
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
@@ -80,7 +80,7 @@ def _frozen_weight_lines(job: Job, share: Share) -> Lines:
     """Frozen weights in their stored precision, and the adapters. Only full sharding divides frozen weights over ranks,
     and they come whole where the framework keeps them so in pipelines.
     """
-    work, shards = job.workload, _kept_shards(job)
+    work, shards = job.workload, _frozen_weight_shards(job)
     layers, tables = precision_width(frozen_precision(work)), precision_width(work.parameter_precision)
     kinds = (
         ("dense", share.dense, layers, shards.dense),
@@ -98,7 +98,7 @@ def _frozen_weight_lines(job: Job, share: Share) -> Lines:
     )
 
 
-def _kept_shards(job: Job) -> Shards:
+def _frozen_weight_shards(job: Job) -> Shards:
     """The shards of frozen weights: one where weights stay gathered, as their precision is the one on the wire."""
     dense, expert = _state_shards(job, job.sharded_fully)
     apart = 1 - job.keeps_gathered
@@ -158,7 +158,7 @@ def optimizer_lines(job: Job, share: Share) -> Lines:
     found = (*_master_lines(job, share, shards), *_moment_lines(job, share, shards))
     if _copies_gradients(job):
         found += _gradient_copy_lines(job, share, shards)
-    if updates_apart(job.workload.optimizer, job.layout.stack):
+    if updates_operation_by_operation(job.workload.optimizer, job.layout.stack):
         width = precision_width(job.layout.moments_precision)
         found += (_step_line(STEP_RESULTS, share, shards, width=width, group=share.total),)
     if job.layout.offload_optimizer == 0:
@@ -231,7 +231,7 @@ def late_gradient_lines(job: Job, found: Lines, there: float, freed: float) -> L
 
 
 def _share_beyond(there: float, freed: float) -> float:
-    """The share of some bytes that does not fit in the memory of freed activations."""
+    """The share of the given bytes that does not fit in the memory of freed activations."""
     return 1.0 - smaller(1.0, freed / larger(there, 1.0))
 
 

@@ -64,12 +64,12 @@ def flops_of_step(design: Design, rl: Rl) -> float:
 
 def forward_passes(design: Design, rl: Rl) -> float:
     """Forward passes over all samples of a step on the trainer's nodes, counted in passes of the trained model."""
-    beside = sum(work_share(design, role) for role in rl.roles if role.nodes is None)
-    return (0 if rl.recorded else 1) + beside
+    colocated = sum(work_share(design, role) for role in rl.roles if role.nodes is None)
+    return (0 if rl.recorded else 1) + colocated
 
 
 def own_roles(design: Design, forward: float, update: float, efficiency: float) -> tuple[OwnRole, ...]:
-    """The roles on nodes of their own, with their seconds in one step.
+    """The roles on separate nodes, with their seconds in one step.
 
     ``forward`` and ``update`` are the trainer's seconds for a forward pass over all samples, and for training on them,
     with sequences of equal length. A role is assumed to have the trainer's rate per accelerator; on another pool the
@@ -81,7 +81,7 @@ def own_roles(design: Design, forward: float, update: float, efficiency: float) 
     assert cluster is not None and work is not None and work.rl is not None
     own = work.peak.value if work.peak else None
     found = []
-    for role in work.rl.roles_apart:
+    for role in work.rl.roles_on_separate_nodes:
         machine = cluster if role.pool is None else machine_of(design, role.pool)
         if role.nodes is None or machine is None:
             continue

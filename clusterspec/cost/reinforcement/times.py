@@ -223,14 +223,14 @@ def _producing_seconds(rollout: Rollout, roles: tuple[OwnRole, ...]) -> float:
 
 
 def _role_waits(rl: Rl, roles: tuple[OwnRole, ...], batch: float, scores: float, update: float) -> float:
-    """Seconds for which the trainer waits for roles on nodes of their own.
+    """Seconds for which the trainer waits for roles on separate nodes.
 
-    Reward model and reference score samples as they end, the reference also beside the log-probabilities, and a critic
-    works beside these and the updates. Where rollout runs ahead of the weights, so do its scores.
+    Reward model and reference score samples as they end, the reference also during the log-probabilities, and a critic
+    works during these and the updates. Where rollout runs ahead of the weights, so do its scores.
     """
-    beside = {"reference": batch + scores, "critic": scores + update, "reward": batch}
+    overlapped = {"reference": batch + scores, "critic": scores + update, "reward": batch}
     ahead = rl.placement == "split" and rl.max_staleness > 0
-    late = (role.seconds - beside[role.name] for role in roles if not (ahead and role.name in SCORING))
+    late = (role.seconds - overlapped[role.name] for role in roles if not (ahead and role.name in SCORING))
     return max(0.0, *late, 0.0)
 
 
@@ -244,7 +244,7 @@ def _step_seconds(rl: Rl, rollout: Rollout, training: float, sync: float, switch
 
 
 def forward_seconds(record: StepRecord, minibatches: int) -> float:
-    """Seconds of the forward passes of some minibatches, with the pipeline's bubble and the gathers of weights."""
+    """Seconds of the forward passes of the given minibatches, with the pipeline's bubble and the gathers of weights."""
     inputs, choices = record.inputs, record.choices
     stage = StageTime(inputs.stage.forward, 0.0, 0.0)
     share = inputs.stage.forward / inputs.stage.total

@@ -8,7 +8,7 @@ from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.held import held_steps
+from clusterspec.cost.serving.held import steps_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.replicas import carried_by_replicas
@@ -26,14 +26,14 @@ def carried_prefill(
     """
     if pools.in_one_wave:
         first = full_prompt_step(pools, float(pools.load.requests or 1))
-        beside = first.step.steps * steps[0].total if first.decoding.sequences else 0.0
-        return max(0.0, first.step.lasting - beside) / first.prompts
+        decoding_seconds = first.step.steps * steps[0].total if first.decoding.sequences else 0.0
+        return max(0.0, first.step.lasting - decoding_seconds) / first.prompts
     if pools.in_waves or pools.in_groups:
         from clusterspec.cost.serving.waves import carried_in_step
 
         return carried_in_step(pools, Decoding(*sequences, 1.0), steps)
     if pools.load.hold_steps > 1 and unevenly_loaded_ranks(pools.decode) > 1:
-        return _carried_by_held(pools, sequences, sequences[0] * gained / pools.load.gaps, steps)
+        return _carried_by_delayed_prompts(pools, sequences, sequences[0] * gained / pools.load.gaps, steps)
     return _carried_out_of_step(pools, sequences, gained, steps, full=full)
 
 
@@ -55,15 +55,15 @@ def full_prompt_step(pools: Pools, together: float, waiting: float = 0.0) -> Ful
     engine, load = pools.prompts, pools.load
     fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
     own = together / engine.attention_ranks
-    drafted, beside = 1.0 + load.draft_tokens, NOTHING
+    drafted, decoding = 1.0 + load.draft_tokens, NOTHING
     if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:
         ending = (load.chunk_tokens or fresh) / fresh * load.gaps / load.tokens_per_step  # began and have not ended
-        beside = Decoding(max(1.0, min(own / 2, ending)) / engine.layout.pp, length + load.output_tokens / 2, drafted)
-    budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
+        decoding = Decoding(max(1.0, min(own / 2, ending)) / engine.layout.pp, length + load.output_tokens / 2, drafted)
+    budget = (load.chunk_tokens or fresh) - decoding.sequences * decoding.tokens
     prompts = max(1.0 / fresh, min(max(1.0, own, waiting / engine.attention_ranks), budget / fresh))
     seen = length - max(0.0, 1.0 - prompts) * fresh / 2  # as many tokens before a part of a prompt as on average
-    step = engine.prefill(prompts * fresh, seen, float(engine.layout.attention_dp), beside)
-    return FullStep(prompts, step, beside)
+    step = engine.prefill(prompts * fresh, seen, float(engine.layout.attention_dp), decoding)
+    return FullStep(prompts, step, decoding)
 
 
 def _carried_out_of_step(
@@ -83,7 +83,7 @@ def _carried_out_of_step(
         ahead = step_ahead(pools, steps, 0.0)
         taken, seconds = steps_of_prompts(pools, together, between if follow else 0.0, ahead)
         return taken * seconds / together
-    if ranks > 1 and engine.replica_prompts_alone:
+    if ranks > 1 and engine.has_prompt_only_replicas:
         return carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
     alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
     if alone and (prompts <= 1 or (prefill.steps > 1 and load.chunk_tokens)):
@@ -100,8 +100,8 @@ def _carried_out_of_step(
     affected = prompts / most if ranks == 1 else affected
     busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
     fresh, length = load.fresh_tokens, float(load.input_tokens)
-    beside = Decoding(each, context, drafted)
-    many = engine.prefill(most * fresh, length, busy, beside)
+    decoding = Decoding(each, context, drafted)
+    many = engine.prefill(most * fresh, length, busy, decoding)
     larger = 1.0 if ranks > 1 else _share_beyond_graphs(pools, prompts, each * drafted)
     ending = each * drafted + most * fresh / length / many.steps
     ahead = step_ahead(pools, (decode, many), affected * many.steps)
@@ -113,7 +113,7 @@ def _carried_out_of_step(
     return added * affected / prompts
 
 
-def _carried_by_held(
+def _carried_by_delayed_prompts(
     pools: Pools, sequences: tuple[float, float], prompts: float, steps: tuple[StepTime, StepTime]
 ) -> float:
     """`carried_prefill` of attention replicas whose prompts are held until each has one: those of all share a step.
@@ -121,12 +121,12 @@ def _carried_by_held(
     ``prompts`` come to each replica per decode step.
     """
     engine, load, (each, context) = pools.decode, pools.load, sequences
-    every, ranks, drafted = held_steps(pools, prompts), engine.layout.attention_dp, 1.0 + load.draft_tokens
+    every, ranks, drafted = steps_until_release(pools, prompts), engine.layout.attention_dp, 1.0 + load.draft_tokens
     some, started = -expm1(-prompts * ranks * every), prompts * every
     fullest = max(1.0, started, min(prompts_on_fullest(started, ranks) / some, prompts_per_step(pools)))
     busy = max(1.0, ranks * started / some / fullest)
     fresh, length = load.fresh_tokens, float(load.input_tokens)
-    if engine.replica_prompts_alone:  # others decode in the same step, unless tokens are drafted
+    if engine.has_prompt_only_replicas:  # others decode in the same step, unless tokens are drafted
         decoding = 0.0 if load.draft_tokens else exp(-started)
         added = max(0.0, engine.prefill(fullest * fresh, length, busy).lasting - decoding * steps[0].total)
     else:
@@ -139,7 +139,7 @@ def _carried_by_held(
 def _share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:
     """The share of steps with prompts that have more tokens than the largest captured graph.
 
-    ``prompts`` begin in a step on average, beside ``decoded`` tokens of sequences that decode.
+    ``prompts`` begin in a step on average, together with ``decoded`` tokens of sequences that decode.
     """
     fresh = max(1.0, pools.load.fresh_tokens)
     most = max(0.0, (pools.decode.most_in_graphs - decoded) / fresh)

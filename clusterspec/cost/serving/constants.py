@@ -290,7 +290,7 @@ ASSUMED = (
     RESERVED,
     CONTEXT,
 )
-"""The constants that no source states, beside `HABITS`; an estimate lists them."""
+"""The constants that no source states, other than `HABITS`; an estimate lists them."""
 
 
 # One step of a serving engine, part by part

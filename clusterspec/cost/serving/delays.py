@@ -45,7 +45,7 @@ def delaying_sequences(
     if load.load == "open" and not (full and is_open_run(load)):
         return part * sequences
     if pools.in_one_wave:
-        return min(part * sequences, most_met_in_wave(pools, sequences))
+        return min(part * sequences, most_sequences_delayed_in_wave(pools, sequences))
     if pools.in_groups:
         from clusterspec.cost.serving.waves import group_of_prompts
 
@@ -59,7 +59,7 @@ def delaying_sequences(
     return part * max(0.0, (token - step) / prompt)
 
 
-def most_met_in_wave(pools: Pools, sequences: float) -> float:
+def most_sequences_delayed_in_wave(pools: Pools, sequences: float) -> float:
     """The most sequences of a rank whose prompts delay a request of a run in one wave: a step for each of its gaps has
     no more than its token budget.
     """

@@ -20,7 +20,7 @@ n-gram matches take no time on the device; a draft model has a size that no key 
 
 
 def drafting_parts(engine: Engine, sequences: float, context: float, tokens: float) -> tuple[Part, ...]:
-    """The passes that draft ``tokens`` less one for each of the ``sequences`` of an attention rank, as parts of a step.
+    """The parts of a step that draft: ``tokens`` - 1 tokens for each of the ``sequences`` of an attention rank.
 
     A drafting layer takes as long as a layer of the model on average in a step of one token for each sequence, with its
     cache, its collectives and its launches, and the head as long as its head.

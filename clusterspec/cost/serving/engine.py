@@ -187,31 +187,31 @@ class Engine:
             self.steps[key] = StepTime.of((*parts, *drafting_parts(self, sequences, context, tokens)))
         return self.steps[key]
 
-    def prefill(self, tokens: float, length: float, busy: float, beside: Decoding = NOTHING) -> StepTime:
+    def prefill(self, tokens: float, length: float, busy: float, decoding: Decoding = NOTHING) -> StepTime:
         """The steps of ``tokens`` prompt tokens, from prompts of ``length``, on each of ``busy`` attention ranks,
         through all layers.
 
-        Each chunk of a prompt is one step. The step also decodes the sequences of ``beside``, and its time includes
+        Each chunk of a prompt is one step. The step also decodes the sequences of ``decoding``, and its time includes
         them.
         """
-        key = (tokens, length, busy, beside)
+        key = (tokens, length, busy, decoding)
         if key not in self.steps:
-            self.steps[key] = self._prefill(tokens, length, busy, beside)
+            self.steps[key] = self._prefill(tokens, length, busy, decoding)
         return self.steps[key]
 
-    def _prefill(self, tokens: float, length: float, busy: float, beside: Decoding) -> StepTime:
-        serving, decoded = self.workload.serving, beside.sequences * beside.tokens
-        taken = decoded if beside.sequences > 1 else 0.0  # a request alone does not decode beside its own prompt
+    def _prefill(self, tokens: float, length: float, busy: float, decoding: Decoding) -> StepTime:
+        serving, decoded = self.workload.serving, decoding.sequences * decoding.tokens
+        taken = decoded if decoding.sequences > 1 else 0.0  # a request alone does not decode during its own prompt
         most = max(1.0, serving.chunk_tokens - taken) if serving is not None and serving.chunk_tokens else tokens
         steps = max(1.0, float(ceil(tokens / most - 1e-9)))
         here = tokens / steps
         attention = prompt_attention_parts(self, here, length, min(tokens, length))
-        if beside.sequences:
-            read, times = cache_reading_parts(self, *beside), self.reads_beside_prompts
+        if decoding.sequences:
+            read, times = cache_reading_parts(self, *decoding), self.reads_in_prompt_steps
             repeated = (repeated_reads(self, part, times, times / self.reads_of_cache) for part in read)
-            attention = (*attention, *repeated, *absorbed_parts(self, beside.sequences, beside.tokens))
+            attention = (*attention, *repeated, *absorbed_parts(self, decoding.sequences, decoding.tokens))
         every, ending = here + decoded, here / max(1.0, length) + decoded
-        parts = (*step_parts(self, every, ending, attention, busy), *drafting_parts(self, *beside))
+        parts = (*step_parts(self, every, ending, attention, busy), *drafting_parts(self, *decoding))
         return StepTime.of(parts, steps, self.host_floor(every, ending))
 
     @cached_property
@@ -230,7 +230,7 @@ class Engine:
         return self.separates_prompts and self.layout.attention_dp == 1
 
     @property
-    def replica_prompts_alone(self) -> bool:
+    def has_prompt_only_replicas(self) -> bool:
         """Whether an attention replica does not decode in steps that run its own prompts; with drafted tokens, in steps
         that run prompts of any replica. The steps of all replicas run together.
 
@@ -291,7 +291,7 @@ class Engine:
         return self._queries_of_key
 
     @cached_property
-    def reads_beside_prompts(self) -> float:
+    def reads_in_prompt_steps(self) -> float:
         """Time of cache reads in a step with prompts relative to a cache that is read once.
 
         Where each query head reads its key's cache itself in these steps alone, the second-level cache serves the
@@ -324,7 +324,7 @@ class Engine:
             return 0.0
         serving, habits = self.workload.serving, self.habits
         each = habits.compiled if serving is None or serving.captured_graphs else habits.eager
-        return (self.launches_beside_graphs if tokens <= self.most_in_graphs else self.host_launches) * each
+        return (self.launches_outside_graphs if tokens <= self.most_in_graphs else self.host_launches) * each
 
     def host_floor(self, tokens: float, sequences: float) -> float:
         """Seconds that the host needs at least for a step of ``tokens`` with prompts, of which ``sequences`` produce a
@@ -340,7 +340,7 @@ class Engine:
         return launches_by_host(self.model, self.whole)
 
     @cached_property
-    def launches_beside_graphs(self) -> float:
+    def launches_outside_graphs(self) -> float:
         """Kernels of a step with prompts that its captured graphs do not hold: attention, and both all-reduces."""
         software = self._serving_software
         reduces = 2 if self.layout.tp > 1 and software is not None and "all-reduce" in software.outside_graphs else 0

@@ -50,7 +50,7 @@ def _known_products(model: Model, whole: Chunk, tp: int) -> tuple[Products, ...]
     networks = ((model.ffn_hidden, whole.dense_layers, True), (model.shared_width, whole.moe_layers, False))
     dense = (
         Products(float(matrices * model.hidden * width) / tp, float(layers), alone and last, depth if alone else 0.0)
-        for width, layers, alone in networks  # shared experts run beside routed ones, and are reduced with their sum
+        for width, layers, alone in networks  # shared experts run in parallel with routed ones
         if width and layers
         for matrices, last, depth in ((model.ffn_matrices - 1, False, float(model.hidden)), (1, True, width / tp))
     )

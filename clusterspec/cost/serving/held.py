@@ -34,13 +34,13 @@ def steps_of_release(load: Serving, ranks: int, prompts: float) -> float:
     return 1.0 + max(0.0, found - 1.0) * -expm1(-prompts * load.gaps / load.tokens_per_step)
 
 
-def held_steps(pools: Pools, prompts: float) -> float:
+def steps_until_release(pools: Pools, prompts: float) -> float:
     """`steps_of_release` of the engines of a plan that decode."""
     return steps_of_release(pools.load, unevenly_loaded_ranks(pools.decode), prompts)
 
 
-def held_wait(pools: Pools, step: float, prompts: float) -> float:
+def wait_until_release(pools: Pools, step: float, prompts: float) -> float:
     """Seconds for which a prompt is held beyond the rest of the running step: half of the other steps of ``step``
     seconds until prompts start again.
     """
-    return (held_steps(pools, prompts) - 1.0) / 2 * step
+    return (steps_until_release(pools, prompts) - 1.0) / 2 * step

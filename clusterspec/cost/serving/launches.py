@@ -25,7 +25,7 @@ sequence with two tokens; ai-dynamo/aiconfigurator, commit 095f58a5).
 INDEX_GEMMS = 3
 """The GEMMs among them, which count for the host with the kernels around them, as those of the rest of a layer."""
 SQUARED = 2
-"""Kernels of one layer's norm of queries and keys over all heads where ranks share these, beside the all-reduce of the
+"""Kernels of one layer's norm of queries and keys over all heads where ranks share these, without the all-reduce of the
 sums: one that adds the squares of both, and one that scales both (SGLang, pull request 14416, in releases since 0.5.7;
 six before).
 """
@@ -65,7 +65,7 @@ def dense_gemms(model: Model, chunk: Chunk) -> float:
 
 
 def _selecting_gemms(model: Model, chunk: Chunk) -> int:
-    """GEMMs of the index of layers without latent attention, whose scores are a part of their own."""
+    """GEMMs of the index of layers without latent attention, whose scores are a separate part."""
     if model.sparse is None or model.latent:
         return 0
     return INDEX_GEMMS * min(model.sparse.layers, chunk.full_layers)
@@ -102,7 +102,7 @@ def _separate_kernels(layout: Layout, chunk: Chunk, chip: Accelerator) -> float:
 
 
 def separates_norms(layout: Layout, model: Model, chip: Accelerator) -> bool:
-    """Whether norms are kernels of their own: no all-reduce is before them, or it is the software's, without norms."""
+    """Whether norms are separate kernels: no all-reduce is before them, or it is the software's, without norms."""
     software, kind = layout.stack.serving if layout.stack else None, "latent" if model.latent else "grouped"
     places = software.separate_norms if software is not None else frozenset()
     return layout.tp == 1 or kind in places or f"{kind} on {chip.architecture}" in places

@@ -44,8 +44,8 @@ MOST_PART = 4.0
 STEADILY = 1.02
 """A round may step further than the difference only if the slope falls by less than this factor."""
 FILLING = 6.0
-"""The first requests of a run that fill n places, at a rate, decode beside the i-th to the last of them: of the time
-per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², and over the time to fill the places.
+"""The first requests of a run that fill n places, at a rate, decode together with the i-th to the last of them: of the
+time per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², and over the time to fill the places.
 """
 FLIGHT_ROUNDS = 80
 ROUNDED = 1e-9
@@ -140,14 +140,14 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     ranks, limit, apart = pools.decode.attention_ranks, pools.limit, pools.has_prefill_engines
     found, now = _sequences_at_rate(pools, rate)
     for _ in range(ROUNDS if apart or found >= limit else 0):
-        before, found = found, _wanted_sequences(pools, rate, now)
+        before, found = found, _sequences_at_request_rate(pools, rate, now)
         taken = min(found, limit)
         now = placed_before_wait(pools, taken) if apart or found >= limit else state_before_wait(pools, taken)
         filled = taken == limit and pools.decode.separates_prompts
         now = _filled_places(now, rate, ranks, pools.load.gaps) if filled else now
         if filled or (apart and now.sequences < taken):
             now = now if filled else placed_before_wait(pools, limit)  # prefill is saturated, whatever the rate
-            found = _wanted_sequences(pools, rate, now)
+            found = _sequences_at_request_rate(pools, rate, now)
             break
         if abs(found - before) < SETTLED * found:
             break
@@ -188,7 +188,7 @@ def _wait_without_place(pools: Pools, now: Steady) -> PlaceWait:
     load, places = pools.load, pools.limit * pools.decode.attention_ranks
     if pools.has_prefill_engines or not load.request_rate:
         return PlaceWait()
-    if not pools.decode.prompts_alone and pools.limit >= pools.most_beside_prompts:
+    if not pools.decode.prompts_alone and pools.limit >= pools.most_sequences_with_prompts:
         return PlaceWait()  # the token budget of a step limits the sequences: what waits for it is in `now.wait`
     rate, alone = load.request_rate, now.prompt + load.gaps * now.mean_token
     if not alone or places - rate * alone > FARTHEST * sqrt(places):
@@ -202,7 +202,7 @@ def _wait_without_place(pools: Pools, now: Steady) -> PlaceWait:
     return PlaceWait(share, (load.arrival_cv**2 + spread) / 2 / (places / full - rate))
 
 
-def _wanted_sequences(pools: Pools, rate: float, now: Steady) -> float:
+def _sequences_at_request_rate(pools: Pools, rate: float, now: Steady) -> float:
     """Sequences per rank that the request rate keeps in flight at the time per output token of the state ``now``."""
     return min(rate * pools.load.gaps * now.tpot / pools.decode.attention_ranks, 4 * pools.limit)
 
@@ -217,7 +217,7 @@ def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
     found, now = 1e-3, state_before_wait(pools, 1e-3)
     missing = taken = part = 0.0
     for _ in range(FLIGHT_ROUNDS):
-        former, missing = missing, _wanted_sequences(pools, rate, now) - found
+        former, missing = missing, _sequences_at_request_rate(pools, rate, now) - found
         if abs(missing) < SETTLED * found:
             break
         before, part = part, secant_part(taken, former - missing, (0.0, MOST_PART))
@@ -326,7 +326,7 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     places, alike = pools.limit * ranks, load.load == "offline" and not (load.input_lengths or load.output_lengths)
     service = busy = steady.service / pools.prompts.attention_ranks
     if flight >= requests or not pools.has_prefill_engines:
-        service = _starting_service(pools, min(flight, places))  # full steps, not one prompt beside all sequences
+        service = _starting_service(pools, min(flight, places))  # full steps, not one prompt with all sequences
     each = steady.carried / pools.decode.layout.pp / ranks
     turn = max(steady.full_token * load.gaps / (steady.sequences * ranks), each) if steady.rate else service
     if pools.has_prefill_engines:

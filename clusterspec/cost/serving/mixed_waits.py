@@ -1,4 +1,4 @@
-"""Waits of a prompt of an open load on an engine whose steps compute prompts beside sequences that decode."""
+"""Waits of a prompt of an open load on an engine whose steps compute prompts and decode sequences together."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class PromptQueue(NamedTuple):
         return min(self.full / 2, square / (2 * self.step))
 
     @property
-    def seconds_beside(self) -> float:
+    def seconds_of_other_prompts(self) -> float:
         """Seconds that the mean number of prompts in a step adds to that of one."""
         return max(0.0, self.added * (self.rate * self.step - 1))
 
@@ -165,9 +165,11 @@ class PromptQueue(NamedTuple):
         """Mean seconds by which other prompts delay a prompt, from the end of the step in which it arrived: those in
         its step, full steps before it, and steps that leave a part of it for the next.
         """
-        seconds_beside = self.added * (self.second_moment / (self.rate * self.step) - 1)
+        seconds_of_other_prompts = self.added * (self.second_moment / (self.rate * self.step) - 1)
         parted = min(1.0, self.left * self.step / self.full * 2 * (1 - self.load))
-        return max(0.0, seconds_beside + self.left / self.rate + parted * self.full / (2 * self.rate * self.step))
+        return max(
+            0.0, seconds_of_other_prompts + self.left / self.rate + parted * self.full / (2 * self.rate * self.step)
+        )
 
     @property
     def ending(self) -> float:
@@ -216,7 +218,7 @@ class PromptQueue(NamedTuple):
             even, fixed = (1 - self.load) * self.plain / 2 + self.ending, 0.0
             queued = varied + self.left / self.rate
         else:
-            even, fixed = self.step_remainder, min(self.seconds_behind, self.seconds_beside)
+            even, fixed = self.step_remainder, min(self.seconds_behind, self.seconds_of_other_prompts)
             queued = varied + self.seconds_behind - fixed
         queued = max(0.0, queued)
         decay = self.decay * max(LEAST_LOAD, 1 + varied * 2 * (1 - self.load) / (self.load * service))
@@ -224,7 +226,7 @@ class PromptQueue(NamedTuple):
         return WaitTail(fixed, 2 * (even + ahead), share, queued / share if share else 0.0)
 
 
-def wait_beside_decoding(
+def mixed_step_wait(
     pools: Pools, steps: tuple[StepTime, float], decoding: Decoding, rate: float, waits: tuple[float, float]
 ) -> WaitTail:
     """The wait of a prompt of an open load on engines that decode ``decoding`` in the same steps, at a ``rate`` of all.
@@ -245,7 +247,7 @@ def wait_beside_decoding(
 
 
 def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float) -> tuple[float, float]:
-    """The prompts, fractions included, that fill the token budget of a step beside sequences that decode for a
+    """The prompts, fractions included, that fill the token budget of a step in which sequences also decode for a
     ``share`` of the time, and the seconds of such a step. Without a budget a step has one whole prompt.
     """
     engine, load = pools.prompts, pools.load

@@ -146,7 +146,7 @@ def _first_token_in_place(times: ServingTimes, load: Serving, share: float) -> f
     tail = times.state.tail
     if tail is not None and times.run is None and load.input_lengths is None and not times.turns:
         return times.ttft + tail.at(share) - tail.at(MEDIAN / 100)
-    held = 0.0 if times.run is not None else _held_wait(times, load)
+    held = 0.0 if times.run is not None else _mean_wait_until_release(times, load)
     burst, varied = _burst_wait(times, share), max(0.0, _varied_wait(times, load) - held)
     burst += 2.0 * held * (share - MEDIAN / 100)  # it may be anything between none and twice its mean
     burst -= times.median_gap * max(0.0, 1 - wait_above_median(1.0, share) / wait_above_median(1.0, LONG_WAITS))
@@ -172,7 +172,7 @@ def _varied_wait(times: ServingTimes, load: Serving) -> float:
     return min(times.wait - times.queued, times.prompt_time * sqrt(max(1.0, times.sequences)))
 
 
-def _held_wait(times: ServingTimes, load: Serving) -> float:
+def _mean_wait_until_release(times: ServingTimes, load: Serving) -> float:
     """Mean seconds for which prompts are held until all attention replicas have one."""
     prompts = times.sequences * times.tokens_per_step / load.gaps
     steps = steps_of_release(load, times.coupled_ranks, prompts)
@@ -275,11 +275,13 @@ def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
     share = 1 - (1 - share) * every
     prompts, each = ended * every * times.coupled_ranks, times.carried_prefill / stages / times.coupled_ranks
     if load.input_lengths is None:
-        return step + min(most, clustered_quantile(prompts, prompts_together(times, load, step + each), share)) * each
+        return (
+            step + min(most, clustered_quantile(prompts, prompt_burst_factor(times, load, step + each), share)) * each
+        )
     return step + min(most, _prompts_in_step(load, prompts, share)) * each
 
 
-def prompts_together(times: ServingTimes, load: Serving, step: float) -> float:
+def prompt_burst_factor(times: ServingTimes, load: Serving, step: float) -> float:
     """How many times as many prompts follow each other to an attention rank within a ``step`` of some seconds as would
     at random; 1 where they do not come in bursts.
 

@@ -29,7 +29,7 @@ MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
 SPARE = 3.0
 """Standard deviations of the requests in flight of random arrivals, the root of their mean, for which operators keep
-cache free beside the mean: one in a thousand then finds the cache full.
+cache free above the mean: one in a thousand then finds the cache full.
 """
 
 
@@ -79,7 +79,7 @@ def _pools_of_engines(engine: Engine, prompts: Engine, load: Serving) -> Pools:
     found = Pools(engine, prompts, load, places, tokens, most, held)
     if prompts is not engine or engine.separates_prompts:
         return found
-    return found._replace(limit=min(places, found.most_beside_prompts))
+    return found._replace(limit=min(places, found.most_sequences_with_prompts))
 
 
 def pools_with_load(pools: Pools, load: Serving) -> Pools:
@@ -140,16 +140,16 @@ def pools_with_link(pools: Pools, link: PoolLink) -> Pools:
 
 def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     """Tokens and requests that fit the cache of one attention rank."""
-    held = _tokens_held(load)
+    held = _cached_tokens_per_request(load)
     each = engine.reserved_bytes(held) / engine.layout.pp
-    free = cache_space(_rank_memory(engine), _bytes_beside_cache(engine, load), load)
+    free = cache_space(_rank_memory(engine), _uncached_bytes(engine, load), load)
     if engine.state_pool and each:
         return _capacity_of_pools(engine, held, free)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
     return requests * held, requests
 
 
-def _tokens_held(load: Serving) -> float:
+def _cached_tokens_per_request(load: Serving) -> float:
     """Tokens for which a request in flight takes cache: all of them where it is reserved to its end, else the mean."""
     entire = load.load == "static" or load.whole_requests
     return load.input_tokens + decoded_tokens(load) * (2.0 if entire else 1.0)
@@ -161,7 +161,7 @@ def _rank_memory(engine: Engine) -> float:
     return memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
 
 
-def _bytes_beside_cache(engine: Engine, load: Serving) -> float:
+def _uncached_bytes(engine: Engine, load: Serving) -> float:
     """Bytes of the weights and buffers of one rank."""
     weights = engine.weight_bytes / engine.layout.pp
     return weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)
@@ -174,9 +174,9 @@ def load_with_share(engine: Engine, load: Serving) -> Serving:
     memory = _rank_memory(engine)
     if load.raised_from is None or load.of_free or not memory:
         return load
-    each = engine.reserved_bytes(_tokens_held(load)) / engine.layout.pp
+    each = engine.reserved_bytes(_cached_tokens_per_request(load)) / engine.layout.pp
     wanted = each * ceil((load.concurrency or load.kept) / engine.attention_ranks)
-    needed = (_bytes_beside_cache(engine, load) + wanted) / memory
+    needed = (_uncached_bytes(engine, load) + wanted) / memory
     return replace(load, memory_fraction=raised_fraction(needed, load.raised_from))
 
 
@@ -216,7 +216,7 @@ def _with_share(assumption: Assumption, share: float) -> Assumption:
 
 def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float, float]:
     """Tokens and requests of ``held`` tokens that fit ``free`` bytes of an attention rank, where recurrent states and
-    keys and values have pools of their own: the one that is full first limits the requests.
+    keys and values have separate pools: the one that is full first limits the requests.
     """
     from clusterspec.cost.serving import recurrent_parts  # few models
 

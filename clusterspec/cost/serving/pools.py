@@ -64,9 +64,9 @@ class Pools(NamedTuple):
         return self.sent_at_once and not self.has_prefill_engines and (self.load.requests or 0) <= places
 
     @property
-    def most_beside_prompts(self) -> float:
+    def most_sequences_with_prompts(self) -> float:
         """The most sequences of an attention rank that decode with prompts that replace them; infinite if none do."""
-        return inf if self.in_one_wave else most_beside_prompts(self.load)
+        return inf if self.in_one_wave else most_sequences_with_prompts(self.load)
 
     @property
     def in_waves(self) -> bool:
@@ -105,7 +105,7 @@ class Pools(NamedTuple):
         return habits.request + habits.prompt_token * self.load.input_tokens
 
 
-def most_beside_prompts(load: Serving) -> float:
+def most_sequences_with_prompts(load: Serving) -> float:
     """The highest number of sequences that one attention rank can decode while the rest of the token budget keeps up
     with new prompts.
 

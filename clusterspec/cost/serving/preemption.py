@@ -29,7 +29,7 @@ def preemption(pools: Pools, offered: float) -> tuple[float, float]:
 
     An engine that takes space as tokens come starts a request as soon as its prompt fits, and preempts the youngest
     where none is left. Those that started last wait between their tokens, the rest before the first. Where others end,
-    as many start as fit by their prompts, which more do the shorter prompts are beside outputs.
+    as many start as fit by their prompts, and more do if prompts are short compared with outputs.
 
     In a cache that is always full every token that comes takes the place of another one, which is computed again: a
     request computes as many tokens again as it has output. With fewer requests than start, in proportion less.
@@ -48,7 +48,7 @@ def _may_preempt(pools: Pools) -> bool:
     load = pools.load
     if load.whole_requests or load.own_output or pools.has_prefill_engines or load.output_tokens < 2:
         return False
-    return pools.limit < min(pools.sequences, pools.most_beside_prompts)  # else the cache is not what is short
+    return pools.limit < min(pools.sequences, pools.most_sequences_with_prompts)  # else the cache is not what is short
 
 
 def _started_beyond_cache(load: Serving) -> float:

@@ -32,7 +32,7 @@ MOST_COUNTED = 200
 """Engines up to which those without a prompt are counted one by one; more are hardly ever without one."""
 
 
-def wait_behind_received(pools: Pools, unreceived: float, rate: float, service: float) -> float:
+def wait_for_received_prompts(pools: Pools, unreceived: float, rate: float, service: float) -> float:
     """Seconds that a prompt of separate prefill engines waits for the prompts that its decode engine received with it.
 
     Those of twice the ``unreceived`` wait start at once, of ``rate`` requests per second on all decode engines. They
@@ -127,8 +127,8 @@ class PrefillQueue:
 
     @property
     def even_wait(self) -> float:
-        """Mean seconds that a prompt which waits spends on the rest of a step and on prompts beside it; 0 where a step
-        has one prompt, whose queue has the rest of the running step among its waits.
+        """Mean seconds that a prompt which waits spends on the rest of a step and on other prompts of its own step; 0
+        where a step has one prompt, whose queue has the rest of the running step among its waits.
 
         >>> round(PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).even_wait, 9)
         0.1
@@ -136,8 +136,8 @@ class PrefillQueue:
         if self.per_step == 1:
             return 0.0
         met = self.steps[1]
-        beside = mean_up_to(max(0.0, self.rate * met + 1 / self.engines - 1), self.per_step - 1)
-        return met / 2 + beside * self.added
+        others = mean_up_to(max(0.0, self.rate * met + 1 / self.engines - 1), self.per_step - 1)
+        return met / 2 + others * self.added
 
     def tail(self, ahead: float, varied: float) -> WaitTail:
         """The distribution of the wait. Steps formed before the prompt came add ``ahead`` seconds, irregular prompts

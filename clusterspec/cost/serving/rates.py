@@ -166,7 +166,7 @@ class KernelRates:
         """The rate of a GEMM with ``weights`` weights over that of the median shape, by the kernels of ``software``
         where they were measured apart: 1 if it was not measured.
 
-        A GEMM reads and converts its inputs and writes its outputs in 16 bits, which takes the longer beside products
+        A GEMM reads and converts its inputs and writes its outputs in 16 bits, which takes long compared with products
         in 4 bits the smaller its weights are.
         """
         own = self.curves.get(f"gemm.{software.replace('-', '_')}.{precision}.by_weights")
@@ -206,7 +206,7 @@ class KernelRates:
         return self._first_share((*own, f"experts.{table}"), rows)
 
     def _first_share(self, names: Iterable[str], rows: float) -> float | None:
-        """The share at ``rows`` by the first of some tables that was measured; None if none was."""
+        """The share at ``rows`` by the first of the given tables that was measured; None if none was."""
         curve = next((self.curves[name] for name in names if name in self.curves), None)
         return interpolated_value(curve, rows) if curve is not None else None
 

@@ -50,11 +50,11 @@ UPDATE_FLOOR = assumed_figure(
     "the convolution and the update of one state, where none was measured: 5.3 to 6.4 us on Hopper, Blackwell and L40S",
     "s",
 )
-BESIDE = assumed_figure(
+OTHER_KERNELS = assumed_figure(
     constants.GROUP,
     "recurrence.beside",
     4e-6,
-    "two kernels beside them, which divide the projections and gate and norm the outputs (SGLang, "
+    "two further kernels, which divide the projections and gate and norm the outputs (SGLang, "
     "python/sglang/srt/models/qwen3_next.py), each as long as the smallest convolution of one state, 1.9 to 2.1 us",
     "s",
 )
@@ -101,7 +101,7 @@ def update_part(engine: Engine, sequences: float) -> Part:
     layers = float(max(1, engine.whole.linear_layers))
     numbers = {
         "calls": layers,
-        "floor": single.get(f"{name}.floor", UPDATE_FLOOR.value) + BESIDE.value,
+        "floor": single.get(f"{name}.floor", UPDATE_FLOOR.value) + OTHER_KERNELS.value,
         "moved": sequences * READ_AND_WRITTEN * state_bytes(engine) / layers,
         "bandwidth": rates.bandwidth * single.get(name, constants.STREAMING.value),
         "length": 0.0,

@@ -121,7 +121,7 @@ class PromptCycle:
         return self.ended * (1 - self.own)
 
     @cached_property
-    def none_left(self) -> float:
+    def probability_of_no_prompts_left(self) -> float:
         """The probability that no replica has more prompts than a step takes, so that no other must follow."""
         fuller = self._probability_above(self.most)
         return max(LEAST, 1 - expm1(self.ranks * log1p(-fuller)) / expm1(-self.drawn))
@@ -135,14 +135,14 @@ class PromptCycle:
     @cached_property
     def further(self) -> float:
         """The probability that prompts of a step with prompts make one after the next one follow."""
-        return 1 - max(LEAST, exp(-self.amid) * self.none_left)
+        return 1 - max(LEAST, exp(-self.amid) * self.probability_of_no_prompts_left)
 
     @cached_property
     def cut(self) -> float:
         """The probability that a row of steps with prompts ends although prompts have come."""
         if self.row == inf:
             return 0.0
-        return (1 - exp(-2 * self.ended) * self.none_left) * power(self.further, self.row - 1)
+        return (1 - exp(-2 * self.ended) * self.probability_of_no_prompts_left) * power(self.further, self.row - 1)
 
     @cached_property
     def quiet(self) -> float:
@@ -159,7 +159,7 @@ class PromptCycle:
         """
         both = (1 - self.cut) * exp(-2 * self.ended) + self.cut * exp(-self.ended - self.amid)
         longest = power(self.further, self.row - 1) if self.row < inf else 0.0
-        return 1 + (1 - both * self.none_left) * (1 - longest) / (1 - self.further)
+        return 1 + (1 - both * self.probability_of_no_prompts_left) * (1 - longest) / (1 - self.further)
 
     @property
     def missing(self) -> float:
@@ -203,7 +203,7 @@ def runs_in_cycles(pools: Pools, prefill: StepTime) -> bool:
     interval of receiving, where the host needs longer to launch the one step of a prompt than a request to come.
     """
     engine, load = pools.decode, pools.load
-    ahead = engine.replica_prompts_alone and engine.runs_ahead and load.receive_interval == load.hold_steps == 1
+    ahead = engine.has_prompt_only_replicas and engine.runs_ahead and load.receive_interval == load.hold_steps == 1
     looped = load.load == "closed" and not pools.has_prefill_engines and load.output_tokens > 1
     return ahead and looped and prefill.steps == 1 and prefill.floor > pools.outside
 

@@ -39,7 +39,7 @@ class FiniteRun(NamedTuple):
 
     The first prompt of each of ``lanes`` engines runs alone, since it comes first: the steps of attention replicas run
     together. The others share steps of at most ``together`` prompts of the whole plan, and all prompts of a step end
-    with it. On attention replicas they run beside the last ``joined`` seconds of the first prompt. All that start
+    with it. On attention replicas they run during the last ``joined`` seconds of the first prompt. All that start
     together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
 
     Where requests are ``alike``, those with a place end in the order and at the intervals in which they started, and
@@ -174,9 +174,9 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
 
     The wait is the maximum of a random walk. Its drift adds half of the growth while it is small, since the maximum is
     on average in the middle of the walk (arcsine law), and all of it when the queue never empties: bursts then lengthen
-    the wait of some requests and shorten that of others. Between the two, a walk with the mean maximum w and the drift
-    d of n steps has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the variance
-    of the steps, and 1 / 2 of it is exact.
+    the wait of the given requests and shorten that of others. Between the two, a walk with the mean maximum w and the
+    drift d of n steps has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the
+    variance of the steps, and 1 / 2 of it is exact.
 
     Source: Feller, An introduction to probability theory and its applications, volume 2, chapter XII.
 
@@ -202,8 +202,8 @@ class OpenRun(NamedTuple):
     While all places are taken, one request ends per ``turn``, and requests without a place queue. ``varied`` is the
     mean wait for other prompts, with an exponential tail, as far as no queue grows. A full prefill step completes one
     prompt per ``service``; prompts that arrive faster queue. The first requests, one for each place, end ``sooner`` on
-    average than a turn allows, since they decode beside fewer others. ``alike`` requests end at exactly the intervals
-    at which they arrived.
+    average than a turn allows, since they decode together with fewer others. ``alike`` requests end at exactly the
+    intervals at which they arrived.
 
     ``tail`` is the distribution of the wait for other prompts in a steady state, where it is known. Whatever the rate,
     irregular arrivals let the prompts of a run wait ``walk`` seconds on average, no longer: it ends before they do.
@@ -344,19 +344,19 @@ class OpenRun(NamedTuple):
     def _queue_wait(self, share: float) -> float:
         return self.walk * (1 + WALKED) * float(share**WALKED)
 
-    def beside_last(self, decoding: float, alone: float) -> float:
-        """Mean number of requests that decode beside the last one, after which no prompts come. Each decodes for
+    def requests_with_last(self, decoding: float, alone: float) -> float:
+        """Mean number of requests that decode together with the last one, after which no prompts come. Each decodes for
         ``decoding`` seconds amid the prompts of others, for ``alone`` seconds without.
 
-        They end in the order in which they began, and have gained tokens by then while the engines had time beside
+        They end in the order in which they began, and have gained tokens by then while the engines had time other than
         prompts. Those that have gained all end evenly; where none has gained any, all end with the last one.
 
         >>> run = OpenRun(200.0, 10.0, 500.0, 0.0, 0.0)
-        >>> run.beside_last(10.0, 10.0)  # 100 of them, which end evenly
+        >>> run.requests_with_last(10.0, 10.0)  # 100 of them, which end evenly
         50.0
-        >>> run.beside_last(40.0, 40.0)  # all for 20 s, half of them for 20 s
+        >>> run.requests_with_last(40.0, 40.0)  # all for 20 s, half of them for 20 s
         150.0
-        >>> run._replace(service=0.1).beside_last(40.0, 10.0)  # the engines had no time for anything but prompts
+        >>> run._replace(service=0.1).requests_with_last(40.0, 10.0)  # the engines had no time for anything but prompts
         200.0
         """
         began = self.requests / self.rate + self.last

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 
 KEY = 2.0
-"""Bytes of an element of an index key beside keys and values of tokens: 16 bits. One more token of a sequence takes 43
-ps on B200, 256 B at 6 TB/s, with a cache in 8 and in 16 bits alike (MiniMax-M3, SGLang 0.5.16, the same commit, msa).
+"""Bytes of an element of an index key in addition to keys and values of tokens: 16 bits. One more token of a sequence
+takes 43 ps on B200, 256 B at 6 TB/s, with a cache in 8 and in 16 bits alike (MiniMax-M3, SGLang 0.5.16, the same
+commit, msa).
 """
 
 BLOCK = 128.0

@@ -140,7 +140,7 @@ def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
     return PromptShares(min(ALL, share), longer, chunks, spread, bunching, now.tokens_per_step, engines)
 
 
-def with_prompts_left(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:
+def with_unfinished_prompts(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:
     """The state with the added delay from prompts that are unfinished when a request starts to decode. A run whose
     requests queue for places is a loop, whose state has it.
     """

@@ -11,8 +11,8 @@ from clusterspec.cost.serving.carried import carried_prefill
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.delays import bunched_sequences, delaying_sequences, prompts_of_run, sequences_of_step
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.held import held_steps
-from clusterspec.cost.serving.mixed_waits import WaitTail, wait_beside_decoding
+from clusterspec.cost.serving.held import steps_until_release
+from clusterspec.cost.serving.mixed_waits import WaitTail, mixed_step_wait
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
     Pools,
@@ -21,7 +21,7 @@ from clusterspec.cost.serving.pools import (
     prompt_seconds,
     prompts_of_step,
 )
-from clusterspec.cost.serving.prefill_waits import separate_prompt_tail, separate_prompt_wait, wait_behind_received
+from clusterspec.cost.serving.prefill_waits import separate_prompt_tail, separate_prompt_wait, wait_for_received_prompts
 from clusterspec.cost.serving.quantiles import bisected_interval
 from clusterspec.cost.serving.replicas import runs_in_cycles, wait_in_cycle
 from clusterspec.cost.serving.waits import (
@@ -116,7 +116,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     """The steady state with a wait of 0; no other time of the state depends on the wait."""
     engine, load = pools.decode, pools.load
     static = load.load == "static"
-    met = _met_sequences(pools, sequences)
+    met = _sequences_met_by_request(pools, sequences)
     decoding = sequences_of_step(pools, met)
     decode = _decode_step(pools, met, decoding)
     gained = load.tokens_per_step
@@ -157,7 +157,7 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
     if load.load not in {"closed", "open"} or pools.in_one_wave:
         return now
     if pools.has_prefill_engines:
-        return _with_wait_apart(pools, now)
+        return _with_prefill_wait(pools, now)
     if pools.in_groups:
         from clusterspec.cost.serving.waves import wait_in_step
 
@@ -167,16 +167,16 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
     if runs_in_cycles(pools, now.prefill):
         return now._replace(wait=wait_in_cycle(pools, prompts, (now.decode, now.prefill), now.prompt))
     busy = 1 - max(0.0, 1 - now.rate * now.service / engine.attention_ranks) * exp(-now.sequences)
-    decoded = max(1.0, _met_sequences(pools, now.sequences) / engine.layout.pp) * (1.0 + load.draft_tokens)
+    decoded = max(1.0, _sequences_met_by_request(pools, now.sequences) / engine.layout.pp) * (1.0 + load.draft_tokens)
     if load.load == "open" and not engine.prompts_alone and unevenly_loaded_ranks(engine) == 1:
         return _with_open_wait(pools, now)
     return _with_wait_in_steps(pools, now, prompts, (decoded, busy))
 
 
-def _with_wait_apart(pools: Pools, now: Steady) -> Steady:
+def _with_prefill_wait(pools: Pools, now: Steady) -> Steady:
     """A state with the wait on separate prefill engines, in an endless open load of independent ranks as a tail."""
     unreceived = unreceived_wait(pools, now.decode.total, now.sequences)
-    together = wait_behind_received(pools, unreceived, now.rate, now.service)
+    together = wait_for_received_prompts(pools, unreceived, now.rate, now.service)
     each = now.prompt / pools.prompts.layout.pp, now.service
     if pools.load.load == "closed" or pools.load.requests or unevenly_loaded_ranks(pools.prompts) > 1:
         return now._replace(wait=separate_prompt_wait(pools, now.rate, each) + unreceived + together)
@@ -215,8 +215,8 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
             )
     ahead = _formed_ahead(pools, sequences, decode, now.prefill)
     least = ahead + unreceived_wait(pools, decode.total, sequences)
-    decoding = sequences_of_step(pools, _met_sequences(pools, sequences))
-    tail = wait_beside_decoding(pools, (decode, now.carried), decoding, rate, (-expm1(-sequences), least))
+    decoding = sequences_of_step(pools, _sequences_met_by_request(pools, sequences))
+    tail = mixed_step_wait(pools, (decode, now.carried), decoding, rate, (-expm1(-sequences), least))
     return now._replace(wait=tail.of_all, ahead=ahead, tail=tail)
 
 
@@ -225,8 +225,8 @@ def _tail_of_loop(pools: Pools, now: Steady) -> WaitTail:
     arrivals at the same rate, scaled to the mean wait of the loop.
     """
     busy = 1 - 1 / (pools.load.concurrency or 1)
-    decoding = sequences_of_step(pools, _met_sequences(pools, now.sequences))
-    tail = wait_beside_decoding(pools, (now.decode, now.carried), decoding, now.rate, (busy, now.ahead))
+    decoding = sequences_of_step(pools, _sequences_met_by_request(pools, now.sequences))
+    tail = mixed_step_wait(pools, (now.decode, now.carried), decoding, now.rate, (busy, now.ahead))
     part = now.wait / tail.of_all if tail.of_all else 0.0
     later = unreceived_wait(pools, now.decode.total, now.sequences)
     return tail._replace(least=part * tail.least + later, window=part * tail.window, mean=part * tail.mean)
@@ -241,7 +241,7 @@ def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: Ste
         return 0.0
     most = load.concurrency
     present = (most - 1) / most if most is not None else -expm1(-sequences * layout.attention_dp)
-    every = held_steps(pools, sequences * load.tokens_per_step / load.gaps)
+    every = steps_until_release(pools, sequences * load.tokens_per_step / load.gaps)
     mixed = -expm1(-sequences / load.gaps * prefill.steps * every * unevenly_loaded_ranks(pools.decode)) / every
     return present * step_ahead(pools, (decode, _step_of_several(pools, sequences, decode, prefill)), mixed)
 
@@ -260,7 +260,7 @@ def _step_of_several(pools: Pools, sequences: float, decode: StepTime, prefill: 
     return prefill._replace(total=prefill.total + max(0.0, several * (prefill.device - decode.device)))
 
 
-def _met_sequences(pools: Pools, sequences: float) -> float:
+def _sequences_met_by_request(pools: Pools, sequences: float) -> float:
     """Mean number of sequences that decode together with a request, on a rank with ``sequences`` on average."""
     return min(pools.limit, max(0.0, sequences + bunched_sequences(pools, sequences)))
 
@@ -287,18 +287,18 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
     fresh, busy = load.fresh_tokens, float(engine.layout.attention_dp)
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, token)
-    elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
+    elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt while another has one
         prompts = decoding.sequences * load.tokens_per_step / load.gaps
-        steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0)) * held_steps(pools, prompts)
+        steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0)) * steps_until_release(pools, prompts)
         busy = 1.0 + (busy - 1.0) * -expm1(-prompts * steps)
-    return pools.prompts.prefill(fresh, float(load.input_tokens), busy, _beside_prompts(pools, decoding))
+    return pools.prompts.prefill(fresh, float(load.input_tokens), busy, _decoding_with_prompts(pools, decoding))
 
 
-def prompt_beside_decoding(pools: Pools, sequences: float, fresh: float, length: float) -> float:
+def prompt_seconds_with_decoding(pools: Pools, sequences: float, fresh: float, length: float) -> float:
     """Seconds of a prompt of ``length`` tokens, ``fresh`` of them computed, while ``sequences`` decode."""
     engine = pools.prompts
-    beside = _beside_prompts(pools, sequences_of_step(pools, _met_sequences(pools, sequences)))
-    return prompt_seconds(engine, engine.prefill(max(1.0, fresh), length, float(engine.layout.attention_dp), beside))
+    decoding = _decoding_with_prompts(pools, sequences_of_step(pools, _sequences_met_by_request(pools, sequences)))
+    return prompt_seconds(engine, engine.prefill(max(1.0, fresh), length, float(engine.layout.attention_dp), decoding))
 
 
 def decoding_seconds(pools: Pools, sequences: float) -> float:
@@ -309,7 +309,7 @@ def decoding_seconds(pools: Pools, sequences: float) -> float:
     return engine.decode(each, context, drafted).total / load.tokens_per_step
 
 
-def _beside_prompts(pools: Pools, decoding: Decoding) -> Decoding:
+def _decoding_with_prompts(pools: Pools, decoding: Decoding) -> Decoding:
     """The sequences that decode in steps with prompts: none if such steps hold prompts alone."""
     apart = pools.has_prefill_engines or pools.load.load == "static" or pools.decode.separates_prompts
     return NOTHING if apart else decoding
@@ -338,7 +338,7 @@ def placed_before_wait(pools: Pools, places: float) -> Steady:
     whose time then limits how many sequences decode, and places that the token budget of a step limits.
     """
     found, load = state_before_wait(pools, places, full=True), pools.load
-    if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= pools.most_beside_prompts):
+    if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= pools.most_sequences_with_prompts):
         return found
     ranks = pools.prompts.attention_ranks
 

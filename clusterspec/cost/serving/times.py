@@ -17,10 +17,10 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.cold import first_compilation
-from clusterspec.cost.serving.delays import most_met_in_wave
+from clusterspec.cost.serving.delays import most_sequences_delayed_in_wave
 from clusterspec.cost.serving.engine import measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
-from clusterspec.cost.serving.held import held_wait
+from clusterspec.cost.serving.held import wait_until_release
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import (
     finite_run,
@@ -43,7 +43,7 @@ from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, pr
 from clusterspec.cost.serving.preemption import FullCache, computed_again, preemption, preemption_at_capacity
 from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
-from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
+from clusterspec.cost.serving.shares import prompt_shares, with_unfinished_prompts
 from clusterspec.cost.serving.steady import (
     Steady,
     decoding_seconds,
@@ -146,7 +146,7 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache 
     load = pools.load
     now = _with_static_batch_prompt(pools, now) if load.load == "static" else now
     shares = prompt_shares(pools, now)
-    now = with_prompts_left(now, shares, pools)
+    now = with_unfinished_prompts(now, shares, pools)
     sent = cache_handoff(pools, now.prompt, now.prefill.steps)
     handoff, joining, started = _handoff_seconds(pools, now, sent)
     queued, wait, (early, delay), run, preempted = _request_waits(pools, now, offered, full)
@@ -185,9 +185,9 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache 
         preempted=preempted,
         joining=joining,
         shares=shares,
-        most_met=most_met_in_wave(pools, now.sequences) if pools.in_one_wave else None,
+        most_met=most_sequences_delayed_in_wave(pools, now.sequences) if pools.in_one_wave else None,
         **_prompt_fields(pools, now, varied),
-        **_at_any_load(pools),
+        **_load_independent_fields(pools),
     )
 
 
@@ -204,7 +204,7 @@ def _prompt_fields(pools: Pools, now: Steady, varied: VariedPrompts) -> dict[str
     }
 
 
-def _at_any_load(pools: Pools) -> dict[str, Any]:
+def _load_independent_fields(pools: Pools) -> dict[str, Any]:
     """The fields of `ServingTimes` that do not depend on the load: the engines, their caches, and their fixed time per
     request.
     """
@@ -260,8 +260,8 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
     if isinstance(run, OpenRun):
         tokens = pools.load.output_tokens - 1
         alone = tokens * now.decode.total / now.tokens_per_step
-        beside = run.beside_last(tokens * now.mean_token, alone) / pools.decode.attention_ranks
-        return run.seconds(rest - tokens * max(0.0, now.mean_token - decoding_seconds(pools, beside)))
+        others = run.requests_with_last(tokens * now.mean_token, alone) / pools.decode.attention_ranks
+        return run.seconds(rest - tokens * max(0.0, now.mean_token - decoding_seconds(pools, others)))
     if pools.load.load == "offline":
         return offline_run_seconds(pools, now)
     if run is None or pools.load.load != "closed":
@@ -334,7 +334,7 @@ def _median_above_mean(pools: Pools, now: Steady) -> float:
     step = 0.0 if pools.has_prefill_engines else now.decode.total * -expm1(-now.sequences)
     step *= pools.load.receive_interval
     prompts = now.sequences * now.tokens_per_step / pools.load.gaps  # half are held for longer than the mean
-    queued = now.wait - now.ahead - held_wait(pools, now.tpot * now.tokens_per_step, prompts)
+    queued = now.wait - now.ahead - wait_until_release(pools, now.tpot * now.tokens_per_step, prompts)
     return median_wait(max(0.0, queued), busy, step) - queued
 
 
@@ -350,7 +350,7 @@ def _budget_limits_places(pools: Pools) -> bool:
     before it takes a place.
     """
     apart = pools.has_prefill_engines or pools.decode.prompts_alone
-    return not apart and pools.limit >= pools.most_beside_prompts
+    return not apart and pools.limit >= pools.most_sequences_with_prompts
 
 
 def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: tuple[float, float, float]) -> float:

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from clusterspec.cost.serving.pools import Pools, prompt_seconds
 from clusterspec.cost.serving.quantiles import lengths_in_parts
-from clusterspec.cost.serving.steady import Steady, prompt_beside_decoding
+from clusterspec.cost.serving.steady import Steady, prompt_seconds_with_decoding
 from clusterspec.records import NamedTuple
 
 HALF = 0.5 - 1e-9
@@ -47,7 +47,7 @@ def _longer_prompts(pools: Pools, now: Steady) -> tuple[tuple[float, float], ...
     while parts[-1] < longest:
         parts.append(min(longest, 2 * parts[-1]))
     times = [
-        prompt_beside_decoding(pools, now.sequences, part * load.fresh_tokens, part * load.input_tokens)
+        prompt_seconds_with_decoding(pools, now.sequences, part * load.fresh_tokens, part * load.input_tokens)
         for part in parts
     ]
     return tuple((part, seconds / times[0]) for part, seconds in zip(parts, times, strict=True))
@@ -61,7 +61,7 @@ def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], .
         return ()
     from clusterspec.cost.serving.caches import turn_prompts
 
-    load, at_load = pools.load, partial(prompt_beside_decoding, pools, now.sequences)
+    load, at_load = pools.load, partial(prompt_seconds_with_decoding, pools, now.sequences)
     mean = at_load(load.fresh_tokens, float(load.input_tokens))
     found = ((at_load(*each[:2]), each.share) for each in turn_prompts(load))
     return tuple(sorted((seconds / mean, share) for seconds, share in found if share))

@@ -14,7 +14,7 @@ from clusterspec.cost.formulas.queues import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.held import held_steps, held_wait
+from clusterspec.cost.serving.held import steps_until_release, wait_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
 from clusterspec.records import NamedTuple
@@ -44,8 +44,10 @@ def mixed_prompt_wait(
         return _wait_before_steps_of_prompts(pools, steps[0].total, prompts, carried)
     if pools.decode.prompts_alone and pools.load.load == "open":
         return _wait_amid_steps_of_prompts(pools, steps[0].total, prompts, busy)
-    shared = _steps_with_prompts(pools, steps, prompts, carried, 0.0 if pools.decode.replica_prompts_alone else decoded)
-    held = held_wait(pools, shared.mean, prompts)
+    shared = _steps_with_prompts(
+        pools, steps, prompts, carried, 0.0 if pools.decode.has_prompt_only_replicas else decoded
+    )
+    held = wait_until_release(pools, shared.mean, prompts)
     if pools.load.concurrency is None:
         return held + _mixed_wait_at_rate(pools, shared, prompts, carried, busy if pools.load.load == "open" else 1.0)
     found = _mixed_wait_in_loop(pools, shared, pools.load.concurrency)
@@ -59,7 +61,7 @@ class StepsWithPrompts(NamedTuple):
 
     ``plain`` is a step without prompts, ``longer`` a step with prompts, and ``mixed`` the share of steps with prompts.
     A prompt takes ``chunks`` steps. Each step has places for ``together`` prompts, ``used`` of them taken (a share);
-    other prompts in the same step add ``beside`` seconds.
+    other prompts in the same step add ``other_prompts`` seconds.
     """
 
     plain: float
@@ -68,7 +70,7 @@ class StepsWithPrompts(NamedTuple):
     chunks: float
     together: float
     used: float
-    beside: float
+    other_prompts: float
 
     @property
     def mean(self) -> float:
@@ -81,7 +83,7 @@ class StepsWithPrompts(NamedTuple):
         prompt places taken. A prompt goes to the one of ``engines`` with the fewest requests.
         """
         running += used * (self.chunks - 1) * self.longer / 2
-        return others * (running + self.beside) + steps_wait(used, engines * self.together, running * others)
+        return others * (running + self.other_prompts) + steps_wait(used, engines * self.together, running * others)
 
 
 def _steps_with_prompts(
@@ -89,7 +91,7 @@ def _steps_with_prompts(
 ) -> StepsWithPrompts:
     """The steps of `mixed_prompt_wait`, each with the same number of decoded tokens."""
     engine, (decode, prefill) = pools.decode, steps
-    ranks, stages, every = unevenly_loaded_ranks(engine), float(engine.layout.pp), held_steps(pools, prompts)
+    ranks, stages, every = unevenly_loaded_ranks(engine), float(engine.layout.pp), steps_until_release(pools, prompts)
     chunks, together = steps_of_one_prompt(pools, prefill, decoded)
     prompts = min(prompts, together / chunks)  # no more begin in a step than it has places for
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
@@ -97,15 +99,15 @@ def _steps_with_prompts(
         LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks * every) / every
     )
     longer = decode.total + prompts * carried / stages / mixed
-    if engine.replica_prompts_alone and pools.load.draft_tokens:  # no rank decodes in steps of prompts
+    if engine.has_prompt_only_replicas and pools.load.draft_tokens:  # no rank decodes in steps of prompts
         each = prefill.lasting / prefill.steps
         many = prompts * carried / stages / each
         mixed, longer = max(LEAST_SHARE, many / (1 + many)), each
-    beside = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
-    if beside:  # as far as the host launches the step sooner than the device runs it
-        beside = max(0.0, beside + prefill.total - prompt_seconds(engine, prefill))
+    other_prompts = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
+    if other_prompts:  # as far as the host launches the step sooner than the device runs it
+        other_prompts = max(0.0, other_prompts + prefill.total - prompt_seconds(engine, prefill))
     used = prompts * chunks / together  # of the steps; an open load weighs them by their time
-    return StepsWithPrompts(decode.total, longer, mixed, chunks, together, used, beside)
+    return StepsWithPrompts(decode.total, longer, mixed, chunks, together, used, other_prompts)
 
 
 def steps_of_one_prompt(pools: Pools, prefill: StepTime, decoded: float) -> tuple[float, float]:
@@ -163,8 +165,10 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
     decoding = max(plain / 2, plain - late) + (interval - 1) / 2 * plain
     running = (1 - waiting) * decoding + waiting * max(group / 2, group - late)
     own, most = prompts + 1, prompts_per_step(pools)
-    beside = (max(1.0, own / most) + 1) / 2 * seconds_of_prompts(pools, min(own, most)) - seconds_of_prompts(pools, 1.0)
-    return (load.concurrency - 1) / load.concurrency * (running + beside)
+    other_prompts = (max(1.0, own / most) + 1) / 2 * seconds_of_prompts(pools, min(own, most)) - seconds_of_prompts(
+        pools, 1.0
+    )
+    return (load.concurrency - 1) / load.concurrency * (running + other_prompts)
 
 
 def step_ahead(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
@@ -272,9 +276,9 @@ def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy
     used = min(constants.MOST_LOAD, prompts / cycle * seconds_of_prompts(pools, most) / most) * busy
     service = steps * each / prompts
     own = min(most, 1 + 2 * running * prompts / cycle)  # with those that came in the same step
-    beside = seconds_of_prompts(pools, own) - seconds_of_prompts(pools, 1.0)
+    other_prompts = seconds_of_prompts(pools, own) - seconds_of_prompts(pools, 1.0)
     full = steps_wait(used, most * pools.prompts.attention_ranks, running * busy)
-    return busy * (running + beside) + full + variation_seconds(pools, used, service)
+    return busy * (running + other_prompts) + full + variation_seconds(pools, used, service)
 
 
 def variation_seconds(pools: Pools, used: float, service: float) -> float:

@@ -46,7 +46,7 @@ def wait_in_step(pools: Pools, decode: StepTime, decoding: Decoding, prompt: flo
     A full step of prompts ends with the requests whose prompts shared a step one round before. Their successors reach
     the engine during the next step, which has the prompts of the successors of those that ended a step before; they
     have the step after it, or one later where the engine forms steps ahead. Before the first groups of a round, those
-    steps decode only. The request that comes first finds the engine idle and has a step of its own; those that come
+    steps decode only. The request that comes first finds the engine idle and has a separate step; those that come
     while it runs follow one step later, and stay so. ``prompt`` is the time of a single prompt, counted elsewhere, as
     is the time outside the engine.
     """

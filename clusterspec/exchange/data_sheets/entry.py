@@ -49,7 +49,7 @@ def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> NewEntry:
     rows = sheet_rows(text, origin.name)
     readings = sheet_readings(rows, kind)
     if kind == "accelerator":
-        readings = list(_of_one_accelerator(readings))
+        readings = list(_accelerator_readings(readings))
     taken = {each.fact: each for each in readings if not each.lacks and _is_single(each, readings)}
     if not taken:
         opened = "; ".join([*_open_lines(readings, taken)][: MOST_READINGS - 1])
@@ -73,7 +73,7 @@ def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> NewEntry:
     return NewEntry(head + "".join(f"{line}\n" for line in lines), left_open)
 
 
-def _of_one_accelerator(readings: Sequence[Reading]) -> Iterator[Reading]:
+def _accelerator_readings(readings: Sequence[Reading]) -> Iterator[Reading]:
     """The readings of an accelerator; all peaks are left open where one is far above the largest of the catalog."""
     catalog = Catalog.open()
     raw = (catalog.raw_entry("accelerator", id_) for id_ in catalog.ids("accelerator"))

@@ -27,7 +27,7 @@ _ONE_LINK = re.compile(r"^[^.;|]{0,16}(?:\b(?:per|each)\b(?! direction)|/\s?link
 _BEFORE = 12
 """Characters before the name of the links in which another network may be named."""
 _WINDOW = 40
-"""Characters beside a figure in which the sheet says how it counts."""
+"""Characters before and after a figure in which the sheet says how it counts."""
 HIGHEST = 8_000.0
 """GB/s of all links of one accelerator that is sold or announced, both ways; a higher figure is that of a rack."""
 
@@ -43,8 +43,8 @@ def link_readings(rows: Sequence[Row]) -> Iterator[Reading]:
         if match is None or _OTHER.search(text[max(0, match.start() - _BEFORE) : match.end()]):
             continue
         rate = printed_number(match[1]) * (1000 if match[2].lower() == "t" else 1)
-        beside = text[max(0, match.start() - _WINDOW) : match.end() + _WINDOW]
-        ways = [way for way, words in _WAYS if words.search(beside)]
+        context = text[max(0, match.start() - _WINDOW) : match.end() + _WINDOW]
+        ways = [way for way, words in _WAYS if words.search(context)]
         lacks = "" if len(ways) == 1 else "the text does not say whether it counts one direction or both"
         if rate > HIGHEST:
             lacks = f"it is above {HIGHEST:,.0f} GB/s: the page may count a system of several"

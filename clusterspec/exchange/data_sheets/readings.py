@@ -132,10 +132,10 @@ def _peaks_of(row: Row, whole: str) -> Iterator[tuple[str, float, str, str, int]
 
 
 def _kind_of(row: Row, match: re.Match[str], whole: str) -> str:
-    beside = row.label + row.value[match.end() : match.end() + 40]
-    if _DENSE.search(beside):
+    context = row.label + row.value[match.end() : match.end() + 40]
+    if _DENSE.search(context):
         return "dense"
-    if _SPARSE.search(beside):
+    if _SPARSE.search(context):
         return "sparse"
     if _MARK.search(row.value[match.end() : match.end() + 3]) and _MARKED_SPARSE.search(whole):
         return "sparse"

@@ -235,7 +235,7 @@ def mpijob(source: ExportInput) -> ExportedFile:
 
 
 def omitted_claims(cluster: Cluster) -> Iterator[str]:
-    """Resources that pods need besides accelerators and NICs, and that the manifests do not claim."""
+    """Resources that pods need in addition to accelerators and NICs, and that the manifests do not claim."""
     if nodes_of_domain(cluster) > 1 and cluster.accelerator.vendor == "NVIDIA":
         yield (
             "the claim of a ComputeDomain (NVIDIA DRA driver), without which pods of several nodes use NICs in place "

@@ -113,7 +113,9 @@ def _host_rate(cluster: Cluster) -> float:
 
 
 def _memory_section(source: ExportInput) -> Section:
-    """Memory beside weights, cache and activations: communicators by size of group, and the context of a process."""
+    """Memory other than weights, cache and activations: communicators by size of group, and the context of a
+    process.
+    """
     held = COMMUNICATORS * COMMUNICATOR.value
     groups = ", ".join(f"{ranks}: {_whole_number(held if ranks > 1 else 0.0)}" for ranks in GROUPS)
     return [("nccl_mem", f"{{{groups}}}"), ("other_mem", _whole_number(_context_bytes(source)))]

@@ -75,7 +75,7 @@ def write(source: ExportInput) -> ExportedFile:
     if cluster.nodes < 2:
         raise NotExportable("AICR tests collectives over two nodes and more")
     service = _kubernetes_service(cluster, accelerator)
-    check = _check(cluster, service, accelerator)
+    check = _network_check(cluster, service, accelerator)
     limit = limit_on(source, "all-reduce", cluster.nodes, SIZES.get(service or "", 16 * GIB))
     lines = [
         *comment_lines(source, [limit], "The value is the limit over 0.9, the share that the validator accepts."),
@@ -116,7 +116,7 @@ def _spans_nodes(cluster: Cluster) -> bool:
     return nodes_of_domain(cluster) > 1
 
 
-def _check(cluster: Cluster, service: str | None, accelerator: str) -> Check:
+def _network_check(cluster: Cluster, service: str | None, accelerator: str) -> Check:
     """The default check, or that of NVLink where the default one is skipped and NVLink joins nodes."""
     if _spans_nodes(cluster) and not FABRIC.covers(service, accelerator):
         return NVLINK

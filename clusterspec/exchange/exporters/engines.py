@@ -152,7 +152,7 @@ def omitted_cache(serving: Serving, host_memory: str) -> Iterator[str]:
     """
     if serving.tiers:
         media = ", ".join(dict.fromkeys(tier.medium for tier in serving.tiers))
-        yield f"the cache of keys and values beside the accelerators ({media}): see {host_memory}"
+        yield f"the cache of keys and values outside the accelerators ({media}): see {host_memory}"
 
 
 def omitted_cache_precision(work: Workload, option: str, written: Collection[str] = ("fp8",)) -> Iterator[str]:

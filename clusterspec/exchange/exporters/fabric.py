@@ -258,7 +258,7 @@ def _cable_rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -
 
 
 def end_names(end: LinkEnd, plane: int, planes: int) -> tuple[str, str]:
-    """The names of the device and the port at an end; of several ``planes``, each has switches of its own, and a NIC
+    """The names of the device and the port at an end; of several ``planes``, each has separate switches, and a NIC
     one port in each.
 
     >>> end_names(LinkEnd("leaf", 1, 3), 2, 4), end_names(LinkEnd("node", 1, 3), 2, 4)

@@ -5,7 +5,7 @@ Keys, defaults and conditions: MaxText, commit e591f30c, ``src/maxtext/configs/b
 ``per_device_batch_size``, 968 ``gradient_accumulation_steps``, 1201 ``context_parallel_strategy``) and
 ``src/maxtext/configs/types.py`` (lines 83 quantizations, 216 names of models, 3458 batch, 3575 to 3619 stages and
 micro-batches). The product of all degrees is the number of devices, of those of dcn the number of slices
-(``src/maxtext/utils/max_utils.py``, line 461): the ``expert`` axis is one of its own beside ``fsdp``. Release 0.2.5
+(``src/maxtext/utils/max_utils.py``, line 461): the ``expert`` axis is separate from ``fsdp``. Release 0.2.5
 (PyPI, read 2026-11-27) has the same keys with the same defaults.
 """
 
@@ -176,7 +176,7 @@ def _mesh_lines(cluster: Cluster, layout: Layout) -> Iterator[str]:
     holder = shard if full else replicate
     if holder % layout.ep:
         kind = "fsdp" if full else "data"
-        why = f"the expert axis of {layout.ep} does not divide the {holder} ranks of {kind}, beside which it is an axis"
+        why = f"the expert axis of {layout.ep} does not divide the {holder} ranks of {kind}, which is a separate axis"
         raise NotExportable(why)
     replicate, shard = (replicate, shard // layout.ep) if full else (replicate // layout.ep, shard)
     degrees = {

@@ -66,8 +66,8 @@ MODELS = {
 """Names in MaxText of models of the catalog (types.py, line 216)."""
 _DESCRIBED = {"gpt3-175b", "mistral-7b", "mixtral-8x22b", "qwen2.5-14b", "qwen3-30b-a3b", "qwen3-235b-a22b"}
 """Models that are written by their facts, as MaxText has another release by the name (rotary base, vocabulary,
-epsilon; of GPT-3 an optimizer as well). A key beside ``model_name`` changes nothing: the file of the model is read
-later (pyconfig.py, line 477).
+epsilon; of GPT-3 an optimizer as well). A key in addition to ``model_name`` changes nothing: the file of the model is
+read later (pyconfig.py, line 477).
 """
 
 

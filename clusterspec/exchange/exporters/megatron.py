@@ -177,7 +177,7 @@ def _unstated_block_arguments(layout: Layout, model: Model, omitted: list[str]) 
     omitted.append(
         "normalization, position embedding, biases, the activation and sinks of attention, which the spec does not "
         f"state: without further flags Megatron-LM has LayerNorm, {positions} positions, "
-        f"{'no biases beside experts that tensor parallelism divides' if cut else 'a bias in every linear layer'} "
+        f"{'no biases with experts that tensor parallelism divides' if cut else 'a bias in every linear layer'} "
         f"and {'SwiGLU' if model.gated_ffn else 'GELU'}"
     )
 

@@ -59,7 +59,7 @@ def _job_lines(source: ExportInput, test: AcceptanceCase, number: int) -> Iterat
         "        - name: test",
         "          image: IMAGE-WITH-NCCL-TESTS",
     )
-    yield "          env:"  # of one node: those of the fabric would ask for NICs that the pod has not
+    yield "          env:"  # of one node: those of the fabric would request NICs that the pod has not
     for each in environment_variables(replace(cluster, nodes=1)):
         yield f'            - {{name: {each.name}, value: "{each.value}"}}'
     yield from (

@@ -119,7 +119,7 @@ def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
 
 
 def steps_of_run(work: Workload, omitted: list[str]) -> int | None:
-    """The optimizer steps of the tokens that a spec states; None if it states none. A remainder is a step of its own,
+    """The optimizer steps of the tokens that a spec states; None if it states none. A remainder is a separate step,
     which a note names. In reinforcement learning, those of whole steps of all roles.
     """
     found, step = work.steps_of_run, work.tokens_of_step

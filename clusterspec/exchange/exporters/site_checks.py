@@ -189,7 +189,7 @@ def cvs(source: ExportInput) -> ExportedFile:
 
     Written for ROCm/cvs at dddd9143, ``cvs/lib/rccl_lib.py``: ``rccl_perf`` looks up
     ``cvs_params.results[NIC type][PROGRAM-TYPE-RANKS]``, and ``check_bus_bw`` reads ``[SIZE]["bus_bw"]`` below it and
-    passes 95 % of the figure. (The ``results`` beside ``cvs_params`` in its sample file are not read, and a size that
+    passes 95 % of the figure. (The ``results`` next to ``cvs_params`` in its sample file are not read, and a size that
     the sweep does not reach passes unseen.)
     """
     require_accelerators_of(source, "AMD", "cvs")

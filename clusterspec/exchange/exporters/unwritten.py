@@ -24,12 +24,14 @@ _SECTIONS: Mapping[str, frozenset[str]] = {
         "tokens loss_scaling predicted_layers residual_precision bf16_layers"
     ),
 }
-"""Keys that a launch may have options for, beside the degrees, batches, and precision that every writer handles."""
+"""Keys that a launch may have options for, other than the degrees, batches, and precision that every writer handles."""
 _ENGINE_SECTIONS = {
     "layout": _keys_of_text("fused_experts expert_tp dispatcher overlap"),
     "workload": _keys_of_text("expert_parameter_precision quantization recipe attention"),
 }
-"""Keys that the launch of an engine may have options for, beside those of `_SECTIONS` that are of training alone."""
+"""Keys that the launch of an engine may have options for, other than those of `_SECTIONS` that are of training
+alone.
+"""
 _ENGINES = frozenset({"vllm", "sglang", "trt-llm", "dynamo", "llm-d"})
 _HANDLED = {
     **dict.fromkeys(_ENGINES - {"trt-llm"}, _keys_of_text("dispatcher overlap")),

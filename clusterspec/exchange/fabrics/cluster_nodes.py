@@ -15,7 +15,7 @@ from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import list_at, mapping_of, names_of_accelerators
 from clusterspec.exchange.import_result import TITLE, FormatError, ImportBuilder, chosen_part, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product, match_instance
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.source import value_at
 from clusterspec.units import plural
 
@@ -74,9 +74,9 @@ def _kind_of(node: dict[str, Any]) -> NodeKind:
     labels = mapping_of(value_at(node, "metadata", "labels"))
     offered = mapping_of(value_at(node, "status", "capacity")) or mapping_of(value_at(node, "status", "allocatable"))
     names = names_of_accelerators(offered)
-    count = whole_of(offered[names[0]]) or 0 if names else 0
-    shared = whole_of(labels.get("nvidia.com/gpu.replicas")) or 1
-    count = whole_of(labels.get("nvidia.com/gpu.count")) or count // shared if count else 0
+    count = positive_integer_of(offered[names[0]]) or 0 if names else 0
+    shared = positive_integer_of(labels.get("nvidia.com/gpu.replicas")) or 1
+    count = positive_integer_of(labels.get("nvidia.com/gpu.count")) or count // shared if count else 0
     provider = str(value_at(node, "spec", "providerID") or "").partition(":")[0].partition(".")[0]
     instance = next((str(labels[name]) for name in _INSTANCE if labels.get(name)), None)
     product = labels.get("nvidia.com/gpu.product") or labels.get("amd.com/gpu.product-name")

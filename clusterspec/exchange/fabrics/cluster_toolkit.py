@@ -27,7 +27,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.machines.node_labels import accelerator_of_label
 from clusterspec.exchange.pages import is_page_or_script
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.source import Path, value_at
 from clusterspec.units import plural
 
@@ -114,7 +114,7 @@ def _attached_accelerators(settings: dict[str, Any], variables: dict[str, Any]) 
     listed = settings.get("guest_accelerator")
     first = listed[0] if isinstance(listed, list) and len(listed) == 1 else None
     kind, number = (_resolved_value(value_at(first, key), variables) for key in ("type", "count"))
-    counted = whole_of(number)
+    counted = positive_integer_of(number)
     return (kind, counted) if isinstance(kind, str) and counted and accelerator_of_label(kind) else None
 
 
@@ -123,7 +123,7 @@ def _record_nodes(module: _Machines, yaml: Yaml, builder: ImportBuilder) -> None
     name, factors, growth = _counted_by(module)
     stated = module.settings.get(name, 1 if name == "instance_count" else 0)
     line = yaml.line(*module.path, "settings", name)
-    counts = [whole_of(stated), *(whole_of(module.settings.get(each, 1)) for each in factors)]
+    counts = [positive_integer_of(stated), *(positive_integer_of(module.settings.get(each, 1)) for each in factors)]
     if name and growth in (0, "0") and all(counts):
         builder.set("cluster.nodes", prod(count for count in counts if count), line)
     elif not name:

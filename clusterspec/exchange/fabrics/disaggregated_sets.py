@@ -35,7 +35,7 @@ def engines_of_role(yaml: Yaml, number: int) -> int | None:
 
 
 def record_disaggregated_set(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Record the pods of all roles and slices; their nodes only where all pods ask for as many accelerators."""
+    """Record the pods of all roles and slices; their nodes only where all pods request as many accelerators."""
     groups: list[Pods] = []
     for number, role in enumerate(list_at(yaml.value, "spec", "roles")):
         groups += _pods_of_role(yaml, number, mapping_of(role))

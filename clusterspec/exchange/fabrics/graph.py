@@ -130,8 +130,10 @@ def describe_graph(graph: FabricGraph, builder: ImportBuilder, line: int) -> Non
     builder.count("endpoints", len(graph.hosts), line)
     _record_nodes(graph, builder, line)
     depth = max(level.values())
-    if beside := sum(count for ends, count in graph.links.items() if len({level.get(end, 0) for end in ends}) == 1):
-        why = f"{plural(beside, 'link')} between switches of one level: no tree, and the file names no topology"
+    if of_one_level := sum(
+        count for ends, count in graph.links.items() if len({level.get(end, 0) for end in ends}) == 1
+    ):
+        why = f"{plural(of_one_level, 'link')} between switches of one level: no tree, and the file names no topology"
         builder.unknown("cluster.scale_out.topology", why, line)
         return
     if depth > len(NAMES):

@@ -43,7 +43,7 @@ def record_pod_clique_set(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def asks_for_accelerators(yaml: Yaml) -> bool:
-    """Whether a pod of a clique asks for accelerators."""
+    """Whether a pod of a clique requests accelerators."""
     return any(group.accelerators for group in _clique_pods(yaml))
 
 

@@ -1,10 +1,10 @@
-"""Objects of Kubernetes: Kueue ``Topology``, and jobs whose pods ask for accelerators (``other_objects`` has the rest).
+"""Objects of Kubernetes: Kueue ``Topology``, and jobs whose pods request accelerators (``other_objects`` has the rest).
 
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
 api/jobset/v1alpha2), RayCluster, RayJob and RayService (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws),
 TrainJob and its runtimes (kubeflow/trainer, v1alpha1), Job of ``batch/v1`` and of Volcano, Deployment and StatefulSet
 of ``apps/v1``, single pods, and runtimes of engines and objects that name a machine (`serving_runtimes`). A pod that
-asks for accelerators counts as a node. Nodes themselves are read by `cluster_nodes`.
+requests accelerators counts as a node. Nodes themselves are read by `cluster_nodes`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.machines.node_labels import count_node_type, set_labelled_accelerator
 from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.workloads.dynamo import matches_dynamo
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.exchange.workloads.nim import matches_nim
 from clusterspec.exchange.workloads.serving import matches_serving
 from clusterspec.source import value_at
@@ -80,8 +80,8 @@ from clusterspec.units import plural
 KUBERNETES = "kubernetes"
 _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
 _KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
-_BESIDE_JOBS = {"Topology", "ClusterQueue"}
-"""Kinds of which a file may have several, and beside jobs."""
+_MACHINE_KINDS = {"Topology", "ClusterQueue"}
+"""Kinds of which a file may have several, also together with jobs."""
 _NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster", *RUNTIMES}
 """Kinds that are read as jobs even where their text names a serving engine."""
 
@@ -113,7 +113,7 @@ _OPEN_REQUEST = re.compile(
 def read_kubernetes(file: InputFile) -> ImportResult:
     """The content of the objects of a file.
 
-    Raises `FormatError` if none is of a supported kind and not exactly one of another kind asks for accelerators,
+    Raises `FormatError` if none is of a supported kind and not exactly one of another kind requests accelerators,
     `SeveralParts` for several jobs.
     """
     try:
@@ -148,13 +148,13 @@ def _read_objects(file: InputFile) -> ImportResult:
                 raise FormatError(f"holds {found}, {why}")
             raise FormatError(f"holds {found}, whose pods ask for no accelerators")
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
-    jobs = [each for each in without_referred_runtimes(read) if each[0] not in _BESIDE_JOBS]
+    jobs = [each for each in without_referred_runtimes(read) if each[0] not in _MACHINE_KINDS]
     if jobs:
         choices = ", ".join(
             excerpt(f"{kind} {value_at(yaml.value, 'metadata', 'name')}", LIST) for kind, yaml in jobs[:8]
         )
         jobs = [chosen_part(jobs, file.part, plural(len(jobs), "job"), choices)]
-    for kind, yaml in [each for each in read if each[0] in _BESIDE_JOBS] + jobs:
+    for kind, yaml in [each for each in read if each[0] in _MACHINE_KINDS] + jobs:
         if kind == "TrainJob":
             record_train_job(yaml, builder, referred_runtime(yaml, read))
         elif kind in {"Workspace", "InferenceSet"}:
@@ -198,7 +198,7 @@ def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The workers, and the master where it asks for accelerators: torchrun counts it as a node."""
+    """The workers, and the master where it requests accelerators: torchrun counts it as a node."""
     base = ("spec", "pytorchReplicaSpecs")
     specs = mapping_of(value_at(yaml.value, *base))
     roles = [role for role in ("Worker", "Master") if isinstance(specs.get(role), dict)]
@@ -222,8 +222,8 @@ def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
     path = ("spec", "elasticPolicy")
     policy = mapping_of(value_at(yaml.value, *path))
     for name in (("spec", "nprocPerNode"), (*path, "nProcPerNode")):
-        builder.count("ranks_per_node", whole_of(value_at(yaml.value, *name)), yaml.line(*name))
-    least, most = (whole_of(policy.get(name)) for name in ("minReplicas", "maxReplicas"))
+        builder.count("ranks_per_node", positive_integer_of(value_at(yaml.value, *name)), yaml.line(*name))
+    least, most = (positive_integer_of(policy.get(name)) for name in ("minReplicas", "maxReplicas"))
     if policy and (least is None or least != most):
         why = "the number of workers changes during the job: layout.nodes is that of its start"
         builder.unknown(f"elasticPolicy: {least or '?'} to {most or '?'} workers", why, yaml.line(*path))
@@ -233,7 +233,7 @@ def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The nodes of the jobs that ask for accelerators: replicas × parallelism, both 1 if absent."""
+    """The nodes of the jobs that request accelerators: replicas × parallelism, both 1 if absent."""
     jobs = value_at(yaml.value, "spec", "replicatedJobs")
     if not isinstance(jobs, list):
         raise FormatError("a JobSet without replicatedJobs", yaml.line("spec"))
@@ -248,7 +248,7 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _record_pods_of_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The pods that a Job runs at a time. Raises `FormatError` if they ask for no accelerators."""
+    """The pods that a Job runs at a time. Raises `FormatError` if they request no accelerators."""
     spec = mapping_of(yaml.mapping.get("spec"))
     if isinstance(tasks := spec.get("tasks"), list):  # of Volcano, batch.volcano.sh/v1alpha1
         record_pods(volcano_pods(yaml, tasks), builder, yaml.line("spec", "tasks"))
@@ -304,7 +304,9 @@ def _hyperpod_job(yaml: Yaml, builder: ImportBuilder) -> None:
     specs = value_at(yaml.value, *base)
     if not isinstance(specs, list):
         raise FormatError("a HyperPodPyTorchJob without replicaSpecs", yaml.line("spec"))
-    builder.count("ranks_per_node", whole_of(value_at(yaml.value, "spec", "nprocPerNode")), yaml.line("spec"))
+    builder.count(
+        "ranks_per_node", positive_integer_of(value_at(yaml.value, "spec", "nprocPerNode")), yaml.line("spec")
+    )
     groups = [
         template_pods(yaml, (*base, n), value_at(each, "template"), value_at(each, "replicas"), f"replica spec {n + 1}")
         for n, each in enumerate(specs)
@@ -343,7 +345,7 @@ def _record_workers(
 
 
 def _record_networks(template: Any, builder: ImportBuilder, line: int) -> None:
-    """Count the network devices that the first container asks for."""
+    """Count the network devices that the first container requests."""
     asked = requested_resources(next(iter(containers_of(template)), None))
     for name in _NETWORKS:
         if name in asked:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import containers_of
 from clusterspec.exchange.import_result import ImportBuilder, without_comments
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.source import value_at
 
 _LAUNCHERS = re.compile(r"\b(?:mpirun|mpiexec|horovodrun)\b([^|;&]{0,8000})")
@@ -28,7 +28,7 @@ def record_ranks(yaml: Yaml, slots: int, workers: int | None, builder: ImportBui
     command = next((match[1] for match in _LAUNCHERS.finditer(launcher)), "")
     command = command[: program.start()] if (program := _PROGRAM.search(command)) else command
     stated, apart = _RANKS.search(command), _PER_NODE.search(command)
-    per_node = whole_of(apart[1] or apart[2]) if apart else whole_of(slots)
+    per_node = positive_integer_of(apart[1] or apart[2]) if apart else positive_integer_of(slots)
     if workers is None or per_node is None:
         return None
     ranks = int(stated[1]) if stated else workers * per_node
@@ -38,7 +38,7 @@ def record_ranks(yaml: Yaml, slots: int, workers: int | None, builder: ImportBui
     if filled == workers:
         return None
     why = (
-        f"mpirun starts {ranks} ranks, {per_node} a node: they fill {filled} nodes, and {workers} workers are asked for"
+        f"mpirun starts {ranks} ranks, {per_node} a node: they fill {filled} nodes, and {workers} workers are requested"
     )
     builder.unknown("the nodes of the MPIJob", why, line)
     return filled if filled < workers else None

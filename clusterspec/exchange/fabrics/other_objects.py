@@ -1,4 +1,4 @@
-"""Objects of Kubernetes of kinds without a reader: what each of their pods asks for, not how many pods there are; and
+"""Objects of Kubernetes of kinds without a reader: what each of their pods requests, not how many pods there are; and
 those that change the replicas of others.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import Path, Pods, template_pods
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.source import value_at
 
 DEEPEST = 24
@@ -19,14 +19,14 @@ MOST_TEMPLATES = 200
 
 
 def requests_accelerators(yaml: Yaml) -> bool:
-    """Whether a pod in an object asks for accelerators, or for a number that the text leaves open."""
+    """Whether a pod in an object requests accelerators, also in a number that the text leaves open."""
     return any(pods.accelerators or pods.is_open for pods in _pods_in(yaml))
 
 
 def record_other_object(kind: str, yaml: Yaml, builder: ImportBuilder) -> None:
-    """Set the accelerators of a node if all pods that ask for some ask for the same number; list the number of pods.
+    """Set the accelerators of a node if all pods that request some request the same number; list the number of pods.
 
-    Raises `FormatError` if the text leaves open how many each of them asks for.
+    Raises `FormatError` if the text leaves open how many each of them requests.
     """
     found = list(_pods_in(yaml))
     asking = [pods for pods in found if pods.accelerators]
@@ -59,7 +59,7 @@ def list_scaling(
     for kind, yaml in documents:
         target = value_at(yaml.value, "spec", "scaleTargetRef")
         if kind in _SCALING and (value_at(target, "kind") or "Deployment", value_at(target, "name")) in names:
-            least, most = (whole_of(value_at(yaml.value, "spec", name)) for name in _SCALING[kind])
+            least, most = (positive_integer_of(value_at(yaml.value, "spec", name)) for name in _SCALING[kind])
             why = "the number of replicas changes with load: replicas is that of the start"
             builder.unknown(f"{kind}: {least or 1} to {most or '?'} replicas", why, yaml.line("kind"))
 

@@ -22,7 +22,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.pages import is_page_or_script
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.source import value_at
 from clusterspec.units import plural
 
@@ -100,7 +100,7 @@ def _type_path(resource: dict[str, Any]) -> Path:
 def _record_nodes(resource: _Resource, builder: ImportBuilder, least_line: int, most_line: int) -> None:
     """Set the number of nodes if the resource has a fixed number; list its limits if it scales."""
     least, most = resource.value.get("MinCount", 0), resource.value.get("MaxCount", _MOST)
-    if (nodes := whole_of(most)) and whole_of(least) == nodes:
+    if (nodes := positive_integer_of(most)) and positive_integer_of(least) == nodes:
         builder.set("cluster.nodes", nodes, most_line)
         return
     if not isinstance(least, int) or not nodes:

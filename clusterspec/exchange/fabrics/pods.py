@@ -28,7 +28,7 @@ class Pods(NamedTuple):
     line: int
     what: str
     is_open: bool = False
-    """Whether a container asks for a number of accelerators that the text leaves open (``${GPUS}``)."""
+    """Whether a container requests a number of accelerators that the text leaves open (``${GPUS}``)."""
     host: str = ""
     """The one node to which the template binds its pods (a selector of ``kubernetes.io/hostname``, or ``nodeName``)."""
 
@@ -45,7 +45,7 @@ def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str)
 def volcano_pods(yaml: Yaml, tasks: list[Any]) -> list[Pods]:
     """The pods of the tasks of a Job of Volcano; a task without ``replicas`` has no count, as the field has no default.
 
-    Raises `FormatError` if none of them asks for accelerators. Form: volcano-sh/apis 7c2e554c,
+    Raises `FormatError` if none of them requests accelerators. Form: volcano-sh/apis 7c2e554c,
     pkg/apis/batch/v1alpha1/job.go, ``TaskSpec``.
     """
     found = []
@@ -81,14 +81,14 @@ def containers_of(template: Any) -> list[Any]:
 
 
 def requested_accelerators(container: Any) -> int | None:
-    """The accelerators that a container asks for; None if it asks for none."""
+    """The accelerators that a container requests; None if it requests none."""
     asked = requested_resources(container)
     found = (asked.get(name) for name in names_of_accelerators(asked))
     return next((int(str(count)) for count in found if str(count).isdecimal()), None)
 
 
 def names_of_accelerators(asked: dict[str, Any]) -> list[str]:
-    """The resources among those asked for that are accelerators.
+    """The resources among those requested that are accelerators.
 
     >>> names_of_accelerators({"cpu": 2, "nvidia.com/a100": 1}), names_of_accelerators({"nvidia.com/hostdev": 8})
     (['nvidia.com/a100'], [])
@@ -165,7 +165,7 @@ def record_copies(yaml: Yaml, builder: ImportBuilder) -> None:
     pods = template_pods(yaml, ("spec",), spec.get("template"), 1, "pod")
     stated, line = spec.get("replicas"), yaml.line("spec", "replicas")
     joined = _JOINED.search(without_comments(yaml.document.source.text))
-    waiting = stated not in (None, 0, 1) and _waits(spec.get("template"))
+    waiting = stated not in (None, 0, 1) and _only_waits(spec.get("template"))
     if joined or waiting or stated == 0:
         builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
         why = "replicas of 0: none of its pods runs"
@@ -192,7 +192,7 @@ def _is_patch(spec: Mapping[str, Any]) -> bool:
     )
 
 
-def _waits(template: Any) -> bool:
+def _only_waits(template: Any) -> bool:
     """Whether the last thing that each container with accelerators does is to wait, with nothing in the background."""
     asking = [each for each in containers_of(template) if requested_accelerators(each)]
     run = [" ".join(str(word) for key in ("command", "args") for word in list_at(each, key)) for each in asking]

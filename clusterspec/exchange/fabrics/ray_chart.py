@@ -30,7 +30,7 @@ def matches_ray_chart(file: InputFile) -> bool:
 
 
 def read_ray_chart(file: InputFile) -> ImportResult:
-    """The workers of the values. Raises `FormatError` if none of them, or several groups, ask for accelerators."""
+    """The workers of the values. Raises `FormatError` if none of them, or several groups, request accelerators."""
     yaml, builder = read_yaml(file), ImportBuilder("ray-chart", file.name)
     groups = mapping_of(value_at(yaml.value, "additionalWorkerGroups"))
     paths: list[Path] = [("worker",), *(("additionalWorkerGroups", name) for name in groups)]

@@ -37,9 +37,9 @@ def record_ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def record_ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> None:
-    """The workers that ask for accelerators: replicas × numOfHosts (1 if absent), unless they scale by load.
+    """The workers that request accelerators: replicas × numOfHosts (1 if absent), unless they scale by load.
 
-    A head that asks for accelerators is a node, unless it offers Ray none (``num-gpus: "0"``).
+    A head that requests accelerators is a node, unless it offers Ray none (``num-gpus: "0"``).
     """
     groups = value_at(yaml.value, *base, "workerGroupSpecs")
     if groups is not None and not isinstance(groups, list):
@@ -60,14 +60,14 @@ def record_ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",
 
 
 def offers_accelerators(head_group: Any) -> bool:
-    """Whether a head offers Ray the accelerators that it asks for; not with ``num-gpus: "0"``."""
+    """Whether a head offers Ray the accelerators that it requests; not with ``num-gpus: "0"``."""
     return str(value_at(head_group, "rayStartParams", "num-gpus")) != "0"
 
 
 def record_ray_groups(
     head: Pods | None, workers: list[Pods], builder: ImportBuilder, line: int, *, scales: bool
 ) -> None:
-    """Record the nodes of a head that offers accelerators, and of the one group of workers that asks for some.
+    """Record the nodes of a head that offers accelerators, and of the one group of workers that requests some.
 
     Raises `FormatError` if none asks, or several groups of workers do.
     """

@@ -19,7 +19,7 @@ from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder,
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
-from clusterspec.exchange.workloads.keys import Keys, whole_of
+from clusterspec.exchange.workloads.keys import Keys, positive_integer_of
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -68,11 +68,13 @@ def record_workspace(yaml: Yaml, builder: ImportBuilder, documents: Sequence[Yam
     base: Path = ("spec", "template") if yaml.mapping.get("kind") == "InferenceSet" else ()
     stated, path = value_at(yaml.value, *base), (*base, "resource")
     _set_platform(value_at(stated, "resource", "instanceType"), "azure", builder, yaml.line(*path, "instanceType"))
-    if (count := whole_of(value_at(stated, "resource", "count"))) is not None:
+    if (count := positive_integer_of(value_at(stated, "resource", "count"))) is not None:
         builder.set("cluster.nodes", count, yaml.line(*path, "count"))
     else:
         builder.unknown("cluster.nodes", "the object does not state how many nodes it needs", yaml.line(*path))
-    builder.count("replicas", whole_of(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
+    builder.count(
+        "replicas", positive_integer_of(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas")
+    )
     served, tuned = (value_at(stated, part, "preset", "name") for part in ("inference", "tuning"))
     path = (*base, "inference")
     if isinstance(served, str):
@@ -111,7 +113,9 @@ def record_endpoint(yaml: Yaml, builder: ImportBuilder) -> None:
     """The machine of an endpoint of the inference operator of HyperPod; ``replicas`` are separate pods."""
     path = ("spec", "instanceType")
     _set_platform(value_at(yaml.value, *path), "aws", builder, yaml.line(*path))
-    builder.count("replicas", whole_of(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
+    builder.count(
+        "replicas", positive_integer_of(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas")
+    )
     named = value_at(yaml.value, "spec", "modelName")
     if isinstance(named, str) and builder.reading().value(("workload", "model")) is None:
         builder.unknown(

@@ -65,7 +65,7 @@ def _read_devices(file: InputFile) -> ImportResult:
     for number, text in _records_with_lines(file, "Name"):
         pairs = {key.lower(): value for key, value in _PAIR.findall(text)}
         if pairs.get("name", "").lower() == "gpu":
-            parts[_whole_type(pairs, number)] += _device_count(pairs, number)
+            parts[_undivided_type(pairs, number)] += _device_count(pairs, number)
             first = first or number
     builder = ImportBuilder(SLURM_NODES, file.name)
     name, count = _kind_of_node(parts, first)
@@ -177,7 +177,7 @@ def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
             default = pairs.get("gres", default)
         elif pairs.get("name", "").lower() == "gpu":
             for node in names:
-                parts.setdefault(node, (Counter(), number))[0][_whole_type(pairs, number)] += _device_count(
+                parts.setdefault(node, (Counter(), number))[0][_undivided_type(pairs, number)] += _device_count(
                     pairs, number
                 )
         elif "name" not in pairs:
@@ -207,7 +207,7 @@ def _records_with_lines(file: InputFile, first: str = "NodeName") -> Iterator[tu
         yield start, held
 
 
-def _whole_type(pairs: dict[str, str], line: int) -> str:
+def _undivided_type(pairs: dict[str, str], line: int) -> str:
     """The type of a line of gres.conf. Raises `FormatError` if it is a part of an accelerator."""
     return _kind_of_gres(f"gpu:{kind}:1", line)[0] if (kind := pairs.get("type", "")) else ""
 

@@ -15,7 +15,7 @@ from typing import Any
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import containers_of, list_at, mapping_of, requested_accelerators
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.source import value_at
 
 RUNTIMES = frozenset({"TrainingRuntime", "ClusterTrainingRuntime"})
@@ -47,10 +47,12 @@ def record_train_job(yaml: Yaml, builder: ImportBuilder, runtime: Yaml | None = 
     base = ("spec", "trainer")
     trainer = mapping_of(value_at(yaml.value, *base))
     nodes, asked = (
-        whole_of(trainer.get("numNodes")),
+        positive_integer_of(trainer.get("numNodes")),
         requested_accelerators({"resources": trainer.get("resourcesPerNode")}),
     )
-    builder.count("ranks_per_node", whole_of(trainer.get("numProcPerNode")), yaml.line(*base, "numProcPerNode"))
+    builder.count(
+        "ranks_per_node", positive_integer_of(trainer.get("numProcPerNode")), yaml.line(*base, "numProcPerNode")
+    )
     if nodes:
         builder.set("layout.nodes", nodes, yaml.line(*base, "numNodes"))
     if asked:
@@ -80,19 +82,19 @@ def _record_rest(yaml: Yaml, builder: ImportBuilder, *, nodes: bool, accelerator
     if nodes and stated is None:
         builder.set("layout.nodes", 1, yaml.line(*policy))
     elif nodes:
-        builder.set("layout.nodes", whole_of(stated), yaml.line(*policy, "numNodes"))
+        builder.set("layout.nodes", positive_integer_of(stated), yaml.line(*policy, "numNodes"))
     asked, line = _accelerators_and_line(yaml)
     if accelerators and asked:
         builder.set("cluster.accelerators_per_node", asked, line)
     elif accelerators:
         builder.unknown("cluster.accelerators_per_node", "neither the TrainJob nor its runtime asks for any", line)
-    ranks = whole_of(value_at(yaml.value, *policy, "mpi", "numProcPerNode"))
+    ranks = positive_integer_of(value_at(yaml.value, *policy, "mpi", "numProcPerNode"))
     if ranks and ranks > 1:  # 1 stands for the accelerators of a node (mpi.go line 131)
         builder.count("ranks_per_node", ranks, yaml.line(*policy, "mpi", "numProcPerNode"))
 
 
 def _accelerators_and_line(yaml: Yaml) -> tuple[int, int]:
-    """The accelerators that a node of the training step asks for, and the line of its job.
+    """The accelerators that a node of the training step requests, and the line of its job.
 
     Raises `FormatError` if no job is of that step.
     """

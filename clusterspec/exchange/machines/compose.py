@@ -19,7 +19,7 @@ from clusterspec.exchange.import_result import (
     chosen_part,
     excerpt,
 )
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.exchange.workloads.serving import matches_serving
 from clusterspec.source import value_at
 from clusterspec.units import plural
@@ -133,7 +133,7 @@ def _number_of(devices: list[dict[str, Any]]) -> tuple[int | None, str]:
             if words == ["all"]:
                 return None, _ALL
             total += len(words)
-        elif listed is None and (count := whole_of(stated)):
+        elif listed is None and (count := positive_integer_of(stated)):
             total += count
         elif listed is None and str(stated) in {"all", "-1"}:
             return None, _ALL

@@ -35,7 +35,7 @@ _DIAGONAL = re.compile(r"[\s|`*>]{0,40}GPU0[\s|*]{1,40}X(?![A-Za-z])")
 _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
 _LISTED = re.compile(r"\s{0,40}GPU \d{1,3}: ((?:NVIDIA|Tesla|Quadro) [^(\n]{2,80}?)(?:\s*\(UUID|$)")
-"""A GPU in the list of ``nvidia-smi -L``, which reports of a machine print beside the matrix."""
+"""A GPU in the list of ``nvidia-smi -L``, which reports of a machine print with the matrix."""
 _UNDERLINE = re.compile(r"\x1b\[\d{0,3}m")
 _PCIE_LEGEND = re.compile(r"^[ \t]{0,20}PIX[ \t]{1,20}= Connection", re.MULTILINE)
 _LINK_LEGEND = re.compile(r"^[ \t]{0,20}NV#[ \t]{1,20}= Connection", re.MULTILINE)
@@ -198,9 +198,9 @@ def _add_row(row: list[str], at: int, devices: tuple[str, ...], cells: dict[tupl
 
 def _add_affinity(row: list[str], at: int, width: int, header: list[str], numa: dict[str, str]) -> None:
     """Record the NUMA node of a row: the second column after the matrix, or before it in some tables."""
-    beside = row[at + 1 + width :] if at == 0 or len(row) > at + 1 + width else row[:at]
-    if len(beside) >= 2 and re.fullmatch(r"[0-9]+(-[0-9]+)?", beside[1]):
-        numa[row[at]] = beside[1]
+    affinity = row[at + 1 + width :] if at == 0 or len(row) > at + 1 + width else row[:at]
+    if len(affinity) >= 2 and re.fullmatch(r"[0-9]+(-[0-9]+)?", affinity[1]):
+        numa[row[at]] = affinity[1]
 
 
 def _record_matrix(matrix: Matrix, builder: ImportBuilder, pcie_only: bool) -> None:

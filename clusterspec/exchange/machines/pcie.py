@@ -90,7 +90,7 @@ def read_lspci(file: InputFile) -> ImportResult:
     accelerators = [each for each in devices if each.kind.startswith(_ACCELERATORS) and _is_accelerator_vendor(each)]
     cards = [each for each in devices if each.kind.startswith(_GRAPHICS) and "NVIDIA" in each.name]
     if cards and accelerators:
-        why = f"beside {plural(len(accelerators), 'accelerator')}: not counted"
+        why = f"in addition to {plural(len(accelerators), 'accelerator')}: not counted"
         builder.unknown(f"{plural(len(cards), 'card')} with display outputs", why, cards[0].line)
     accelerators = accelerators or cards
     nics = [each for each in devices if each.kind.startswith(_NICS)]

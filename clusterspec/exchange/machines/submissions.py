@@ -25,7 +25,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.machines.links import accelerator_of_product, set_product
 from clusterspec.exchange.shell import variables_of
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, whole_of
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, positive_integer_of, set_choice, set_counts
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 MLPERF_SYSTEM = "mlperf-system"
@@ -49,12 +49,12 @@ def read_mlperf_system(file: InputFile) -> ImportResult:
         raise FormatError(f"lacks {' or '.join(name for name in _NAMES if name not in system)}")
     builder = ImportBuilder(MLPERF_SYSTEM, file.name)
     line = file.line_of_key("accelerator_model_name")
-    count = whole_of(_stripped_value(system["accelerators_per_node"]))
+    count = positive_integer_of(_stripped_value(system["accelerators_per_node"]))
     if count is None:
         raise FormatError(f"has no accelerators: accelerators_per_node is {system['accelerators_per_node']!r}", line)
     _record_accelerator(str(system["accelerator_model_name"]).strip(), builder, line)
     builder.set("cluster.accelerators_per_node", count, file.line_of_key("accelerators_per_node"))
-    nodes = whole_of(_stripped_value(system.get("number_of_nodes")))
+    nodes = positive_integer_of(_stripped_value(system.get("number_of_nodes")))
     builder.set("cluster.nodes", nodes, file.line_of_key("number_of_nodes"))
     if nodes:
         builder.count("accelerators", nodes * count, file.line_of_key("number_of_nodes"))
@@ -161,8 +161,8 @@ _SPLITS = ("layout.tp", "layout.pp", "layout.cp")
 
 def _set_global_batch(keys: Keys, builder: ImportBuilder) -> None:
     """Set the global batch: the sequences of a replica × replicas, if all degrees are stated."""
-    each, line = keys.whole("MINIBS"), keys.line("MINIBS")
-    counts = [keys.whole(*_DEGREES[path]) for path in (*_SPLITS, "layout.nodes", "cluster.accelerators_per_node")]
+    each, line = keys.integer("MINIBS"), keys.line("MINIBS")
+    counts = [keys.integer(*_DEGREES[path]) for path in (*_SPLITS, "layout.nodes", "cluster.accelerators_per_node")]
     if not keys.find("MINIBS") or keys.find("GBS"):
         return
     if each is None:

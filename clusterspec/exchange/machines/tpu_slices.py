@@ -17,7 +17,7 @@ _SLICES = re.compile(r"(?<!\S)--num[-_]slices[= \t]+[\"']?(?P<count>[1-9]\d{0,4}
 
 
 def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
-    """Set the machine of the slices that a launch asks for; types or numbers that differ are recorded.
+    """Set the machine of the slices that a launch requests; types or numbers that differ are recorded.
 
     The number of devices that JAX sees on it; None if the file does not tell.
     """

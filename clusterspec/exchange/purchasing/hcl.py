@@ -284,7 +284,7 @@ class _Parser:
                 self.at += 1
 
     def balance(self, closing: str) -> None:
-        """Skip to behind the bracket that closes an open one."""
+        """Skip to after the bracket that closes an open one."""
         waiting = [closing]
         while waiting:
             if match := _SKIPPED.match(self.text, self.at):

@@ -93,7 +93,7 @@ def decimal_mark(columns: Iterable[tuple[str, str]]) -> DecimalMark:
 
 
 def written_number(text: str) -> WrittenNumber:
-    """The readings of a text as a number, with a currency or a unit of pieces beside it.
+    """The readings of a text as a number, with a currency or a unit of pieces next to it.
 
     Any other word makes it no number: ``310 k`` and ``9 per 100`` are not 310 and 9,100.
 

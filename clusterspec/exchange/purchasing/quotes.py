@@ -92,7 +92,7 @@ class _QuoteRow:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the row has a sum of others; the word may stand beside the amount where no part is named."""
+        """Whether the row has a sum of others; the word may be next to the amount where no part is named."""
         titles = self.cells if not self.part and not self.text("quantity") else ()
         named = SUM_NAME.match(self.part) or any(SUM_NAME.match(self.text(name)) for name in titles)
         return self.text("kind") == "total" or bool(named)

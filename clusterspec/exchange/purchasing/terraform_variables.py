@@ -78,7 +78,7 @@ def _grouped_by_prefix(table: Table) -> Table:
 
 
 def _untyped_entry(table: Table) -> tuple[str, int] | None:
-    """The first entry of a list that counts machines without a type, beside others that state one, with its line."""
+    """The first entry of a list that counts machines without a type where others state one, with its line."""
     for key, value in table.items():
         tables = [each for each in value if isinstance(each, Table)] if isinstance(value, list) else []
         if not any(_has_one_of(TYPES, each) for each in tables):

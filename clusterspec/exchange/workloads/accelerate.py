@@ -57,7 +57,7 @@ _UNRELATED = (
 
 
 _TYPE = re.compile(r"^distributed_type[ \t]*:", re.MULTILINE)
-_BESIDE = re.compile(
+_LAUNCHER_KEYS = re.compile(
     r"^(?:num_processes|num_machines|mixed_precision|fsdp_config|deepspeed_config)[ \t]*:", re.MULTILINE
 )
 _LAUNCH = re.compile(r"\baccelerate(?:-launch|[ \t]+launch)\b")
@@ -73,7 +73,7 @@ _KINDS = {
 
 def matches_accelerate(file: InputFile) -> bool:
     if _TYPE.search(file.text):
-        return bool(_BESIDE.search(file.text))
+        return bool(_LAUNCHER_KEYS.search(file.text))
     text = without_comments(file.text)
     return bool(_LAUNCH.search(text) and _STATED.search(text))
 
@@ -142,7 +142,7 @@ def set_launcher(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_machines(keys: Keys, builder: ImportBuilder) -> None:
-    machines, ranks = keys.whole("num_machines"), keys.whole("num_processes")
+    machines, ranks = keys.integer("num_machines"), keys.integer("num_processes")
     builder.set("layout.nodes", machines, keys.line("num_machines"))
     builder.count("ranks", ranks, keys.line("num_processes"))
     if machines and ranks and ranks % machines == 0:
@@ -168,7 +168,7 @@ def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) 
         _set_megatron(keys, builder)
     elif kind in {"MULTI_GPU", "MULTI_XPU", "MULTI_NPU", "MULTI_HPU"}:
         builder.set("layout.sharding", "none", line)
-        builder.set("layout.dp", keys.whole("num_processes"), keys.line("num_processes"))
+        builder.set("layout.dp", keys.integer("num_processes"), keys.line("num_processes"))
     elif kind != "NO":
         builder.unknown(f"distributed_type: {excerpt(kind)}", "its layout has no keys in the spec", line)
 
@@ -179,7 +179,7 @@ def _set_parallelism(keys: Keys, builder: ImportBuilder) -> None:
         return
     names = {part: f"parallelism_config_{part}_size" for part in ("tp", "cp", "dp_shard", "dp_replicate")}
     set_counts(keys, {"layout.tp": (names["tp"],), "layout.cp": (names["cp"],)}, builder)
-    shard, copies, ring = (keys.whole(names[part]) or 1 for part in ("dp_shard", "dp_replicate", "cp"))
+    shard, copies, ring = (keys.integer(names[part]) or 1 for part in ("dp_shard", "dp_replicate", "cp"))
     line = keys.line(names["dp_shard"], names["dp_replicate"])
     builder.set("layout.dp", shard * copies, line)
     if shard > 1 and copies > 1:
@@ -225,7 +225,7 @@ def _set_deepspeed(keys: Keys, builder: ImportBuilder) -> None:
             builder.set("layout.offload.optimizer", 1, keys.line(name))
         elif device not in _PASSED:
             builder.unknown(f"{name}: {excerpt(device)}", "the spec has no key for it", keys.line(name))
-    if steps := keys.whole("gradient_accumulation_steps"):
+    if steps := keys.integer("gradient_accumulation_steps"):
         builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
 
 
@@ -244,5 +244,5 @@ def _set_megatron(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("layout.sequence_parallel", boolean_value(keys.get(parallel)), keys.line(parallel))
     if keys.is_on("megatron_lm_recompute_activations"):
         builder.set("layout.recompute", "selective", keys.line("megatron_lm_recompute_activations"))
-    if batches := keys.whole("megatron_lm_num_micro_batches"):
+    if batches := keys.integer("megatron_lm_num_micro_batches"):
         builder.count("micro_batches", batches, keys.line("megatron_lm_num_micro_batches"))

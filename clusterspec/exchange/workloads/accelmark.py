@@ -22,7 +22,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
 )
 from clusterspec.exchange.machines.links import set_product
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, whole_of
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, positive_integer_of
 from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.records import dataclass
@@ -96,7 +96,7 @@ def _set_machine(result: Mapping[str, Any], file: InputFile, builder: ImportBuil
     chip = _mapping(result.get("chip"))
     if isinstance(name := chip.get("name"), str) and name:
         set_product(excerpt(name, TITLE), builder, file.line_of_key("chip"))
-    builder.count("accelerators", whole_of(chip.get("count")), file.line_of_key("count"))
+    builder.count("accelerators", positive_integer_of(chip.get("count")), file.line_of_key("count"))
     for key in ("interconnect_intra_node", "interconnect_inter_node"):
         if isinstance(link := chip.get(key), str):
             builder.unknown(f"{key}: {excerpt(link)}", "a text: state the links of the machine", file.line_of_key(key))
@@ -118,12 +118,12 @@ def _set_engine(result: Mapping[str, Any], file: InputFile, builder: ImportBuild
     degrees = _mapping(task.get("parallelism"))
     keys = Keys()
     for name in _DEGREES:
-        if whole_of(degrees.get(name)):
+        if positive_integer_of(degrees.get(name)):
             keys.put(name, degrees[name], file.line_of_key(name))
     for path, value, _ in flat_leaves(_mapping(task.get("extra_config")), lambda *_: 0):
         if (name := path.rpartition(".")[2]) in _OPTIONS and value is not None:
             keys.put(name, value, file.line_of_key(name))
-    if (whole_of(degrees.get("expert_parallel_size")) or 1) > 1:
+    if (positive_integer_of(degrees.get("expert_parallel_size")) or 1) > 1:
         builder.unknown(
             "expert_parallel_size", "of which ranks is not stated", file.line_of_key("expert_parallel_size")
         )

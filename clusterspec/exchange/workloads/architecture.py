@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
-from clusterspec.exchange.workloads.keys import Keys, set_counts, whole_of
+from clusterspec.exchange.workloads.keys import Keys, positive_integer_of, set_counts
 
 # Attention in a Hugging Face configuration: heads; latent, windowed, linear and sparse attention
 
@@ -84,7 +84,7 @@ def _set_heads(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         "multi_query_group_num",
         "n_kv_heads",
     )
-    count = keys.whole(*names)
+    count = keys.integer(*names)
     line = keys.line(*names)
     falcon = kind in {"falcon", "refinedweb", "refinedwebmodel"} and not keys.is_on("new_decoder_architecture")
     if keys.is_on("multi_query") and (count is None or falcon):
@@ -93,7 +93,7 @@ def _set_heads(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     if keys.find("kv_lora_rank") is None:
         builder.set(
             "workload.model.head_dim",
-            keys.whole("head_dim", "attention_head_dim", "kv_channels"),
+            keys.integer("head_dim", "attention_head_dim", "kv_channels"),
             keys.line("head_dim", "attention_head_dim", "kv_channels"),
         )
 
@@ -110,7 +110,7 @@ def _set_latent_attention(keys: Keys, builder: ImportBuilder) -> None:
         },
         builder,
     )
-    value, plain = keys.whole("v_head_dim"), keys.whole("qk_nope_head_dim")
+    value, plain = keys.integer("v_head_dim"), keys.integer("qk_nope_head_dim")
     if value and value != plain:
         builder.set("workload.model.value_head_dim", value, keys.line("v_head_dim"))
 
@@ -118,24 +118,24 @@ def _set_latent_attention(keys: Keys, builder: ImportBuilder) -> None:
 def _kinds_of_layers(keys: Keys, kind: str) -> Counter[str]:
     """The number of layers of each attention type, from a list, a pattern or an interval."""
     listed: Any = keys.get("layer_types", "layers_block_type", "attention_layers_types")
-    layers = keys.whole("num_hidden_layers", "n_layer", "num_layers") or 0
+    layers = keys.integer("num_hidden_layers", "n_layer", "num_layers") or 0
     if isinstance(listed, list) and listed:
         return Counter(_SAME.get(str(each), str(each)) for each in listed)
     pattern = keys.get("hybrid_override_pattern")
     if isinstance(pattern, str) and len(pattern) <= 10_000:
         names = {"M": "mamba", "*": "full_attention", "-": "mlp", "E": "moe"}
         return Counter(names.get(letter, "other") for letter in pattern)
-    if interval := keys.whole("full_attention_interval"):
+    if interval := keys.integer("full_attention_interval"):
         full = layers // interval
         return Counter(full_attention=full, linear_attention=layers - full)
-    step = keys.whole("sliding_window_pattern", "_sliding_window_pattern") or _PATTERNS.get(kind)
-    if step and step > 1 and keys.whole("sliding_window"):
+    step = keys.integer("sliding_window_pattern", "_sliding_window_pattern") or _PATTERNS.get(kind)
+    if step and step > 1 and keys.integer("sliding_window"):
         return Counter(full_attention=layers // step, sliding_attention=layers - layers // step)
     return Counter()
 
 
 def _set_windows(keys: Keys, kind: str, kinds: Counter[str], builder: ImportBuilder) -> None:
-    window, line = keys.whole("sliding_window"), keys.line("sliding_window")
+    window, line = keys.integer("sliding_window"), keys.line("sliding_window")
     if keys.get("use_sliding_window") is False or not window:
         return
     some = kinds["sliding_attention"]
@@ -202,7 +202,7 @@ def _set_compressed_attention(keys: Keys, builder: ImportBuilder) -> None:
         },
         builder,
     )
-    listed, layers = keys.get("compress_ratios"), keys.whole("num_hidden_layers") or 0
+    listed, layers = keys.get("compress_ratios"), keys.integer("num_hidden_layers") or 0
     stated = [each for each in listed[:layers] if isinstance(each, int)] if isinstance(listed, list) else []
     ratios = Counter(each for each in stated if each > 1)
     line = keys.line("compress_ratios")
@@ -212,7 +212,7 @@ def _set_compressed_attention(keys: Keys, builder: ImportBuilder) -> None:
     if ratios:
         builder.set("workload.model.sparse_attention.layers", ratios[min(ratios)], line)
     plain = len(stated) - ratios.total()
-    if plain and (window := keys.whole("sliding_window")):
+    if plain and (window := keys.integer("sliding_window")):
         builder.set("workload.model.attention_window.tokens", window, keys.line("sliding_window"))
         builder.set("workload.model.attention_window.layers", plain, line)
 
@@ -255,8 +255,8 @@ _PREDICTED = ("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_lay
 _OWN_WIDTH = frozenset(
     {"qwen2_moe", "qwen3_moe", "qwen3_next", "deepseek_v2", "deepseek_v3", "glm4_moe", "ernie4_5_moe"}
 )
-"""Types whose experts have a width of their own (``moe_intermediate_size``) beside that of dense layers: classes of
-configurations of huggingface/transformers.
+"""Types whose experts have a width of their own (``moe_intermediate_size``) in addition to that of dense layers:
+classes of configurations of huggingface/transformers.
 """
 _WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size", "expert_hidden_size")
 
@@ -264,7 +264,7 @@ _WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_siz
 def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     """Set the keys of experts, none for a dense model, and of layers of multi-token prediction, alike inside."""
     experts = _first_count(keys.get(*_NAMES))
-    if predicted := keys.whole(*_PREDICTED):
+    if predicted := keys.integer(*_PREDICTED):
         at, ffn = keys.line(*_PREDICTED), "experts" if experts is not None and experts > 1 else "dense"
         builder.set("workload.model.multi_token_prediction.layers", predicted, at)
         builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
@@ -281,7 +281,7 @@ def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         why = f"absent: {kind} has a default of its own, and intermediate_size is that of dense layers"
         builder.unknown("workload.model.expert_ffn_hidden", why, line)
     elif width is None:
-        width = keys.whole("ffn_config.ffn_hidden_size", "intermediate_size")
+        width = keys.integer("ffn_config.ffn_hidden_size", "intermediate_size")
     builder.set(
         "workload.model.expert_ffn_hidden", width, keys.line(*_WIDTH, "ffn_config.ffn_hidden_size", "intermediate_size")
     )
@@ -298,13 +298,13 @@ def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
 
 def _first_count(value: Any) -> int | None:
     """A count, or the first of a per-layer list."""
-    return whole_of(value[0]) if isinstance(value, list) and value else whole_of(value)
+    return positive_integer_of(value[0]) if isinstance(value, list) and value else positive_integer_of(value)
 
 
 def _set_shared_experts(keys: Keys, kind: str, width: int | None, builder: ImportBuilder) -> None:
     names = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert")
     count = _first_count(keys.get(*names))
-    wide = keys.whole(
+    wide = keys.integer(
         "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size", "shared_intermediate_size"
     )
     line = keys.line(*names, "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size")
@@ -313,7 +313,7 @@ def _set_shared_experts(keys: Keys, kind: str, width: int | None, builder: Impor
     if count is None and wide:
         count = 1
     if count is None and kind == "gemma4_text":  # a dense FFN in addition to the experts of every layer
-        count, wide, line = 1, keys.whole("intermediate_size"), keys.line("intermediate_size")
+        count, wide, line = 1, keys.integer("intermediate_size"), keys.line("intermediate_size")
     builder.set("workload.model.shared_experts", count, line)
     if wide and wide != width:
         builder.set("workload.model.shared_expert_ffn_hidden", wide, line)
@@ -321,7 +321,7 @@ def _set_shared_experts(keys: Keys, kind: str, width: int | None, builder: Impor
 
 def _layers(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     listed = keys.get("layers_block_type", "hybrid_override_pattern")
-    layers = keys.whole("num_hidden_layers", "n_layer", "num_layers") or (len(listed) if listed else None)
+    layers = keys.integer("num_hidden_layers", "n_layer", "num_layers") or (len(listed) if listed else None)
     if layers is None:
         return
     found = _expert_layers(keys, kind, layers)
@@ -347,7 +347,7 @@ _PATTERN = re.compile(r"(?:\w+\.)?(?:moe|expert|sparse)_\w*?(?:interval|freq|fre
 def _refuse_unknown_pattern(keys: Keys) -> None:
     """Raise `FormatError` for a key that places experts in some layers by a rule that is not known."""
     for name, (value, line) in keys.values.items():
-        if _PATTERN.fullmatch(name) and name not in keys.used and (whole_of(value) or 1) > 1:
+        if _PATTERN.fullmatch(name) and name not in keys.used and (positive_integer_of(value) or 1) > 1:
             raise FormatError(f"{name}: {value}: which layers have experts is not known", line)
 
 
@@ -364,14 +364,14 @@ def _expert_layers(keys: Keys, kind: str, layers: int) -> int:
         return sum(1 for each in frequency if each)
     first = keys.get("first_k_dense_replace", "moe_layer_start_index", "num_dense_layers")
     first = first if isinstance(first, int) and not isinstance(first, bool) and 0 <= first <= layers else 0
-    step = whole_of(frequency) or 1
+    step = positive_integer_of(frequency) or 1
     if keys.find("decoder_sparse_step", "mlp_only_layers"):
-        step = keys.whole("decoder_sparse_step") or 1
+        step = keys.integer("decoder_sparse_step") or 1
         dense = keys.get("mlp_only_layers")
         without = set(dense) if isinstance(dense, list) and all(isinstance(each, int) for each in dense) else set()
         return sum(1 for n in range(min(layers, 10_000)) if n not in without and (n + 1) % step == 0)
-    every = keys.whole("interleave_moe_layer_step") if kind == "llama4_text" else None
-    every = every or keys.whole("moe_layer_interval", "expert_layer_period")
+    every = keys.integer("interleave_moe_layer_step") if kind == "llama4_text" else None
+    every = every or keys.integer("moe_layer_interval", "expert_layer_period")
     _refuse_unknown_pattern(keys)
     # of an interval the last layer of each group has experts (of Jamba one at an offset), of a frequency the first
     step, rest = (every, every - 1) if every else (step, 0)

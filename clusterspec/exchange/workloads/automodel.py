@@ -71,7 +71,7 @@ def _set_strategy(keys: Keys, builder: ImportBuilder) -> None:
     word, line = str(keys.get(*names) or ""), keys.line(*names)
     if word == "fsdp2" or word.endswith("FSDP2Manager"):
         builder.set("layout.framework", "fsdp", line)
-        copies = keys.whole("distributed.dp_replicate_size") or 1
+        copies = keys.integer("distributed.dp_replicate_size") or 1
         builder.set("layout.sharding", "hsdp" if copies > 1 else "fsdp", line)
         deferred = "distributed.defer_fsdp_grad_sync"
         if keys.find(deferred) == deferred:
@@ -88,15 +88,15 @@ def _set_strategy(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_batch(keys: Keys, builder: ImportBuilder) -> None:
-    stages = keys.whole("distributed.pp_size") or 1
+    stages = keys.integer("distributed.pp_size") or 1
     names = ("pp_microbatch_size",) if stages > 1 else ("step_scheduler.local_batch_size",)
-    builder.set("layout.micro_batch", keys.whole(*names), keys.line(*names))
-    if stages > 1 and (local := keys.whole("step_scheduler.local_batch_size")):
+    builder.set("layout.micro_batch", keys.integer(*names), keys.line(*names))
+    if stages > 1 and (local := keys.integer("step_scheduler.local_batch_size")):
         builder.count("local_batch_size", local, keys.line("step_scheduler.local_batch_size"))
 
 
 def _set_lengths(keys: Keys, builder: ImportBuilder) -> None:
-    packed, stated = keys.whole("packed_sequence.packed_sequence_size"), keys.whole("dataset.seq_len")
+    packed, stated = keys.integer("packed_sequence.packed_sequence_size"), keys.integer("dataset.seq_len")
     if packed:
         builder.set("workload.sequence_length", packed, keys.line("packed_sequence.packed_sequence_size"))
     elif stated:
@@ -131,8 +131,8 @@ def _set_adapters(kind: str, keys: Keys, builder: ImportBuilder) -> None:
     named = {pattern: fnmatch.filter(_LINEAR, pattern.rpartition(".")[2]) for pattern in patterns}
     if every or (named and all(named.values())):
         names = [] if every else [name for found in named.values() for name in found]
-        set_adapter("lora", keys.whole("peft.dim"), names, builder, line)
+        set_adapter("lora", keys.integer("peft.dim"), names, builder, line)
         return
     builder.set("workload.trainable.method", "lora", line)
-    builder.set("workload.trainable.rank", keys.whole("peft.dim"), line)
+    builder.set("workload.trainable.rank", keys.integer("peft.dim"), line)
     builder.unknown("the modules of the adapters", "not stated, or not of attention and networks alone", line)

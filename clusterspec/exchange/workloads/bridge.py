@@ -135,7 +135,7 @@ def set_performance_keys(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("workload.recipe", recipe if precision in {"fp8", "fp4"} else None, line)
     set_recipe_model(keys, builder)
     set_choice(keys, "layout.dispatcher", ("moe_flex_dispatcher_backend",), _DISPATCHERS, builder)
-    builder.count("ranks", keys.whole("num_gpus"), keys.line("num_gpus"))
+    builder.count("ranks", keys.integer("num_gpus"), keys.line("num_gpus"))
     degrees = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
     if not all(keys.find(degree) for degree in degrees):
         builder.unknown("options that the launch leaves out", "the recipe of the model states them", line)

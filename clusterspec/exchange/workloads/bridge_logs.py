@@ -55,7 +55,7 @@ _TIED = "untie_embeddings_and_output_weights"
 
 
 def is_log(text: str) -> bool:
-    """Whether a text has a step, and the start of its run, without which a page may quote it beside its launch."""
+    """Whether a text has a step, and the start of its run, without which a page may quote it with its launch."""
     begun = _TITLE in text or BEGUN.search(text) is not None
     return begun and STEP_MARK in text and STEP.search(text) is not None
 

@@ -59,7 +59,7 @@ def read_calculon(file: InputFile) -> ImportResult:
 def _set_execution(keys: Keys, builder: ImportBuilder) -> None:
     """Set the layout of an execution, and list what a simulated network or memory gives."""
     set_counts(keys, _LAYOUT, builder)
-    builder.count("ranks", keys.whole("num_procs"), keys.line("num_procs"))
+    builder.count("ranks", keys.integer("num_procs"), keys.line("num_procs"))
     if keys.get("training") is True:
         builder.set("workload.kind", "train", keys.line("training"))
     else:
@@ -71,7 +71,7 @@ def _set_execution(keys: Keys, builder: ImportBuilder) -> None:
     set_switch(keys, "layout.overlap.dp", ("data_par_overlap",), builder)
     if sent := keys.get("tensor_par_comm_type"):
         builder.set("layout.sequence_parallel", sent == "rs_ag", keys.line("tensor_par_comm_type"))
-    if (stages := keys.whole("pipeline_interleaving")) and stages > 1:
+    if (stages := keys.integer("pipeline_interleaving")) and stages > 1:
         builder.set("layout.virtual_stages", stages, keys.line("pipeline_interleaving"))
     if keys.get("attention_type") == "multiquery":
         builder.set("workload.model.kv_heads", 1, keys.line("attention_type"))

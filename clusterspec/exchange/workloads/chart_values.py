@@ -25,7 +25,7 @@ Place = tuple[dict[str, Any], Path]
 DEEPEST = 8
 MOST_MAPPINGS = 5_000
 ACCELERATORS = "pod_accelerators"
-"""The key of the accelerators that one pod asks for."""
+"""The key of the accelerators that one pod requests."""
 _MODELS = (
     "modelName",
     "modelId",
@@ -62,7 +62,7 @@ _INSIDE = (
     "inference",
     "model",
 )
-"""Mappings beside the model that may hold its options."""
+"""Mappings next to the model that may contain its options."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OPTIONS = frozenset(
     {
@@ -152,7 +152,7 @@ def _engine_name(keys: Keys, image: str, path: Path, value: dict[str, Any]) -> s
 
 
 def _engine_keys(yaml: Yaml, around: tuple[Place, ...]) -> Keys | None:
-    """The options beside a model and in the mappings next to it; None if there is no model, or no option."""
+    """The options next to a model and in the mappings next to it; None if there is no model, or no option."""
     value, path = around[-1]
     named = _model_and_place(value, path)
     line = yaml.line(*(named[1] if named else path))
@@ -193,7 +193,7 @@ def _model_and_place(value: dict[str, Any], path: Path) -> tuple[str, Path] | No
 
 
 def _put_resources(keys: Keys, around: tuple[Place, ...], yaml: Yaml) -> None:
-    """Put the replicas, and the accelerators that a pod asks for: of the mapping, else of the nearest around it."""
+    """Put the replicas, and the accelerators that a pod requests: of the mapping, else of the nearest around it."""
     for value, path in reversed(around):
         if ACCELERATORS not in keys.values and (asked := requested_accelerators(value)):
             keys.put(ACCELERATORS, asked, yaml.line(*path, "resources"))

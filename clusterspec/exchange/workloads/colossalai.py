@@ -21,7 +21,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
 )
 from clusterspec.exchange.workloads.colossalai_configs import is_configuration, read_configuration
-from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice, set_counts, whole_of
+from clusterspec.exchange.workloads.keys import Keys, positive_integer_of, read_arguments, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -95,13 +95,13 @@ def _set_degrees(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
         set_counts(keys, _DEGREES, builder)
         return
     for names in _DEGREES.values():
-        if (keys.whole(*names) or 1) > 1:
-            why = f"beside the plugin {excerpt(plugin)}, which not every program gives it to: state the layout"
-            builder.unknown(f"{keys.find(*names)}: {keys.whole(*names)}", why, keys.line(*names))
+        if (keys.integer(*names) or 1) > 1:
+            why = f"stated with the plugin {excerpt(plugin)}, which not every program gives it to: state the layout"
+            builder.unknown(f"{keys.find(*names)}: {keys.integer(*names)}", why, keys.line(*names))
 
 
 def _set_sharding(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
-    """Set the sharding of a plugin, or of the stage that is stated beside it."""
+    """Set the sharding of a plugin, or of the stage that is stated with it."""
     line = keys.line("plugin", "p")
     if plugin in _HYBRID:
         set_choice(keys, "layout.sharding", ("zero_stage", "zero"), _STAGES, builder)
@@ -116,8 +116,8 @@ def _set_sharding(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_sequences(plugin: str, keys: Keys, builder: ImportBuilder) -> int | None:
-    """Set how tp ranks, or ranks of their own, divide a sequence; returns the ranks of their own, None if unknown."""
-    size, mode = keys.whole(*_SEQUENCES), str(keys.get("sp_mode") or "")
+    """Set how tp ranks, or separate ranks, divide a sequence; returns the separate ranks, None if unknown."""
+    size, mode = keys.integer(*_SEQUENCES), str(keys.get("sp_mode") or "")
     line = keys.line("sp_mode", "enable_sequence_parallelism", *_SEQUENCES)
     if plugin not in _HYBRID or not keys.is_on("enable_sequence_parallelism"):
         return 1
@@ -134,17 +134,17 @@ def _set_sequences(plugin: str, keys: Keys, builder: ImportBuilder) -> int | Non
 
 def _replicas(plugin: str, keys: Keys, shared: int | None, builder: ImportBuilder) -> int | None:
     """Count the ranks of a node, and set the replicas where the ranks and all degrees are stated."""
-    own, line = keys.whole("nproc_per_node"), keys.line("nproc_per_node")
+    own, line = keys.integer("nproc_per_node"), keys.line("nproc_per_node")
     builder.count("ranks_per_node", own, line)
     hosts = str(keys.get("host", "H") or "")
-    nodes = keys.whole("nnodes", "num_nodes")
+    nodes = keys.integer("nnodes", "num_nodes")
     if not nodes and re.fullmatch(r"[\w.-]{1,80}(?:,[\w.-]{1,80}){0,999}", hosts):
         nodes = len(hosts.split(","))
     text = " ".join(word.text for word in keys.command.words)
     if not nodes and _RUN.search(text) and not keys.values.keys() & {"hostfile", "host"}:
         nodes = 1
     builder.set("layout.nodes", nodes, keys.line("nnodes", "num_nodes", "host", "H") or line)
-    degrees = [whole_of(keys.get(*_DEGREES[path])) for path in ("layout.tp", "layout.pp")]
+    degrees = [positive_integer_of(keys.get(*_DEGREES[path])) for path in ("layout.tp", "layout.pp")]
     if plugin not in _HYBRID:
         degrees = [each or 1 for each in degrees]
         if set(degrees) != {1}:
@@ -160,9 +160,9 @@ def _replicas(plugin: str, keys: Keys, shared: int | None, builder: ImportBuilde
 
 def _set_batch(plugin: str, keys: Keys, replicas: int | None, builder: ImportBuilder) -> None:
     """Set the micro batch, which a pipeline divides further, and the global batch of known replicas."""
-    size, line = keys.whole("batch_size", "b"), keys.line("batch_size", "b")
-    stages = keys.whole(*_DEGREES["layout.pp"])
-    steps = keys.whole(*_STEPS)
+    size, line = keys.integer("batch_size", "b"), keys.line("batch_size", "b")
+    stages = keys.integer(*_DEGREES["layout.pp"])
+    steps = keys.integer(*_STEPS)
     if plugin in _HYBRID and stages != 1:
         set_counts(keys, {"layout.micro_batch": _MICRO}, builder)
     elif size:
@@ -186,12 +186,12 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.recompute", "full", keys.line(*switches))
     if keys.is_on("use_flash_attn"):
         builder.set("workload.attention", "flash", keys.line("use_flash_attn"))
-    length, line = keys.whole(*_LENGTHS), keys.line(*_LENGTHS)
+    length, line = keys.integer(*_LENGTHS), keys.line(*_LENGTHS)
     if length and keys.is_on("benchmark"):
         builder.set("workload.sequence_length", length, line)
     elif length:
         list_cut_length(str(keys.find(*_LENGTHS)), length, builder, line)
-    if rank := keys.whole("lora_rank"):
+    if rank := keys.integer("lora_rank"):
         builder.set("workload.trainable.method", "lora", keys.line("lora_rank"))
         builder.set("workload.trainable.rank", rank, keys.line("lora_rank"))
         builder.unknown("the modules of the adapters", "each model has its own", keys.line("lora_rank"))

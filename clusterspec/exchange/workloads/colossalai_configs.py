@@ -14,7 +14,7 @@ import re
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.config_code import read_assignments
 from clusterspec.exchange.workloads.deepspeed import list_offloaded_parameters
-from clusterspec.exchange.workloads.keys import Keys, whole_of
+from clusterspec.exchange.workloads.keys import Keys, positive_integer_of
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 CONFIG = re.compile(
@@ -49,7 +49,7 @@ def read_configuration(file: InputFile, builder: ImportBuilder) -> ImportResult:
     classes = config.classes
     lines = [line for held in (keys.values, classes) for name, (_, line) in held.items() if name.startswith(_ROOTS)]
     builder.set("workload.kind", "train", min(lines, default=0))
-    stages = keys.whole(*_STAGES) if keys.find(*_STAGES) else 1
+    stages = keys.integer(*_STAGES) if keys.find(*_STAGES) else 1
     builder.set("layout.pp", stages, keys.line(*_STAGES))
     _set_tensor(keys, builder)
     _set_batch(keys, stages, builder)
@@ -67,7 +67,7 @@ def read_configuration(file: InputFile, builder: ImportBuilder) -> ImportResult:
 
 def _set_tensor(keys: Keys, builder: ImportBuilder) -> None:
     """Set the degree of tensor parallelism, or of the ring that divides sequences."""
-    size, mode = keys.whole(f"{_TENSOR}.size", _TENSOR), str(keys.get(f"{_TENSOR}.mode") or "").lower()
+    size, mode = keys.integer(f"{_TENSOR}.size", _TENSOR), str(keys.get(f"{_TENSOR}.mode") or "").lower()
     line = keys.line(f"{_TENSOR}.size", _TENSOR, f"{_TENSOR}.mode")
     if size is None or size == 1 or mode == "1d":
         builder.set("layout.tp", size if keys.find(f"{_TENSOR}.size", _TENSOR) else 1, line)
@@ -83,7 +83,7 @@ def _set_tensor(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_batch(keys: Keys, stages: int | None, builder: ImportBuilder) -> None:
     """Set the micro batch, of which a pipeline has several in the batch of a rank, and the length of sequences."""
-    size, parts = keys.whole("BATCH_SIZE"), whole_of(keys.values.get("NUM_MICRO_BATCHES", (None,))[0])
+    size, parts = keys.integer("BATCH_SIZE"), positive_integer_of(keys.values.get("NUM_MICRO_BATCHES", (None,))[0])
     keys.used |= {"NUM_MICRO_BATCHES"} & keys.values.keys()
     line = keys.line("BATCH_SIZE")
     if stages == 1 and size:
@@ -92,14 +92,14 @@ def _set_batch(keys: Keys, stages: int | None, builder: ImportBuilder) -> None:
         builder.set("layout.micro_batch", size // parts, line)
     if size:
         builder.count("sequences_per_replica_and_pass", size, line)
-    builder.set("workload.global_batch", keys.whole("GLOBAL_BATCH_SIZE"), keys.line("GLOBAL_BATCH_SIZE"))
-    if steps := keys.whole("gradient_accumulation"):
+    builder.set("workload.global_batch", keys.integer("GLOBAL_BATCH_SIZE"), keys.line("GLOBAL_BATCH_SIZE"))
+    if steps := keys.integer("gradient_accumulation"):
         builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation"))
     if image := keys.find("IMG_SIZE", "PATCH_SIZE"):
         builder.unknown(image, "trains on images: state workload.sequence_length in patches", keys.line(image))
         keys.used |= {name for name in keys.values if name in {*_LENGTHS, "IMG_SIZE", "PATCH_SIZE", "NUM_CLASSES"}}
     else:
-        builder.set("workload.sequence_length", keys.whole(*_LENGTHS), keys.line(*_LENGTHS))
+        builder.set("workload.sequence_length", keys.integer(*_LENGTHS), keys.line(*_LENGTHS))
 
 
 def _set_sharding(keys: Keys, classes: dict[str, tuple[str, int]], builder: ImportBuilder) -> None:

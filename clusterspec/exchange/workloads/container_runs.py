@@ -61,7 +61,7 @@ UNDECIDED = "; options that vLLM and SGLang share do not show which of them an i
 
 
 def may_run_engine(text: str) -> bool:
-    """Whether a text runs a container, and holds options of an engine beside a model, or patches such a container."""
+    """Whether a text runs a container, and has options of an engine with a model, or patches such a container."""
     options = {match[1] for match in _OPTION.finditer(text)}
     if _POD.search(text) and not _IMAGE.search(text):
         return len(options & ENGINE_OPTIONS) > 1

@@ -155,7 +155,7 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
         pool = value_at(yaml.value, *path)
         container = _first_container(value_at(pool, "template"))
         if not isinstance(pool, dict) or _STARTS.search(f"{container.get('command')} {container.get('args')}"):
-            continue  # one with a command of its own, or arguments that are one, is a launch
+            continue  # one whose command or arguments start an engine is a launch
         keys = started_keys("LLMInferenceService", yaml.line(*path))
         put_all(keys, pool, {"replicas": "replicas"}, yaml, path)
         chosen = "uri" if str(value_at(spec, "model", "uri") or "").startswith("hf://") else "name"

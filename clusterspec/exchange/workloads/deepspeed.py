@@ -62,7 +62,7 @@ deepspeedai/DeepSpeed, deepspeed/runtime/config.py line 699."""
 
 
 _BASE_MODEL = re.compile(r"^base_model\s*:", re.MULTILINE)
-_BESIDE = re.compile(
+_AXOLOTL_KEYS = re.compile(
     r"^(?:micro_batch_size|sequence_len|gradient_accumulation_steps|num_epochs|max_steps|adapter|datasets|val_set_size"
     r"|sample_packing|rl)\s*:",
     re.MULTILINE,
@@ -70,11 +70,11 @@ _BESIDE = re.compile(
 """Keys that Axolotl has in addition to the base-model key, which other programs also have."""
 
 
-_BESIDE_BATCH = re.compile(
+_KEYS_WITHOUT_ZERO = re.compile(
     r"\"(?:steps_per_print|prescale_gradients|wall_clock_breakdown|gradient_accumulation_steps|gradient_clipping"
     r"|zero_allow_untested_optimizer)\"\s{0,9}:"
 )
-"""Keys beside the batch size of a configuration without ZeRO (DeepSpeed, deepspeed/runtime/constants.py)."""
+"""Keys in addition to the batch size of a configuration without ZeRO (DeepSpeed, deepspeed/runtime/constants.py)."""
 
 
 _FSDP, _FSDP_CONFIG = re.compile(r"\"fsdp\"\s{0,9}:\s{0,9}\""), re.compile(r"\"fsdp_config\"\s{0,9}:\s{0,9}\{")
@@ -88,9 +88,9 @@ def matches_deepspeed(file: InputFile) -> bool:
     if re.search(r"\"zero_optimization\"|\"train_micro_batch_size_per_gpu\"", text):
         return True
     if text.lstrip().startswith("{"):
-        batch = '"train_batch_size"' in text and bool(_BESIDE_BATCH.search(text))
+        batch = '"train_batch_size"' in text and bool(_KEYS_WITHOUT_ZERO.search(text))
         return batch or bool(_FSDP.search(text) and _FSDP_CONFIG.search(text))
-    return bool(_BASE_MODEL.search(text)) and bool(_BESIDE.search(text))
+    return bool(_BASE_MODEL.search(text)) and bool(_AXOLOTL_KEYS.search(text))
 
 
 def read_deepspeed(file: InputFile) -> ImportResult:
@@ -126,7 +126,7 @@ def read_deepspeed(file: InputFile) -> ImportResult:
 def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("layout.framework", "deepspeed", keys.line("zero_optimization.stage", "train_batch_size"))
     set_counts(keys, _DEEPSPEED, builder)
-    group = keys.whole("zero_optimization.mics_shard_size")
+    group = keys.integer("zero_optimization.mics_shard_size")
     if group:
         builder.set("layout.sharding", "hsdp", keys.line("zero_optimization.mics_shard_size"))
         builder.set("layout.shard_group", group, keys.line("zero_optimization.mics_shard_size"))
@@ -155,7 +155,7 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     momentum = keys.get("optimizer.params.momentum")
     sgd = {"sgd": "momentum"} if isinstance(momentum, int | float) and momentum else {}
     set_choice(keys, "workload.optimizer", ("optimizer.type",), OPTIMIZERS | sgd, builder)
-    if tensor := keys.whole("tensor_parallel.autotp_size"):
+    if tensor := keys.integer("tensor_parallel.autotp_size"):
         builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
     _set_replicas(keys, builder)
 
@@ -167,7 +167,7 @@ def _set_replicas(keys: Keys, builder: ImportBuilder) -> None:
     Source: deepspeedai/DeepSpeed, deepspeed/runtime/config.py (``_set_batch_related_parameters``).
     """
     names = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
-    batch, micro, steps = (keys.whole(name) for name in names)
+    batch, micro, steps = (keys.integer(name) for name in names)
     line = keys.line("gradient_accumulation_steps")
     builder.count("gradient_accumulation_steps", steps, line)
     if batch and micro and steps and batch % (micro * steps) == 0:
@@ -209,7 +209,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     set_model_of_key(keys, "base_model", builder)
     set_counts(keys, _AXOLOTL, builder)
     _set_axolotl_length(keys, builder)
-    shard, replicate = keys.whole("dp_shard_size"), keys.whole("dp_replicate_size") or 1
+    shard, replicate = keys.integer("dp_shard_size"), keys.integer("dp_replicate_size") or 1
     of_fsdp = [key for key, (value, _) in keys.values.items() if key.startswith("fsdp") and value not in _EMPTY]
     line = keys.line("dp_shard_size", *of_fsdp, "deepspeed")
     fsdp = bool(shard) or bool(of_fsdp)
@@ -236,16 +236,16 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
         line = keys.line("adapter")
         keys.used |= {name for name in ("lora_alpha", "lora_dropout", "load_in_4bit") if name in keys.values}
         names = [] if keys.is_on("lora_target_linear") else list(keys.words("lora_target_modules"))
-        set_adapter(str(adapter), keys.whole("lora_r"), names, builder, line)
+        set_adapter(str(adapter), keys.integer("lora_r"), names, builder, line)
         if adapter == "lora" and keys.is_on("load_in_4bit"):  # axolotl aa1240ac, _set_quantization_config
-            why = "beside adapter: lora, releases to 0.12 store the frozen weights in 4 bits (method: qlora), later not"
+            why = "with adapter: lora, releases to 0.12 store the frozen weights in 4 bits (method: qlora), later not"
             builder.unknown("load_in_4bit", why, keys.line("load_in_4bit"))
     set_trainer_accumulation(keys, builder)
 
 
 def _set_axolotl_length(keys: Keys, builder: ImportBuilder) -> None:
     """Set the sequence length if sequences are packed or padded to it; else record it as the maximum."""
-    length, line = keys.whole("sequence_len"), keys.line("sequence_len")
+    length, line = keys.integer("sequence_len"), keys.line("sequence_len")
     keys.used |= {name for name in _FILLED if name in keys.values}
     if length and any(keys.is_on(name) for name in _FILLED):
         builder.set("workload.sequence_length", length, line)
@@ -294,12 +294,12 @@ def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, de
 
 
 _FSDP_OPTIONS = frozenset({"auto_wrap", "offload"})
-"""Words of ``fsdp`` besides the strategy: huggingface/transformers, src/transformers/training_args.py (``fsdp``)."""
+"""Words of ``fsdp`` other than the strategy: huggingface/transformers, src/transformers/training_args.py (``fsdp``)."""
 
 
 def list_accumulation(keys: Keys, builder: ImportBuilder, replicas: int | None = None) -> None:
     """Set the global batch that a number of accumulated micro batches gives, unknown where the replicas are."""
-    steps, line = keys.whole("gradient_accumulation_steps"), keys.line("gradient_accumulation_steps")
+    steps, line = keys.integer("gradient_accumulation_steps"), keys.line("gradient_accumulation_steps")
     if not steps:
         return
     builder.count("gradient_accumulation_steps", steps, line)
@@ -318,8 +318,8 @@ def _replica_count(keys: Keys, builder: ImportBuilder) -> int | None:
     """The replicas of a run of the Trainer: its processes, divided by those that share a sequence; None where a launch
     does not state all of these, or may shard layers.
     """
-    ranks, nodes = keys.whole("nproc_per_node"), builder.reading().value(("layout", "nodes"))
-    processes = keys.whole("num_processes") or (ranks * nodes if ranks and isinstance(nodes, int) else None)
+    ranks, nodes = keys.integer("nproc_per_node"), builder.reading().value(("layout", "nodes"))
+    processes = keys.integer("num_processes") or (ranks * nodes if ranks and isinstance(nodes, int) else None)
     if processes is None or keys.elided or any(_SHARDS_LAYERS.search(name) for name in keys.values):
         return None
     shared = builder.reading().value(("layout", "cp")) or 1
@@ -338,7 +338,7 @@ def set_trainer_accumulation(keys: Keys, builder: ImportBuilder) -> None:
     list_accumulation(keys, builder, _replica_count(keys, builder))
     given = {each.path[-1]: each.value for each in builder.given}
     sharded = given.get("framework") == "fsdp" and given.get("sharding") != "none"
-    if not sharded or (keys.whole("gradient_accumulation_steps") or 1) == 1:
+    if not sharded or (keys.integer("gradient_accumulation_steps") or 1) == 1:
         return
     name = "accelerator_config.gradient_accumulation_kwargs.sync_each_batch"
     if keys.is_on(name) or _EACH_BATCH.search(str(keys.get("accelerator_config"))):

@@ -25,7 +25,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.workloads.engine_limits import set_block
 from clusterspec.exchange.workloads.engine_roles import set_roles
-from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves, whole_of
+from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves, positive_integer_of
 from clusterspec.exchange.workloads.launch_commands import is_launch
 from clusterspec.exchange.workloads.listed_commands import container_commands
 from clusterspec.exchange.workloads.models import set_served_model
@@ -141,7 +141,7 @@ def _worker(yaml: Yaml, path: Path, component: dict[str, Any], documents: list[Y
     stated, line = component.get("replicas", 1), yaml.line(*path)
     replicas = stated if isinstance(stated, int) and not isinstance(stated, bool) else None
     several = component.get("multinode")  # two nodes where it states no number
-    nodes = (whole_of(value_at(several, "nodeCount")) or 2) if isinstance(several, dict) else 1
+    nodes = (positive_integer_of(value_at(several, "nodeCount")) or 2) if isinstance(several, dict) else 1
     name = str(component.get("name") or path[-1])
     role = _engine_role(keys, component)
     return _Worker(name, engine, role, keys, replicas, nodes, _accelerators_of_pod(component, container), line)
@@ -162,7 +162,9 @@ def _engine_role(keys: Keys, component: dict[str, Any]) -> str:
 def _accelerators_of_pod(component: dict[str, Any], container: dict[str, Any]) -> int | None:
     """The accelerators of a pod; a component states them itself, or its container does."""
     places = [("limits", name) for name in _RESOURCES] + [("requests", name) for name in _RESOURCES]
-    stated = (whole_of(value_at(each, "resources", *place)) for each in (component, container) for place in places)
+    stated = (
+        positive_integer_of(value_at(each, "resources", *place)) for each in (component, container) for place in places
+    )
     return next(filter(None, stated), None)
 
 

@@ -107,13 +107,13 @@ def _set_mesh(keys: Keys, builder: ImportBuilder) -> int | None:
 def _set_batch(keys: Keys, replicas: int | None, builder: ImportBuilder) -> None:
     """Set the batch and the length of the training data, which are named after the kind of the data."""
     own = Keys({name: held for name, held in keys.values.items() if name.startswith("train_dataset.")})
-    batch, line = own.whole("batch_size"), own.line("batch_size")
-    steps = keys.whole("optimizer.accumulate_gradient_steps") or 1
+    batch, line = own.integer("batch_size"), own.line("batch_size")
+    steps = keys.integer("optimizer.accumulate_gradient_steps") or 1
     if "optimizer.accumulate_gradient_steps" in keys.values:
         builder.count("gradient_accumulation_steps", steps, keys.line("optimizer.accumulate_gradient_steps"))
     if batch:
         builder.set("workload.global_batch", batch * steps, line)
         if replicas and batch % replicas == 0:
             builder.set("layout.micro_batch", batch // replicas, line)
-    builder.set("workload.sequence_length", own.whole("seq_length"), own.line("seq_length"))
+    builder.set("workload.sequence_length", own.integer("seq_length"), own.line("seq_length"))
     keys.used |= own.used

@@ -54,9 +54,9 @@ def read_easyr1(file: InputFile) -> ImportResult:
     _set_algorithm(keys, builder)
     _set_trainer(keys, builder)
     set_counts(keys, _COUNTS, builder)
-    part = keys.whole(f"{_ACTOR}global_batch_size")
+    part = keys.integer(f"{_ACTOR}global_batch_size")
     at = keys.line(f"{_ACTOR}global_batch_size")
-    if not set_minibatches(keys.whole("data.rollout_batch_size"), part, builder, at) and part:
+    if not set_minibatches(keys.integer("data.rollout_batch_size"), part, builder, at) and part:
         builder.unknown(f"global_batch_size: {part}", "the prompts of a step are no stated multiple of it", at)
     _set_rollout(keys, builder, line)
     if isinstance(other := keys.get("config"), str):
@@ -91,14 +91,14 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         )
     size, filled = f"{_ACTOR}micro_batch_size_per_device_for_update", f"{_ACTOR}dynamic_batching"
     if keys.find(filled) and _boolean_value(keys, filled) is False:
-        builder.set("layout.micro_batch", keys.whole(size), keys.line(size))
+        builder.set("layout.micro_batch", keys.integer(size), keys.line(size))
     elif keys.find(size, filled):
         keys.get(size)
         why = "micro-batches are filled up to a number of tokens, unless dynamic_batching is off"
         builder.unknown("layout.micro_batch", why, keys.line(size, filled))
     if keys.is_on(again := f"{_ACTOR}model.enable_gradient_checkpointing"):
         builder.set("layout.recompute", "full", keys.line(again))
-    if rank := keys.whole(adapters := f"{_ACTOR}model.lora.rank"):
+    if rank := keys.integer(adapters := f"{_ACTOR}model.lora.rank"):
         modules = keys.get(f"{_ACTOR}model.lora.target_modules")
         words = [] if modules == "all-linear" else re.findall(r"\w+", str(modules or ""))
         set_adapter("lora", rank, words, builder, keys.line(adapters))

@@ -98,7 +98,7 @@ _THOUSANDS = {"k": 10**3, "K": 2**10, "m": 10**6, "M": 2**20}
 def count_length(keys: Keys, builder: ImportBuilder) -> None:
     """Count the longest sequence, which may be written ``32k`` (32,000) or ``32K`` (32,768); list another value."""
     name = "max_model_len"
-    value, length = keys.get(name), keys.whole(name)
+    value, length = keys.get(name), keys.integer(name)
     if value is None or str(value) in {"auto", "-1"}:
         return
     if match := _SHORT_LENGTH.fullmatch(str(value)):
@@ -111,7 +111,7 @@ def count_length(keys: Keys, builder: ImportBuilder) -> None:
 
 def divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuilder) -> None:
     """Replace the limit of all attention groups by the limit of one; list it where the number of groups is unknown."""
-    whole = keys.whole(name)
+    whole = keys.integer(name)
     if keys.printed and name == "chunked_prefill_size":
         why = "a log may print it before or after dividing it by the attention data-parallel ranks"
         builder.unknown(f"{name}: {whole}", why, keys.line(name))
@@ -124,12 +124,12 @@ def divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuild
         del keys.values[name]
 
 
-def set_held_steps(keys: Keys, switch: str, steps: str, default: int, builder: ImportBuilder) -> None:
+def set_delayed_prompt_steps(keys: Keys, switch: str, steps: str, default: int, builder: ImportBuilder) -> None:
     """Set for how many steps prompts are held at most until all attention replicas have one, where the switch is on:
     ``default`` where nothing states them (SGLang 0.5.9, server_args.py; TensorRT-LLM, llm_args.py, AttentionDpConfig).
     """
     if keys.is_on(switch):
-        builder.set("workload.serving.hold_steps", keys.whole(steps) or default, keys.line(steps, switch))
+        builder.set("workload.serving.hold_steps", keys.integer(steps) or default, keys.line(steps, switch))
 
 
 def set_drafts(keys: Keys, builder: ImportBuilder) -> None:
@@ -143,11 +143,11 @@ def set_drafts(keys: Keys, builder: ImportBuilder) -> None:
     method = str(keys.get(names) or "")
     of_text = method.upper() == "NGRAM"
     width = "speculative_ngram_max_bfs_breadth" if of_text else "speculative_eagle_topk"
-    if (wide := keys.whole(width) or (_NGRAM_BREADTH if of_text else 1)) > 1:
+    if (wide := keys.integer(width) or (_NGRAM_BREADTH if of_text else 1)) > 1:
         why = "drafts are a tree: workload.serving.speculative.tokens are those of a chain"
         builder.unknown(f"{width}: {wide}", why, keys.line(width, names))
         return
-    tokens = keys.whole(steps) or (keys.whole(verified) or 1) - 1
+    tokens = keys.integer(steps) or (keys.integer(verified) or 1) - 1
     builder.set("workload.serving.speculative.tokens", tokens or None, keys.line(steps, verified))
     own = method.upper() in {"EAGLE", "NEXTN"} and keys.find("speculative_draft_model_path") is None
     if tokens:
@@ -198,7 +198,7 @@ def set_redundant_experts(keys: Keys, builder: ImportBuilder) -> None:
     """Set the redundant experts of vLLM, a number of ``--eplb-config`` or an option of earlier releases (0.10)."""
     for name in ("eplb_config", "eplb_config.num_redundant_experts", "num_redundant_experts"):
         match = _REDUNDANT.search(str(keys.values.get(name, ("",))[0]))
-        count = int(match[1]) if match else keys.whole(name) if name != "eplb_config" else None
+        count = int(match[1]) if match else keys.integer(name) if name != "eplb_config" else None
         if count:
             keys.used |= {name, "enable_eplb"} & keys.values.keys()
             builder.set("workload.serving.redundant_experts", count, keys.line(name))
@@ -208,4 +208,4 @@ def set_redundant_experts(keys: Keys, builder: ImportBuilder) -> None:
 def set_block(keys: Keys, builder: ImportBuilder) -> None:
     """Set the tokens of a block of the cache. Prefill engines send a cache block by block."""
     names = ("block_size", "page_size")
-    builder.set("workload.serving.disaggregated.transfer.block_tokens", keys.whole(*names), keys.line(*names))
+    builder.set("workload.serving.disaggregated.transfer.block_tokens", keys.integer(*names), keys.line(*names))

@@ -73,13 +73,13 @@ def engines_of_log(file: InputFile) -> list[tuple[str, Keys]]:
 
 
 def _option_lines(text: str) -> Iterator[re.Match[str]]:
-    """The lines of a log in which an engine of its own prints its options."""
+    """The lines of a log in which a separate engine prints its options."""
     if any(mark in text for mark in _MARKS) and not _TRAINS.search(text):
         yield from (match for match in _PRINTED.finditer(text) if not _OWN_PROCESS.search(match["before"]))
 
 
 def _add_configuration(engines: list[tuple[str, Keys]], values: dict[str, str], line: int) -> None:
-    """Add the degrees of a configuration to the options printed before it, or take it for an engine of its own."""
+    """Add the degrees of a configuration to the options printed before it, or take it for a separate engine."""
     own = {_OF_ENGINE[name]: value.removeprefix("torch.") for name, value in values.items() if name in _OF_ENGINE}
     keys = _keys_of(own, line)
     before = engines[-1][1] if engines else Keys()

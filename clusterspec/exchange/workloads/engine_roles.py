@@ -37,7 +37,7 @@ def set_roles(
     for role, reading in readings.items():
         builder.set(f"{base}.{role}.replicas", *engines[role])
         for axis in _DEGREES:
-            for each in _given_at(("layout", axis), [reading]):
+            for each in _values_at_key(("layout", axis), [reading]):
                 builder.set(f"{base}.{role}.{axis}", each.value, each.at.line)
         builder.unknowns += [SkippedPart(f"{role}: {each.what}", each.why, each.at) for each in reading.unknown]
     _set_shared(readings, builder)
@@ -49,19 +49,19 @@ def _set_shared(readings: Mapping[str, ImportResult], builder: ImportBuilder) ->
     for path in dict.fromkeys(each.path for each in (*first.given, *second.given) if each.path[0] != "layout"):
         owner = second if path in _OF_DECODE else first if path == _OF_PREFILL else None
         if owner is not None:
-            builder.given += _given_at(path, [owner])
+            builder.given += _values_at_key(path, [owner])
             continue
-        found = _given_at(path, readings.values())
+        found = _values_at_key(path, readings.values())
         if len({shown_value(each.value) for each in found}) == 1 and len(found) == 2:
             builder.given.append(found[0])
         else:
             shown = ", ".join(f"{role} {shown_value(reading.value(path))}" for role, reading in readings.items())
             builder.unknown(dotted_path(path), f"a plan has one value: {shown}", found[0].at.line)
-    dispatchers = _given_at(("layout", "dispatcher"), readings.values())
+    dispatchers = _values_at_key(("layout", "dispatcher"), readings.values())
     if len(dispatchers) == 2:
         builder.given.append(dispatchers[0])
 
 
-def _given_at(path: Path, readings: Iterable[ImportResult]) -> list[ImportedValue]:
+def _values_at_key(path: Path, readings: Iterable[ImportResult]) -> list[ImportedValue]:
     """The values that some readings state for a key."""
     return [each for reading in readings for each in reading.given if each.path == path]

@@ -67,12 +67,12 @@ def read_gpt_neox(file: InputFile) -> ImportResult:
 
 
 def _set_network(keys: Keys, builder: ImportBuilder) -> None:
-    hidden, given = keys.whole("hidden_size"), keys.whole("intermediate_size")
+    hidden, given = keys.integer("hidden_size"), keys.integer("intermediate_size")
     activation = str(keys.get("activation") or "gelu").lower()
     llama = str(keys.get("mlp_type") or "").lower() == "llama"
     gated = activation in GATED or llama
     line = keys.line("intermediate_size", "activation", "mlp_type", "hidden_size")
-    multiple = keys.whole("mlp_multiple_of", "multiple_of") or (256 if llama else 1)
+    multiple = keys.integer("mlp_multiple_of", "multiple_of") or (256 if llama else 1)
     if hidden and gated:
         width = given or int((keys.get("expansion_factor") or 4) * hidden)
         part = int(width * 2 / 3) // 2 if not llama else given or int(2 * 4 * hidden / 3)
@@ -106,7 +106,7 @@ def _set_training(keys: Keys, builder: ImportBuilder) -> None:
         {"adam": "adam", "adamw": "adamw", "lion": "lion", "sgd": "sgd"},
         builder,
     )
-    steps, micro = keys.whole("gradient_accumulation_steps"), keys.whole("train_micro_batch_size_per_gpu")
+    steps, micro = keys.integer("gradient_accumulation_steps"), keys.integer("train_micro_batch_size_per_gpu")
     if steps and micro and keys.find("train_batch_size") is None:
         line = keys.line("gradient_accumulation_steps")
         builder.count("sequences_per_replica_and_step", steps * micro, line)

@@ -178,7 +178,7 @@ def read_huggingface(file: InputFile) -> ImportResult:
         raise FormatError("has neither the layers nor the hidden size of a language model")
     if nested:
         builder.unknown(
-            f"{len(outer)} keys beside {nested}",
+            f"{len(outer)} keys outside {nested}",
             "image or audio components: not counted",
             file.line_of_key(nested),
         )
@@ -253,10 +253,10 @@ def _flat_keys(value: dict[str, Any], file: InputFile) -> Keys:
 
 def _set_network(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     line = keys.line(*_FFN, "hidden_size", "n_embd", "d_model")
-    hidden = keys.whole("hidden_size", "n_embd", "d_model")
-    width = keys.whole("ffn_config.ffn_hidden_size", *_FFN)
+    hidden = keys.integer("hidden_size", "n_embd", "d_model")
+    width = keys.integer("ffn_config.ffn_hidden_size", *_FFN)
     if kind == "mpt" and hidden:
-        width = hidden * (keys.whole("expansion_ratio") or 4)
+        width = hidden * (keys.integer("expansion_ratio") or 4)
     if width is None and hidden and kind in UNGATED:
         width = 4 * hidden  # the default of these classes
     builder.set("workload.model.ffn_hidden", width, line)

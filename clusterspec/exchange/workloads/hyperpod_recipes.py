@@ -102,7 +102,7 @@ def _set_own_run(yaml: Yaml, builder: ImportBuilder) -> None:
     if isinstance(named := keys.get(name), str):
         set_model(named, builder, keys.line(name))
     set_counts(keys, _COUNTS, builder)
-    length, line = keys.whole(f"{_ARGUMENTS}max_len"), keys.line(f"{_ARGUMENTS}max_len")
+    length, line = keys.integer(f"{_ARGUMENTS}max_len"), keys.line(f"{_ARGUMENTS}max_len")
     if length and keys.is_on(f"{_ARGUMENTS}packing_samples"):
         builder.set("workload.sequence_length", length, line)
     elif length:
@@ -114,7 +114,7 @@ def _set_own_run(yaml: Yaml, builder: ImportBuilder) -> None:
     rank = next(
         (each for each in keys.values if re.fullmatch(r"model_config\.peft_config\.(?:r|lora_r|rank)", each)), ""
     )
-    if rank and (size := keys.whole(rank)):
+    if rank and (size := keys.integer(rank)):
         words = keys.words(f"{_MODEL}peft_config.target_modules")
         set_adapter("lora", size, [] if words in ((), ("all-linear",)) else list(words), builder, keys.line(rank))
     list_unused(keys, builder)

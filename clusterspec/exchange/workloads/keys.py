@@ -64,8 +64,8 @@ class Keys:
         self.values[name.replace("-", "_")] = (value, line)
 
     def find(self, *names: str) -> str | None:
-        """The first of some names that exists, as a full key or as the end of a dotted one; of several of these, the
-        one with the fewest parts, as the deeper ones are of another model or part.
+        """The first of the given names that exists, as a full key or as the end of a dotted one; of several of these,
+        the one with the fewest parts, as the deeper ones are of another model or part.
         """
         for name in names:
             if name in self.values:
@@ -96,12 +96,12 @@ class Keys:
         found = self.find(*names)
         return self.values[found][1] if found else 0
 
-    def whole(self, *names: str) -> int | None:
+    def integer(self, *names: str) -> int | None:
         """A positive integer; None if the key is absent or has another value."""
         value = self.get(*names)
         if isinstance(value, str) and value.startswith("$"):
             self.open |= {found for found in (self.find(*names),) if found}
-        return whole_of(value)
+        return positive_integer_of(value)
 
     def is_on(self, *names: str) -> bool:
         """Whether a flag is on; a flag without a value is."""
@@ -144,13 +144,15 @@ _CUT_SCRIPT = re.compile(r"\w[^$\n]{0,200}\s\$\((?!\()[^)]{0,200}")
 """A quoted script, cut off at a command whose own quotes end the string; options after it are unknown."""
 
 
-def whole_of(value: Any) -> int | None:
+def positive_integer_of(value: Any) -> int | None:
     """A positive integer from a number or its text, else None.
 
-    >>> whole_of("8"), whole_of(8.0), whole_of("8_192"), whole_of(True), whole_of("x"), whole_of(0)
-    (8, 8, 8192, None, None, None)
-    >>> whole_of(1e12) == whole_of(10**12) == 10**12, whole_of(1e12 + 1), whole_of(10**12 + 1), whole_of(0.5)
-    (True, None, None, None)
+    >>> [positive_integer_of(value) for value in ("8", 8.0, "8_192", True, "x", 0)]
+    [8, 8, 8192, None, None, None]
+    >>> positive_integer_of(1e12) == positive_integer_of(10**12) == 10**12
+    True
+    >>> [positive_integer_of(value) for value in (1e12 + 1, 10**12 + 1, 0.5)]
+    [None, None, None]
     """
     if isinstance(value, str) and value.replace("_", "").isdecimal() and len(value) < 20:
         value = int(value.replace("_", ""))
@@ -189,7 +191,7 @@ def set_counts(keys: Keys, table: Table, builder: ImportBuilder) -> None:
         if found is None:
             continue
         value = keys.get(*names)
-        count = whole_of(value)
+        count = positive_integer_of(value)
         if count is not None:
             builder.set(path, count, keys.line(*names))
         elif value is not None and str(value) not in {"-1", "0", "None", "null", "False", "false"}:
@@ -293,7 +295,7 @@ _OF_ONE_ENGINE = frozenset({"node_rank", "headless", "data_parallel_rank", "data
 
 
 def _may_have_either_role(keys: Keys) -> bool:
-    """Whether a launch starts an engine of its own that may prefill or decode: ``kv_both`` of vLLM tells neither."""
+    """Whether a launch starts a separate engine that may prefill or decode: ``kv_both`` of vLLM tells neither."""
     stated = str(keys.values.get("kv_transfer_config", ("",))[0])
     return "kv_both" in stated and _OF_ONE_ENGINE.isdisjoint(keys.values)
 

@@ -82,7 +82,7 @@ _TAKING_A_VALUE = frozenset({"-u", "-g", "-p", "-C", "-h", "-U", "-D", "-R", "-T
 
 
 def _program_of(command: Command) -> str:
-    """The name of the program that a command starts, behind `sudo` and its options."""
+    """The name of the program that a command starts, after `sudo` and its options."""
     words = [word.text for word in command.words]
     at = 0
     if words[0].rpartition("/")[2] in _AS_ANOTHER:

@@ -59,7 +59,7 @@ def _take_included(values: dict[str, tuple[Any, int]]) -> None:
 _LAUNCHERS = frozenset(
     {"srun", "sbatch", "mpirun", "mpiexec", "flux", "jsrun", "aprun", "torchrun", "accelerate", "deepspeed"}
 )
-"""Programs whose own options count the nodes and ranks of the launch behind them."""
+"""Programs whose own options count the nodes and ranks of the launch after them."""
 _PLACES = re.compile(r"--(?:num[-_])?(?:nodes|machines|gpus|replicas|instances|workers)(?:=.{0,40})?")
 _COUNTED = frozenset({"num_processes", "num_machines", "nnodes", "nproc_per_node", "num_nodes", "num_gpus", "nodes"})
 

@@ -1,7 +1,7 @@
 """Launches of programs that no reader knows: the nodes and ranks that their launcher states.
 
 Options: torchrun and ``torch.distributed.launch`` (pytorch/pytorch 010929fd, ``torch/distributed/run.py``), the
-launcher of DeepSpeed (deepspeedai/DeepSpeed, ``deepspeed/launcher/runner.py``). What is behind the program is its own.
+launcher of DeepSpeed (deepspeedai/DeepSpeed, ``deepspeed/launcher/runner.py``). What is after the program is its own.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def read_launcher(file: InputFile) -> ImportResult:
     if keys.find("program") is None:
         raise NothingStarted("has no launch of torchrun or DeepSpeed that states nodes or ranks of a program")
     for name in (*_NODES, *_RANKS):
-        if (stated := keys.get(name)) is not None and keys.whole(name) is None:
+        if (stated := keys.get(name)) is not None and keys.integer(name) is None:
             builder.unknown(f"{name}: {excerpt(stated)}", "not a number: a variable, or computed", keys.line(name))
-    builder.set("layout.nodes", keys.whole(*_NODES), keys.line(*_NODES))
-    builder.count("ranks_per_node", keys.whole(*_RANKS), keys.line(*_RANKS))
+    builder.set("layout.nodes", keys.integer(*_NODES), keys.line(*_NODES))
+    builder.count("ranks_per_node", keys.integer(*_RANKS), keys.line(*_RANKS))
     set_job_nodes(file, keys, builder)
     names = keys.words("options")
     shown = ", ".join(f"--{name}" for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")

@@ -117,9 +117,9 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
         builder.given[:] = [each for each in builder.given if each.path[-1] != "ffn_hidden"]
     builder.set("workload.model.gated_ffn", kind != _GPT, line)
     if kind == _GPT:
-        width, scale = own.whole("hidden_dim"), own.whole("mlp_scale") or _SCALE
+        width, scale = own.integer("hidden_dim"), own.integer("mlp_scale") or _SCALE
         builder.set("workload.model.ffn_hidden", width * scale if width else None, own.line("hidden_dim"))
-        builder.set("workload.model.kv_heads", own.whole("num_heads"), own.line("num_heads"))
+        builder.set("workload.model.kv_heads", own.integer("num_heads"), own.line("num_heads"))
         builder.set("workload.model.tied_embeddings", True, line)
     elif isinstance(tied := own.get("tie_word_embeddings"), bool):
         builder.set("workload.model.tied_embeddings", tied, own.line("tie_word_embeddings"))
@@ -132,7 +132,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     """Set tensor parallelism, sharding and recomputation."""
-    shared, line = keys.whole("trainer.model_axis_size"), keys.line("trainer.model_axis_size")
+    shared, line = keys.integer("trainer.model_axis_size"), keys.line("trainer.model_axis_size")
     axes = keys.get("trainer.tensor_parallel_axes")
     if shared == 1 or (shared and axes):
         builder.set("layout.tp", shared, line)
@@ -144,8 +144,8 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     elif "trainer.fsdp_axis" in keys.values and keys.get("trainer.fsdp_axis") is None:
         builder.set("layout.sharding", "none", keys.line("trainer.fsdp_axis"))
     else:
-        groups = [keys.whole(name) or 1 for name in _REPLICAS if keys.find(name)]
-        copies = next((name for name in _REPLICAS if (keys.whole(name) or 1) > 1), "")
+        groups = [keys.integer(name) or 1 for name in _REPLICAS if keys.find(name)]
+        copies = next((name for name in _REPLICAS if (keys.integer(name) or 1) > 1), "")
         where = keys.line(copies or "trainer.fsdp_axis", "trainer.train_batch_size", "trainer.num_train_steps")
         builder.set("layout.sharding", "hsdp" if max(groups, default=1) > 1 else "fsdp", where)
     stated = keys.get("model.gradient_checkpointing")
@@ -171,7 +171,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(
             f"optimizer {excerpt(optimizer)}", "no value of workload.optimizer", keys.line("optimizer.type")
         )
-    if rank := keys.whole("lora.r"):
+    if rank := keys.integer("lora.r"):
         modules = keys.get("lora.target_modules")
         names = [str(each) for each in modules] if isinstance(modules, list) else []
         set_adapter("lora", rank, names, builder, keys.line("lora.r"))

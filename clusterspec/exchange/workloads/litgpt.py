@@ -101,7 +101,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_strategy(keys: Keys, pretrained: bool, builder: ImportBuilder) -> None:
     """Set the ranks, and the sharding where there are several."""
-    devices, nodes, line = keys.whole("devices"), keys.whole("num_nodes"), keys.line("devices")
+    devices, nodes, line = keys.integer("devices"), keys.integer("num_nodes"), keys.line("devices")
     builder.count("ranks_per_node", devices, line)
     if keys.find("devices") and devices is None:
         builder.unknown(
@@ -124,7 +124,7 @@ def _set_strategy(keys: Keys, pretrained: bool, builder: ImportBuilder) -> None:
 def _set_length(keys: Keys, pretrained: bool, builder: ImportBuilder) -> None:
     """Set the length of the blocks of pretraining; fine-tuning only cuts its samples at it."""
     name = "train.max_seq_length"
-    length, line = keys.whole(name), keys.line(name)
+    length, line = keys.integer(name), keys.line(name)
     if pretrained:
         builder.set("workload.sequence_length", length, line)
     elif length:
@@ -151,10 +151,10 @@ def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
     keys.used |= {name for name in (*_ATTENTION, "lora_mlp", "lora_head") if name in keys.values}
     line = keys.line("lora_r")
     if modules:
-        set_adapter("qlora" if four else "lora", keys.whole("lora_r"), modules, builder, line)
+        set_adapter("qlora" if four else "lora", keys.integer("lora_r"), modules, builder, line)
     else:  # a launch of options, whose defaults are adapters of queries and values
         builder.set("workload.trainable.method", "qlora" if four else "lora", line)
-        builder.set("workload.trainable.rank", keys.whole("lora_r"), line)
+        builder.set("workload.trainable.rank", keys.integer("lora_r"), line)
     if quantized and not four:
         builder.unknown(
             f"quantize: {excerpt(quantized)}", "frozen weights that a spec cannot say", keys.line("quantize")

@@ -148,11 +148,11 @@ def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
 def _set_lora(keys: Keys, builder: ImportBuilder) -> None:
     line = keys.line("finetuning_type", "stage")
     keys.used |= {name for name in ("lora_alpha", "lora_dropout") if name in keys.values}
-    width, bits = keys.get("quantization_bit"), keys.whole("quantization_bit")
+    width, bits = keys.get("quantization_bit"), keys.integer("quantization_bit")
     names = [name for word in keys.words("lora_target") for name in word.split(",") if name]
     rank: int | None = DEFAULT_RANK
     if keys.find("lora_rank"):
-        rank = keys.whole("lora_rank")
+        rank = keys.integer("lora_rank")
         if rank is None:
             builder.unknown(f"lora_rank: {excerpt(keys.get('lora_rank'))}", "not a count", keys.line("lora_rank"))
     set_adapter("qlora" if bits == 4 else "lora", rank, [] if names == ["all"] else names, builder, line)
@@ -163,7 +163,7 @@ def _set_lora(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_length(keys: Keys, stage: str, builder: ImportBuilder) -> None:
     """Set the sequence length where packing fills sequences, which is the default of pretraining only."""
-    length, line = keys.whole("cutoff_len"), keys.line("cutoff_len")
+    length, line = keys.integer("cutoff_len"), keys.line("cutoff_len")
     stated = keys.find("packing", "neat_packing") is not None
     packed = keys.is_on("packing") or keys.is_on("neat_packing") or (stage == "pt" and not stated)
     if length and packed:

@@ -15,10 +15,10 @@ from clusterspec.exchange.workloads.accelerate import STRATEGIES
 from clusterspec.exchange.workloads.keys import (
     Keys,
     flat_leaves,
+    positive_integer_of,
     set_choice,
     set_counts,
     set_switch,
-    whole_of,
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import follow_references
@@ -66,7 +66,7 @@ def read_llm_foundry(file: InputFile) -> ImportResult:
     set_choice(keys, "workload.precision", ("precision",), _PRECISIONS, builder)
     set_choice(keys, "workload.optimizer", ("optimizer.name",), _OPTIMIZERS, builder)
     _set_sharding(keys, builder)
-    if devices := keys.whole("compute.gpus", "gpu_num"):
+    if devices := keys.integer("compute.gpus", "gpu_num"):
         builder.count("accelerators", devices, keys.line("compute.gpus", "gpu_num"))
     set_parameters(builder, keys.line("model.n_layers"))
     list_unused(keys, builder)
@@ -90,9 +90,9 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     set_counts(keys, _MPT, builder)
     attention = str(keys.get("model.attn_config.attn_type"))
     names = ("model.attn_config.kv_n_heads",) if attention == "grouped_query_attention" else ("model.n_heads",)
-    heads = 1 if attention == "multiquery_attention" else keys.whole(*names)
+    heads = 1 if attention == "multiquery_attention" else keys.integer(*names)
     builder.set("workload.model.kv_heads", heads, keys.line(*names))
-    width, ratio = keys.whole("model.d_model"), whole_of(keys.get("model.expansion_ratio"))
+    width, ratio = keys.integer("model.d_model"), positive_integer_of(keys.get("model.expansion_ratio"))
     if width and ratio:
         builder.set("workload.model.ffn_hidden", width * ratio, keys.line("model.expansion_ratio"))
     builder.set("workload.model.gated_ffn", False, line)
@@ -102,7 +102,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     """Set the length of packed sequences; for fine-tuning, sequences are only truncated to it."""
-    length, line = keys.whole("max_seq_len"), keys.line("max_seq_len")
+    length, line = keys.integer("max_seq_len"), keys.line("max_seq_len")
     packed = keys.find("train_loader.dataset.packing_ratio") is not None
     if length and (str(keys.get("train_loader.name")) == "text" or packed):
         builder.set("workload.sequence_length", length, line)

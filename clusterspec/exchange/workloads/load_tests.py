@@ -33,7 +33,7 @@ from clusterspec.exchange.workloads.genai_perf import (
     metrics_of_printed_tables,
     metrics_of_table,
 )
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.tested_servers import server_of, set_server
 from clusterspec.logs.text_lines import lines_of
@@ -236,7 +236,7 @@ _BARE_TIME = re.compile(r"(?:mean|median|std|p\d{2,3})_(?:ttft|tpot|itl|e2el|e2e
 
 
 def _record_load(run: LoadTest, builder: ImportBuilder) -> None:
-    limit, rate, line = whole_of(run.number("max_concurrency")), run.number("request_rate"), run.line
+    limit, rate, line = positive_integer_of(run.number("max_concurrency")), run.number("request_rate"), run.line
     if rate:
         builder.set("workload.serving.load", "open", line)
         builder.set("workload.serving.request_rate", float(f"{rate:.6g}"), line)
@@ -258,7 +258,9 @@ def _record_load(run: LoadTest, builder: ImportBuilder) -> None:
 
 
 def _record_requests(run: LoadTest, builder: ImportBuilder) -> None:
-    completed, failed, offered = (whole_of(run.number(name)) for name in ("completed", "failed", "num_prompts"))
+    completed, failed, offered = (
+        positive_integer_of(run.number(name)) for name in ("completed", "failed", "num_prompts")
+    )
     if offered is None and completed and "failed" in run.figures:
         offered = completed + (failed or 0)
     builder.set("workload.serving.requests", offered, run.line)
@@ -280,7 +282,7 @@ def _record_lengths(run: LoadTest, side: str, builder: ImportBuilder) -> None:
     mean = max(1, round(stated))
     value: Value = {"mean": mean}
     spread = run.figures.get(f"{side}_spread")
-    if isinstance(lengths, list) and len(lengths) == completed and all(whole_of(each) for each in lengths):
+    if isinstance(lengths, list) and len(lengths) == completed and all(positive_integer_of(each) for each in lengths):
         ordered = sorted(lengths)
         value = {"mean": mean, "p99": ordered[math.ceil(0.99 * len(ordered)) - 1], "max": ordered[-1]}
         value = mean if ordered[0] == ordered[-1] else value
@@ -300,4 +302,4 @@ def _fixed_length(run: LoadTest, side: str) -> int | None:
     """The length of all prompts or answers of a random data set of SGLang without a range; None for other data."""
     if run.figures.get("dataset_name") != "random" or run.number("random_range_ratio") != 1:
         return None
-    return whole_of(run.number(f"random_{side}_len"))
+    return positive_integer_of(run.number(f"random_{side}_len"))

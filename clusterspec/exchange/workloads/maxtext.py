@@ -10,7 +10,14 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.exporters.maxtext_models import MODELS
 from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.tpu_slices import set_started_slices
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts, whole_of
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    boolean_value,
+    flat_leaves,
+    positive_integer_of,
+    set_choice,
+    set_counts,
+)
 from clusterspec.exchange.workloads.maxtext_named import SIZES, STUDENT, lists_scale, set_named_model
 from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import overrides_of_launch
@@ -158,7 +165,7 @@ def _fill_open_axes(keys: Keys, devices: int | None, builder: ImportBuilder) -> 
         return
     for mesh, whole in (("ici", devices // slices), ("dcn", slices)):
         axes = re.compile(rf"{mesh}_\w+_parallelism")
-        degrees = {name: whole_of(value) for name, (value, _) in keys.values.items() if axes.fullmatch(name)}
+        degrees = {name: positive_integer_of(value) for name, (value, _) in keys.values.items() if axes.fullmatch(name)}
         degrees.setdefault(f"{mesh}_{_OPEN[mesh]}_parallelism", None)
         left = [name for name, degree in degrees.items() if degree is None]
         others = prod(degree for degree in degrees.values() if degree)
@@ -176,7 +183,7 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
             set_named_model(known, keys, builder)
         return
     latent = str(keys.get("attention_type")) == "mla"
-    experts = keys.whole("num_experts") or 1
+    experts = keys.integer("num_experts") or 1
     sizes = {path: names for path, names in SIZES.items() if experts > 1 or path != _VISITED}
     set_counts(keys, sizes | _LATENT if latent else sizes, builder)
     if not latent:
@@ -195,8 +202,8 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
         boolean_value(keys.get("logits_via_embedding")),
         keys.line("logits_via_embedding"),
     )
-    dense, layers = keys.whole("first_num_dense_layers"), keys.whole("base_num_decoder_layers")
-    every = keys.whole("interleave_moe_layer_step")
+    dense, layers = keys.integer("first_num_dense_layers"), keys.integer("base_num_decoder_layers")
+    every = keys.integer("interleave_moe_layer_step")
     if dense and layers:
         builder.set("workload.model.moe_layers", layers - dense, keys.line("first_num_dense_layers"))
     elif every and every > 1 and layers and keys.find("num_experts"):
@@ -224,7 +231,7 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     _set_micro_batch(keys, builder)
     _set_recomputation(keys, builder)
     set_choice(keys, "layout.cp_method", ("context_parallel_strategy",), _STRATEGIES, builder)
-    if (builder.reading().value(("layout", "pp")) or 1) != 1 and (stages := keys.whole("num_pipeline_repeats")):
+    if (builder.reading().value(("layout", "pp")) or 1) != 1 and (stages := keys.integer("num_pipeline_repeats")):
         builder.set("layout.virtual_stages", stages, keys.line("num_pipeline_repeats"))
     _set_precision(keys, builder)
     set_choice(keys, "workload.optimizer", ("opt_type",), _OPTIMIZERS, builder)
@@ -234,7 +241,7 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
     """Set the recomputation. With ``custom``, all tensors are recomputed except those that other keys keep or offload
-    (configs/base.yml). The result depends on which tensors are kept besides the input of each layer.
+    (configs/base.yml). The result depends on which tensors are kept in addition to the input of each layer.
     """
     if keys.get("remat_policy") != "custom":
         set_choice(keys, "layout.recompute", ("remat_policy",), _REMAT, builder)
@@ -286,7 +293,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _axis_degree(keys: Keys, axes: tuple[str, ...], builder: ImportBuilder) -> int | None:
-    """The degree of some axes over slices and within one; None if MaxText computes it when it runs.
+    """The degree of the given axes over slices and within one; None if MaxText computes it when it runs.
 
     Without a key the value of base.yml applies: 1, except that ici_fsdp and dcn_data take all remaining devices.
     """
@@ -297,7 +304,7 @@ def _axis_degree(keys: Keys, axes: tuple[str, ...], builder: ImportBuilder) -> i
                 builder.unknown(name, "not stated: it takes the devices that other axes leave")
                 return None
             continue
-        stated = whole_of(keys.get(name))
+        stated = positive_integer_of(keys.get(name))
         if stated is None:
             builder.unknown(f"{name}: {keys.get(name)}", "computed at run time", keys.line(name))
             return None
@@ -317,9 +324,9 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     shared = [path for path in ("layout.tp", "layout.cp", "layout.pp") if keys.find(*_degree_names(path))]
     given = builder.reading()
     degrees = {path: given.value(tuple(path.split("."))) for path in shared}
-    steps = keys.whole("gradient_accumulation_steps") or 1
+    steps = keys.integer("gradient_accumulation_steps") or 1
     stages = degrees.get("layout.pp") or 1
-    parts = (keys.whole("num_pipeline_microbatches") or stages) if stages != 1 else 1
+    parts = (keys.integer("num_pipeline_microbatches") or stages) if stages != 1 else 1
     counts = [degree for degree in degrees.values() if isinstance(degree, int)]
     known = len(counts) == len(degrees) and isinstance(parts, int)
     try:
@@ -341,11 +348,11 @@ def _set_global_batch(keys: Keys, devices: int | None, builder: ImportBuilder) -
     """Set the sequences of a step by those of each device, where the number of devices is known."""
     stated, known = keys.get("per_device_batch_size"), builder.reading().value(("workload", "global_batch"))
     if stated is None or devices is None or known is not None:
-        if known is None and (steps := keys.whole("gradient_accumulation_steps")):
+        if known is None and (steps := keys.integer("gradient_accumulation_steps")):
             builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
         return
     try:
-        whole = float(stated) * devices * (keys.whole("gradient_accumulation_steps") or 1)
+        whole = float(stated) * devices * (keys.integer("gradient_accumulation_steps") or 1)
     except (TypeError, ValueError):
         return
     if 1 <= whole == int(whole):
@@ -360,7 +367,7 @@ def _set_degree(path: str, degrees: list[tuple[str, object]], keys: Keys, builde
     """Set the product of an axis over slices and hosts; record a degree that MaxText computes itself."""
     if not degrees:
         return
-    counts = [whole_of(value) for _, value in degrees]
+    counts = [positive_integer_of(value) for _, value in degrees]
     if None in counts:
         name, value = next((name, value) for (name, value), count in zip(degrees, counts, strict=True) if count is None)
         builder.unknown(f"{name}: {value}", f"{path} is computed at run time", keys.line(name))

@@ -48,7 +48,7 @@ def set_named_model(model: str, keys: Keys, builder: ImportBuilder) -> None:
 
 def lists_scale(keys: Keys, builder: ImportBuilder) -> bool:
     """Whether a factor scales the sizes of the model or of base.yml (``global_parameter_scale``), which it lists."""
-    scale = keys.whole("global_parameter_scale")
+    scale = keys.integer("global_parameter_scale")
     if not scale or scale == 1:
         return False
     why = "scales the sizes of the model or of base.yml: state the model"

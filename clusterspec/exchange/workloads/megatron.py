@@ -154,7 +154,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     set_sharding(keys, builder, framework)
     set_job_nodes(file, keys, builder)
     devices = (*_DEVICES, "num_gpus") if framework == "megatron-deepspeed" else _DEVICES
-    builder.count("ranks_per_node", keys.whole(*devices), keys.line(*devices))
+    builder.count("ranks_per_node", keys.integer(*devices), keys.line(*devices))
     list_unused(keys, builder)
     set_parameters(builder, keys.line("num_layers"))
     return builder.reading()
@@ -224,11 +224,11 @@ _NODES = {"layout.nodes": ("num_nodes", "nnodes", "actor_num_nodes")}
 def _set_nodes(keys: Keys, builder: ImportBuilder) -> None:
     """Set the nodes, unless their ranks are fewer than the degrees need: then they are of another launch."""
     names = _NODES["layout.nodes"]
-    ranks = (keys.whole(*names) or 0) * (keys.whole(*_DEVICES) or 0)
-    needed = prod(keys.whole(f"{axis}_parallel_size") or 1 for axis in ("tensor_model", "pipeline_model", "context"))
+    ranks = (keys.integer(*names) or 0) * (keys.integer(*_DEVICES) or 0)
+    needed = prod(keys.integer(f"{axis}_parallel_size") or 1 for axis in ("tensor_model", "pipeline_model", "context"))
     if 0 < ranks < needed:
         why = f"its {ranks} ranks are fewer than the {needed} of the degrees"
-        builder.unknown(f"nodes: {keys.whole(*names)}", why, keys.line(*names))
+        builder.unknown(f"nodes: {keys.integer(*names)}", why, keys.line(*names))
     else:
         set_counts(keys, _NODES, builder)
 
@@ -305,7 +305,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         builder.unknown("workload.model", why, line)
     elif keys.find("ffn_hidden_size") is None:
         _set_default_width(keys, builder, gated)
-    shared, expert = keys.whole("moe_shared_expert_intermediate_size"), keys.whole("moe_ffn_hidden_size")
+    shared, expert = keys.integer("moe_shared_expert_intermediate_size"), keys.integer("moe_ffn_hidden_size")
     if shared and expert and shared % expert == 0:
         builder.set("workload.model.shared_experts", shared // expert, keys.line("moe_shared_expert_intermediate_size"))
     set_predicted_layers(keys, builder)
@@ -321,7 +321,7 @@ def _set_default_width(keys: Keys, builder: ImportBuilder, gated: bool) -> None:
     if multiplied := keys.find("hidden_dim_multiplier", "multiple_of"):
         why = f"computed from {multiplied}, which depends on the fork of Megatron"
         builder.unknown("workload.model.ffn_hidden", why, keys.line(multiplied))
-    elif hidden := keys.whole("hidden_size"):
+    elif hidden := keys.integer("hidden_size"):
         width = int(4 * hidden * 2 / 3 / 64) * 64 if gated else 4 * hidden
         builder.set("workload.model.ffn_hidden", width, keys.line("hidden_size"))
         why = "not stated: the default of Megatron was used"

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import ImportBuilder, excerpt
-from clusterspec.exchange.workloads.keys import Keys, whole_of
+from clusterspec.exchange.workloads.keys import Keys, positive_integer_of
 
 
 def set_window(keys: Keys, tokens: int, builder: ImportBuilder) -> None:
     """Set the window of all layers, or of those that ``window-attn-skip-freq`` does not skip."""
     line, base = keys.line("window_size"), "workload.model.attention_window"
-    every, layers = keys.get("window_attn_skip_freq"), keys.whole("num_layers")
+    every, layers = keys.get("window_attn_skip_freq"), keys.integer("num_layers")
     if every is None:
         builder.set(base, tokens, line)
-    elif layers and (count := layers - layers // step if (step := whole_of(every)) else marked_layer_count(str(every))):
+    elif layers and (
+        count := layers - layers // step if (step := positive_integer_of(every)) else marked_layer_count(str(every))
+    ):
         builder.set(f"{base}.tokens", tokens, line)
         builder.set(f"{base}.layers", count, keys.line("window_attn_skip_freq"))
     else:
@@ -29,10 +31,10 @@ def marked_layer_count(text: str) -> int:
 
 def set_predicted_layers(keys: Keys, builder: ImportBuilder) -> None:
     """Set the layers of multi-token prediction, whose blocks have experts where those of the model have."""
-    if predicted := keys.whole("mtp_num_layers"):
+    if predicted := keys.integer("mtp_num_layers"):
         at = keys.line("mtp_num_layers")
         builder.set("workload.model.multi_token_prediction.layers", predicted, at)
-        ffn = "experts" if keys.whole("num_experts", "num_moe_experts") else "dense"
+        ffn = "experts" if keys.integer("num_experts", "num_moe_experts") else "dense"
         builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
         builder.set("workload.predicted_layers", predicted, at)
 
@@ -44,7 +46,7 @@ def set_wide_layers(keys: Keys, builder: ImportBuilder) -> None:
         return
     for name, option in (("first", "num_layers_at_start_in_bf16"), ("last", "num_layers_at_end_in_bf16")):
         stated = keys.get(option)
-        count = 1 if stated is None else 0 if str(stated) == "0" else keys.whole(option)
+        count = 1 if stated is None else 0 if str(stated) == "0" else keys.integer(option)
         builder.set(f"workload.bf16_layers.{name}", count, keys.line(option) or keys.line("first_last_layers_bf16"))
 
 
@@ -56,26 +58,26 @@ def set_experts(keys: Keys, builder: ImportBuilder) -> None:
     line 608).
     """
     names, base = ("num_experts", "num_moe_experts"), "workload.model"
-    experts, several = keys.whole(*names), keys.listed.get("num_experts", ())
+    experts, several = keys.integer(*names), keys.listed.get("num_experts", ())
     line = keys.line(*names)
     if len(set(several)) > 1:
         builder.unknown(f"num_experts: {excerpt(' '.join(several))}", "layers have different numbers of experts", line)
         return
     builder.set(f"{base}.experts", experts if experts != 1 else None, line)
-    layers = keys.whole("num_layers")
+    layers = keys.integer("num_layers")
     if not (experts and experts > 1 and layers and keys.find("moe_expert_parallel_size")):
         return
-    interval = keys.whole("expert_interval") or 2
+    interval = keys.integer("expert_interval") or 2
     builder.set(f"{base}.moe_layers", layers // interval or None, keys.line("expert_interval") or line)
-    builder.set(f"{base}.experts_per_token", keys.whole("topk") or 1, keys.line("topk") or line)
+    builder.set(f"{base}.experts_per_token", keys.integer("topk") or 1, keys.line("topk") or line)
     if str(keys.get("mlp_type")) == "residual":
-        why = "a dense layer beside the experts: state workload.model.shared_experts"
+        why = "a dense layer in addition to the experts: state workload.model.shared_experts"
         builder.unknown("mlp_type: residual", why, keys.line("mlp_type"))
 
 
 def set_expert_layers(keys: Keys, builder: ImportBuilder) -> None:
     """Set the number of expert layers: every n-th, or a list of zeros and ones such as ``([0]*3+[1]*58)``."""
-    value, layers = keys.get("moe_layer_freq"), keys.whole("num_layers")
+    value, layers = keys.get("moe_layer_freq"), keys.integer("num_layers")
     if value is None or not layers:
         return
     line, text = keys.line("moe_layer_freq"), str(value)

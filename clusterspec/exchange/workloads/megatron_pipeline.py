@@ -14,11 +14,11 @@ MOST_LAYERS = 10_000
 def set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
     list_unlike_devices(keys, builder)
     names = ("num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size")
-    stages = keys.whole(*names)
+    stages = keys.integer(*names)
     each, layers, pp = (
-        keys.whole("num_layers_per_virtual_pipeline_stage"),
-        keys.whole("num_layers"),
-        keys.whole("pipeline_model_parallel_size"),
+        keys.integer("num_layers_per_virtual_pipeline_stage"),
+        keys.integer("num_layers"),
+        keys.integer("pipeline_model_parallel_size"),
     )
     line = keys.line(*names, "num_layers_per_virtual_pipeline_stage")
     if layout := keys.get("pipeline_model_parallel_layout"):
@@ -42,7 +42,7 @@ def _set_end_stages(keys: Keys, layers: int, pp: int, builder: ImportBuilder) ->
 
     Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, lines 2293 to 2340.
     """
-    first, last = keys.whole(*_FIRST), keys.whole(*_LAST)
+    first, last = keys.integer(*_FIRST), keys.integer(*_LAST)
     between = pp - sum(1 for count in (first, last) if count)
     rest = layers - (first or 0) - (last or 0)
     if not (first or last):

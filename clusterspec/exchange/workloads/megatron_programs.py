@@ -61,9 +61,9 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
         why = "trains on samples that it generates, or pairs of answers: work that these keys do not describe"
         builder.unknown(f"rlhf_type: {excerpt(keys.get(loss))}", why, keys.line(loss))
     tuned = keys.find("tuner_type", "train_type")
-    if tuned and str(keys.get(tuned)) == "lora" and keys.whole("lora_rank"):
+    if tuned and str(keys.get(tuned)) == "lora" and keys.integer("lora_rank"):
         modules = [name for name in keys.words("target_modules") if name != "all-linear"]
-        set_adapter("lora", keys.whole("lora_rank"), modules, builder, keys.line("lora_rank"))
+        set_adapter("lora", keys.integer("lora_rank"), modules, builder, keys.line("lora_rank"))
     elif tuned and str(keys.get(tuned)) != "full":
         why = "not all parameters are trained: state workload.trainable"
         builder.unknown(f"{tuned}: {excerpt(keys.get(tuned))}", why, keys.line(tuned))

@@ -29,7 +29,7 @@ def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
         keys.get("recompute_granularity", "activations_checkpoint_granularity")
     elif _recomputes_some_layers(keys):
         builder.set("layout.recompute", "full", keys.line(*_METHODS))
-        builder.set("layout.recompute_layers", keys.whole(*_RECOMPUTED), keys.line(*_RECOMPUTED))
+        builder.set("layout.recompute_layers", keys.integer(*_RECOMPUTED), keys.line(*_RECOMPUTED))
         keys.get("recompute_granularity", "activations_checkpoint_granularity")
     else:
         set_choice(
@@ -67,9 +67,9 @@ def _recomputes_some_layers(keys: Keys) -> bool:
     Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, lines 543 to 555.
     """
     count, layers, stages = (
-        keys.whole(*_RECOMPUTED),
-        keys.whole("num_layers"),
-        keys.whole("pipeline_model_parallel_size"),
+        keys.integer(*_RECOMPUTED),
+        keys.integer("num_layers"),
+        keys.integer("pipeline_model_parallel_size"),
     )
     every = count is not None and layers is not None and count * (stages or 1) >= layers
     return str(keys.get(*_METHODS)) == "block" and not every

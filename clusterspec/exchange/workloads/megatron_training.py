@@ -20,13 +20,13 @@ def set_sequence_length(keys: Keys, builder: ImportBuilder) -> None:
     names: tuple[str, ...] = ("seq_length", "encoder_seq_length", "sequence_length")
     if keys.is_on("packing") and not keys.find("packing_length", *names):
         names = ("max_length",)  # ms-swift packs samples up to it
-    lengths = [(name, length) for name in names if keys.find(name) and (length := keys.whole(name))]
+    lengths = [(name, length) for name in names if keys.find(name) and (length := keys.integer(name))]
     if len({length for _, length in lengths}) > 1:
         shown = ", ".join(f"{keys.find(name)} {length} on line {keys.line(name)}" for name, length in lengths)
         builder.unknown("workload.sequence_length", f"stated twice: {shown}", keys.line(lengths[0][0]))
     else:
         set_counts(keys, {"workload.sequence_length": names}, builder)
-        if not lengths and (longest := keys.whole("max_seq_length")):
+        if not lengths and (longest := keys.integer("max_seq_length")):
             why = f"sequences are cut at {longest} tokens, shorter ones stay"
             builder.unknown("workload.sequence_length", why, keys.line("max_seq_length"))
     _set_tokens(keys, [length for _, length in lengths], builder)
@@ -38,11 +38,11 @@ def _set_tokens(keys: Keys, lengths: list[int], builder: ImportBuilder) -> None:
     Source: Megatron-LM d98e8a64, megatron/training/training.py (``update_train_iters``); ``train-tokens`` is an option
     of Megatron-DeepSpeed. With a growing batch (``rampup-batch-size``), iterations do not give the number of samples.
     """
-    if tokens := keys.whole("train_tokens"):
+    if tokens := keys.integer("train_tokens"):
         builder.set("workload.tokens", tokens, keys.line("train_tokens"))
     if keys.find("train_tokens"):
         return  # the run ends at the first of its limits: one of samples is no longer that of the run
-    samples, steps, batch = (keys.whole(name) for name in ("train_samples", "train_iters", "global_batch_size"))
+    samples, steps, batch = (keys.integer(name) for name in ("train_samples", "train_iters", "global_batch_size"))
     grows = keys.find("rampup_batch_size") is not None or keys.is_undecided("rampup_batch_size")
     if samples is None and steps and batch and not grows:
         samples = steps * batch
@@ -64,7 +64,7 @@ def _set_attention(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
     """Set the low-rank adapters of launches of slime and miles, which take Megatron's options."""
-    if str(keys.get("peft._target_")).endswith(".peft.LoRA") and (rank := keys.whole("peft.dim")):  # NeMo 2
+    if str(keys.get("peft._target_")).endswith(".peft.LoRA") and (rank := keys.integer("peft.dim")):  # NeMo 2
         builder.set("workload.trainable.method", "lora", keys.line("peft._target_"))
         builder.set("workload.trainable.rank", rank, keys.line("peft.dim"))
         why = "listed by the file, in names of NeMo" if keys.find("peft.target_modules") else "not stated"
@@ -75,7 +75,7 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
     if scheme := keys.find("peft.peft_scheme"):
         _set_scheme(keys, scheme, builder)
         return
-    rank, line = keys.whole("lora_rank"), keys.line("lora_rank")
+    rank, line = keys.integer("lora_rank"), keys.line("lora_rank")
     if rank is None or keys.find("actor_num_gpus_per_node") is None:
         return
     keys.used |= {name for name in ("lora_alpha", "lora_dropout") if name in keys.values}
@@ -106,7 +106,9 @@ def _set_scheme(keys: Keys, scheme: str, builder: ImportBuilder) -> None:
         )
         return
     builder.set("workload.trainable.method", kind, line)
-    builder.set("workload.trainable.rank", keys.whole("lora_tuning.adapter_dim"), keys.line("lora_tuning.adapter_dim"))
+    builder.set(
+        "workload.trainable.rank", keys.integer("lora_tuning.adapter_dim"), keys.line("lora_tuning.adapter_dim")
+    )
     names = keys.words("lora_tuning.target_modules")
     starts = [next((kind for start, kind in _TARGETS.items() if name.startswith(start)), "") for name in names]
     if names == ("all",) or (names and all(starts)):
@@ -188,7 +190,7 @@ def set_sharding(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     """Set the sharding; Megatron-LM's own programs without a distributed optimizer shard nothing."""
     if keys.is_on("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"):
         strategies = {"no_shard": "none", "optim": "zero1", "optim_grads": "zero2", "optim_grads_params": "fsdp"}
-        if (copies := keys.whole("num_distributed_optimizer_instances")) and copies > 1:
+        if (copies := keys.integer("num_distributed_optimizer_instances")) and copies > 1:
             _set_groups(keys, copies, builder)
         elif keys.find("data_parallel_sharding_strategy"):
             set_choice(keys, "layout.sharding", ("data_parallel_sharding_strategy",), strategies, builder)
@@ -250,8 +252,8 @@ def _set_groups(keys: Keys, copies: int, builder: ImportBuilder) -> None:
     line = keys.line("num_distributed_optimizer_instances")
     keys.get("data_parallel_sharding_strategy")
     builder.set("layout.sharding", "hsdp", line)
-    counts = [keys.whole("nnodes", "num_nodes"), keys.whole("nproc_per_node", "gpus_per_node")]
-    degrees = [keys.whole(f"{axis}_model_parallel_size") or 1 for axis in ("tensor", "pipeline")]
+    counts = [keys.integer("nnodes", "num_nodes"), keys.integer("nproc_per_node", "gpus_per_node")]
+    degrees = [keys.integer(f"{axis}_model_parallel_size") or 1 for axis in ("tensor", "pipeline")]
     ranks = prod(count for count in counts if count) if all(counts) else 0
     if ranks and ranks % (prod(degrees) * copies) == 0:
         builder.set("layout.shard_group", ranks // prod(degrees) // copies, line)

@@ -94,15 +94,15 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     own = Keys({name: held for name, held in keys.values.items() if name.startswith("model.model_config.")})
     table = {path: tuple(f"model.model_config.{name}" for name in names) for path, names in _MODEL.items()}
     set_counts(own, table, builder)
-    if (own.whole("num_experts") or keys.whole("moe_config.expert_num") or 1) > 1:
+    if (own.integer("num_experts") or keys.integer("moe_config.expert_num") or 1) > 1:
         set_counts(keys, _EXPERTS, builder)
-    width, line = own.whole("intermediate_size"), own.line("intermediate_size", "ffn_dim_multiplier", "hidden_size")
+    width, line = own.integer("intermediate_size"), own.line("intermediate_size", "ffn_dim_multiplier", "hidden_size")
     kind, act = str(own.get("type") or ""), str(own.get("hidden_act") or "").lower()
     gated = True if kind in _GATED or act in {"swiglu", "fusedswiglu"} else False if act in {"gelu", "relu"} else None
-    hidden, factor = own.whole("hidden_size"), own.get("ffn_dim_multiplier")
+    hidden, factor = own.integer("hidden_size"), own.get("ffn_dim_multiplier")
     if not width and hidden and kind == "LlamaConfig" and (factor is None or isinstance(factor, (int, float))):
         whole = 4 * hidden if factor is None else int((factor + 0.01) * 4 * hidden)
-        multiple = own.whole("multiple_of") or _MULTIPLE
+        multiple = own.integer("multiple_of") or _MULTIPLE
         width = -(-int(2 * whole / 3) // multiple) * multiple
     builder.set("workload.model.ffn_hidden", width, line)
     if gated is not None:
@@ -135,9 +135,9 @@ def _is_divided(keys: Keys, builder: ImportBuilder) -> bool:
 def _set_degrees(keys: Keys, builder: ImportBuilder) -> None:
     set_counts(keys, {path: (f"parallel_config.{name}",) for path, name in _DEGREES.items()}, builder)
     set_switch(keys, "layout.sequence_parallel", ("parallel_config.use_seq_parallel",), builder)
-    if (keys.whole("parallel_config.context_parallel") or 1) > 1:
+    if (keys.integer("parallel_config.context_parallel") or 1) > 1:
         set_choice(keys, "layout.cp_method", ("parallel_config.context_parallel_algo",), _METHODS, builder)
-    copies, name = keys.whole("model.model_config.pp_interleave_num"), "model.model_config.pp_interleave_num"
+    copies, name = keys.integer("model.model_config.pp_interleave_num"), "model.model_config.pp_interleave_num"
     if (copies or 1) > 1 and keys.is_on("parallel.pipeline_config.pipeline_interleave"):
         builder.set("layout.schedule", "interleaved", keys.line(name))
         builder.set("layout.virtual_stages", copies, keys.line(name))
@@ -155,16 +155,16 @@ def _set_degrees(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_batch(keys: Keys, builder: ImportBuilder, *, divided: bool) -> None:
     """Set the micro batch, and the global batch where the degrees of the file hold."""
-    size, line = keys.whole("runner_config.batch_size"), keys.line("runner_config.batch_size")
-    copies = keys.whole("micro_batch_interleave_num") or 1
+    size, line = keys.integer("runner_config.batch_size"), keys.line("runner_config.batch_size")
+    copies = keys.integer("micro_batch_interleave_num") or 1
     if not size:
         return
     builder.set("layout.micro_batch", size * copies, line)
-    staged = (keys.whole("parallel_config.pipeline_stage") or 1) > 1
+    staged = (keys.integer("parallel_config.pipeline_stage") or 1) > 1
     name = "parallel_config.micro_batch_num" if staged else "runner_config.gradient_accumulation_steps"
-    steps = keys.whole(name) if keys.find(name) else 1
+    steps = keys.integer(name) if keys.find(name) else 1
     builder.count("passes_of_a_step", steps, keys.line(name))
-    replicas = keys.whole("parallel_config.data_parallel") if "parallel_config.data_parallel" in keys.values else 1
+    replicas = keys.integer("parallel_config.data_parallel") if "parallel_config.data_parallel" in keys.values else 1
     if divided and steps and replicas:
         builder.set("workload.global_batch", size * copies * steps * replicas, line)
     keys.used |= {"parallel_config.micro_batch_num", "runner_config.gradient_accumulation_steps"}

@@ -129,10 +129,10 @@ def _set_model(keys: Keys, used: set[str], builder: ImportBuilder) -> None:
         )
         return
     set_counts(keys, {f"workload.model.{size}": (f"{config}{name}",) for size, name in _MODEL.items()}, builder)
-    width, kind = keys.whole(f"{config}ffn_hidden"), str(keys.get(f"{config}activation_type")).lower()
+    width, kind = keys.integer(f"{config}ffn_hidden"), str(keys.get(f"{config}activation_type")).lower()
     line, multiple = keys.line(f"{config}ffn_hidden"), f"{config}enforce_swiglu_hidden_dim_multiple_of"
     if kind == "swiglu":
-        least = keys.whole(multiple) or _MULTIPLE
+        least = keys.integer(multiple) or _MULTIPLE
         builder.set("workload.model.gated_ffn", True, keys.line(f"{config}activation_type"))
         builder.set("workload.model.ffn_hidden", -(-(2 * width // 3) // least) * least if width else None, line)
     elif kind == "gelu":
@@ -169,7 +169,9 @@ def _set_layout(keys: Keys, used: set[str], builder: ImportBuilder) -> int | Non
     mesh = meshes[0]
     set_counts(keys, {path: (f"{mesh}{name}",) for path, name in _DEGREES.items()}, builder)
     split = any(variant == "gpt2_tp" for _, variant in _components(keys, used, "model"))
-    if split and (keys.whole(f"{mesh}tensor_parallel_degree") or 1) > 1:  # model_factory.py, line 676: SequenceParallel
+    if (
+        split and (keys.integer(f"{mesh}tensor_parallel_degree") or 1) > 1
+    ):  # model_factory.py, line 676: SequenceParallel
         builder.set("layout.sequence_parallel", True, keys.line(f"{mesh}tensor_parallel_degree"))
     second = [each for each in wraps if each[1].startswith("fsdp2")]  # the first kind takes no mesh
     return _set_mesh_sharding(keys, mesh, second, builder)
@@ -179,9 +181,9 @@ def _set_mesh_sharding(keys: Keys, mesh: str, wraps: list[tuple[str, str]], buil
     """Set sharding and replicas of a mesh with FSDP2; returns the replicas where both degrees are known."""
     shard, line = keys.get(f"{mesh}data_parallel_shard_degree"), keys.line(f"{mesh}data_parallel_shard_degree")
     name = f"{mesh}data_parallel_replicate_degree"
-    copies = keys.whole(name) if keys.find(name) else 1
-    world = keys.whole(f"{mesh}world_size")
-    others = prod(keys.whole(f"{mesh}{degree}") or 1 for degree in _DEGREES.values())
+    copies = keys.integer(name) if keys.find(name) else 1
+    world = keys.integer(f"{mesh}world_size")
+    others = prod(keys.integer(f"{mesh}{degree}") or 1 for degree in _DEGREES.values())
     group = shard if isinstance(shard, int) and shard > 0 else None
     if shard == -1 and world and copies and world % (others * copies) == 0:
         group = world // (others * copies)
@@ -211,8 +213,8 @@ def _set_batch(keys: Keys, used: set[str], profile: str, replicas: int | None, b
         keys.get(own)
     else:
         set_counts(keys, {"layout.micro_batch": (own,)}, builder)
-    stated = replicas or keys.whole(f"{profile}dp_degree")
-    size, steps = keys.whole(own), keys.whole(acc)
+    stated = replicas or keys.integer(f"{profile}dp_degree")
+    size, steps = keys.integer(own), keys.integer(acc)
     if size and steps and stated:
         builder.set("workload.global_batch", size * steps * stated, keys.line(own))
     elif size and steps:

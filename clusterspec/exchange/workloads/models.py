@@ -93,7 +93,7 @@ def set_trained_model(name: str, builder: ImportBuilder, line: int) -> None:
     """Set the model that adapters or a training change, and list the width of weights that its name states."""
     set_model(name, builder, line)
     if kept := quantized_precision(name):
-        why = "frozen weights of this width beside adapters, unless they are widened when loaded"
+        why = "frozen weights of this width with adapters, unless they are widened when loaded"
         builder.unknown(f"weights of {name[-60:]}: {kept}", why, line)
 
 

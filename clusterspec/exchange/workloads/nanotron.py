@@ -78,8 +78,8 @@ def read_nanotron(file: InputFile) -> ImportResult:
 
 def _set_batch(keys: Keys, builder: ImportBuilder) -> None:
     """Set the global batch where replicas, micro batch and accumulation are stated."""
-    steps = keys.whole("tokens.batch_accumulation_per_replica")
-    replicas, size = keys.whole("parallelism.dp"), keys.whole("tokens.micro_batch_size")
+    steps = keys.integer("tokens.batch_accumulation_per_replica")
+    replicas, size = keys.integer("parallelism.dp"), keys.integer("tokens.micro_batch_size")
     line = keys.line("tokens.batch_accumulation_per_replica")
     if steps and replicas and size:
         builder.set("workload.global_batch", replicas * size * steps, line)
@@ -101,7 +101,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
         return
     set_counts(own, _MODEL, builder)
     if own.find("num_key_value_heads") is None:
-        builder.set("workload.model.kv_heads", own.whole("num_attention_heads"), own.line("num_attention_heads"))
+        builder.set("workload.model.kv_heads", own.integer("num_attention_heads"), own.line("num_attention_heads"))
     builder.set("workload.model.gated_ffn", True, own.line(*_GATED))
     if own.find("tie_word_embeddings"):
         builder.set("workload.model.tied_embeddings", own.is_on("tie_word_embeddings"), own.line("tie_word_embeddings"))

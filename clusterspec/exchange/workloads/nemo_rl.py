@@ -90,21 +90,21 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         why = "micro-batches are filled up to a number of tokens"
         builder.unknown("layout.micro_batch", why, keys.line(filled[0]))
     elif micro in keys.values:
-        builder.set("layout.micro_batch", keys.whole(micro), keys.line(micro))
+        builder.set("layout.micro_batch", keys.integer(micro), keys.line(micro))
 
 
 def _set_samples(keys: Keys, builder: ImportBuilder) -> None:
     """Set the optimizer steps of a step, and how far the engines run ahead."""
-    prompts, samples = keys.whole("grpo.num_prompts_per_step"), keys.whole("grpo.num_generations_per_prompt")
+    prompts, samples = keys.integer("grpo.num_prompts_per_step"), keys.integer("grpo.num_generations_per_prompt")
     name = "kept.train_global_batch_size"
-    batch, line = keys.whole(name), keys.line(name)
+    batch, line = keys.integer(name), keys.line(name)
     if not set_minibatches((prompts or 0) * (samples or 0), batch, builder, line) and batch:
         why = "the samples of a step are not stated here, or not a multiple of it"
         builder.unknown(f"train_global_batch_size: {batch}", why, line)
     ahead = f"{_ASYNC}max_trajectory_age_steps"
     if f"{_ASYNC}enabled" in keys.values and keys.is_on(f"{_ASYNC}enabled"):
         if ahead in keys.values:
-            builder.set("workload.rl.max_staleness", keys.whole(ahead), keys.line(ahead))
+            builder.set("workload.rl.max_staleness", keys.integer(ahead), keys.line(ahead))
         else:
             why = "engines run ahead of the weights: state workload.rl.max_staleness"
             builder.unknown("async_grpo", why, keys.line(f"{_ASYNC}enabled"))
@@ -125,9 +125,9 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_nodes(keys: Keys, builder: ImportBuilder) -> None:
     """Set the trainer's nodes: the nodes of the cluster minus those dedicated to engines."""
-    nodes, at = keys.whole(f"{_CLUSTER}num_nodes"), keys.line(f"{_CLUSTER}num_nodes")
-    builder.count("ranks_per_node", keys.whole(f"{_CLUSTER}gpus_per_node"), keys.line(f"{_CLUSTER}gpus_per_node"))
-    shared, own = f"{_GENERATION}colocated.enabled", keys.whole(f"{_RESOURCES}num_nodes")
+    nodes, at = keys.integer(f"{_CLUSTER}num_nodes"), keys.line(f"{_CLUSTER}num_nodes")
+    builder.count("ranks_per_node", keys.integer(f"{_CLUSTER}gpus_per_node"), keys.line(f"{_CLUSTER}gpus_per_node"))
+    shared, own = f"{_GENERATION}colocated.enabled", keys.integer(f"{_RESOURCES}num_nodes")
     keys.get(f"{_RESOURCES}gpus_per_node")
     if nodes:
         builder.count("nodes", nodes, at)

@@ -52,7 +52,7 @@ def read_neuronx(file: InputFile) -> ImportResult:
     builder.unknown("layout.framework", "NeuronX Distributed, which the catalog does not have", line)
     set_counts(keys, _COUNTS, builder)
     set_job_nodes(file, keys, builder)
-    builder.count("ranks_per_node", keys.whole("nproc_per_node"), keys.line("nproc_per_node"))
+    builder.count("ranks_per_node", keys.integer("nproc_per_node"), keys.line("nproc_per_node"))
     _set_batch(keys, builder)
     for names, path, value in _FLAGS:
         if keys.is_on(*names):
@@ -68,13 +68,13 @@ def read_neuronx(file: InputFile) -> ImportResult:
 def _set_batch(keys: Keys, builder: ImportBuilder) -> None:
     """Set the micro batch of pipeline stages, and list what the replicas decide."""
     name = next((name for name in ("train_batch_size", "batch_size") if name in keys.values), "batch_size")
-    whole, parts, line = keys.whole(name), keys.whole("num_microbatches"), keys.line(name)
+    whole, parts, line = keys.integer(name), keys.integer("num_microbatches"), keys.line(name)
     if name == "batch_size" and keys.find("num_microbatches") is None:
         builder.set("layout.micro_batch", whole, line)
     elif whole and parts and whole % parts == 0:
         builder.set("layout.micro_batch", whole // parts, line)
         builder.count("micro_batches", parts, keys.line("num_microbatches"))
-    if steps := keys.whole("grad_accum_usteps"):
+    if steps := keys.integer("grad_accum_usteps"):
         builder.count("gradient_accumulation_steps", steps, keys.line("grad_accum_usteps"))
     if keys.find("train_batch_size", "grad_accum_usteps"):
         why = "samples of a replica and step; the file does not state the replicas"

@@ -60,7 +60,7 @@ def read_nim(file: InputFile) -> ImportResult:
     if keys.find("precision"):
         set_choice(keys, "workload.parameter_precision", ("precision",), _PRECISIONS, builder)
     for name in ("replicas", "accelerators", "max_model_len"):
-        builder.count(name, keys.whole(name), keys.line(name))
+        builder.count(name, keys.integer(name), keys.line(name))
     return builder.reading()
 
 

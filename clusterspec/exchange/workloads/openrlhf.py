@@ -107,7 +107,7 @@ def read_openrlhf(file: InputFile) -> ImportResult:
     if isinstance(named := keys.get("pretrain"), str):
         set_model(named, builder, keys.line("pretrain"))
     set_counts(keys, _COUNTS, builder)
-    builder.count("ranks_per_node", keys.whole("actor_num_gpus_per_node"), keys.line("actor_num_gpus_per_node"))
+    builder.count("ranks_per_node", keys.integer("actor_num_gpus_per_node"), keys.line("actor_num_gpus_per_node"))
     _set_algorithm(keys, builder)
     _set_minibatches(keys, builder)
     _set_engines(keys, builder)
@@ -140,13 +140,13 @@ def _read_supervised(keys: Keys, builder: ImportBuilder) -> ImportResult:
     if _PAIRS.search(keys.command.text):
         why = "counts pairs of a chosen and a rejected answer, each a sequence of its own"
         for name in ("train_batch_size", "micro_train_batch_size"):
-            if size := keys.whole(name):
+            if size := keys.integer(name):
                 builder.unknown(f"{name}: {size}", why, keys.line(name))
                 del keys.values[name]
     else:
         counted = counted | {"workload.global_batch": ("train_batch_size",)}
     set_counts(keys, counted, builder)
-    if length := keys.whole("max_len"):
+    if length := keys.integer("max_len"):
         list_cut_length("max_len", length, builder, keys.line("max_len"))
     _set_trainer(keys, builder)
     list_unused(keys, builder)
@@ -179,7 +179,7 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
 def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
     """Set the optimizer steps per generation step: samples generated divided by samples per optimizer step."""
     name = "n_samples_per_prompt"
-    prompts, samples, batch = (keys.whole(each) for each in ("rollout_batch_size", name, "train_batch_size"))
+    prompts, samples, batch = (keys.integer(each) for each in ("rollout_batch_size", name, "train_batch_size"))
     if prompts and not (keys.find(name) or keys.is_undecided(name) or keys.elided):
         samples = 1
         builder.set("workload.rl.samples_per_prompt", samples, keys.command.line)
@@ -195,7 +195,7 @@ def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_engines(keys: Keys, builder: ImportBuilder) -> None:
     """Set the engines and their placement; record the known lengths."""
-    if keys.whole("vllm_num_engines"):
+    if keys.integer("vllm_num_engines"):
         builder.set("workload.rl.rollout.framework", "vllm", keys.line("vllm_num_engines"))
     set_memory_fraction(keys, ("vllm_gpu_memory_utilization",), builder)
     if keys.is_on("async_train"):
@@ -203,9 +203,9 @@ def _set_engines(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("async_train", why, keys.line("async_train"))
     elif keys.is_on("colocate_all_models"):
         builder.set("workload.rl.placement", "colocated", keys.line("colocate_all_models"))
-    elif keys.whole("vllm_num_engines"):
+    elif keys.integer("vllm_num_engines"):
         joined = {role for option, role in _JOINED.items() if keys.is_on(option)}
-        counted = [name for name in _ROLES if keys.whole(f"{name}_num_nodes", f"{name}_num_gpus_per_node")]
+        counted = [name for name in _ROLES if keys.integer(f"{name}_num_nodes", f"{name}_num_gpus_per_node")]
         roles = [name for name in counted if name not in joined]
         why = "each on accelerators of its own: state workload.rl.placement and their nodes"
         shown = ", ".join(f"{name} ({_accelerators_text(keys, name)})" for name in roles)
@@ -216,14 +216,14 @@ def _set_engines(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("remote_rm_url", why, keys.line("remote_rm_url"))
         keys.get("remote_rm_url")
     for name in ("prompt_max_len", "generate_max_len"):
-        builder.count(name, keys.whole(name), keys.line(name))
+        builder.count(name, keys.integer(name), keys.line(name))
     if keys.find("generate_max_len"):
         list_output_lengths(builder, keys.line("generate_max_len"))
 
 
 def _accelerators_text(keys: Keys, role: str) -> str:
     """The nodes of a role and the accelerators of each."""
-    nodes, ranks = (keys.whole(f"{role}_{name}") or "?" for name in ("num_nodes", "num_gpus_per_node"))
+    nodes, ranks = (keys.integer(f"{role}_{name}") or "?" for name in ("num_nodes", "num_gpus_per_node"))
     return f"{nodes} × {ranks}"
 
 
@@ -244,6 +244,6 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     ):
         if keys.is_on(option):
             builder.set(path, value, keys.line(option))
-    if rank := keys.whole("lora_rank"):
+    if rank := keys.integer("lora_rank"):
         words = [word for word in keys.words("target_modules") if word != "all-linear"]
         set_adapter("qlora" if keys.is_on("load_in_4bit") else "lora", rank, words, builder, keys.line("lora_rank"))

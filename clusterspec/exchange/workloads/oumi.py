@@ -103,7 +103,7 @@ def _read_engine(keys: Keys, builder: ImportBuilder) -> ImportResult:
     if isinstance(named := keys.get(name), str):
         model = set_served_model(named, builder, keys.line(name))
     length, dtype = "model.model_max_length", "model.torch_dtype_str"
-    builder.count("max_model_len", keys.whole(length), keys.line(length))
+    builder.count("max_model_len", keys.integer(length), keys.line(length))
     inner = "model.model_kwargs."
     keys.values = {each.removeprefix(inner): held for each, held in keys.values.items()}
     if not keys.find("tensor_parallel_size"):

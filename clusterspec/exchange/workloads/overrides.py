@@ -8,7 +8,7 @@ from typing import Any
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import InputFile, excerpt
 from clusterspec.exchange.shell import Command, script_of
-from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, read_arguments, whole_of
+from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, positive_integer_of, read_arguments
 from clusterspec.exchange.workloads.launch_commands import is_launch, severed_part, whole_launches
 from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 
@@ -55,7 +55,7 @@ def follow_references(keys: Keys) -> None:
             factors = [
                 each if each.isdecimal() else _referred_value(each, name, keys, groups) for each in product.groups()
             ]
-            counts = [whole_of(each) for each in factors]
+            counts = [positive_integer_of(each) for each in factors]
             if counts[0] and counts[1]:
                 keys.put(name, counts[0] * counts[1], line)
 

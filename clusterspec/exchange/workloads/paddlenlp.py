@@ -16,8 +16,8 @@ from math import prod
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.keys import (
     Keys,
+    positive_integer_of,
     set_switch,
-    whole_of,
 )
 from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.overrides import launch_or_file_keys
@@ -98,7 +98,7 @@ def _degree(keys: Keys, names: tuple[str, ...], builder: ImportBuilder) -> int |
     value = keys.get(*names)
     if value is None or re.fullmatch(r"-\d{1,3}|0", str(value)):
         return 1
-    if (count := whole_of(value)) is None:
+    if (count := positive_integer_of(value)) is None:
         builder.unknown(f"{keys.find(*names)}: {excerpt(value)}", "not an integer", keys.line(*names))
     return count
 
@@ -128,7 +128,7 @@ def _count_ranks(keys: Keys, builder: ImportBuilder) -> int | None:
     devices, line = str(keys.get(*_DEVICES) or ""), keys.line(*_DEVICES)
     own = len(set(devices.split(","))) if re.fullmatch(r"\d{1,3}(?:,\d{1,3}){0,63}", devices) else None
     builder.count("ranks_per_node", own, line)
-    nodes = whole_of(keys.get("nnodes"))
+    nodes = positive_integer_of(keys.get("nnodes"))
     if nodes:
         builder.set("layout.nodes", nodes, keys.line("nnodes"))
     hosts = str(keys.get("ips") or "")
@@ -140,8 +140,8 @@ def _count_ranks(keys: Keys, builder: ImportBuilder) -> int | None:
 
 def _set_batch(keys: Keys, replicas: int | None, builder: ImportBuilder) -> None:
     """Set the micro batch, and the global batch of known replicas."""
-    name, steps = "per_device_train_batch_size", keys.whole("gradient_accumulation_steps")
-    size, line = keys.whole(name), keys.line(name)
+    name, steps = "per_device_train_batch_size", keys.integer("gradient_accumulation_steps")
+    size, line = keys.integer(name), keys.line(name)
     builder.set("layout.micro_batch", size, line)
     if size and steps and replicas:
         builder.set("workload.global_batch", size * steps * replicas, line)
@@ -154,7 +154,7 @@ def _set_sharding(keys: Keys, replicas: int | None, builder: ImportBuilder) -> N
     stated, line = keys.get("sharding"), keys.line("sharding")
     words = re.split(r"[\s,]+", str(stated or "").strip().lower())
     stage = next((_STAGES[word] for word in words if word in _STAGES), None)
-    group = keys.whole(*_SHARDED)
+    group = keys.integer(*_SHARDED)
     if stage is None:
         if stated not in (None, "", False):
             builder.unknown(f"sharding: {excerpt(stated)}", "no stage of sharding", line)
@@ -176,7 +176,7 @@ def _set_sharding(keys: Keys, replicas: int | None, builder: ImportBuilder) -> N
 def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     """Set the length of sequences that are filled: those of pretraining, and packed ones; list the limit of others."""
     names = ("max_seq_length", "max_seq_len", "max_length")
-    length, line = keys.whole(*names), keys.line(*names)
+    length, line = keys.integer(*names), keys.line(*names)
     filled = keys.find("input_dir") or any(keys.is_on(name) for name in ("zero_padding", "packing"))
     if length and filled:
         builder.set("workload.sequence_length", length, line)
@@ -203,6 +203,6 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     tuned = str(keys.get("fine_tuning") or "").lower()
     if keys.is_on("lora") or tuned == "lora":
         builder.set("workload.trainable.method", "lora", keys.line("lora", "fine_tuning"))
-        builder.set("workload.trainable.rank", keys.whole("lora_rank"), keys.line("lora_rank"))
+        builder.set("workload.trainable.rank", keys.integer("lora_rank"), keys.line("lora_rank"))
         builder.unknown("the modules of the adapters", "each model has its own", keys.line("lora", "fine_tuning"))
     keys.used |= {name for name in ("rank", "ips", "master", "device", "log_dir", "run_mode") if name in keys.values}

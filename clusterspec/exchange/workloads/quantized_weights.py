@@ -28,20 +28,20 @@ def quantized_weights(stated: dict[str, Any]) -> str | None:
     if method.startswith("modelopt"):
         return _ALGORITHMS.get(str(stated.get("quant_algo") or "").lower())
     if method == "compressed-tensors":
-        return _of_compressed_tensors(stated)
+        return _compressed_tensors_precision(stated)
     if method == "quark":
-        return _of_quark(stated)
+        return _quark_precision(stated)
     return _METHODS.get(method)
 
 
-def _of_compressed_tensors(stated: dict[str, Any]) -> str | None:
+def _compressed_tensors_precision(stated: dict[str, Any]) -> str | None:
     groups = stated.get("config_groups")
     listed = [each for each in groups.values() if isinstance(each, dict)] if isinstance(groups, dict) else []
-    found = {_of_group(each, str(stated.get("format", ""))) for each in listed}
+    found = {_group_precision(each, str(stated.get("format", ""))) for each in listed}
     return found.pop() if len(found) == 1 else None
 
 
-def _of_group(group: dict[str, Any], whole: str) -> str | None:
+def _group_precision(group: dict[str, Any], whole: str) -> str | None:
     """The precision of a group: its own format comes before that of the ``whole`` file."""
     weights = group.get("weights")
     if not isinstance(weights, dict):
@@ -50,7 +50,7 @@ def _of_group(group: dict[str, Any], whole: str) -> str | None:
     return named or _BY_WIDTH.get((str(weights.get("type")), str(weights.get("num_bits"))))
 
 
-def _of_quark(stated: dict[str, Any]) -> str | None:
+def _quark_precision(stated: dict[str, Any]) -> str | None:
     """The precision of all layers: none where some have a configuration of their own."""
     everywhere = stated.get("global_quant_config")
     weights = everywhere.get("weight") if isinstance(everywhere, dict) else None

@@ -106,7 +106,7 @@ def _devices_of(keys: Keys, role: str) -> frozenset[int]:
 def _set_devices(keys: Keys, builder: ImportBuilder) -> frozenset[int]:
     """Set the nodes and the placement from the devices of trainer and engines. Returns the trainer's devices."""
     trainer, engines = _devices_of(keys, "actor_train"), _devices_of(keys, "actor_infer")
-    per_node = keys.whole("num_gpus_per_node")
+    per_node = keys.integer("num_gpus_per_node")
     builder.count("ranks_per_node", per_node, keys.line("num_gpus_per_node"))
     at, line = keys.line("actor_train.device_mapping"), keys.line("actor_infer.device_mapping")
     apart = bool(trainer and engines) and trainer.isdisjoint(engines)
@@ -135,16 +135,16 @@ def _set_devices(keys: Keys, builder: ImportBuilder) -> frozenset[int]:
 def _set_samples(keys: Keys, builder: ImportBuilder, devices: int) -> None:
     """Set the prompts and the optimizer steps of a step."""
     line, steps = keys.line("rollout_batch_size"), f"{_TRAINED}gradient_accumulation_steps"
-    prompts = keys.whole("rollout_batch_size")
+    prompts = keys.integer("rollout_batch_size")
     if any(key.startswith(("custom_envs.", "train_env_manager.")) for key in keys.values):
         why = "counts trajectories of environments, whose groups say how many of them have one prompt"
         builder.unknown(f"rollout_batch_size: {prompts}", why, line)
         return
     builder.set("workload.rl.prompts_per_step", prompts, line)
-    degrees = prod(keys.whole(*_COUNTS[f"layout.{axis}"]) or 1 for axis in ("tp", "pp", "cp"))
+    degrees = prod(keys.integer(*_COUNTS[f"layout.{axis}"]) or 1 for axis in ("tp", "pp", "cp"))
     names = ("actor_infer.generating_args.num_return_sequences", "num_return_sequences_in_group")
-    samples, each = keys.whole(*names), keys.whole(f"{_TRAINED}per_device_train_batch_size")
-    accumulated = keys.whole(steps)
+    samples, each = keys.integer(*names), keys.integer(f"{_TRAINED}per_device_train_batch_size")
+    accumulated = keys.integer(steps)
     counted = all((prompts, samples, each, accumulated, devices)) and devices % degrees == 0
     of_megatron = keys.get(f"{_STRATEGY}strategy_name") == "megatron_train"
     part = (each or 0) * (accumulated or 0) * (devices // degrees) if counted and of_megatron else None
@@ -159,7 +159,7 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     shares = tuple(f"{_ENGINES}strategy_config.{name}" for name in ("gpu_memory_utilization", "mem_fraction_static"))
     set_memory_fraction(keys, shares, builder)
     for name in ("prompt_length", "response_length"):
-        builder.count(name, keys.whole(name), keys.line(name))
+        builder.count(name, keys.integer(name), keys.line(name))
     if keys.find("response_length"):
         list_output_lengths(builder, keys.line("response_length"))
     if (estimator := keys.get("adv_estimator")) == "gae":

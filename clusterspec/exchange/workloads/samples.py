@@ -42,8 +42,8 @@ def set_shard_groups(
 
     Source: volcengine/verl b178a3cd5, verl/workers/fsdp_workers.py, lines 98 to 105 (``create_device_mesh``).
     """
-    text, size = str(keys.get(name) or -1), keys.whole(name)
-    counts = [keys.whole(*each) for each in factors]
+    text, size = str(keys.get(name) or -1), keys.integer(name)
+    counts = [keys.integer(*each) for each in factors]
     ranks = prod(count for count in counts if count) if all(counts) else 0
     if text == "-1" or (size and 0 < ranks <= size):
         builder.set("layout.sharding", "fsdp", line)
@@ -72,9 +72,9 @@ def list_output_lengths(builder: ImportBuilder, line: int) -> None:
 def count_lengths_and_ranks(keys: Keys, builder: ImportBuilder) -> None:
     """Count the longest prompts and answers and the ranks of a node, by the keys of verl and its forks."""
     for name in ("data.max_prompt_length", "data.max_response_length"):
-        if length := keys.whole(name):
+        if length := keys.integer(name):
             builder.count(name.partition(".")[2], length, keys.line(name))
     if keys.find("data.max_response_length"):
         list_output_lengths(builder, keys.line("data.max_response_length"))
-    if devices := keys.whole("trainer.n_gpus_per_node"):
+    if devices := keys.integer("trainer.n_gpus_per_node"):
         builder.count("ranks_per_node", devices, keys.line("trainer.n_gpus_per_node"))

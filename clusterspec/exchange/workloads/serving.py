@@ -41,8 +41,8 @@ from clusterspec.exchange.workloads.engine_limits import (
     count_length,
     divide_limit,
     set_block,
+    set_delayed_prompt_steps,
     set_drafts,
-    set_held_steps,
     set_redundant_experts,
     set_speculation,
     set_weight_type,
@@ -132,8 +132,8 @@ def read_serving(file: InputFile) -> ImportResult:
         keys.put("enable_attention_dp", values.pop(), file.line_of(_ATTENTION_DP.pattern))
     set_engine_options(engine, keys, model, builder)
     for name in ("replicas", "data_parallel_size_local"):
-        builder.count(name, keys.whole(name), keys.line(name))
-    builder.set("cluster.accelerators_per_node", keys.whole(ACCELERATORS), keys.line(ACCELERATORS))
+        builder.count(name, keys.integer(name), keys.line(name))
+    builder.set("cluster.accelerators_per_node", keys.integer(ACCELERATORS), keys.line(ACCELERATORS))
     if product := keys.get("product"):
         builder.set("cluster.accelerator", accelerator_of_product(str(product).replace("-", " ")), keys.line("product"))
     set_labelled_accelerator(file, builder)
@@ -257,7 +257,7 @@ def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
     """
     if keys.find(*names) is None:
         return None if keys.is_undecided(*names) or keys.elided else 1
-    degree = keys.whole(*names)
+    degree = keys.integer(*names)
     if degree is None:
         builder.unknown(f"{keys.find(*names)}: {excerpt(keys.get(*names))}", OPEN_COUNT, keys.line(*names))
     return degree
@@ -335,7 +335,7 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         },
         builder,
     )
-    set_held_steps(keys, "enable_prefill_delayer", "prefill_delayer_max_delay_passes", 30, builder)
+    set_delayed_prompt_steps(keys, "enable_prefill_delayer", "prefill_delayer_max_delay_passes", 30, builder)
     set_drafts(keys, builder)
     backend = str(keys.get("moe_a2a_backend") or "")
     spread = keys.is_on("enable_ep_moe", "enable_deepep_moe") or backend in _OF_ALL_RANKS

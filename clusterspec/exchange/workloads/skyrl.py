@@ -86,7 +86,7 @@ def read_skyrl(file: InputFile) -> ImportResult:
         set_model(named, builder, keys.line(f"{role}model.path"))
     set_counts(keys, {path: tuple(f"{role}{name}" for name in names) for path, names in _DEGREES.items()}, builder)
     set_counts(keys, _SUPERVISED if supervised else _SAMPLES, builder)
-    builder.count("ranks_per_node", keys.whole(*_RANKS[1]), keys.line(*_RANKS[1]))
+    builder.count("ranks_per_node", keys.integer(*_RANKS[1]), keys.line(*_RANKS[1]))
     _set_trainer(keys, builder, base, role)
     if supervised:
         _set_length(keys, builder)
@@ -114,7 +114,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder, base: str, role: str) -> No
     if keys.find(f"{base}max_tokens_per_microbatch"):
         why = "micro-batches are filled up to a number of tokens"
         builder.unknown("layout.micro_batch", why, keys.line(f"{base}max_tokens_per_microbatch"))
-    if rank := keys.whole(adapters := f"{role}model.lora.rank"):
+    if rank := keys.integer(adapters := f"{role}model.lora.rank"):
         modules = str(keys.get(f"{role}model.lora.target_modules") or "all-linear")
         words = [] if modules == "all-linear" else re.findall(r"\w+", modules)
         set_adapter("lora", rank, words, builder, keys.line(adapters))
@@ -122,7 +122,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder, base: str, role: str) -> No
 
 def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     """Set the length of sequences that are filled up; count the longest of others."""
-    length, line = keys.whole("max_length"), keys.line("max_length")
+    length, line = keys.integer("max_length"), keys.line("max_length")
     if length and keys.is_on("dummy_run_full_ctx"):
         builder.set("workload.sequence_length", length, line)
     elif length:
@@ -141,7 +141,7 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("workload.rl.algorithm", why, keys.command.line)
     else:
         set_choice(keys, "workload.rl.algorithm", (name,), _ESTIMATORS, builder)
-    batch, part = keys.whole("trainer.train_batch_size"), keys.whole(mini := "trainer.policy_mini_batch_size")
+    batch, part = keys.integer("trainer.train_batch_size"), keys.integer(mini := "trainer.policy_mini_batch_size")
     if not set_minibatches(batch, part, builder, keys.line(mini)) and part:
         builder.unknown(
             f"policy_mini_batch_size: {part}", "the prompts of a step are no stated multiple", keys.line(mini)
@@ -159,8 +159,8 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     set_memory_fraction(keys, names, builder)
     set_switch(keys, "workload.rl.placement", ("trainer.placement.colocate_all",), builder, ("split", "colocated"))
     number = (f"{_ENGINE}num_engines", "generator.num_inference_engines")
-    builder.count("engines", keys.whole(*number), keys.line(*number))
+    builder.count("engines", keys.integer(*number), keys.line(*number))
     for name in ("trainer.max_prompt_length", "generator.sampling_params.max_generate_length"):
-        builder.count(name.rpartition(".")[2], keys.whole(name), keys.line(name))
+        builder.count(name.rpartition(".")[2], keys.integer(name), keys.line(name))
     if keys.find("generator.sampling_params.max_generate_length"):
         list_output_lengths(builder, keys.line("generator.sampling_params.max_generate_length"))

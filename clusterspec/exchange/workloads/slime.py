@@ -24,7 +24,7 @@ _LOSSES = {"None", "policy_loss"}
 
 def set_rollouts(keys: Keys, builder: ImportBuilder) -> None:
     """Set the kind, samples, minibatches and engines of a launch that trains on generated samples."""
-    prompts = keys.whole("rollout_batch_size")
+    prompts = keys.integer("rollout_batch_size")
     if prompts is None or keys.find("actor_num_gpus_per_node", "hf_checkpoint") is None:
         return
     if str(keys.get("loss_type")) not in _LOSSES:  # such as sft_loss: its "rollouts" are read, not generated
@@ -48,7 +48,7 @@ def set_rollouts(keys: Keys, builder: ImportBuilder) -> None:
             builder.set("workload.rl.rollout.framework", framework, keys.line(engine))
     if keys.is_on("colocate"):
         builder.set("workload.rl.placement", "colocated", keys.line("colocate"))
-    if longest := keys.whole("rollout_max_response_len"):
+    if longest := keys.integer("rollout_max_response_len"):
         line = keys.line("rollout_max_response_len")
         builder.count("max_response_length", longest, line)
         list_output_lengths(builder, line)
@@ -69,7 +69,7 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
 def _set_minibatches(keys: Keys, prompts: int, builder: ImportBuilder) -> None:
     """Set the optimizer steps of one step of generation: stated, or its samples over the global batch."""
     steps, samples, batch = (
-        keys.whole(name) for name in ("num_steps_per_rollout", "n_samples_per_prompt", "global_batch_size")
+        keys.integer(name) for name in ("num_steps_per_rollout", "n_samples_per_prompt", "global_batch_size")
     )
     line = keys.line("global_batch_size")
     if steps:

@@ -17,7 +17,7 @@ from clusterspec.exchange.slurm_directives import (
     directives,
     is_slice,
     open_counts,
-    parts_asked,
+    requested_accelerator_parts,
 )
 from clusterspec.exchange.started_programs import shown_programs
 
@@ -32,7 +32,7 @@ def matches_slurm_job(file: InputFile) -> bool:
 
 
 def read_slurm_job(file: InputFile) -> ImportResult:
-    """The nodes and accelerators of a job. Raises `FormatError` if it asks for no accelerators."""
+    """The nodes and accelerators of a job. Raises `FormatError` if it requests no accelerators."""
     builder, found = ImportBuilder(SLURM_JOB, file.name), directives(file.text)
     name = next((name for name in (*_OF_NODE, _OF_TASK, "gpus") if name in found), None)
     if name is None and "nodes" in found and (run := _ON_ACCELERATORS.search(file.text)):
@@ -45,7 +45,7 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     alone = name == _OF_TASK and found.get("ntasks", ("",))[0] == "1"
     nodes, at = found.get("nodes", found["ntasks"] if alone else ("", 0))
     builder.set("layout.nodes", int(nodes or 0) or None, at)
-    if parts := parts_asked(file.text):
+    if parts := requested_accelerator_parts(file.text):
         list_parts(parts, builder)
     elif differing := differing_counts(file.text):
         list_differing(differing, builder)
@@ -125,19 +125,21 @@ def _set_by_tasks(text: str, count: int, line: int, builder: ImportBuilder) -> N
 
 def list_kinds(text: str, builder: ImportBuilder) -> None:
     """List the kinds of whole accelerators that directives name."""
-    for kind, place in accelerator_kinds(text) or accelerator_features(text) if not parts_asked(text) else ():
+    for kind, place in (
+        accelerator_kinds(text) or accelerator_features(text) if not requested_accelerator_parts(text) else ()
+    ):
         why = "a name of the site: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {kind}", why, place)
 
 
 def list_differing(counts: list[tuple[int, int]], builder: ImportBuilder) -> None:
-    """List the accelerators of a node where the directives of a job ask for different ones."""
+    """List the accelerators of a node where the directives of a job request different ones."""
     for count, line in counts:
         builder.unknown(f"cluster.accelerators_per_node: {count}", "another directive of the job asks for others", line)
 
 
 def list_parts(parts: list[tuple[str, int]], builder: ImportBuilder) -> None:
-    """List the parts of accelerators that a job asks for: slices, or dies, which Slurm counts as devices."""
+    """List the parts of accelerators that a job requests: slices, or dies, which Slurm counts as devices."""
     for kind, line in parts:
         whole = "state cluster.accelerators_per_node"
         slices = f"a slice of an accelerator (MIG), not a whole one: {whole}"

@@ -49,14 +49,15 @@ _UNSTATED = "the text does not state how many engines have this role"
 def split_launches(launches: Sequence[Launch], text: str = "") -> dict[str, Launch] | None:
     """The launches of both roles of a text; None unless there are two, of one engine, each with one role."""
     roles = {
-        _role(keys) or role_of_object(text, keys.values, keys.command.line): (engine, keys) for engine, keys in launches
+        _server_role(keys) or role_of_object(text, keys.values, keys.command.line): (engine, keys)
+        for engine, keys in launches
     }
     if len(launches) != len(_ROLES) or set(roles) != set(_ROLES) or len({engine for engine, _ in launches}) > 1:
         return None
     return {role: roles[role] for role in _ROLES}
 
 
-def _role(keys: Keys) -> str:
+def _server_role(keys: Keys) -> str:
     """The role of a server; empty if nothing tells it."""
     first = keys.command.words[0].text if keys.command.words else ""
     stated = str(keys.values.get("disaggregation_mode", ("",))[0])
@@ -139,7 +140,7 @@ def set_split(
     builder.set("workload.kind", "serve", first)
     builder.set("layout.framework", engine, first)
     engines: dict[str, tuple[Value, int]] = {
-        role: (keys.whole("replicas"), keys.line("replicas") or lines[role]) for role, (_, keys) in split.items()
+        role: (keys.integer("replicas"), keys.line("replicas") or lines[role]) for role, (_, keys) in split.items()
     }
     stated = {role: keys.values.pop("replicas", ("", 0))[0] for role, (_, keys) in split.items()}
     readings = {role: read(engine, keys, file.name) for role, (engine, keys) in split.items()}

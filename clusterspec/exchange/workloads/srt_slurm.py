@@ -24,7 +24,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.workloads.engine_limits import set_block
 from clusterspec.exchange.workloads.engine_roles import set_roles
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, whole_of
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, positive_integer_of
 from clusterspec.exchange.workloads.models import catalog_model, keeps_experts_in, set_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.trtllm import set_options
@@ -71,7 +71,9 @@ def read_srt_slurm(file: InputFile) -> ImportResult:
     _set_release(yaml, engine, builder)
     _set_machine(yaml, builder)
     model = _set_model(yaml, builder)
-    roles = [role for role, word in _ROLES.items() if whole_of(value_at(value, "resources", f"{word}_workers"))]
+    roles = [
+        role for role, word in _ROLES.items() if positive_integer_of(value_at(value, "resources", f"{word}_workers"))
+    ]
     readings = {role: _role_result(yaml, engine, role, model, file.name) for role in roles}
     if list(readings) == ["aggregated"]:
         _set_replicas(yaml, readings["aggregated"], builder)
@@ -114,14 +116,14 @@ def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
         builder.set("cluster.accelerator", _ACCELERATORS[named], yaml.line(base, "gpu_type"))
     elif named:
         builder.unknown(f"gpu_type: {excerpt(named)}", "no accelerator of the catalog", yaml.line(base, "gpu_type"))
-    each = whole_of(value_at(yaml.value, base, "gpus_per_node"))
+    each = positive_integer_of(value_at(yaml.value, base, "gpus_per_node"))
     builder.set("cluster.accelerators_per_node", each, yaml.line(base, "gpus_per_node"))
     counts = [value_at(yaml.value, base, f"{word}_nodes") for word in _ROLES.values()]
     if shared := value_at(yaml.value, "backend", "allow_prefill_decode_colocation_across_nodes"):
         why = "engines of both roles may share nodes: the nodes of the job are not their sum"
         builder.unknown(f"allow_prefill_decode_colocation_across_nodes: {shared}", why, yaml.line(base))
     else:
-        nodes = sum(whole_of(count) or 0 for count in counts if count is not None)
+        nodes = sum(positive_integer_of(count) or 0 for count in counts if count is not None)
         builder.set("layout.nodes", nodes or None, yaml.line(base))
     apart = ("infra", "etcd_nats_dedicated_node")
     if value_at(yaml.value, *apart) is True:
@@ -183,7 +185,7 @@ def _role_result(yaml: Yaml, engine: str, role: str, model: str | None, name: st
 
 def _engine_count(yaml: Yaml, role: str, reading: ImportResult) -> Value:
     """Number of engines of a role: its workers, times the replicas of a dense model in each worker."""
-    workers = whole_of(value_at(yaml.value, "resources", f"{_ROLES[role]}_workers"))
+    workers = positive_integer_of(value_at(yaml.value, "resources", f"{_ROLES[role]}_workers"))
     copies = reading.value(("layout", "dp"))
     return workers * copies if workers and isinstance(copies, int) else workers
 
@@ -210,13 +212,16 @@ def _set_load(yaml: Yaml, builder: ImportBuilder) -> None:
     stated = value_at(benchmark, "random_range_ratio")
     ratio = stated if isinstance(stated, int | float) and 0 <= stated <= 1 else RANGE_RATIO
     for name, key in (("isl", "input_tokens"), ("osl", "output_tokens")):
-        if most := whole_of(value_at(benchmark, name)):
+        if most := positive_integer_of(value_at(benchmark, name)):
             mean = round(most * (1 + ratio) / 2)
             lengths: Value = most if ratio == 1 else {"mean": mean, "max": most}
             builder.set(f"{base}.{key}", lengths, yaml.line("benchmark", name))
     listed = value_at(benchmark, "concurrencies")
     words = [str(word) for word in listed] if isinstance(listed, list) else re.split(r"[x,\s]+", str(listed or ""))
-    counts, line = [count for word in words if (count := whole_of(word))], yaml.line("benchmark", "concurrencies")
+    counts, line = (
+        [count for word in words if (count := positive_integer_of(word))],
+        yaml.line("benchmark", "concurrencies"),
+    )
     if len(counts) == 1:
         builder.set(f"{base}.concurrency", counts[0], line)
     elif counts:

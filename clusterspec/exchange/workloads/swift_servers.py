@@ -25,7 +25,7 @@ SWIFT_SERVE = "swift-serve"
 _LAUNCH = re.compile(r"(?<![\w./-])swift[ \t]+(?P<verb>infer|deploy|rollout)\b")
 _TRAINS = re.compile(r"(?<![\w./-])(?:swift|megatron)[ \t]+(?:sft|pt|rlhf)\b")
 _PROCESSES = re.compile(r"\bNPROC_PER_NODE=(\d{1,5})\b")
-"""Processes of a launch, each of which has an engine of its own."""
+"""Processes of a launch, each of which has a separate engine."""
 _MODEL = ("model", "model_id_or_path", "ckpt_dir")
 
 

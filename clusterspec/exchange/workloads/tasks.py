@@ -1,4 +1,4 @@
-"""Tasks of SkyPilot and dstack: the nodes that they ask for, and the accelerators of each.
+"""Tasks of SkyPilot and dstack: the nodes that they request, and the accelerators of each.
 
 Names: SkyPilot, docs/source/reference/yaml-spec.rst (``num_nodes``, 1 where absent; ``resources.accelerators`` as
 ``NAME:COUNT``, a mapping, or a list of choices); dstack, docs/docs/reference/dstack.yml (``nodes``, 1 where absent;
@@ -16,7 +16,7 @@ from clusterspec.document.schema import letters_and_digits
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.records import replace
 from clusterspec.source import value_at
 
@@ -31,7 +31,7 @@ def matches_task(file: InputFile) -> bool:
 
 
 def read_task(file: InputFile) -> ImportResult:
-    """The nodes of a task. Raises `FormatError` if it asks for no accelerators."""
+    """The nodes of a task. Raises `FormatError` if it requests no accelerators."""
     builder = ImportBuilder(TASK, file.name)
     _record_task(read_yaml(file), builder)
     builder.unknown("run, setup and envs", "not imported: a launch of a framework is read as its own kind")
@@ -53,7 +53,7 @@ def result_with_nodes(file: InputFile, launch: ImportResult) -> ImportResult:
 
 
 def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Set the accelerators of a node, and the nodes. Raises `FormatError` if the task asks for no accelerators."""
+    """Set the accelerators of a node, and the nodes. Raises `FormatError` if the task requests no accelerators."""
     resources = yaml.mapping.get("resources")
     asked = resources if isinstance(resources, dict) else {}
     name, nodes = ("gpu", "nodes") if "gpu" in asked else ("accelerators", "num_nodes")
@@ -94,7 +94,7 @@ def _accelerator_of_service(name: str) -> str | None:
 
 def _set_nodes(yaml: Yaml, name: str, count: int | None, builder: ImportBuilder) -> None:
     stated = yaml.mapping.get(name)
-    nodes = 1 if stated is None else whole_of(stated)
+    nodes = 1 if stated is None else positive_integer_of(stated)
     if nodes is None:
         builder.unknown(f"{name}: {excerpt(stated)}", "no count of nodes", yaml.line(name))
         return
@@ -103,8 +103,8 @@ def _set_nodes(yaml: Yaml, name: str, count: int | None, builder: ImportBuilder)
         builder.count("accelerators", nodes * count, yaml.line("resources"))
     for path in (("service", "replicas"), ("service", "replica_policy", "min_replicas"), ("replicas",)):
         copies = value_at(yaml.value, *path)
-        if whole_of(copies):
-            builder.count("replicas", whole_of(copies), yaml.line(*path))
+        if positive_integer_of(copies):
+            builder.count("replicas", positive_integer_of(copies), yaml.line(*path))
         elif copies is not None:
             builder.unknown(f"replicas: {excerpt(copies)}", "a range of engines of a service", yaml.line(*path))
 
@@ -119,15 +119,19 @@ def _product_and_count(asked: Any) -> tuple[str, int | None]:
     """
     if isinstance(asked, dict) and {"name", "count", "memory"} & set(asked):
         named = asked.get("name")
-        return (named if isinstance(named, str) else ""), whole_of(asked.get("count", 1))
+        return (named if isinstance(named, str) else ""), positive_integer_of(asked.get("count", 1))
     if isinstance(asked, dict):
-        return (str(next(iter(asked))), whole_of(next(iter(asked.values())))) if len(asked) == 1 else ("", None)
+        return (
+            (str(next(iter(asked))), positive_integer_of(next(iter(asked.values())))) if len(asked) == 1 else ("", None)
+        )
     if isinstance(asked, list) and len(asked) == 1:
         return _product_and_count(asked[0])
     if not isinstance(asked, str | int):
         return "", None
     parts = [part.strip() for part in str(asked).split(":")]
-    counts = [count for part in parts if (count := whole_of(part))]
+    counts = [count for part in parts if (count := positive_integer_of(part))]
     ranges = any(".." in part and not _MEMORY.fullmatch(part) for part in parts) or any("," in part for part in parts)
-    names = [part for part in parts if not whole_of(part) and not _MEMORY.fullmatch(part) and ".." not in part]
+    names = [
+        part for part in parts if not positive_integer_of(part) and not _MEMORY.fullmatch(part) and ".." not in part
+    ]
     return (names[0] if names else ""), (None if ranges else counts[0] if counts else 1)

@@ -22,10 +22,10 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
     flat_leaves,
+    positive_integer_of,
     read_arguments,
     set_choice,
     set_counts,
-    whole_of,
 )
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -119,7 +119,7 @@ def read_torchtitan(file: InputFile) -> ImportResult:
         lines = _key_lines(file)
         for name, value, line in flat_leaves(_toml_value(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
             keys.put(name, value, line)
-    launched = keys.whole("nnodes") or keys.whole("nproc_per_node")
+    launched = keys.integer("nnodes") or keys.integer("nproc_per_node")
     stated = keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor")
     if not launched and stated is None:
         raise FormatError("has neither a model nor a parallel degree of torchtitan")
@@ -138,8 +138,8 @@ def _set_tokens_of_run(keys: Keys, builder: ImportBuilder) -> None:
 
     Source: pytorch/torchtitan, torchtitan/config/job_config.py (``Training.steps``).
     """
-    steps, batch = keys.whole("training.steps"), keys.whole("global_batch_size")
-    length = keys.whole("training.seq_len", "seq_len")
+    steps, batch = keys.integer("training.steps"), keys.integer("global_batch_size")
+    length = keys.integer("training.seq_len", "seq_len")
     if steps and batch and length:
         builder.set("workload.tokens", steps * batch * length, keys.line("training.steps"))
 
@@ -149,7 +149,7 @@ def _launch_keys(file: InputFile, builder: ImportBuilder) -> Keys:
     keys = read_arguments(file, _LAUNCH)
     of_step = ("nodes", "N") if keys.command.words and keys.command.words[0].text == "srun" else ()
     set_counts(keys, {"layout.nodes": ("nnodes", *of_step)}, builder)
-    builder.count("ranks_per_node", keys.whole("nproc_per_node"), keys.line("nproc_per_node"))
+    builder.count("ranks_per_node", keys.integer("nproc_per_node"), keys.line("nproc_per_node"))
     if keys.find("fault_tolerance.enable"):
         why = "of one group of replicas: fault tolerance adds others"
         builder.unknown("layout.dp", why, keys.line("fault_tolerance.enable"))
@@ -209,19 +209,19 @@ def _set_code_model(name: str, config: CodeConfig, keys: Keys, builder: ImportBu
 
 def _set_tokens(keys: Keys, builder: ImportBuilder) -> None:
     """Set the sequence length, and batches from tokens: those of a micro-batch and of a step."""
-    length = keys.whole("max_context_length", "seq_len")
+    length = keys.integer("max_context_length", "seq_len")
     builder.set("workload.sequence_length", length, keys.line("max_context_length", "seq_len"))
     for path, name in (
         ("layout.micro_batch", "num_tokens_per_microbatch_per_dp_rank"),
         ("workload.global_batch", "num_tokens_per_train_step"),
     ):
-        tokens, line = keys.whole(name), keys.line(name)
+        tokens, line = keys.integer(name), keys.line(name)
         if tokens and length and tokens % length == 0:
             builder.set(path, tokens // length, line)
         elif tokens:
             builder.unknown(f"{name}: {tokens}", "no multiple of the stated sequence length", line)
     if keys.find("num_tokens_per_microbatch_per_dp_rank") is None:
-        micro = keys.whole("pipeline_parallel_microbatch_size", "local_batch_size")
+        micro = keys.integer("pipeline_parallel_microbatch_size", "local_batch_size")
         builder.set("layout.micro_batch", micro, keys.line("pipeline_parallel_microbatch_size", "local_batch_size"))
 
 
@@ -236,12 +236,12 @@ def _set_code_choices(config: CodeConfig, keys: Keys, builder: ImportBuilder) ->
         builder.unknown(f"activation_checkpoint: {policy}", "no value of layout.recompute corresponds to it", line)
     elif not config.base:  # torchtitan/trainer.py, line 108: the default is SelectiveAC
         builder.set("layout.recompute", "selective", keys.line("parallelism", "max_context_length"))
-    if (keys.whole("pipeline_parallel_degree") or 1) > 1:
+    if (keys.integer("pipeline_parallel_degree") or 1) > 1:
         set_choice(keys, "layout.schedule", ("pipeline_parallel_schedule",), _SCHEDULES, builder)
         _set_stages(keys, builder)
     set_choice(keys, "layout.dispatcher", ("moe_comm_backend",), _DISPATCHERS, builder)
     sequence = keys.get("enable_sequence_parallel")
-    if sequence is not None and (keys.whole("tensor_parallel_degree") or 1) > 1:
+    if sequence is not None and (keys.integer("tensor_parallel_degree") or 1) > 1:
         builder.set("layout.sequence_parallel", bool(sequence), keys.line("enable_sequence_parallel"))
     precisions = {
         _PRECISIONS[called.split(".")[0]]: line
@@ -264,7 +264,7 @@ def _set_code_choices(config: CodeConfig, keys: Keys, builder: ImportBuilder) ->
 
 def _set_stages(keys: Keys, builder: ImportBuilder) -> None:
     """Set the stages of each rank: as listed, or from the layers of a stage and of the model."""
-    degree = keys.whole("pipeline_parallel_degree") or 1
+    degree = keys.integer("pipeline_parallel_degree") or 1
     listed = keys.get("module_fqns_per_model_part")
     line = keys.line("module_fqns_per_model_part", "pipeline_parallel_layers_per_stage")
     if isinstance(listed, list) and all(isinstance(part, list) for part in listed) and len(listed) % degree == 0:
@@ -272,7 +272,7 @@ def _set_stages(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.virtual_stages", len(layers) // degree, line)
         builder.set("layout.stage_layers", list(layers), line)
         return
-    each, less = keys.whole("pipeline_parallel_layers_per_stage"), 0
+    each, less = keys.integer("pipeline_parallel_layers_per_stage"), 0
     for name in ("pipeline_parallel_first_stage_less_layers", "pipeline_parallel_last_stage_less_layers"):
         stated = keys.get(name)
         less += stated if isinstance(stated, int) else 1
@@ -333,11 +333,11 @@ def _set_named_model(name: str, flavor: str, builder: ImportBuilder, line: int) 
 
 
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
-    shard, replicate = keys.get("data_parallel_shard_degree"), keys.whole("data_parallel_replicate_degree") or 1
+    shard, replicate = keys.get("data_parallel_shard_degree"), keys.integer("data_parallel_replicate_degree") or 1
     line = keys.line("data_parallel_shard_degree", "data_parallel_replicate_degree")
     if shard is None and replicate == 1:
         return
-    degree = whole_of(shard)
+    degree = positive_integer_of(shard)
     if replicate > 1 and degree == 1:
         builder.set("layout.sharding", "none", line)
     elif replicate > 1:
@@ -352,11 +352,11 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
 def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     """Set the micro batch: the local batch, or the part of it that each stage of a pipeline takes at a time."""
     names, part = ("local_batch_size", "training.batch_size"), "pipeline_parallel_microbatch_size"
-    local, line = keys.whole(*names), keys.line(*names)
-    if (keys.whole("pipeline_parallel_degree") or 1) == 1 or local == 1:
+    local, line = keys.integer(*names), keys.line(*names)
+    if (keys.integer("pipeline_parallel_degree") or 1) == 1 or local == 1:
         builder.set("layout.micro_batch", local, line)
         return
-    builder.set("layout.micro_batch", keys.whole(part), keys.line(part))
+    builder.set("layout.micro_batch", keys.integer(part), keys.line(part))
     if local:
         builder.count("sequences_per_replica_and_step", local, line)
         if not keys.find(part):
@@ -373,7 +373,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         {"none": "none", "selective": "selective", "full": "full"},
         builder,
     )
-    if (keys.whole("pipeline_parallel_degree") or 1) > 1:
+    if (keys.integer("pipeline_parallel_degree") or 1) > 1:
         set_choice(keys, "layout.schedule", ("pipeline_parallel_schedule",), _SCHEDULES, builder)
     set_choice(
         keys,

@@ -77,7 +77,7 @@ def read_torchtune(file: InputFile) -> ImportResult:
     _set_model(keys, builder)
     set_counts(keys, _COUNTS, builder)
     set_job_nodes(file, keys, builder)
-    builder.count("ranks_per_node", keys.whole("nproc_per_node"), keys.line("nproc_per_node"))
+    builder.count("ranks_per_node", keys.integer("nproc_per_node"), keys.line("nproc_per_node"))
     _set_length(keys, builder)
     _set_sharding(keys, builder)
     _set_kernels(keys, builder)
@@ -184,7 +184,7 @@ def _hub_name(family: str) -> str:
 def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     """Set the length of packed sequences; without packing the longest of a batch decides."""
     name = "tokenizer.max_seq_len"
-    length, line = keys.whole(name), keys.line(name)
+    length, line = keys.integer(name), keys.line(name)
     if keys.is_on("dataset.packed", "packed"):
         builder.set("workload.sequence_length", length, line)
     elif length:
@@ -204,7 +204,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.sharding", "none", line)
         return
     again = boolean_value(keys.get("fsdp_reshard_after_forward"))
-    copies, shard = keys.whole("data_parallel_replicate_dim") or 1, keys.whole("data_parallel_shard_dim")
+    copies, shard = keys.integer("data_parallel_replicate_dim") or 1, keys.integer("data_parallel_shard_dim")
     if kind or any(name in keys.values for name in _SHARDED):
         builder.set("layout.framework", "fsdp", line)
         builder.set("layout.sharding", "hsdp" if copies > 1 else "zero2" if again is False else "fsdp", line)
@@ -257,5 +257,5 @@ def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
     if keys.is_on("model.apply_lora_to_output"):
         modules.append("lm_head")
     keys.used |= {name for name in ("model.lora_alpha", "model.lora_dropout") if name in keys.values}
-    rank, line = keys.whole("model.lora_rank"), keys.line("model.lora_rank", "model._component_")
+    rank, line = keys.integer("model.lora_rank"), keys.line("model.lora_rank", "model._component_")
     set_adapter("qlora" if match["four"] else "lora", rank, modules, builder, line)

@@ -170,7 +170,7 @@ def _generates(keys: Keys) -> bool:
 def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     """Set the micro batch, unless an option that the Trainer does not have splits it further."""
     name = "per_device_train_batch_size"
-    size, line = keys.whole(name), keys.line(name)
+    size, line = keys.integer(name), keys.line(name)
     other = next((each for each in keys.values if _SPLIT.search(each)), None)
     if other is None:
         builder.set("layout.micro_batch", size, line)
@@ -189,7 +189,7 @@ def _set_ranks(keys: Keys, builder: ImportBuilder) -> None:
         ("ranks_per_node", ("nproc_per_node", "num_gpus", "ntasks_per_node")),
         ("ranks", ("num_processes",)),
     ):
-        builder.count(name, keys.whole(*options), keys.line(*options))
+        builder.count(name, keys.integer(*options), keys.line(*options))
 
 
 def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
@@ -197,7 +197,7 @@ def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
     if tower := keys.find("vision_tower", "mm_projector_type", "mm_projector"):
         why = "images pass an encoder and a projector before the model, which a spec does not describe"
         builder.unknown(tower, why, keys.line(tower))
-    if keys.whole("pre_seq_len"):  # of THUDM/ChatGLM2-6B, ptuning/main.py
+    if keys.integer("pre_seq_len"):  # of THUDM/ChatGLM2-6B, ptuning/main.py
         why = "trains a prefix of each layer alone: no value of workload.trainable"
         builder.unknown("pre_seq_len", why, keys.line("pre_seq_len"))
         keys.used.add("pre_seq_len")
@@ -229,10 +229,10 @@ def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     """Set the length of sequences that are filled: packed, or cut from one text (``block_size`` of ``run_clm.py``)."""
-    if block := keys.whole("block_size"):
+    if block := keys.integer("block_size"):
         builder.set("workload.sequence_length", block, keys.line("block_size"))
         return
-    length, line = keys.whole(*_LENGTHS), keys.line(*_LENGTHS)
+    length, line = keys.integer(*_LENGTHS), keys.line(*_LENGTHS)
     if length and any(keys.is_on(name) for name in _PACKED):
         builder.set("workload.sequence_length", length, line)
     elif length:
@@ -292,8 +292,8 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
     keys.used |= {name for name in ("lora_alpha", "lora_dropout") if name in keys.values}
     swift = _is_swift(keys)
     method = str(keys.get(*_METHODS) or ("lora" if swift else "full"))
-    switched = any(keys.is_on(name) for name in _SWITCHES) or keys.whole("lora_dim")  # DeepSpeed-Chat: 0 is off
-    rank, modules = keys.whole(*_RANKS), [name for word in keys.words(*_MODULES) for name in word.split(",") if name]
+    switched = any(keys.is_on(name) for name in _SWITCHES) or keys.integer("lora_dim")  # DeepSpeed-Chat: 0 is off
+    rank, modules = keys.integer(*_RANKS), [name for word in keys.words(*_MODULES) for name in word.split(",") if name]
     switched = switched or (rank is not None and method == "full" and _trains_adapters(keys))
     on = method if method != "full" else "lora" if switched else ""
     line = keys.line(*_METHODS, *_SWITCHES, *_RANKS) or keys.line("per_device_train_batch_size")
@@ -305,9 +305,9 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(other, "an adapter that a spec cannot say", keys.line(other))
         return
     if kept := keys.words("modules_to_save"):
-        why = "trained in full beside the adapters: no value of workload.trainable"
+        why = "trained in full in addition to the adapters: no value of workload.trainable"
         builder.unknown(f"modules_to_save: {excerpt(' '.join(kept))}", why, keys.line("modules_to_save"))
-    four = keys.whole(*_BITS) == 4 or any(keys.is_on(name) for name in (*_FOUR_BITS, *_QUANTIZED))
+    four = keys.integer(*_BITS) == 4 or any(keys.is_on(name) for name in (*_FOUR_BITS, *_QUANTIZED))
     keys.used |= {name for name in (*_FOUR_BITS, *_QUANTIZED) if name in keys.values}
     stated = modules or swift
     names = [] if modules in ([], ["all-linear"]) else modules

@@ -30,9 +30,9 @@ def set_samples(keys: Keys, builder: ImportBuilder, line: int) -> None:
     _set_engines(keys, builder)
     size = "per_device_train_batch_size"
     why = "counts samples of one rank, in TRL 0.14 prompts; the prompts of a step follow from the ranks"
-    builder.unknown(f"{size}: {keys.whole(size)}", why, keys.line(size))
+    builder.unknown(f"{size}: {keys.integer(size)}", why, keys.line(size))
     for name in ("max_prompt_length", "max_completion_length"):
-        builder.count(name, keys.whole(name), keys.line(name))
+        builder.count(name, keys.integer(name), keys.line(name))
     if keys.find("max_completion_length"):
         list_output_lengths(builder, keys.line("max_completion_length"))
 

@@ -21,7 +21,7 @@ from clusterspec.exchange.import_result import (
     chosen_part,
     excerpt,
 )
-from clusterspec.exchange.workloads.engine_limits import set_draft_method, set_held_steps
+from clusterspec.exchange.workloads.engine_limits import set_delayed_prompt_steps, set_draft_method
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -167,7 +167,7 @@ def _set_network(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_degrees(keys: Keys, builder: ImportBuilder) -> None:
     """Set the degrees; with data-parallel attention every rank of tp is an attention replica."""
-    tp, line = keys.whole(*_TP), keys.line(*_TP)
+    tp, line = keys.integer(*_TP), keys.line(*_TP)
     if keys.is_on("enable_attention_dp"):
         builder.set("layout.tp", 1 if tp else None, line)
         builder.set("layout.attention_dp", tp, keys.line("enable_attention_dp"))
@@ -177,10 +177,10 @@ def _set_degrees(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("layout.tp", "not in this file: the command that starts the server may state --tp_size")
     set_counts(keys, _DEGREES, builder)
     balance = "attention_dp_config.enable_balance"
-    set_held_steps(keys, balance, "attention_dp_config.timeout_iters", 50, builder)
-    builder.count("ranks", keys.whole("mapping.world_size"), keys.line("mapping.world_size"))
-    builder.count("ranks_per_node", keys.whole("gpus_per_node"), keys.line("gpus_per_node"))
-    builder.count("instances", keys.whole("num_instances"), keys.line("num_instances"))
+    set_delayed_prompt_steps(keys, balance, "attention_dp_config.timeout_iters", 50, builder)
+    builder.count("ranks", keys.integer("mapping.world_size"), keys.line("mapping.world_size"))
+    builder.count("ranks_per_node", keys.integer("gpus_per_node"), keys.line("gpus_per_node"))
+    builder.count("instances", keys.integer("num_instances"), keys.line("num_instances"))
 
 
 def _set_limits(keys: Keys, builder: ImportBuilder) -> None:
@@ -196,8 +196,8 @@ def _set_limits(keys: Keys, builder: ImportBuilder) -> None:
             why = f"of an attention replica or of the engine: state {path}"
             builder.unknown(f"{name}: {excerpt(keys.get(name))}", why, keys.line(name))
         else:
-            builder.set(path, keys.whole(name), keys.line(name))
-    builder.count("max_seq_len", keys.whole("max_seq_len"), keys.line("max_seq_len"))
+            builder.set(path, keys.integer(name), keys.line(name))
+    builder.count("max_seq_len", keys.integer("max_seq_len"), keys.line("max_seq_len"))
     if share := keys.get(*_SHARES):
         why = "of the memory that the weights leave; workload.serving.memory_fraction is a share of the whole"
         builder.unknown(f"{keys.find(*_SHARES)}: {excerpt(share)}", why, keys.line(*_SHARES))
@@ -222,7 +222,7 @@ def _set_speculation(keys: Keys, builder: ImportBuilder) -> None:
     drafts = ("speculative_config.max_draft_len", "speculative_config.num_nextn_predict_layers")
     set_counts(keys, {"workload.serving.speculative.tokens": drafts}, builder)
     kind: Any = keys.get("speculative_config.decoding_type")
-    if keys.whole(*drafts):
+    if keys.integer(*drafts):
         set_draft_method(str(kind or ""), keys.line("speculative_config.decoding_type"), builder)
     if kind and str(kind).upper() not in {"MTP", "NGRAM"}:
         builder.unknown(f"speculative decoding {excerpt(kind)}", "its draft model", keys.line(drafts[0]))

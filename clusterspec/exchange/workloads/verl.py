@@ -220,11 +220,11 @@ def _set_shared_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     3e141e02, vendor/Search-R1/verl/workers/fsdp_workers.py, line 101); read 2026-11-25.
     """
     name = f"{_ACTOR}ppo_micro_batch_size"
-    shared, line = keys.whole(name), keys.line(name)
-    counts = [keys.whole(f"trainer.{each}") for each in ("nnodes", "n_gpus_per_node")]
+    shared, line = keys.integer(name), keys.line(name)
+    counts = [keys.integer(f"trainer.{each}") for each in ("nnodes", "n_gpus_per_node")]
     ranks = prod(count for count in counts if count) if all(counts) else 0
-    replicas = ranks // prod(keys.whole(each) or 1 for each in _SPLITS)
-    samples = keys.whole("actor_rollout_ref.rollout.n") or 1
+    replicas = ranks // prod(keys.integer(each) or 1 for each in _SPLITS)
+    samples = keys.integer("actor_rollout_ref.rollout.n") or 1
     if shared and replicas and shared % replicas == 0 and samples == 1:
         builder.set("layout.micro_batch", shared // replicas, line)
     elif shared:
@@ -273,7 +273,7 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     if keys.is_on(f"{_ACTOR}use_dynamic_bsz"):
         why = "micro batches are filled up to a number of tokens"
         builder.unknown("layout.micro_batch", why, keys.line(f"{_ACTOR}use_dynamic_bsz"))
-    elif count := keys.whole(size):
+    elif count := keys.integer(size):
         builder.set("layout.micro_batch", count, keys.line(size))
     elif keys.find(f"{_ACTOR}ppo_micro_batch_size") == f"{_ACTOR}ppo_micro_batch_size":
         _set_shared_micro_batch(keys, builder)
@@ -317,14 +317,14 @@ def _set_recompute(keys: Keys, builder: ImportBuilder) -> None:
 def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
     """Set low-rank adapters: ``lora_rank`` with FSDP, ``lora.rank`` with Megatron-Bridge; 0 turns them off."""
     names = tuple(f"actor_rollout_ref.model.{name}" for name in ("lora_rank", "lora.rank"))
-    if rank := keys.whole(*names):
+    if rank := keys.integer(*names):
         modules = keys.get("actor_rollout_ref.model.target_modules", "actor_rollout_ref.model.lora.target_modules")
         words = [] if modules == "all-linear" else re.findall(r"\w+", str(modules or ""))
         set_adapter("lora", rank, words, builder, keys.line(*names))
 
 
 def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
-    batch, part = keys.whole("data.train_batch_size"), keys.whole(f"{_ACTOR}ppo_mini_batch_size")
+    batch, part = keys.integer("data.train_batch_size"), keys.integer(f"{_ACTOR}ppo_mini_batch_size")
     line = keys.line(f"{_ACTOR}ppo_mini_batch_size")
     if not set_minibatches(batch, part, builder, line) and part:
         why = "the prompts of a step are not a multiple of it" if batch else "the prompts of a step are not stated"
@@ -344,6 +344,6 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.rl.placement", "colocated", keys.line(hybrid))
     elif keys.find(hybrid) and boolean_value(keys.get(hybrid)) is False:
         builder.set("workload.rl.placement", "split", keys.line(hybrid))
-        builder.set("workload.rl.rollout.nodes", keys.whole(_OWN_NODES), keys.line(_OWN_NODES))
+        builder.set("workload.rl.rollout.nodes", keys.integer(_OWN_NODES), keys.line(_OWN_NODES))
     elif program is not None and not keys.find(hybrid):
         builder.set("workload.rl.placement", "colocated", program.line)

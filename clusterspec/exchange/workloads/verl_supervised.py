@@ -70,12 +70,12 @@ def read_supervised(file: InputFile) -> ImportResult:
         set_model(named, builder, keys.line(*_MODEL))
     set_counts(keys, _COUNTS, builder)
     for names in (("trainer.n_gpus_per_node", "nproc_per_node"),):
-        builder.count("ranks_per_node", keys.whole(*names), keys.line(*names))
+        builder.count("ranks_per_node", keys.integer(*names), keys.line(*names))
     _set_micro_batch(keys, builder)
     _set_framework(keys, builder)
-    if length := keys.whole("data.max_length"):
+    if length := keys.integer("data.max_length"):
         list_cut_length("max_length", length, builder, keys.line("data.max_length"))
-    if rank := keys.whole("model.lora_rank"):
+    if rank := keys.integer("model.lora_rank"):
         words = keys.words("model.target_modules")
         modules = [] if words in ((), ("all-linear",)) else [word.strip("[],'\"") for word in words]
         set_adapter("lora", rank, modules, builder, keys.line("model.lora_rank"))
@@ -119,7 +119,7 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("layout.micro_batch", "micro batches are filled up to a number of tokens", line)
         keys.used |= {_SIZE} & keys.values.keys()
     else:
-        builder.set("layout.micro_batch", keys.whole(_SIZE), keys.line(_SIZE))
+        builder.set("layout.micro_batch", keys.integer(_SIZE), keys.line(_SIZE))
 
 
 def _set_framework(keys: Keys, builder: ImportBuilder) -> None:

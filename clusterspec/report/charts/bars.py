@@ -129,7 +129,7 @@ def timeline_chart(
 def capacity_chart(
     slices: Sequence[StackPart], capacity: float | None, span: tuple[float, float] | None, label: Label, alt: str
 ) -> str:
-    """A stacked bar beside its capacity; ``span`` is the predicted range of the total, in the unit of the parts."""
+    """A stacked bar next to its capacity; ``span`` is the predicted range of the total, in the unit of the parts."""
     total = sum_of(part.value for part in slices)
     reach = max([total, capacity or 0.0, span[1] if span else 0.0]) or 1.0
     axis = LinearAxis(0.0, reach, 0, svg.WIDTH - 4)

@@ -138,7 +138,7 @@ def choice_chart(
 
 
 def _name_shapes(label: str, place: tuple[float, float], mark: tuple[float, float]) -> Iterator[str]:
-    """The name of a point on a plate, joined to the point where it is not beside it."""
+    """The name of a point on a plate, joined to the point where it is not next to it."""
     if (joined := labels.joining_line(label, place, mark)) is not None:
         yield svg.segment(*joined[0], *joined[1], "line")
     left, base = place
@@ -180,7 +180,7 @@ TOP = 34.0
 def dot_chart(rows: Sequence[DotRow], alt: str) -> str:
     """One row per tier: hollow circle for the line rate, filled circle for predicted, diamond for measured."""
     values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
-    axis = LogAxis.axis_around(values, 8, svg.WIDTH - 16)
+    axis = LogAxis.axis_of_decades(values, 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
     parts = [
         *_dot_legend(),
@@ -230,11 +230,11 @@ class WireRow:
 
 
 def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
-    """One row per kind of parallelism: a dot for communication time, a line for the computation beside it.
+    """One row per kind of parallelism: a dot for communication time, a line for the computation that overlaps it.
 
     A layout that does not fit in memory is hatched.
     """
-    axis = LogAxis.axis_around([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
+    axis = LogAxis.axis_of_decades([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
     parts = [
         svg.dot(14, 10, "ink"),

@@ -1,4 +1,4 @@
-"""Places of the names of points in a chart: beside their points, clear of each other and of other marks."""
+"""Places of the names of points in a chart: next to their points, clear of each other and of other marks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Point = tuple[float, float]
 SIZE = 11
 """The size of the letters of a name."""
 RINGS = (0.0, 14.0, 28.0, 42.0)
-"""Distances by which a name is moved away from its point where no place beside it is free."""
+"""Distances by which a name is moved away from its point where no place next to it is free."""
 CONFLICT, CROSSING, FARTHER = 100.0, 3.0, 0.1
 """The costs of a name that covers a mark or another name, of one that covers a line, and of each later place."""
 NEAR = 16.0
@@ -30,8 +30,8 @@ class Box(NamedTuple):
 
     def overlaps(self, other: Box) -> bool:
         """Whether two rectangles have an area in common."""
-        beside = self.right <= other.left or other.right <= self.left
-        return not (beside or self.bottom <= other.top or other.bottom <= self.top)
+        horizontally_clear = self.right <= other.left or other.right <= self.left
+        return not (horizontally_clear or self.bottom <= other.top or other.bottom <= self.top)
 
     def is_crossed(self, start: Point, end: Point) -> bool:
         """Whether a straight line passes through the rectangle (Liang and Barsky, 1984)."""
@@ -68,7 +68,7 @@ def name_places(
     level: float | None = None,
     rising: bool = True,
 ) -> list[Point]:
-    """The left end and base line of each name, in the order of ``names``, which have their points beside them.
+    """The left end and base line of each name, in the order of ``names``, which have their points next to them.
 
     A name covers none of the boxes ``taken``, no name before it, nor the horizontal line at ``level``, and stays
     in the ``frame``, if any place near its point allows; of those places the first that does not cover the ``curve``.
@@ -78,7 +78,7 @@ def name_places(
     boxes = [*taken]
     lines = [*pairwise(curve)]
     for text, mark in names:
-        places = [*_places_around(mark, svg.text_width(text, SIZE), frame, rising=rising)]
+        places = [*_label_places(mark, svg.text_width(text, SIZE), frame, rising=rising)]
         costs = []
         for number, (left, base) in enumerate(places):
             box = name_box(text, left, base)
@@ -91,7 +91,7 @@ def name_places(
     return found
 
 
-def _places_around(mark: Point, wide: float, frame: Box, *, rising: bool) -> Iterator[Point]:
+def _label_places(mark: Point, wide: float, frame: Box, *, rising: bool) -> Iterator[Point]:
     """Places of a name around a mark, the usual ones first, and then ever farther ones."""
     x, y = mark
     most = frame.right - wide
@@ -112,7 +112,7 @@ def _places_around(mark: Point, wide: float, frame: Box, *, rising: bool) -> Ite
 
 
 def joining_line(text: str, place: Point, mark: Point) -> tuple[Point, Point] | None:
-    """The line from a mark to the nearest point of its name; None where the name is beside it."""
+    """The line from a mark to the nearest point of its name; None where the name is next to it."""
     box = name_box(text, *place)
     near = min(max(mark[0], box.left), box.right), min(max(mark[1], box.top), box.bottom)
     return (mark, near) if hypot(near[0] - mark[0], near[1] - mark[1]) > NEAR else None

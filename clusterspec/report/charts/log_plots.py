@@ -31,9 +31,9 @@ class RooflinePoint:
 def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint], alt: str) -> str:
     """Kernels by arithmetic intensity and rate, with the roofline of ``peak`` FLOP/s and ``bandwidth`` B/s."""
     ridge = peak / bandwidth
-    x = LogAxis.axis_around([ridge / 30, ridge, *(point.intensity for point in points)], 96, svg.WIDTH - 12)
+    x = LogAxis.axis_of_decades([ridge / 30, ridge, *(point.intensity for point in points)], 96, svg.WIDTH - 12)
     top, bottom = 36.0, 236.0
-    y = LogAxis.axis_around([peak, *(point.rate for point in points)], bottom, top)
+    y = LogAxis.axis_of_decades([peak, *(point.rate for point in points)], bottom, top)
     parts = [*vertical_grid(y, x.start, x.end, lambda tick: display(tick, "FLOP/s"))]
     parts += horizontal_grid(x, top, bottom, lambda tick: f"{tick:,.0f}" if tick >= 1 else f"{tick:g}")
     parts.append(

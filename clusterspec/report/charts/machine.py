@@ -1,6 +1,6 @@
 """Drawings of the machine: a node, one block of nodes below its leaves, and the whole by repetition.
 
-Labels stand in boxes or beside the links, so that no line crosses one. What repeats is drawn a few times and counted.
+Labels stand in boxes or next to the links, so that no line crosses one. What repeats is drawn a few times and counted.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ def size_chart(curves: Sequence[SizeCurve], alt: str, label: Callable[[float], s
     decades of sizes.
     """
     top, bottom = 28.0, 228.0
-    x = LogAxis.axis_around([size for curve in curves for size, _ in curve.points], 74, svg.WIDTH - 34)
-    y = LogAxis.axis_around([rate for curve in curves for _, rate in curve.points], bottom, top)
+    x = LogAxis.axis_of_decades([size for curve in curves for size, _ in curve.points], 74, svg.WIDTH - 34)
+    y = LogAxis.axis_of_decades([rate for curve in curves for _, rate in curve.points], bottom, top)
     parts = [*vertical_grid(y, x.start, x.end, lambda tick: display(tick, "B/s"))]
     parts += horizontal_grid(x, top, bottom, label)
     parts.append(svg.text_shape(x.end, bottom + 32, "size of the message", size=12, tint="soft", end="end"))

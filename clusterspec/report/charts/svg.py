@@ -299,7 +299,7 @@ class LogAxis:
     end: float
 
     @classmethod
-    def axis_around(cls, values: Iterable[float], start: float, end: float) -> LogAxis:
+    def axis_of_decades(cls, values: Iterable[float], start: float, end: float) -> LogAxis:
         """Whole decades around the values; at least one."""
         found = [value for value in values if value > 0 and math.isfinite(value)] or [1.0]
         low = 10.0 ** math.floor(math.log10(min(found)) + 1e-9)

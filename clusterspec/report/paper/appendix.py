@@ -47,7 +47,7 @@ def findings_section(report: FullReport) -> Section | None:
 
 
 def section_of_findings(findings: Sequence[Finding], sources: Mapping[str, Source]) -> Section:
-    """The section of some findings, with the lines of the texts that they are about."""
+    """The section of the given findings, with the lines of the texts that they are about."""
     found = list(enumerate(findings))
     if not found:
         return Section("findings", "Findings", (Text("The check found nothing."),))

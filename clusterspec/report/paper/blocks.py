@@ -35,7 +35,7 @@ SLIM = 70
 SLIM_TEXT = 34
 SHORT = 8
 """Maximum number of rows of a table that is printed next to another block."""
-BESIDE = 14
+AFTER_PICTURE = 14
 """Maximum number of rows of a table that is printed next to a preceding picture."""
 UNBROKEN = 4
 UNBROKEN_TEXT = 450
@@ -219,7 +219,9 @@ class Findings:
 
 
 def place_text(group: Sequence[Shown]) -> str:
-    """The lines of some findings, with the jobs and pools of a fleet: `line 5`, or `pool a, job b · lines 5, 8`."""
+    """The lines of the given findings, with the jobs and pools of a fleet: `line 5`, or `pool a, job b · lines 5,
+    8`.
+    """
     rows = list(dict.fromkeys(shown.row for shown in group))
     lines = f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
     paths = (shown.finding.path for shown in group)
@@ -295,7 +297,7 @@ def paired_blocks(
     waiting = False
     for block in map(without_empty_columns, blocks):
         after_picture = waiting and isinstance(rows[-1][0], Picture)
-        half = _takes_half(block, fits_half, BESIDE if after_picture else SHORT) or (
+        half = _takes_half(block, fits_half, AFTER_PICTURE if after_picture else SHORT) or (
             after_picture and isinstance(block, Text)
         )
         if half and waiting:

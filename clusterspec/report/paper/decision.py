@@ -159,12 +159,12 @@ def amount_phrase(purchase: Purchase, tax: float | None = None) -> str:
     if purchase.amount is None:
         return "an amount that the spec does not state"
     origin = {"quote": "as quoted", "prices": "at the prices of the spec", "rent": "over the term"}[purchase.basis]
-    beside = f" with {percent(tax, 2)} tax" if tax and purchase.basis == "quote" else ""
-    beside = purchase.terms if purchase.basis != "quote" else beside
+    terms = f" with {percent(tax, 2)} tax" if tax and purchase.basis == "quote" else ""
+    terms = purchase.terms if purchase.basis != "quote" else terms
     if purchase.basis == "quote" and purchase.expected is not None:
         whole = "for the whole machine at these prices" if purchase.added_nodes else "at the prices of the spec"
-        beside += f"; {rounded_text(purchase.expected)} {whole}{purchase.terms}"
-    return f"{rounded_text(purchase.amount)} ({origin}{beside})"
+        terms += f"; {rounded_text(purchase.expected)} {whole}{purchase.terms}"
+    return f"{rounded_text(purchase.amount)} ({origin}{terms})"
 
 
 def work_sentence(report: FullReport) -> str:

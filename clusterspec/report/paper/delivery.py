@@ -90,7 +90,7 @@ def _spares_text(cluster: Cluster, written: ClusterSpec | None) -> str:
     """The spare nodes; empty if nobody stated any."""
     if not cluster.spare_nodes and (written is None or written.spare_nodes is None):
         return ""
-    return f"{cluster.spare_nodes or 'none'} beside {plural(cluster.nodes, 'node')}"
+    return f"{cluster.spare_nodes or 'none'} in addition to {plural(cluster.nodes, 'node')}"
 
 
 def _decision_rows(report: FullReport) -> Iterator[TableRow]:

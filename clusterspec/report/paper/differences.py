@@ -105,7 +105,7 @@ def leaves(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:
 
 
 def value_cell(given: Any, other: Any = None) -> str:
-    """A value of the spec in a cell, beside the ``other`` of a comparison; numbers of five digits and more are
+    """A value of the spec in a cell, next to the ``other`` of a comparison; numbers of five digits and more are
     separated, years are not.
 
     >>> value_cell(260000), value_cell(2026), value_cell("400 Gb/s"), value_cell(True)

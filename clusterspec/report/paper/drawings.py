@@ -227,7 +227,9 @@ def _switch_note(hall: Facility | None, switches: DrawnSwitches | None) -> str:
 
 
 def _built_in_parts(cluster: Cluster, rack: Rack, hall: Facility | None) -> list[tuple[str, int, int | None, str]]:
-    """The parts that a rack sold whole holds beside its nodes: name, number, rack units if known, and tint."""
+    """The parts that a rack sold whole contains in addition to its nodes: name, number, rack units if known, and
+    tint.
+    """
     platform, up = cluster.platform, cluster.scale_up
     if platform is None or platform.form != "rack":
         return []
@@ -239,7 +241,7 @@ def _built_in_parts(cluster: Cluster, rack: Rack, hall: Facility | None) -> list
 
 
 def _built_in_note(drawn: DrawnRacks, parts: Sequence[tuple[str, int]]) -> str:
-    """What a rack holds beside its nodes, and how many rack units are taken with it."""
+    """What a rack contains in addition to its nodes, and how many rack units are taken with it."""
     if not parts:
         return ""
     named = " and ".join(plural(count, name, "power shelves" if name == "power shelf" else "") for name, count in parts)

@@ -94,7 +94,8 @@ def drawable_page(page: str, others: Ranges | None = None) -> DrawablePage:
     ranges = _system_ranges() if others is None and foreign else others or ()
     unknown = sorted(code for code in foreign if not any(first <= code <= last for first, last in ranges))
     return DrawablePage(
-        _with_faces(page.translate({code: spelled_sign(chr(code)) for code in unknown}), needed), _note(unknown)
+        _with_faces(page.translate({code: spelled_sign(chr(code)) for code in unknown}), needed),
+        _missing_font_note(unknown),
     )
 
 
@@ -136,7 +137,7 @@ def spelled_sign(char: str) -> str:
     return letter[1].lower() if letter else f"({name.lower() or 'unnamed character'})"
 
 
-def _note(unknown: list[int]) -> str:
+def _missing_font_note(unknown: list[int]) -> str:
     """The sentence on characters that no font has."""
     if not unknown:
         return ""

@@ -111,7 +111,7 @@ def materials_section(report: FullReport) -> Section | None:
     if neighbor is not None:
         saved = money_text(neighbor.saved_on_fabric, bill.currency)
         text = (
-            f"{neighbor.fewer_text} would save {saved} beside their price: "
+            f"{neighbor.fewer_text} would save {saved} in addition to their price: "
             f"{plural(neighbor.switches[0], 'switch')} instead of {neighbor.switches[1]:,}."
         )
         blocks.append(Text(text, "cost.neighbor"))
@@ -119,10 +119,10 @@ def materials_section(report: FullReport) -> Section | None:
 
 
 def uncounted_bullets(
-    field: str, texts: Sequence[str], beside: Sequence[str] = (), title: str = "Not counted"
+    field: str, texts: Sequence[str], elsewhere: Sequence[str] = (), title: str = "Not counted"
 ) -> Iterator[Bullets]:
-    """The parts that a sum omits. ``beside`` names a part listed elsewhere on the page."""
-    items = tuple((text, f"{field}[{number}]") for number, text in enumerate(texts) if text not in beside)
+    """The parts that a sum omits. ``elsewhere`` names the parts that the page lists in another place."""
+    items = tuple((text, f"{field}[{number}]") for number, text in enumerate(texts) if text not in elsewhere)
     if items:
         yield Bullets("Also not counted" if len(items) < len(texts) else title, items)
 
@@ -165,7 +165,7 @@ def cost_section(report: FullReport) -> Section | None:
         blocks.append(unit)
     blocks += [] if (table := _uses_table(report)) is None else [table]
     blocks.append(_cost_terms_table(found))
-    blocks += uncounted_bullets("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
+    blocks += uncounted_bullets("cost.not_counted", found.missing, elsewhere=report.bill.bill.not_counted)
     if not report.tender:
         buying = report.estimate.design.spec.procurement
         blocks.append(Text(never_counted_text(buying)))

@@ -202,7 +202,7 @@ def _step_picture(times: ServingTimes) -> Picture:
     shown = _colored_parts(token_time_term(times).parts[0].parts)
     prompts = times.tpot * times.tokens_per_step - sum_of(part.value for part in shown)
     if prompts > LEAST * times.tpot:
-        shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, display(prompts, "s")))
+        shown.append(StackPart("prompts in the same step", TINTS["prompts"], prompts, display(prompts, "s")))
     names = ("one decode step, and its share of prompts", "Time of a decode step by part")
     return _timeline_picture(shown, times.tpot, names, "[1]")
 

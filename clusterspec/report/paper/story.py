@@ -21,7 +21,7 @@ OF_DOMAIN = frozenset({"scale-up", "peer"})
 OF_NODES = frozenset({"scale-out", "level"})
 
 
-BESIDE = 3
+NEXT_TO_FIGURE = 3
 """Number of sentences printed next to the figure at equal height."""
 
 
@@ -33,7 +33,11 @@ def story_section(report: FullReport) -> Section | None:
     squares = _areas_picture(report.tiers)
     if squares is None:
         return Section("story", "How this design works", (Story(steps),))
-    blocks = (squares, Story(steps[:BESIDE]), *((Story(steps[BESIDE:], BESIDE + 1),) if steps[BESIDE:] else ()))
+    blocks = (
+        squares,
+        Story(steps[:NEXT_TO_FIGURE]),
+        *((Story(steps[NEXT_TO_FIGURE:], NEXT_TO_FIGURE + 1),) if steps[NEXT_TO_FIGURE:] else ()),
+    )
     return Section("story", "How this design works", blocks)
 
 

@@ -16,7 +16,7 @@ from clusterspec.report.paper.blocks import PaperTable
 from clusterspec.standard import sum_of
 
 PAGE, HALF = 180.0, 87.0
-"""Millimeters between the margins of a page, and of one of two blocks beside each other."""
+"""Millimeters between the margins of a page, and of one of two adjacent blocks."""
 BODY, HEAD = 8 * 25.4 / 72, 7.6 * 25.4 / 72
 """Size of the font in cells and in heads, in mm."""
 PADDING = 2.5

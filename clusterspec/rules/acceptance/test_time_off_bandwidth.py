@@ -80,7 +80,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], own_remarks: str, rated: Clust
         of_links = test.size.value / bandwidth
         seconds = of_links * bus_factor(name, ranks)
         stated = {rate.per_direction for rate in (test.busbw, test.algbw) if rate is not None}
-        for written in (time for text in texts for time in _times_beside(text, stated)):
+        for written in (time for text in texts for time in _times_with_rates(text, stated)):
             if 1 / LONGEST < written / seconds < LONGEST and abs(written / seconds - 1) > ROUNDED:
                 as_links = abs(written / of_links - 1) <= ROUNDED
                 message = (
@@ -93,8 +93,8 @@ def check(acceptance: tuple[AcceptanceSpec, ...], own_remarks: str, rated: Clust
                 return
 
 
-def _times_beside(sentence: str, rates: set[float]) -> list[float]:
-    """The seconds that a sentence gives, where it names one of some rates in B/s and no other; else none."""
+def _times_with_rates(sentence: str, rates: set[float]) -> list[float]:
+    """The seconds that a sentence gives, where it names one of the given rates in B/s and no other; else none."""
     found = [number_in_text(digits) * _SCALE[unit] for digits, unit in _RATE.findall(sentence)]
     if not found or any(all(abs(one / rate - 1) > SAME_FIGURE for rate in rates) for one in found):
         return []

@@ -35,7 +35,7 @@ class Legality:
         return self._layout.framework if self._layout.capabilities.named else ""
 
     @property
-    def whole_world(self) -> bool:
+    def has_integer_dp(self) -> bool:
         """Whether tp × cp × pp divides the ranks, so that dp is defined."""
         return not self.breaks("world-size-mismatch")
 

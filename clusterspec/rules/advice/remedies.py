@@ -33,7 +33,9 @@ def may_fit(plan: Plan | None) -> bool:
 def advice_for_states(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
     """Text with the changes that make the states fit, fastest first; if none does, how close the best one comes."""
     workload = what_if.design.workload
-    return _advice(what_if, list(_state_changes(cluster, workload, layout)) if workload else [], FEWER_STATES)
+    return _fitting_layouts_text(
+        what_if, list(_state_changes(cluster, workload, layout)) if workload else [], FEWER_STATES
+    )
 
 
 def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
@@ -43,12 +45,14 @@ def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) ->
         return _fewer_activations(layout)
     activations = _activation_changes(layout, workload.model.latent)
     otherwise, untried = LARGER_CP, _fewer_activations(layout)
-    if _states_may_fit_beside_activations(what_if):
+    if _states_may_fit_with_activations(what_if):
         otherwise, untried = FEWER_STATES, f"{untried}; or {FEWER_STATES}"
-    return _advice(what_if, [*activations, *_state_changes(cluster, workload, layout)], otherwise, untried)
+    return _fitting_layouts_text(
+        what_if, [*activations, *_state_changes(cluster, workload, layout)], otherwise, untried
+    )
 
 
-def _states_may_fit_beside_activations(what_if: WhatIf) -> bool:
+def _states_may_fit_with_activations(what_if: WhatIf) -> bool:
     """Whether activations and framework memory alone, without states, take less than the share `FULLEST` of the memory."""
     memory = what_if.memory
     if memory is None or memory.capacity is None:
@@ -65,7 +69,7 @@ def _fewer_activations(layout: Layout) -> str:
 
 
 def _state_changes(cluster: Cluster, workload: Workload, layout: Layout) -> Iterator[Change]:
-    """Changes that shard the states more; other degrees are those that the report of the design compares."""
+    """Changes that shard the states over more ranks, with the degrees that the report of the design compares."""
     if layout.gradient_sync == "step" and layout.sharding in SHARDS_GRADIENTS:
         yield {"gradient_sync": "micro-batch"}
     if layout.sharding == "none":
@@ -106,7 +110,9 @@ def _activation_changes(layout: Layout, latent: bool) -> Iterator[Change]:
         yield {"cp": layout.cp * factor} | ({"recompute": "full"} if layout.recompute != "full" else {})
 
 
-def _advice(what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried: str = FEWER_STATES) -> str:
+def _fitting_layouts_text(
+    what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried: str = FEWER_STATES
+) -> str:
     """Text with layouts that fit, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`.
 
     If none fits, the text names the layout with the least memory, and ``otherwise``, what else to change; ``untried`` stands
@@ -118,11 +124,11 @@ def _advice(what_if: WhatIf, changes: Sequence[Change], otherwise: str, untried:
     if fitting := fastest_fitting(estimated):
         texts = (_alternative_text(each, timed=not what_if.refused) for each in fitting[:SHOWN])
         return "these fit: " + "; or ".join(texts)
-    beside = [each for each in estimated if what_if.refused and not DEGREES & each.changes.keys()]
-    if leaner := [each for each in beside if each.fits_in_memory]:
+    judged_by_memory = [each for each in estimated if what_if.refused and not DEGREES & each.changes.keys()]
+    if leaner := [each for each in judged_by_memory if each.fits_in_memory]:
         texts = (_alternative_text(each, timed=False) for each in leaner[:SHOWN])
         return "by memory alone, before the other errors are corrected, these fit: " + "; or ".join(texts)
-    judged = beside or [each for each in estimated if not each.stored.refused]
+    judged = judged_by_memory or [each for each in estimated if not each.stored.refused]
     needs = [(each.memory_bytes, each.words) for each in judged if each.memory_bytes]
     if not needs:
         return untried

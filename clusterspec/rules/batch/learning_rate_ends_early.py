@@ -48,7 +48,7 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 480, tokens
 
 ## Sources
 
-- Steps of the schedule beside samples and tokens: https://github.com/NVIDIA/Megatron-LM/blob/core_v0.12.0/megatron/training/arguments.py
+- Steps of the schedule, samples and tokens: https://github.com/NVIDIA/Megatron-LM/blob/core_v0.12.0/megatron/training/arguments.py
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _NO_DECAY = pattern(
     r"(?i)\b(?:not?|without|instead of|kein\w*|pas de|sin)(?: an?| the)? (?:cosine|linear|decay|anneal|cool)"
 )
 EARLY, LATE = 0.7, 1.3
-"""Share of the steps before whose end a schedule of the learning rate does not end on purpose, and behind which neither."""
+"""Share of the steps before whose end a schedule of the learning rate does not end on purpose, and after which neither."""
 WITH_RUN = 0.03
 """Relative difference up to which a schedule that ends with the run is rounded."""
 

@@ -74,7 +74,7 @@ _PART_OF = pattern(
     r"(?i)\b(?:of which|of these|of it|including|thereof|davon|dont|de los cuales|increase\w*|up from|instead|from|more|less|than|saves?|vs|mfu|utili[sz]ation)\b"
 )
 _NAMED = pattern(r"(?i)^ ?\(?(?:of |from |for |de |du |des |aus )?(?:the )?[^\W\d_][\w'-]{1,20}")
-"""The name of a source behind its share."""
+"""The name of a source after its share."""
 _NAME_BEFORE = pattern(r"(?:^|[,:;(]|\band) ?[^\W\d_][\w -]{1,24}[:=(]? ?$|[:(] ?$")
 """The name of a source before its share."""
 _SOURCE = pattern(r"(?i)^[^.;,%]{0,40}?[(:,] ?(?:only |about |our |with )*$")
@@ -90,7 +90,7 @@ SUM = (0.97, 1.03)
 READ = (0.5, 1.7)
 """Sums outside are no shares of one whole."""
 WORTHLESS = 16.0
-"""Passes over the same tokens behind which more of them hardly lower the loss (Muennighoff et al., section 5)."""
+"""Passes over the same tokens after which more of them hardly lower the loss (Muennighoff et al., section 5)."""
 ROUNDED = 1.05
 
 

@@ -5,7 +5,7 @@
 - A warm-up that lasts half of the run or longer.
 - Warm-up, stable part and decay in one sentence that together are not the run, and phases of tokens that together are
   not `tokens`.
-- A number of steps beside the tokens that it is said to be (`480,000 steps (12 T tokens)`), where the batch of the plan
+- A number of steps and the tokens that they are said to be (`480,000 steps (12 T tokens)`), where the batch of the plan
   gives another.
 - A ramp of the batch that lasts longer than the run, or ends at another batch than `global_batch`.
 - Steps or tokens that the text calls another share of the run than they are.
@@ -61,7 +61,7 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, token
 
 ## Sources
 
-- Schedules in steps beside samples and tokens: https://github.com/NVIDIA/Megatron-LM/blob/core_v0.12.0/megatron/training/arguments.py
+- Schedules in steps, samples and tokens: https://github.com/NVIDIA/Megatron-LM/blob/core_v0.12.0/megatron/training/arguments.py
 - Warm-up, stable part and decay: S. Hu et al., MiniCPM, section 4, https://arxiv.org/abs/2404.06395
 """
 

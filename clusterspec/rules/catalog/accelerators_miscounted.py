@@ -7,7 +7,7 @@ A `cluster.accelerators` that differs from `nodes` × `accelerators_per_node`. S
 ## Why it matters
 
 One of the three figures is wrong, and an order may use any of them. A vendor's reference table lists 9,216 accelerators
-beside 1,296 nodes of 8, which are 10,368 accelerators.
+for 1,296 nodes of 8, which are 10,368 accelerators.
 
 ## What to do
 

@@ -4,7 +4,7 @@
 
 An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect`, `scale_up.topology`,
 `scale_up.switches` or `pcie` that differs from the platform's entry; a `scale_out.technology` of another family than
-a cloud instance has; or a technology of a cloud's own beside a machine that is sold. It is an error for cloud instances, whose configuration is fixed, and for the topology, which is built into a machine; it is a
+a cloud instance has; or a technology that only a cloud has for a machine that is sold. It is an error for cloud instances, whose configuration is fixed, and for the topology, which is built into a machine; it is a
 warning for parts that can be ordered otherwise. The same accelerator with another memory size is a note, except on
 cloud instances, since machines are often sold with both sizes. A slice may use part of a host (four of the eight chips
 of a TPU v6e host), so its smaller `accelerators_per_node` is accepted. In Markdown and text files, the rule reports a
@@ -77,7 +77,7 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
         message = f"{platform.id} has {platform.accelerators_per_node} accelerators; the keys describe {board.id}, which has {size}"
         yield RULE.problem("cluster.platform", message, f"write `platform: {board.id}`", severity="note")
         return
-    for key, given, supplied in _values_beside_platform(written_cluster, platform):
+    for key, given, supplied in _stated_and_platform_values(written_cluster, platform):
         if given is not None and supplied is not None and not _agree(catalog, key, given, supplied):
             yield RULE.problem(
                 f"cluster.{key}",
@@ -97,7 +97,7 @@ def _board_of_size(catalog: Catalog, written: ClusterSpec, platform: Platform) -
     board = catalog.find("platform", f"{platform.id}-{size}")
     if not isinstance(board, Platform):
         return None
-    values = _values_beside_platform(written, board)
+    values = _stated_and_platform_values(written, board)
     differ = [
         key
         for key, given, own in values
@@ -179,7 +179,7 @@ def _differ_in_memory_only(given: str, supplied: str) -> bool:
     return size.endswith("gb") and supplied.startswith(f"{part}-") and supplied.endswith("gb")
 
 
-def _values_beside_platform(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:
+def _stated_and_platform_values(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:
     """The keys that both may state: the written value, and the platform's."""
     accelerator = given.accelerator.like if isinstance(given.accelerator, AcceleratorSpec) else given.accelerator
     scale_up, pcie = given.scale_up or ScaleUpSpec(), given.pcie or PcieSpec()

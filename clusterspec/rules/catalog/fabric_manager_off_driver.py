@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A release of `nvidia-fabricmanager` (or `fabricmanager`) in `cluster.software` beside another of `nvidia-driver`.
+A release of `nvidia-fabricmanager` (or `fabricmanager`) in `cluster.software` that differs from the release of `nvidia-driver`.
 It is an error where the numbers that both state differ.
 
 ## Why it matters

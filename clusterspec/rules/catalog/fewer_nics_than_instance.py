@@ -75,7 +75,7 @@ def check(deviations: Deviations, platform: Platform, scale_out: ScaleOut) -> It
     if not platform.cloud or platform.nics_per_node is None or platform.nic_bandwidth is None:
         return
     total, planned = platform.nics_per_node * platform.nic_bandwidth.value, scale_out.node_bandwidth
-    if planned >= total * (1 - ROUNDED) or deviations.concern("nic"):
+    if planned >= total * (1 - ROUNDED) or deviations.has_any_of("nic"):
         return
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",

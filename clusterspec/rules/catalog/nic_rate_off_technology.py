@@ -19,7 +19,7 @@ with a different bandwidth.
 
 ## What to do
 
-Write the line rate of one NIC in one direction, and the number of NICs beside it.
+Write the line rate of one NIC in one direction, and the number of NICs separately.
 
 ## When to ignore it
 
@@ -100,7 +100,7 @@ def _above_nic_problem(deviations: Deviations, written: ScaleOutSpec | None, sca
     if written is None or not written.nic or written.nic_bandwidth is None or own is None or scale_out.nic is None:
         return
     rate = written.nic_bandwidth.per_direction
-    if rate > own.value * (1 + SAME) and not deviations.concern("nic"):
+    if rate > own.value * (1 + SAME) and not deviations.has_any_of("nic"):
         message = f"{scale_out.nic.id} carries {display_bits(own.value)} per direction, not {display_bits(rate)}"
         help_ = "leave `nic_bandwidth` out, or name the NIC that has this rate"
         yield RULE.problem("cluster.scale_out.nic_bandwidth", message, help_)
@@ -115,7 +115,7 @@ def _below_technology_problem(
         return
     fastest = max((port.value for port in technology.port_rates), default=0.0)
     stated_above = written.nic_bandwidth is not None and written.nic_bandwidth.per_direction > own.value * (1 + SAME)
-    if own.value < fastest * (1 - SAME) and not stated_above and not deviations.concern("nic"):
+    if own.value < fastest * (1 - SAME) and not stated_above and not deviations.has_any_of("nic"):
         message = f"{written.nic} carries at most {display_bits(own.value)}, and {technology.name} is {display_bits(fastest)} on a port: the link runs as an earlier generation"
         yield RULE.problem(
             "cluster.scale_out.nic", message, "name the NIC that has this rate, or the generation of the NIC"
@@ -128,7 +128,7 @@ def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, sc
     if written is None or (written.planes or 1) < 2 or not ports or technology.family not in GENERATIONS:
         return
     link = scale_out.nic_bandwidth.value / scale_out.planes
-    if any(agrees_within(link, port, SAME) for port in ports) or deviations.concern("nic"):
+    if any(agrees_within(link, port, SAME) for port in ports) or deviations.has_any_of("nic"):
         return
     message = f"{scale_out.planes} planes leave {display_bits(link)} of a NIC for each, and {technology.name} has ports of {or_list(display_bits(port) for port in ports)}"
     yield RULE.problem("cluster.scale_out.planes", message, "use as many planes as the NIC has ports")
@@ -144,7 +144,7 @@ def _above_ethernet_port_problem(
     if written.planes is None and written.nic is None:
         return  # a platform alone does not say how its ports are cabled
     link = scale_out.nic_bandwidth.value / scale_out.planes
-    if link > own.value * (1 + SAME) and not deviations.concern("nic"):
+    if link > own.value * (1 + SAME) and not deviations.has_any_of("nic"):
         ports = nic.ethernet_ports or round(link / own.value)
         message = f"with Ethernet {nic.id} has {ports} ports of {display_bits(own.value)}, and a link would run at {display_bits(link)}"
         at = "cluster.scale_out.planes" if written.planes else "cluster.scale_out.nic_bandwidth"

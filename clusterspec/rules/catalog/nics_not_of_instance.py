@@ -75,7 +75,7 @@ def check(
         at = "cluster.scale_out.nics_per_node"
         yield RULE.problem(at, message, "remove the key: the platform supplies it", fix=rewrite(at, str(nics)))
     rate, quantity = platform.nic_bandwidth, written_scale_out.nic_bandwidth
-    if rate is None or quantity is None or deviations.concern("nic"):
+    if rate is None or quantity is None or deviations.has_any_of("nic"):
         return
     if not agrees_within(quantity.per_direction, rate.value, 0.03):
         message = (

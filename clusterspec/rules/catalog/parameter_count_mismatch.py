@@ -3,7 +3,7 @@
 ## What it finds
 
 A model described in place whose parameters, computed from the mapping, differ by more than 10 % from the size in the
-spec's name (`llama-70b-east`). With `base`, only where the name has the size of the base, and keys beside `base` change it.
+spec's name (`llama-70b-east`). With `base`, only where the name has the size of the base, and keys in addition to `base` change it.
 
 ## Why it matters
 
@@ -81,7 +81,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.10
 CUT = 0.15
-"""A name often cuts the digits behind the point: Salamandra 7B has 7.77 billion."""
+"""A name often cuts the digits after the point: Salamandra 7B has 7.77 billion."""
 EASILY_FORGOTTEN = "gated_ffn, kv_heads, experts, expert_ffn_hidden and vocab"
 SIZE = re.compile(r"(?<![a-z0-9.])(?P<number>\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
 """A size such as 70b or 6.7b; not the 7b of 8x7b, nor the a3b that counts active parameters."""

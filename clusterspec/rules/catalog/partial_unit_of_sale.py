@@ -102,9 +102,9 @@ def _whole_units_text(cluster: Cluster, unit: int, whole: int, *, spares_alone: 
     """The advice to change the spares where the other nodes are whole units, else the nodes, whose number excludes the spares."""
     if spares_alone:
         return f"use {whole - cluster.nodes} spare nodes, or none"
-    beside = f" beside the {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""
+    spares = f" in addition to the {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""
     nodes = whole - cluster.spare_nodes
-    return f"use {nodes} nodes{beside}, or {nodes - unit}" if nodes > unit else f"use {nodes} nodes{beside}"
+    return f"use {nodes} nodes{spares}, or {nodes - unit}" if nodes > unit else f"use {nodes} nodes{spares}"
 
 
 def _unsold_board_problem(cluster: Cluster) -> Iterator[Problem]:

@@ -57,7 +57,7 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precis
 
 - fp8 asked of an A100: https://github.com/pytorch/torchtitan/issues/668
 - The formats that CDNA 4 executes: https://github.com/ROCm/rocm-blogs/blob/c9ef8066b5803794cc6f661c5f0d450153fd3a5c/blogs/software-tools-optimization/cdna4-gemm-kernels/README.md
-- NVFP4 beside MXFP4: https://developer.nvidia.com/blog/introducing-nvfp4-for-efficient-and-accurate-low-precision-inference/
+- NVFP4 and MXFP4: https://developer.nvidia.com/blog/introducing-nvfp4-for-efficient-and-accurate-low-precision-inference/
 """
 
 from __future__ import annotations

@@ -141,9 +141,9 @@ _OF_UNITS = pattern(r"(?i)\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?
 """Words of a text that splits the nodes into equal parts."""
 _RANGE_SIGNS = frozenset({"to", "-", "–"})
 _AND_MORE = ("and more", "or more", "and above", "and up")
-"""Words behind a count from which something begins."""
+"""Words after a count from which something begins."""
 _LATER = ("of the next", "in the next", "of the coming", "of a later", "of the second", "next year", "of next year")
-"""Words behind a count of what is bought later."""
+"""Words after a count of what is bought later."""
 _BLOCKS = frozenset({"pod", "pods", "island", "islands", "cell", "cells", "zone", "zones", "blocks", "buildings"})
 """Words for a part of a fabric, which need not divide the machine."""
 _OF_A_STORE = frozenset({"drive", "drives", "disk", "disks", "ssds", "hdds", "osds", "jbod", "erasure", "parity"})
@@ -216,7 +216,7 @@ def check(
 
 def _degree_problem(text: str, layout: Layout, written: Collection[int]) -> Iterator[Problem]:
     """The first degree of an axis that the layout does not have; none of an axis whose degree the text names, too,
-    beside which others are compared.
+    as other degrees are then compared with it.
     """
     found = list(_DEGREE.finditer(text))
     for match in found:

@@ -98,13 +98,13 @@ _OF_OTHERS = pattern(
 )
 """Words after the name of what a text was made from, or of a part that is gone."""
 _EARLIER = pattern(r"(?i) (?:\w+ )?(?:before(?! \w)|earlier|ago|previously|last (?:month|year))\b")
-"""Words behind a number of an earlier run."""
+"""Words after a number of an earlier run."""
 _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\b")
 """Words after `non-blocking` that confine it to a part of the fabric."""
 
 
 _PASSES = pattern(r"\b(?:passes|epochs?|times)\b")
-"""Words beside the tokens of a dataset that is read more than once."""
+"""Words next to the tokens of a dataset that is read more than once."""
 _RATIO = pattern(
     r"(?<![\w.:/])(?P<down>\d{1,2}(?:\.\d)?):(?P<up>\d{1,2})(?![\w:])|\b(?:fully )?[Nn]on-?blocking\b|\bfull bisection\b"
 )

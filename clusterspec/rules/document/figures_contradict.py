@@ -10,8 +10,8 @@ Figures of different keys that exclude each other:
 - a `peer_bandwidth` above the `bandwidth` of all links, and a list of `axis_bandwidth` of another length than `shape`;
 - more `scaling.min_replicas` than the plan has engines;
 - more `batches_in_flight` than `max_staleness` + 1 allows;
-- `tiers` or an `oversubscription` beside `levels` that state others;
-- a release of a library or framework in `cluster.software` beside another one in `layout.software` or
+- `tiers` or an `oversubscription` with `levels` that state others;
+- a release of a library or framework in `cluster.software` and another one in `layout.software` or
   `collective_library`.
 
 These are errors. A `concurrency` that a finite number of `requests` never reaches, and a tier of caches that is faster than
@@ -235,7 +235,7 @@ def _link_problems(written: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _level_problems(written: ScaleOutSpec, levels: tuple[LevelSpec, ...]) -> Iterator[Problem]:
-    """A ratio or a number of tiers beside levels that state others."""
+    """A ratio or a number of tiers with levels that state others."""
     if written.tiers is not None and written.tiers not in (len(levels), len(levels) + 1):  # the top may be left out
         message = f"`levels` describes {len(levels)} levels, and `tiers` is {written.tiers}"
         yield RULE.problem("cluster.scale_out.tiers", message, "remove `tiers`: it is the number of the levels")

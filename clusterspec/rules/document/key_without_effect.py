@@ -5,17 +5,17 @@
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
 `expert_parameter_precision`, `capacity_factor`) for a model without experts, and a `dispatcher` where no rank exchanges
 tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits, or `bf16_layers`,
-beside products in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a
+with GEMMs in 16 bits or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a
 serving plan; `kv_precision`, or experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on modules
 that the model does not have (an error where it has none of them); a `gradient_sync` after each micro-batch
 without sharded gradients, or in a pipeline of a framework that reduces once per step all the same; `recompute_layers` that
 cover every layer of a stage, or of a virtual stage, for each of which they count; a critic or a reference model for a
-reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
+reinforcement-learning algorithm that has none. All are warnings; loss scaling with GEMMs in bf16 is a note.
 
 ## Why it matters
 
 Nothing uses the key, so either the key or the rest of the design is wrong: a plan with an expert dispatcher was meant
-for another model, and a recipe of 8 bits beside products in bf16 leaves half of the peak unused.
+for another model, and a recipe of 8 bits with GEMMs in bf16 leaves half of the peak unused.
 
 ## What to do
 

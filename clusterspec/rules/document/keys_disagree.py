@@ -4,14 +4,14 @@
 
 A key and its nested form with different values: `operations.checkpoint_interval` and `operations.checkpoint.interval`,
 `operations.checkpoint_time` and `operations.checkpoint.pause`; for a single cluster, `cluster.power.budget` and
-`operations.power_budget`. In `workload.serving`: `arrivals` of an open load beside `concurrency`, which describes a
+`operations.power_budget`. In `workload.serving`: `arrivals` of an open load with `concurrency`, which describes a
 closed load; a Poisson process with a coefficient of variation other than 1; lengths with a 99th percentile below their
 mean, above 14 times the mean, or above their maximum. In `workload.rl`: `minibatches` that do not divide the samples of a
 step, and roles that have more nodes than the cluster or leave none for the trainer. In `layout`: a `software_year` more than a year from the release
 year of `software`.
 
 All of these are errors. So is a topology with parts that it does not have: a second tier of a `single-switch`, or
-switches of a tree beside a `torus`; and two networks that each claim to share the links of the other. A
+switches of a tree with a `torus`; and two networks that each claim to share the links of the other. A
 `weight_sync.precision` with fewer bits than the engines keep is a warning, and so is a storage system whose stated write
 bandwidth fills its capacity within five minutes, or that reads slower than it writes; and sessions whose `growth` is below
 the answer that each prompt repeats, unless the description says that a part of it, such as reasoning, is dropped.

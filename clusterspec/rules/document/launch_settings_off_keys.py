@@ -7,7 +7,7 @@ In the description and the comments of a spec of one design:
 - flags of launch lines with another number than the key: degrees of parallelism, batch, sequence length, nodes and ranks
   per node, slots of an engine and its share of the memory;
 - `--max-model-len` below the longest prompt and answer together;
-- engines without a cache of prefixes (`--disable-radix-cache`, `--no-enable-prefix-caching`) beside a `prefix_hit`, a
+- engines without a cache of prefixes (`--disable-radix-cache`, `--no-enable-prefix-caching`) with a `prefix_hit`, a
   `shared_prefix` or `cache_tiers`;
 - `NCCL_IB_HCA` with fewer adapters than `nics_per_node`, or with a caret before as many; `NCCL_IB_DISABLE=1`, or the
   provider `tcp` of libfabric, with an RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority no lossless priority is;
@@ -70,7 +70,7 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Serving
 from clusterspec.finding import Problem
 from clusterspec.quantity import PRECISIONS
-from clusterspec.rules.knowledge.written_numbers import number_in_text, only_setting
+from clusterspec.rules.knowledge.written_numbers import number_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec, Spec
 from clusterspec.standard import pattern
@@ -192,7 +192,7 @@ def _flag_problems(text: str, cluster: Cluster, design: Design) -> Iterator[Prob
         own["workload.serving.max_sequences"] = workload.serving.max_sequences
         own["workload.serving.memory_fraction"] = _engine_share(design, workload.serving)
     for key, flag in _FLAGS.items():
-        stated, match = own.get(key), only_setting(flag, text)
+        stated, match = own.get(key), unambiguous_setting(flag, text)
         if stated is None or match is None:
             continue
         value = number_in_text(match[1])
@@ -204,7 +204,7 @@ def _flag_problems(text: str, cluster: Cluster, design: Design) -> Iterator[Prob
 def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
     """An engine whose context is shorter than the longest prompt with its answer."""
     serving = spec.workload.serving if spec.workload is not None else None
-    match = only_setting(_MODEL_LENGTH, text)
+    match = unambiguous_setting(_MODEL_LENGTH, text)
     if serving is None or match is None:
         return
     prompt, answer = (_longest_length(each) for each in (serving.input_tokens, serving.output_tokens))
@@ -216,7 +216,7 @@ def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
 def _rank_problem(text: str, spec: Spec) -> Iterator[Problem]:
     """Engines whose largest rank of adapters is below that of the adapters that training makes."""
     trained = spec.workload.trainable if spec.workload is not None else None
-    match = only_setting(_ADAPTER_RANK, text)
+    match = unambiguous_setting(_ADAPTER_RANK, text)
     if trained is not None and trained.rank and match is not None and number_in_text(match[1]) < trained.rank:
         yield _problem(match[0], "workload.trainable.rank", f"{trained.rank}: the engines refuse these adapters")
 
@@ -224,7 +224,7 @@ def _rank_problem(text: str, spec: Spec) -> Iterator[Problem]:
 def _prefix_problem(text: str, spec: Spec) -> Iterator[Problem]:
     """Engines that keep no prefixes, where the load counts on them."""
     serving = spec.workload.serving if spec.workload is not None else None
-    match = only_setting(_NO_PREFIX_CACHE, text)
+    match = unambiguous_setting(_NO_PREFIX_CACHE, text)
     if serving is None or match is None:
         return
     session = serving.session
@@ -238,7 +238,7 @@ def _prefix_problem(text: str, spec: Spec) -> Iterator[Problem]:
 
 
 def _longest_length(lengths: object) -> int:
-    """The longest of some lengths; the only one where one is stated."""
+    """The longest of the given lengths; the only one where one is stated."""
     return int(lengths) if isinstance(lengths, int) else int(getattr(lengths, "max", None) or 0)
 
 
@@ -248,17 +248,17 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
     if fabric is None:
         return
     at = "cluster.scale_out"
-    names = only_setting(_ADAPTERS, text)
+    names = unambiguous_setting(_ADAPTERS, text)
     if names is not None and len(names[1].split(",")) < fabric.nics_per_node:
         yield _problem(names[0], f"{at}.nics_per_node", f"{fabric.nics_per_node}: the others stay idle")
-    excluded = only_setting(_EXCLUDED, text)
+    excluded = unambiguous_setting(_EXCLUDED, text)
     if excluded is not None and len(excluded[1].split(",")) >= fabric.nics_per_node > 1:
         own = f"{fabric.nics_per_node}: `^` excludes as many, and leaves none of the fabric"
         yield _problem(excluded[0], f"{at}.nics_per_node", own)
-    off = only_setting(_NO_RDMA, text)
+    off = unambiguous_setting(_NO_RDMA, text)
     if off is not None and fabric.technology.family in {"infiniband", "roce", "efa"}:
         yield _problem(off[0], f"{at}.technology", f"{fabric.technology.id}: the library uses TCP sockets")
-    chosen, flow = only_setting(_TRAFFIC_CLASS, text), written.flow_control if written is not None else None
+    chosen, flow = unambiguous_setting(_TRAFFIC_CLASS, text), written.flow_control if written is not None else None
     if chosen is None or flow is None or not flow.lossless_priorities or fabric.technology.family != "roce":
         return
     priority = int(chosen[1]) >> 5
@@ -273,16 +273,16 @@ def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterato
     accelerator = cluster.accelerator
     part = f"{accelerator.id} ({accelerator.architecture})"
     at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
-    flash = only_setting(_FLASH_3, text)
+    flash = unambiguous_setting(_FLASH_3, text)
     if flash is not None and accelerator.vendor == "NVIDIA" and accelerator.architecture not in FLASH_3_ARCHITECTURES:
         message = f"the text names `{flash[0]}`, whose kernels are for sm_90 and sm_80, and not for {part}"
         yield RULE.problem(at, message, "name the kernels that the engine has for this accelerator")
-    match = only_setting(_CONTAINER, text)
+    match = unambiguous_setting(_CONTAINER, text)
     first = _first_release("nvidia-containers", f"{match[1]}.{match[2]}", accelerator, catalog) if match else ""
     if match is not None and first:
         message = f"the container of {match[1]}.{match[2]} is from before {part}: it has no kernels for it"
         yield RULE.problem(at, message, f"use the container of {first} or a later one")
-    match = only_setting(_DRIVER, text)
+    match = unambiguous_setting(_DRIVER, text)
     first = _first_release("nvidia-driver", match[1], accelerator, catalog) if match else ""
     if match is not None and first:
         message = f"the text names driver {match[1]}, and {part} needs {first} or later"
@@ -300,15 +300,19 @@ def _training_problems(text: str, layout: Layout | None, workload: Workload | No
     """Flags that the layout excludes, a ramp that the pipeline refuses, and samples that are not on-policy."""
     rl = spec.workload.rl if spec.workload is not None else None
     updates = (rl.minibatches or 1) * (rl.epochs or 1) if rl is not None else 1
-    if rl is not None and (updates > 1 or rl.max_staleness) and (match := only_setting(_ON_POLICY, text)) is not None:
+    if (
+        rl is not None
+        and (updates > 1 or rl.max_staleness)
+        and (match := unambiguous_setting(_ON_POLICY, text)) is not None
+    ):
         key, own = ("max_staleness", rl.max_staleness) if updates == 1 else ("minibatches", updates)
         yield _problem(match[0], f"workload.rl.{key}", f"{own}: later updates use samples of earlier weights")
     if layout is None or workload is None or workload.kind != "train":
         return
-    flag = only_setting(_DISTRIBUTED_OPTIMIZER, text)
+    flag = unambiguous_setting(_DISTRIBUTED_OPTIMIZER, text)
     if flag is not None and layout.sharding == "none":
         yield _problem(flag[0], "layout.sharding", "none: the flag needs the distributed optimizer (`zero1`)")
-    ramp, each = only_setting(_RAMP, text), layout.dp * layout.micro_batch
+    ramp, each = unambiguous_setting(_RAMP, text), layout.dp * layout.micro_batch
     if ramp is None or each <= 0:
         return
     first, left = divmod(int(ramp[1]), each)
@@ -322,7 +326,7 @@ def _training_problems(text: str, layout: Layout | None, workload: Workload | No
 
 def _repository_problem(text: str, workload: Workload | None) -> Iterator[Problem]:
     """A model's repository with weights of other width than those of the plan."""
-    match = only_setting(_REPOSITORY, text)
+    match = unambiguous_setting(_REPOSITORY, text)
     if workload is None or workload.kind != "serve" or match is None:
         return
     kept = PRECISIONS.get(workload.parameter_precision)

@@ -109,7 +109,7 @@ def _own_negations(fact: DocumentedFact) -> re.Pattern[str] | None:
 
 
 def _is_negated(sentence: str, start: int, end: int) -> bool:
-    """Whether a negation stands among the words of a claim, or beside them in the same part of the sentence."""
+    """Whether a negation stands among the words of a claim, or next to them in the same part of the sentence."""
     before = sentence[max(0, start - _BEFORE) : start]
     part = before[max(before.rfind(mark) for mark in ":;") + 1 :]
     after = _LACKING.sub("", sentence[end : end + _AFTER])

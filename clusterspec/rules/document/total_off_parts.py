@@ -72,7 +72,7 @@ _PER = pattern(
     r"(?i)^ ?(?:/|(?:per|a|an|each|for each|for every|in each|pro|par|por|in) )(?:optimizer |training |unique )?"
     r"(?P<part>step|token|word|document|doc|page|sequence|sample|example|image|file|gpu|accelerator|chip|node|server|schritt|étape|paso|wort|dokument)s?\b"
 )
-"""What stands behind the amount of one part."""
+"""What stands after the amount of one part."""
 _PARTS = {
     "step": STEP, "schritt": STEP, "étape": STEP, "paso": STEP, "token": TOKEN, "sequence": SEQUENCE,
     "gpu": ACCELERATOR, "accelerator": ACCELERATOR, "chip": ACCELERATOR, "node": NODE, "server": NODE,
@@ -114,7 +114,7 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Pro
 
 def _is_calculation(sentence: str, text: str) -> bool:
     """Whether a sentence of a text writes out a calculation with its signs, which `arithmetic-does-not-close` reports."""
-    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # beside a problem only
+    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # needed for a problem only
 
     return has_wrong_equation(sentence, text)
 
@@ -172,5 +172,5 @@ def _number_of_parts(
 
 
 def _is_followed_by(behind: str, nouns: tuple[str, ...]) -> bool:
-    """Whether one of two words behind a number is one of some nouns."""
+    """Whether one of the two words after a number is among the given nouns."""
     return any(word.strip(",.;:()").lower() in nouns for word in behind[:40].split()[:2])

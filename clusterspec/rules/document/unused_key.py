@@ -3,7 +3,7 @@
 ## What it finds
 
 A key of the format that no check, no estimate and no report uses in this version of the program: the number of switches
-of a level, and the technology of the networks beside the scale-out fabric.
+of a level, and the technology of networks other than the scale-out fabric.
 
 ## Why it matters
 

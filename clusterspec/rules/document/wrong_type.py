@@ -11,7 +11,7 @@ Nothing can be computed from it. A shape or a batch of zero leads to a division 
 
 ## What to do
 
-Write the type that the message names; the example beside each key of the schema shows one.
+Write the type that the message names; the example of each key in the schema shows one.
 
 ## When to ignore it
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 An entry of `NCCL_IB_HCA` or `NCCL_SOCKET_IFNAME` in the description or a comment that is the beginning of the name of another
-device of the text: `mlx5_1` beside `mlx5_10`. A list that begins with `=` compares whole names and is silent.
+device of the text: `mlx5_1` where the node also has `mlx5_10`. A list that begins with `=` compares whole names and is silent.
 
 ## Why it matters
 

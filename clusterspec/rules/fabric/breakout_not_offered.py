@@ -61,7 +61,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     switch, rate = scale_out.switch, scale_out.nic_bandwidth.value / scale_out.planes
-    if switch is None or written_scale_out.switch is None or deviations.concern("nic"):
+    if switch is None or written_scale_out.switch is None or deviations.has_any_of("nic"):
         return
     needed, stated = broken_out_ports(switch, rate), written_scale_out.switch_ports
     offered = max(switch.splits or 0, switch.ports or 0)

@@ -105,13 +105,13 @@ def check(
         at,
         f"{fabric.endpoints:,} endpoints{planes} exceed the {fabric.capacity:,} that {of} of {fabric.switch_ports}-port switches connect"
         + (" (every rail by itself)" if scale_out.rails > 1 and fabric.endpoints <= fabric.capacity else ""),
-        _advice(design, fabric, scale_out),
+        _connection_advice(design, fabric, scale_out),
         severity="note" if assumed_switch and fabric.endpoints <= limit else "error",
         related=[("cluster.nodes", f"{scale_out.nics_per_node} NICs each")],
     )
 
 
-def _advice(design: Design, fabric: Fabric, scale_out: ScaleOut) -> str:
+def _connection_advice(design: Design, fabric: Fabric, scale_out: ScaleOut) -> str:
     """The changes that connect the endpoints, with the switches to count where the spec counts some."""
     single = scale_out.topology == "single-switch"
     tier = _counts_after(design, {"topology": "fat-tree"} if single else {"tiers": fabric.tiers + 1})

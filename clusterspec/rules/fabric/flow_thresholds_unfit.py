@@ -99,7 +99,7 @@ def check(own_remarks: str, scale_out: ScaleOut) -> Iterator[Problem]:
         yield from _packet_problem(sentence)
 
 
-def _only_bytes(setting: re.Pattern[str], text: str) -> float | None:
+def _single_stated_bytes(setting: re.Pattern[str], text: str) -> float | None:
     """The bytes of a setting that a text states once; None where it states none or several."""
     found = {(number, prefix) for groups in setting.findall(text) for number, prefix in [groups[:2]] if number}
     if len(found) != 1:
@@ -110,7 +110,7 @@ def _only_bytes(setting: re.Pattern[str], text: str) -> float | None:
 
 def _marking_problems(text: str) -> Iterator[Problem]:
     """Thresholds in the wrong order."""
-    low, high, pause = (_only_bytes(setting, text) for setting in (_LOW, _HIGH, _PAUSE))
+    low, high, pause = (_single_stated_bytes(setting, text) for setting in (_LOW, _HIGH, _PAUSE))
     if low and high and low >= high:
         message = f"ECN marks from {display(low, 'B')} on, and marks all packets from {display(high, 'B')} on: the lower threshold is not below the upper one"
         yield RULE.problem("description", message, "exchange or correct the two")

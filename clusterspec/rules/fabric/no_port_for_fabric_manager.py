@@ -53,7 +53,7 @@ cluster:
 ## Sources
 
 - 511 of 512: https://imbue.com/research/70b-infrastructure/
-- A management port beside the data ports: https://github.com/netbox-community/devicetype-library/blob/edd51b5700cbdf490e171394ce76e5fb3c6ede08/device-types/Nvidia/Q3400-RA.yaml
+- A management port in addition to the data ports: https://github.com/netbox-community/devicetype-library/blob/edd51b5700cbdf490e171394ce76e5fb3c6ede08/device-types/Nvidia/Q3400-RA.yaml
 - 127 of 128: https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100/latest/dgx-superpod-components.html
 """
 

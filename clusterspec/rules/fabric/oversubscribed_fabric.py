@@ -87,7 +87,7 @@ def check(
     yield RULE.problem(
         oversubscription_key(cluster),
         f"a job of {nodes:,} nodes crosses {named} uplinks that are oversubscribed {plain(ratio)}:1"
-        + ("" if deviations.concern("nic") else rates)
+        + ("" if deviations.has_any_of("nic") else rates)
         + times,
         "build 1:1 within the job, or keep the job within one full-bandwidth block",
         severity=what_if.severity(saved, "warning"),

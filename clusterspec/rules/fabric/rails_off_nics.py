@@ -3,7 +3,7 @@
 ## What it finds
 
 `rails` above the ports of the NICs of a node (an error), or rails that do not divide the NICs (a warning). One rail
-for several NICs beside a `topology` of rails (a warning).
+for several NICs with a `topology` of rails (a warning).
 
 ## Why it matters
 

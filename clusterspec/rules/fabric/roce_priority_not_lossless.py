@@ -3,7 +3,7 @@
 ## What it finds
 
 On RoCE, a priority of RDMA packets (`flow_control.roce_priority`, or the one that the accelerator's driver sets) that
-is not among the `lossless_priorities`, or `pfc: false` beside lossless priorities: an error. More than four lossless
+is not among the `lossless_priorities`, or `pfc: false` with lossless priorities: an error. More than four lossless
 priorities are a warning.
 
 ## Why it matters

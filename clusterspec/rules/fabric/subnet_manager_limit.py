@@ -14,7 +14,7 @@ InfiniBand with a stated switch, where
 
 An InfiniBand fabric carries nothing before a subnet manager has assigned addresses and routes. Externally managed
 switches cannot run it. The manager on a Quantum-2 switch supports 2,048 nodes; larger fabrics need OpenSM or UFM on a
-host. Reductions in the switches (SHARP) need a host as well: the aggregation manager runs beside a subnet manager on a
+host. Reductions in the switches (SHARP) need a host as well: the aggregation manager runs with a subnet manager on a
 server.
 
 Packets inside a subnet are addressed by LIDs of 16 bits, of which 0x0001 to 0xBFFF are unicast: one for each port of a NIC,
@@ -117,8 +117,10 @@ def check(
         yield RULE.problem("cluster.nodes", message, help_, severity="error")
     if switch.managed is False and stated is None and not scale_out.extra_endpoints:
         message = f"{switch.id} is externally managed, and the spec names no host for the subnet manager"
-        none_left = written_scale_out.extra_endpoints == 0 or _takes_every_port(counts, ends)
-        yield RULE.problem("cluster.scale_out.switch", message, HELP, severity="error" if none_left else "warning")
+        probability_of_no_prompts_left = written_scale_out.extra_endpoints == 0 or _takes_every_port(counts, ends)
+        yield RULE.problem(
+            "cluster.scale_out.switch", message, HELP, severity="error" if probability_of_no_prompts_left else "warning"
+        )
     elif limit is not None and ends > limit and stated == "switch":
         message = f"the fabric has {ends:,} NICs, and the subnet manager on {switch.id} supports {limit:,} nodes"
         yield RULE.problem("cluster.scale_out.subnet_manager", message, HELP, severity="error")

@@ -4,8 +4,8 @@
 
 Stated leaves, spines, cores or links more than 10 % above the number computed, or for spines and cores above the next number
 over which the uplinks of each leaf or pod spread evenly: a note, and a warning from four times
-the number on, where that is more than eight parts and the topology is not `unknown`. Core switches beside `tiers: 1` or `tiers: 2` are an error, and so
-are spines beside `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these
+the number on, where that is more than eight parts and the topology is not `unknown`. Core switches with `tiers: 1` or `tiers: 2` are an error, and so
+are spines with `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these
 switches connect four times the endpoints at the same oversubscription, and a note where they connect twice as many.
 
 ## Why it matters

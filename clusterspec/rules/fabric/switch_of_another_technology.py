@@ -82,6 +82,6 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
         yield RULE.problem(at, message, f"use a switch of {technology.vendor}, or write `technology: roce-v2`")
         return
     port = switch.port_bandwidth
-    if port is not None and port.value < rate * 0.99 and not deviations.concern("nic"):
+    if port is not None and port.value < rate * 0.99 and not deviations.has_any_of("nic"):
         message = f"the ports of {switch.name} run at {display_bits(port.value)}, slower than the NICs at {display_bits(rate)}"
         yield RULE.problem(at, message, "use a faster switch, or slower NICs")

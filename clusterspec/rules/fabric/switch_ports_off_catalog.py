@@ -68,7 +68,7 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: Sc
     known = broken_out_ports(scale_out.switch, rate)
     if written is None or scale_out.switch is None or known is None or written == known:
         return
-    if deviations.concern("nic") or _splits_some_ports(scale_out.switch, written, known):
+    if deviations.has_any_of("nic") or _splits_some_ports(scale_out.switch, written, known):
         return
     at = "cluster.scale_out.switch_ports"
     message = f"{scale_out.switch.name} has {known} ports at {display_bits(rate)}, not {written}"

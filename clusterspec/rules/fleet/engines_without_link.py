@@ -2,7 +2,7 @@
 
 ## What it finds
 
-Prefill or decode engines, rollout, or a model beside the trainer with a `pool` that no entry of `pool_links` joins with
+Prefill or decode engines, rollout, or a model in addition to the trained one with a `pool` that no entry of `pool_links` joins with
 the pool of the rest of the job; and those whose entry states neither `fabric: shared` nor a `bandwidth`.
 
 ## Why it matters
@@ -79,14 +79,14 @@ jobs:
 
 ## Sources
 
-- Pools, links and engines on pools of their own: docs/fleet.md
+- Pools, links and engines on separate pools: docs/fleet.md
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, engines_away, main_pool
+from clusterspec.cluster.fleet import Fleet, engines_on_other_pools, main_pool
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
@@ -99,7 +99,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     links = {frozenset(link.between or ()): (at, link) for at, link in enumerate(fleet.spec.pool_links or ())}
     for name, job in fleet.jobs.items():
         main = main_pool(job.spec)
-        for each in engines_away(job.spec):
+        for each in engines_on_other_pools(job.spec):
             other = job.spec.pool if each.pool == main else main
             if other is None or each.pool not in fleet.pools or other not in fleet.pools:
                 continue

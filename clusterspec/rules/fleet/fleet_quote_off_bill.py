@@ -3,7 +3,7 @@
 ## What it finds
 
 The bills of all pools together, against the lines of `quote`: nodes with spares, switches, cables, transceivers and
-NICs by kind. Fewer nodes than needed is an error, also of one accelerator beside more than enough of another, where each
+NICs by kind. Fewer nodes than needed is an error, also of one accelerator where there are more than enough of another and each
 line for nodes names one. A kind of part without a line, where the quote has lines for the
 network, is a warning, and so is a shortage of network parts that is larger than the difference between counting methods
 (15 %; a third of the spines). It is a note where the nodes of one pool are quoted, and the description or a comment says that

@@ -111,8 +111,8 @@ from clusterspec.cluster.fleet import (
     Fleet,
     Job,
     engines_at_home,
-    nodes_beside_trainer,
     nodes_of_layout,
+    nodes_of_separate_roles,
     nodes_path,
     stated_nodes,
 )
@@ -127,8 +127,8 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for name, job in fleet.jobs.items():
         inner = nodes_of_layout(job.spec)
         if job.spec.nodes is not None and inner is not None and inner != job.spec.nodes:
-            beside = nodes_beside_trainer(job.spec)
-            which = "its layout and rollout" if beside else "its layout"
+            separate = nodes_of_separate_roles(job.spec)
+            which = "its layout and rollout" if separate else "its layout"
             message = f"job `{name}` has {plural(job.spec.nodes, 'node')} and {which} {plural(inner, 'node')}"
             yield RULE.problem(("jobs", name, "layout", "nodes"), message, "keep one of the two keys")
         yield from _engine_problems(fleet, job)

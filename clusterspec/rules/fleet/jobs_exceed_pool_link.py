@@ -93,7 +93,7 @@ jobs:
 
 ## Sources
 
-- Pools, links and engines on pools of their own: docs/fleet.md
+- Pools, links and engines on separate pools: docs/fleet.md
 - Max-min fair shares: Bertsekas and Gallager, Data Networks, second edition, section 6.5.2
 - Share of the line rate at which caches are sent: DistServe, arXiv 2401.09670, section 6
 """

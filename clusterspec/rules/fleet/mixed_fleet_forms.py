@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-The top-level sections describe one pool with one job. Beside `pools` and `jobs` they have no effect, since the spec
+The top-level sections describe one pool with one job. With `pools` and `jobs` they have no effect, since the spec
 does not state on which pool that workload runs.
 
 ## What to do

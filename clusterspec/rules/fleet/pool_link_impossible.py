@@ -78,7 +78,7 @@ jobs:
 
 ## Sources
 
-- Pools, links and engines on pools of their own: docs/fleet.md
+- Pools, links and engines on separate pools: docs/fleet.md
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ and the queue delays later requests.
 
 ## What to do
 
-Give the service nodes of its own, and let batch work take turns.
+Give the service separate nodes, and let batch work take turns.
 
 ## When to ignore it
 

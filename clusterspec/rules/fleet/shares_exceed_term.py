@@ -11,7 +11,7 @@ The jobs would need more time than there is. The estimated output of each job wi
 
 ## What to do
 
-State shares that sum to at most 1, or give the jobs nodes of their own.
+State shares that sum to at most 1, or give the jobs separate nodes.
 
 ## When to ignore it
 

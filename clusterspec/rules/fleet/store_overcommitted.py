@@ -157,7 +157,7 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
 
 
 def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
-    """The problem with checkpoints that several jobs keep beside the largest of their data sets, which they may share.
+    """The problem with checkpoints that several jobs keep in addition to the largest of their data sets, which they may share.
 
     The data of each job alone fit.
     """
@@ -171,8 +171,8 @@ def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     alone = max((kept[name] + data[name] for name in kept), default=0.0)
     if len(kept) > 1 and saved + max(data.values()) > capacity >= alone:
         parts = and_list(f"{display(size, 'B')} of `{name}`" for name, size in kept.items())
-        beside = f" beside {display(max(data.values()), 'B')} of data" if max(data.values()) else ""
-        message = f"{len(kept)} jobs keep {display(saved, 'B')} of checkpoints ({parts}){beside}, and the storage system has {store.capacity.written}"
+        data_text = f" in addition to {display(max(data.values()), 'B')} of data" if max(data.values()) else ""
+        message = f"{len(kept)} jobs keep {display(saved, 'B')} of checkpoints ({parts}){data_text}, and the storage system has {store.capacity.written}"
         at = ("pools", pool.name, "networks", "storage", "capacity")
         yield RULE.problem(at, message, "keep fewer checkpoints, or plan a larger storage system", severity="error")
 

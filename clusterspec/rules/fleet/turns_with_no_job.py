@@ -6,7 +6,7 @@ A `nodes_of` that is the name of no job and the `nodes_of` of no other job, in a
 
 ## Why it matters
 
-The job has nodes of its own then. The nodes of the pool are promised twice, or the job takes those that the others leave.
+The job has separate nodes then. The nodes of the pool are promised twice, or the job takes those that the others leave.
 
 ## What to do
 

@@ -104,7 +104,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, engines_away
+from clusterspec.cluster.fleet import Fleet, engines_on_other_pools
 from clusterspec.document import nearest_words
 from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Problem
@@ -122,7 +122,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for name, job in fleet.jobs.items():
         if job.spec.pool is not None and job.spec.pool not in pools and not fleet.spec.unreadable(("pools",)):
             yield _unknown_pool_problem(("jobs", name, "pool"), job.spec.pool, [*pools])
-        for each in engines_away(job.spec):
+        for each in engines_on_other_pools(job.spec):
             if each.pool not in pools and not fleet.spec.unreadable(("pools",)):
                 yield _unknown_pool_problem(("jobs", name, *each.path, "pool"), each.pool, [*pools])
         first = fleet.jobs.get(job.spec.nodes_of or "")

@@ -87,7 +87,7 @@ class Subnet(NamedTuple):
 
 
 def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
-    """The subnets of some sentences in lower case.
+    """The subnets of the given sentences in lower case.
 
     >>> text = "the front end has 10.80.0.0/22, the bmcs 10.81.0.0/23 and 10.9.0.0/24 is for storage"
     >>> [(each.text, each.role) for each in subnets_in([text])]
@@ -101,7 +101,7 @@ def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
     for sentence in sentences:
         matches = [*islice(_SUBNET.finditer(sentence), MOST_MATCHES)]
         several = _SEVERAL.search(sentence) is not None or _PARTS.search(sentence) is not None
-        taken = int(always or _GATEWAY.search(sentence) is not None) + _reserved(sentence)
+        taken = int(always or _GATEWAY.search(sentence) is not None) + _reserved_addresses(sentence)
         for match in matches:
             if int(match[2]) > 32:
                 continue
@@ -113,7 +113,7 @@ def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
             yield Subnet(match[0], int(match[2]), role, whole, taken)
 
 
-def _reserved(sentence: str) -> int:
+def _reserved_addresses(sentence: str) -> int:
     """Addresses at the start of a subnet that a sentence reserves."""
     found = _FIRST_FREE.search(sentence)
     return (NUMBER_WORDS.get(found[1]) or int(found[1])) if found is not None else 0
@@ -219,7 +219,7 @@ _SPLIT_TURNED = pattern(
 
 
 def splits_in(sentences: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """The blocks of some sentences that are split into subnets: the words, the number of subnets, and what each is for.
+    """The blocks of the given sentences that are split into subnets: the words, the number of subnets, and what each is for.
 
     >>> [*splits_in(["pods get 10.244.0.0/16, a /24 per node"])]
     [('10.244.0.0/16, a /24 per node', 256, 'node')]

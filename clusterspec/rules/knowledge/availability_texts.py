@@ -21,7 +21,7 @@ from clusterspec.standard import pattern
 
 
 class Downtime(NamedTuple):
-    """A downtime in seconds beside an availability in percent, for a period of seconds with its name; ``at_most`` where it may be
+    """A downtime in seconds with an availability in percent, for a period of seconds with its name; ``at_most`` where it may be
     a part of what the availability leaves.
     """
 
@@ -45,7 +45,7 @@ class Combined(NamedTuple):
 
 
 class Share(NamedTuple):
-    """A number of requests or tokens, the number that it is part of, and the share in percent beside them."""
+    """A number of requests or tokens, the number that it is part of, and the share in percent that the text states."""
 
     part: float
     whole: float
@@ -57,7 +57,7 @@ class Share(NamedTuple):
 
 PERCENT_SIGNS = ("%", "percent", "Prozent", "pour cent", "por ciento")
 LEAST = 90.0
-"""Percent from which on a share beside a downtime is an availability."""
+"""Percent from which on a share stated with a downtime is an availability."""
 _PERIODS = {
     "a month": (r"months?|monat|mois|mes|monthly|30 days|30 tagen?", MONTH),
     "a year": (r"years?|jahr|an|année|año|yearly|annually", YEAR),
@@ -78,7 +78,7 @@ _EQUALS = pattern(
 _AT_MOST = pattern(r"(?i)\b(?:at most|no more than|max\w*|up to|höchstens|au plus|como máximo)\b")
 _OUTAGES = r"down(?:time)?|outages?|unavailab\w*|interruption\w*|standstill|ausf[aä]ll\w*|stillstand\w*|indisponib\w*|caídas?|fermo"
 _OUTAGE = pattern(rf"(?i)\b(?:{_OUTAGES})\b")
-"""Words behind which a limit of time is that of an availability."""
+"""Words after which a limit of time is that of an availability."""
 _OTHER_TIME = pattern(
     r"(?i)\b(?:maintenance|planned|window|update|repair|restore|recover\w*|rto|mttr|reaction|respon[sd]\w*|business|working|office|wartung|geplant\w*|mantenimiento|each (?:failure|incident|outage))\b"
 )
@@ -105,7 +105,7 @@ def downtimes_in(text: str) -> Iterator[Downtime]:
 _PROMISED = pattern(
     r"(?i)\b(?:avail\w*|uptime|sl[ao]s?|promis\w+|guarantee\w*|commit\w*|contract\w*|verfügbar\w*|zugesag\w*|zugesichert\w*|disponib\w+|engag\w+|garant\w+)\b"
 )
-"""Words beside the availability that a service promises."""
+"""Words next to the availability that a service promises."""
 _ALLOWS = pattern(
     r"(?i)\b(?:allow(?:s|ed|ance)?|leaves?|leaving|permits?|tolerates?|budget|may be (?:down|out|unavailable)|erlaub\w*|lässt|zulässig\w*|darf|dürfen|autoris\w+|permet\w*|laisse\w*|permiten?|dejan?|toleran?)\b[^.;,\d]{0,40}$"
 )
@@ -203,7 +203,7 @@ def combined_in(text: str) -> Iterator[Combined]:
             parts *= NUMBERS.get(count) or int(count)
             redundant |= not chain
         elif len(parts) == 1 or redundant or counted is not None:
-            continue  # some in a row, some beside each other
+            continue  # some in series, some in parallel
         if chain or (_SO.search(tail) is not None and _TARGET.search(tail) is None):
             yield Combined(parts, shares[-1].value, _last_digit(sentence, shares[-1]), redundant, sentence)
 
@@ -257,7 +257,7 @@ _MAY_FAIL = pattern(
 
 
 def error_budgets_in(text: str) -> Iterator[Budget]:
-    """The requests that may miss a target by a text, beside the target and all requests.
+    """The requests that may miss a target by a text, with the target and the number of all requests.
 
     >>> [each[:3] for each in error_budgets_in("SLO: 99.5 % of requests below 2 s; of 2 M requests a month, 1,000 may be slower.")]
     [(99.5, 2000000.0, 1000.0)]
@@ -319,11 +319,11 @@ _IS = pattern(
 )
 """What stands between two numbers and the share that they make."""
 NEAREST = 60
-"""Characters behind two numbers within which their share stands."""
+"""Characters after two numbers within which their share stands."""
 
 
 def shares_in(text: str) -> Iterator[Share]:
-    """The shares that a text states beside the two numbers of requests or tokens from which they follow.
+    """The shares that a text states with the two numbers of requests or tokens from which they follow.
 
     >>> [(each.part, each.whole, each.stated) for each in shares_in("6,000 of 25,100 tokens are cached (24 %).")]
     [(6000.0, 25100.0, 24.0)]

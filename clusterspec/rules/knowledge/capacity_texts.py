@@ -48,7 +48,7 @@ _PEAK = (
     *("peak", "pay day", "payday", "busiest", "rush", "launch", "black friday", "at most", "maximum", "highest"),
     *("spitze", "höchstlast", "pointe", "pic ", "pico", "hora punta", "heure de pointe"),
 )
-"""Words beside the highest load, in lower case."""
+"""Words next to the highest load, in lower case."""
 _PEAK_WORD = pattern(rf"(?i){'|'.join(re.escape(each) for each in _PEAK)}")
 
 
@@ -108,7 +108,7 @@ class Claim(NamedTuple):
     share_left: float
     load: float | None
 
-    def asked(self, peak: Peak | None) -> Peak | None:
+    def compared_load(self, peak: Peak | None) -> Peak | None:
         """The load that the sentence names, else the peak; None where it names a share of the peak."""
         own = [
             each for each in figures_in(self.sentence) if _is_load(each) and not unit_of_capacity(self.sentence, each)
@@ -178,8 +178,8 @@ def claims_of_loss(text: str, counts: Mapping[str, float]) -> Iterator[Claim]:
         if not after_loss or _CARRIED.search(sentence) is None or _ADMITTED.search(sentence) is not None:
             continue
         totals = {**counts, "zones": zones} if zones > 1 else dict(counts)
-        left = _stated_left(sentence, totals)
-        share = _share_left(sentence, totals)
+        left = _remaining_units_figure(sentence, totals)
+        share = _remaining_share(sentence, totals)
         if left is not None and left.kind in counts:
             yield Claim(sentence, left.value, left.kind, left.value / counts[left.kind], load)
         elif left is not None and left.kind == "zones":
@@ -201,7 +201,7 @@ def _stated_load(sentences: Sequence[str]) -> float | None:
     return found.pop() if len(found) == 1 and max(found) <= 1 else None
 
 
-def _stated_left(sentence: str, totals: Mapping[str, float]) -> LoadFigure | None:
+def _remaining_units_figure(sentence: str, totals: Mapping[str, float]) -> LoadFigure | None:
     """The number of units of which a sentence says that they are left: the finest kind, fewer than there are."""
     if _LEFT.search(sentence) is None:
         return None
@@ -232,7 +232,7 @@ def _is_lost(sentence: str, figure: LoadFigure) -> bool:
     return of_lost or (_IS_LOST.search(behind) is not None and not is_left)
 
 
-def _share_left(sentence: str, totals: Mapping[str, float]) -> float | None:
+def _remaining_share(sentence: str, totals: Mapping[str, float]) -> float | None:
     """The share of all units that is left after the loss of the one, or the number, that a sentence names."""
     for figure in figures_in(sentence):
         total = totals.get(figure.kind, 0.0) if figure.kind in UNITS and not figure.period else 0.0

@@ -1,4 +1,4 @@
-"""Stated figures that differ from the catalog's, and the likely error behind each.
+"""Stated figures that differ from the catalog's, and the likely error that explains each.
 
 Each figure gives at most one deviation, reported by one rule, with every cause that fits: first the written unit, then
 the direction, then the scope.
@@ -27,9 +27,9 @@ from clusterspec.units.display import (
     bits_ratio,
     display_bits,
     is_prefix_error,
-    meant_by_bits,
     ratio_text,
     swapped_unit,
+    text_with_bits_swapped,
 )
 
 CLOSE = 0.05
@@ -128,7 +128,7 @@ class Deviations:
         """The deviations of figures of these kinds."""
         return tuple(deviation for deviation in self.found if deviation.stated.kind in kinds)
 
-    def concern(self, *kinds: str) -> bool:
+    def has_any_of(self, *kinds: str) -> bool:
         """Whether a stated figure of one of these kinds differs from the catalog; other rules then do not use the
         figure.
         """
@@ -161,7 +161,7 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
     if agrees:
         return None
     for known in () if ethernet and stated.free else stated.known:
-        if causes := tuple(_causes(stated, known)):
+        if causes := tuple(_likely_causes(stated, known)):
             return Deviation(stated, known, causes)
     if causes := tuple(_gigabits_in_bytes(stated)):
         known = max(stated.known, key=lambda figure: figure.value)
@@ -183,7 +183,7 @@ def _gigabits_in_bytes(stated: StatedFigure) -> Iterator[LikelyCause]:
     number, fastest = quantity.per_direction / 1e9, max(figure.value for figure in stated.known)
     if number in ETHERNET_PORTS and number >= LEAST_OF_FABRIC and quantity.per_direction > (1 + CLOSE) * fastest:
         text = quantity.written.replace(quantity.symbol, swapped_unit(quantity.symbol, quantity.bits))
-        yield LikelyCause(BITS, meant_by_bits(quantity.symbol, quantity.bits), text)
+        yield LikelyCause(BITS, text_with_bits_swapped(quantity.symbol, quantity.bits), text)
         if _is_ethernet_rate(quantity.per_direction) and quantity.per_direction <= FASTEST_NIC:
             sold = display_bits(quantity.per_direction)
             yield LikelyCause(BITS, f"a port of {sold}", sold)
@@ -222,7 +222,7 @@ def _is_ethernet_rate(speed: float) -> bool:
     return any(agrees_within(speed * 8, gigabits * 1e9, 0.001) for gigabits in ETHERNET_PORTS)
 
 
-def _causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause]:
+def _likely_causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause]:
     """The likely causes: first by the written unit, then by the direction, then by the scope."""
     ratio = stated.quantity.value / stated.counted_figure(figure)
     right = stated.text_in_written_unit(stated.counted_figure(figure))
@@ -246,7 +246,7 @@ def _bit_causes(stated: StatedFigure, right: str, ratio: float) -> Iterator[Like
         return
     quantity, directed = stated.quantity, stated.kind != "nic" and not of_memory
     factor = bits_ratio(quantity.bits)
-    counts = meant_by_bits(quantity.symbol, quantity.bits)
+    counts = text_with_bits_swapped(quantity.symbol, quantity.bits)
     if agrees_within(ratio, factor, CLOSE):
         text = quantity.written.replace(quantity.symbol, swapped_unit(quantity.symbol, quantity.bits))
         yield LikelyCause(BITS, counts, text if text != quantity.written else right)

@@ -41,7 +41,7 @@ def bandwidth_across(deviations: Deviations, cluster: Cluster, placement: Placem
     For example ``: all-to-all reaches 53 GB/s of bus bandwidth there, 390 GB/s inside a domain``. Empty without a
     prediction, and where a bandwidth that it rests on is reported as wrong.
     """
-    if deviations.concern("nic", "scale-up", "peer"):
+    if deviations.has_any_of("nic", "scale-up", "peer"):
         return ""
     if placement.nodes == 1:
         return " and communicate over PCIe"

@@ -26,7 +26,7 @@ _EACH_APART = pattern(
     rf"{_CODE}[^.;\d]{{0,40}}?\b(?:each|every|každý|jedes|jeder|chaque|cada|ogni|elk|elke|varje|hver|każdy) "
     r"(?:fragments?|fragmento|frammento|shards?|strips?|chunks?|stripes?|teil|blo(?:ck|c|k)|parte?) [^.;\d]{0,12}?\b(?:another|different|separate|own|jiném|samostatném|anderen?|eigenen|autre|otro|outro|altro|andere|annan|annen|innym)\b"
 )
-"""An erasure code each of whose fragments lies on a node of its own."""
+"""An erasure code each of whose fragments lies on a separate node."""
 _SEVERAL_EACH = pattern(
     rf"{_CODE}[^.;\d]{{0,24}}?\b(\d|{'|'.join(NUMBER_WORDS)}) "
     rf"{_FRAGMENT} (?:on|per|in|to) (?:each|every|a|one|the same) (?:storage )?(?:node|server|enclosure)s?\b"

@@ -73,7 +73,7 @@ def stated_rate(text: str) -> StatedRate | None:
 
 
 def amounts_in(text: str, currency: str) -> set[float]:
-    """The whole amounts of a text beside the code of a currency.
+    """The whole amounts of a text next to the code of a currency.
 
     >>> sorted(amounts_in("USD 48 000, or 1.250.000 USD and 700 EUR", "USD"))
     [48000.0, 1250000.0]

@@ -186,6 +186,6 @@ def states_cabling(design: Design, fabric: Fabric | None) -> bool:
 
 
 def _is_stated(fabric: Fabric, sections: Sequence[object]) -> bool:
-    """Whether one of some sections states a number for each level that has links."""
+    """Whether one of the given sections states a number for each level that has links."""
     levels = [level for level, links in fabric.links.items() if links]
     return all(any(getattr(stated, level, None) for stated in sections) for level in levels)

@@ -327,8 +327,8 @@ class FailingMachine:
             )
         else:
             others = f"{plural(free, 'accelerator')} without an engine"
-            beside = f", except those that start again on {others}" if free else ""
-            yield f"No standby node can replace a failed one: its engines are out of service for {repair}{beside}."
+            exception = f", except those that start again on {others}" if free else ""
+            yield f"No standby node can replace a failed one: its engines are out of service for {repair}{exception}."
 
     def _notes_of_idle_parts(self) -> Iterator[str]:
         """The note on nodes and accelerators that run nothing, whose failures are not counted."""
@@ -338,11 +338,11 @@ class FailingMachine:
         if not idle and not free:
             return
         nodes = [f"{idle:,} of {self.cluster.all_nodes:,} nodes"] if idle else []
-        beside = [f"{free:,} of {whole:,}{other} accelerators"] if free else []
+        accelerators = [f"{free:,} of {whole:,}{other} accelerators"] if free else []
         one, serves = idle + free == 1, work is not None and work.kind == "serve"
         runs = ("runs" if one else "run") + " no engine" if serves else f"{'does' if one else 'do'} not run the job"
         alone = ", and of switches and links that only they use" if idle else ""
-        yield f"Not counted: failures of {' and '.join((*nodes, *beside))} that {runs}{alone}."
+        yield f"Not counted: failures of {' and '.join((*nodes, *accelerators))} that {runs}{alone}."
 
     def _notes_of_goodput(self) -> Iterator[str]:
         """Notes on who replaces failed nodes where the spec has no spares for them, and on failures that are not as rare

@@ -1,4 +1,4 @@
-"""What the texts of a purchase say beside its numbers: what is in place or comes from elsewhere, who owned it before, taxes,
+"""What the texts of a purchase say in addition to its numbers: what is in place or comes from elsewhere, who owned it before, taxes,
 and contracted power.
 """
 
@@ -10,7 +10,7 @@ from itertools import combinations
 from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import SWITCHES, plain_part
-from clusterspec.rules.knowledge.written_numbers import sentences_of, watts_of_whole
+from clusterspec.rules.knowledge.written_numbers import sentences_of, total_watts_in
 from clusterspec.rules.rule import quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import QuoteLine
@@ -22,7 +22,7 @@ _FORMER_OWNER = pattern(
 
 
 def had_an_owner(*texts: str) -> bool:
-    """Whether one of some texts says that machines belonged to somebody else before: bought used, or donated."""
+    """Whether one of the given texts says that machines belonged to somebody else before: bought used, or donated."""
     return any(_FORMER_OWNER.search(text.lower()) is not None for text in texts)
 
 
@@ -42,7 +42,7 @@ def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
     found: list[tuple[Path, float]] = []
     for index, line in enumerate(lines):
         text = plain_part(line)
-        watts = watts_of_whole(text)
+        watts = total_watts_in(text)
         whole = _COLOCATION.search(text) is not None and _OF_A_RACK.search(text) is None
         if whole and len(watts) == 1 and not is_credit(line):
             found.append((quote_path(index, "part"), watts.pop()))

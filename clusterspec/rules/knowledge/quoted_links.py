@@ -162,7 +162,7 @@ def rates_in(text: str) -> Iterator[float]:
 
 
 def has_rate(part: LinkPart, *rates: float) -> bool:
-    """Whether a line names one of some rates in bytes per second of one direction, or ports that have it together."""
+    """Whether a line names one of the given rates in bytes per second of one direction, or ports that have it together."""
     words = part.text.replace(part.code.lower(), " ") if part.code else part.text
     sums = [int(number) * float(rate) * GIGABIT for number, rate in _LANES.findall(words)]
     return any(abs(one / rate - 1) < SAME_RATE for one in (*part.rates, *sums) for rate in rates)
@@ -178,7 +178,7 @@ def form_name(written: str) -> str:
 
 
 def overloaded_form(text: str) -> tuple[str, int] | None:
-    """A form of module and the rate beside it in Gb/s, where no module of the form is as fast.
+    """A form of module and its stated rate in Gb/s, where no module of the form is as fast.
 
     >>> overloaded_form("aoc 400g qsfp-dd to 2x 200g qsfp28"), overloaded_form("osfp 800g to 2x qsfp112 400g")
     (('QSFP28', 200), None)
@@ -324,7 +324,7 @@ def ends_of_fiber(text: str) -> str:
 def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[OtherFigure]:
     """Cables that all state their length, of which none reaches the longest stated run; else those of a level, by the
     words of their lines, of which none reaches the run of the level; else those that a quote divides, which lead to the
-    nodes, beside whole ones.
+    nodes, in addition to whole ones.
     """
     runs = (written.distance if written else None) or {}
     cables = [
@@ -347,7 +347,7 @@ def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | N
 
 
 def lengths_in(text: str) -> list[float]:
-    """Meters that a text names, or that order codes of cables in it stand for, with other lengths behind a bar.
+    """Meters that a text names, or that order codes of cables in it stand for, with other lengths after a bar.
 
     >>> lengths_in("fibre, 20 m"), lengths_in("mfp7e30-n040/-n050 fiber"), lengths_in("mfp7e10-n007 fiber")
     ([20.0], [40.0, 50.0], [7.0])

@@ -76,7 +76,7 @@ BYTES = {"gb": 1e9, "gib": 2.0**30, "tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib
 _HOST = pattern(
     rf"{NUMBER} ?([gt]i?b) (?:of )?(?:host |system |main )?(?:d?ram|rdimms?|l?p?ddr\d\w*|memory|arbeitsspeicher|memoria|mémoire|memória|muistia|minne|geheugen)\b"
 )
-"""The host memory of a node, by the word behind it."""
+"""The host memory of a node, by the word after it."""
 _DIMMS = pattern(r"(?<![\w.])(\d{1,2}) ?[x×] ?(16|32|48|64|96|128|256) ?gb\b(?! ?hbm)")
 _BARE = pattern(rf"(?:^|[,;+(] ?){NUMBER} ?([gt]i?b)(?= ?(?:$|[,;+)]))")
 """A size between commas: in the line of a node, that of its host memory or of all its accelerators."""
@@ -257,7 +257,7 @@ def airflow_off_code(text: str) -> Airflow | None:
 def supply_with_c13(line: Offered, text: str, cluster: Cluster, power: PowerSpec | None) -> float | None:
     """Watts of a node's power supply whose cords or rack outlets are C13 in a line of a quote; None if C13 carries them.
 
-    The watts are those of the line, else of the design. Cords in a line of their own count where there are as many as
+    The watts are those of the line, else of the design. Cords in a separate line count where there are as many as
     nodes, and power distribution units where there are as many as racks of nodes.
     """
     if _C13.search(text) is None or _C19.search(_ABSENT_C19.sub("", text)) is not None:

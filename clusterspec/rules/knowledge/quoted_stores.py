@@ -37,7 +37,7 @@ _OF_KIND = {
     )
     for kind, words in (("read", _READ), ("write", _WRITE))
 }
-"""The rate of a storage system in bytes per second before and behind its kind."""
+"""The rate of a storage system in bytes per second before and after its kind."""
 _SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib|gb|gib)\b(?!/s| ?(?:ram|ddr|of ram|memory|cache|per|hbm))")
 _USABLE = pattern(
     rf"{NUMBER} ?(tb|tib|pb|pib),? \(?(?:usable|effective|net|netto|nutzbar|utiles?|útiles?|utilisables?|bruikbaar|"

@@ -22,7 +22,7 @@ _UNIT = pattern(
 )
 
 _WITH = pattern(r"\b(?:with|incl|including|includes|inkl|inclus|incluso|inclu[ií]d[oa])\b[^;(]*")
-"""What a line includes beside what it sells."""
+"""What a line includes in addition to what it sells."""
 _COUNT_OF_UNIT = pattern(r"(?:(?<![\w.,])\d{1,3}|\b(?:two|three|four|five|six|seven|eight))\s*$")
 """A number right before a unit: the line counts several parts in each, as in `8 a system`."""
 

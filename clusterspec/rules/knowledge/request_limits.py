@@ -102,7 +102,7 @@ def _buckets(sentence: str) -> Iterator[RequestLimit]:
 
 
 def _is_near(sentence: str, figure: LoadFigure) -> bool:
-    """Whether a figure is that of the bucket: beside its name, without the words of a prompt between them."""
+    """Whether a figure is that of the bucket: next to its name, without the words of a prompt between them."""
     words = sentence[max(0, figure.start - 40) : figure.end + 20].casefold()
     return any(each in words for each in _BUCKET) and _PROMISED.search(sentence[: figure.start]) is None
 

@@ -95,7 +95,7 @@ def schedule_parts(text: str) -> Iterator[SchedulePart]:
 
 
 def _nearest_part(sentence: str, quantity: TextQuantity) -> str:
-    """The part of a schedule whose name is nearest before a quantity, or directly behind it."""
+    """The part of a schedule whose name is nearest before a quantity, or directly after it."""
     behind = sentence[quantity.end : quantity.end + 24]
     for part, cue in _PARTS:
         if cue.search(quantity.words) is not None or (
@@ -128,7 +128,7 @@ def run_time_of_text(text: str) -> TextQuantity | None:
 
 
 def _is_of_run(before: str) -> bool:
-    """Whether a time behind some words is how long the run takes, and no product of its rate that other rules compare."""
+    """Whether a time after some words is how long the run takes, and no product of its rate that other rules compare."""
     return _RUN_TAKES.search(before) is not None and _NOT_THE_RUN.search(before) is None
 
 

@@ -123,7 +123,7 @@ class Served:
         return Served.from_plan(self.redone(changes), lambda more: self.redone({**changes, **more}))
 
 
-def prompts_asked(served: Served) -> float:
+def prompt_rate_of_load(served: Served) -> float:
     """Prompts per second that the load asks for: the request rate, or the rate at which the requests in flight end if all
     that the decode engines hold decode. (If prefill is the slower side, few do, and decode faster.)
     """

@@ -23,7 +23,7 @@ from clusterspec.units import display
 
 
 class Derived(NamedTuple):
-    """A stated figure and the one that follows from those beside it; ``exact`` where it may also not be lower."""
+    """A stated figure and the one that follows from the others of its sentence; ``exact`` where it may also not be lower."""
 
     stated: float
     computed: float
@@ -45,12 +45,12 @@ _NOT_ANSWERS = pattern(
 _OF_REQUEST = pattern(
     r"(?i)\b(?:takes?|lasts?|stays?|each|answers?|(?:per|an?) (?:request|call)|generation|open|dauer\w*|antwort\w*|anfrage|réponses?|dur\w{1,8}|respuestas?|tarda\w?)\b"
 )
-"""Words beside the time of a whole request."""
+"""Words next to the time of a whole request."""
 _TIMES_SIGN = pattern(r"^ ?[x×*·] ?$")
 
 
 def requests_in_flight(text: str) -> Iterator[Derived]:
-    """Requests in flight beside the one rate of requests and the one time of a request in their sentence.
+    """Requests in flight, with the only rate of requests and the only time of a request in their sentence.
 
     >>> [(each.stated, each.computed) for each in requests_in_flight("20 requests/s that take 12 s are 120 in flight.")]
     [(120.0, 240.0)]
@@ -96,7 +96,7 @@ _OTHER_LOAD = pattern(
 
 
 def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
-    """Requests or tokens of a day, a month or a number of hours beside the rate of their sentence, or the ``planned`` one in
+    """Requests or tokens of a day, a month or a number of hours, with the rate of their sentence, or the ``planned`` one in
     requests/s.
 
     >>> text = "40 requests/s around the clock are 34 M requests a day."
@@ -117,9 +117,9 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
             same = [each for each in rates if each.kind == count.kind]
             constant = _CONSTANT.search(sentence) is not None
             if bare is not None:
-                rate, of = number_of(bare["digits"]), "the rate beside it"
+                rate, of = number_of(bare["digits"]), "the stated rate"
             elif len(same) == 1 and len(rates) == 1 and not percentages_in(sentence):
-                rate, of = same[0].per_second, "the rate beside it"
+                rate, of = same[0].per_second, "the stated rate"
             elif not rates and planned is not None and count.kind == "requests":
                 rate, of, constant = planned, "`request_rate`", False
             else:
@@ -172,7 +172,7 @@ def _sentence_without(sentence: str, figures: Sequence[LoadFigure]) -> str:
 
 
 def token_rates(text: str) -> Iterator[Derived]:
-    """Tokens per second beside the one rate of requests from which they follow, and the tokens of each request.
+    """Tokens per second with the only rate of requests from which they follow, and the tokens of each request.
 
     >>> text = "With 2,000 tokens in and 500 out, 20 requests/s are 5,000 tokens/s. 2,000 input tokens: 2 requests/s are 900 tokens/s."
     >>> [(each.stated, each.computed) for each in token_rates(text)]
@@ -212,7 +212,7 @@ _TRAFFIC = pattern(r"(?i)\b(?:traffic|requests?|load|verkehr|anfragen|trafic|tr�
 
 _OF_ONE = word_set("of von sur de")
 _ONE = word_set("one a an ein eine un une una")
-"""Words of the part of a whole, both of which a text has that names one of some units."""
+"""Words of the part of a whole, both of which a text has that names one of the given units."""
 
 
 def shares_of_traffic(text: str) -> Iterator[Derived]:
@@ -259,7 +259,7 @@ _OTHER_BYTES = pattern(
 
 
 def cache_sizes(text: str) -> Iterator[Derived]:
-    """The size of a cache beside the one number of tokens and the bytes of each in its sentence.
+    """The size of a cache with the only number of tokens and the bytes of each in its sentence.
 
     >>> [(each.stated, each.computed) for each in cache_sizes("24,000 tokens x 327,680 B are 786 MB of cache.")]
     [(786000000.0, 7864320000.0)]
@@ -330,7 +330,7 @@ _IN_ALL = pattern(r"(?i)^ (?:in (?:all|total)|altogether|together|overall|insges
 
 
 def totals_of_units(text: str) -> Iterator[Derived]:
-    """A number of engines or accelerators in all, beside the nodes, or engines, and the number in each from which it follows.
+    """A number of engines or accelerators in all, with the nodes, or engines, and the number in each from which it follows.
 
     >>> text = "Six nodes with eight engines each, 40 engines in all."
     >>> [(each.stated, each.computed) for each in totals_of_units(text)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from clusterspec.cluster.fleet import Fleet, Job, engines_away, main_pool
+from clusterspec.cluster.fleet import Fleet, Job, engines_on_other_pools, main_pool
 from clusterspec.cluster.sites import link_to_pool
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.reinforcement.weights import SHARE as BROADCAST_SHARE
@@ -49,11 +49,11 @@ class LinkDemand(NamedTuple):
 
     def share_left(self, job: str) -> float:
         """The share of the link that the other jobs leave a job."""
-        return fair_rate(self.total, self._mean_rates(beside=self.turns[job])) / self.total
+        return fair_rate(self.total, self._mean_rates(excluded=self.turns[job])) / self.total
 
-    def _mean_rates(self, beside: str = "") -> list[float]:
+    def _mean_rates(self, excluded: str = "") -> list[float]:
         means = _largest_by_name((self.turns[name], each.mean) for name, each in self.crossings.items())
-        return [mean for turn, mean in means.items() if turn != beside]
+        return [mean for turn, mean in means.items() if turn != excluded]
 
 
 def fair_rate(total: float, others: Iterable[float]) -> float:
@@ -110,7 +110,7 @@ def uses_link_between(job: Job, ends: frozenset[str]) -> bool:
     """Whether caches or new weights of a job use a link. Models other than the trained one only receive tokens."""
     return job.design is not None and any(
         {each.pool, main_pool(job.spec)} == ends or {each.pool, job.spec.pool} == ends
-        for each in engines_away(job.spec)
+        for each in engines_on_other_pools(job.spec)
         if each.role in GENERATING
     )
 

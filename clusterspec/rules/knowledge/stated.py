@@ -97,11 +97,13 @@ def _scale_up(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
 def bandwidth_figure(at: str, quantity: Quantity, cluster: Cluster) -> StatedFigure | None:
     """A scale-up bandwidth at a key, with the catalog's; None for another key."""
     if at == BANDWIDTH:
-        return StatedFigure(at, "scale-up", quantity, (*_all_links(cluster), *_most_links(cluster)), _scopes(cluster))
+        return StatedFigure(
+            at, "scale-up", quantity, (*_total_link_figures(cluster), *_most_links(cluster)), _scopes(cluster)
+        )
     return StatedFigure(at, "peer", quantity, _peer_figures(cluster)) if at == PEER_BANDWIDTH else None
 
 
-def _all_links(cluster: Cluster) -> tuple[CatalogFigure, ...]:
+def _total_link_figures(cluster: Cluster) -> tuple[CatalogFigure, ...]:
     """All links of one accelerator: by the accelerator, the platform, the interconnect."""
     entry, platform, accelerator = cluster.scale_up.interconnect, cluster.platform, cluster.accelerator
     own = accelerator.scale_up_bandwidth
@@ -133,7 +135,9 @@ def _peer_figures(cluster: Cluster) -> tuple[CatalogFigure, ...]:
         (cluster.accelerator.peer_bandwidth, cluster.accelerator.id),
         (entry.peer_bandwidth if entry else None, entry.id if entry else ""),
     ]
-    return _present_figures(figures) or (_all_links(cluster) if cluster.scale_up.topology == "switched" else ())
+    return _present_figures(figures) or (
+        _total_link_figures(cluster) if cluster.scale_up.topology == "switched" else ()
+    )
 
 
 def _present_figures(figures: Sequence[tuple[Figure | None, str]]) -> tuple[CatalogFigure, ...]:

@@ -93,7 +93,7 @@ def _figures_of(test: str, item: str, start: int) -> Iterator[TestFigure]:
         between = item[max(0, min(start, match.start()) - 30) : match.start()]
         if _NOT_ASKED.search(between) is not None:
             continue
-        nodes, devices = _scope(item, match)
+        nodes, devices = _test_scope(item, match)
         yield TestFigure(test, match[0].strip(), _si_value(test, match), nodes, devices)
 
 
@@ -105,7 +105,7 @@ def _si_value(test: str, match: re.Match[str]) -> float:
     return value
 
 
-def _scope(item: str, match: re.Match[str]) -> tuple[int | None, int | None]:
+def _test_scope(item: str, match: re.Match[str]) -> tuple[int | None, int | None]:
     """Nodes or devices that reach a figure together; neither where the text does not say."""
     around = item[max(0, match.start() - 40) : match.end() + 40]
     if _PER_DEVICE.search(around) is not None:

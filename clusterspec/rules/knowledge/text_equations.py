@@ -29,7 +29,7 @@ _ABOUT = word_set(
 _BREAKS = word_set(
     "and or und oder et ou y o e to than but with for from until versus vs plus minus because if when so that which"
 )
-"""Words that no operand has behind its number."""
+"""Words that no operand has after its number."""
 _JOINS = word_set("and und et y e plus minus less or og och up another further")
 _NOT_RESULTS = word_set("times x more less fewer of % ‰ to and or und et per")
 
@@ -48,7 +48,7 @@ class WrittenEquation(NamedTuple):
     left: tuple[Result, ...]
     result: Token
     noun: str
-    """The word behind the result."""
+    """The word after the result."""
     rough: bool
     before: tuple[float, ...]
     """Numbers that stand before the calculation, and may multiply it: `3 drawers of 24 x 30.72 TB`."""
@@ -98,7 +98,7 @@ def equations_in(tokens: Sequence[Token], text: str) -> Iterator[WrittenEquation
 
 
 def _is_whole_result(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a number is the whole result: no sign of a calculation, no range and no multiple behind it."""
+    """Whether a number is the whole result: no sign of a calculation, no range and no multiple after it."""
     if at + 1 >= len(tokens):
         return True
     follows = tokens[at + 1]
@@ -139,7 +139,7 @@ def _left_side(tokens: Sequence[Token], at: int) -> tuple[int, tuple[Result, ...
 
 
 def _goes_on(tokens: Sequence[Token], start: int) -> bool:
-    """Whether what stands before an expression belongs to it: a sign, a function, or `and` behind another number."""
+    """Whether what stands before an expression belongs to it: a sign, a function, or `and` after another number."""
     if not start:
         return False
     before = tokens[start - 1]
@@ -280,7 +280,7 @@ class PricedAmount(NamedTuple):
 
 
 def priced_amounts(sentence: str) -> Iterator[PricedAmount]:
-    """The costs of a sentence beside one rate and one quantity whose product has the dimensions of the cost.
+    """The costs of a sentence with one rate and one quantity whose product has the dimensions of the cost.
 
     >>> [round(each.right) for each in priced_amounts("200 TB a month at 0.05 USD per GB are 1,000 USD a month")]
     [10000]

@@ -36,7 +36,7 @@ _SHORT_NOUNS = word_set("gpus gpu nics nic hot un en et und von and or of in for
 class Result(NamedTuple):
     """The value of an expression in SI, the plain value of its numbers, and its dimensions.
 
-    ``noun`` is the word behind its last number; ``summed`` tells a sum from a product.
+    ``noun`` is the word after its last number; ``summed`` tells a sum from a product.
     """
 
     value: float
@@ -51,7 +51,7 @@ def word_at(tokens: Sequence[Token], at: int) -> str:
 
 
 def has_known_unit(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the word behind a number is a noun or a unit of `UNITS`, and not another unit: `Gb/s`, `U`, `800G`."""
+    """Whether the word after a number is a noun or a unit of `UNITS`, and not another unit: `Gb/s`, `U`, `800G`."""
     token = tokens[at]
     if token.unit or at + 1 >= len(tokens) or tokens[at + 1].kind != "word":
         return True
@@ -62,7 +62,7 @@ def has_known_unit(tokens: Sequence[Token], at: int) -> bool:
 
 
 class ExpressionParser:
-    """A recursive-descent parser of sums of products of numbers with units, and words behind them."""
+    """A recursive-descent parser of sums of products of numbers with units, and words after them."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
@@ -121,7 +121,7 @@ class ExpressionParser:
         return value
 
     def _is_price_word(self, at: int) -> bool:
-        """Whether a word at an index stands between a number of things and the price of one: `at`, `of` behind a noun."""
+        """Whether a word at an index stands between a number of things and the price of one: `at`, `of` after a noun."""
         word, near = self.tokens[at].text.lower(), any(each.values for each in self.tokens[max(0, at - 3) : at])
         return (word in _AT or (word in _OF_PRICE and near)) and self._is_price(at + 1)
 
@@ -222,7 +222,7 @@ _EQUALS = pattern(
 
 @recent(2)
 def text_products(text: str) -> tuple[TextProduct, ...]:
-    """The products of a text with their results, before or in brackets behind them.
+    """The products of a text with their results, before or in brackets after them.
 
     >>> [(each.value / 3600, each.result.value) for each in text_products("64 nodes x 504 h = 32,256 node-hours")]
     [(32256.0, 32256.0)]
@@ -254,7 +254,7 @@ def _products(sentence: str, quantities: tuple[TextQuantity, ...]) -> Iterator[T
 
 
 def _result_of(sentence: str, quantities: tuple[TextQuantity, ...], first: int, last: int) -> TextQuantity | None:
-    """The quantity behind a product that an equals sign or a verb joins to it, or the one before its bracket."""
+    """The quantity after a product that an equals sign or a verb joins to it, or the one before its bracket."""
     if last + 1 < len(quantities):
         behind = sentence[quantities[last].end : quantities[last + 1].start]
         if _EQUALS.fullmatch(behind) is not None and not _is_only_nouns(behind):

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_quantities import Reader, stands_alone
+from clusterspec.rules.knowledge.text_quantities import Reader, is_separate_number
 from clusterspec.rules.knowledge.text_tokens import Token, numbers_of
 from clusterspec.rules.knowledge.text_units import MINUTE, NUMBERS, TIME_WORDS, word_set
 from clusterspec.spec.model import Spec
@@ -72,7 +72,7 @@ class LoadFigure(NamedTuple):
 
 
 def number_of(digits: str, *, whole: bool = False) -> float:
-    """The value of digits of `DIGITS`. A group of three behind a point counts thousands only where the number is ``whole``.
+    """The value of digits of `DIGITS`. A group of three after a point counts thousands only where the number is ``whole``.
 
     >>> number_of("65,536"), number_of("65.536", whole=True), number_of("99.875"), number_of("2,5"), number_of("1 200 000")
     (65536.0, 65536.0, 99.875, 2.5, 1200000.0)
@@ -88,11 +88,11 @@ class _Loads(Reader):
         return self.word(at).lower()
 
     def spaced(self, at: int) -> bool:
-        """Whether a token stands one space or one hyphen behind the one before it."""
+        """Whether a token stands one space or one hyphen after the one before it."""
         return self.gap(at) in (" ", "-")
 
     def period(self, at: int) -> tuple[float, int]:
-        """The seconds of the period for which a rate holds by the words at an index, and the index behind it."""
+        """The seconds of the period for which a rate holds by the words at an index, and the index after it."""
         word, gap = self.lower(at), self.gap(at)
         if word == "/" and gap in ("", " ") and self.gap(at + 1) in ("", " "):
             at += 1
@@ -106,7 +106,7 @@ class _Loads(Reader):
         return seconds, at + 1
 
     def noun(self, at: int, most: int) -> tuple[str, int]:
-        """The kind of the first noun at an index or behind ``most`` words more, and the index behind it."""
+        """The kind of the first noun at an index or after ``most`` words more, and the index after it."""
         words = 0
         while words <= most and self.spaced(at):
             word = self.lower(at)
@@ -119,9 +119,9 @@ class _Loads(Reader):
         return "", at
 
     def figure(self, at: int) -> tuple[LoadFigure | None, int]:
-        """The figure that begins at an index, and the index behind it."""
+        """The figure that begins at an index, and the index after it."""
         first, lower = self.pieces[at], self.lower(at)
-        if first.kind == "number" and stands_alone(self.sentence, first, "_.,"):
+        if first.kind == "number" and is_separate_number(self.sentence, first, "_.,"):
             scale, behind = self.scale(at + 1)
             value = number_of(first.text, whole=scale == 1)
             kind, period, end = self._rate_count(behind)
@@ -144,7 +144,7 @@ class _Loads(Reader):
         return LoadFigure(value * scale, kind, period, *place), end
 
     def _rate_count(self, at: int) -> tuple[str, float, int]:
-        """What the sign of a rate at an index counts, its period, and the index behind it; 0 without one."""
+        """What the sign of a rate at an index counts, its period, and the index after it; 0 without one."""
         if self.gap(at) not in ("", " "):
             return "", 0.0, 0
         for sign, end in ((self.lower(at), at + 1), ("".join(map(self.lower, range(at, at + 3))), at + 3)):
@@ -178,7 +178,7 @@ def figures_in(sentence: str) -> Sequence[LoadFigure]:
 def _numbers(sentence: str) -> Iterator[tuple[_Loads, int, float]]:
     reader = reader_of(sentence)
     for at, each in enumerate(reader.pieces):
-        if each.kind == "number" and stands_alone(sentence, each, "_.,"):
+        if each.kind == "number" and is_separate_number(sentence, each, "_.,"):
             yield reader, at + 1, number_of(each.text)
 
 
@@ -228,7 +228,7 @@ _CARRIES = word_set(
 _ONE = word_set(
     "one a an each every per single ein eine einem einen einer jede jeder jedes pro je un une chaque par una cada por"
 )
-_BESIDE = word_set("of with at à mit zu de con (")
+_BEFORE_LOAD = word_set("of with at à mit zu de con (")
 """Words between some units and what each carries: five nodes of 14 requests/s; four nodes (14 requests/s each)."""
 _APIECE = (("each",), ("apiece",), ("chacun",), ("cada", "uno"), ("je",))
 
@@ -250,7 +250,7 @@ def unit_of_capacity(sentence: str, figure: LoadFigure) -> str:
     reader = reader_of(sentence)
     first, behind = (bisect_left(reader.pieces, place, key=_start) for place in (figure.start, figure.end))
     return (
-        _unit_behind(reader, behind)
+        _unit_after_figure(reader, behind)
         or _one_unit_before(reader, first, figure)
         or _counted_unit(reader, first)
         or _unit_of_each(reader, first, behind, figure)
@@ -258,7 +258,7 @@ def unit_of_capacity(sentence: str, figure: LoadFigure) -> str:
 
 
 def _unit_kind(reader: _Loads, at: int, most: int = 2) -> tuple[str, int]:
-    """The kind of the unit that stands at an index or behind ``most`` words more, and its index."""
+    """The kind of the unit that stands at an index or after ``most`` words more, and its index."""
     words = 0
     while words <= most and at < len(reader.pieces):
         kind = kind_of_unit(reader.word(at))
@@ -271,8 +271,8 @@ def _unit_kind(reader: _Loads, at: int, most: int = 2) -> tuple[str, int]:
     return "", at
 
 
-def _unit_behind(reader: _Loads, at: int) -> str:
-    """The unit behind a figure that is for each of them: `a node`, `/engine`, `(per GPU)`, `and node`, `on every server`."""
+def _unit_after_figure(reader: _Loads, at: int) -> str:
+    """The unit after a figure that is for each of them: `a node`, `/engine`, `(per GPU)`, `and node`, `on every server`."""
     at += reader.word(at) == ","
     at += reader.word(at) == "("
     word, two = reader.lower(at), f"{reader.lower(at)} {reader.lower(at + 1)}"
@@ -284,7 +284,7 @@ def _unit_behind(reader: _Loads, at: int) -> str:
 
 
 def _one_unit_before(reader: _Loads, first: int, figure: LoadFigure) -> str:
-    """The single unit that a verb connects with the figure behind it: `a node was tested at 20 requests/s`."""
+    """The single unit that a verb connects with the figure after it: `a node was tested at 20 requests/s`."""
     for at in range(bisect_left(reader.pieces, figure.start - 160, key=_start), first):
         if reader.lower(at) not in _ONE:
             continue
@@ -312,7 +312,11 @@ def _is_carried(reader: _Loads, at: int, first: int, start: int) -> bool:
 def _counted_unit(reader: _Loads, first: int) -> str:
     """The units before a figure, and the word that gives each the figure: `five nodes of`."""
     for back in (1, 2):
-        if first > back and reader.lower(first - back) in _BESIDE and (back == 1 or reader.word(first - 1).isalpha()):
+        if (
+            first > back
+            and reader.lower(first - back) in _BEFORE_LOAD
+            and (back == 1 or reader.word(first - 1).isalpha())
+        ):
             kind = kind_of_unit(reader.word(first - back - 1))
             if kind in UNITS[:3]:
                 return kind
@@ -320,7 +324,7 @@ def _counted_unit(reader: _Loads, first: int) -> str:
 
 
 def _unit_of_each(reader: _Loads, first: int, behind: int, figure: LoadFigure) -> str:
-    """The units shortly before a figure with `each` behind it."""
+    """The units shortly before a figure with `each` after it."""
     for words in _APIECE:
         end = behind + len(words)
         if tuple(map(reader.lower, range(behind, end))) == words and reader.gap(behind) == " ":
@@ -337,6 +341,6 @@ def _unit_of_each(reader: _Loads, first: int, behind: int, figure: LoadFigure) -
 
 
 def place_of(sentence: str, spec: Spec) -> str:
-    """The key at which a sentence is reported: the description where it has it, else the service, beside a comment."""
+    """The key at which a sentence is reported: the description where it has it, else the service, for a sentence of a comment."""
     words = " ".join((spec.description or "").split())
     return "description" if " ".join(sentence.split()) in words else "workload.serving"

@@ -80,12 +80,12 @@ _KINDS = word_set(
     "training optimizer warm-up warmup decay gradient unique distinct pre-training pretraining new consumed more clean "
     "high-quality raw real Optimierer Trainings Warmup"
 )
-"""Words between a number and what it counts, beside the names of parts: 32 H100 nodes, 400 B unique tokens."""
+"""Words between a number and what it counts, other than the names of parts: 32 H100 nodes, 400 B unique tokens."""
 _OTHER_LANGUAGE = (
     *("chritte", "stunden", "Stunden", "Tage", "Wochen", "Knoten", "Sekunden", "Sequenzen", "étapes", "itérations"),
     *("heures", "jours", "semaines", "séquences", "pasos", "iteraciones", "horas", "días", "dias", "semanas", "nodos"),
 )
-"""Units behind which points stand between thousands."""
+"""Units after which points stand between thousands."""
 _BREAKS = ",;:()[]=/"
 _LONGEST_NAME = len("H100-SXM5-80GB-X")
 _PLURALS_OF_HOURS = ("hours", "Stunden")
@@ -117,7 +117,7 @@ def pieces_of(text: str) -> Sequence[Token]:
 
 
 class Reader:
-    """The tokens of a sentence, with what stands between them. Methods take the index of a token, and give the one behind what
+    """The tokens of a sentence, with what stands between them. Methods take the index of a token, and give the one after what
     they read.
     """
 
@@ -133,14 +133,14 @@ class Reader:
         return self.sentence[self.pieces[at - 1].end : self.pieces[at].start] if 0 < at < len(self.pieces) else "\n"
 
     def percent_end(self, at: int) -> int:
-        """The token behind the sign or words of percents at an index; 0 without them."""
+        """The token after the sign or words of percents at an index; 0 without them."""
         for words in _PERCENTS:
             if all(self.word(at + index).lower() == word for index, word in enumerate(words)):
                 return at + len(words) if self.gap(at) in ("", " ", "-") else 0
         return 0
 
     def scale(self, at: int) -> tuple[float, int]:
-        """What the letter or word at an index multiplies the number before it by, and the index behind it; 1 without one."""
+        """What the letter or word at an index multiplies the number before it by, and the index after it; 1 without one."""
         word, gap = self.word(at), self.gap(at)
         if gap in ("", " ") and (letter := LETTERS.get(word) or _LOW_LETTERS.get(word)):
             return letter, at + 1
@@ -152,7 +152,7 @@ class Reader:
         return SCALE_WORDS[word.lower()], at + 1 + stop
 
     def unit(self, at: int) -> tuple[str, float, int]:
-        """The unit of the words at an index, its factor, and the index behind it; 0 without one."""
+        """The unit of the words at an index, its factor, and the index after it; 0 without one."""
         if self.gap(at) not in ("", " ", "-"):
             return "", 1.0, 0
         after = self.next_word(at)
@@ -165,7 +165,7 @@ class Reader:
         return self._plain_unit(at)
 
     def next_word(self, at: int) -> int:
-        """The token behind the next space, of a name such as `p5en.48xlarge` of several tokens; 0 where none follows."""
+        """The token after the next space, of a name such as `p5en.48xlarge` of several tokens; 0 where none follows."""
         start = self.pieces[at].start
         end = self.sentence.find(" ", start, start + _LONGEST_NAME)
         if end < 0 or not set(_BREAKS).isdisjoint(self.sentence[start:end]):
@@ -199,20 +199,20 @@ class Reader:
         return found
 
     def _noun_of_hours(self, at: int) -> tuple[str, int] | None:
-        """The kind of the hours of what stands at an index, in French and Spanish, and the index behind it."""
+        """The kind of the hours of what stands at an index, in French and Spanish, and the index after it."""
         at += self.word(at) == "de"
         word = self.word(at)
         kind = ACCELERATOR_HOUR if word == "GPU" else NODE_HOUR if word in ("nœud", "nœuds", "nodo") else ""
         return (kind, at + 1) if kind and self.gap(at) in (" ", "-") else None
 
     def _second_end(self, at: int) -> int:
-        """The index behind `/s` or `per second`; 0 without them."""
+        """The index after `/s` or `per second`; 0 without them."""
         sign = self.word(at)
         named = sign in ("/", "per", "a", "each", "pro", "par", "por") and self.word(at + 1) in _ONE_SECOND
         return at + 2 if named and self.gap(at) == ("" if sign == "/" else " ") else 0
 
     def quantity(self, at: int) -> tuple[TextQuantity, int]:
-        """The quantity of the number at an index, and the index behind it."""
+        """The quantity of the number at an index, and the index after it."""
         number = self.pieces[at]
         end, power = number.end, 0
         if exponent := _EXPONENT.match(self.sentence, end):
@@ -245,7 +245,7 @@ class Reader:
 
     def spelled_time(self, at: int) -> tuple[TextQuantity, int] | None:
         """The time at an index whose number is written in words (`five and a half days`, `zwei Wochen`, `half a day`), and
-        the index behind it. An article is no number, unless a half follows the unit: `a day and a half`.
+        the index after it. An article is no number, unless a half follows the unit: `a day and a half`.
         """
         number, article, last = self._spelled_number(at)
         unit = self.word(last)
@@ -259,7 +259,7 @@ class Reader:
         return TextQuantity((number + half) * factor, SECOND, start, stop, self.sentence[start:stop], 0.5 * factor), end
 
     def _spelled_number(self, at: int) -> tuple[float, bool, int]:
-        """The number in words at an index, whether it is an article, and the index behind it; 0 without one."""
+        """The number in words at an index, whether it is an article, and the index after it; 0 without one."""
         word = self.word(at).lower()
         if word == "half" and self.word(at + 1) in ("a", "an"):
             return 0.5, False, at + 2
@@ -274,7 +274,7 @@ class Reader:
         return (number + half, False, end) if half else (float(number or article), article, at + 1)
 
     def _added_half(self, at: int) -> tuple[float, int]:
-        """The half that the words at an index add (`and a half`, `et demi`), and the index behind it."""
+        """The half that the words at an index add (`and a half`, `et demi`), and the index after it."""
         words = HALVES.get(self.word(at).lower(), ())
         found = words and all(self.word(at + 1 + index).startswith(each) for index, each in enumerate(words))
         return (0.5, at + 1 + len(words)) if found else (0.0, at)
@@ -322,8 +322,8 @@ def sentence_quantities(text: str) -> tuple[tuple[str, tuple[TextQuantity, ...]]
     return tuple(found)
 
 
-def stands_alone(sentence: str, number: Token, signs: str = "_") -> bool:
-    """Whether a number is no part of a name, a version or a time: no letter or one of some signs before it, no digits behind."""
+def is_separate_number(sentence: str, number: Token, signs: str = "_") -> bool:
+    """Whether a number is no part of a name, a version or a time: no letter or one of the given signs before it, no digits after."""
     before, behind = sentence[max(0, number.start - 1) : number.start], sentence[number.end : number.end + 2]
     joined = before.isalnum() or (before and before in signs)
     return not joined and not (behind[:1] in (".", ",") and behind[1:].isdigit())
@@ -336,7 +336,7 @@ def _quantities(sentence: str) -> Iterator[TextQuantity]:
         if piece.kind == "word" and (spelled := reader.spelled_time(at)):
             quantity, at = spelled
             yield quantity
-        elif piece.kind != "number" or not stands_alone(sentence, piece, "_/:'-"):
+        elif piece.kind != "number" or not is_separate_number(sentence, piece, "_/:'-"):
             at += 1
         else:
             quantity, at = reader.quantity(at)

@@ -29,7 +29,7 @@ _THOUSANDS = pattern(r"[ ,.'’\u00a0\u2009\u202f]")
 SCALES = {
     **SCALE_WORDS, "k": 1e3, "m": 1e6, "mm": 1e6, "crore": 1e7, "lakh": 1e5, "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
 }  # fmt: skip
-"""Words that scale the number before them; single letters only beside money."""
+"""Words that scale the number before them; single letters only next to money."""
 _COUNT_SCALES = {**LETTERS, "bn": 1e9}
 """Letters that scale a count, at the end of what is counted or before one of `_COUNTED`."""
 Dimensions = tuple[int, int, int, int]
@@ -116,7 +116,7 @@ class Token(NamedTuple):
     unit: str = ""
     per: tuple[str, ...] = ()
     factor: float = 1.0
-    """What a letter or a word behind the digits multiplies them by: `million`, `k`."""
+    """What a letter or a word after the digits multiplies them by: `million`, `k`."""
 
     @property
     def dimensions(self) -> Dimensions:
@@ -233,7 +233,7 @@ def unit_of(word: str) -> str:
 
 
 def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal: str) -> tuple[Token, int]:
-    """A number with its scale and its unit, and the index of the token behind them."""
+    """A number with its scale and its unit, and the index of the token after them."""
     token, start = plain[at], at
     values = numbers_of(token.text)
     if decimal and len(values) > 1:

@@ -39,7 +39,7 @@ SCALE_WORDS = {
 }
 """What words multiply the number before them by."""
 ABBREVIATED = word_set("mio mrd tsd std")
-"""Words behind which a full stop ends no sentence."""
+"""Words after which a full stop ends no sentence."""
 LETTERS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12}
 """Letters that scale a count."""
 _ENGLISH = "one two three four five six seven eight nine ten eleven twelve"
@@ -81,4 +81,4 @@ SPELLED_TENS = {
 }
 """Numbers from 13 to 90 as English words; a word of `NUMBER_WORDS` may follow a ten."""
 HALVES = {"and": ("a", "half"), "y": ("medi",), "et": ("demi",), "e": ("mezz",)}
-"""What a half behind a number or a unit begins with, and how its further words begin."""
+"""What a half after a number or a unit begins with, and how its further words begin."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.written_numbers import only_setting, sentences_of, time_in_text
+from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text, unambiguous_setting
 from clusterspec.standard import pattern
 
 
@@ -113,7 +113,7 @@ def limits_in(text: str) -> Iterator[TimeLimit]:
     """
     whole, kept = any(each in text.lower() for each in _WHOLE) and _NOT_STREAMED.search(text) is not None, None
     for sentence in sentences_of(text):
-        match = only_setting(_TIMEOUT, sentence, _CUES) or only_setting(_TIMEOUT_BEFORE, sentence, _CUES)
+        match = unambiguous_setting(_TIMEOUT, sentence, _CUES) or unambiguous_setting(_TIMEOUT_BEFORE, sentence, _CUES)
         if match is not None and _NOT_AN_ANSWER.search(sentence) is None:
             of = _ended_by(sentence, whole, text)
             changed = _RAISED.search(sentence[match.end() :])
@@ -121,7 +121,7 @@ def limits_in(text: str) -> Iterator[TimeLimit]:
             if of:
                 yield TimeLimit(time_in_text(number, _unit_in_english(unit)), f"{number} {unit}", of)
             continue
-        match = only_setting(_GRACE, sentence, _GRACE_CUES)
+        match = unambiguous_setting(_GRACE, sentence, _GRACE_CUES)
         if match is not None:
             kept = _KEPT.search(text) is not None if kept is None else kept
             number, unit = ([each for each in match.groups() if each] + ["s"])[:2]

@@ -154,7 +154,7 @@ class Timeline:
 
     @property
     def states_order(self) -> bool:
-        """Whether a text gives the day of the order, beside that of the prices."""
+        """Whether a text gives the day of the order in addition to that of the prices."""
         return any(ORDER.search(each.text) is not None for each in self.clauses if each.at == ("description",))
 
     @property

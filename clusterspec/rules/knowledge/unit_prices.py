@@ -33,7 +33,7 @@ _VERB_FIRST = pattern(
 _HEADED = pattern(
     rf"(?i)\b(?:costs?|prices?|kosten|preise?|coûts?|prix|costes?|precios?)(?: of)? {_PER} ?(?:{_UNIT})[^:.;\d]{{0,24}}:(?P<amounts>[^:;]{{1,120}})"
 )
-"""A heading with the unit of the amounts behind it."""
+"""A heading with the unit of the amounts after it."""
 _DIRECTION = pattern(r"(?i)\b(?:input|output|cached|prompt)\b")
 _AMOUNT = pattern(rf"(?i){_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY}")
 

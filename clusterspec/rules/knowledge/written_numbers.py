@@ -1,4 +1,4 @@
-"""What a text beside the keys states: the numbers that a spec writes, settings in the text, and its sentences."""
+"""What a text states in addition to the keys: the numbers that a spec writes, settings in the text, and its sentences."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _PRODUCT = pattern(
     rf"(?<![\w.,-])(?!(?:24|1?\d) ?[x×] ?[57]\b)(?!(?:24|1?\d) ?[x×] ?[57] ?[x×])({_PLAIN}){_UNIT_WORDS} ?[x×*] ?({_PLAIN}){_UNIT_WORDS}(?: ?[x×*] ?({_PLAIN}){_UNIT_WORDS})?"
     rf"(?: ?= ?({_PLAIN}))?(?![\w-])"
 )
-"""Two or three whole numbers with a sign of multiplication between them, with words behind each, and their result; hours
+"""Two or three whole numbers with a sign of multiplication between them, with words after each, and their result; hours
 of a service such as `24x7` are none."""
 _NO_DIGIT = pattern(r"\D")
 _SENTENCE_END = pattern(r"[.;#]\s")
 _ABBREVIATIONS = word_set("i.e e.g z.b d.h incl inkl excl exkl zzgl mio mrd tsd approx max ca std")
-"""Words behind which a full stop ends no sentence."""
+"""Words after which a full stop ends no sentence."""
 _LONGEST = len("(approx ")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
@@ -149,7 +149,7 @@ _NODES_OF = pattern(r"(?<![\w.,])(\d{1,5}) (?:nodes?|servers?|systems?|instances
 
 
 class WrittenProduct(NamedTuple):
-    """A product that a text writes out: its whole factors, the words behind each, and the result beside it, or None."""
+    """A product that a text writes out: its whole factors, the words after each, and its stated result, or None."""
 
     factors: tuple[int, ...]
     units: tuple[str, ...]
@@ -157,7 +157,7 @@ class WrittenProduct(NamedTuple):
     text: str
 
     def parts_in(self, text: str) -> set[int]:
-        """The numbers beside its value that a quantity in its text may be: each factor, the product without the first or the
+        """The numbers other than its value that a quantity in its text may be: each factor, the product without the first or the
         last one, and those of all nodes where a number of nodes stands before it.
 
         >>> text = "12 nodes of 8 gpus x 720 h"
@@ -194,7 +194,7 @@ def count_in_text(written: str) -> int:
 
 
 def time_in_text(digits: str, unit: str) -> float:
-    """Seconds of a number and the word or sign of a unit beside it, as the keys of a spec are read.
+    """Seconds of a number and the word or sign of its unit, as the keys of a spec are read.
 
     >>> time_in_text("14", "Days")
     1209600.0
@@ -216,10 +216,10 @@ _WATTS_OF_WHOLE = pattern(
 )
 
 
-def watts_of_whole(text: str) -> set[float]:
+def total_watts_in(text: str) -> set[float]:
     """Watts that a text in lower case names, without those of each rack, node or unit.
 
-    >>> sorted(watts_of_whole("1.2 mw in two halls, 17 kw per rack, 400 kwh"))
+    >>> sorted(total_watts_in("1.2 mw in two halls, 17 kw per rack, 400 kwh"))
     [1200000.0]
     """
     return {watts_in_text(number, unit) for number, unit in _WATTS_OF_WHOLE.findall(text)}
@@ -307,7 +307,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def has_word(text: str, words: frozenset[str], starts: tuple[str, ...] = ()) -> bool:
-    """Whether a text has one of some words, or a word that starts with one of some letters.
+    """Whether a text has one of the given words, or a word that starts with one of the given letters.
 
     >>> has_word("2 % for each late week", frozenset({"late"})), has_word("delayed", frozenset({"late"}), ("delay",))
     (True, True)
@@ -319,7 +319,7 @@ def has_word(text: str, words: frozenset[str], starts: tuple[str, ...] = ()) -> 
 
 
 def has_unit(text: str, units: frozenset[str]) -> bool:
-    """Whether a text has one of some units in lower case, alone or right behind a number.
+    """Whether a text has one of the given units in lower case, alone or right after a number.
 
     >>> has_unit("12 l/h at 400V", frozenset({"l"})), has_unit("400V", frozenset({"v"})), has_unit("NVL72", frozenset({"v"}))
     (True, True, False)
@@ -336,12 +336,12 @@ def belongs_to_something_else(text: str, start: int) -> bool:
     return _OF_SOMETHING_ELSE.search(text[max(0, start - 60) : start]) is not None
 
 
-def only_setting(setting: re.Pattern[str], text: str, cues: tuple[str, ...] = ("",)) -> re.Match[str] | None:
+def unambiguous_setting(setting: re.Pattern[str], text: str, cues: tuple[str, ...] = ("",)) -> re.Match[str] | None:
     """The match of a setting, if all its matches in a text are the same and none belongs to something else.
 
     Each match holds one of ``cues``, in lower case: the pattern of a text without them need not be compiled.
 
-    >>> only_setting(re.compile(r"--tp (\\d+)"), "runs with --tp 8, not --tp 4")[1]
+    >>> unambiguous_setting(re.compile(r"--tp (\\d+)"), "runs with --tp 8, not --tp 4")[1]
     '8'
     """
     folded = text.casefold()

@@ -57,7 +57,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
-    if layout.ep == 1 or not legality.breaks(RULE.name) or not legality.whole_world:
+    if layout.ep == 1 or not legality.breaks(RULE.name) or not legality.has_integer_dp:
         return
     if layout.capabilities.has("requires.experts_within_dp"):
         message = f"{layout.framework} forms expert groups from dp {layout.dp}, which ep {layout.ep} does not divide"

@@ -93,5 +93,5 @@ def _fewest_copies_text(model: Model, ep: int) -> str:
 
 
 def _message(model: Model, copies: int, ep: int) -> str:
-    beside = f" and {plural(copies, 'copy')}" if copies else ""
-    return f"{model.experts} experts{beside} are not divisible by ep {ep}"
+    and_copies = f" and {plural(copies, 'copy')}" if copies else ""
+    return f"{model.experts} experts{and_copies} are not divisible by ep {ep}"

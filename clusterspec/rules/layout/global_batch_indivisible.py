@@ -75,7 +75,7 @@ RULE = Rule.of(__name__, "error")
 def check(
     legality: Legality, training: Workload, cluster: Cluster, written_layout: LayoutSpec, layout: Layout
 ) -> Iterator[Problem]:
-    if not legality.breaks(RULE.name) or not legality.whole_world:
+    if not legality.breaks(RULE.name) or not legality.has_integer_dp:
         return
     rl = training.rl
     if rl is not None and (rl.samples % rl.minibatches or rl.samples // rl.minibatches % layout.dp == 0):

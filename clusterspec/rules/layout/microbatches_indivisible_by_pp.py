@@ -56,7 +56,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
-    if not legality.breaks(RULE.name) or not legality.whole_world:
+    if not legality.breaks(RULE.name) or not legality.has_integer_dp:
         return
     step = layout.dp * layout.micro_batch
     micro_batches = training.global_batch // step

@@ -63,6 +63,6 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
         length, ring = training.sequence_length, layout.cp_method != "all-to-all"
         step = sequence_step(layout.tp, layout.cp, layout.capabilities, ring=ring)
         near = or_list(near_multiples(length, step))
-        beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
-        message = f"{length:,} tokens are not divisible by tp {layout.tp}{beside} with sequence parallelism; a multiple of {step:,} is required"
+        and_cp = f" and cp {layout.cp}" if layout.cp > 1 else ""
+        message = f"{length:,} tokens are not divisible by tp {layout.tp}{and_cp} with sequence parallelism; a multiple of {step:,} is required"
         yield RULE.problem("workload.sequence_length", message, f"pad to {near} tokens")

@@ -58,7 +58,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(legality: Legality, written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
     group, ranks = written_layout.shard_group, layout.dp * layout.cp
-    if group is None or not cuts_shard_group(layout, group) or not legality.whole_world:
+    if group is None or not cuts_shard_group(layout, group) or not legality.has_integer_dp:
         return
     divisors = [size for size in range(1, min(ranks, 4096) + 1) if ranks % size == 0]
     near = sorted(divisors, key=lambda size: (abs(size - group), -size))[:2]

@@ -108,7 +108,7 @@ def _turned_rates(spec: Spec, cluster: Cluster, remarks: str) -> Iterator[Proble
 def _both_rates(sentence: str) -> tuple[float, float] | None:
     """The bus and the algorithm bandwidth of a sentence in B/s; None unless it states one of each and no other.
 
-    A metric belongs to the rate beside which it stands.
+    A metric belongs to the rate next to it.
     """
     rates = [(match, number_in_text(match[1]) * _SCALE[match[2]]) for match in _RATE.finditer(sentence)]
     if len({rate for _, rate in rates if rate}) != 2:

@@ -15,7 +15,7 @@ load that nobody stated.
 
 ## What to do
 
-Add the raw output with its header, or the trace as CSV with its header, as a file beside the spec.
+Add the raw output with its header, or the trace as CSV with its header, as a file in the folder of the spec.
 
 ## When to ignore it
 

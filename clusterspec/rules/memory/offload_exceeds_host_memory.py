@@ -4,7 +4,7 @@
 
 Optimizer states and activations on the host, for all accelerators of a node, that exceed the stated
 `cluster.host_memory`: an error, and a warning above 80 % of it. DeepSpeed moves the gradient shards to the host with
-the optimizer. Besides `layout.offload`, selective recomputation of MaxText on TPUs keeps the saved activations on the
+the optimizer. In addition to `layout.offload`, selective recomputation of MaxText on TPUs keeps the saved activations on the
 host. With asynchronous checkpoints, the copy of weights and optimizer states that is being written counts as well.
 
 Also `layout.offload` on accelerators that share the host's memory, such as `mi300a`: an error where the layout does not
@@ -107,9 +107,11 @@ def check(
     offloaded, host = each * cluster.accelerators_per_node, cluster.host_memory.value
     needed = offloaded + staged
     if needed > MOST * host:
-        beside = f" and {display(staged, 'B')} copied for asynchronous saving: {display(needed, 'B')}" if staged else ""
+        and_staged = (
+            f" and {display(staged, 'B')} copied for asynchronous saving: {display(needed, 'B')}" if staged else ""
+        )
         message = (
-            f"{display(offloaded, 'B')} offloaded by {cluster.accelerators_per_node} accelerators{beside} are "
+            f"{display(offloaded, 'B')} offloaded by {cluster.accelerators_per_node} accelerators{and_staged} are "
             f"{percent(needed / host, 2)} of the {display(host, 'B')} of host memory"
         )
         help_ = "offload a smaller share, shard over more ranks, or use nodes with more memory"

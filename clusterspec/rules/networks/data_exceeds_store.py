@@ -11,7 +11,7 @@ repeat.
 
 ## Why it matters
 
-Tokenized data lie beside checkpoints and logs in the storage system that feeds the run. The rest must be streamed from
+The storage system that feeds the run contains tokenized data, checkpoints and logs. The rest must be streamed from
 elsewhere, at a rate and with failures that the plan does not contain.
 
 ## What to do
@@ -107,13 +107,13 @@ def check(
     if capacity is None:
         return
     yield from _retention_problem(own_remarks or "", capacity, model, training, operations)
-    yield from _checkpoints_beside_problem(_named_data(own_remarks or ""), capacity, model, training, operations)
+    yield from _data_and_checkpoints_problem(_named_data(own_remarks or ""), capacity, model, training, operations)
     if tokens is None:
         return
     width = token_width(written_workload, model).value
     if tokens * width <= capacity.value:
         if written is not None:
-            yield from _checkpoints_beside_problem(tokens * width, capacity, model, training, operations)
+            yield from _data_and_checkpoints_problem(tokens * width, capacity, model, training, operations)
         return
     yield RULE.problem(
         "cluster.networks.storage.capacity",
@@ -159,7 +159,7 @@ def _named_data(text: str) -> float:
     return 0.0
 
 
-def _checkpoints_beside_problem(
+def _data_and_checkpoints_problem(
     data: float, capacity: Quantity, model: Model, training: Workload, operations: OperationsSpec | None
 ) -> Iterator[Problem]:
     """The problem with data and kept checkpoints that fit alone, and not together."""

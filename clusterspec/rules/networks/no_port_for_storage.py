@@ -13,7 +13,7 @@ also needs ports on every spine.
 
 ## What to do
 
-Add leaves or leave nodes out, and declare the ports as `extra_endpoints`; or give storage a network of its own.
+Add leaves or leave nodes out, and declare the ports as `extra_endpoints`; or give storage a separate network.
 
 ## When to ignore it
 

@@ -8,7 +8,7 @@ ten checkpoints are a note, less than two a warning, and less than one is an err
 
 ## Why it matters
 
-Parallel file systems slow down above 80 % of their capacity. Runs keep several checkpoints, besides data and logs.
+Parallel file systems slow down above 80 % of their capacity. Runs keep several checkpoints in addition to data and logs.
 
 ## What to do
 
@@ -93,7 +93,7 @@ def check(
     saving = operations.checkpoint if operations else None
     if saving is not None and saving.keep is not None:
         if capacity.value * USABLE < saving.keep * size:
-            yield _kept_problem(saving.keep, size, capacity)
+            yield _kept_checkpoints_problem(saving.keep, size, capacity)
         return
     if capacity.value * USABLE < KEPT * size:
         held = capacity.value * USABLE / size
@@ -108,7 +108,7 @@ def check(
         )
 
 
-def _kept_problem(keep: int, size: float, capacity: Quantity) -> Problem:
+def _kept_checkpoints_problem(keep: int, size: float, capacity: Quantity) -> Problem:
     needed = keep * size
     message = f"{plural(keep, 'checkpoint')} of {display(size, 'B')} {'is' if keep == 1 else 'are'} {display(needed, 'B')}, {percent(needed / capacity.value, 2)} of the {capacity.written}"
     most = int(capacity.value * USABLE / size)

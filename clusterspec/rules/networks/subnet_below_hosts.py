@@ -120,7 +120,7 @@ def check(own_remarks: str, cluster: Cluster, counts: FabricCount, power: PowerS
         yield RULE.problem("description", *found)
 
 
-def _needed(role: str, cluster: Cluster) -> int:
+def _needed_addresses(role: str, cluster: Cluster) -> int:
     """Addresses that the machine needs for a purpose; 0 if that is not known."""
     fabric = cluster.scale_out
     if role in {"node", "bmc", "storage"}:
@@ -139,7 +139,7 @@ def _small_subnet(sentences: Sequence[str], cluster: Cluster) -> tuple[str, str]
     platform = cluster.platform.id if cluster.platform is not None else ""
     kept = next((count for name, count in KEPT_BY_CLOUD.items() if platform.startswith(f"{name}-")), 0)
     for role in dict.fromkeys(each.role for each in found):
-        own, needed = [each for each in found if each.role == role], _needed(role, cluster)
+        own, needed = [each for each in found if each.role == role], _needed_addresses(role, cluster)
         if not needed or not all(each.whole for each in own) or len({each.text for each in own}) < len(own):
             continue
         if role in {"rail", "fabric"} and len(own) > 1:

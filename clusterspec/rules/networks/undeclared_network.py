@@ -7,7 +7,7 @@ note, since it may be part of the site.
 
 ## Why it matters
 
-A node needs three networks besides the scale-out fabric. If a quote omits them, data, logs and users share one port,
+A node needs three networks in addition to the scale-out fabric. If a quote omits them, data, logs and users share one port,
 and a hung node cannot be reached.
 
 ## What to do

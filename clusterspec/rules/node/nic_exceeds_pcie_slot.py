@@ -71,7 +71,7 @@ def check(
     if nic_slot.bandwidth is None:
         return
     rate, payload = scale_out.nic_bandwidth.value, nic_slot.bandwidth.value
-    if rate <= payload or deviations.concern("nic"):
+    if rate <= payload or deviations.has_any_of("nic"):
         return
     yield RULE.problem(
         "cluster.pcie" if written_cluster.pcie else "cluster.scale_out.nic_bandwidth",

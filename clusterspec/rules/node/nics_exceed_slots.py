@@ -8,7 +8,7 @@ the rule compares with the usual NICs of servers with these accelerators, at lea
 
 ## Why it matters
 
-Each NIC at full rate needs a PCIe x16 slot and, for GPUDirect RDMA, a PCIe switch beside an accelerator. HGX boards
+Each NIC at full rate needs a PCIe x16 slot and, for GPUDirect RDMA, a PCIe switch shared with an accelerator. HGX boards
 have eight such slots, and servers add two to four. NICs that do not fit still count in the bill, in the switch ports
 and in the predicted bandwidth.
 

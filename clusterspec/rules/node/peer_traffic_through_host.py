@@ -8,7 +8,7 @@ accelerators or the job spans nodes, unless it serves with engines of one accele
 ## Why it matters
 
 With ACS on, PCIe switches send every peer-to-peer packet up to the processor: two accelerators, or an accelerator and
-the NIC beside it, share its link. Without affinity, half of the traffic crosses the link between the sockets. Users saw
+the NIC of the same switch, share its link. Without affinity, half of the traffic crosses the link between the sockets. Users saw
 a fraction of the NICs' line rate: jobs start, but run slowly.
 
 ## What to do

@@ -3,7 +3,7 @@
 ## What it finds
 
 Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NICs for eight accelerators. The finding
-is a warning. With more NICs than accelerators it is a warning beside a platform, since ten for eight usually count those
+is a warning. With more NICs than accelerators it is a warning with a platform, since ten for eight usually count those
 of the storage network, and a note without one. The rule is silent where the platform is sold with these NICs.
 
 ## Why it matters

@@ -53,7 +53,7 @@ layout: {tp: 1, optimizer_states: {master: fp32, moments: bf16}}
 - Stochastic rounding of Trainium and the variable that turns it on:
   https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-features/rounding-modes.html
 - Updates that nearest rounding cancels: Zamirai et al., https://arxiv.org/abs/2010.06192
-- bf16 moments beside fp32 master weights, section 3.3: https://arxiv.org/abs/2412.19437
+- bf16 moments with fp32 master weights, section 3.3: https://arxiv.org/abs/2412.19437
 - fp8 and fp16 states with scaling by tensor, and what diverges: Peng et al., FP8-LM, https://arxiv.org/abs/2310.18313
 - 2T tokens with both moments in fp8, each scaled: Fishman et al., https://arxiv.org/abs/2409.12517
 """

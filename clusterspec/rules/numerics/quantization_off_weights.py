@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A `quantization` beside a `parameter_precision` that its checkpoints do not have: AWQ packs weights into 4 bits, GPTQ
+A `quantization` with a `parameter_precision` that its checkpoints do not have: AWQ packs weights into 4 bits, GPTQ
 into 4 or 8, bitsandbytes into 4 or 8, GGUF files into up to 8 or keep 16, SmoothQuant quantizes weights and activations
 to int8. This is an error. It is a warning where the method quantizes weights only, but `precision` states GEMMs in fp8,
 fp4 or int8.
@@ -84,7 +84,7 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
 
 
 def _narrow_product_problem(written: WorkloadSpec, method: str) -> Iterator[Problem]:
-    """The problem of a method that quantizes weights alone beside a precision of products below 16 bits."""
+    """The problem of a method that quantizes weights alone with a GEMM precision below 16 bits."""
     if method in WEIGHTS_ONLY and written.precision in {"fp8", "fp4", "int8"}:
         message = f"{method} quantizes weights alone: products run in 16 bits, not in {written.precision}, so prefill is slower than predicted"
         yield RULE.problem("workload.precision", message, "write `precision: bf16` or `fp16`", severity="warning")

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`precision: fp16` with `loss_scaling: none`, an error; `gradient_precision: fp16` beside products in bf16, whose loss nothing scales, a warning; and fp16 for a model of at least 20 billion parameters and a run of
+`precision: fp16` with `loss_scaling: none`, an error; `gradient_precision: fp16` with GEMMs in bf16, whose loss nothing scales, a warning; and fp16 for a model of at least 20 billion parameters and a run of
 at least 500 billion tokens on accelerators that also multiply bf16, a warning. `loss_scaling: static` is a warning in a run of 10
 billion tokens and more.
 

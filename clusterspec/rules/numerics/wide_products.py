@@ -17,7 +17,7 @@ when they load them, so that a plan with 16-bit weights is predicted with twice 
 
 ## What to do
 
-Serve the weights as they are published, or state their precision beside that of the GEMMs (`parameter_precision: fp8`). In training, use bf16, or fp16 with loss scaling on accelerators without bf16.
+Serve the weights as they are published, or state their precision in addition to that of the GEMMs (`parameter_precision: fp8`). In training, use bf16, or fp16 with loss scaling on accelerators without bf16.
 
 ## When to ignore it
 

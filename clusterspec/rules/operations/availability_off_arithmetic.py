@@ -4,13 +4,13 @@
 
 In the description or a comment:
 
-- a downtime for a month, a year or another period that is not what the availability beside it leaves: 99.9 % of a month leave
+- a downtime for a month, a year or another period that is not what the stated availability leaves: 99.9 % of a month leave
   44 minutes; and one that is called allowed in another sentence than the promise, and is longer;
 - the availability of parts of which all are needed, stated above the product of theirs; and that of redundant parts of
   which one is enough, stated above 1 less the product of what each lacks; that of a job on all nodes, without a spare one,
   stated as that of one node;
-- a number of requests that may miss a target of so many percent of all requests beside it;
-- a share of requests that is not the quotient of the two numbers beside it.
+- a number of requests that may miss a target of so many percent of the stated number of all requests;
+- a share of requests that is not the quotient of the two numbers next to it.
 
 ## Why it matters
 
@@ -184,7 +184,7 @@ def _budget_faults(text: str) -> Iterator[Fault]:
 
 
 def _share_faults(text: str) -> Iterator[Fault]:
-    """Shares that are not the quotient of the numbers beside them."""
+    """Shares that are not the quotient of the numbers next to them."""
     for share in chain(shares_in(text), parts_in(text)):
         quotient = 100 * share.part / share.whole
         if all(abs(share.stated - each) > share.rounding for each in (quotient, 100 - quotient)):

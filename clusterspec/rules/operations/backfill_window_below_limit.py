@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.job_limits import job_limits_in
 from clusterspec.rules.knowledge.text_units import MINUTE
-from clusterspec.rules.knowledge.written_numbers import number_in_text, only_setting, time_in_text
+from clusterspec.rules.knowledge.written_numbers import number_in_text, time_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -73,13 +73,13 @@ def check(own_remarks: str) -> Iterator[Problem]:
     if not any(cue in folded for cue in _CUES):
         return
     text = " ".join(own_remarks.split())
-    match = only_setting(_WINDOW, text, _CUES)
+    match = unambiguous_setting(_WINDOW, text, _CUES)
     if match is not None and _FORMER.search(match[0]) is not None:
         return
     limits = [*job_limits_in(text)]
     if not limits or (match is None and (_WINDOW.search(text) is not None or _DEFAULT.search(text) is None)):
         return
-    window = _seconds(match[1], match[2]) if match is not None else DEFAULT
+    window = _window_seconds(match[1], match[2]) if match is not None else DEFAULT
     longest = max(limits, key=lambda each: each.seconds)
     if window < longest.seconds:
         message = (
@@ -90,7 +90,7 @@ def check(own_remarks: str) -> Iterator[Problem]:
         yield RULE.problem("description", message, help_)
 
 
-def _seconds(digits: str, unit: str | None) -> float:
+def _window_seconds(digits: str, unit: str | None) -> float:
     """Seconds of a window; a number alone counts minutes."""
     folded = (unit or "min").lower()
     if folded.startswith("min"):

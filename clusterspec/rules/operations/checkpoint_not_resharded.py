@@ -3,7 +3,7 @@
 ## What it finds
 
 A format of checkpoints in the description or a comment whose files belong to ranks (Megatron's `torch`, the checkpoints of ZeRO,
-`LOCAL_STATE_DICT` of FSDP), which by the text is loaded with other degrees or another number of ranks; also such a format beside
+`LOCAL_STATE_DICT` of FSDP), which by the text is loaded with other degrees or another number of ranks; also such a format with
 `recovery: shrink`. Formats and the degrees that they allow to change are a table of the catalog, `catalog/checkpoint-formats.csv`, each
 with its source. A text that converts the checkpoint, or loads the weights alone, is silent.
 
@@ -111,7 +111,7 @@ def _is_of(each: CheckpointFormat, text: str, layout: LayoutSpec | None) -> bool
 
 
 def _changed_degrees(text: str, layout: LayoutSpec | None) -> set[str]:
-    """The degrees for which a text in lower case names several values, or one beside that of the layout.
+    """The degrees for which a text in lower case names several values, or one other than that of the layout.
 
     >>> sorted(_changed_degrees("old: tp 8, pp 4, 16 replicas; new: tp 8, pp=2", None)), _changed_degrees("from 64 to 48 GPUs".lower(), None)
     (['pp'], {'dp'})

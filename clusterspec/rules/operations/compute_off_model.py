@@ -198,7 +198,7 @@ def _rate_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Probl
         ):
             continue
         if any(agree(rates[0].value, count * each, SAME) for each in (*peaks, dense)):
-            continue  # the peak of the machine, beside the share of it that is used
+            continue  # the peak of the machine, with the share of it that is used
         multiple = rates[0].value / (count * dense * shares[0])
         why = (
             ", twice the dense figure: the peak with 2:4 sparsity, or of a narrower format"

@@ -106,7 +106,7 @@ def check(own_remarks: str) -> Iterator[Problem]:
     if len(counts) != 1 or _EVALUATED.search(text) is None or _PAIRED.search(text) is not None:
         return
     (count,) = counts
-    scores = {_share(each) for each in _SCORE.findall(text)}
+    scores = {_score_share(each) for each in _SCORE.findall(text)}
     score = min(scores, key=lambda each: each * (1 - each)) if scores else BEST
     error = 100 * sqrt(score * (1 - score) / count)
     for sentence in sentences_of(text):
@@ -144,7 +144,7 @@ def _wrong_root(text: str) -> Problem | None:
     return None
 
 
-def _share(written: str) -> float:
+def _score_share(written: str) -> float:
     """A score as a share: `0.72`, `72 %`."""
     digits = written.partition(" ")[0].rstrip("%")
     value = number_in_text(digits)

@@ -3,7 +3,7 @@
 ## What it finds
 
 A PodDisruptionBudget in the description or a comment that lets no pod be evicted (`minAvailable` of 100 % or of all replicas,
-`maxUnavailable` of 0), beside a drain, an upgrade or an autoscaler that takes nodes away. A text that adds replicas before the drain,
+`maxUnavailable` of 0), and a drain, an upgrade or an autoscaler that takes nodes away. A text that adds replicas before the drain,
 removes the budget or deletes the pods is silent.
 
 ## Why it matters

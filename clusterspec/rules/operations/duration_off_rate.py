@@ -2,7 +2,7 @@
 
 ## What it finds
 
-- A number of steps at a time of each (`950,000 steps of 3.6 s`) whose product is not the time beside them, or a step time
+- A number of steps at a time of each (`950,000 steps of 3.6 s`) whose product is not the total that the text states, or a step time
   whose product with the steps of the plan is not the time that the text says the run takes.
 - A rate in tokens per second, of the machine or of one accelerator, at which the tokens take another time than the text
   says.

@@ -3,7 +3,7 @@
 ## What it finds
 
 `node_mtbf` over the nodes of the job against `mean_time_between_failures`: a warning where they differ by a third, and
-an error by a factor of three. The same limits apply to an `afr` beside an `mtbf` of the same kind of part. Failures that
+an error by a factor of three. The same limits apply to an `afr` and an `mtbf` of the same kind of part. Failures that
 the description counts (`8 stops in 72,000 node-hours`) give the time of one node: a stated one, or that of the job times its
 nodes, that differs by a quarter is an error. So are failures of all accelerators, NICs or transceivers in a year that a text
 states, and that are not their number times `afr`.
@@ -68,7 +68,7 @@ from clusterspec.records import fields
 from clusterspec.rules.knowledge.failures import PART_WORDS, stated_part_failures
 from clusterspec.rules.knowledge.purchases import plural_of_kind
 from clusterspec.rules.knowledge.text_quantities import SHARE, sentence_quantities
-from clusterspec.rules.knowledge.written_numbers import amount_in_text, number_in_text, only_setting
+from clusterspec.rules.knowledge.written_numbers import amount_in_text, number_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec, Spec
 from clusterspec.standard import pattern
@@ -131,7 +131,7 @@ def check(
 
 def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks: str) -> Iterator[Problem]:
     """The time between failures of a node, or of the job, that is not the one of the failures that the text counts."""
-    counted = only_setting(_COUNTED, remarks, _CUES)
+    counted = unambiguous_setting(_COUNTED, remarks, _CUES)
     if counted is None or not int(counted[1]):
         return
     node = amount_in_text(counted[2]) / int(counted[1]) * HOUR
@@ -152,7 +152,7 @@ def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks:
 
 
 def _yearly_problem(operations: OperationsSpec, cluster: Cluster, spec: Spec, remarks: str) -> Iterator[Problem]:
-    """The problem with the failures a year of all parts of a kind that a text states beside another product of their number
+    """The problem with the failures a year of all parts of a kind that a text states with another product of their number
     and rate.
     """
     assert operations.failures is not None

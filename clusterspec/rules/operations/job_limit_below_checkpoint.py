@@ -3,7 +3,7 @@
 ## What it finds
 
 A limit of the run time of a job in the description or a comment (`wall time`, `time limit`, `kills every job after`) that is
-at or below the checkpoint interval, or a limit below `targets.run_time` beside a run that takes one job. A text by which the job saves on a signal is silent, unless the signal comes later before
+at or below the checkpoint interval, or a limit below `targets.run_time` for a run that takes one job. A text by which the job saves on a signal is silent, unless the signal comes later before
 the limit (`--signal=B:USR1@90`, `SIGTERM 60 s before the limit`) than a checkpoint takes to write.
 
 ## Why it matters
@@ -61,7 +61,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import only_setting, time_in_text
+from clusterspec.rules.knowledge.written_numbers import time_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.standard import pattern
@@ -96,7 +96,7 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
     yield from _late_signal_problem(own_remarks, operations)
     nested = operations.checkpoint.interval if operations.checkpoint is not None else None
     interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
-    match = only_setting(_TIME_LIMIT, own_remarks, _CUES)
+    match = unambiguous_setting(_TIME_LIMIT, own_remarks, _CUES)
     if match is None or _ON_SIGNAL.search(own_remarks) is not None:
         return
     limit = time_in_text(match[1], match[2])
@@ -113,7 +113,7 @@ def _late_signal_problem(own_remarks: str, operations: OperationsSpec) -> Iterat
     """A signal that comes later before the limit of a job than the checkpoint takes that it asks for."""
     saving = operations.checkpoint
     taken = (saving.write_time or saving.pause) if saving is not None else operations.checkpoint_time
-    match = only_setting(_SIGNAL, own_remarks, _SIGNAL_CUES) if taken is not None else None
+    match = unambiguous_setting(_SIGNAL, own_remarks, _SIGNAL_CUES) if taken is not None else None
     if taken is None or match is None or _SAVES.search(own_remarks) is None:
         return
     before = float(match[1]) if match[1] else time_in_text(match[2], match[3])

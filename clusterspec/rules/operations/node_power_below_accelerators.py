@@ -61,7 +61,7 @@ PROCESSOR = "processor"
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     each = cluster.accelerator.power
-    if power.node is None or each is None or deviations.concern("power"):
+    if power.node is None or each is None or deviations.has_any_of("power"):
         return
     own = min(each.value, power.accelerator_cap.value) if power.accelerator_cap else each.value
     parts = own * cluster.accelerators_per_node

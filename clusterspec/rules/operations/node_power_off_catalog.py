@@ -69,7 +69,7 @@ ALONE = 1.03
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     known = cluster.platform.power if cluster.platform else None
-    if power.node is None or known is None or deviations.concern("power"):
+    if power.node is None or known is None or deviations.has_any_of("power"):
         return
     parts = cluster.accelerator.power
     own = parts.value if parts else 0.0

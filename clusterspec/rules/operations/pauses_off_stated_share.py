@@ -7,7 +7,7 @@
 - An evaluation or a saved checkpoint of a stated time, every so many minutes or steps, whose share of the time is at least
   twice the stated one.
 
-A share that the text states is an error, and one that it does not state a warning. Evaluation on other nodes, or beside
+A share that the text states is an error, and one that it does not state a warning. Evaluation on other nodes, or in parallel with
 the run, is not read.
 
 ## Why it matters
@@ -107,7 +107,7 @@ _SHARE = pattern(
 _OF_TIME = pattern(
     r"(?i)^[^.;]{0,20}\b(?:time|run|training|overhead|compute|wall|gpu|zeit|rechenzeit|laufs|temps|tiempo|entra[iî]nement|entrenamiento)\b"
 )
-_BESIDE = pattern(
+_IN_PARALLEL = pattern(
     r"(?i)\b(?:elsewhere|other nodes|separate(?:ly)?|own nodes|spare|asynchron\w*|in parallel|background|concurrent\w*|beside|a second partition|another (?:cluster|partition|machine)|workstation|dedicated)\b"
 )
 _BATCHES = pattern(
@@ -136,7 +136,7 @@ def check(own_remarks: str, training: Workload, timed: Plan | None) -> Iterator[
         return
     read = sentence_quantities(own_remarks)
     for number, (sentence, quantities) in enumerate(read):
-        pause = None if _BESIDE.search(sentence) is not None else _pause(sentence, quantities, training, timed)
+        pause = None if _IN_PARALLEL.search(sentence) is not None else _pause(sentence, quantities, training, timed)
         if pause is None:
             continue
         stated = next(

@@ -3,7 +3,7 @@
 ## What it finds
 
 `power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. Where neither power is
-known, the rule takes the accelerators and what servers draw besides, and the message says so: a limit below the least
+known, the rule takes the accelerators and what servers draw in addition, and the message says so: a limit below the least
 of that is an error, one below its middle a note. For a rack with
 a whole domain of a rack-scale system, it uses the platform's figure for the rack, which includes the scale-up switches.
 Without `nodes_per_rack`, such a rack has the nodes that it is sold with.
@@ -82,7 +82,7 @@ RULE = Rule.of(__name__, "error")
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     limit, platform = power.rack_limit, cluster.platform
     nodes = power.nodes_per_rack or (nodes_of_rack(platform) if platform and platform.form == "rack" else None)
-    if limit is None or nodes is None or deviations.concern("power"):
+    if limit is None or nodes is None or deviations.has_any_of("power"):
         return
     found = node_nameplates(cluster)
     if found is None:
@@ -99,10 +99,10 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     least = "" if stated else f" at least (accelerators and {host_shares(cluster)[0]:.0%} of their power for the rest)"
     least = least if surely else f" ({display(lowest, 'W')} to {display(highest, 'W')}: their power is assumed)"
     what = "rack overhead" if power.rack_overhead else "scale-up switches and power conversion"
-    besides = f" and {display(overhead, 'W')} of {what}" if overhead else ""
+    and_overhead = f" and {display(overhead, 'W')} of {what}" if overhead else ""
     yield RULE.problem(
         "cluster.power.nodes_per_rack" if power.nodes_per_rack else "cluster.power.rack_limit",
-        f"{plural(nodes, 'node')} of {display(each, 'W')}{least}{besides} {'draws' if nodes == 1 and not besides else 'draw'} {display(drawn, 'W')}, above the rack limit of {display(limit.value, 'W')}",
+        f"{plural(nodes, 'node')} of {display(each, 'W')}{least}{and_overhead} {'draws' if nodes == 1 and not and_overhead else 'draw'} {display(drawn, 'W')}, above the rack limit of {display(limit.value, 'W')}",
         f"use at most {plural(fit, 'node')} per rack, in {plural(-(-cluster.all_nodes // fit), 'rack')}"
         if fit and power.nodes_per_rack and not (platform and platform.form == "rack")
         else "use a rack with more power",

@@ -99,7 +99,7 @@ def check(remarks: str, cluster: Cluster) -> Iterator[Problem]:
         if not len(groups) == len(times) == len(windows) == 1 or is_of_another_machine(text):
             continue
         number, size = _work_in_groups(text, groups[0], cluster)
-        each, window = (_seconds([one for one in match.groups() if one]) for match in (times[0], windows[0]))
+        each, window = (_seconds_of_count([one for one in match.groups() if one]) for match in (times[0], windows[0]))
         rounds = ceil(number / size) if 0 < size <= number else 0
         if rounds * each > window * _ROUNDED:
             unit = "pair" if groups[0]["pairs"] else "node"
@@ -122,6 +122,6 @@ def _work_in_groups(text: str, group: re.Match[str], cluster: Cluster) -> tuple[
     return (nodes if nodes <= cluster.all_nodes else 0), size
 
 
-def _seconds(parts: list[str]) -> float:
+def _seconds_of_count(parts: list[str]) -> float:
     """Seconds of a count and its unit."""
     return time_in_text(str(count_in_text(parts[0])), parts[1])

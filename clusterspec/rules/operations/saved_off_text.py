@@ -4,7 +4,7 @@
 
 - Checkpoints that are kept for the whole run, one every so many steps, tokens or days, that exceed the capacity of the
   storage system, or the bytes that the text states for them.
-- A number of checkpoints of a stated size beside another total.
+- A number of checkpoints of a stated size with another total.
 - A number of steps between checkpoints that at the predicted step time are less than half, or more than twice, of
   `checkpoint.interval`.
 - A share of the time that failures cost, or a goodput, that the stated failure rate, interval and restart exceed by a
@@ -133,7 +133,7 @@ def check(
         return
     for sentence, quantities in sentence_quantities(own_remarks):
         if _CHECKPOINT.search(sentence) is not None:
-            yield from _kept_problem(sentence, quantities, training, networks)
+            yield from _kept_checkpoints_problem(sentence, quantities, training, networks)
             yield from _size_problem(sentence, quantities)
             yield from _interval_problem(sentence, quantities, operations, timed)
     yield from _counted_loss_problem(own_remarks)
@@ -141,7 +141,7 @@ def check(
         yield from _loss_problem(own_remarks, cluster, layout, operations, networks, timed)
 
 
-def _kept_problem(
+def _kept_checkpoints_problem(
     sentence: str, quantities: tuple[TextQuantity, ...], work: Workload, networks: NetworksSpec | None
 ) -> Iterator[Problem]:
     """The problem with checkpoints of a whole run that exceed the storage system, or the bytes of the sentence."""
@@ -165,7 +165,7 @@ def _kept_problem(
 
 
 def _size_problem(sentence: str, quantities: tuple[TextQuantity, ...]) -> Iterator[Problem]:
-    """The problem with `20 checkpoints of 5.7 TB` beside another total."""
+    """The problem with `20 checkpoints of 5.7 TB` with another total."""
     for number, (count, size) in enumerate(pairwise(quantities)):
         between = sentence[count.end : size.start]
         if count.unit != BARE or size.unit != BYTE or _OF_SIZE.match(between) is None or "oint" not in between:
@@ -196,7 +196,7 @@ def _interval_problem(
 
 
 def _counted_loss_problem(text: str) -> Iterator[Problem]:
-    """The problem with `three failures a week of 45 min each` beside another share of the time."""
+    """The problem with `three failures a week of 45 min each` with another share of the time."""
     for sentence, quantities in sentence_quantities(text):
         match = _A_WEEK.search(sentence)
         shares = [each for each in quantities if each.unit == SHARE]

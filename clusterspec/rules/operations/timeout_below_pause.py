@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import only_setting, sentences_of, time_in_text
+from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.standard import pattern
@@ -97,7 +97,7 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         yield RULE.problem(operations.pause_key, message, "raise the timeout, or save asynchronously")
         return
     for sentence in sentences_of(own_remarks):
-        match = only_setting(_TIMEOUT, sentence) if _COLLECTIVE.search(sentence) is not None else None
+        match = unambiguous_setting(_TIMEOUT, sentence) if _COLLECTIVE.search(sentence) is not None else None
         if match is None:
             continue
         flag = match[0].lower()

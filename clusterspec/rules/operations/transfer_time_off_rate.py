@@ -80,7 +80,7 @@ _PARTS = r"(?:node|gpu|nic|server|link|drive|disk|port|rank|client|instance|engi
 _EACH = pattern(
     rf"(?i)^[^,.;]{{0,20}}\b(?:per|each|every|a|an|pro|je|par|por|cada)[ -](?:{_PARTS}|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
 )
-"""Words behind an amount of each of several parts."""
+"""Words after an amount of each of several parts."""
 _EACH_BEFORE = pattern(rf"(?i)(?:[x×*] ?|\b(?:each|every|per|a) {_PARTS}(?: \w+){{0,4}} |\d )$")
 _MOVES = pattern(
     r"(?i)\b(?:writ\w+|saves?|saved|saving|checkpoint\w*|loads?|loaded|loading|reads?|reading|cop(?:y|ies|ied|ying)|transfer\w*|stream\w*|restor\w+|"
@@ -123,7 +123,7 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
     before: Sequence[Amount] = ()
     for sentence in sentences_of(own_remarks):
         sizes, rates = sizes_in(sentence), rates_in(sentence)
-        size, rate = _only(sizes or before), _only(rates)
+        size, rate = _whole_amount(sizes or before), _whole_amount(rates)
         if not rates and store is not None and store.bandwidth is not None and _TO_STORE.search(sentence) is not None:
             rate = Amount(
                 store.bandwidth.value, f"{display(store.bandwidth.value, 'B/s')} of the storage system", False
@@ -154,7 +154,7 @@ def sizes_in(sentence: str) -> list[Amount]:
     """
     found = []
     for match in _SIZE.finditer(sentence):
-        value = number_in_text(match[1]) * _scale(match["prefix"], binary=bool(match["binary"]))
+        value = number_in_text(match[1]) * _byte_scale(match["prefix"], binary=bool(match["binary"]))
         found.append(Amount(value, match[0], _is_of_each(sentence, match.start(), match.end())))
     return found
 
@@ -170,14 +170,14 @@ def rates_in(sentence: str) -> list[Amount]:
         bits = match["unit"] == "b" or "bit" in match[0].lower()
         value = (
             number_in_text(match[1])
-            * _scale(match["prefix"].upper(), binary=bool(match["binary"]))
+            * _byte_scale(match["prefix"].upper(), binary=bool(match["binary"]))
             / (8 if bits else 1)
         )
         found.append(Amount(value, match[0], _is_of_each(sentence, match.start(), match.end())))
     return found
 
 
-def _scale(prefix: str, *, binary: bool) -> float:
+def _byte_scale(prefix: str, *, binary: bool) -> float:
     return float((1024 if binary else 1000) ** _PREFIXES[prefix])
 
 
@@ -185,7 +185,7 @@ def _is_of_each(sentence: str, start: int, end: int) -> bool:
     return _EACH.search(sentence[end:]) is not None or _EACH_BEFORE.search(sentence[:start]) is not None
 
 
-def _only(amounts: Sequence[Amount]) -> Amount | None:
+def _whole_amount(amounts: Sequence[Amount]) -> Amount | None:
     """The one amount of a text, if it is that of the whole; None where there are several, or each part has one."""
     return (
         amounts[0]

@@ -128,7 +128,7 @@ def check(
     if power.cooling is None or power.cooling == "immersion":
         return
     drawn, loop = it_power(cluster, counts.fabric, power), loop_heat(cluster, counts.fabric, power)
-    if drawn is None or loop is None or deviations.concern("power"):
+    if drawn is None or loop is None or deviations.has_any_of("power"):
         return
     heat = drawn[0] - (loop[2] if power.cooling == "liquid" else 0.0)
     stated = max(_stated_watts(remarks.lower()), default=0.0)

@@ -90,7 +90,7 @@ def check(remarks: str, cluster: Cluster, power: PowerSpec | None) -> Iterator[P
             * AIR
             * number_in_text(rise[1] or rise[2])
         )
-        scope = _scope(sentence, cluster, power)
+        scope = _cooled_nodes(sentence, cluster, power)
         if scope is None:
             continue
         nodes, what = scope
@@ -101,7 +101,7 @@ def check(remarks: str, cluster: Cluster, power: PowerSpec | None) -> Iterator[P
             return
 
 
-def _scope(sentence: str, cluster: Cluster, power: PowerSpec | None) -> tuple[float, str] | None:
+def _cooled_nodes(sentence: str, cluster: Cluster, power: PowerSpec | None) -> tuple[float, str] | None:
     """The nodes that an airflow cools, and their name; None where a sentence does not say."""
     if _OF_NODE.search(sentence) is not None:
         return 1.0, "a node gives"

@@ -6,7 +6,7 @@ Units in `power.cdus` whose total `capacity`, without the redundant units (one w
 is below the heat that the machine gives to liquid at full load. That heat is the power of nodes, spares, scale-up
 domains and racks times the liquid share (`power.liquid_share`, else the platform's, else the range of published
 machines), plus the power of switches that are sold only with liquid cooling. The finding is an error where even the low
-end of the range exceeds the capacity, and a warning where its middle does. Units beside `power.cooling: air` are a
+end of the range exceeds the capacity, and a warning where its middle does. Units with `power.cooling: air` are a
 warning.
 
 ## Why it matters
@@ -108,7 +108,7 @@ def check(
         yield RULE.problem(AT, message, "state `cooling: liquid`, or leave the units out", severity="warning")
         return
     units, heat = cooling_units(power), loop_heat(cluster, counts.fabric, power)
-    if units is None or heat is None or deviations.concern("power"):
+    if units is None or heat is None or deviations.has_any_of("power"):
         return
     low, middle, _ = heat
     carried = units.carried_watts(units.spare)

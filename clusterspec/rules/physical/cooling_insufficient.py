@@ -3,8 +3,8 @@
 ## What it finds
 
 `power.cooling: air` for a platform that is sold with liquid cooling only (an error); for an accelerator that is sold
-with liquid cooling, beside a `power.liquid_share`, or for racks that draw more than 60 kW or have a
-`rack_limit` above 120 kW (warnings). `power.cooling: liquid` for a platform that is sold with air cooling only, or beside
+with liquid cooling, with a `power.liquid_share`, or for racks that draw more than 60 kW or have a
+`rack_limit` above 120 kW (warnings). `power.cooling: liquid` for a platform that is sold with air cooling only, or with
 a `liquid_share` below 40 % of the platform's, else of the share that estimates assume, 0.85 (warnings). A `liquid_share`
 above 0.98 of a platform that the catalog does not list as cooled by liquid alone (a warning; a note without a platform).
 
@@ -152,7 +152,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
         help_ = "give the limit of one rack, or state `cooling: liquid`"
         yield RULE.problem("cluster.power.rack_limit", message, help_)
     rack, limit = rack_power(cluster, power), 1000 * thresholds.of(RULE.name, MOST)
-    if rack is not None and rack > limit and not deviations.concern("power"):
+    if rack is not None and rack > limit and not deviations.has_any_of("power"):
         message = f"a rack of {display(rack, 'W')} is above the {display(limit, 'W')} that air usually cools"
         yield RULE.problem(AT, message, "use fewer nodes in a rack, or liquid cooling")
 

@@ -1,4 +1,4 @@
-"""A fiber run that the description states is longer than the light of the module beside it reaches.
+"""A fiber run that the description states is longer than the reach of the module in its sentence.
 
 ## What it finds
 

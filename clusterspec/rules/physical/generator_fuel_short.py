@@ -110,14 +110,14 @@ _NOT_WHOLE = pattern(
 )
 
 
-def _stated_alone(text: str) -> tuple[str, str] | None:
+def _contradiction_within_text(text: str) -> tuple[str, str] | None:
     """The message and the remedy of one or two sentences that state tank, consumption and hours, or energy, power and minutes.
 
-    >>> _stated_alone("the generator burns 280 l/h, and its tank of 5,000 l lasts 24 h")
+    >>> _contradiction_within_text("the generator burns 280 l/h, and its tank of 5,000 l lasts 24 h")
     ('5,000 liters last 17.9 h at 280 liters an hour, and the text asks for 24 h', 'order a larger tank, or a contract for refueling')
-    >>> _stated_alone("the ups batteries of 200 kwh carry 1.2 mw for 15 minutes")
+    >>> _contradiction_within_text("the ups batteries of 200 kwh carry 1.2 mw for 15 minutes")
     ('batteries of 200 kWh carry 1.2 MW for 10 minutes, and the text asks for 15', 'order more batteries, or plan with a shorter time')
-    >>> _stated_alone("the ups batteries of 300 kwh carry 1.2 mw for 15 minutes")
+    >>> _contradiction_within_text("the ups batteries of 300 kwh carry 1.2 mw for 15 minutes")
     """
     if _NOT_WHOLE.search(text) is not None:
         return None
@@ -153,7 +153,7 @@ def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts:
     named = texts.remarks and has_unit(texts.remarks, _STORES)
     stated_alone = named and _ALONE.search(texts.remarks) is not None
     for text in sentences_with_neighbors(texts.sentences) if stated_alone else ():
-        alone = _stated_alone(text)
+        alone = _contradiction_within_text(text)
         if alone is not None:
             yield RULE.problem("description", *alone)
             return

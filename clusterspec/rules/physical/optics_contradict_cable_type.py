@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A fabric level whose `cable_type` differs from the type of its `optics`: `dac` beside a transceiver module.
+A fabric level whose `cable_type` differs from the type of its `optics`: `dac` with a transceiver module.
 
 ## Why it matters
 

@@ -72,7 +72,7 @@ SIGNALING = 0.1
 
 
 def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
-    if not scale_out.optics or deviations.concern("nic"):
+    if not scale_out.optics or deviations.has_any_of("nic"):
         return
     for one in level_optics(scale_out):
         for end, part in enumerate(one.ends):

@@ -152,20 +152,20 @@ def check(
     deviations: Deviations, power: PowerSpec, cluster: Cluster, procurement: ProcurementSpec | None
 ) -> Iterator[Problem]:
     if power.pdus is None:
-        if procurement is not None and procurement.quote and not deviations.concern("power"):
+        if procurement is not None and procurement.quote and not deviations.has_any_of("power"):
             yield from _quoted_units_problem(procurement, power, cluster)
         return
     if procurement is not None and procurement.quote and power.pdus.count is not None:
         yield from _few_quoted_units_problem(procurement, power.pdus.count, cluster)
     rack, rating = rack_power(cluster, power), _unit_watts(power.pdus)
-    if rack is None or rating is None or deviations.concern("power"):
+    if rack is None or rating is None or deviations.has_any_of("power"):
         return
     count = power.pdus.count or 1
     if power.pdus.count == 1 and power.feeds in {"2N", "N+1"}:
         message = f"feeds are {power.feeds}, and one power distribution unit has one feed"
         yield RULE.problem(AT, message, "plan a unit for each feed, or state `feeds: N`")
         return
-    left = _units_left(count, power.feeds)
+    left = _units_after_failure(count, power.feeds)
     share, whole = power.pdus.derating or 1.0, left * rating
     carried = whole * share
     derated = f", {percent(share)} of it under a continuous load" if share < 1 else ""
@@ -227,7 +227,7 @@ def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluste
     rack = rack_power(cluster, power) or 0.0
     for units in _quoted_pdus([*offered_lines(procurement.quote or (), cluster)]):
         redundant = power.feeds is None and _TWO_FEEDS.search(plain_part(units.line.line)) is not None
-        left = _units_left(units.per_rack, "2N" if redundant else power.feeds)
+        left = _units_after_failure(units.per_rack, "2N" if redundant else power.feeds)
         carried = left * units.watts
         if rack > carried:
             told = _carried_text(left, units.per_rack, f"of `{name_of_part(units.line.line.part)}`", carried)
@@ -302,10 +302,10 @@ def _is_international(pdus: PdusSpec) -> bool:
     return volts in INTERNATIONAL_VOLTS and amperes in INTERNATIONAL_AMPERES
 
 
-def _units_left(count: int, feeds: str | None) -> int:
+def _units_after_failure(count: int, feeds: str | None) -> int:
     """The number of units that still carry a rack after one feed has failed, at least one.
 
-    >>> _units_left(4, "2N"), _units_left(3, "N+1"), _units_left(2, "N"), _units_left(1, "2N")
+    >>> _units_after_failure(4, "2N"), _units_after_failure(3, "N+1"), _units_after_failure(2, "N"), _units_after_failure(1, "2N")
     (2, 2, 2, 1)
     """
     return max(1, {"2N": count // 2, "N+1": count - 1}.get(feeds or "", count))

@@ -89,7 +89,7 @@ def check(
     deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Cluster, design: Design
 ) -> Iterator[Problem]:
     quoted = spec.procurement is not None and bool(spec.procurement.quote)
-    if not (spec.power_budgets or quoted) or deviations.concern("power"):
+    if not (spec.power_budgets or quoted) or deviations.has_any_of("power"):
         return
     budgets = _stated_budgets(spec)
     if not budgets:
@@ -113,7 +113,7 @@ def check(
 
 
 def _fewer_nodes_text(cluster: Cluster, draw: PowerDraw, drawn: float, budget: float) -> str:
-    """The nodes that the budget carries beside all present switches, which fewer nodes need at most; whole racks where a
+    """The nodes that the budget allows in addition to all present switches, which fewer nodes need at most; whole racks where a
     rack-scale domain draws power of its own. ``drawn`` and ``budget`` are in watts.
     """
     if draw.node is None:

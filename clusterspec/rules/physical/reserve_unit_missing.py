@@ -164,7 +164,7 @@ def check(own_remarks: str, power: PowerSpec | None, cluster: Cluster, counts: F
 
 
 def _allows_loss(sentence: str, kind: UnitKind) -> bool:
-    """Whether a sentence lets one of some units be out while the machine runs as before.
+    """Whether a sentence lets one of the given units be out while the machine runs as before.
 
     >>> _allows_loss("either cdu can be valved off while all racks go on training at full power", KINDS[0])
     True

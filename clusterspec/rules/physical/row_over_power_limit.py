@@ -90,7 +90,7 @@ def check(
     if power is None or floor is None or power.row_limit is None or floor.racks_per_row is None:
         return
     rack, limit = rack_power(cluster, power), power.row_limit.value
-    if rack is None or power.nodes_per_rack is None or deviations.concern("power"):
+    if rack is None or power.nodes_per_rack is None or deviations.has_any_of("power"):
         return
     all_racks = -(-cluster.all_nodes // power.nodes_per_rack)
     racks = min(floor.racks_per_row, all_racks)

@@ -49,7 +49,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import watts_of_whole
+from clusterspec.rules.knowledge.written_numbers import total_watts_in
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
@@ -80,7 +80,7 @@ def check(
         return
     needed = drawn[0] * procurement.pue
     for at, text in texts.placed:
-        stated = watts_of_whole(text)
+        stated = total_watts_in(text)
         if _OF_SITE.search(text) is None or _WITH_COOLING.search(text) is None or len(stated) != 1:
             continue
         given = stated.pop()

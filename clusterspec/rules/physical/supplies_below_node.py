@@ -57,7 +57,13 @@ RULE = Rule.of(__name__, "error")
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     supplies, node = power.supplies, cluster.node_power
-    if supplies is None or not supplies.count or supplies.power is None or node is None or deviations.concern("power"):
+    if (
+        supplies is None
+        or not supplies.count
+        or supplies.power is None
+        or node is None
+        or deviations.has_any_of("power")
+    ):
         return
     given = supplies.count * supplies.power.value
     if given < node.value:

@@ -65,7 +65,7 @@ RULE = Rule.of(__name__, "warning")
 
 def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
     many = layout.micro_batches
-    if layout.pp == 1 or many is None or not legality.whole_world:
+    if layout.pp == 1 or many is None or not legality.has_integer_dp:
         return
     refused = refuses_few_micro_batches(layout)
     if layout.schedule == "dualpipe" and refused:

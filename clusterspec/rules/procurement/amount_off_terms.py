@@ -1,4 +1,4 @@
-"""An amount of the text does not follow from the terms beside it.
+"""An amount of the text does not follow from its terms.
 
 ## What it finds
 
@@ -223,7 +223,7 @@ def _years_in(written: str) -> int:
 
 
 def _untaxed_duty(clause: str, amounts: Sequence[Token]) -> Iterator[str]:
-    """A tax on the goods alone beside a duty on the same goods."""
+    """A tax on the goods alone with a duty on the same goods."""
     rates = [float(each.replace(",", ".")) / 100 for each in _SHARE.findall(clause)]
     if len(rates) != 2 or len(amounts) < 3 or _DUTY.search(clause) is None or _TAX.search(clause) is None:
         return

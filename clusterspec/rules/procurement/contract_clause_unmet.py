@@ -344,7 +344,7 @@ def _energy_text(watt_hours: float) -> str:
 
 
 def _stopped_service_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
-    """Instances that the provider may stop, beside an availability that the text asks for."""
+    """Instances that the provider may stop, with an availability that the text requires."""
     asked = [
         float(percent.replace(",", "."))
         for sentence in texts.sentences

@@ -16,7 +16,7 @@ Multiply again, in the units of the rate.
 
 ## When to ignore it
 
-Ignore it where the cost covers another quantity than the one beside it.
+Ignore it where the cost covers another quantity than the stated one.
 
 ## Fires
 

@@ -1,11 +1,11 @@
-"""A date of the text is not the day, the quarter or the number of weeks that stands beside it.
+"""A date of the text is not the day, the quarter or the number of weeks that the text gives for it.
 
 ## What it finds
 
 In the description, the comments and the milestones:
 
-- a name of a weekday beside a date of another weekday (`Monday, 2027-05-11`);
-- a quarter beside a date of another one (`Q2 2027 (2027-07-05)`);
+- a name of a weekday with a date of another weekday (`Monday, 2027-05-11`);
+- a quarter with a date of another one (`Q2 2027 (2027-07-05)`);
 - a date plus days, weeks or months that is said to be another date, by more than a week (`2026-11-16 + 25 weeks = 2027-06-10`,
   `25 weeks after 2026-11-16, on 2027-06-10`).
 

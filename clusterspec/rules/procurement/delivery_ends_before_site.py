@@ -4,7 +4,7 @@
 
 A line or a milestone with a term of delivery (`DAP`, `CIF`, `CPT`) whose named place is a port or an airport, where no line
 is for the transport from there and none sells that transport with the installation; and a line by whose term the buyer carries
-the goods (`EXW`, `FCA`, `FOB`) beside a description by which the seller brings them to the site (`DAP`, `DDP`). Both are warnings.
+the goods (`EXW`, `FCA`, `FOB`) with a description by which the seller brings them to the site (`DAP`, `DDP`). Both are warnings.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`electricity` or `pue` beside a rent by the hour (`prices.node_hour`), without a purchase price of a node: a warning, and
-a note where the description or a comment says that electricity is paid beside the rent (`metered`, `passed through`).
+`electricity` or `pue` with a rent by the hour (`prices.node_hour`), without a purchase price of a node: a warning, and
+a note where the description or a comment says that electricity is paid in addition to the rent (`metered`, `passed through`).
 
 ## Why it matters
 
@@ -12,7 +12,7 @@ the rent counts it twice: a node of 10 kW at a PUE of 1.3 and 0.12 per kWh is 13
 
 ## What to do
 
-Remove both keys. Where the contract bills power beside the rent, say so in the reason of a waiver.
+Remove both keys. Where the contract bills power in addition to the rent, say so in the reason of a waiver.
 
 ## When to ignore it
 
@@ -56,7 +56,7 @@ _PAID_APART = pattern(
     r"(?i)\b(?:electricity|energy|power)\b.*\b(?:passed? (?:through|on)|pass-through|metered|billed|invoiced|charged|"
     r"not (?:in|included|part)|excluded|apart|separate(?:ly)?|on top|at cost)\b"
 )
-"""Sentences by which the tenant pays for electricity beside the rent."""
+"""Sentences by which the tenant pays for electricity in addition to the rent."""
 
 
 _OWN_SITE = pattern(

@@ -103,7 +103,7 @@ _BILL = pattern(
     r"|\b(?:bill|costs? of|invoice) (?:for |of )?(?:the )?(?:electricity|energy|power)\b|\bstrom(?:rechnung|kosten)\b"
 )
 _COSTS = pattern(r"(?i)\bkWh\b(?:[^.;]|\.(?=\d)){0,60}?\b(?:costs?|kosten|coûte\w*|cuesta\w*|costa\w*)\b")
-"""A cost that a sentence has beside the price of a kWh."""
+"""A cost in a sentence with the price of a kWh."""
 _TARIFF = pattern(
     r"(?<![\w.,])(\d[.,]\d{1,4}) ?(?:[A-Z]{3}|€|\$|£|dollars?|euros?) ?(?:/|(?:per|an?|pro|je|par|por|al?) )kWh\b"
 )
@@ -220,5 +220,5 @@ def _is_of_it_alone(figure: PhysicalFigure) -> bool:
 
 
 def _is_product(found: Sequence[float], of_nodes: Sequence[float], pue: float) -> bool:
-    """Whether one of some energies is that of the nodes times the PUE."""
+    """Whether one of the given energies is that of the nodes times the PUE."""
     return any(_agree(each, other * pue, SAME_COST) for each in found for other in of_nodes if other)

@@ -4,7 +4,7 @@
 
 A lease with a monthly rate, a purchase price and perhaps a residual value in the description, whose instalment
 
-- pays back the whole purchase price, beside a line that pays a residual value at the end;
+- pays back the whole purchase price, with a line that pays a residual value at the end;
 - is that of payments in arrears, where the text says that they are due in advance.
 
 With the rate i of a month, n months, the price A, the residual R and v = 1 / (1 + i), the instalment in arrears is
@@ -92,7 +92,7 @@ SAME = 0.003
 SAME_TERMS = 0.001
 """The same for terms of payment, which differ by the rate of a month."""
 NEAR = 60
-"""Characters behind the word for a residual value in which its amount stands."""
+"""Characters after the word for a residual value in which its amount stands."""
 _MONTHLY_RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?% ?(?:a |im |per |pro |al |por |ao |i |om )?months?\b")
 
 
@@ -173,7 +173,7 @@ def _amounts_in(text: str) -> list[float]:
 
 
 def _stated_residual(text: str) -> float:
-    """The smallest amount beside the word for a residual value in a text; 0 without one."""
+    """The smallest amount next to the word for a residual value in a text; 0 without one."""
     found = RESIDUAL.search(text)
     return min(_amounts_in(text[found.end() : found.end() + NEAR]), default=0.0) if found is not None else 0.0
 

@@ -122,7 +122,7 @@ def _ports_of(line: Offered) -> int | None:
 
 
 def _count(lines: Sequence[Offered], kinds: Collection[str]) -> int:
-    """The pieces of some kinds that lines offer."""
+    """The pieces of the given kinds that lines offer."""
     return round(
         sum_of(
             line.units * float(line.line.quantity or 0) for line in lines if line.kind in kinds and not line.is_periodic

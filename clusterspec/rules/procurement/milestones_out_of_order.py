@@ -151,7 +151,7 @@ _REST = pattern(r"\b(?:rest|remaining|others?|all|last|balance)\b")
 _TOTAL = pattern(
     r"\b(?:all|total(?: of)?|altogether|alle|insgesamt|tous les|les|todos los|tutti i) (?:the )?(\d{1,4}) (?:(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?))\b"
 )
-"""The number of all servers, in a milestone that names it beside its own."""
+"""The number of all servers, in a milestone that names it in addition to its own."""
 _LEASE_STARTS = pattern(
     r"\b(?:lease|leasing|rental|rent|hire|billing|invoicing)\b(?: of (?:[a-z-]{2,12} ){1,4})? ?(?:term )?(?:starts?|begins?|start|commences|beginn|from|début)\b[^\d.;]{0,20}20\d\d-\d\d-\d\d|"
     r"(?:リース|rental) ?開始 ?[^\d.;]{0,6}20\d\d-\d\d-\d\d"

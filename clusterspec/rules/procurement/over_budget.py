@@ -124,8 +124,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     if quoted is not None:
         if quoted > budget:
             lacking = _lacking_parts(procurement, design, cluster, remarks)
-            beside = f", and it lacks parts of {money_text(f'{lacking:,.0f}', procurement.currency)}{terms_text(procurement)}"
-            message = f"the quoted total of {money_text(amount_text(quoted), procurement.currency)} is {money_text(amount_text(quoted - budget), procurement.currency)} above the budget of {limit}{beside if lacking else ''}"
+            lacking_text = f", and it lacks parts of {money_text(f'{lacking:,.0f}', procurement.currency)}{terms_text(procurement)}"
+            message = f"the quoted total of {money_text(amount_text(quoted), procurement.currency)} is {money_text(amount_text(quoted - budget), procurement.currency)} above the budget of {limit}{lacking_text if lacking else ''}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, HELP)
         elif procurement.tax is None and quoted * (1 + (tax := _tax_to_add(procurement, remarks))) > budget:
@@ -161,7 +161,7 @@ def _lacking_parts(procurement: ProcurementSpec, design: Design, cluster: Cluste
     """The least amount of the parts that a quote lacks, in its terms; 0 where the check of the quote has a note at most."""
     if not procurement.quote:
         return 0.0
-    from clusterspec.rules.procurement import quote_off_bill  # beside a quote of parts alone
+    from clusterspec.rules.procurement import quote_off_bill  # lacking_text a quote of parts alone
 
     parts = parts_of_quote(design, cluster, bill(design), remarks)
     if not any(part.quoted for part in parts if part.kind in {"node", "accelerator"}):

@@ -70,7 +70,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.purchases import months_in
-from clusterspec.rules.knowledge.written_numbers import watts_of_whole
+from clusterspec.rules.knowledge.written_numbers import total_watts_in
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
@@ -98,7 +98,7 @@ _OF_MONTHS = pattern(r"\bkw[ -]months?\b")
 
 
 class _Step(NamedTuple):
-    """The months of one power, first and last, its watts, the machines that a text counts beside it, and its key."""
+    """The months of one power, first and last, its watts, the machines that a text counts with it, and its key."""
 
     first: int
     last: int
@@ -126,7 +126,7 @@ def check(
 
 def _steps_in(at: Path, text: str) -> Iterator[_Step]:
     """The step of a ramp in a sentence, where it has one power and one time."""
-    powers = watts_of_whole(text)
+    powers = total_watts_in(text)
     times = months_in(text)
     times += [(int(first), LONGEST) for first in _FROM.findall(text)]
     machines = {int(number) for number in _MACHINES.findall(text)}
@@ -149,7 +149,7 @@ def _power_step_problem(steps: list[_Step], nodes: int, divided: float, first: f
 
 
 def _misbilled_months_problem(procurement: ProcurementSpec, steps: list[_Step]) -> Iterator[Problem]:
-    """A line for the power of some months that counts other kW-months than the ramp gives."""
+    """A line for the power of the given months that counts other kW-months than the ramp gives."""
     ramp = _watts_by_month(steps)
     for index, line in enumerate(procurement.quote or ()):
         text, billed = plain_part(line), float(line.quantity or 0)

@@ -224,7 +224,9 @@ MOST_TIMES = 3.0
 
 
 def _large_share_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
-    """The lines whose amount is above their share of all other lines, or is not that of the amount in their text."""
+    """The problems of lines with a share in percent: the amount exceeds that share of all other lines, or differs from
+    the amount in their text.
+    """
     lines = procurement.quote or ()
     prices, currency = [float(line_price(line) or 0) for line in lines], procurement.currency
     for index, (line, text) in enumerate(zip(lines, texts, strict=True)):

@@ -277,7 +277,7 @@ _REBATE = pattern(
 
 
 def _rebate_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The problem with a credit for some percents that is ten times too small or too large for lines beside it."""
+    """The problem with a credit for some percents that is ten times too small or too large for the other lines."""
     lines = procurement.quote or ()
     rebates = [(number, found) for number, line in enumerate(lines) if (found := _REBATE.search(line.part or ""))]
     if not rebates or len(lines) > MOST_LINES:

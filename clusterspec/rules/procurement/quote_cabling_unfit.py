@@ -5,7 +5,7 @@
 A line of `procurement.quote` that offers
 
 - a passive copper cable longer than any that is sold at its rate;
-- a module, or a switch with cages, of a form that cannot carry the rate beside it, such as 200 Gb/s in QSFP28;
+- a module, or a switch with cages, of a form that cannot carry its stated rate, such as 200 Gb/s in QSFP28;
 - a divided cable whose ends add up to another rate than the one end, such as 400 Gb/s to two of 400 Gb/s;
 - modules for the ports of all nodes of a lower rate than all modules that `scale_out.optics` states;
 - words for multimode and for single-mode fiber at once, such as `OM4 single-mode` or `SR4 single-mode`;
@@ -277,7 +277,7 @@ def _cage_problems(modules: Sequence[LinkPart], cluster: Cluster) -> Iterator[Pr
 
 
 def _end_problem(parts: Sequence[LinkPart]) -> Iterator[Problem]:
-    """The problem with a divided cable of which no end fits the NICs of the nodes beside it, in the same lot (``Lot 2:``)."""
+    """The problem with a divided cable of which no end fits the NICs of the nodes in the same lot (``Lot 2:``)."""
     lots: dict[str, list[LinkPart]] = {}
     for part in parts:
         lot = _LOT.match(part.line.line.part or "")

@@ -154,7 +154,7 @@ _FROM_AMOUNT = pattern(
     r"\b(?:from|above|over|exceeding|at least|ab|über|desde|superior(?:es)? a|a partir de|à partir de|dès|vanaf|boven|oltre|da|od|powyżej|från|över|fra)\s"
     r"(?:[a-z]{3} ?|[€$£] ?)?(\d{1,3}(?:[ .,'’]\d{3}){1,3}|\d{5,9}|\d{1,3}(?:[.,]\d{1,2})?(?= ?(?:m\b|million|mio|millones|milh)))(?![\d.,]\d)(?= ?(m\b|milli\w*|mio\b|milh\w*)?)"
 )
-"""The amount from which a discount holds, and the word for millions behind it."""
+"""The amount from which a discount holds, and the word for millions after it."""
 _NET_OF = pattern(
     r"\bnet\b[^,;]{0,24}?(\d{1,2}(?:\.\d)?) ?%|\b(?:after|less|incl\w*\.?) (?:the )?(\d{1,2}(?:\.\d)?) ?% (?:[a-z]+ )?(?:discount|rebate)\b"
 )

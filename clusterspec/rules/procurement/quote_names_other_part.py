@@ -139,13 +139,13 @@ def check(
             continue
         named = named_entries(offered.line.part or "", catalog, kind)
         known = _own_names(own, catalog, kind)
-        if named and not _names_own(named, known) and not _is_beside_own(offered, lines, known, catalog):
+        if named and not _names_own(named, known) and not _is_of_other_network(offered, lines, known, catalog):
             message = f"`{name_of_part(offered.line.part)}` is {and_list(sorted(named))}, and the design has {own}"
             help_ = "correct the line or the design"
             yield RULE.problem(quote_path(offered.index, "part"), message, help_)
 
 
-def _is_beside_own(offered: Offered, lines: Sequence[Offered], known: set[str], catalog: Catalog) -> bool:
+def _is_of_other_network(offered: Offered, lines: Sequence[Offered], known: set[str], catalog: Catalog) -> bool:
     """Whether a line offers a switch of another network: it names no tier, and another line names the own switch."""
     return offered.kind == "switch" and any(
         each.kind in ANY_SWITCH and _names_own(named_entries(each.line.part or "", catalog, "switch"), known)

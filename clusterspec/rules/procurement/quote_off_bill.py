@@ -8,7 +8,7 @@ The rule compares each kind of part of `clusterspec bom` with the lines of `quot
   transceivers (any, where `links` or `cables` states each level); a fabric without one kind of its parts; or as many
   nodes as the design has accelerators.
 - It is a warning to offer nodes alone, or switches without nodes; 2 % fewer cables or transceivers; too few of parts
-  that the spec does not name; NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
+  that the spec does not name; NICs or accelerators for at least half of the nodes with lines of nodes whose platform
   includes them; fewer switches than the spec states; a quarter too many cables where `cables` or `links_per_cable`
   states each level; more than 10 % too many nodes; and four times the parts of another kind, with more than eight in
   excess.
@@ -231,13 +231,15 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
                 missing = count - offered_quantity(own)
                 found = with_own_cables(found, missing, extra * OF_ENDPOINT.get(kind, 0))
                 found = doubted_problems(found, count, own, lines)
-                yield from (with_doubt(problem, _part_in_place(kind, missing, lines, remarks)) for problem in found)
+                yield from (
+                    with_doubt(problem, _note_on_parts_in_place(kind, missing, lines, remarks)) for problem in found
+                )
     yield from _stated_switch_problems(lines, needed, design)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster, remarks)
 
 
-def _part_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks: str) -> str:
+def _note_on_parts_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks: str) -> str:
     """The end of a message about missing parts that are in place by the description or the texts of the lines."""
     texts = " # ".join([remarks, *(line.line.part or "" for line in lines if line.kind == kind)])
     in_place = missing > 0 and are_elsewhere({kind: round(missing)}, texts)

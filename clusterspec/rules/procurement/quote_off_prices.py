@@ -96,7 +96,7 @@ SAME, NEAR = 0.01, 0.02
 FAR = 1.3
 """Factor between the yearly support of a quote and the stated one that other parts' support does not explain."""
 SIDE_PARTS = ("rack", "storage", "frontend_switch", "frontend_cable", "out_of_band_switch", "out_of_band_cable")
-"""Parts beside the nodes and their fabric whose prices are compared with the lines of the quote."""
+"""Parts other than the nodes and their fabric whose prices are compared with the lines of the quote."""
 _NETWORKS = {
     "frontend": pattern(r"\b(?:front[- ]?end|in-?band)\b"),
     "out_of_band": pattern(r"\b(?:out[- ]of[- ]band|oob|management|mgmt|bmc)\b"),

@@ -69,7 +69,7 @@ procurement:
 
 ## Sources
 
-- The networks of a pod beside the fabric: https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100/latest/network-fabrics.html
+- The networks of a pod in addition to the fabric: https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100/latest/network-fabrics.html
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _may_have_network(lines: Sequence[Offered], counted: Bill, cluster: Cluster,
 
 
 def _names_network(line: Offered) -> bool:
-    """Whether a line names one of the networks beside the fabric."""
+    """Whether a line names a network other than the fabric."""
     words = words_in(plain_part(line.line))
     return any(not words.isdisjoint(names) for names in NETWORKS_OF_SITE.values())
 

@@ -8,9 +8,9 @@
 - licenses of NVIDIA AI Enterprise for cards that come with a subscription of five years: H100 PCIe, H100 NVL and H200
   NVL;
 - an alternative to another line, where `quoted_total` has the price of both;
-- NICs of all nodes beside nodes that include them;
-- a part beside a lease whose price is one of the amounts that the lessor finances by the description;
-- a credit for which all machines are handed over, beside support for them, or beside a design whose other nodes they
+- NICs of all nodes together with nodes that include them;
+- a part together with a lease whose price is one of the amounts that the lessor finances by the description;
+- a credit for which all machines are handed over, with support for them, or with a design whose other nodes they
   are.
 
 Support that a storage system or a switch includes says nothing of that of the nodes. Extensions and upgrades are no
@@ -185,7 +185,7 @@ _WITH_NICS = pattern(
 
 
 def _repeated_nics_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
-    """A line with all NICs of the fabric beside nodes that include theirs."""
+    """A line with all NICs of the fabric, where the nodes include theirs."""
     scale_out = cluster.scale_out
     each = scale_out.nics_per_node if scale_out is not None else 0
     nodes = next(
@@ -291,7 +291,7 @@ def _includes_support(text: str) -> bool:
 
 
 def _repeated_price_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
-    """The problem with a line for what the description includes in another price."""
+    """The problem with a line that sells what another price includes by the description."""
     for name in OF_PRICE:
         sentence = next((each for each in sentences_of(remarks) if _IN_PRICE[name].search(each) is not None), None)
         if sentence is None or _NOT.search(sentence) is not None:

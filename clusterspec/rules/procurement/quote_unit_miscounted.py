@@ -227,7 +227,7 @@ def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterato
 _RAISE = pattern(r"% (?:per|a|each|every) year\b")
 """The increase of a price, which is by the year where the price is not."""
 _EXPLAINED = pattern(r"\d (?:per|a) month\b|\d ?/ ?month\b|\d (?:per|a) year\b|\band (?:month|year)\b")
-"""A price of a period beside that of the line, or one by the unit and period."""
+"""A price of a period in addition to that of the line, or one by the unit and period."""
 _YEARS = pattern(r"(?<![\w.,-])(\d{1,2}) ?years?\b")
 _BY_MONTH = pattern(r"\b(?:per|a|each|every|and) months?\b|/ ?months?\b|\bmonthly\b")
 
@@ -325,7 +325,7 @@ _SCALED = pattern(
 
 
 def _scaled_price_problem(offered: Offered) -> Iterator[Problem]:
-    """A price in thousands or ten thousands by the text of its line, beside amounts in whole units."""
+    """A price in thousands or ten thousands by the text of its line, with amounts in whole units."""
     found, price = _SCALED.search(plain_part(offered.line)), offered.line.unit_price
     scale = 0 if found is None else 10_000 if found[1] else 1000
     if found is not None and price is not None and 0 < price < scale:
@@ -335,7 +335,7 @@ def _scaled_price_problem(offered: Offered) -> Iterator[Problem]:
 
 
 def _is_period(words: str) -> bool:
-    """Whether words behind a number name a period."""
+    """Whether words after a number name a period."""
     return words == "h" or words.startswith(_PERIODS)
 
 

@@ -129,7 +129,7 @@ def _few_hours_problem(
 
 
 def _few_periods_problem(lines: Sequence[tuple[Offered, str]], term: float, written: str) -> Iterator[Problem]:
-    """A part that is rented for less than the term, beside another that covers it."""
+    """A part that is rented for less than the term, where another covers it."""
     if not (any(_covers(line, text, term) for line, text in lines) or _cover_in_parts(lines, term)):
         return
     for line, text in lines:

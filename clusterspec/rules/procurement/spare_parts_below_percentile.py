@@ -2,7 +2,7 @@
 
 ## What it finds
 
-Lines for spare accelerators or NICs beside `operations.stock` and a failure rate of the part in `operations.failures`, in a
+Lines for spare accelerators or NICs with `operations.stock` and a failure rate of the part in `operations.failures`, in a
 number that the failures of the lead time exceed more often than `stock.percentile` allows. The failures of the lead time are
 taken as Poisson distributed with the mean parts × rate × lead time. Lines of the quote are not judged where the text
 speaks of a stock that is there.

@@ -1,4 +1,4 @@
-"""A total of the text is not the sum of the amounts beside it.
+"""A total of the text is not the sum of the amounts listed with it.
 
 ## What it finds
 
@@ -123,7 +123,7 @@ def _amounts(clause: str) -> list[Token]:
 
 
 def _wrong_totals(clause: str) -> Iterator[tuple[str, str]]:
-    """Totals beside three and more amounts that sum to nearly, but not quite the total."""
+    """Totals of three and more amounts that sum to nearly, but not quite the total."""
     if _TOTAL.search(clause) is None or _PART_OF.search(clause) is not None:
         return
     tokens = _amounts(clause)
@@ -149,7 +149,7 @@ def _has_subtotal(parts: Sequence[float]) -> bool:
 
 
 def _wrong_shares(clause: str) -> Iterator[tuple[str, str]]:
-    """Shares of a payment, each beside its step, that do not sum to 100 %."""
+    """Shares of a payment, each with its step, that do not sum to 100 %."""
     shares = [float(each.replace(",", ".")) for each in _SHARE.findall(clause)]
     steps = len(_STEPS.findall(clause))
     if len(shares) >= LEAST_PARTS and steps >= len(shares) and _PAID.search(clause) is not None:

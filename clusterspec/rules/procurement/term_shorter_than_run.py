@@ -62,7 +62,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.shares import run_severity
-from clusterspec.rules.knowledge.written_numbers import only_setting, time_in_text
+from clusterspec.rules.knowledge.written_numbers import time_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
@@ -91,7 +91,7 @@ def check(
             by_plan = _problem_by_plan(timed, run, term, planned)
             found = [by_plan] if by_plan is not None else found
         yield from found
-    elif own_remarks is not None and (match := only_setting(_RESERVED, own_remarks, _CUES)) is not None:
+    elif own_remarks is not None and (match := unambiguous_setting(_RESERVED, own_remarks, _CUES)) is not None:
         seconds = time_in_text(match[1], match[2])
         yield from _short_term_problem(timed, run, seconds, f"{match[1]} {match[2]}", "workload.tokens")
 

@@ -13,7 +13,7 @@ and this rule is silent.
 ## Why it matters
 
 Optics are the most common omission, at 10 to 15 % of the price of a network. The total is too low by that amount.
-Beside accelerators of the newest generations they are a few percent of the machine.
+They are a few percent of a machine with accelerators of the newest generations.
 
 ## What to do
 

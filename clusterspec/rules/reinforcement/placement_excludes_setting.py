@@ -2,7 +2,7 @@
 
 ## What it finds
 
-- `weight_sync.method: ipc` where rollout has nodes of its own (`split` or `partial`).
+- `weight_sync.method: ipc` where rollout has separate nodes (`split` or `partial`).
 - `weight_sync.method: nccl` where rollout shares the accelerators of the trainer (`colocated`).
 - `max_staleness` above 0 where rollout shares the accelerators of the trainer (`colocated`).
 - `batches_in_flight` where rollout waits for the weights (`max_staleness: 0`): one batch is generated at a time.
@@ -12,13 +12,13 @@
 ## Why it matters
 
 A handle of device memory is valid on the machine that made it, so engines on other nodes never get new weights. NCCL
-refuses two ranks on one accelerator ("Duplicate GPU detected"), so that engines beside the trainer cannot join a group
+refuses two ranks on one accelerator ("Duplicate GPU detected"), so that engines on the trainer's accelerators cannot join a group
 with it. Rollout that takes turns with the trainer cannot generate while the trainer works, so frameworks reject running
 ahead in this placement.
 
 ## What to do
 
-Send over the network (`nccl` or `rdma`) to engines on other nodes, and by handle (`ipc`) to those beside the trainer. Give rollout nodes of its own to run ahead, or write
+Send over the network (`nccl` or `rdma`) to engines on other nodes, and by handle (`ipc`) to those on the trainer's accelerators. Give rollout separate nodes to run ahead, or write
 `max_staleness: 0`.
 
 ## When to ignore it

@@ -14,7 +14,7 @@ The step ends out of memory when the roles change: often at the first transfer o
 ## What to do
 
 Lower `rollout.memory_fraction`, shard the trainer's states or the engine over more ranks, send smaller buckets, or give
-rollout nodes of its own.
+rollout separate nodes.
 
 ## When to ignore it
 

@@ -16,7 +16,7 @@ still reads all weights for each token.
 
 ## What to do
 
-Let rollout run ahead of the weights (`max_staleness: 1`), give the longest samples nodes of their own (`placement:
+Let rollout run ahead of the weights (`max_staleness: 1`), give the longest samples separate nodes (`placement:
 partial`), raise the samples of a step, or cut answers earlier.
 
 ## When to ignore it

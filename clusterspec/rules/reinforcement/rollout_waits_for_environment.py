@@ -15,7 +15,7 @@ sample, and the accelerators wait for their sum.
 
 ## What to do
 
-Let rollout run ahead of the weights (`max_staleness: 1` or more with nodes of its own), so that other samples fill the
+Let rollout run ahead of the weights (`max_staleness: 1` or more with separate nodes), so that other samples fill the
 slots, make environments faster, or allow fewer turns.
 
 ## When to ignore it

@@ -58,7 +58,7 @@ def check(
     memory = accelerator.memory_bandwidth
     if layout is not None and layout.tp == 1:
         return
-    if memory is None or scale_up.bandwidth.value <= 0 or deviations.concern("scale-up"):
+    if memory is None or scale_up.bandwidth.value <= 0 or deviations.has_any_of("scale-up"):
         return
     ratio = memory.value / scale_up.bandwidth.value
     if ratio > MOST:

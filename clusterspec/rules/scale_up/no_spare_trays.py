@@ -4,7 +4,7 @@
 
 A domain of several nodes, and a layout that fills all nodes: a note if there are no `spare_nodes`. Beyond one rack, where there are fewer
 than a domain has, and groups of tensor or expert parallelism over several nodes are inside one domain each, the spares are
-outside of the domains that need them: a note, and a warning beside `recovery: hot-spare`. Where such groups span domains
+outside of the domains that need them: a note, and a warning with `recovery: hot-spare`. Where such groups span domains
 already, a spare anywhere replaces a failed node.
 
 ## Why it matters

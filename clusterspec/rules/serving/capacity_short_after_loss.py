@@ -5,7 +5,7 @@
 A text that says what one node, engine or accelerator carries (in requests or tokens a second, or users), and that the
 peak is carried after the loss of a zone, a node or an engine, where what is left carries less than the peak: the stated
 number of those that are left, else all of the keys without those that are lost. The peak is the one that the text names,
-else `request_rate`. The rule also reads a load in percent at the peak (`80 % busy`) beside the loss of a part, and a stated
+else `request_rate`. The rule also reads a load in percent at the peak (`80 % busy`) with the loss of a part, and a stated
 number of nodes or engines for a rate, where these carry less. Sentences that
 admit a lower load, a longer queue or other capacity are not read.
 
@@ -139,24 +139,24 @@ def _shortage_after_loss(
         if claim.load <= claim.share_left * (1 + ROUNDED):
             return ""
         return f"according to the text, the load at the peak is {percent(claim.load, 3)} of the capacity, and after the loss {percent(claim.share_left, 3)} of the capacity is left"
-    asked = claim.asked(peak)
-    same = [each for each in found if asked is not None and each.kind == asked.kind]
+    compared = claim.compared_load(peak)
+    same = [each for each in found if compared is not None and each.kind == compared.kind]
     lefts = [(each, claim.units_left(each.unit, counts)) for each in same]
     short = (
-        _shortage(each, left, asked.value, " are left and")
+        _shortage(each, left, compared.value, " are left and")
         for each, left in lefts
-        if left is not None and asked is not None
+        if left is not None and compared is not None
     )
     return next(filter(None, short), "")
 
 
 def _shortage(capacity: Capacity, count: float, load: float, are: str = "") -> str:
-    """What a text says of the capacity of some units and of their load, where the load is larger; else empty."""
+    """What a text says of the capacity of the given units and of their load, where the load is larger; else empty."""
     carried = count * capacity.value
     if carried >= load * (1 - ROUNDED):
         return ""
     units = f"{count:,.6g}{are} carry {carried:,.6g}"
-    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, and {load:,.6g} are asked for"
+    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, and {load:,.6g} are required"
 
 
 def _counts(cluster: Cluster, layout: Layout | None) -> dict[str, float]:

@@ -62,7 +62,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import LOAD, Served, prompts_asked, transfer_advice
+from clusterspec.rules.knowledge.served import LOAD, Served, prompt_rate_of_load, transfer_advice
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plain
@@ -80,7 +80,7 @@ def check(served: Served) -> Iterator[Problem]:
     seconds = sent.seconds
     carried = prefill.attention_dp / seconds
     computed = prefill.attention_dp / times.prompt_service
-    asked = prompts_asked(served) / prefill.replicas
+    asked = prompt_rate_of_load(served) / prefill.replicas
     wanted = min(computed, asked)
     if wanted <= carried:
         return

@@ -106,6 +106,6 @@ def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]
 
 
 def _longest_length(lengths: object) -> float:
-    """The longest of some lengths in tokens: where they are cut, else their 99th percentile, else their mean."""
+    """The longest of the given lengths in tokens: where they are cut, else their 99th percentile, else their mean."""
     stated = (getattr(lengths, key, None) for key in ("max", "p99", "mean"))
     return float(lengths if isinstance(lengths, int) else next(filter(None, stated), 0))

@@ -73,7 +73,7 @@ from clusterspec.rules.knowledge.served import (
     Served,
     is_twice,
     link_advice,
-    prompts_asked,
+    prompt_rate_of_load,
     prompts_processed,
 )
 from clusterspec.rules.rule import Rule
@@ -129,7 +129,7 @@ def _wait_text(served: Served) -> str:
 def _closed_load_problems(served: Served) -> Iterator[Problem]:
     """A closed load whose requests wait for separate prefill engines that are always busy."""
     load, times = served.load, served.times
-    asked, processed = prompts_asked(served), prompts_processed(served)
+    asked, processed = prompt_rate_of_load(served), prompts_processed(served)
     busy = load.prefill is not None and times.prompt_load >= MOST_LOAD
     if load.prefill is None or not busy or not mostly_waits(times) or is_twice(asked, processed):
         return

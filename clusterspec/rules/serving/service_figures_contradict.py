@@ -5,11 +5,11 @@
 In the description or a comment:
 
 - requests in flight that are not the rate of requests times the time of each (Little's law), in one sentence;
-- requests or tokens for each day, hour or month that the rate beside them, or the highest `request_rate` of the keys,
+- requests or tokens for each day, hour or month that the stated rate, or the highest `request_rate` of the keys,
   cannot reach; and a daily number derived from a constant rate that is not 86,400 times this rate;
 - bytes of a cache that are not the tokens times the bytes of each;
 - a number of accelerators in each engine other than that of the layout, and a total of engines or accelerators that is
-  not the product of the numbers beside it;
+  not the product of the stated numbers;
 - tokens per second that are not the requests per second times the tokens of each;
 - the share of one engine in traffic that is spread evenly;
 - attempts that multiply over layers, given as their sum.
@@ -131,7 +131,9 @@ def check(
     for found in _derived_figures(text, rate):
         if _is_calculation(found.sentence, own_remarks):
             continue
-        yield RULE.problem(place_of(found.sentence, spec), found.message, "correct the figure, or those beside it")
+        yield RULE.problem(
+            place_of(found.sentence, spec), found.message, "correct the figure, or those from which it follows"
+        )
         return
     if layout is None or cluster is None or workload is None or workload.serving is None or layout.separate_engines:
         return
@@ -146,7 +148,7 @@ def check(
 
 def _is_calculation(sentence: str, text: str) -> bool:
     """Whether a sentence of a text writes out a calculation with its signs, which `arithmetic-does-not-close` reports."""
-    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # beside a problem only
+    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # needed for a problem only
 
     return has_wrong_equation(sentence, text)
 

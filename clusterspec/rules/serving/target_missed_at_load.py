@@ -55,7 +55,7 @@ from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
-from clusterspec.units import displayed_apart, plain, plural, with_noun
+from clusterspec.units import distinct_texts, plain, plural, with_noun
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -72,7 +72,7 @@ def check(served: Served) -> Iterator[Problem]:
     missed = [each for each in target_results(times, load) if each.target in late]
     percentiles = {each.target.percentile for each in missed}
     parts = [
-        f"{_target_name(each.target, percentiles)} {' against '.join(displayed_apart(each.seconds, each.target.seconds, 's'))}"
+        f"{_target_name(each.target, percentiles)} {' against '.join(distinct_texts(each.seconds, each.target.seconds, 's'))}"
         for each in missed
     ]
     severities = {

@@ -76,10 +76,10 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
 def _problem(served: Served, legality: Legality, model: Model, layout: Layout, key: str) -> Problem:
     copies = plain(layout.tp / model.kv_heads, 2)
     gain = best_gain(served, legality, _candidates(served, model, layout)) if key == "layout" else None
-    beside = f"; {comparison_text(gain)}" if gain and gain.is_worth_it else ""
+    gain_text = f"; {comparison_text(gain)}" if gain and gain.is_worth_it else ""
     return RULE.problem(
         f"{key}.tp",
-        f"tp {layout.tp} exceeds the {model.kv_heads} key-value heads of the model: the ranks store {copies} copies of the cache{beside}",
+        f"tp {layout.tp} exceeds the {model.kv_heads} key-value heads of the model: the ranks store {copies} copies of the cache{gain_text}",
         _remedy(served, model, layout, key, gain),
         severity=_severity(served, gain),
     )

@@ -71,11 +71,11 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         if layout.tp == 1 or (key != "layout" and key.endswith("prefill")):
             continue
         gain = best_gain(served, legality, _candidates(layout)) if key == "layout" else None
-        beside = f"; {comparison_text(gain)}" if gain and gain.is_worth_it else ""
+        gain_text = f"; {comparison_text(gain)}" if gain and gain.is_worth_it else ""
         yield RULE.problem(
             f"{key}.tp",
             f"tp {layout.tp} does not shard the cache of latent attention ({display(served.times.kv_bytes_per_token, 'B')} per token): "
-            f"every rank stores all of it{beside}",
+            f"every rank stores all of it{gain_text}",
             _help(served, gain, compared=key == "layout"),
             severity=_severity(served, gain),
         )

@@ -66,7 +66,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import PREFILL, Served, is_twice, prompts_asked, prompts_processed
+from clusterspec.rules.knowledge.served import PREFILL, Served, is_twice, prompt_rate_of_load, prompts_processed
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, plural
@@ -82,7 +82,7 @@ def check(served: Served) -> Iterator[Problem]:
     if prefill is None or times.prompt_service <= 0 or load.load == "static":
         return
     prompts = prompts_processed(served)
-    asked = prompts_asked(served)
+    asked = prompt_rate_of_load(served)
     if is_twice(asked, prompts):
         yield RULE.problem(
             PREFILL,

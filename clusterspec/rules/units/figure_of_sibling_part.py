@@ -6,7 +6,7 @@ With `accelerator: {like: …}`, a memory, memory bandwidth or peak that is the 
 entry by more than 5 %, and equals the figure of another entry of the same name, such as the SXM module for a PCIe card
 (for memory size, of the same family); or several changed figures that all belong to one other entry, such as the next
 generation. The finding is an error; with three or more such figures it is a note, since such a part is described on
-purpose. A part with several other changes is a part of its own and is not reported, and neither is one of the same name
+purpose. A part with several other changes is a separate part and is not reported, and neither is one of the same name
 whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB as well. It is also an error if the
 only change is a memory size at least half as large again that no variant has, which is usually the memory of a node or
 includes host memory; a memory bandwidth at least half as large again, which is usually that of a cache; a power of
@@ -120,7 +120,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
     stated = [each for each in deviations.of("accelerator") if not _is_as_printed(each)]
     changed = [each for each in stated if each.known and not each.causes]
     if len(changed) != len(stated) or not changed:
-        return  # a part of its own differs in other figures
+        return  # a separate part differs in other figures
     sibling = _matching_sibling(changed, catalog)
     if sibling is not None:
         others = (

@@ -180,8 +180,8 @@ class RolloutSpec:
 
 @dataclass(frozen=True)
 class RoleSpec:
-    """A model beside the trained one: on nodes of its own, or on those of the trainer, kept in host memory between
-    uses.
+    """A model in addition to the trained one: on separate nodes, or on those of the trainer, kept in host memory
+    between uses.
     """
 
     pool: str | None = None

@@ -134,7 +134,7 @@ def test_1440_ranks_of_20_racks_wait_for_the_reductions_of_each() -> None:
     assert milli[1] == pytest.approx(84.6, rel=0.02)
 
 
-def test_eight_groups_beside_each_other_share_the_nics() -> None:
+def test_eight_groups_in_parallel_share_the_nics() -> None:
     fabric = "{technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 Gb/s}"
     body = f"accelerator: {H100}\naccelerators_per_node: 8\nnodes: 4\nscale_out: {fabric}"
     model = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}\n"

@@ -140,7 +140,7 @@ def test_groups_that_meet_on_a_chip_of_a_torus_divide_its_links(
 
 
 def ceiling_of(accelerator: str, shape: str, runs: tuple[tuple[int, int], ...], others: int = 1) -> float:
-    """GB/s of bus bandwidth that the links allow an all-to-all of these runs of ranks, beside ``others`` groups."""
+    """GB/s of bus bandwidth that the links allow an all-to-all of these runs of ranks, with ``others`` groups."""
     cluster = torus(shape, accelerator, nodes=1 if accelerator == "trainium2" else 128)
     paths = group_paths(cluster, runs_placement(cluster, "ep", runs, ((others, 1),), None))
     assert paths is not None and paths.between is None

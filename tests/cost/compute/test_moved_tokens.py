@@ -91,7 +91,7 @@ def test_experts_of_transformers_run_one_after_another(layout: dict[str, Any], l
     assert ("dispatch and combine" in names) is not looped
 
 
-def test_experts_beside_adapters_are_trained_ones_with_uneven_loads() -> None:
+def test_experts_with_adapters_are_trained_ones_with_uneven_loads() -> None:
     share, software = shard({"model": MIXTRAL}, tp=1, ep=4)
     tuned, _ = shard({"model": MIXTRAL, "trainable": {"method": "lora"}}, tp=1, ep=4)
     even, uneven = (expert_layer.Routing.of(each, software.unevenness) for each in (share, tuned))

@@ -192,7 +192,7 @@ def test_heads_of_half_the_width_wait_for_as_many_exponentials() -> None:
 @pytest.mark.parametrize(
     ("part", "forward", "backward"),
     [
-        ("a100-sxm-80gb", 0.2, 1 / 11),  # 1/4 beside the products
+        ("a100-sxm-80gb", 0.2, 1 / 11),  # 1/4, with the products at full rate
         ("h100-sxm-80gb", 1 / 3, 1 / 6),
         ("b200-sxm-180gb", 1 / 2, 2 / 7),
         ("b300-sxm-288gb", 1 / 3, 1 / 6),

@@ -343,7 +343,7 @@ def test_the_largest_gradient_is_widened_alone(vocab: int, tp: int) -> None:
 
 
 def test_a_model_that_runs_operation_by_operation_keeps_what_each_reads() -> None:
-    """Per number: a norm its fp32 input and its quotient beside its output; a gate its activation as well."""
+    """Per number: a norm its fp32 input and its quotient in addition to its output; a gate its activation as well."""
     plain, fused = (
         {part.name: part.value for part in used(model(), framework=name).activations.parts}
         for name in ("deepspeed", "megatron-deepspeed")
@@ -353,8 +353,8 @@ def test_a_model_that_runs_operation_by_operation_keeps_what_each_reads() -> Non
 
 
 def test_the_results_of_an_unfused_update_take_the_place_of_activations() -> None:
-    """Denominators of all updates, 2 bytes a weight beside moments in 16 bits, when activations are gone: of 8 billion
-    weights they take more than 64 tokens, and less than 65,536.
+    """Denominators of all updates, 2 bytes a weight in addition to moments in 16 bits, when activations are gone: of 8
+    billion weights they take more than 64 tokens, and less than 65,536.
     """
     for tokens in (64, 65_536):
         work = {"sequence_length": tokens, "global_batch": 1, "gradient_precision": "bf16"}

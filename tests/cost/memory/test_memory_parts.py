@@ -59,7 +59,7 @@ def test_sharded_gradients_of_deepspeed_lie_where_the_optimizer_does() -> None:
         assert found["gradients_dense"] == pytest.approx(left * 6 * WEIGHTS), (framework, sharding)
 
 
-def test_deepspeed_sums_bf16_gradients_beside_fp32_buffers() -> None:
+def test_deepspeed_sums_bf16_gradients_in_additional_fp32_buffers() -> None:
     found = leaves(sharding="zero1", dp=4, framework="megatron-deepspeed", software_year=2023)
     assert found["gradients_dense"] == (2 + 4) * WEIGHTS
     assert found["widened_gradient"] == 4 * TABLE
@@ -75,7 +75,7 @@ def test_deepspeed_sums_bf16_gradients_beside_fp32_buffers() -> None:
 
 
 def test_stage_3_of_deepspeed_copies_gradients_where_activations_were() -> None:
-    """4 B of each gradient of the rank's part, of 1e9 at most, in the optimizer step: beside short sequences of a small
+    """4 B of each gradient of the rank's part, of 1e9 at most, in the optimizer step: with short sequences of a small
     model, what their activations and the layers that are gathered and reduced leave of it.
     """
     keys: dict[str, Any] = {"sharding": "fsdp", "dp": 4, "framework": "deepspeed", "software_year": 2023}

@@ -102,7 +102,7 @@ def test_the_prompts_of_turns_compute_what_no_cache_has() -> None:
     first, found, missed = turn_prompts(replace(load, prefix_hit=350 / 450))
     assert first == TurnPrompt(60.0, 100.0, 1 / 3)
     assert (*found, missed.share) == pytest.approx((20.0, 175.0, 2 / 3, 0.0))
-    # a fourth of the later turns finds its tokens, beside what all share: 120 and (90 + 140) / 4 tokens
+    # a fourth of the later turns finds its tokens, with what all share: 120 and (90 + 140) / 4 tokens
     shares = [each.share for each in turn_prompts(replace(load, prefix_hit=177.5 / 450))]
     assert shares == pytest.approx([1 / 3, 1 / 6, 1 / 2])
     assert [each.fresh for each in turn_prompts(load)] == [100.0, 60.0, 175.0]

@@ -89,7 +89,7 @@ def test_pipelines_and_older_releases_launch_a_step_after_the_one_before(without
 
 
 def test_a_step_of_more_tokens_than_graphs_hold_is_launched_kernel_by_kernel() -> None:
-    """Graphs of vLLM hold 512 tokens: four prompts of 100 beside 100 sequences, but not five."""
+    """Graphs of vLLM hold 512 tokens: four prompts of 100 with 100 sequences, but not five."""
     for sequences, fitting in ((100.0, 4), (300.0, 2)):
         pools, _, found = carried(sequences, framework="vllm, software: vllm 0.13")
         assert pools.decode.most_in_graphs == 512

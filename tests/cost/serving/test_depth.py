@@ -20,7 +20,7 @@ def depth_of(found: Engine, sequences: float = 1.0) -> dict[str, float]:
 def test_a_product_takes_its_depth_where_its_weights_are_read_sooner() -> None:
     """DeepSeek-V3 on eight H200 in blocks of FP8, 1.1 ns an element: both compressions sum along 7,168, the queries
     along 1,536 elements. The output (2,048 along 14.7 million weights) and the networks of three dense layers are read
-    for longer than that, and shared experts run beside the routed ones.
+    for longer than that, and shared experts run together with the routed ones.
     """
     found = engine(DEEPSEEK, "tp: 8", platform="dgx-h200", framework="sglang", precision="fp8")
     dense = numbers(found.decode(1.0, 1000.0), "dense")

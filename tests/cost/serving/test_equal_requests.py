@@ -37,7 +37,7 @@ def decoding(sequences: float) -> Any:
 
 @pytest.fixture(autouse=True)
 def eight_prompts_share_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The token budget of a step, beside 3 tokens of each of 33 sequences, has room for eight prompts."""
+    """The token budget of a step, with 3 tokens of each of 33 sequences, has room for eight prompts."""
     monkeypatch.setattr(waves, "prompts_of_step", lambda pools, tokens: 8.0 if tokens == 99.0 else 40.0)
 
 

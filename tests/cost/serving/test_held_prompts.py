@@ -9,7 +9,7 @@ import pytest
 from clusterspec.cost.serving.carried import carried_prefill, seconds_added
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
-from clusterspec.cost.serving.held import held_steps, held_wait, steps_of_release
+from clusterspec.cost.serving.held import steps_of_release, steps_until_release, wait_until_release
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.plan_engines import bare_pools
@@ -49,18 +49,20 @@ def test_eight_replicas_have_a_prompt_each_after_the_longest_of_eight_exponentia
     """
     load = engines(1_000_000).load
     assert steps_of_release(load, 8, 0.01) == pytest.approx(1 + 270.7857, rel=0.01)
-    assert held_steps(engines(9), 0.001) == pytest.approx(1 + 8 * (1 - 0.607), rel=0.01)  # half a request decodes
-    assert held_steps(engines(9), 0.02) == pytest.approx(9, rel=1e-3)
-    assert held_steps(engines(9), 50.0) == pytest.approx(1.0)
+    assert steps_until_release(engines(9), 0.001) == pytest.approx(
+        1 + 8 * (1 - 0.607), rel=0.01
+    )  # half a request decodes
+    assert steps_until_release(engines(9), 0.02) == pytest.approx(9, rel=1e-3)
+    assert steps_until_release(engines(9), 50.0) == pytest.approx(1.0)
 
 
 def test_one_replica_holds_nothing() -> None:
-    assert held_steps(engines(9, "trt-llm, tp: 8, ep: 8"), 0.1) == 1.0
-    assert held_steps(engines(1), 0.1) == 1.0
+    assert steps_until_release(engines(9, "trt-llm, tp: 8, ep: 8"), 0.1) == 1.0
+    assert steps_until_release(engines(1), 0.1) == 1.0
 
 
 def test_a_prompt_waits_for_half_of_the_further_steps() -> None:
-    assert held_wait(engines(9), 0.02, 0.02) == pytest.approx(4 * 0.02, rel=1e-2)
+    assert wait_until_release(engines(9), 0.02, 0.02) == pytest.approx(4 * 0.02, rel=1e-2)
 
 
 def test_prompts_of_all_replicas_cost_the_steps_of_one_release() -> None:
@@ -98,7 +100,7 @@ def test_batches_that_fill_all_replicas_evenly_are_never_held(load: str) -> None
 def test_some_prompts_are_held_for_nearly_all_of_the_steps_and_half_for_less_than_half() -> None:
     """At 2 requests a second few of 9 steps bring any: a prompt is held for up to eight, four on average.
 
-    From the median to the 99th percentile that is 0.49 of the eight, beside the tail of other waits.
+    From the median to the 99th percentile that is 0.49 of the eight, with the tail of other waits.
     """
     load = "request_rate: 2, load: open, chunk_tokens: 8192"
     held, free = (times(hold, f"trt-llm, {EIGHT}", load) for hold in (9, 1))

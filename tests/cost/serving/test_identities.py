@@ -116,7 +116,7 @@ def test_a_run_has_the_places_and_the_prompts_of_its_engines() -> None:
     assert pools is not None
     step = pools.prompts.prefill(8182.0, 2000.0, 1.0, Decoding(10.0, 2000 + 101 / 2, 1.0))
     assert run.service == pytest.approx(step.lasting / (8182 / 2000) / 2)
-    assert run.service < found.state.service / 2  # of one prompt beside all sequences
+    assert run.service < found.state.service / 2  # of one prompt with all sequences
     assert run.prompt == pytest.approx(found.state.wait + found.prompt_time)
     # of the 8,192 tokens of a step each sequence takes one, and a hundredth of its next prompt
     assert run.places == pytest.approx(2 * 8192 / (1 + 2000 / GAPS))
@@ -125,11 +125,11 @@ def test_a_run_has_the_places_and_the_prompts_of_its_engines() -> None:
     arriving = plan("open run")[0].run
     assert isinstance(arriving, OpenRun)
     assert (arriving.requests, arriving.rate, arriving.last) == (200, 6, 0)
-    # the last request meets no later prompts, and beside it decode those whose number falls evenly to none
+    # the last request meets no later prompts, and those decode with it whose number falls evenly to none
     last, _ = plan("open run")
     pools = serving_pools(clean(PLAN.format(load=PLANS["open run"][0], layout="tp: 8", framework="vllm")))
     assert pools is not None
-    beside = arriving.beside_last(GAPS * last.tpot_mean, GAPS * last.decode.total)
+    beside = arriving.requests_with_last(GAPS * last.tpot_mean, GAPS * last.decode.total)
     sooner = GAPS * (last.tpot_mean - decoding_seconds(pools, beside / 2))
     assert sooner > 0.2
     assert last.lasting == pytest.approx(199 / 6 + last.request_latency - sooner, rel=2e-3)

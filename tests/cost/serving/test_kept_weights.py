@@ -41,7 +41,7 @@ GRID = (
     LOADS,
 )
 LESS = 0.011
-"""Fewer requests fit beside wider weights: their smaller cache in steps with prompts may gain as much."""
+"""Fewer requests fit with wider weights: their smaller cache in steps with prompts may gain as much."""
 
 
 def text(platform: str, engine: str, model: tuple[str, int], lengths: tuple[int, int], load: str) -> dict[str, object]:
@@ -105,7 +105,7 @@ GPT = GPT.replace("{kept}\n", "{kept}\n  expert_parameter_precision: mxfp4\n")
 def test_experts_in_4_bits_are_filled_up_to_the_tiles_of_their_kernels(
     chip: str, engine: str, tp: int, filled: int
 ) -> None:
-    # 36 layers of 128 experts with three matrices of 2,880 x 2,880 and 2.17e9 weights beside them in 16 bits
+    # 36 layers of 128 experts with three matrices of 2,880 x 2,880 and 2.17e9 other weights in 16 bits
     plan = {"chip": chip, "model": "gpt-oss-120b", "tp": tp, "input": 1024, "output": 128, "load": "concurrency: 4"}
     text_ = GPT.replace("framework: {engine}", "framework: {name}, software: {engine}")
     design = clean(text_.format(precision="bf16", kept="bf16", engine=engine, name=engine.partition(" ")[0], **plan))

@@ -133,7 +133,7 @@ def test_more_requests_never_shorten_the_wait_for_short_prompts_on_separate_engi
 
 
 @pytest.mark.parametrize("acceptance", [0.0, 0.4, 0.6, 0.8])
-def test_requests_beside_a_budget_of_tokens_follow_from_littles_law(acceptance: float) -> None:
+def test_requests_with_a_budget_of_tokens_follow_from_littles_law(acceptance: float) -> None:
     """18 requests on two engines whose steps hold 2,048 tokens, nearly all of them of prompts."""
     load = f"concurrency: 18, chunk_tokens: 2048, speculative: {{tokens: 2, acceptance: {acceptance}}}"
     found = times("gemma-3-27b", "vllm, tp: 8", load, platform="dgx-b200", nodes=2, input=25387, output=191)
@@ -165,7 +165,9 @@ def test_a_run_at_a_higher_rate_never_waits_less(layout: str) -> None:
 
 
 def test_accepted_drafts_never_make_prompts_of_a_run_queue() -> None:
-    """Nine prompts a second on an engine that computes 23 in full steps, however few requests decode beside them."""
+    """Nine prompts a second on an engine that computes 23 in full steps, however few requests decode together with
+    them.
+    """
     load = "request_rate: 9.2, requests: 50, chunk_tokens: 16384, speculative: {{tokens: 2, acceptance: {0}}}"
     found = [
         times("qwen3-235b-a22b", "trt-llm, tp: 8", load.format(each), platform="dgx-b200", input=2070, output=30)
@@ -254,7 +256,7 @@ def test_tokens_computed_again_lengthen_the_time_between_the_ends_of_requests() 
     """By Little's law 400 in flight take 400 times as long as from one end to the next."""
     pools, found = full_cache("vllm", "concurrency: 400")
     again = computed_again(pools, found.state, 1000.0)
-    assert again == pytest.approx(found.carried_prefill)  # as many tokens as the prompt has, beside the same others
+    assert again == pytest.approx(found.carried_prefill)  # as many tokens as the prompt has, with the same others
     assert found.request_latency / 400 == pytest.approx(1 / found.state.rate + again, rel=0.01)
     assert found.tpot_mean > found.state.mean_token + found.preempted / 1000
     more = full_cache("vllm", "concurrency: 800")[1]

@@ -163,7 +163,7 @@ def test_a_run_ends_before_the_longest_waits_of_a_steady_state() -> None:
 def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
     fresh: int, chunk: int | None, decoding: int, tokens: int, seen: int
 ) -> None:
-    """Prompts of 8,000 tokens, and two stages: a step of 0.5 s adds 0.4 s beside one of 0.1 s, 0.2 s on each stage."""
+    """Prompts of 8,000 tokens, and two stages: a step of 0.5 s adds 0.4 s to one of 0.1 s, 0.2 s on each stage."""
     asked: list[tuple[float, float]] = []
 
     def prefill(*given: Any) -> StepTime:

@@ -1,4 +1,6 @@
-"""The norms after all-reduces: kernels of their own, beside the all-reduces of the software, where none fuses both."""
+"""The norms after all-reduces: separate kernels, in addition to the all-reduces of the software, where none fuses
+both.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from clusterspec.cost.formulas.queues import steps_wait
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding, Engine
 from clusterspec.cost.serving.expert_parts import fullest_load_factor
-from clusterspec.cost.serving.pools import most_beside_prompts
+from clusterspec.cost.serving.pools import most_sequences_with_prompts
 from clusterspec.cost.serving.rates import KernelRates, dense_rate_share, remaining_rate_share
 from clusterspec.cost.serving.waits import StepsWithPrompts
 from clusterspec.records import replace
@@ -155,7 +155,7 @@ def test_the_parts_of_a_step_count_weights_tokens_and_copies(at: int) -> None:
         assert {key: found[key] for key in figures} == pytest.approx(figures), name
 
 
-def test_heads_that_read_a_key_apart_read_at_once_beside_prompts() -> None:
+def test_heads_that_read_a_key_separately_read_at_once_in_steps_with_prompts() -> None:
     """Qwen3 8B has four query heads for each of eight keys, and the second-level cache serves 1.3 reads at a time: 40
     sequences of 1,000 tokens are read as fast as 40 x 4 / 1.3, which is faster than as many of a smaller cache."""
     one = engine("qwen3-8b", platform="dgx-a100")
@@ -229,9 +229,12 @@ def test_a_stated_ratio_of_ranks_is_smaller_between_groups_of_them() -> None:
     ("concurrency: 1, speculative: {tokens: 3, acceptance: 0.5}", 8192 / (4 + 2.5 * 2000 / 100)),
     ("load: offline", inf),
 ])  # fmt: skip
-def test_the_budget_of_a_step_limits_the_sequences_beside_prompts(load: str, most: float) -> None:
+def test_the_budget_of_a_step_limits_the_sequences_in_steps_with_prompts(load: str, most: float) -> None:
     serving = plan(load)[1]
-    assert most_beside_prompts(replace(serving, chunk_tokens=serving.chunk_tokens or 8192, output_tokens=101)) == most
+    assert (
+        most_sequences_with_prompts(replace(serving, chunk_tokens=serving.chunk_tokens or 8192, output_tokens=101))
+        == most
+    )
 
 
 CURVE = ((log(64), log(256)), (log(0.25), log(0.5)))
@@ -319,7 +322,7 @@ def test_tables_are_those_of_the_software_and_all_reduces_have_a_largest_size() 
 def test_a_prompt_waits_for_the_rest_of_a_step_and_for_chunks_before_its_own() -> None:
     """A quarter of the steps takes 100 ms, the others 20. At 40 % of the places two more chunks of a prompt before it
     add 0.4 × 2 × 0.1 / 2 s, in nine of ten steps."""
-    steps = StepsWithPrompts(plain=0.02, longer=0.1, mixed=0.25, chunks=3.0, together=2.0, used=0.4, beside=0.01)
+    steps = StepsWithPrompts(plain=0.02, longer=0.1, mixed=0.25, chunks=3.0, together=2.0, used=0.4, other_prompts=0.01)
     assert steps.mean == pytest.approx(0.75 * 0.02 + 0.25 * 0.1)
     running = 0.03 + 0.4 * 2 * 0.1 / 2
     wanted = 0.9 * (running + 0.01) + steps_wait(0.4, 2.0, running * 0.9)

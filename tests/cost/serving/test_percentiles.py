@@ -23,7 +23,7 @@ from clusterspec.cost.serving.percentiles import (
     latency_at,
     latency_factors,
     latency_range,
-    prompts_together,
+    prompt_burst_factor,
     single_gap,
 )
 from clusterspec.cost.serving.quantiles import clustered_quantile, gamma_share, poisson_quantile
@@ -52,7 +52,7 @@ LEFT = PromptShares(share=0.2, longer=11.0, chunks=4.0, spread=0.0, bunching=0.0
 """A step takes 3 times one without prompts on average, steps with prompts 11/15 of the time. A prompt waits 5.5 steps:
 11/15 × (4 + 5.5) are left behind it, of which all steps meet 0.2 × (5.5 + 2): 3 × 5.4667 = 16.4 more in the end."""
 LEFT_FIRST = 31 * (11 / 15 - 1 / 5)
-"""What 31 steps have beside 0.2 each, if all are as the first."""
+"""What 31 steps have in addition to 0.2 each, if all are as the first."""
 UNIFORM = PromptShares(share=0.5, longer=1.0, chunks=25.0, spread=0.0, bunching=0.0, gained=1.0)
 """The share of 100 steps has the mean 1/2 and the variance 1/12 of a beta variable with the parameters 1 and 1."""
 
@@ -433,8 +433,8 @@ def test_prompts_of_bursts_follow_each_other_within_a_step() -> None:
     own = times.sequences / (load.gaps * times.state.tpot)
     shape = 5 / own / 4
     wanted = exp(-own * 0.1) / (1 - gamma_share(shape * own * 0.1, shape))
-    assert prompts_together(times, load, 0.1) == pytest.approx(max(1.0, wanted))
+    assert prompt_burst_factor(times, load, 0.1) == pytest.approx(max(1.0, wanted))
     for changes in ({"arrival_cv": 1.0}, {"arrival_cv": 0.5}, {"load": "closed"}):
-        assert prompts_together(times, replace(load, **changes), 0.1) == 1.0
-    more = [prompts_together(times, replace(load, arrival_cv=cv), 0.1) for cv in (1.0, 2.0, 4.0, 8.0)]
+        assert prompt_burst_factor(times, replace(load, **changes), 0.1) == 1.0
+    more = [prompt_burst_factor(times, replace(load, arrival_cv=cv), 0.1) for cv in (1.0, 2.0, 4.0, 8.0)]
     assert more == sorted(more) and more[-1] > 2

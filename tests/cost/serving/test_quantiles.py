@@ -1,4 +1,4 @@
-"""Quantiles and zeros, beside distributions whose values are known in closed form."""
+"""Quantiles and zeros, for distributions whose values are known in closed form."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.plan_engines import cache_capacity
-from clusterspec.cost.serving.recurrent_parts import BESIDE, floor_seconds, kept_bytes, prompt_parts, state_bytes
+from clusterspec.cost.serving.recurrent_parts import OTHER_KERNELS, floor_seconds, kept_bytes, prompt_parts, state_bytes
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_steps import numbers
@@ -56,7 +56,7 @@ def test_64_states_are_read_and_written_in_each_step() -> None:
     found = numbers(engine().decode(64.0, 8192.0), "recurrent_state")
     assert found["moved"] * found["calls"] == pytest.approx(64 * 2 * state)
     assert found["bandwidth"] == pytest.approx(0.78 * 4.8e12)
-    assert found["floor"] == pytest.approx(5.8e-6 + BESIDE.value)
+    assert found["floor"] == pytest.approx(5.8e-6 + OTHER_KERNELS.value)
     assert kept_bytes(engine(), 8192.0) == pytest.approx(16 * 8192 * 2 * 4 * 256 * 2)
 
 

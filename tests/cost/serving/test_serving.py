@@ -128,7 +128,8 @@ def test_a_token_takes_a_step_and_a_share_of_the_prompts_of_others() -> None:
     alone, four = times(load="concurrency: 8"), times(load="concurrency: 32")  # tp 1 on 8 accelerators
     assert 0.9 < alone.sequences <= 1
     assert alone.tpot == pytest.approx(alone.decode.total, rel=1e-3)
-    # what the prompt adds to a step that decodes beside it, and the prompts of the three others during the 255 gaps
+    # what the prompt adds to a step that decodes together with it, and the prompts of the three others during the 255
+    # gaps
     added = four.prefill.device - four.decode.device
     assert four.tpot == pytest.approx(four.decode.total + four.carried / 255 * added, rel=1e-3)
     assert four.carried == pytest.approx(3, rel=0.05)

@@ -377,7 +377,7 @@ def test_half_of_the_requests_of_a_single_burst_wait_for_the_other_half() -> Non
     assert burst.ttft > 20 * burst.prompt_time
 
 
-def test_prompts_that_do_not_fit_beside_all_sequences_cost_no_throughput() -> None:
+def test_prompts_that_do_not_fit_with_all_sequences_cost_no_throughput() -> None:
     # 256 sequences leave 1,792 tokens of a step, fewer than the 1.9 prompts of 958 that begin in one that has any
     load = "concurrency: {}, max_sequences: 256, chunk_tokens: 2048"
     rates = [times(input=958, output=181, load=load.format(n)).output_tokens_per_second for n in (220, 250, 262)]
@@ -393,7 +393,7 @@ def test_attention_replicas_wait_for_the_one_that_runs_a_prompt() -> None:
 
 
 def test_chunks_of_several_attention_replicas_share_a_step() -> None:
-    # eight ranks whose prompts take three chunks each, beside decoding: a step is longer once where any of them has one
+    # eight ranks whose prompts take three chunks each, with decoding: a step is longer once where any of them has one
     layout, load = "vllm, attention_dp: 8, ep: 8", "concurrency: 64, chunk_tokens: 8192"
     found = times(model="qwen3-235b-a22b", framework=layout, tp=1, input=16384, memory=141, load=load)
     prompts = found.sequences / (found.output_tokens - 1)

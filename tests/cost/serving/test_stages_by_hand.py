@@ -65,7 +65,7 @@ def test_a_prompt_waits_for_the_mean_rest_of_the_steps_at_a_rate() -> None:
 
 
 def test_steps_with_prompts_share_the_seconds_that_prompts_add_over_the_stages() -> None:
-    """0.1 prompts begin in a step, of which 1,920 / 2,000 fit, beside 256 tokens: 0.2 s each over two stages."""
+    """0.1 prompts begin in a step, of which 1,920 / 2,000 fit, with 256 tokens: 0.2 s each over two stages."""
     chunked = PREFILL._replace(steps=3.0)
     found = waits._steps_with_prompts(CLOSED, (DECODE, chunked), 0.1, 0.2, 256.0)
     chunks, together = 2000 / (4096 - 256), (4096 - 256) / 2000
@@ -75,7 +75,7 @@ def test_steps_with_prompts_share_the_seconds_that_prompts_add_over_the_stages()
     assert found.used == pytest.approx(0.1 * chunks / together)
 
 
-def test_prompts_of_a_run_that_starts_together_fill_steps_beside_half_of_the_sequences() -> None:
+def test_prompts_of_a_run_that_starts_together_fill_steps_with_half_of_the_sequences() -> None:
     """32 requests on four engines are 8 each, of which 4 decode, 2 in each of two stages."""
     engine = RUN.prompts
     budget = (4096 - 2.0) / 2000
@@ -192,7 +192,7 @@ def test_engines_begin_alone_prompts_share_steps_and_all_wait_for_compilation() 
     few = run._replace(concurrency=4.0)  # two share what would be a step of four
     assert few.starting[1] == pytest.approx((2 / 200, 0.6 + 0.2, 0.6 + 0.2))
     assert run._replace(concurrency=1.0).starting[0] == pytest.approx((1 / 200, 0.6, 0.6))
-    joined = run._replace(joined=0.3)  # of attention replicas, beside later steps of the first prompt
+    joined = run._replace(joined=0.3)  # of attention replicas, during later steps of the first prompt
     assert joined.starting[1] == pytest.approx((48 / 200, 0.6 + 0.1, 0.6 + 4.5))
     assert run._replace(joined=9.0).starting[1] == pytest.approx((48 / 200, 0.6, 0.6))
 
@@ -282,7 +282,7 @@ layout: {framework: sglang}
 
 def test_ranks_of_a_prefill_engine_are_busy_with_the_prompts_of_their_rate() -> None:
     """8 sequences on each of 8 ranks that gain a token in 50 ms end 64 / 100 / 0.05 = 12.8 requests a second, for two
-    engines of eight ranks: one rank, and 7 / 8 of the others while prompts run beside it.
+    engines of eight ranks: one rank, and 7 / 8 of the others while prompts run together with it.
     """
     apart = serving_pools(clean(APART))
     assert apart is not None and apart.prompts.replicas == 2 and apart.decode.attention_ranks == 8

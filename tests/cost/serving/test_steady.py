@@ -13,7 +13,7 @@ from clusterspec.cost.serving.loads import WALK, fills_places, full_run_state, o
 from clusterspec.cost.serving.pools import (
     Pools,
     is_open_run,
-    most_beside_prompts,
+    most_sequences_with_prompts,
     prompt_seconds,
     prompts_per_step,
 )
@@ -27,7 +27,7 @@ from tests.effort import each
 
 
 def pools(load: str, **changes: object) -> Pools:
-    """An engine of vLLM on eight H100, whose steps hold prompts of 2,048 tokens beside sequences that decode."""
+    """An engine of vLLM on eight H100, whose steps hold prompts of 2,048 tokens with sequences that decode."""
     keys = BASE | {"load": load} | changes
     found = serving_pools(clean(PLAN.format(machine=MACHINE.format(bandwidth=3350, memory=80), **keys)))
     assert found is not None
@@ -69,7 +69,9 @@ def test_the_times_of_a_state_are_those_worked_out_by_hand() -> None:
 def test_a_prompt_waits_for_the_running_step_and_for_full_ones(
     used: float, running: float, others: float, wait: float
 ) -> None:
-    steps = StepsWithPrompts(plain=0.02, longer=0.06, mixed=0.25, chunks=3.0, together=2.0, used=0.3, beside=0.01)
+    steps = StepsWithPrompts(
+        plain=0.02, longer=0.06, mixed=0.25, chunks=3.0, together=2.0, used=0.3, other_prompts=0.01
+    )
     assert steps.mean == pytest.approx(0.75 * 0.02 + 0.25 * 0.06)
     assert steps.full_wait(used, running, others) == pytest.approx(wait)
 
@@ -116,14 +118,14 @@ def test_prompts_lengthen_the_steps_in_which_they_run() -> None:
     one = CLOSED._replace(load=replace(CLOSED.load, chunk_tokens=2048))
     found = waits._steps_with_prompts(one, (DECODE, PREFILL), 0.1, 0.08, 64.0)
     assert found[:6] == pytest.approx((0.02, 0.02 + 0.08, 0.1, 1.0, 1.0, 0.1))
-    assert found.beside == 0.0
+    assert found.other_prompts == 0.0
     more = waits._steps_with_prompts(one, (DECODE, PREFILL), 7.0, 0.08, 64.0)  # one in each step at most
     assert more[:6] == pytest.approx((0.02, 0.1, 1.0, 1.0, 1.0, 1.0))
     # with two places at once a Poisson count begins: 1 - exp(-0.1) of the steps have any
     two = waits._steps_with_prompts(CLOSED, (DECODE, PREFILL), 0.1, 0.08, 0.0)
     assert two.mixed == pytest.approx(1 - exp(-0.1)) and two.used == pytest.approx(0.1 / 2)
     assert two.longer == pytest.approx(0.02 + 0.1 * 0.08 / (1 - exp(-0.1)))
-    assert two.beside == pytest.approx(0.1 * (0.09 - 0.015))
+    assert two.other_prompts == pytest.approx(0.1 * (0.09 - 0.015))
     # chunks of one prompt in four steps
     small = CLOSED._replace(load=replace(CLOSED.load, chunk_tokens=512))
     four = waits._steps_with_prompts(small, (DECODE, CHUNKED), 0.05, 0.08, 0.0)
@@ -156,15 +158,15 @@ def test_prompts_at_a_rate_are_those_that_arrive_in_a_step_they_lengthen() -> No
         assert waits.prompts_at_rate(none, 0.02, 0.001) == 0.0
 
 
-def test_the_budget_limits_the_sequences_beside_prompts() -> None:
+def test_the_budget_limits_the_sequences_in_steps_with_prompts() -> None:
     """s sequences take s tokens and s / 255 prompts of 2,048: 4,096 / (1 + 2,048 / 255)."""
-    assert most_beside_prompts(CLOSED.load) == pytest.approx(4096 / (1 + 2048 / 255))
+    assert most_sequences_with_prompts(CLOSED.load) == pytest.approx(4096 / (1 + 2048 / 255))
     drafted = replace(CLOSED.load, draft_tokens=3, draft_acceptance=0.5, prefix_hit=0.75)
-    assert most_beside_prompts(drafted) == pytest.approx(4096 / (4 + 2.5 * 512 / 255))
-    assert most_beside_prompts(replace(CLOSED.load, chunk_tokens=1)) == 1.0
-    assert most_beside_prompts(replace(CLOSED.load, chunk_tokens=None)) == inf
-    assert most_beside_prompts(replace(CLOSED.load, load="offline")) == inf
-    assert most_beside_prompts(OPEN.load) == pytest.approx(4096 / (1 + 2048 / 255))
+    assert most_sequences_with_prompts(drafted) == pytest.approx(4096 / (4 + 2.5 * 512 / 255))
+    assert most_sequences_with_prompts(replace(CLOSED.load, chunk_tokens=1)) == 1.0
+    assert most_sequences_with_prompts(replace(CLOSED.load, chunk_tokens=None)) == inf
+    assert most_sequences_with_prompts(replace(CLOSED.load, load="offline")) == inf
+    assert most_sequences_with_prompts(OPEN.load) == pytest.approx(4096 / (1 + 2048 / 255))
 
 
 def with_load(one: Pools, **changes: object) -> Pools:
@@ -248,8 +250,8 @@ def test_bursts_bring_more_sequences_at_a_time() -> None:
     assert delays.bunched_sequences(OPEN, 10.0) == 0.0
     bursts = with_load(OPEN, arrival_cv=4.0)
     assert delays.bunched_sequences(bursts, 10.0) == pytest.approx(15 * (10 / 25) ** 0.27)
-    assert steady._met_sequences(bursts, 10.0) == pytest.approx(10 + 15 * (10 / 25) ** 0.27)
-    assert steady._met_sequences(bursts._replace(limit=12.0), 10.0) == 12.0
+    assert steady._sequences_met_by_request(bursts, 10.0) == pytest.approx(10 + 15 * (10 / 25) ** 0.27)
+    assert steady._sequences_met_by_request(bursts._replace(limit=12.0), 10.0) == 12.0
     for none in (with_load(bursts, output_tokens=1), with_load(bursts, load="closed")):
         assert delays.bunched_sequences(none, 10.0) == 0.0
 
@@ -322,4 +324,4 @@ def test_the_budget_limits_no_sequences_of_a_run_without_later_prompts(places: i
     """All 300 requests come at the start; with a place fewer, the last prompt replaces a request that has ended."""
     load = replace(CLOSED.load, requests=requests, concurrency=requests)
     run = CLOSED._replace(load=load, limit=float(places))
-    assert run.decode.attention_ranks == 1 and run.most_beside_prompts == pytest.approx(most)
+    assert run.decode.attention_ranks == 1 and run.most_sequences_with_prompts == pytest.approx(most)

@@ -126,7 +126,7 @@ def test_a_limit_of_tokens_in_a_step_makes_smaller_chunks() -> None:
     assert engine(serving=", chunk_tokens: 512").prefill(1024.0, 1024.0, 1.0).steps == 2
 
 
-def test_sequences_that_decode_beside_a_prompt_add_their_tokens_to_each_step() -> None:
+def test_sequences_that_decode_with_a_prompt_add_their_tokens_to_each_step() -> None:
     # a chunk has room for 64 tokens less, so that two chunks take three steps
     one = engine().prefill(2.0 * CHUNK, 2.0 * CHUNK, 1.0, Decoding(64.0, 1100.0, 1.0))
     assert one.steps == 3
@@ -170,7 +170,7 @@ def test_launches_cost_the_host_where_graphs_are_not_captured() -> None:
 
 
 def test_one_thread_of_the_host_launches_schedules_and_samples() -> None:
-    """Beside launches, 0.7 ms of a step and 3 us of each sequence that produces a token."""
+    """In addition to launches, 0.7 ms of a step and 3 us of each sequence that produces a token."""
     found = engine()
     assert found.host_floor(600.0, 100.0) == pytest.approx(found.launch_floor(600.0) + 0.7e-3 + 100 * 3e-6)
     step = found.prefill(500.0, 1000.0, 1.0, Decoding(99.5, 1000.0, 1.0))
@@ -184,7 +184,7 @@ SGLANG = "sglang, software: sglang 0.5.12"
     ("framework", "layout", "tokens", "launches"),
     [
         (SGLANG, "tp: 1", 8192.0, 32),  # attention of 32 layers; graphs of every step
-        (SGLANG, "tp: 2", 8192.0, 32 * 3),  # two all-reduces besides
+        (SGLANG, "tp: 2", 8192.0, 32 * 3),  # two all-reduces in addition
         ("sglang, software: sglang 0.5.9", "tp: 2", 512.0, 128),  # four launches a layer: no graphs before 0.5.10
         (SGLANG, "tp: 2, pp: 2", 512.0, 128),
         ("vllm", "tp: 2", 512.0, 32),

@@ -133,7 +133,7 @@ def test_gaps_between_tokens_are_longer_where_a_prompt_starts() -> None:
     assert single_gap(found, load, 0.999) == pytest.approx(step + 2 * found.carried_prefill)
     # the mean of the gaps is the mean of a request
     mean = step + found.sequences / 500 * found.carried_prefill
-    assert found.tpot == pytest.approx(mean, rel=0.01)  # a request decodes beside the prompts of the 31 others
+    assert found.tpot == pytest.approx(mean, rel=0.01)  # a request decodes together with the prompts of the 31 others
 
 
 @pytest.mark.parametrize("load", ["request_rate: 0.01", "concurrency: 1"])
@@ -155,7 +155,9 @@ def test_the_median_first_token_is_that_of_a_prompt_of_median_length() -> None:
     lengths = "output_tokens: 500, concurrency: 32, input_tokens: "
     varied, equal = (plan(lengths + prompts)[0] for prompts in ("{mean: 4000, p99: 16000}", "4000"))
     assert varied.typical_prompt == pytest.approx(1 - varied.growing * (1 - 0.7817), abs=1e-4)
-    assert 0.85 < varied.growing < 1.0 == equal.growing  # the rest of 4,000 tokens is launches and the step beside them
+    assert (
+        0.85 < varied.growing < 1.0 == equal.growing
+    )  # the rest of 4,000 tokens is launches and the step that contains them
     launched = plan(lengths + "{mean: 32, p99: 128}")[0]  # GEMMs of so few rows hardly grow with them
     assert launched.growing < 0.1 and launched.typical_prompt > 0.97
     assert varied.ttft == pytest.approx(varied.ttft_mean - (1 - varied.typical_prompt) * varied.prompt_time)

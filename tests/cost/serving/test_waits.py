@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
-from clusterspec.cost.serving.prefill_waits import PrefillQueue, separate_prompt_wait, wait_behind_received
+from clusterspec.cost.serving.prefill_waits import PrefillQueue, separate_prompt_wait, wait_for_received_prompts
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
@@ -81,7 +81,7 @@ def test_prompts_share_steps_up_to_the_budget_of_one() -> None:
 
 def test_a_prompt_of_a_closed_loop_waits_for_a_step_that_decodes_or_one_of_prompts() -> None:
     """Where hardly any begin, for the rest of the step that began before it came, or half of it; where many do, for one
-    of either kind in turn, and for those that run beside it."""
+    of either kind in turn, and for those that run together with it."""
     one = pools(100, "concurrency: 64")
     plain, late = steps_of(one)[0].total, one.outside
     others = 63 / 64
@@ -149,13 +149,13 @@ def test_a_longer_interval_never_shortens_the_time_to_first_token(load: str) -> 
 
 
 def test_prompts_of_separate_engines_wait_until_the_decode_engine_has_received_them() -> None:
-    """Beside 62.9 sequences, 9 more steps; an engine that hardly ever decodes receives a request at once."""
+    """With 62.9 sequences, 9 more steps; an engine that hardly ever decodes receives a request at once."""
     split = ", receive_interval: 10, disaggregated: {prefill: {tp: 1}, decode: {tp: 1}}"
     one = serving_pools(design(1000, f"concurrency: 64{split}"))
     assert one is not None and one.has_prefill_engines
     assert unreceived_wait(one, 0.02, 62.9) == pytest.approx(63 / 64 * 4.5 * 0.02)
     assert unreceived_wait(one, 0.02, 0.01) == pytest.approx(63 / 64 * 4.5 * 0.02 * (1 - exp(-0.01)))
-    assert wait_behind_received(one, 0.09, 10.0, 0.02) == pytest.approx(0.018)  # half of 1.8 prompts, 20 ms each
+    assert wait_for_received_prompts(one, 0.09, 10.0, 0.02) == pytest.approx(0.018)  # half of 1.8 prompts, 20 ms each
     found = [serving_times(design(1000, f"concurrency: 2{split.replace('10', each)}")) for each in ("1", "10")]
     plain, late = (each for each in found if each is not None)
     decoding = 1 - exp(-late.sequences)

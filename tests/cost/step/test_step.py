@@ -164,13 +164,13 @@ def exposed(found: tuple[step.Exposure, ...]) -> dict[str, float]:
     return {one.name: one.repeats * one.exposed for one in found}
 
 
-def test_a_step_gathers_beside_its_first_forward_pass_and_reduces_beside_its_last_backward_pass() -> None:
+def test_a_step_gathers_during_its_first_forward_pass_and_reduces_during_its_last_backward_pass() -> None:
     """2 - 1 seconds and 4 - 2.5 seconds remain; of what fits, the last bucket of ten, 0.07 of 0.7, cannot hide."""
     found = exposed(step.once_per_step_exposures(TRAFFIC, WORK, HIDES))
     assert found == pytest.approx({"gather": 1.0, "reduction": 1.5, "sum_across_shard_groups": 0.07})
 
 
-def test_virtual_stages_leave_more_passes_to_hide_beside() -> None:
+def test_virtual_stages_leave_more_passes_that_hide_communication() -> None:
     """Four micro-batches pass through a chunk in turn: 4 and 10 seconds hide all but a bucket of ten."""
     assert step.consecutive_micro_batches(4, 8, 2) == 4.0
     assert step.consecutive_micro_batches(4, 2, 2) == 2.0
@@ -181,9 +181,9 @@ def test_virtual_stages_leave_more_passes_to_hide_beside() -> None:
     assert found == pytest.approx({"gather": 0.2, "reduction": 0.4, "sum_across_shard_groups": 0.07})
 
 
-def test_full_sharding_hides_each_layer_beside_the_next() -> None:
-    """Of one layer 0.2 s of gathering beside 0.1 s forward, 0.2 + 0.4 s beside 0.25 s backward, 8 × 10 times;
-    the first and the last layer and 0.3 s outside the layers hide beside nothing."""
+def test_full_sharding_hides_each_layer_behind_the_next() -> None:
+    """Of one layer 0.2 s of gathering during 0.1 s forward, 0.2 + 0.4 s during 0.25 s backward, 8 × 10 times;
+    the first and the last layer and 0.3 s outside the layers overlap nothing."""
     seconds = ReplicaSeconds(gather=0.2, reduce=0.4, outside=0.3, across=0.7)
     found = exposed(step.layer_by_layer_exposures(seconds, WORK, HIDES))
     assert found == pytest.approx(
@@ -230,7 +230,7 @@ def test_traffic_without_overlap_is_exposed_in_full() -> None:
 
 
 def test_overlapped_traffic_slows_the_computation() -> None:
-    """2 seconds beside 1: one is exposed, and the other costs a tenth."""
+    """2 seconds that overlap 1 second: one is exposed, and the other costs a tenth."""
     found = exposed(step.once_per_step_exposures(TRAFFIC, WORK, HIDES._replace(interference=0.1)))
     assert found["gather"] == pytest.approx(1.0 + 0.1)
     assert found["reduction"] == pytest.approx(1.5 + 0.25)

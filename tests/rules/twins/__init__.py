@@ -1,1 +1,1 @@
-"""Planted flaws, each beside a near miss, by what they are about."""
+"""Planted flaws, each with a near miss, by what they are about."""

@@ -1,4 +1,4 @@
-"""The networks of a machine: flaws beside their near misses."""
+"""The networks of a machine: flaws and their near misses."""
 
 from __future__ import annotations
 

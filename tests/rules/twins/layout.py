@@ -1,4 +1,4 @@
-"""Layouts: what is legal, where groups lie, what it costs: flaws beside their near misses."""
+"""Layouts: what is legal, where groups lie, what it costs: flaws and their near misses."""
 
 from __future__ import annotations
 

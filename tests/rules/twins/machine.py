@@ -1,4 +1,4 @@
-"""Figures, parts and nodes: flaws beside their near misses."""
+"""Figures, parts and nodes: flaws and their near misses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured, asked for, bought and run: flaws beside their near misses."""
+"""What is measured, asked for, bought and run: flaws and their near misses."""
 
 from __future__ import annotations
 

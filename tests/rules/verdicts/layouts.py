@@ -1,4 +1,4 @@
-"""Layouts: flaws beside their near misses."""
+"""Layouts: flaws and their near misses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines and runs: flaws beside their near misses."""
+"""Machines and runs: flaws and their near misses."""
 
 from __future__ import annotations
 

@@ -1,0 +1,60 @@
+"""The names and the prose of the package do without words that had several meanings here."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+
+import pytest
+
+from tests.source_code import PACKAGE, texts
+
+NOT_IN_NAMES = frozenset({"apart", "around", "asked", "beside", "besides", "given", "lying", "seen", "together"})
+"""Words that do not say what a function returns: state what a value is relative to, or what is done to it."""
+NOT_IN_PROSE = re.compile(r"\bbesides?\b", re.IGNORECASE)
+"""It meant in addition to, with, next to, without, while and other than: write which."""
+
+
+def odd_names(text: str) -> list[str]:
+    """The functions and classes of a module with a word of `NOT_IN_NAMES` in their names."""
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    names = [node.name for node in ast.walk(ast.parse(text)) if isinstance(node, definitions)]
+    return [name for name in names if NOT_IN_NAMES & {*name.lower().split("_")}]
+
+
+def odd_lines(text: str) -> list[int]:
+    """The lines of comments and docstrings that have a word of `NOT_IN_PROSE`."""
+    found = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        prose = token.type == tokenize.COMMENT or (token.type == tokenize.STRING and token.string.startswith('"""'))
+        if prose:
+            lines = enumerate(token.string.splitlines(), token.start[0])
+            found += [number for number, line in lines if NOT_IN_PROSE.search(re.sub("`+[^`]*`+", "", line))]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "lines"),
+    [
+        ("def rate_beside_link():\n    pass\n", ["rate_beside_link"], []),
+        ("def rate_of_link():\n    '''A rate.'''  # beside it\n", [], [2]),
+        ('def rate():\n    """A rate.\n\n    Besides, it is one.\n    """\n', [], [4]),
+        ('def rate():\n    """A rate, in the field ``beside`` or `beside`."""\n', [], []),
+    ],
+)
+def test_a_word_is_found_in_names_and_in_prose(text: str, names: list[str], lines: list[int]) -> None:
+    assert odd_names(text) == names
+    assert odd_lines(text) == lines
+
+
+def test_no_function_is_named_by_a_word_that_does_not_say_what_it_returns() -> None:
+    found = {str(path.relative_to(PACKAGE)): odd_names(text) for path, text in texts().items()}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_no_comment_or_docstring_has_a_word_of_several_meanings() -> None:
+    candidates = ((path.relative_to(PACKAGE).as_posix(), text) for path, text in texts().items())
+    found = {path: odd_lines(text) for path, text in candidates if NOT_IN_PROSE.search(text)}
+    assert {path: lines for path, lines in found.items() if lines} == {}
