@@ -89,7 +89,8 @@ def _steps_with_prompts(
 ) -> StepsWithPrompts:
     """The steps of `mixed_prompt_wait`, each with the same number of decoded tokens."""
     engine, (decode, prefill) = pools.decode, steps
-    ranks, stages, every = unevenly_loaded_ranks(engine), float(engine.layout.pp), held_steps(pools, prompts)
+    ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
+    every = held_steps(pools, prompts) * pools.load.receive_interval
     chunks, together = steps_of_one_prompt(pools, prefill, decoded)
     prompts = min(prompts, together / chunks)  # no more begin in a step than it has places for
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
