@@ -73,7 +73,7 @@ def _pools_of_engines(engine: Engine, prompts: Engine, load: Serving) -> Pools:
     """Engines with the requests and tokens that fit their caches, in the share of the memory that the load needs."""
     load = load_with_share(engine, load)
     tokens, requests = cache_capacity(engine, load)
-    most = float(load.max_sequences or _sequence_limit(engine))
+    most = min(float(load.max_sequences or _sequence_limit(engine)), _most_states(engine, load))
     held = tokens if prompts is engine else cache_capacity(prompts, load)[0]
     places = min(float(floor(requests * (1 + 1e-12))), most)
     found = Pools(engine, prompts, load, places, tokens, most, held)
@@ -220,13 +220,30 @@ def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float,
     """
     from clusterspec.cost.serving import recurrent_parts  # few models
 
-    pool, slots = engine.state_pool, engine.state_slots
+    pool = engine.state_pool
     state = recurrent_parts.state_bytes(engine) / engine.layout.pp
     kept = engine.reserved_bytes(held) / engine.layout.pp - state
-    by_states = free * pool / (1 + pool) / (slots * state)
     by_tokens = free / (1 + pool) / kept if kept > 0 else inf
-    requests = max(1.0, min(by_states, by_tokens))
+    requests = max(1.0, min(_states_in(engine, free), by_tokens))
     return (max(requests, by_tokens) if kept > 0 else requests) * held, requests
+
+
+def _most_states(engine: Engine, load: Serving) -> float:
+    """The sequences of an attention rank whose recurrent states fit a pool of their own, at least one; infinite where
+    they have none. A state is as large for a short sequence as for a long one.
+    """
+    if not engine.state_pool or not engine.reserved_bytes(_tokens_held(load)):
+        return inf
+    free = cache_space(_rank_memory(engine), _bytes_beside_cache(engine, load), load)
+    return max(1.0, floor(_states_in(engine, free) * (1 + 1e-12)))
+
+
+def _states_in(engine: Engine, free: float) -> float:
+    """Sequences whose recurrent states fit their share of ``free`` bytes of an attention rank."""
+    from clusterspec.cost.serving import recurrent_parts  # few models
+
+    pool, state = engine.state_pool, recurrent_parts.state_bytes(engine) / engine.layout.pp
+    return free * pool / (1 + pool) / (engine.state_slots * state)
 
 
 def _sampling_bytes(engine: Engine) -> float:
