@@ -13,11 +13,15 @@ from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.records import NamedTuple
 from clusterspec.studies import study_text
-from tests.effort import diagonal
+from tests.effort import diagonal, sampled
 from tests.settings import SETTINGS
 
 NODE: dict[str, Any] = {"platform": "dgx-h100", "nodes": 1}
 SGLANG_EXPERTS: dict[str, Any] = {"model": "qwen3-30b-a3b", "framework": "sglang", "cluster": NODE}
+
+
+DENSE: dict[str, Any] = {"model": "llama-3.1-8b", "framework": "vllm", "cluster": NODE}
+LOADS = {"concurrency": 64, "request_rate": 6}
 
 
 class Simulated(NamedTuple):
@@ -41,8 +45,10 @@ def simulated(serving: dict[str, Any], layout: dict[str, Any], requests: int | N
     return Simulated(first, load.latencies["tpot"].p50, tokens / seconds)
 
 
-def both(serving: dict[str, Any], layout: dict[str, Any], **base: Any) -> tuple[ServingTimes, Simulated]:
-    return estimated(serving, layout, **base), simulated(serving, layout, **base)
+def both(
+    serving: dict[str, Any], layout: dict[str, Any], requests: int | None = None, **base: Any
+) -> tuple[ServingTimes, Simulated]:
+    return estimated(serving, layout, **base), simulated(serving, layout, requests, **base)
 
 
 def spec_text(
@@ -53,18 +59,15 @@ def spec_text(
     return json.dumps(whole)
 
 
-LOADS: tuple[dict[str, Any], ...] = ({"concurrency": 64}, {"request_rate": 6})
-
-
-@pytest.mark.parametrize(("replicas", "load"), diagonal(3, [1, 2, 8], LOADS), ids=str)
-def test_rarer_receptions_shorten_tokens_with_every_number_of_attention_replicas(
-    replicas: int, load: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize(("replicas", "load"), diagonal(3, [1, 2, 8], ["concurrency", "request_rate"]))
+def test_rarer_receptions_shorten_tokens_with_every_number_of_attention_replicas(replicas: int, load: str) -> None:
     """Prompts that are received together share a step, in which replicas wait for the fullest: fewer steps have any."""
     layout = {"tp": 8 // replicas, "attention_dp": replicas, "ep": 8}
     times = {
         interval: both(
-            load | {"input_tokens": 1000, "output_tokens": 400, "receive_interval": interval}, layout, **SGLANG_EXPERTS
+            {load: LOADS[load], "input_tokens": 1000, "output_tokens": 400, "receive_interval": interval},
+            layout,
+            **SGLANG_EXPERTS,
         )
         for interval in (1, 50)
     }
@@ -73,3 +76,49 @@ def test_rarer_receptions_shorten_tokens_with_every_number_of_attention_replicas
     assert long.ttft > 2 * short.ttft and slow.ttft > 2 * quick.ttft
     assert long.tpot_mean == pytest.approx(slow.tpot, rel=0.06)
     assert long.ttft_mean == pytest.approx(slow.ttft, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("model", "tp", "concurrency"), sampled([("qwen3-next-80b-a3b", 8, 900), ("nemotron-nano-9b-v2", 8, 1400)], 2)
+)
+def test_recurrent_states_in_a_pool_of_their_own_limit_simulated_engines_too(
+    model: str, tp: int, concurrency: int
+) -> None:
+    """SGLang: fewer states than keys and values of requests fit, so that requests wait although tokens have space."""
+    serving = {"input_tokens": 1000, "output_tokens": 200, "concurrency": concurrency}
+    formulas, followed = both(
+        serving, {"tp": tp}, requests=2 * concurrency, model=model, framework="sglang", cluster=NODE
+    )
+    assert formulas.kv_capacity_sequences < 0.8 * concurrency
+    assert formulas.kv_capacity_tokens > 1200 * concurrency
+    assert formulas.ttft > 2 * formulas.prompt_time
+    assert followed.ttft == pytest.approx(formulas.ttft_mean, rel=0.05)
+    assert followed.tpot == pytest.approx(formulas.tpot_mean, rel=0.05)
+    assert followed.rate == pytest.approx(formulas.output_tokens_per_second, rel=0.05)
+
+
+SESSION = {"turns": 8, "think_time": "20 s", "growth": 1500}
+
+
+@pytest.mark.parametrize(
+    ("tp", "load", "value", "framework"),
+    [(8, "concurrency", 16, "vllm"), *sampled([(1, "request_rate", 18, "vllm"), (8, "concurrency", 24, "sglang")], 2)],
+)
+def test_turns_of_conversations_wait_as_estimated(tp: int, load: str, value: int, framework: str) -> None:
+    """Their answers differ in length as those of other requests do, so that they do not all come at one time, and a
+    turn goes to the engine that has the turns before it, not to the one with the fewest requests.
+    """
+    serving = {"input_tokens": 8000, "output_tokens": 300, load: value, "session": SESSION}
+    formulas, followed = both(serving, {"tp": tp}, model="llama-3.1-8b", framework=framework, cluster=NODE)
+    assert followed.ttft == pytest.approx(formulas.ttft_mean, rel=0.15)
+    assert followed.tpot == pytest.approx(formulas.tpot_mean, rel=0.08)
+    assert followed.rate == pytest.approx(formulas.output_tokens_per_second, rel=0.03)
+
+
+def test_stated_lengths_of_answers_hold_in_conversations() -> None:
+    serving = {"input_tokens": 3000, "output_tokens": {"mean": 300, "p99": 1500}, "concurrency": 8}
+    serving |= {"session": {"turns": 2, "think_time": "9 s", "growth": 400}}
+    text = spec_text(serving, {"tp": 8}, **DENSE)
+    outputs = [each.output for each in simulated_load(study_text(text, SETTINGS), requests=2000).run.requests]
+    assert fmean(outputs) == pytest.approx(300, rel=0.1)
+    assert sorted(outputs)[-20] == pytest.approx(1500, rel=0.25)  # 1 in 100 of 2,000

@@ -129,7 +129,7 @@ def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, 
         each = shared.chunks / shared.together * shared.longer
         used = min(used, pools.load.request_rate / pools.prompts.attention_ranks * each)
     squares = (1 - shared.mixed) * shared.plain * shared.plain + shared.mixed * shared.longer * shared.longer
-    engines = float(pools.prompts.attention_ranks) if pools.load.load == "open" else 1.0
+    engines = pools.engines_of_choice if pools.load.load == "open" else 1.0
     found = shared.full_wait(used, squares / (2 * shared.mean), busy, engines)
     each = shared.plain * shared.chunks / shared.together + carried / float(pools.decode.layout.pp)
     return found + variation_seconds(pools, min(constants.MOST_LOAD, busy * prompts * each / shared.mean), each)
@@ -274,7 +274,7 @@ def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy
     service = steps * each / prompts
     own = min(most, 1 + 2 * running * prompts / cycle)  # with those that came in the same step
     beside = seconds_of_prompts(pools, own) - seconds_of_prompts(pools, 1.0)
-    full = steps_wait(used, most * pools.prompts.attention_ranks, running * busy)
+    full = steps_wait(used, most * pools.engines_of_choice, running * busy)
     return busy * (running + beside) + full + variation_seconds(pools, used, service)
 
 
