@@ -87,7 +87,9 @@ def test_slots_count_over_all_engines_and_only_where_the_cache_holds_more(
     assert bool(found) == fires
 
 
-DRAFTED = "input_tokens: 300, output_tokens: 500, concurrency: {}, speculative: {{tokens: 5, acceptance: {}}}"
+DRAFTED = (
+    "input_tokens: 300, output_tokens: 500, concurrency: {}, speculative: {{tokens: 5, acceptance: {}, method: ngram}}"
+)
 
 
 @pytest.mark.parametrize(

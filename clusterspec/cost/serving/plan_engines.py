@@ -9,6 +9,7 @@ from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cluster.serving import KEY, RAISED
 from clusterspec.cluster.variation import layout_of_engines, with_values
+from clusterspec.cost.drafters import drafter_bytes, drafter_cache_bytes
 from clusterspec.cost.formulas.experts import received_bytes
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.memory import memory_line
@@ -163,7 +164,7 @@ def _rank_memory(engine: Engine) -> float:
 
 def _bytes_beside_cache(engine: Engine, load: Serving) -> float:
     """Bytes of the weights and buffers of one rank."""
-    weights = engine.weight_bytes / engine.layout.pp
+    weights = engine.weight_bytes / engine.layout.pp + drafter_bytes(engine.workload, engine.layout)
     return weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)
 
 
@@ -285,7 +286,8 @@ def used_accelerators(pools: Pools) -> float:
 def cache_bytes_per_token(engine: Engine) -> float:
     """Bytes of cache per token over the whole model, for any sharding."""
     reserved = engine.layout.stack.window_tokens if engine.layout.stack is not None else 0.0
-    return next_token_bytes(engine.model, (engine.whole,), engine.workload.kv_precision, reserved)
+    drafted = drafter_cache_bytes(engine.workload, 1.0, 1)
+    return next_token_bytes(engine.model, (engine.whole,), engine.workload.kv_precision, reserved) + drafted
 
 
 def is_in_one_domain(engine: Engine) -> bool:
