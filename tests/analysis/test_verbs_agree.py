@@ -11,6 +11,7 @@ import pytest
 from clusterspec.analysis.simulation.outcomes import first_token_seconds
 from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.records import NamedTuple
 from clusterspec.studies import study_text
 from tests.effort import diagonal, sampled
@@ -122,3 +123,17 @@ def test_stated_lengths_of_answers_hold_in_conversations() -> None:
     outputs = [each.output for each in simulated_load(study_text(text, SETTINGS), requests=2000).run.requests]
     assert fmean(outputs) == pytest.approx(300, rel=0.1)
     assert sorted(outputs)[-20] == pytest.approx(1500, rel=0.25)  # 1 in 100 of 2,000
+
+
+@pytest.mark.parametrize(("p99", "rate"), sampled([(30000, 10), (15000, 16)], 2))
+def test_a_tenth_and_a_hundredth_of_the_requests_wait_behind_long_prompts(p99: int, rate: int) -> None:
+    """Prompts of drawn lengths: the longest run for most of the time, so that others wait behind them."""
+    lengths = {"mean": 4000, "p99": p99}
+    text = spec_text({"input_tokens": lengths, "output_tokens": 200, "request_rate": rate}, {"tp": 4}, **DENSE)
+    one = study_text(text, SETTINGS)
+    assert one.plan.serving is not None and one.design.workload is not None and one.design.workload.serving is not None
+    followed = simulated_load(one, requests=8000).latencies["ttft"]
+    load = one.design.workload.serving
+    found = {share: latency_at(one.plan.serving, load, "ttft", share) for share in (90, 99)}
+    assert found[90] == pytest.approx(followed.p90, rel=0.2)
+    assert found[99] == pytest.approx(followed.p99, rel=0.25)
