@@ -137,3 +137,14 @@ def test_a_tenth_and_a_hundredth_of_the_requests_wait_behind_long_prompts(p99: i
     found = {share: latency_at(one.plan.serving, load, "ttft", share) for share in (90, 99)}
     assert found[90] == pytest.approx(followed.p90, rel=0.2)
     assert found[99] == pytest.approx(followed.p99, rel=0.25)
+
+
+@pytest.mark.parametrize("concurrency", [1, 4, 8])
+def test_requests_with_an_engine_of_their_own_wait_for_no_other(concurrency: int) -> None:
+    """8 engines of one accelerator: a request goes where none is, in the formulas as in the simulation."""
+    serving = {"input_tokens": 4000, "output_tokens": 200, "concurrency": concurrency}
+    formulas, followed = both(serving, {"tp": 1}, requests=300, **DENSE)
+    assert formulas.wait == 0.0
+    assert formulas.ttft_mean == pytest.approx(followed.ttft, rel=0.01)
+    shared = estimated(serving | {"concurrency": 16}, {"tp": 1}, **DENSE)
+    assert shared.wait > 0.0

@@ -53,6 +53,16 @@ class Pools(NamedTuple):
         return 1.0 if self.load.session is not None else float(self.prompts.attention_ranks)
 
     @property
+    def share_with_others(self) -> float:
+        """The share of the requests of a closed loop that find others on their engine, whose steps all its attention
+        ranks share: a request goes where the fewest are, so that none does where there are as many engines. On a single
+        engine a request finds all but itself.
+        """
+        requests = float(self.load.concurrency or 1)
+        each = requests / self.decode.replicas
+        return max(0.0, min((requests - 1) / requests, 2 * (each - 1) / each))
+
+    @property
     def sent_at_once(self) -> bool:
         """Whether all requests of a run are sent at its start: those of an offline load, and those of a closed loop
         that has no fewer in flight.

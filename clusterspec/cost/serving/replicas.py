@@ -255,8 +255,8 @@ def _seconds_in_row(pools: Pools, cycle: PromptCycle) -> tuple[float, float]:
 
 def wait_in_cycle(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], prompt: float) -> float:
     """Seconds by which a prompt of a `PromptCycle` takes longer than the ``prompt`` seconds that it takes alone."""
-    cycle, requests = prompt_cycle(pools, prompts, steps), pools.load.concurrency or 1
-    return (requests - 1) / requests * (cycle.wait + cycle.met - prompt)
+    cycle = prompt_cycle(pools, prompts, steps)
+    return pools.share_with_others * (cycle.wait + cycle.met - prompt)
 
 
 def _steps_of_replicas(steps: ReplicaSteps, prompts: float, start: float) -> ReplicaSteps:

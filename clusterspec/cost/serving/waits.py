@@ -140,7 +140,7 @@ def _mixed_wait_in_loop(pools: Pools, shared: StepsWithPrompts, requests: float)
     late = pools.outside
     running = (1 - shared.mixed) * max(shared.plain / 2, shared.plain - late)
     running += shared.mixed * max(shared.longer / 2, shared.longer - late)
-    others = (requests - 1) / requests
+    others = pools.share_with_others
     used = min(shared.used * others, highest_load(max(1.0, requests / pools.decode.attention_ranks)))
     return shared.full_wait(used, running, others)
 
@@ -165,7 +165,7 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
     running = (1 - waiting) * decoding + waiting * max(group / 2, group - late)
     own, most = prompts + 1, prompts_per_step(pools)
     beside = (max(1.0, own / most) + 1) / 2 * seconds_of_prompts(pools, min(own, most)) - seconds_of_prompts(pools, 1.0)
-    return (load.concurrency - 1) / load.concurrency * (running + beside)
+    return pools.share_with_others * (running + beside)
 
 
 def step_ahead(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
@@ -310,5 +310,5 @@ def unreceived_wait(pools: Pools, step: float, sequences: float) -> float:
     interval, requests = pools.load.receive_interval, pools.load.concurrency
     if interval == 1:
         return 0.0
-    others = (requests - 1) / requests if requests is not None else 1.0
+    others = pools.share_with_others if requests is not None else 1.0
     return (interval - 1) / 2 * step * -expm1(-sequences * pools.decode.layout.attention_dp) * others
