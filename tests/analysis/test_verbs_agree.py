@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.simulation.outcomes import first_token_seconds
 from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.records import NamedTuple
 from clusterspec.studies import study_text
+from tests.analysis.jobs import study_of
 from tests.effort import diagonal, sampled
 from tests.settings import SETTINGS
 
@@ -148,3 +150,35 @@ def test_requests_with_an_engine_of_their_own_wait_for_no_other(concurrency: int
     assert formulas.ttft_mean == pytest.approx(followed.ttft, rel=0.01)
     shared = estimated(serving | {"concurrency": 16}, {"tp": 1}, **DENSE)
     assert shared.wait > 0.0
+
+
+REINFORCED = """
+cluster: {platform: dgx-h100, nodes: 24}
+workload:
+  kind: rl
+  model: qwen3-30b-a3b
+  sequence_length: 4096
+  rl:
+    algorithm: grpo
+    prompts_per_step: 64
+    samples_per_prompt: 32
+    input_tokens: 110
+    output_tokens: {mean: 3206, max: 3986}
+    minibatches: 4
+    max_staleness: 8
+    placement: split
+    rollout: {nodes: 8, framework: vllm, tp: 2, memory_fraction: 0.8}
+    weight_sync: {method: nccl, precision: bf16}
+layout: {framework: megatron-core, nodes: 16, tp: 1, ep: 8, expert_tp: 1}
+"""
+
+
+def test_solve_reaches_what_the_estimate_of_the_design_reaches() -> None:
+    """The design takes 48 s a step and fits as predicted, but not at the upper end of its memory range. Sequences short
+    enough to fit there are shorter than the samples, which is an error: the answer is among those that may fit.
+    """
+    study = study_of(REINFORCED)
+    assert study.plan.fits and not study.plan.surely_fits
+    report = solve(study, "sequence_length", "rl_step_time<=60s")
+    assert report.value is not None and report.value >= 4096 and report.unsure
+    assert report.value not in report.errors
