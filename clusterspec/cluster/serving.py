@@ -157,7 +157,7 @@ def _batching_settings(
         "memory_fraction": log.written_or_assumed(
             section.memory_fraction, f"{KEY}.memory_fraction", software.memory_fraction, share
         ),
-        "of_free": software.of_free,
+        "of_free": software.of_free and section.memory_fraction is None,
         "whole_requests": software.whole_requests,
         "own_output": software.own_output,
         "raised_from": software.memory_fraction if rises else None,

@@ -85,12 +85,12 @@ def test_the_default_of_a_chunk_follows_the_accelerator(machine: str, framework:
     [
         ("", True, False),
         (", concurrency: 8", True, True),
-        (", memory_fraction: 0.8", True, False),  # a share of what the weights leave, as the default is
-        (", memory_fraction: 0.8, concurrency: 8", True, False),
+        (", memory_fraction: 0.8", False, False),  # a share of the whole memory, as the key defines it
+        (", memory_fraction: 0.8, concurrency: 8", False, False),
         (", request_rate: 2", True, True),
     ],
 )
-def test_a_stated_fraction_is_of_the_same_memory_and_never_raised(written: str, of_free: bool, raised: bool) -> None:
+def test_a_stated_fraction_is_of_all_memory_and_never_raised(written: str, of_free: bool, raised: bool) -> None:
     serving, why = found("trt-llm", REQUESTS + written)
     assert (serving.of_free, serving.raised) == (of_free, raised)
     assert ("workload.serving.memory_fraction" in why) == ("memory_fraction" not in written)

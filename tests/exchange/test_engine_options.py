@@ -277,8 +277,8 @@ ENGINE = """\
         (
             OPTIONS,
             None,
-            {"layout.tp": 1, "layout.attention_dp": 8, "layout.ep": 8, "workload.serving.memory_fraction": 0.8},
-            ("workload.serving.chunk_tokens", "workload.serving.max_sequences"),
+            {"layout.tp": 1, "layout.attention_dp": 8, "layout.ep": 8, "workload.serving.speculative.tokens": 1},
+            ("workload.serving.chunk_tokens", "workload.serving.max_sequences", "workload.serving.memory_fraction"),
         ),
         (SERVERS, 1, {"layout.tp": 2, "workload.serving.captured_graphs": False}, ("workload.kv_precision",)),
         (SERVERS, 2, {"layout.tp": 4, "workload.kv_precision": "fp8", "workload.model": "llama-3.1-70b"}, ()),

@@ -493,7 +493,7 @@ def test_what_no_command_starts_and_what_has_another_meaning_is_not_stated() -> 
     with pytest.raises(FormatError, match="no command that starts"):
         read(comment)
     free = "trtllm-serve x/Llama-3.1-70B --tp_size 4 --kv_cache_free_gpu_memory_fraction 0.8\n"
-    assert given(read(free))["workload.serving.memory_fraction"] == 0.8, "TensorRT-LLM: of what the weights leave"
+    assert "workload.serving.memory_fraction" not in given(read(free)) and "weights leave" in unknown(read(free))
     twice = "model:\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 65536\n  data:\n    seq_length: 4096\n"
     assert "workload.sequence_length" not in given(read(twice)) and "4096 on line 5" in unknown(read(twice))
     for line in (

@@ -133,7 +133,7 @@ def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]
         why = "TensorRT-LLM takes requests every step"
         omitted.append(f"the receive interval of {serving.receive_interval} steps: {why}")
     if not serving.of_free:
-        share = f"{serving.memory_fraction:g} of the memory of an accelerator, as other software counts it"
+        share = f"{serving.memory_fraction:g} of the memory of an accelerator"
         omitted.append(f"{share}: free_gpu_memory_fraction is a share of what the weights leave")
 
 

@@ -209,15 +209,3 @@ def set_block(keys: Keys, builder: ImportBuilder) -> None:
     """Set the tokens of a block of the cache. Prefill engines send a cache block by block."""
     names = ("block_size", "page_size")
     builder.set("workload.serving.disaggregated.transfer.block_tokens", keys.whole(*names), keys.line(*names))
-
-
-def set_memory_share(keys: Keys, names: tuple[str, ...], builder: ImportBuilder) -> None:
-    """Sets the share of memory that a launch names: with TensorRT-LLM of what the weights leave, as the engine has it,
-    with others of the whole.
-    """
-    share = keys.get(*names) if names else None
-    if share is not None and re.fullmatch(r"0?\.[0-9]{1,20}|1(\.0)?", str(share)):
-        builder.set("workload.serving.memory_fraction", round(float(share), 4), keys.line(*names))
-    elif share is not None:
-        why = "no share between 0 and 1: a variable, or computed elsewhere"
-        builder.unknown(f"{keys.find(*names)}: {excerpt(share)}", why, keys.line(*names))

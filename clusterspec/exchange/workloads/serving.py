@@ -42,7 +42,6 @@ from clusterspec.exchange.workloads.engine_limits import (
     set_block,
     set_drafts,
     set_held_steps,
-    set_memory_share,
     set_redundant_experts,
     set_speculation,
     set_weight_type,
@@ -224,7 +223,12 @@ def _set_shared_limits(
     set_counts(
         keys, {f"{serving}.chunk_tokens": chunk, f"{serving}.max_sequences": most, "layout.nodes": ("nnodes",)}, builder
     )
-    set_memory_share(keys, memory, builder)
+    share = keys.get(*memory) if memory else None
+    if share is not None and re.fullmatch(r"0?\.[0-9]{1,20}|1(\.0)?", str(share)):
+        builder.set(f"{serving}.memory_fraction", round(float(share), 4), keys.line(*memory))
+    elif share is not None:
+        why = "no share between 0 and 1: a variable, or computed elsewhere"
+        builder.unknown(f"{keys.find(*memory)}: {excerpt(share)}", why, keys.line(*memory))
     set_choice(
         keys,
         "workload.kv_precision",
@@ -377,7 +381,9 @@ def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
             builder.unknown(f"{name}: {excerpt(keys.get(name))}", why, keys.line(name))
     _set_shared_limits(keys, builder, (), () if replicated else limits[:1], () if replicated else limits[1:])
     free = ("kv_cache_free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "free_gpu_memory_fraction")
-    set_memory_share(keys, free, builder)
+    if share := keys.get(*free):
+        why = "of the memory that the weights leave; workload.serving.memory_fraction is a share of the whole"
+        builder.unknown(f"{keys.find(*free)}: {excerpt(share)}", why, keys.line(*free))
     if extra := keys.get(*other):
         why = "a separate file: it may enable data-parallel attention"
         builder.unknown(f"extra options in {excerpt(extra)}", why, keys.line(*other))

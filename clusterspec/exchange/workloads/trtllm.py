@@ -21,7 +21,7 @@ from clusterspec.exchange.import_result import (
     chosen_part,
     excerpt,
 )
-from clusterspec.exchange.workloads.engine_limits import set_draft_method, set_held_steps, set_memory_share
+from clusterspec.exchange.workloads.engine_limits import set_draft_method, set_held_steps
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -198,7 +198,9 @@ def _set_limits(keys: Keys, builder: ImportBuilder) -> None:
         else:
             builder.set(path, keys.whole(name), keys.line(name))
     builder.count("max_seq_len", keys.whole("max_seq_len"), keys.line("max_seq_len"))
-    set_memory_share(keys, _SHARES, builder)
+    if share := keys.get(*_SHARES):
+        why = "of the memory that the weights leave; workload.serving.memory_fraction is a share of the whole"
+        builder.unknown(f"{keys.find(*_SHARES)}: {excerpt(share)}", why, keys.line(*_SHARES))
     if "cuda_graph_config" in keys.values and keys.get("cuda_graph_config") is None:
         builder.set("workload.serving.captured_graphs", False, keys.line("cuda_graph_config"))
     elif boolean_value(keys.get("pytorch_backend_config.use_cuda_graph")) is False:  # of earlier releases

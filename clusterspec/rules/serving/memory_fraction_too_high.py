@@ -66,8 +66,6 @@ def check(workload: Workload, written_workload: WorkloadSpec, cluster: Cluster) 
     memory = cluster.accelerator.memory
     if workload.serving is None or share is None or memory is None or share <= HIGHEST_FRACTION:
         return
-    if workload.serving.of_free:
-        return
     if cluster.accelerator.vendor == TPU_VENDOR:
         return
     left = (1 - share) * memory.value / cluster.ranks_per_accelerator

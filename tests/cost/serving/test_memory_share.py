@@ -105,15 +105,3 @@ def test_a_design_lists_the_share_of_its_own_load() -> None:
     design = load("clusterspec: 1" + SPEC.format(load="request_rate: 60", framework="vllm"))
     designs = (design, design.with_workload(serving={"request_rate": 20.0}))
     assert [dict(each[:2] for each in one.assumptions)[KEY] for one in designs] == [0.95, 0.9]
-
-
-def test_a_share_of_free_memory_that_is_written_means_what_its_default_means() -> None:
-    """TensorRT-LLM: the cache has the share of what the weights leave, by default as written; 0.45 halves it."""
-    assumed, written, half = (
-        planned(f"concurrency: 3200{more}", "trt-llm")
-        for more in ("", ", memory_fraction: 0.9", ", memory_fraction: 0.45")
-    )
-    assert assumed.serving is not None and half.serving is not None
-    assert body(assumed, None)["serving"] == body(written, None)["serving"]
-    assert body(assumed, None)["memory"] == body(written, None)["memory"]
-    assert half.serving.kv_capacity_tokens == pytest.approx(assumed.serving.kv_capacity_tokens / 2)
