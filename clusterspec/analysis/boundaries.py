@@ -94,14 +94,19 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
 
 
 def _sure_boundary(lever: Lever, condition: Condition, trials: _Trials, present: float) -> Solution:
-    """The boundary at the unfavorable ends of the ranges; without one, that of the predictions themselves if there is
-    one.
+    """The boundary at the unfavorable ends of the ranges; without one in which `check` finds no error, that of the
+    predictions themselves if there is one.
     """
     found = boundary_of(lever, condition, trials.trial, present)
-    if found.value is not None:
+    if found.value is not None and not _has_errors(found):
         return found
     unsure = boundary_of(lever, replace(condition, surely=False), trials.trial, present)
-    return unsure if unsure.value is not None else found
+    return unsure if unsure.value is not None and (found.value is None or not _has_errors(unsure)) else found
+
+
+def _has_errors(found: Solution) -> bool:
+    """Whether `check` finds an error in the value of a solution."""
+    return any(probe.value == found.value and probe.errors for probe in found.probes)
 
 
 def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> dict[str, Any]:

@@ -204,6 +204,8 @@ class Serving:
     decode: Engines | None = None
     draft_method: str | None = None
     """The method that drafts tokens; None where the spec does not say."""
+    drafter: str | None = None
+    """The method whose time and memory count: as stated, else as assumed; None where no tokens are drafted."""
     arrival_cv: float = 1.0
     trace: str | None = None
     input_lengths: Lengths | None = None

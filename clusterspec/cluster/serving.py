@@ -81,7 +81,8 @@ def resolve_serving(
         requests=section.requests,
         prefix_hit=section.prefix_hit or 0.0,
         draft_tokens=speculative.tokens or 0,
-        draft_acceptance=speculative.acceptance or 0.0,
+        draft_method=speculative.method,
+        **_drafting(speculative, model, log),
         targets=tuple(_resolved_targets(targets, percentile)),
         percentile=percentile,
         **_batching_settings(section, stack, accelerator, log),
@@ -89,7 +90,6 @@ def resolve_serving(
         max_sequences=section.max_sequences,
         prefill=_resolved_engines(sides.prefill, "prefill", experts, section, log) if sides else None,
         decode=_resolved_engines(sides.decode, "decode", experts, section, log) if sides else None,
-        draft_method=speculative.method,
         arrival_cv=_arrival_variation(section, log),
         trace=section.arrivals.trace if section.arrivals else None,
         **_spread_of_lengths(section, prompt, answer),
@@ -100,6 +100,22 @@ def resolve_serving(
         hold_steps=section.hold_steps or 1,
         **_kept_caches(section, prompt.mean, log),
     )
+
+
+def _drafting(speculative: SpeculativeSpec, model: Model | None, log: ResolutionLog) -> dict[str, Any]:
+    """How tokens are drafted and the share of them that is accepted: as written, else as assumptions where a step
+    drafts any.
+    """
+    key = f"{KEY}.speculative"
+    if not speculative.tokens:
+        return {"draft_acceptance": speculative.acceptance or 0.0}
+    predicts = model is not None and model.drafts
+    why = "its released weights have layers that predict tokens" if predicts else "the most frequent method"
+    usual, gain = "mtp" if predicts else "eagle", "no share is stated: drafted tokens gain nothing"
+    return {
+        "drafter": log.written_or_assumed(speculative.method, f"{key}.method", usual, why),
+        "draft_acceptance": log.written_or_assumed(speculative.acceptance, f"{key}.acceptance", 0.0, gain),
+    }
 
 
 def _stated_lengths(section: ServingSpec, log: ResolutionLog) -> tuple[Lengths | None, Lengths | None]:

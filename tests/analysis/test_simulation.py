@@ -108,7 +108,7 @@ PLANS: dict[str, tuple[str, dict[str, object]]] = {
     "tensor parallel": ("", {"tp": 4, "per": 4, "model": "llama-3.1-70b"}),
     "pipeline": ("", {"tp": 2, "per": 4, "framework": "vllm, pp: 2", "model": "llama-3.1-70b"}),
     "chunks": (", chunk_tokens: 256", {}),
-    "drafts": (", speculative: {tokens: 3, acceptance: 0.5}", {}),
+    "drafts": (", speculative: {tokens: 3, acceptance: 0.5, method: ngram}", {}),
     "cached prefix": (", prefix_hit: 0.5", {}),
     "experts": ("", EXPERTS),
     "attention replicas": (

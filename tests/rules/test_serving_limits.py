@@ -87,7 +87,9 @@ def test_slots_count_over_all_engines_and_only_where_the_cache_holds_more(
     assert bool(found) == fires
 
 
-DRAFTED = "input_tokens: 300, output_tokens: 500, concurrency: {}, speculative: {{tokens: 5, acceptance: {}}}"
+DRAFTED = (
+    "input_tokens: 300, output_tokens: 500, concurrency: {}, speculative: {{tokens: 5, acceptance: {}, method: ngram}}"
+)
 
 
 @pytest.mark.parametrize(
@@ -230,3 +232,11 @@ def test_of_several_missed_targets_the_shortest_is_told(
     assert (
         f"percentile {percentile} of the gaps between tokens is above the target of {milliseconds} ms" in found.message
     )
+
+
+@pytest.mark.parametrize(("model", "narrower"), [("qwen3-next-80b-a3b", False), (LARGE, True)])
+def test_a_narrower_cache_is_proposed_where_it_holds_more_requests(model: str, narrower: bool, check: Check) -> None:
+    """Recurrent states in a pool of their own limit the requests, whatever the bytes of keys and values."""
+    design = served(model, "input_tokens: 1000, output_tokens: 300, concurrency: 4000", "framework: sglang, tp: 4")
+    (found,) = of("concurrency-beyond-cache", design, check)
+    assert ("kv_precision: fp8" in str(found.help)) is narrower

@@ -46,6 +46,11 @@ class ServingJob:
         """Ranks left for decode engines after ``prefill_ranks``."""
         return self.ranks - prefill_ranks if self.prefill_ranks is None else self.ranks
 
+    def has_ranks_for(self, prefill_ranks: int, decode_ranks: int) -> bool:
+        """Whether so many ranks of prefill engines and of decode engines are there."""
+        prefill, decode = self.ranks_left_for_prefill(decode_ranks), self.ranks_left_for_decode(prefill_ranks)
+        return prefill_ranks <= prefill and decode_ranks <= decode
+
     @property
     def nodes(self) -> int:
         """Nodes that a plan may use."""
@@ -297,6 +302,14 @@ def ranked_plans(plans: Iterable[Rated], objective: str) -> list[Rated]:
     """The plans in order of an objective or of a metric, the best first."""
     key = OBJECTIVES.get(objective) or METRICS[objective]
     return sorted(plans, key=lambda one: (*key(one), one.memory))
+
+
+def ranking(objective: str) -> Key:
+    """The sort key of all plans by an objective or a metric: those that meet the targets, then those that miss them
+    least.
+    """
+    key = OBJECTIVES.get(objective) or METRICS[objective]
+    return lambda one: (not one.meets, 0.0 if one.meets else one.excess, *key(one), one.memory)
 
 
 def front(plans: Iterable[Rated]) -> list[Rated]:

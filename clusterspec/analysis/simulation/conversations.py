@@ -20,7 +20,10 @@ three million is longer. A tier that keeps blocks longer has all that are used a
 
 
 def traffic_of_conversations(traffic: Traffic, pools: Pools, expected: ServingTimes, seed: int) -> Traffic:
-    """The turns of conversations that replace the requests of a load, preceded by enough turns to fill the caches."""
+    """The turns of conversations that replace the requests of a load, preceded by enough turns to fill the caches.
+
+    Answers have the lengths of the requests that they replace; what later turns repeat of them has its mean.
+    """
     load, session = pools.load, pools.load.session
     assert session is not None
     rate = load.request_rate or expected.output_tokens_per_second / load.output_tokens
@@ -30,7 +33,9 @@ def traffic_of_conversations(traffic: Traffic, pools: Pools, expected: ServingTi
     found = session_arrivals(
         seed, before + len(traffic.arrivals), session, load.output_tokens, rate=rate, running=expected.request_latency
     )
-    return traffic._replace(arrivals=found, filling=len(found) - len(traffic.arrivals))
+    filling = len(found) - len(traffic.arrivals)
+    turns = [each._replace(output=other.output) for each, other in zip(found[filling:], traffic.arrivals, strict=True)]
+    return traffic._replace(arrivals=[*found[:filling], *turns], filling=filling)
 
 
 def traffic_with_hits(traffic: Traffic, pools: Pools, expected: ServingTimes) -> tuple[Traffic, dict[str, float]]:
@@ -42,4 +47,6 @@ def traffic_with_hits(traffic: Traffic, pools: Pools, expected: ServingTimes) ->
     with_hits(traffic.arrivals[: traffic.filling], replay, queued=queued)
     found, hit_rate = with_hits(traffic.arrivals[traffic.filling :], replay, queued=queued)
     start = found[0].time if queued and found else 0.0
+    amid = [each._replace(cached=float(each.prompt - 1), loading=0.0) for each in found[: traffic.partial]]
+    found = [*amid, *found[traffic.partial :]]
     return traffic._replace(arrivals=[each._replace(time=each.time - start) for each in found], filling=0), hit_rate

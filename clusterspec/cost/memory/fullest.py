@@ -123,6 +123,7 @@ def serving_memory(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float
     from clusterspec.cost.memory import serving_states  # training needs none of its modules
 
     weights = serving_states.served_weight_lines(job, rank.share)
+    weights += serving_states.draft_weight_lines(job) if any(chunk.last for chunk in chunks) else ()
     other = (*states.reserved_lines(job, rank.share), *serving_states.step_activation_lines(job))
     taken = summed_bytes((*weights, *other))
     cache = serving_states.cache_lines(job, chunks, serving_states.cache_budget(job, limit - taken))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.drafters import drafter_cache_bytes, drafter_weights
 from clusterspec.cost.formulas import memory
 from clusterspec.cost.formulas.memory import buffer_bytes, tensor_bytes
 from clusterspec.cost.layers import Chunk
@@ -13,6 +14,7 @@ from clusterspec.cost.parameters import Share, served_weights
 PAPER = "Pope et al., arXiv 2211.05102"
 STATE_SOURCE = "Yang et al., arXiv 2412.06464; mamba_ssm_dtype: float32 in the configurations of Qwen3.5 and Nemotron 3"
 CHUNKED = "Agrawal et al., Sarathi-Serve, arXiv 2403.02310"
+DRAFTED = "DeepSeek-V3, arXiv 2412.19437, section 2.2; EAGLE, arXiv 2401.15077; Medusa, arXiv 2401.10774"
 SAMPLED = "vLLM, vllm/v1/worker/gpu_model_runner.py (_dummy_sampler_run)"
 BUFFERS = "TensorRT-LLM, moe_kernels.cu (getWorkspaceDeviceBufferSizes)"
 ROUNDED = 1 - 1e-9
@@ -27,13 +29,25 @@ def served_weight_lines(job: Job, share: Share) -> Lines:
     )
 
 
+def draft_weight_lines(job: Job) -> Lines:
+    """The weights of what drafts tokens, on the last stage."""
+    return tuple(
+        memory_line(kind.name, memory.sharded_bytes, DRAFTED, weights=kind.weights, width=kind.width, ranks=1.0)
+        for kind in drafter_weights(job.workload, job.layout)
+    )
+
+
 def sequence_bytes(job: Job, chunks: tuple[Chunk, ...], context: float) -> SequenceBytes:
     """The cache of one sequence in the layers of a rank, for a sequence of ``context`` tokens, in the precision of the
-    cache.
+    cache; on the last stage with that of the layers that draft.
     """
     reserved = job.layout.stack.window_tokens if job.layout.stack is not None else 0.0
     kept = sequence_cache(job.model, chunks, context / job.layout.cp, job.layout.tp, reserved)
-    return kept.stored_bytes(job.workload.kv_precision)
+    found = kept.stored_bytes(job.workload.kv_precision)
+    if not any(chunk.last for chunk in chunks):
+        return found
+    drafted = drafter_cache_bytes(job.workload, context / job.layout.cp, job.layout.tp)
+    return found._replace(keys_values=found.keys_values + drafted)
 
 
 def mean_context(job: Job) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from math import expm1
 
 from clusterspec.cluster.requests import CacheTier, Serving, Session
+from clusterspec.cost.drafters import drafter_cache_bytes
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving.constants import MOST_LOAD
 from clusterspec.cost.serving.engine import Engine
@@ -262,7 +263,8 @@ def tiers_with_stated_hits(pools: Pools, rate: float) -> tuple[TierUse, ...]:
 def _token_bytes(engine: Engine, context: float) -> float:
     """Bytes of cache of one token over the whole model, at a context, copies on several ranks counted once."""
     kept = sequence_cache(engine.model, (engine.whole,), context)
-    return kept.stored_bytes(engine.workload.kv_precision).total / context
+    drafted = drafter_cache_bytes(engine.workload, context, 1)
+    return (kept.stored_bytes(engine.workload.kv_precision).total + drafted) / context
 
 
 def _units(pools: Pools, tier: CacheTier | None) -> float:

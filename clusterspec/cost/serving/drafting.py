@@ -29,11 +29,11 @@ def drafting_parts(engine: Engine, sequences: float, context: float, tokens: flo
     section 2.1.1; DeepSeek-V3, arXiv 2412.19437, section 2.2 (a module of one layer).
     """
     serving = engine.workload.serving
-    if serving is None or tokens <= 1 or not sequences or serving.draft_method not in HEADS_ALONE | ONE_LAYER:
+    if serving is None or tokens <= 1 or not sequences or serving.drafter not in HEADS_ALONE | ONE_LAYER:
         return ()
     numbers = {
         "drafts": tokens - 1,
-        "layers": 1.0 if serving.draft_method in ONE_LAYER else 0.0,
+        "layers": 1.0 if serving.drafter in ONE_LAYER else 0.0,
         **layer_and_head(engine.decode(sequences, context).parts, engine.model.layers),
     }
     return (Part("drafting", drafting_time, numbers, {}),)

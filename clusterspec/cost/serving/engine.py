@@ -10,6 +10,7 @@ from clusterspec.cluster.measured_shares import MeasuredShare
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.power_cap import capped_clock, limited_clock
+from clusterspec.cost.drafters import drafter_cache_bytes
 from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import sequence_cache
@@ -165,14 +166,13 @@ class Engine:
         return found
 
     def reserved_bytes(self, context: float) -> float:
-        """Bytes of cache that one sequence takes on one rank: `sequence_bytes`, and what its software reserves beyond
-        the windows of layers.
-        """
+        """`sequence_bytes` with what software reserves beyond the windows of layers and for layers that draft."""
         reserved = self.layout.stack.window_tokens if self.layout.stack is not None else 0.0
+        drafted = drafter_cache_bytes(self.workload, context, self.layout.tp) * self.layout.pp  # all on the last stage
         if not reserved or self.model.window is None:
-            return self.sequence_bytes(context)
+            return self.sequence_bytes(context) + drafted
         kept = sequence_cache(self.model, (self.whole,), context, self.layout.tp, reserved)
-        return kept.stored_bytes(self.workload.kv_precision).total
+        return kept.stored_bytes(self.workload.kv_precision).total + drafted
 
     def decode(self, sequences: float, context: float, tokens: float = 1.0) -> StepTime:
         """One step that decodes ``sequences`` on every attention rank, ``tokens`` of each: one plus drafted ones."""

@@ -242,7 +242,7 @@ def mixed_step_wait(
     engines = float(pools.prompts.attention_ranks)
     per_step, full = _full_step(pools, decode, decoding, share)
     each = min(rate / engines, constants.MOST_LOAD * per_step / full, constants.MOST_LOAD * stages / added)
-    queue = PromptQueue(each, plain, added / stages, per_step, full, engines)
+    queue = PromptQueue(each, plain, added / stages, per_step, full, pools.engines_of_choice)
     return queue.tail(ahead, variation_seconds(pools, queue.load, full / per_step))
 
 

@@ -16,6 +16,7 @@ from clusterspec.cost.serving.quantiles import (
     compound_share,
     gamma_share,
     lengths_in_parts,
+    quantile_behind_services,
     quantile_of_sums,
     smallest_reaching,
 )
@@ -152,7 +153,21 @@ def _first_token_in_place(times: ServingTimes, load: Serving, share: float) -> f
     burst -= times.median_gap * max(0.0, 1 - wait_above_median(1.0, share) / wait_above_median(1.0, LONG_WAITS))
     if load.input_lengths is None and not times.turns:
         return times.ttft + times.median_gap + wait_above_median(varied, share) + burst
+    if load.load == "open" and load.input_lengths is not None and times.run is None and varied:
+        return max(times.ttft, _behind_drawn_prompts(times, load, varied, share) + burst)
     return max(times.ttft, quantile_of_sums(_prompt_times(times, load), varied, share) + burst)
+
+
+def _behind_drawn_prompts(times: ServingTimes, load: Serving, varied: float, share: float) -> float:
+    """The time to first token at a ``share`` of the requests of an open load whose prompts have drawn lengths: who
+    waits is most often behind a long prompt, which runs for the largest share of the time.
+    """
+    parts = _prompt_times(times, load)
+    typical = times.ttft + times.median_gap - times.prompt_time * times.typical_prompt
+    services = [(max(LEAST_TAIL * times.prompt_time, value - typical), part) for value, part in parts]
+    tail = times.state.tail
+    wait = tail.share * tail.mean if tail is not None else varied
+    return quantile_behind_services(parts, wait, services, min(1.0, times.prompt_load), share)
 
 
 def _varied_wait(times: ServingTimes, load: Serving) -> float:

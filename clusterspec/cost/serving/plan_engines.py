@@ -9,6 +9,7 @@ from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cluster.serving import KEY, RAISED
 from clusterspec.cluster.variation import layout_of_engines, with_values
+from clusterspec.cost.drafters import drafter_bytes, drafter_cache_bytes
 from clusterspec.cost.formulas.experts import received_bytes
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.memory import memory_line
@@ -73,7 +74,7 @@ def _pools_of_engines(engine: Engine, prompts: Engine, load: Serving) -> Pools:
     """Engines with the requests and tokens that fit their caches, in the share of the memory that the load needs."""
     load = load_with_share(engine, load)
     tokens, requests = cache_capacity(engine, load)
-    most = float(load.max_sequences or _sequence_limit(engine))
+    most = min(float(load.max_sequences or _sequence_limit(engine)), _most_states(engine, load))
     held = tokens if prompts is engine else cache_capacity(prompts, load)[0]
     places = min(float(floor(requests * (1 + 1e-12))), most)
     found = Pools(engine, prompts, load, places, tokens, most, held)
@@ -163,7 +164,7 @@ def _rank_memory(engine: Engine) -> float:
 
 def _uncached_bytes(engine: Engine, load: Serving) -> float:
     """Bytes of the weights and buffers of one rank."""
-    weights = engine.weight_bytes / engine.layout.pp
+    weights = engine.weight_bytes / engine.layout.pp + drafter_bytes(engine.workload, engine.layout)
     return weights + max(constants.RESERVED.value, _sampling_bytes(engine)) + _received_bytes(engine, load)
 
 
@@ -220,13 +221,30 @@ def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float,
     """
     from clusterspec.cost.serving import recurrent_parts  # few models
 
-    pool, slots = engine.state_pool, engine.state_slots
+    pool = engine.state_pool
     state = recurrent_parts.state_bytes(engine) / engine.layout.pp
     kept = engine.reserved_bytes(held) / engine.layout.pp - state
-    by_states = free * pool / (1 + pool) / (slots * state)
     by_tokens = free / (1 + pool) / kept if kept > 0 else inf
-    requests = max(1.0, min(by_states, by_tokens))
+    requests = max(1.0, min(_states_in(engine, free), by_tokens))
     return (max(requests, by_tokens) if kept > 0 else requests) * held, requests
+
+
+def _most_states(engine: Engine, load: Serving) -> float:
+    """The sequences of an attention rank whose recurrent states fit their separate pool, at least one; infinite where
+    they have none. A state is as large for a short sequence as for a long one.
+    """
+    if not engine.state_pool or not engine.reserved_bytes(_cached_tokens_per_request(load)):
+        return inf
+    free = cache_space(_rank_memory(engine), _uncached_bytes(engine, load), load)
+    return max(1.0, floor(_states_in(engine, free) * (1 + 1e-12)))
+
+
+def _states_in(engine: Engine, free: float) -> float:
+    """Sequences whose recurrent states fit their share of ``free`` bytes of an attention rank."""
+    from clusterspec.cost.serving import recurrent_parts  # few models
+
+    pool, state = engine.state_pool, recurrent_parts.state_bytes(engine) / engine.layout.pp
+    return free * pool / (1 + pool) / (engine.state_slots * state)
 
 
 def _sampling_bytes(engine: Engine) -> float:
@@ -268,7 +286,8 @@ def used_accelerators(pools: Pools) -> float:
 def cache_bytes_per_token(engine: Engine) -> float:
     """Bytes of cache per token over the whole model, for any sharding."""
     reserved = engine.layout.stack.window_tokens if engine.layout.stack is not None else 0.0
-    return next_token_bytes(engine.model, (engine.whole,), engine.workload.kv_precision, reserved)
+    drafted = drafter_cache_bytes(engine.workload, 1.0, 1)
+    return next_token_bytes(engine.model, (engine.whole,), engine.workload.kv_precision, reserved) + drafted
 
 
 def is_in_one_domain(engine: Engine) -> bool:

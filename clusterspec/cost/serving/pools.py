@@ -21,11 +21,11 @@ class Pools(NamedTuple):
     """The decode engines, the prefill engines (the same ones, or a separate pool), and the load.
 
     ``limit`` is the maximum number of sequences on one attention rank: the lower of the cache limit, from ``tokens`` of
-    space, and the software limit, ``sequences``. ``prompt_tokens`` is the cache space in tokens of a rank that runs
-    prompts. Reading cached tokens from other memory takes a request ``loading`` seconds on average. ``transfer`` is the
-    seconds in which the cache of a prompt occupies the link of a sending rank, and of a receiving rank; ``sent`` is the
-    transfer on the slower side, None if no fabric connects them. ``link`` connects the machines of prefill and
-    decode engines, if these are two machines.
+    space, and ``sequences``, the limit of the software and of recurrent states in a pool of their own.
+    ``prompt_tokens`` is the cache space in tokens of a rank that runs prompts. Reading cached tokens from other memory
+    takes a request ``loading`` seconds on average. ``transfer`` is the seconds in which the cache of a prompt occupies
+    the link of a sending rank, and of a receiving rank; ``sent`` is the transfer on the slower side, None if no fabric
+    connects them. ``link`` connects the machines of prefill and decode engines, if these are two machines.
     """
 
     decode: Engine
@@ -44,6 +44,23 @@ class Pools(NamedTuple):
     def has_prefill_engines(self) -> bool:
         """Whether prompts have separate engines."""
         return self.prompts is not self.decode
+
+    @property
+    def engines_of_choice(self) -> float:
+        """Attention ranks among which a prompt goes to the one with the fewest requests: one for the turns of
+        conversations, which go where their cache is.
+        """
+        return 1.0 if self.load.session is not None else float(self.prompts.attention_ranks)
+
+    @property
+    def share_with_others(self) -> float:
+        """The share of the requests of a closed loop that find others on their engine, whose steps all its attention
+        ranks share: a request goes where the fewest are, so that none does where there are as many engines. On a single
+        engine a request finds all but itself.
+        """
+        requests = float(self.load.concurrency or 1)
+        each = requests / self.decode.replicas
+        return max(0.0, min((requests - 1) / requests, 2 * (each - 1) / each))
 
     @property
     def sent_at_once(self) -> bool:

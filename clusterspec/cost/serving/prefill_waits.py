@@ -201,7 +201,8 @@ def separate_prompt_tail(
     first = max(prompt, added) if several else service
     per_step = per_step if several else 1.0
     each_rate = min(max(rate, LEAST_RATE) / engines, most / service)
-    queue = PrefillQueue(each_rate, first, added, per_step, max(first, per_step * service), engines)
+    most_full = max(first, per_step * service)
+    queue = PrefillQueue(each_rate, first, added, per_step, most_full, pools.engines_of_choice)
     met = queue.steps[1]
     launched = min(1.0, engine.launch_floor(max(1.0, load.fresh_tokens)) / met)  # steps are launched one after another
     ahead = (1 - launched) * _step_ahead_seconds(pools, rate, met) if stages == 1 else 0.0

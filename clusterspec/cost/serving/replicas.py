@@ -242,7 +242,7 @@ def _seconds_in_row(pools: Pools, cycle: PromptCycle) -> tuple[float, float]:
     deviation = sqrt(max(0.0, cycle.prompts * (1 + cycle.drawn - cycle.prompts)))
     counts = max(1.0, cycle.prompts - deviation), cycle.prompts + deviation
     few, many = (
-        _seconds_of_step(
+        seconds_of_step(
             pools,
             max(1.0, min(prompts_on_fullest(count / cycle.ranks, int(cycle.ranks)), cycle.most)),
             count,
@@ -255,8 +255,8 @@ def _seconds_in_row(pools: Pools, cycle: PromptCycle) -> tuple[float, float]:
 
 def wait_in_cycle(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], prompt: float) -> float:
     """Seconds by which a prompt of a `PromptCycle` takes longer than the ``prompt`` seconds that it takes alone."""
-    cycle, requests = prompt_cycle(pools, prompts, steps), pools.load.concurrency or 1
-    return (requests - 1) / requests * (cycle.wait + cycle.met - prompt)
+    cycle = prompt_cycle(pools, prompts, steps)
+    return pools.share_with_others * (cycle.wait + cycle.met - prompt)
 
 
 def _steps_of_replicas(steps: ReplicaSteps, prompts: float, start: float) -> ReplicaSteps:
@@ -307,7 +307,7 @@ def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, Ste
     longest = prefill.lasting_after(ahead) / prefill.steps
     if prefill.steps == 1:
         most = max(1.0, min(prompts_on_fullest(prompts, ranks) / -expm1(-prompts * ranks), most_of_step))
-        longest = _seconds_of_step(pools, most, ranks * prompts / any_rank, ahead)
+        longest = seconds_of_step(pools, most, ranks * prompts / any_rank, ahead)
     if load.draft_tokens:
         every = steps_of_fullest(prompts, ranks, int(most_of_step)) * prefill.steps
         return every * longest / prompts
@@ -323,11 +323,11 @@ def _carried_at_any_time(pools: Pools, prompts: float, steps: tuple[StepTime, St
         found = _steps_of_replicas(found, prompts, decode.total)
         whole = ranks * found.rate * found.mean / found.mixed  # prompts of a step that has any
         ahead = step_ahead(pools, steps, found.mixed)
-        found = found._replace(longer=max(decode.total, _seconds_of_step(pools, found.fullest, whole, ahead)))
+        found = found._replace(longer=max(decode.total, seconds_of_step(pools, found.fullest, whole, ahead)))
     return (_steps_of_replicas(found, prompts, decode.total).between - decode.total) / prompts
 
 
-def _seconds_of_step(pools: Pools, fullest: float, whole: float, ahead: float) -> float:
+def seconds_of_step(pools: Pools, fullest: float, whole: float, ahead: float) -> float:
     """Seconds of a step with ``whole`` prompts, ``fullest`` of them on the replica with the most, whose launch began
     ``ahead`` seconds before. Where lengths vary, the fullest replica has the longest prompt of the step.
     """

@@ -136,7 +136,7 @@ def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
     longer = 1 + now.carried / engine.layout.pp / chunks / now.decode.total
     spread = load.input_lengths.variation if load.input_lengths else 0.0
     bunching = (load.arrival_cv**2 - 1) / engine.attention_ranks
-    engines = float(engine.attention_ranks)
+    engines = pools.engines_of_choice
     return PromptShares(min(ALL, share), longer, chunks, spread, bunching, now.tokens_per_step, engines)
 
 

@@ -224,7 +224,7 @@ def _tail_of_loop(pools: Pools, now: Steady) -> WaitTail:
     """The distribution of the wait of a prompt in a closed loop in its steady state: the distribution for random
     arrivals at the same rate, scaled to the mean wait of the loop.
     """
-    busy = 1 - 1 / (pools.load.concurrency or 1)
+    busy = pools.share_with_others
     decoding = sequences_of_step(pools, _sequences_met_by_request(pools, now.sequences))
     tail = mixed_step_wait(pools, (now.decode, now.carried), decoding, now.rate, (busy, now.ahead))
     part = now.wait / tail.of_all if tail.of_all else 0.0
@@ -239,8 +239,8 @@ def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: Ste
         return 0.0
     if runs_in_cycles(pools, prefill):
         return 0.0
-    most = load.concurrency
-    present = (most - 1) / most if most is not None else -expm1(-sequences * layout.attention_dp)
+    looped = load.concurrency is not None
+    present = pools.share_with_others if looped else -expm1(-sequences * layout.attention_dp)
     every = steps_until_release(pools, sequences * load.tokens_per_step / load.gaps)
     mixed = -expm1(-sequences / load.gaps * prefill.steps * every * unevenly_loaded_ranks(pools.decode)) / every
     return present * step_ahead(pools, (decode, _step_of_several(pools, sequences, decode, prefill)), mixed)

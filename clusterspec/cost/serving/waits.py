@@ -91,7 +91,8 @@ def _steps_with_prompts(
 ) -> StepsWithPrompts:
     """The steps of `mixed_prompt_wait`, each with the same number of decoded tokens."""
     engine, (decode, prefill) = pools.decode, steps
-    ranks, stages, every = unevenly_loaded_ranks(engine), float(engine.layout.pp), steps_until_release(pools, prompts)
+    ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
+    every = steps_until_release(pools, prompts) * pools.load.receive_interval
     chunks, together = steps_of_one_prompt(pools, prefill, decoded)
     prompts = min(prompts, together / chunks)  # no more begin in a step than it has places for
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
@@ -130,7 +131,7 @@ def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, 
         each = shared.chunks / shared.together * shared.longer
         used = min(used, pools.load.request_rate / pools.prompts.attention_ranks * each)
     squares = (1 - shared.mixed) * shared.plain * shared.plain + shared.mixed * shared.longer * shared.longer
-    engines = float(pools.prompts.attention_ranks) if pools.load.load == "open" else 1.0
+    engines = pools.engines_of_choice if pools.load.load == "open" else 1.0
     found = shared.full_wait(used, squares / (2 * shared.mean), busy, engines)
     each = shared.plain * shared.chunks / shared.together + carried / float(pools.decode.layout.pp)
     return found + variation_seconds(pools, min(constants.MOST_LOAD, busy * prompts * each / shared.mean), each)
@@ -141,7 +142,7 @@ def _mixed_wait_in_loop(pools: Pools, shared: StepsWithPrompts, requests: float)
     late = pools.outside
     running = (1 - shared.mixed) * max(shared.plain / 2, shared.plain - late)
     running += shared.mixed * max(shared.longer / 2, shared.longer - late)
-    others = (requests - 1) / requests
+    others = pools.share_with_others
     used = min(shared.used * others, highest_load(max(1.0, requests / pools.decode.attention_ranks)))
     return shared.full_wait(used, running, others)
 
@@ -165,10 +166,9 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
     decoding = max(plain / 2, plain - late) + (interval - 1) / 2 * plain
     running = (1 - waiting) * decoding + waiting * max(group / 2, group - late)
     own, most = prompts + 1, prompts_per_step(pools)
-    other_prompts = (max(1.0, own / most) + 1) / 2 * seconds_of_prompts(pools, min(own, most)) - seconds_of_prompts(
-        pools, 1.0
-    )
-    return (load.concurrency - 1) / load.concurrency * (running + other_prompts)
+    in_steps = (max(1.0, own / most) + 1) / 2 * seconds_of_prompts(pools, min(own, most))
+    other_prompts = in_steps - seconds_of_prompts(pools, 1.0)
+    return pools.share_with_others * (running + other_prompts)
 
 
 def step_ahead(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
@@ -277,7 +277,7 @@ def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy
     service = steps * each / prompts
     own = min(most, 1 + 2 * running * prompts / cycle)  # with those that came in the same step
     other_prompts = seconds_of_prompts(pools, own) - seconds_of_prompts(pools, 1.0)
-    full = steps_wait(used, most * pools.prompts.attention_ranks, running * busy)
+    full = steps_wait(used, most * pools.engines_of_choice, running * busy)
     return busy * (running + other_prompts) + full + variation_seconds(pools, used, service)
 
 
@@ -313,5 +313,5 @@ def unreceived_wait(pools: Pools, step: float, sequences: float) -> float:
     interval, requests = pools.load.receive_interval, pools.load.concurrency
     if interval == 1:
         return 0.0
-    others = (requests - 1) / requests if requests is not None else 1.0
+    others = pools.share_with_others if requests is not None else 1.0
     return (interval - 1) / 2 * step * -expm1(-sequences * pools.decode.layout.attention_dp) * others

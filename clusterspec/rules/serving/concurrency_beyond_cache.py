@@ -87,7 +87,8 @@ def check(served: Served) -> Iterator[Problem]:
     if served.workload.kv_precision not in NARROW:
         narrow = served.with_cache("fp8")
         holds = f", which holds {narrow.times.places:,}" if narrow else ""
-        smaller = f", or use a smaller cache (`kv_precision: fp8`{holds})"
+        if narrow is None or narrow.times.places > times.places:  # not where recurrent states limit the requests
+            smaller = f", or use a smaller cache (`kv_precision: fp8`{holds})"
     yield RULE.problem(
         f"{LOAD}.{key}",
         f"{plural(round(times.offered), 'request')} in flight exceed the {held} that the cache holds "

@@ -24,7 +24,7 @@ Ignore it where the load is usually far below the one in the spec.
 ```yaml workload.serving.speculative
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
-workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 300, output_tokens: 500, concurrency: 3072, speculative: {tokens: 5, acceptance: 0.2}}}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 300, output_tokens: 500, concurrency: 3072, speculative: {tokens: 5, acceptance: 0.2, method: ngram}}}
 layout: {tp: 1}
 ```
 
@@ -33,7 +33,7 @@ layout: {tp: 1}
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
-workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 300, output_tokens: 500, concurrency: 16, speculative: {tokens: 5, acceptance: 0.2}}}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 300, output_tokens: 500, concurrency: 16, speculative: {tokens: 5, acceptance: 0.2, method: ngram}}}
 layout: {tp: 1}
 ```
 

@@ -17,6 +17,8 @@ from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cluster.resolving import clean
 from tests.effort import each
 
+DRAFTS = "speculative: {tokens: 3, acceptance: 0.5, method: ngram}"
+
 PLAN = """
 cluster: {{platform: dgx-h100, nodes: 2}}
 workload: {{kind: serve, model: llama-3.1-70b, serving: {{input_tokens: 2000, output_tokens: 101, {load}}}}}
@@ -28,7 +30,7 @@ PLANS = {  # load, layout, framework; engines that run prompts, engines that dec
     "closed, in stages": ("concurrency: 40", "tp: 4, pp: 2", "vllm", 2, 2, 2, 16),
     "closed, prompts alone": ("concurrency: 40", "tp: 4", "sglang", 4, 4, 1, 16),
     "open": ("load: open, request_rate: 3", "tp: 8", "vllm", 2, 2, 1, 16),
-    "drafts": ("concurrency: 40, speculative: {tokens: 3, acceptance: 0.5}", "tp: 8", "vllm", 2, 2, 1, 16),
+    "drafts": (f"concurrency: 40, {DRAFTS}", "tp: 8", "vllm", 2, 2, 1, 16),
     "cached": ("concurrency: 40, prefix_hit: 0.75", "tp: 8", "vllm", 2, 2, 1, 16),
     "chunks": ("concurrency: 40, chunk_tokens: 512", "tp: 8", "vllm", 2, 2, 1, 16),
     "offline": ("load: offline", "tp: 8", "vllm", 2, 2, 1, 16),

@@ -114,7 +114,7 @@ def test_a_prompt_that_is_found_in_the_cache_is_not_computed() -> None:
 
 def test_accepted_drafts_divide_the_time_of_a_token() -> None:
     # four tokens of one sequence are checked in a step, of which 2.5 are kept; few tokens read as much as one
-    plain, drafted = times(), times(load="concurrency: 1, speculative: {tokens: 3, acceptance: 0.5}")
+    plain, drafted = times(), times(load="concurrency: 1, speculative: {tokens: 3, acceptance: 0.5, method: ngram}")
     assert drafted.tpot == pytest.approx(drafted.decode.total / 2.5, rel=0.01)
     assert plain.decode.total < drafted.decode.total < 1.05 * plain.decode.total
 

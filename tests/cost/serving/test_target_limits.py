@@ -136,11 +136,11 @@ def test_a_step_lasts_as_long_as_its_fullest_replica_computes() -> None:
     """6 prompts of 1,000 tokens, at most 2 on one replica: as many tokens, on three busy replicas."""
     pools = wide()
     step = pools.decode.prefill(2000.0, 1000.0, 3.0).lasting_after(0.01)
-    assert replicas._seconds_of_step(pools, 2.0, 6.0, 0.01) == pytest.approx(step)
+    assert replicas.seconds_of_step(pools, 2.0, 6.0, 0.01) == pytest.approx(step)
     alone = pools.decode.prefill(2000.0, 1000.0, 1.0).lasting_after(0.0)
-    assert replicas._seconds_of_step(pools, 2.0, 1.0, 0.0) == pytest.approx(alone)
+    assert replicas.seconds_of_step(pools, 2.0, 1.0, 0.0) == pytest.approx(alone)
     every = pools.decode.prefill(1000.0, 1000.0, 8.0).lasting_after(0.0)
-    assert replicas._seconds_of_step(pools, 1.0, 80.0, 0.0) == pytest.approx(every)
+    assert replicas.seconds_of_step(pools, 1.0, 80.0, 0.0) == pytest.approx(every)
 
 
 def test_the_steps_of_a_row_have_more_and_fewer_prompts_than_the_mean() -> None:
@@ -153,9 +153,7 @@ def test_the_steps_of_a_row_have_more_and_fewer_prompts_than_the_mean() -> None:
     few, many = prompts - deviation, prompts + deviation
     assert few > 1
     seconds = [
-        replicas._seconds_of_step(
-            pools, max(1.0, min(prompts_on_fullest(count / 8, 8), 4.0)), count, 0.02 / cycle.mixed
-        )
+        replicas.seconds_of_step(pools, max(1.0, min(prompts_on_fullest(count / 8, 8), 4.0)), count, 0.02 / cycle.mixed)
         for count in (few, many)
     ]
     mean, met = replicas._seconds_in_row(pools, cycle)
