@@ -146,14 +146,14 @@ def _missed_limit(condition: Condition, value: float, plan: Plan, unchanged: Pla
     if condition.metric == RELATIVE and not condition.admits(value):
         times = [display(one.whole_step.seconds or 0.0, "s", 4) for one in (plan, unchanged)]
         return f"it is {percent(value)}: a step takes {times[0]}, and {times[1]} in the unchanged spec"
-    if condition.fit(plan) is False and plan.memory_bytes is not None:
-        return f"it {_fit_text(plan)}: {display(plan.memory_bytes, 'B')} of {plan.capacity_text}"
+    if condition.fit(plan) is False and plan.fullest_bytes is not None:
+        return f"it {_fit_text(plan)}: {display(plan.fullest_bytes, 'B')} of {plan.capacity_text}"
     return "the plan misses targets of its spec" if condition.metric == TARGETS else f"it {_fit_text(plan)}"
 
 
 def _fit_text(plan: Plan) -> str:
     """Text for a plan whose memory range exceeds the capacity: ``may not fit in memory``."""
-    low = plan.memory_range[0] if plan.memory_range is not None else plan.memory_bytes
+    low = plan.fullest_range[0] if plan.fullest_range is not None else plan.fullest_bytes
     word = "does" if low is None or plan.memory_capacity is None or low > plan.memory_capacity else "may"
     return f"{word} not fit in memory"
 

@@ -42,10 +42,11 @@ def _memory_area(plan: Plan) -> Iterator[Area]:
         return
     parts = (use.weights, use.gradients, use.optimizer, use.activations, use.other)
     largest = max(parts, key=lambda part: part.value)
-    found = _limited_area(
-        "memory", f"{largest.label} on the fullest accelerator", use.total.value, use.capacity.value, unit="B"
-    )
-    low, high = plan.memory_range or (use.total.value, use.total.value)
+    total, where = plan.fullest_phase(use.total.value), f"{largest.label} on the fullest accelerator"
+    if total > use.total.value:
+        where = "models and engines of all roles on an accelerator of the trainer"
+    found = _limited_area("memory", where, total, use.capacity.value, unit="B")
+    low, high = plan.fullest_range or (total, total)
     state = "bad" if low > use.capacity.value else "tight" if high > use.capacity.value else found.state
     if state == "tight" and plan.serving is not None and high <= use.capacity.value:
         yield replace(found, state="good", note="the cache takes what is left")
@@ -344,7 +345,7 @@ def _misfit_reasons(plan: Plan) -> Iterator[str]:
     if plan.memory is None or plan.memory.capacity is None:
         return
     capacity = plan.memory.capacity.value
-    low = plan.memory_range[0] if plan.memory_range else plan.memory.total.value
+    low = plan.fullest_range[0] if plan.fullest_range else plan.fullest_phase(plan.memory.total.value)
     if low > capacity:
         yield f"does not fit: {fit_text(plan)}"
 
@@ -352,8 +353,8 @@ def _misfit_reasons(plan: Plan) -> Iterator[str]:
 def _close_fit(plan: Plan) -> Iterator[str]:
     if plan.memory is None or plan.memory.capacity is None:
         return
-    capacity, total = plan.memory.capacity.value, plan.memory.total.value
-    low, high = plan.memory_range or (total, total)
+    capacity, total = plan.memory.capacity.value, plan.fullest_phase(plan.memory.total.value)
+    low, high = plan.fullest_range or (total, total)
     if low <= capacity < high:
         yield f"may not fit: {fit_text(plan)}"
 
@@ -361,8 +362,8 @@ def _close_fit(plan: Plan) -> Iterator[str]:
 def fit_text(plan: Plan) -> str:
     """The memory of the fullest accelerator compared with its capacity, with its range."""
     assert plan.memory is not None and plan.memory.capacity is not None
-    total, capacity = plan.memory.total.value, plan.memory.capacity.value
-    low, high = plan.memory_range or (total, total)
+    total, capacity = plan.fullest_phase(plan.memory.total.value), plan.memory.capacity.value
+    low, high = plan.fullest_range or (total, total)
     band = f" (range {display(low, 'B')} to {display(high, 'B')})" if high > low else ""
     return f"memory {display(total, 'B')}{band} is {percent(total / capacity)} of {plan.capacity_text}"
 

@@ -180,16 +180,16 @@ class Plan:
     @property
     def fits(self) -> bool | None:
         """Whether the memory is at most the capacity; None if the capacity is not known."""
-        if self.memory_bytes is None or self.memory_capacity is None:
+        if self.fullest_bytes is None or self.memory_capacity is None:
             return None
-        return self._has_room_for(self.memory_bytes)
+        return self.fullest_bytes <= self.memory_capacity
 
     @property
     def surely_fits(self) -> bool | None:
         """Whether the upper end of the memory range is at most the capacity; None if either is not known."""
-        if self.memory_range is None or self.memory_capacity is None:
+        if self.fullest_range is None or self.memory_capacity is None:
             return None
-        return self._has_room_for(self.memory_range[1])
+        return self.fullest_range[1] <= self.memory_capacity
 
     def fullest_phase(self, used: float) -> float:
         """Bytes used on an accelerator of the trainer in the fullest phase of a step whose update uses ``used`` bytes:
@@ -198,8 +198,16 @@ class Plan:
         shared = self.rl.memory if self.rl is not None else None
         return shared.fullest_with(used) if shared is not None else used
 
-    def _has_room_for(self, used: float) -> bool:
-        return self.memory_capacity is not None and self.fullest_phase(used) <= self.memory_capacity
+    @property
+    def fullest_bytes(self) -> float | None:
+        """Bytes on the fullest accelerator in the fullest phase of a step."""
+        return self.fullest_phase(self.memory_bytes) if self.memory_bytes is not None else None
+
+    @property
+    def fullest_range(self) -> tuple[float, float] | None:
+        """The range of `fullest_bytes` that should contain published peaks."""
+        low, high = self.memory_range or (None, None)
+        return (self.fullest_phase(low), self.fullest_phase(high)) if low is not None and high is not None else None
 
     @property
     def step_seconds(self) -> float | None:

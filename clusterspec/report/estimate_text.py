@@ -225,7 +225,7 @@ def memory_row(plan: Plan) -> tuple[str, str, str]:
         return "memory", display(use.total.value, "B"), "capacity not known"
     update, capacity = use.total.value, use.capacity.value
     total = plan.fullest_phase(update)
-    low, high = map(plan.fullest_phase, plan.memory_range or (update, update))
+    low, high = plan.fullest_range or (total, total)
     fit = "does not fit" if low > capacity else "may not fit" if high > capacity else "fits"
     span = f"; {display(low, 'B')} to {display(high, 'B')}" if high > low else ""
     alone = f", an update {display(update, 'B')}" if total > update else ""

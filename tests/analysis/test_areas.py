@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from clusterspec.analysis import outputs
-from clusterspec.analysis.verdict import areas
+from clusterspec.analysis.verdict import areas, fit_text
 from clusterspec.cost.serving.targets import target_results
 from clusterspec.procurement.bill import Bill
 from clusterspec.records import replace
 from clusterspec.results.machine import Rack
 from clusterspec.studies import study_text
+from clusterspec.units import display
+from tests.cost.test_reinforcement import described
 from tests.settings import SETTINGS
 
 TORUS = """\
@@ -171,3 +175,16 @@ def test_a_target_inside_the_range_of_a_latency_is_tight() -> None:
         high = target_results(plan.serving, plan.design.workload.serving)[0].range[1]
         states[share] = next(area.state for area in areas(plan, Bill(), None) if area.area == "first token")
     assert states == {1.0: "good", 0.97: "tight", 1e-4: "bad"}
+
+
+def test_the_memory_of_a_trainer_is_that_of_its_fullest_phase_in_the_verdict_and_its_area() -> None:
+    """A reward model of 405,853,388,800 weights in 16 bits over 16 accelerators is 50.7 GB on each of them."""
+    spec = described(placement="split", rollout={"nodes": 2}, reward={"model": "llama-3.1-405b"})
+    plan = study_text(json.dumps(spec), SETTINGS).plan
+    bare = study_text(json.dumps(described(placement="split", rollout={"nodes": 2})), SETTINGS).plan
+    assert plan.memory_bytes == bare.memory_bytes and plan.memory_bytes is not None
+    (found,) = (area for area in areas(plan, Bill(), None) if area.area == "memory")
+    assert found.value == plan.fullest_bytes and found.constraint.startswith("models and engines of all roles")
+    assert found.value is not None and found.value - plan.memory_bytes > 2 * 405_853_388_800 / 16
+    text = fit_text(plan)
+    assert display(found.value, "B") in text and display(plan.memory_bytes, "B") not in text

@@ -69,7 +69,7 @@ def _memory_cards(report: FullReport) -> list[Card]:
         return []
     update, capacity = plan.memory.total.value, plan.memory.capacity.value
     total = plan.fullest_phase(update)
-    low, high = map(plan.fullest_phase, plan.memory_range or (update, update))
+    low, high = plan.fullest_range or (total, total)
     tone: Tone = "bad" if low > capacity else "fair" if high > capacity else "good"
     word = {"bad": "does not fit", "fair": "may not fit", "good": "fits"}[tone]
     note = f"{word}: {display(total, 'B')} of {plan.capacity_text}"
