@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.text_relations import contradictions, related_figures, with_digits
+from clusterspec.rules.knowledge.text_figures import related_figures, with_digits
+from clusterspec.rules.knowledge.text_relations import contradictions
 
 WRONG = [
     ("512 GPUs at 700 W each draw 260 kW.", "358.4 kW"),
@@ -21,6 +22,14 @@ WRONG = [
     ("With an MTBF of 6 h a run of 30 days sees 60 interruptions.", "120 interruptions"),
     ("19 % VAT on 3,128,000 EUR make 3,522,320 EUR.", "3,722,000 EUR"),
     ("4 of the 32 nodes are spares, which is 25 %.", "12.5 %"),
+    ("256 GPUs for 30 days are 18,400 GPU-hours.", "184,300 GPU-hours"),
+    ("The 12 racks draw 1.6 MW, which is 95 kW a rack.", "133.3 kW a rack"),
+    ("512 sequences over 64 replicas are 16 sequences each.", "8 sequences"),
+    ("Training reads 50,000 samples/s of 100 kB, so the store must give 500 MB/s.", "5000 MB/s"),
+    ("Five percent of 1,024 optics are 102 optics.", "51.2 optics"),
+    ("8 pumps move 120 l/min each, together 640 l/min.", "960 l/min"),
+    ("We keep 3 copies of the 200 TB data set, 400 TB in all.", "600 TB"),
+    ("4.3 million requests a day are 120 requests/s.", "49.77 requests/s"),
 ]
 RIGHT = [
     "512 GPUs at 700 W each draw 358 kW.",
@@ -31,6 +40,10 @@ RIGHT = [
     "Less 8 % discount the 3,400,000 EUR become 3,128,000 EUR.",
     "Of 36 months at 81,000 EUR a month, 2.916 million EUR are due in all.",
     "The weights of 405 B parameters in bf16 take 810 GB.",
+    "1.6 MW over 12 racks are 133 kW a rack.",
+    "256 GPUs for 30 days are 184,320 GPU-hours.",
+    "5 % of 1,024 optics are 51 optics.",
+    "Prices rise by 5 % a year, so 100,000 USD are 105,000 USD after one year.",
 ]
 UNREAD = [
     "At least 32 nodes at 10.2 kW draw 100 kW.",

@@ -6,8 +6,8 @@ A sentence of the description or the comments whose figures give another result 
 
 - a count and the amount of each (`32 nodes at 10.2 kW draw 226 kW`, `a rack draws 40.8 kW, so eight racks take 226 kW`), also
   of rates (`3,000 requests a minute and 500 tokens each are 250,000 tokens/s`) and of bytes of weights in a stated precision;
-- an amount over a rate (`1 T tokens at 4.2 million tokens a step are 120,000 steps`) and a rate over a time (`36 months at
-  50,000 USD a month are 2.4 million USD`);
+- an amount over a rate (`1 T tokens at 4.2 million tokens a step are 120,000 steps`), a rate over a time (`36 months at
+  50,000 USD a month are 2.4 million USD`), and an amount over a count (`the 12 racks draw 1.6 MW, which is 95 kW a rack`);
 - an amount of money less a discount or with tax, a share of a count, the power of a site by its PUE, and the failures of a run
   by the mean time between failures.
 

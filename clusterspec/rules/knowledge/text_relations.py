@@ -6,43 +6,44 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 
+from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_tokens import PER, UNITS, Dimensions, Token, tokens_of, unit_of
-from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS, word_set
+from clusterspec.rules.knowledge.text_figures import (
+    DIGITS,
+    NO_UNIT,
+    PART,
+    TIME,
+    WORDS_AFTER_NOUNS,
+    RelatedFigure,
+    related_figures,
+    with_digits,
+)
+from clusterspec.rules.knowledge.text_tokens import Dimensions
+from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units.display import plain
 
-_NONE: Dimensions = (0, 0, 0, 0)
-_TIME: Dimensions = (0, 0, 1, 0)
 _RATE: Dimensions = (0, 0, -1, 0)
 LONGEST_SENTENCE = 400
 """Characters of a sentence that is read."""
 MOST_FIGURES = 7
 """Figures of a sentence that is read: longer ones have figures of several things."""
-_STOPS = word_set(
-    "of at with each per a an the and or are is was were be been has have had draw draws take takes make makes give gives need needs cost costs leave leaves in on for to "
-    "from by so that which who this these those it they as than then but if when while until after before over under into out off up apiece together altogether see sees get gets "
-    "yield yields total totals must can may will would should not no only just about roughly rent rented run runs carry carries hold holds use uses serve serves fail fails "
-    "turn turns become becomes stay stays sum sums add adds pay pays read reads write writes produce produces come comes fill fills span spans share shares support supports"
-)
-"""Words that end what a number counts."""
 _RESULT = pattern(
     r"(?i)(?:\b(?:is|are|makes?|gives?|takes?|needs?|draws?|costs?|leaves?|sees?|gets?|yields?|totals?|adds? up to|sums? to|comes? to|amounts? to|has|have|turns? .{1,24} into|becomes?|produces?|reads?|holds?|trains?|delivers?|connects?|serves?|(?:gives?|makes?|leaves?) (?:a|an|the|each|every) [\w-]+|"
-    r"must make|must produce|fills?|pays?|expects?|means|and so|i\.e\.|that is|which is|so)|[=≈:→])"
+    r"must make|must produce|fills?|pays?|expects?|means|and so|i\.e\.|that is|which is|so|together|in total|in all|altogether)|[=≈:→])"
     r" ?(?:a total of |the |some |about |around |roughly |nearly |almost |another |altogether |together |only |just |in total |up to a total of |~|≈)*$"
 )
 """What stands before a result."""
 _IN_ALL = pattern(r"(?i)^,? ?(?:in total|in all|altogether|together|for all|overall|in sum)\b")
 _BOUND = pattern(
-    r"(?i)\b(?:at least|at most|(?<!add )(?<!adds )(?<!sum )(?<!sums )up to|over|under|above|below|within|between (?=\d)|minimum|maximum|max|min|limit\w*|not|never|no longer|instead of|"
-    r"would|could|if|unless|of which|including|another|other|more|fewer|extra|further|additional|remaining|rest|plus|minus|except|without|versus|vs|rather than|compared|old|former|previous)\b"
+    r"(?i)\b(?:at least|at most|(?<!add )(?<!adds )(?<!sum )(?<!sums )up to|over (?!\d+ \w+s\b)|under|above|below|within|between (?=\d)|minimum|maximum|max|(?<!/)min|limit\w*|not|never|no longer|instead of|"
+    r"would|could|if|unless|of which|including|another|(?<!the )other|more|fewer|extra|further|additional|remaining|rest|plus|minus|except|without|versus|vs|rather than|compared|old|former|previous)\b"
 )
 """Words of bounds, conditions, parts and comparisons, whose figures are no result of the others."""
-_DIGITS = pattern(r"^\d(?:[\d.,'’]*\d)?")
 _CALCULATION = pattern(r"[=×]|\d ?[x*/+] ?[\d(]|\d [-–−] \d")
 """Signs of a calculation that is written out, which `arithmetic-does-not-close` reads."""
 _LINK = pattern(
-    r"(?i)^(?: [\w/-]+){0,5}? (?:of|at|with|à|mit|zu|de|x|×|having|drawing|rated(?: at)?|for) (?:about |roughly |some )?$"
+    r"(?i)^(?: [\w/-]+){0,5}? (?:of|at|with|à|mit|zu|de|x|×|having|drawing|rated(?: at)?|for) (?:about |roughly |some |the |its )?$"
 )
 """What joins a count and the amount of each: `32 nodes at 10.2 kW`, `256 GPUs are rented at 2 USD`."""
 _EACH = pattern(r"(?i)^(?: \w+)? ?(?:each|apiece)\b")
@@ -55,27 +56,12 @@ _OF_PARTS = pattern(
     r"(?i)\b(?:each|per|a single|one|of a|of an|every) (?:\w+ )?(?:node|gpu|accelerator|server|component|part)"
 )
 _PUE = pattern(r"(?i)\b(?:pue|power usage effectiveness) (?:of |is |at |= ?)?(?P<value>1[.,]\d{1,3})\b")
-_SPELLED = pattern(
-    r"(?i)(?<![\w-])(?:"
-    + "|".join(
-        sorted(
-            {*NUMBERS, *SPELLED_TENS}
-            - {"un", "une", "una", "ein", "eine", "einem", "einen", "one", "sei", "due", "once", "dos", "six's"},
-            key=len,
-            reverse=True,
-        )
-    )
-    + r")(?=[ -]\w)"
-)
 TOLERANCE, ROUGH, OF_MONEY = 0.08, 0.15, 0.015
 """Relative differences up to which a result is right, one that the text calls approximate, and one of amounts of money."""
-_VERBS = word_set("has have is takes needs draws makes costs reads runs was will does counts holds sees")
 WRITTEN_OUT = 1e4
 """Numbers from which on a message separates thousands."""
 MOST_DIGITS = 1e6
 """Counts from which on a message names a count in the words of the text."""
-_PART = "part"
-"""What a number counts that stands alone: `of 32 nodes 4 are spares`."""
 _LAST = pattern(r"(?i)\b(?:last|newest|latest|most recent) $")
 _KEPT = pattern(r"(?i)\b(?:kept|keeps?|retain\w*|stay|remain|stored?)\b")
 _BYTES = {
@@ -98,43 +84,6 @@ _ROUGHLY = pattern(
 )
 
 
-class RelatedFigure(NamedTuple):
-    """A number of a sentence in SI, what it measures or counts, and the nouns for each of which it holds.
-
-    ``noun`` is the singular of what a number without a unit counts; ``is_share`` tells percents. ``rounding`` is half a
-    unit of its last digit, relative to it.
-    """
-
-    value: float
-    dimensions: Dimensions
-    noun: str
-    per: tuple[str, ...]
-    is_share: bool
-    start: int
-    end: int
-    words: str
-    rounding: float
-    number: float
-    """The number as its digits are written, without the word or letter that scales it."""
-    currency: str
-    """The unit of an amount of money; empty for other figures."""
-
-    @property
-    def uncertainty(self) -> float:
-        """What the rounding of its digits leaves open of a product with the figure: counts that are written out are exact."""
-        exact = self.is_count and self.number == self.value
-        return 0.0 if exact else self.rounding * (self.value if self.is_share else 1.0)
-
-    @property
-    def is_count(self) -> bool:
-        return self.dimensions == _NONE and bool(self.noun) and not self.is_share and not self.per
-
-    def is_like(self, other: RelatedFigure) -> bool:
-        """Whether two figures measure or count the same, whatever each is for."""
-        same = self.dimensions == other.dimensions and self.noun == other.noun and self.is_share == other.is_share
-        return same and self.currency == other.currency
-
-
 class Contradiction(NamedTuple):
     """A result as a sentence states it, the value that the other figures give, and these figures in words."""
 
@@ -145,116 +94,10 @@ class Contradiction(NamedTuple):
     @property
     def right_words(self) -> str:
         """The value that the other figures give, in the words of the result."""
-        unit = _DIGITS.sub("", self.result.words)
+        unit = DIGITS.sub("", self.result.words)
         number = self.right / self.result.value * self.result.number
         digits = plain(number, 4) if number < WRITTEN_OUT else f"{float(f'{number:.4g}'):,.0f}"
         return f"{digits}{unit}"
-
-
-def with_digits(sentence: str) -> str:
-    """A sentence with small numbers in digits.
-
-    >>> with_digits("A rack of four nodes; eight racks, fourteen twin-port cables, twenty-five")
-    'A rack of 4 nodes; 8 racks, 14 twin-port cables, twenty-five'
-    """
-    return _SPELLED.sub(
-        lambda match: (
-            str(NUMBERS.get(match[0].lower()) or SPELLED_TENS.get(match[0].lower()) or match[0])
-            if sentence[match.end()] == " "
-            else match[0]
-        ),
-        sentence,
-    )
-
-
-def related_figures(sentence: str) -> list[RelatedFigure]:
-    """The figures of a sentence that measure or count something.
-
-    >>> [(each.value, each.noun, each.per) for each in related_figures("512 sequences of 8,192 tokens; 4.2 million tokens a step")]
-    [(512.0, 'sequence', ()), (8192.0, 'token', ()), (4200000.0, 'token', ('step',))]
-    >>> [(each.value, each.dimensions) for each in related_figures("36 months at 50,000 USD a month, Llama 3.1")][1]
-    (0.01901285268841737, (1, 0, -1, 0))
-    """
-    tokens, found = tokens_of(sentence), []
-    for at, token in enumerate(tokens):
-        if token.kind != "number" or not token.values or not token.values[0]:
-            continue
-        per = tuple(_singular(each) for each in token.per if each not in UNITS) if token.dimensions != _TIME else ()
-        if token.unit:
-            share = token.unit in "%‰"
-            value, end = token.values[-1 if len(token.values) == 1 else 0] * token.scale, token.end
-            found.append(_figure(sentence, token, value, token.dimensions, "", per, share, end))
-            continue
-        noun, behind = _counted_noun(tokens, at + 1)
-        if not noun:
-            continue
-        factor, dimensions, each, end = _periods(tokens, behind)
-        found.append(
-            _figure(
-                sentence, token, token.values[0] * factor, dimensions, noun, each, False, end or tokens[behind - 1].end
-            )
-        )
-    return found
-
-
-def _figure(
-    sentence: str,
-    token: Token,
-    value: float,
-    dimensions: Dimensions,
-    noun: str,
-    per: tuple[str, ...],
-    share: bool,
-    end: int,
-) -> RelatedFigure:
-    written = token.values[0] / token.factor
-    digits = f"{written:.12g}"
-    currency = token.unit if token.dimensions[0] else ""
-    decimals = 0 if "e" in digits else len(digits.partition(".")[2])
-    zeros = len(digits) - len(digits.rstrip("0")) if not decimals and not share else 0
-    rounding = min(0.5 * 10.0 ** (min(zeros, 2) - decimals) / written, 0.1)
-    return RelatedFigure(
-        value, dimensions, noun, per, share, token.start, end, sentence[token.start : end], rounding, written, currency
-    )
-
-
-def _counted_noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
-    """The singular of what a number before an index counts, and the index behind it; empty where it counts nothing."""
-    follows = tokens[at].text.lower() if at < len(tokens) else ""
-    of_count = follows == "of" and any(each.kind == "number" for each in tokens[at + 1 : at + 3])
-    if (follows in ("are", "is", "were") or of_count) and tokens[at - 1].values[0] % 1 == 0:
-        return _PART, at
-    words: list[str] = []
-    while at < len(tokens) and tokens[at].kind == "word" and tokens[at].text.lower() not in _STOPS and len(words) < 4:
-        words.append(tokens[at].text)
-        at += 1
-        if words[-1].endswith("s") and not words[-1].isupper() and len(words[-1]) > 3:
-            break  # the plural of what is counted
-    if not words or (not words[-1].endswith("s") and len(words) > 2):
-        return "", at
-    return _singular(words[-1].lower()), at
-
-
-def _singular(word: str) -> str:
-    word = word.lower()
-    if word.endswith("ches") or word.endswith("xes"):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word
-
-
-def _periods(tokens: Sequence[Token], at: int) -> tuple[float, Dimensions, tuple[str, ...], int]:
-    """The factor and the dimensions of `a minute` or `per second` at an index, or the noun of `a step`, and where they end."""
-    if at + 1 >= len(tokens) or (tokens[at].text.lower() not in PER and tokens[at].text != "/"):
-        return 1.0, _NONE, (), 0
-    word = tokens[at + 1].text
-    if at + 2 < len(tokens) and tokens[at + 2].text.lower() in _VERBS and tokens[at].text != "/":
-        return 1.0, _NONE, (), 0  # `512 sequences, a step has`
-    unit = unit_of(word)
-    if unit and UNITS[unit][1] == _TIME:
-        return 1 / UNITS[unit][0], (0, 0, -1, 0), (), tokens[at + 1].end
-    return (
-        (1.0, _NONE, (_singular(word),), tokens[at + 1].end) if tokens[at + 1].kind == "word" else (1.0, _NONE, (), 0)
-    )
 
 
 def contradictions(sentence: str, multiples: Sequence[float] = ()) -> Iterator[Contradiction]:
@@ -275,7 +118,7 @@ def contradictions(sentence: str, multiples: Sequence[float] = ()) -> Iterator[C
     if not 2 <= len(figures) <= MOST_FIGURES or _BOUND.search(sentence) is not None:
         return
     for result in figures:
-        if result.per or not _is_result(sentence, result):
+        if not _is_result(sentence, result):
             continue
         after = next((each for each in figures if each.start > result.end), None)
         before = [each for each in figures if each.end <= result.start]
@@ -328,7 +171,9 @@ def _expectations(
 ) -> Iterator[Expectation]:
     """The values that figures before a result give for it, the most certain first."""
     like = [each for each in before if each.is_like(result)]
-    if result.is_share:
+    if result.per or _EACH.match(sentence[result.end :]):
+        yield from _amount_of_each(sentence, result, like, before)
+    elif result.is_share:
         yield from _share_of_count(sentence, result, before)
         yield from _share_of_time(sentence, result, before)
     elif result.noun in _FAILURES or (result.noun == "time" and _INTERRUPTED.search(sentence) is not None):
@@ -336,12 +181,13 @@ def _expectations(
     elif not like:
         yield from _rate_times_time(result, before)
         yield from _rate_of_parts(result, before)
+        yield from _hours_of_parts(result, before)
         yield from _amount_and_time(result, before)
         yield from _bytes_of_weights(sentence, result, before)
         yield from _amount_over_rate(sentence, result, before, after)
     elif len(like) == 1:
         (amount,) = like
-        yield from _less_or_plus_share(sentence, amount, before)
+        yield from _less_or_plus_share(sentence, result, amount, before)
         yield from _times_effectiveness(sentence, amount)
         yield from _count_times_amount(sentence, result, amount, before)
         yield from _same_in_other_unit(sentence, result, amount, before)
@@ -353,10 +199,11 @@ def _count_times_amount(
     counts = [each for each in before if each.is_count and each.noun != result.noun and each.value > 1]
     named = [each for each in counts if each.noun in amount.per or _is_of_each(sentence, each, amount)]
     if _KEPT.search(sentence) is not None:
-        named += [each for each in before if each.noun == _PART and _LAST.search(sentence[: each.start]) is not None]
+        named += [each for each in before if each.noun == PART and _LAST.search(sentence[: each.start]) is not None]
     ahead = [each for each in counts if each.end <= amount.start]
     closest = ahead[-1:] if ahead and not any(ahead[-1].end <= one.start < amount.start for one in before) else []
-    said_of_it = _ANOTHER_CLAUSE.search(sentence[amount.end : result.start]) is None
+    aside = _ANOTHER_CLAUSE.search(sentence[amount.end : result.start]) is not None
+    said_of_it = not aside or _IN_ALL.search(sentence[result.end :]) is not None
     joined = [each for each in closest if said_of_it and _LINK.match(sentence[each.end : amount.start])]
     if not named and _EACH.match(sentence[amount.end :]):
         named = closest if closest and len(sentence[closest[0].end : amount.start]) <= FAR else []
@@ -365,7 +212,7 @@ def _count_times_amount(
         count = chosen[0]
         times = f"{count.value:,.0f}" if count.value < MOST_DIGITS else count.words
         noun = _NOUN_BEHIND.match(sentence[amount.end :])
-        alone = noun is None or noun[1].lower() in _STOPS
+        alone = noun is None or noun[1].lower() in WORDS_AFTER_NOUNS
         sure = bool(named) or (alone and _OF_EACH.match(sentence[count.end : amount.start]) is not None)
         yield count.value * amount.value, f"{times} times {amount.words}", sure
 
@@ -374,10 +221,27 @@ FAR = 48
 """Characters between a count and the amount of each."""
 _NOUN_BEHIND = pattern(r"^ ?([A-Za-z][\w-]+)")
 _ANOTHER_CLAUSE = pattern(
-    r"(?i)[;:]|, (?!which|that|i\.e|together|in total|in all|so they|or )|\b(?:and|while|but|whose|where) "
+    r"(?i)[;:]|, (?!which|that|i\.e|together|in total|in all|so they|so $|or )|\b(?:and|while|but|whose|where) "
 )
 """What stands before a clause with another subject than a count and the amount of each."""
 _OF_EACH = pattern(r"(?i)^ (?:of|at|with|à|mit|zu) $")
+
+
+def _amount_of_each(
+    sentence: str, result: RelatedFigure, like: Sequence[RelatedFigure], before: Sequence[RelatedFigure]
+) -> Iterator[Expectation]:
+    """`12 racks draw 1.6 MW, which is 133 kW a rack`, `512 sequences over 64 replicas are 8 sequences each`."""
+    counts = [each for each in before if each.is_count and (each.noun in result.per or not result.per)]
+    counts = [each for each in counts if each.noun != result.noun and each.value > 1]
+    if len(like) == len(counts) == 1 and not like[0].per and len(before) == 2:
+        amount, count = like[0], counts[0]
+        if result.per or _OVER.match(sentence[amount.end : count.start]):
+            yield amount.value / count.value, f"{amount.words} over {count.words}", True
+
+
+_OVER = pattern(
+    r"(?i)^ (?:\w+ ){0,2}?(?:over|among|across|on|divided by|split over|shared by|between|für|auf|sur|entre) (?:the |all )?$"
+)
 
 
 def _is_of_each(sentence: str, count: RelatedFigure, amount: RelatedFigure) -> bool:
@@ -390,7 +254,13 @@ def _same_in_other_unit(
     sentence: str, result: RelatedFigure, amount: RelatedFigure, before: Sequence[RelatedFigure]
 ) -> Iterator[Expectation]:
     """`4.3 million requests a day are 50 requests/s`."""
-    if _CONVERTED.match(sentence[amount.end : result.start]) and before[-1] is amount and any(result.dimensions):
+    units = {DIGITS.sub("", each.words).strip() for each in (amount, result)}
+    converted = (
+        _CONVERTED.match(sentence[amount.end : result.start])
+        and len(units) == 2
+        and not any(each.is_share for each in before)
+    )
+    if converted and before[-1] is amount and any(result.dimensions):
         yield amount.value, amount.words, True
 
 
@@ -398,36 +268,46 @@ _CONVERTED = pattern(r"(?i)^,? ?(?:are|is|or|i\.e\.|that is|which is|which are)(
 
 
 def _rate_times_time(result: RelatedFigure, before: Sequence[RelatedFigure]) -> Iterator[Expectation]:
-    times = [each for each in before if each.dimensions == _TIME]
+    times = [each for each in before if each.dimensions == TIME]
     if len(times) != 1 or result.noun:
         return
-    wanted = tuple(one - other for one, other in zip(result.dimensions, _TIME, strict=True))
+    wanted = tuple(one - other for one, other in zip(result.dimensions, TIME, strict=True))
     rates = [each for each in before if each.dimensions == wanted and not each.per and not each.noun and any(wanted)]
     if len(rates) == 1 and wanted[0]:
         yield rates[0].value * times[0].value, f"{times[0].words} of {rates[0].words}", False
 
 
 def _rate_of_parts(result: RelatedFigure, before: Sequence[RelatedFigure]) -> Iterator[Expectation]:
-    """`3,000 requests a minute and 500 tokens each are 25,000 tokens/s`."""
-    if result.dimensions != _RATE or not result.noun:
+    """`3,000 requests a minute and 500 tokens each are 25,000 tokens/s`, `50,000 samples/s of 100 kB are 5 GB/s`."""
+    if result.dimensions[2] != -1 or result.dimensions[:2] != (0, 0) or not (result.noun or result.dimensions[3]):
         return
-    rates = [each for each in before if each.dimensions == result.dimensions and each.noun]
-    amounts = [each for each in before if each.dimensions == _NONE and each.noun == result.noun]
+    each_of = (0, 0, 0, result.dimensions[3])
+    rates = [each for each in before if each.dimensions == _RATE and each.noun != result.noun]
+    amounts = [each for each in before if each.dimensions == each_of and each.noun == result.noun]
     if len(rates) == len(amounts) == 1 and len(before) == 2:
         yield rates[0].value * amounts[0].value, f"{rates[0].words} of {amounts[0].words}", True
+
+
+def _hours_of_parts(result: RelatedFigure, before: Sequence[RelatedFigure]) -> Iterator[Expectation]:
+    """`256 GPUs for 30 days are 184,320 GPU-hours`."""
+    part = result.noun.removesuffix("-hour")
+    counts = [each for each in before if each.is_count and each.noun == part]
+    times = [each for each in before if each.dimensions == TIME]
+    if part != result.noun and len(counts) == len(times) == 1 and len(before) == 2:
+        yield counts[0].value * times[0].value / HOUR, f"{counts[0].words} for {times[0].words}", True
 
 
 def _amount_and_time(result: RelatedFigure, before: Sequence[RelatedFigure]) -> Iterator[Expectation]:
     """`2 T tokens at 60,000 tokens/s take 386 days`, `4.2 million tokens in 6 s are 700,000 tokens/s`."""
     if len(before) != 2:
         return
-    amount = next((each for each in before if each.dimensions == _NONE and each.noun and not each.per), None)
+    amount = next((each for each in before if each.dimensions == NO_UNIT and each.noun and not each.per), None)
     other = next((each for each in before if each is not amount), None)
     if amount is None or other is None or amount.is_share:
         return
-    if result.dimensions == _TIME and other.dimensions == _RATE and other.noun == amount.noun:
+    if result.dimensions == TIME and other.dimensions == _RATE and other.noun == amount.noun:
         yield amount.value / other.value, f"{amount.words} at {other.words}", False
-    if result.dimensions == _RATE and result.noun == amount.noun and other.dimensions == _TIME:
+    if result.dimensions == _RATE and result.noun == amount.noun and other.dimensions == TIME:
         yield amount.value / other.value, f"{amount.words} in {other.words}", False
 
 
@@ -462,17 +342,23 @@ def _amount_over_rate(
         yield amounts[0].value / rates[0].value, f"{amounts[0].words} at {rates[0].words}", True
 
 
-def _less_or_plus_share(sentence: str, amount: RelatedFigure, before: Sequence[RelatedFigure]) -> Iterator[Expectation]:
+def _less_or_plus_share(
+    sentence: str, result: RelatedFigure, amount: RelatedFigure, before: Sequence[RelatedFigure]
+) -> Iterator[Expectation]:
     shares = [each for each in before if each.is_share]
-    if len(shares) != 1 or len(before) != 2 or not amount.dimensions[0]:
+    if len(shares) != 1 or len(before) != 2:
         return
     share, taxed = shares[0], _TAX.search(sentence) is not None
-    if _DISCOUNT.search(sentence) is not None:
+    part_of = sentence[share.end : amount.start] in (" of ", " of the ", " on ", " von ", " de ", " auf ")
+    if not amount.dimensions[0]:
+        if part_of and _CONVERTED.match(sentence[amount.end : result.start]):
+            yield amount.value * share.value, f"{share.words} of {amount.words}", True
+    elif _DISCOUNT.search(sentence) is not None:
         if not taxed:
             yield amount.value * (1 - share.value), f"{amount.words} less {share.words}", True
     elif taxed:
         yield amount.value * (1 + share.value), f"{amount.words} with {share.words}", True
-    elif sentence[share.end : amount.start] in (" of ", " on ", " von ", " de ", " auf "):
+    elif part_of:
         yield amount.value * share.value, f"{share.words} of {amount.words}", True
 
 
@@ -497,7 +383,7 @@ def _share_of_count(sentence: str, result: RelatedFigure, before: Sequence[Relat
 
 def _share_of_time(sentence: str, result: RelatedFigure, before: Sequence[RelatedFigure]) -> Iterator[Expectation]:
     """`a save of 20 minutes every 2 hours costs 17 % of the time`."""
-    times = [each for each in before if each.dimensions == _TIME]
+    times = [each for each in before if each.dimensions == TIME]
     if (
         len(times) != 2
         or len(before) != 2
@@ -510,7 +396,7 @@ def _share_of_time(sentence: str, result: RelatedFigure, before: Sequence[Relate
 
 
 def _failures_of_run(sentence: str, before: Sequence[RelatedFigure]) -> Iterator[Expectation]:
-    times = [each for each in before if each.dimensions == _TIME]
+    times = [each for each in before if each.dimensions == TIME]
     if len(times) != 2 or len(before) != 2 or _OF_PARTS.search(sentence) is not None:
         return
     match = _BETWEEN_FAILURES.search(sentence)
