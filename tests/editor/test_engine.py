@@ -138,6 +138,7 @@ def test_docstrings_that_no_page_shows_are_left_out_at_the_same_lines() -> None:
     kept = '"""Page of a rule."""\nA = 1\n\ndef a():\n\n\n    return "text"\n'
     kept += 'class E(Exception):\n    ""\ndef b():\n    """Sum.\n    Source: a page"""\n    return 2\n'
     assert without_docstrings(text) == kept
+    assert without_docstrings(text, is_page=False) == kept.replace('"""Page of a rule."""', "", 1)
 
 
 def test_a_search_in_a_browser_ends_at_its_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

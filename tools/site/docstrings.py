@@ -10,13 +10,15 @@ SHOWN = "Source: "
 """What the docstring of a formula has that pages show."""
 
 
-def without_docstrings(text: str) -> str:
+def without_docstrings(text: str, *, is_page: bool = True) -> str:
     """A Python file with empty lines in place of the docstrings of functions, classes and values.
 
-    That of the module stays, which is the page of a rule, and so do docstrings that name a source, which terms print.
+    That of the module stays if it ``is_page``: the page of a rule, or the text of `--help`. So do docstrings that name
+    a source, which terms print.
     """
-    lines = text.split("\n")
-    for node, is_alone in _docstrings(ast.parse(text)):
+    lines, tree = text.split("\n"), ast.parse(text)
+    first_alone = [] if is_page or not tree.body or not _is_text(tree.body[0]) else [(tree.body[0], False)]
+    for node, is_alone in (*first_alone, *_docstrings(tree)):
         first, last = node.lineno - 1, node.end_lineno or node.lineno
         if not any(SHOWN in line for line in lines[first:last]):
             indent = lines[first][: node.col_offset]

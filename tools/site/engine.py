@@ -110,7 +110,9 @@ def library_files() -> dict[str, bytes]:
                     used = Path(name).suffix in KEPT and not OWN_TESTS & {*Path(name).parts}
                     if licensed or (used and name not in UNUSED_OF_LIBRARIES):
                         data = archive.read(name)
-                        found[name] = without_docstrings(data.decode()).encode() if name.endswith(".py") else data
+                        if name.endswith(".py"):
+                            data = without_docstrings(data.decode(), is_page=False).encode()
+                        found[name] = data
     return found
 
 
@@ -122,7 +124,8 @@ def own_files() -> dict[str, bytes]:
     for name in unreached_files(found):
         del found[name]
     for name in (name for name in found if name.endswith(".py")):
-        found[name] = without_docstrings(found[name].decode()).encode()
+        is_page = name.startswith("clusterspec/rules/") or name == "clusterspec/__init__.py"
+        found[name] = without_docstrings(found[name].decode(), is_page=is_page).encode()
     for name in DATA:
         for path in sorted(path for path in (ROOT / name).rglob("*") if path.is_file()):
             place = path.relative_to(ROOT)
