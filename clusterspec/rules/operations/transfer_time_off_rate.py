@@ -70,6 +70,10 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 1 / 7
 """Part of the computed time by which a written one may be shorter: bytes and times are rounded in texts."""
+LONGEST_SENTENCE = 600
+"""Characters of a sentence that is read: a longer one has figures of several things."""
+NEAR = 80
+"""Characters around an amount whose words may say that each of several parts has it."""
 FAR = 1.3
 """Factor by which a calculated time may be longer than bytes over rate, for rounding and overhead."""
 _PREFIXES = {"k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
@@ -121,7 +125,7 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
         return
     store = networks.storage if networks is not None else None
     before: Sequence[Amount] = ()
-    for sentence in sentences_of(own_remarks):
+    for sentence in (each for each in sentences_of(own_remarks) if len(each) <= LONGEST_SENTENCE):
         sizes, rates = sizes_in(sentence), rates_in(sentence)
         size, rate = _whole_amount(sizes or before), _whole_amount(rates)
         if not rates and store is not None and store.bandwidth is not None and _TO_STORE.search(sentence) is not None:
@@ -182,7 +186,8 @@ def _byte_scale(prefix: str, *, binary: bool) -> float:
 
 
 def _is_of_each(sentence: str, start: int, end: int) -> bool:
-    return _EACH.search(sentence[end:]) is not None or _EACH_BEFORE.search(sentence[:start]) is not None
+    before, behind = sentence[max(0, start - NEAR) : start], sentence[end : end + NEAR]
+    return _EACH.search(behind) is not None or _EACH_BEFORE.search(before) is not None
 
 
 def _whole_amount(amounts: Sequence[Amount]) -> Amount | None:
