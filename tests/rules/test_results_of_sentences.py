@@ -22,6 +22,7 @@ WRONG = [
     ("With an MTBF of 6 h a run of 30 days sees 60 interruptions.", "120 interruptions"),
     ("19 % VAT on 3,128,000 EUR make 3,522,320 EUR.", "3,722,000 EUR"),
     ("4 of the 32 nodes are spares, which is 25 %.", "12.5 %"),
+    ("Of the 32 nodes 32 are in use, which is 50 %.", "100 %"),
     ("256 GPUs for 30 days are 18,400 GPU-hours.", "184,300 GPU-hours"),
     ("The 12 racks draw 1.6 MW, which is 95 kW a rack.", "133.3 kW a rack"),
     ("512 sequences over 64 replicas are 16 sequences each.", "8 sequences"),
@@ -51,6 +52,10 @@ UNREAD = [
     "32 nodes at 10.2 kW draw 426 kW, including 100 kW of another room.",
     "8 x 9.5 kW = 67 kW.",  # `arithmetic-does-not-close` reads it
     "1,000 JPY are 6.5 USD.",
+    "A row draws 400 kW and the chiller takes 550 kW.",
+    "The 24 switches that the vendor of the fabric quoted last week cost 31,000 USD each, 500,000 USD in total.",
+    "With an MTBF of 6 h a run of 30 days is saved 60 times.",
+    "4.2 million tokens take 6 s, so the engine serves 20 requests/s.",
     f"32 nodes at 10.2 kW draw 226 kW, {'and so on ' * 40}.",
 ]
 
