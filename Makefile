@@ -31,7 +31,7 @@ test: $(VENV)/developed ## every check of the project: style, types, contracts, 
 	@[ -d tests/__pycache__ ] || $(BIN)/pytest --collect-only -p no:xdist >/dev/null 2>&1 & $(BIN)/mypy; status=$$?; wait; exit $$status
 	$(BIN)/pytest -n auto --dist worksteal
 
-test-all: $(VENV)/developed ## the tests with all cases of the tables that `make test` samples
+test-all: $(VENV)/developed ## the tests with all cases of the tables that `make test` samples, and those marked as thorough
 	CASES=all $(BIN)/pytest -n auto --dist worksteal
 
 browser: $(VENV)/developed ## drive reports, the page of `edit` and the playground in Chromium (needs Node)

@@ -8,12 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any, TypeVar
 
+import pytest
+
 from tests.tables import loop_over
 
 Case = TypeVar("Case")
 FUZZING = os.environ.get("HYPOTHESIS_PROFILE") == "fuzz"
 LONGER = 100
 ALL_CASES = os.environ.get("CASES") == "all"
+
+
+thorough = pytest.mark.thorough
+"""A slow test of `make test-all` alone: another test of its file makes the same claim of fewer or smaller cases."""
 
 
 def examples(number: int) -> int:

@@ -16,6 +16,7 @@ import clusterspec
 from clusterspec import analysis
 from clusterspec.library import LoadedDesign
 from clusterspec.units import display
+from tests.effort import thorough
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = """
@@ -129,6 +130,7 @@ def test_a_lone_surrogate_in_a_text_is_a_finding(letter: str) -> None:
     assert [(one.rule, one.span.start.line, one.span.start.column) for one in found] == [("unreadable-yaml", 2, 8)]
 
 
+@thorough
 def test_a_result_is_short_in_a_session_and_complete_in_its_document(design: LoadedDesign) -> None:
     results = (design.estimate(), design.check(), design.bill(), design.faults(), design.cost(), design.report())
     for result in (*results, design.diff(design.with_layout(tp=4))):

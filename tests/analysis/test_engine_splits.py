@@ -15,7 +15,7 @@ from clusterspec.analysis.serving_plans.space import Rated, ServingJob, engines,
 from clusterspec.analysis.studied import Pins
 from clusterspec.records import replace
 from tests.analysis.test_serving_search import DENSE, EXPERT, study
-from tests.effort import ALL_CASES
+from tests.effort import ALL_CASES, thorough
 
 APART = Pins({"pools": "disaggregated"})
 CLOSE = 0.01
@@ -71,6 +71,7 @@ def all_plans(job: ServingJob, most: float) -> Iterator[Rated]:
                     yield one
 
 
+@thorough
 @pytest.mark.parametrize(("base", "serving", "objective"), CASES)
 def test_no_kinds_and_numbers_of_separate_engines_are_better_than_those_found(
     base: dict[str, Any], serving: dict[str, Any], objective: str

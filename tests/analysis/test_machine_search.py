@@ -26,6 +26,7 @@ from clusterspec.records import replace
 from clusterspec.results.machines import MachineRow
 from clusterspec.studies import study_text
 from tests.cli.conftest import Call
+from tests.effort import thorough
 from tests.settings import SETTINGS
 from tests.studies.test_fleets import study
 
@@ -53,6 +54,7 @@ def single(platform: str, nodes: int) -> dict[str, object]:
     return spec | {"cluster": {"platform": platform, "nodes": nodes}, "procurement": procurement}
 
 
+@thorough
 def test_each_machine_is_the_search_of_its_spec_and_the_best_are_the_least(call: Call) -> None:
     Path("work.yaml").write_text(WORK)
     Path("prices.yaml").write_text(PRICES)

@@ -25,6 +25,7 @@ from clusterspec.studies import Study
 from clusterspec.studies.variation import varied_study
 from clusterspec.units import display, percent
 from tests.analysis.jobs import study_of
+from tests.effort import thorough
 
 WORK = """
   kind: rl
@@ -119,6 +120,7 @@ def test_engines_on_another_pool_have_placements_of_their_own() -> None:
     assert steps == sorted(steps)
 
 
+@thorough
 def test_the_best_layout_at_each_number_is_no_slower_than_that_of_the_spec() -> None:
     one = study_of(SPLIT % "")
     condition = "rl_step_time<=110 s"
@@ -169,6 +171,7 @@ def test_the_pool_of_rollout_grows_where_a_division_needs_more_of_its_nodes() ->
     assert {each.rule for each in varied_study(one, bare).errors} & {"world-size-mismatch"}, "without the growth"
 
 
+@thorough
 def test_the_division_of_the_spec_is_among_those_of_as_many_nodes() -> None:
     """Of 40 nodes 24 for rollout, which is no sixteenth: the step of the spec is never missed by its own nodes."""
     text = SPLIT.replace("nodes: 8", "nodes: 40").replace("prompts_per_step: 128", "prompts_per_step: 256")

@@ -24,7 +24,7 @@ from clusterspec.analysis.serving_search import TIMES
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.studies import Study, study_text
-from tests.effort import ALL_CASES
+from tests.effort import ALL_CASES, thorough
 from tests.settings import SETTINGS
 
 DENSE: dict[str, Any] = {
@@ -148,6 +148,7 @@ def test_an_objective_orders_the_plans(objective: str, field: str, sign: int) ->
     assert values == sorted(values)
 
 
+@thorough
 def test_a_stricter_percentile_never_takes_fewer_accelerators() -> None:
     targets = {"ttft": "500 ms", "tpot": "40 ms"}
     counts = []
@@ -171,6 +172,7 @@ def test_fixed_degrees_are_kept_and_pools_may_be_chosen() -> None:
     assert not any(of(row)["disaggregated"] for row in report.layouts)
 
 
+@thorough
 def test_an_arrival_rate_that_no_plan_sustains_is_met_by_none() -> None:
     assert found(study(DENSE, concurrency=None, request_rate=2, targets=None)).layouts
     assert not found(study(DENSE, concurrency=None, request_rate=10_000, targets=None)).layouts
@@ -199,6 +201,7 @@ def test_the_plan_of_the_spec_is_among_those_compared() -> None:
     assert of(report.layouts[0])["tpot"] <= of(report.present)["tpot"]
 
 
+@thorough
 def test_separate_engines_that_cannot_run_are_in_no_plan() -> None:
     """The 128 experts and 32 copies are not divisible by 24 ranks: not in the spec's plan, nor with other engines."""
     pools = {"prefill": {"replicas": 1, "tp": 8}, "decode": {"replicas": 1, "tp": 1, "attention_dp": 24, "ep": 24}}
@@ -223,6 +226,7 @@ def test_all_engines_that_fit_are_tried_up_to_sixteen() -> None:
     assert counts(0) == [] and counts(16) == list(range(1, 17)) and counts(40)[-1] == 40
 
 
+@thorough
 def test_headroom_keeps_a_share_of_the_memory_free_in_every_plan() -> None:
     """Of 85.5 GB, 40 % free leaves 51 GB: 141 GB of weights need four ranks at least."""
     whole = study(DENSE).design.cluster

@@ -30,7 +30,7 @@ from clusterspec.records import replace
 from clusterspec.results.simulation import SimulatedTarget
 from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 PLAN = """
 cluster: {{accelerator: {machine}, accelerators_per_node: {per}, nodes: {nodes}}}
@@ -821,6 +821,7 @@ def test_no_load_beyond_the_saturation_is_served_faster() -> None:
     assert any("exceeds" in note for note in report.notes)
 
 
+@thorough
 def test_a_load_above_the_capacity_is_simulated_on_the_full_plan() -> None:
     """More requests a second decode no faster, and leave the plan no sooner, than those that fill it."""
     text = "load: open, max_sequences: 64, targets: {ttft: {p50: 3 s}, tpot: {p50: 1 s}}, request_rate: "
@@ -941,6 +942,7 @@ PLACES = {  # load, changes, how far mean and 99th percentile of the first token
 }
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(PLACES, 4))
 def test_requests_wait_for_places_though_their_mean_number_leaves_some_free(name: str) -> None:
     """Of 16 places 13.7 are taken on average at ten requests a second: at random times all are taken."""

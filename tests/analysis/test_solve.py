@@ -20,6 +20,7 @@ from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, study_of
 from tests.analysis.test_fleets import HOURS
 from tests.analysis.test_fleets import study as fleet_study
+from tests.effort import thorough
 from tests.spec_keys import unknown_keys
 
 JOB = """
@@ -233,6 +234,7 @@ def test_targets_are_met_up_to_a_load() -> None:
     assert meets(int(report.value)) and not meets(int(report.value * 1.02) + 1)
 
 
+@thorough
 def test_the_best_plan_of_serving_meets_a_condition_at_no_less_load() -> None:
     one = study_of(SERVED)
     fixed, best = (solve(one, "concurrency", "tpot<=30ms", best_layout=each) for each in (False, True))
@@ -542,6 +544,7 @@ def test_nodes_of_the_cluster_are_varied_alone_where_a_job_uses_a_part_of_them()
     assert same[0].probes == same[1].probes and same[0].to_json()["path"] is None
 
 
+@thorough
 @pytest.mark.parametrize(
     ("load", "key", "other", "words"),
     [

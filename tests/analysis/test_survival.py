@@ -23,7 +23,7 @@ from clusterspec.cost.plan import transfer_rows
 from clusterspec.records import replace
 from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve
 from tests.analysis.jobs import design_of
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 UP, NIC = 400e9, 50e9
 """B/s per direction of an accelerator in its domain, and of a NIC."""
@@ -93,6 +93,7 @@ def above_leaf_or_bounded(up: float, nic: float, taper: float) -> float:
     return max(BYTES / 30e9, BYTES * (0.5 + 0.5 * taper) / nic)
 
 
+@thorough
 @pytest.mark.parametrize("seconds", [bounded, bounded_twice, above_leaf_or_bounded, partly_above])
 def test_a_table_holds_to_three_percent_wherever_the_kink_lies(seconds: Seconds) -> None:
     """40 × 40 × 8 positions, fewer in `make test`; sixteen missed kinks on the diagonal by up to a quarter."""

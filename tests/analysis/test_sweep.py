@@ -14,6 +14,7 @@ from clusterspec import studies
 from clusterspec.analysis.sweeps import SweepFault, read_axes
 from clusterspec.cli import run
 from tests.analysis.jobs import DENSE
+from tests.effort import thorough
 
 AXES = """
 base: spec.yaml
@@ -217,6 +218,7 @@ def test_what_is_no_file_of_axes_is_one_clear_line(what: str, folder: Path, caps
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="workers are killed by signal")
 def test_a_dask_cluster_gives_the_same_table_though_a_worker_dies(
     folder: Path, capsys: pytest.CaptureFixture[str]

@@ -10,7 +10,7 @@ from clusterspec.analysis.simulation.run import SimulatedLoad, simulated_load
 from clusterspec.cost.serving.percentiles import latency_at
 from tests.analysis.test_simulation import drawn_arrivals, mean_wait, parts, plan
 from tests.analysis.test_simulation import simulated as simulation_of
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 
 def output_rate(load: SimulatedLoad) -> float:
@@ -70,6 +70,7 @@ APART = "disaggregated: {{prefill: {{tp: 1, replicas: {prefill}}}, decode: {{tp:
 MANY = {"machine": "h100-sxm-80gb", "per": 8, "framework": "vllm"}
 
 
+@thorough
 @pytest.mark.parametrize(("prompt", "engines"), sampled([(4000, 1), (4000, 3), (1000, 3), (16000, 3)], 4))
 def test_prompts_wait_on_several_prefill_engines_as_long_as_simulated(prompt: int, engines: int) -> None:
     """A prompt waits only where all engines have one; with several in a step, it waits for those that came with it."""

@@ -12,6 +12,7 @@ from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.studies import study_text
 from tests.analysis.test_diagnosis import cluster, log
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 MACHINE = "{platform: dgx-h100, nodes: 4}"
@@ -34,6 +35,7 @@ def ranges(scale: float) -> tuple[tuple[float, float], tuple[float, float], floa
     return found[0].before, found[0].after, found[0].measured
 
 
+@thorough
 def test_the_range_after_an_acceptance_covers_the_machine_as_often_as_the_repeats_allow() -> None:
     """True bandwidths 12 % about the prediction, logs 2 % about the truth: the half-width of 4 % is two deviations."""
     drawn, covered, runs = random.Random(25), 0, 40

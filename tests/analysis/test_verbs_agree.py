@@ -16,7 +16,7 @@ from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.records import NamedTuple
 from clusterspec.studies import study_text
 from tests.analysis.jobs import study_of
-from tests.effort import diagonal, sampled
+from tests.effort import diagonal, sampled, thorough
 from tests.settings import SETTINGS
 
 NODE: dict[str, Any] = {"platform": "dgx-h100", "nodes": 1}
@@ -62,6 +62,7 @@ def spec_text(
     return json.dumps(whole)
 
 
+@thorough
 @pytest.mark.parametrize(("replicas", "load"), diagonal(3, [1, 2, 8], ["concurrency", "request_rate"]))
 def test_rarer_receptions_shorten_tokens_with_every_number_of_attention_replicas(replicas: int, load: str) -> None:
     """Prompts that are received together share a step, in which replicas wait for the fullest: fewer steps have any."""

@@ -26,7 +26,7 @@ from clusterspec.catalog.open_data import (
 from clusterspec.cli import run
 from clusterspec.document.conforms import conforms
 from tests.catalog.shipped import CARDS, CATALOG, every_fact
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +139,7 @@ def without_format(node: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in node.items() if key != "format" or not isinstance(value, str)}
 
 
+@thorough
 def test_the_whole_export_is_what_its_schema_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["catalog", "export", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.conftest import BASE, Call
 from tests.cli.test_written_files import FLAWED
+from tests.effort import thorough
 
 
 def marks(call: Call, *words: str) -> dict[str, str]:
@@ -113,6 +114,7 @@ def test_a_fault_of_a_base_is_reported_at_the_base_where_it_is_checked_else_in_e
     ]
 
 
+@thorough
 def test_a_fault_of_a_combination_is_reported_in_each_derived_spec(call: Call) -> None:
     """Thirty derived specs break what the base fulfills: thirty findings, and the 31st spec is not in the baseline."""
     Path("base.yaml").write_text(TOO_WIDE)

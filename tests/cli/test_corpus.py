@@ -16,7 +16,7 @@ from clusterspec.cli import run
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_harm import START
 from tests.cli.test_written_files import FLAWED, MENDED
-from tests.effort import diagonal, sampled, steps
+from tests.effort import diagonal, sampled, steps, thorough
 
 CORPUS = sorted((ROOT / "tests" / "corpus").iterdir())
 FORMS = [("check", "--format", "sarif"), ("estimate",), ("bom",)]
@@ -33,6 +33,7 @@ def test_no_file_crashes_a_command(words: tuple[str, ...], path: Path, call: Cal
     assert len(done[0].out) < MOST_OUTPUT
 
 
+@thorough
 @pytest.mark.parametrize(("name", "status"), sampled([("ratio-per-level", 0), ("negative-model-states", 1)], 1))
 def test_a_report_is_written_of_files_that_once_ended_it(name: str, status: int, call: Call) -> None:
     shutil.copy(ROOT / "tests" / "corpus" / f"{name}.yaml", "spec.yaml")

@@ -16,7 +16,7 @@ from clusterspec import resources
 from clusterspec.cli.editor.server import HOST, LARGEST_BODY, Server, with_line_ends
 from clusterspec.cli.editor.verbs import VERBS, Answer, Session
 from tests.cli.conftest import BASE, ROOT, Call
-from tests.effort import ALL_CASES
+from tests.effort import ALL_CASES, thorough
 
 EXAMPLES = ["aws-p5-8b", "lab-fleet"]
 COMMANDS = (
@@ -50,6 +50,7 @@ def test_the_page_is_told_what_the_command_line_prints(call: Call) -> None:
             assert (answer["out"], answer["status"], answer["err"]) == (printed.out, printed.status, printed.error)
 
 
+@thorough
 def test_searches_differences_and_reports_are_those_of_the_command_line(call: Call) -> None:
     session = Session(NAME)
     Path(NAME).write_text(BASE)

@@ -35,8 +35,7 @@ def hostile(word: str) -> str:
     return named.replace("tp: 2", "nodse: 4\n  " + "\n  ".join(lines)) + f'measured: [{{log: "{ways[1]}"}}]\n'
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize(("form", "word"), diagonal(16, FORMATS, WORDS))
 def test_input_cannot_forge_a_line_of_findings(word: str, form: str, call: Call) -> None:
     Path("spec.yaml").write_text(hostile(word))
     done = call("check", "spec.yaml", "--format", form)
@@ -44,7 +43,7 @@ def test_input_cannot_forge_a_line_of_findings(word: str, form: str, call: Call)
     assert not [line for line in re.split("[\n\r\x85\u2028\u2029]", done.out) if obeyed(line, form)]
 
 
-@pytest.mark.parametrize(("form", "word"), diagonal(16, FORMATS, WORDS))
+@pytest.mark.parametrize(("form", "word"), diagonal(8, FORMATS, WORDS))
 def test_a_file_name_cannot_forge_a_line(word: str, form: str, call: Call) -> None:
     name = f"x\n{word}.yaml".replace("/", "_")
     Path(name).write_text(BASE.replace("nodes", "nodse"))
@@ -117,7 +116,7 @@ def test_a_difference_repeats_no_control_of_text_direction(call: Call) -> None:
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", sampled(WORDS, 5))
 def test_input_cannot_forge_a_line_of_any_command(word: str, words: tuple[str, ...], call: Call) -> None:
     text = BASE.replace("name: base", f'name: "{word}"') + f'procurement: {{currency: EUR, as_of: "x\\n{word}"}}\n'
     for spec in (text, text.replace(f'"{word}"', f'"x\\n{word}"')):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.cli.conftest import Call
 from tests.cli.hostile import HOSTILE
-from tests.effort import examples, steps
+from tests.effort import examples, steps, thorough
 
 MOST = 8_000_000
 """Calls that a command may make for one file; an example takes some 50,000."""
@@ -88,6 +88,7 @@ def test_every_text_can_be_shown(command: str, data: bytes, call: Call) -> None:
     assert out.endswith("\n")
 
 
+@thorough
 @settings(quickly, max_examples=examples(3))
 @given(data=HOSTILE, kind=st.sampled_from(["design", "procurement"]))
 def test_every_report_can_be_written(data: bytes, kind: str, call: Call) -> None:

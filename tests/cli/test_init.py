@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call
-from tests.effort import ALL_CASES
+from tests.effort import ALL_CASES, thorough
 
 MORE = [
     ("dgx-h100", "llama-3.1-8b", "train"),
@@ -90,6 +90,7 @@ def test_a_starting_spec_chooses_nothing_to_which_the_check_objects(call: Call) 
         assert found.isdisjoint(OF_LAYOUT), (platform, model, kind, found)
 
 
+@thorough
 @pytest.mark.parametrize("model", ["gpt-oss-120b", *(["deepseek-v3", "qwen3-235b-a22b"] if ALL_CASES else [])])
 def test_a_starting_spec_distributes_many_experts(model: str, call: Call) -> None:
     """Slices of all 128 experts on each rank take several times the step of whole experts on a part of the ranks."""
@@ -99,7 +100,7 @@ def test_a_starting_spec_distributes_many_experts(model: str, call: Call) -> Non
     assert "narrow-expert-slices" not in found
 
 
-@pytest.mark.parametrize(("platform", "nodes"), [("dgx-h100", 3), ("dgx-h100", 48), ("gb200-nvl72", 36)])
+@pytest.mark.parametrize(("platform", "nodes"), [("dgx-h100", 3), ("gb200-nvl72", 36)])
 def test_a_starting_spec_has_the_nodes_that_are_asked_for(platform: str, nodes: int, call: Call) -> None:
     done = call("init", "--platform", platform, "--nodes", str(nodes))
     assert f"nodes: {nodes} " in done.out
@@ -120,6 +121,7 @@ def test_a_name_that_the_catalog_lacks_names_the_nearest(call: Call) -> None:
     assert "nearest: dgx-h100" in done.error
 
 
+@thorough
 def test_an_error_of_the_machine_is_told_as_such(call: Call) -> None:
     """One node of a platform sold by nine: the model fits, and no layout is at fault."""
     done = call("init", "--platform", "aws-p6e-gb200-36xlarge", "--nodes", "1")

@@ -18,7 +18,7 @@ from clusterspec.document.conforms import node_at
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.spec import schema
 from clusterspec.studies import study_text
-from tests.effort import examples, sampled
+from tests.effort import examples, sampled, thorough
 from tests.settings import SETTINGS
 from tests.spec_keys import unknown_keys
 
@@ -213,6 +213,7 @@ CLUSTERS = st.sampled_from(
 )
 
 
+@thorough
 @settings(max_examples=examples(2), deadline=None)
 @given(CLUSTERS, WORKLOADS, LAYOUTS)
 def test_writing_an_assumption_changes_nothing_in_random_specs(cluster: Spec, workload: Spec, layout: Spec) -> None:

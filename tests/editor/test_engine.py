@@ -14,6 +14,7 @@ import pytest
 
 from clusterspec.cli.editor import browser
 from tests.cli.conftest import BASE, ROOT
+from tests.effort import thorough
 from tools.site.docstrings import without_docstrings
 from tools.site.engine import LIBRARIES, UNUSED, is_used, own_files, pinned
 from tools.site.reached import unreached_files
@@ -47,6 +48,7 @@ def engine_files() -> Mapping[str, bytes]:
     return own_files()
 
 
+@thorough
 def test_the_engine_without_what_is_left_out_gives_the_same_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,7 +33,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Position, Span
 from clusterspec.units import display, percent
-from tests.effort import ALL_CASES, diagonal, sampled
+from tests.effort import ALL_CASES, diagonal, sampled, thorough
 from tests.report.pages import contradicts, lookup, numbers_without_a_field, pieces
 from tests.report.secrets import HOSTILE
 from tests.report.test_estimate_text import SPEC, TOO_LARGE
@@ -130,6 +130,7 @@ def test_a_number_of_the_page_is_that_of_its_field() -> None:
     assert checked > 10
 
 
+@thorough
 @pytest.mark.parametrize("kind", ["design", "procurement"])
 def test_single_failures_of_a_report_are_those_of_faults_at_the_cost_of_cost(kind: str) -> None:
     full = report(SPECS["priced"], kind)
@@ -176,6 +177,7 @@ def test_the_first_page_states_whether_to_sign(name: str, word: str) -> None:
     assert word in paper.paper_as_html(compose(report(SPECS[name], "procurement")))
 
 
+@thorough
 def test_a_serving_plan_shows_its_times_first() -> None:
     page = paper.paper_as_html(compose(report(SPECS["serving"])))
     for name in ("Time to first token", "Time per output token", "Output tokens per second"):
@@ -330,6 +332,7 @@ def test_the_run_of_a_plan_that_does_not_fit_states_its_condition() -> None:
     assert run.endswith(" days if it fitted.")
 
 
+@thorough
 def test_a_report_has_one_goodput_and_the_hours_of_slowed_steps_apart() -> None:
     """The job is stopped every 225 h (9,000 h of 40 nodes), by storage and racks, too. Links of two planes only slow
     it, and modules that fail once in five years are in repair for much of a year.

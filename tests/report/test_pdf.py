@@ -25,7 +25,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.report.paper.compose import compose
 from clusterspec.report.paper.fonts import OTHER_FACES, drawable_page
 from tests.cli.conftest import skip_without_pdf
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 from tests.report.test_paper import PRICED, report
 from tests.settings import SETTINGS
 
@@ -59,6 +59,7 @@ def short(whole: Paper, sections: int) -> Paper:
     return replace(whole, sections=whole.sections[:sections])
 
 
+@thorough
 def test_the_same_report_is_the_same_bytes() -> None:
     skip_without_pdf()
     one = studies.study_text(BARE, SETTINGS, "spec.yaml")

@@ -18,7 +18,7 @@ from clusterspec.cost.batch.columns import DEGREES, Array, ArrayLibrary, layout_
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.timing import design_tables, timed_step
 from tests.cost.plans import design, spec
-from tests.effort import ALL_CASES, diagonal, sampled
+from tests.effort import ALL_CASES, diagonal, sampled, thorough
 
 LIBRARY = cast(ArrayLibrary, numpy)
 TORUS = {
@@ -137,6 +137,7 @@ def test_a_batch_equals_its_single_layouts(case: int, sharding: str) -> None:
         assert_alike(found, expected)
 
 
+@thorough
 @pytest.mark.parametrize("model", sampled(["llama-3.1-8b", "mixtral-8x7b", "deepseek-v3"], 2))
 def test_a_batch_of_adapters_equals_its_single_layouts(model: str) -> None:
     """Frozen weights, in 4 bits, and adapters of all modules; documents packed into each sequence."""
@@ -183,6 +184,7 @@ def test_a_batch_of_gradients_reduced_once_equals_its_single_layouts() -> None:
     assert found["step"] != found["micro-batch"]
 
 
+@thorough
 def test_a_batch_of_offloaded_optimizers_equals_its_single_layouts() -> None:
     """Gradients behind each backward pass of short sequences, and after the last where the host does not keep them."""
     for framework, sharding, share in product(("deepspeed", "megatron-core"), ("zero1", "zero2", "fsdp"), (0.5, 1)):

@@ -13,7 +13,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.cost.serving.times import serving_pools
 from tests.cluster.resolving import clean
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 PLAN = """
 cluster: {{platform: dgx-h200, nodes: {nodes}}}
@@ -58,6 +58,7 @@ def test_more_requests_in_flight_never_lower_the_throughput(engine: str, layout:
             assert many.output_tokens_per_second >= few.output_tokens_per_second * (1 - LESS), many.offered
 
 
+@thorough
 @pytest.mark.parametrize(("engine", "layout", "lengths"), sampled(product(ENGINES, LAYOUTS, LENGTHS[:3]), 45))
 def test_drafts_that_are_never_accepted_are_never_faster_on_any_engine(
     engine: str, layout: str, lengths: tuple[int, int]
@@ -71,6 +72,7 @@ def test_drafts_that_are_never_accepted_are_never_faster_on_any_engine(
             assert drafted.output_tokens_per_second <= plain.output_tokens_per_second * (1 + LESS / 6)
 
 
+@thorough
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("output", [1, 2, 200])
 def test_more_requests_on_separate_engines_never_lower_the_throughput(engine: str, output: int) -> None:

@@ -9,6 +9,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.targets import meets_targets
 from clusterspec.cost.serving.times import serving_times
 from clusterspec.studies import study_text
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 SPEC = """clusterspec: 1
@@ -56,6 +57,7 @@ def test_the_most_requests_within_the_targets_meet_them_and_one_more_does_not(ta
     assert found.value == most
 
 
+@thorough
 def test_the_concurrency_of_an_open_load_is_that_of_the_highest_rate_within_the_targets() -> None:
     """The plan at the rate that `solve` finds has as many requests in flight, whichever rate the spec has."""
     targets = "targets: {ttft: {p90: 500 ms}, tpot: 30 ms}"

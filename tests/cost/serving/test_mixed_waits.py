@@ -18,7 +18,7 @@ from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.runs import OpenRun
 from clusterspec.cost.serving.times import serving_times
 from tests.cluster.resolving import clean
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 PROMPTS, STEP = 8_000, 1e-3
 
@@ -192,6 +192,7 @@ def design(prompt: int, chunk: int, rate: float) -> Design:
     return clean(PLAN.format(prompt=prompt, chunk=chunk, rate=rate))
 
 
+@thorough
 @pytest.mark.parametrize(("prompt", "chunk"), [(500, 8192), (4000, 8192), (4000, 2048)])
 def test_more_requests_a_second_never_shorten_the_first_token(prompt: int, chunk: int) -> None:
     rates = [20000 / prompt * part / 12 for part in range(1, 13)]
