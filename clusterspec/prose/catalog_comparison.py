@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
 from clusterspec.prose.claims import Claim
 from clusterspec.prose.known_figures import SPARSE, KnownFigure, KnownFigures
@@ -62,6 +63,8 @@ PRECISION_TOLERANCE = 0.01
 """Relative tolerance to the peak of another precision; small, since measured rates come close by chance."""
 MAX_SPARSE_GAIN = 4.0
 """Maximum gain of other sparsity patterns (4:16 on Trainium2) over the dense peak."""
+MAX_COUNTS = 12
+"""Counts of a sentence whose products are formed."""
 MAX_EXCESS = 1.2
 """Ratio to the sparse peak above which a figure cannot be of the part."""
 
@@ -109,9 +112,12 @@ def _may_be_dense(claim: Claim) -> bool:
 
 
 def _part_counts(claim: Claim, facts: Sequence[KnownFigure]) -> tuple[float, ...]:
-    """The counts of parts that a claim may sum over: the counts in its sentence, except those within a node."""
+    """The counts of parts that a claim may sum over: the counts in its sentence, except those within a node, and the
+    product of two: `32 hosts of 8 chips`.
+    """
     node = any(fact.scope is FigureScope.NODE for fact in facts)
-    return (1.0, *(count for count in claim.counts if not (node and count <= 16)))
+    products = (one * other for one, other in combinations(claim.counts[:MAX_COUNTS], 2))
+    return (1.0, *(count for count in claim.counts if not (node and count <= 16)), *products)
 
 
 _ORDER = (

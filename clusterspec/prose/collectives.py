@@ -134,15 +134,17 @@ def wrong_bisections(sentence: Sentence, text: ProseText) -> Iterator[TextProble
     """Bisection figures that are injection bandwidth, per accelerator or summed over all."""
     for phrase in sentence.phrases:
         if phrase.meaning is Hint.BISECTION:
-            yield from _summed_injection_problems(sentence, phrase)
+            yield from _summed_injection_problems(sentence, phrase, text)
             for at in sentence.quantities:
                 token = sentence.words[at]
                 if token.unit == "B/s" and not token.ranged and _is_bisection(sentence, phrase, at):
                     yield from _bisection_problems(sentence, at, text)
 
 
-def _summed_injection_problems(sentence: Sentence, phrase: PhraseMatch) -> Iterator[TextProblem]:
-    """`bisection bandwidth: 64 nodes × 3.2 Tb/s = 204.8 Tb/s`: the sum of all injection bandwidth, not halved."""
+def _summed_injection_problems(sentence: Sentence, phrase: PhraseMatch, text: ProseText) -> Iterator[TextProblem]:
+    """`bisection bandwidth: 64 nodes × 3.2 Tb/s = 204.8 Tb/s`: the sum of all injection bandwidth, not halved. It is
+    halved where a factor is half of what the text counts: `256 NICs. Bisection 128 × 50 GB/s = 6.4 TB/s`.
+    """
     for equation in equations(sentence.words, ()):
         token = sentence.words[equation.result]
         found = list(sentence.words_between(equation.start, equation.result))
@@ -151,9 +153,16 @@ def _summed_injection_problems(sentence: Sentence, phrase: PhraseMatch) -> Itera
             and token.unit == "B/s"
             and equation.parts > 1
             and "/" not in found
+            and not _counts_twice(sentence.words[equation.start : equation.result], text)
         ):
             message = f"{token.written} is the total injection bandwidth, twice the bisection bandwidth"
             yield TextProblem("injection-called-bisection", token, message, f"write {display(token.value / 2, 'B/s')}")
+
+
+def _counts_twice(factors: Sequence[Token], text: ProseText) -> bool:
+    """Whether a factor is half of what the text counts anywhere."""
+    counted = {count.value for each in text.sentences for count in each.counts}
+    return any(token.kind is TokenKind.NUMBER and 2 * token.value in counted for token in factors)
 
 
 def _is_bisection(sentence: Sentence, phrase: PhraseMatch, at: int) -> bool:

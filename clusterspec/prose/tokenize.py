@@ -66,12 +66,29 @@ class Token:
 _NUMBER = (
     r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?:_\d{3})+(?![\d_])|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2}(?!\w))?|\.\d+"
 )
-_TOKEN = re.compile(
-    rf"(?P<times>(?<=[\d)])[ ]?[x×](?=[ ]?[\d(~]|[ ]?[A-Z]|[ ][a-z]|[^\w]|$))"
-    rf"|(?P<number>{_NUMBER})"
-    r"|(?P<word>[^\W\d_][^\W_]*(?:'[a-z]{1,2}\b)?)"
-    r"|(?P<sign>==|=>|->|<=|>=|~=|[^\s\w])"
-)
+_COMMA_NUMBER = r"\d{1,3}(?:\.\d{3})+(?![\d.])(?:,\d+)?|\d+(?:,\d{1,9})?(?:[eE][+-]?\d{1,2}(?!\w))?"
+"""A number with a comma before its decimals."""
+_SWAPPED_SIGNS = str.maketrans(",.", ".,")
+
+
+class _NumberStyle:
+    """The patterns of the tokens and ranges of a text by the sign before decimals, and the digits with a point there."""
+
+    def __init__(self, number: str, decimal: str) -> None:
+        self.token = re.compile(
+            r"(?P<times>(?<=[\d)])[ ]?[x×](?=[ ]?[\d(~]|[ ]?[A-Z]|[ ][a-z]|[^\w]|$))"
+            rf"|(?P<number>{number})"
+            r"|(?P<word>[^\W\d_][^\W_]*(?:'[a-z]{1,2}\b)?)"
+            r"|(?P<sign>==|=>|->|<=|>=|~=|[^\s\w])"
+        )
+        self.range = re.compile(rf"[ ]?(?:[-–—/]|to)[ ]?~?(?P<high>{number})")
+        self.decimal = decimal
+
+    def plain_digits(self, digits: str) -> str:
+        return digits.translate(_SWAPPED_SIGNS) if self.decimal == "," else digits
+
+
+_WITH_POINT, _WITH_COMMA = _NumberStyle(_NUMBER, "."), _NumberStyle(_COMMA_NUMBER, ",")
 _PREFIX = r"(?:[kKMGTPEZ]i?|kilo|mega|giga|tera|peta|exa|Kilo|Mega|Giga|Tera|Peta|Exa)"
 _PER = r"(?:ps(?:ec)?|[ ]?/[ ]?s(?:ec(?:ond)?)?|[ ]per[ ]sec(?:ond)?)"
 _UNIT = re.compile(
@@ -90,9 +107,10 @@ _QUALIFIED_UNIT = re.compile(
     r"(?P<unit>[ ](?:[GTPE]|[Gg]iga|[Tt]era|[Pp]eta|[Ee]xa)(?:FLOPS?|FLOPs|[Ff]lops?)(?:/s(?:ec)?)?)(?![A-Za-z0-9])"
 )
 """A unit after words that qualify the number: `989 dense BF16 TFLOPS`."""
+_DECIMAL_COMMA = re.compile(rf"(?<![\d.,])\d{{1,6}},(?:\d{{1,2}}|\d{{4,9}}){_UNIT.pattern}")
+_DECIMAL_POINT = re.compile(r"(?<![\d.,])\d{1,6}\.(?:\d{1,2}|\d{4,9})(?![\d.])|\d,\d{3}(?:\.\d|,\d{3})(?!\d)")
 _NOMINAL = re.compile(r"(?P<prefix>[GT])(?![\w/])")
 _LANES = frozenset((10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 1.6, 3.2))
-_RANGE = re.compile(rf"[ ]?(?:[-–—/]|to)[ ]?~?(?P<high>{_NUMBER})")
 _UNIT_ABBREVIATIONS = {"TF": "TFLOP/s", "PF": "PFLOP/s", "EF": "EFLOP/s", "usec": "us"}
 AMBIGUOUS_RATE = re.compile(
     r"(?<![\w.])(?:\d[\d,]{0,9}(?:\.\d+)?)[ ]?(?P<unit>[KMGT](?:ps|pbs|bsp|Bsp|psb))(?![A-Za-z0-9/])"
@@ -123,22 +141,31 @@ def unit_in_heading(text: str) -> str:
 def tokens(lines: Iterable[ProseLine]) -> list[Token]:
     """The tokens of lines, in order."""
     found: list[Token] = []
-    for line in lines:
-        _append_tokens(line, found)
+    read = list(lines)
+    style = _WITH_COMMA if _has_decimal_commas(read) else _WITH_POINT
+    for line in read:
+        _append_tokens(line, found, style)
         if len(found) > MAX_TOKENS:
             break
     return found
 
 
-def _append_tokens(line: ProseLine, tokens: list[Token]) -> None:
+def _has_decimal_commas(lines: Iterable[ProseLine]) -> bool:
+    """Whether a quantity of the lines has a comma before its decimals (`5,0 PFLOP/s`), and no number a point there."""
+    texts = [line.text for line in lines]
+    found = any("," in text and _DECIMAL_COMMA.search(text) for text in texts)
+    return found and not any(_DECIMAL_POINT.search(text) for text in texts)
+
+
+def _append_tokens(line: ProseLine, tokens: list[Token], style: _NumberStyle) -> None:
     text, at, end = line.text, 0, -1
-    while match := _TOKEN.search(text, at):
+    while match := style.token.search(text, at):
         kind, word = TokenKind(str(match.lastgroup)), match[0].lstrip(" ")
         at = match.end()
         start = at - len(word)
         token = Token(kind, word, line.number, line.offset + start + 1, start != end and text[end:start] != "_")
         if kind is TokenKind.NUMBER:
-            at = _read_number(token, text, start, at)
+            at = _read_number(token, text, start, at, style)
         elif kind is TokenKind.WORD and (short := _text_without_possessive(token)):
             token.text = short
         tokens.append(token)
@@ -151,12 +178,15 @@ def _text_without_possessive(token: Token) -> str:
     return head if mark else ""
 
 
-def _read_number(token: Token, text: str, begin: int, at: int) -> int:
+def _read_number(token: Token, text: str, begin: int, at: int, style: _NumberStyle) -> int:
     """Set the value, range and unit of a number token; returns the index after it."""
-    token.value = token.low = _number_value(token.text)
-    token.step = _digit_step(token.text) if token.value else 0.0
-    if (ranged := _RANGE.match(text, at)) and _is_range(token, ranged, text):
-        token.value, at = _number_value(ranged["high"]), ranged.end()
+    digits = style.plain_digits(token.text)
+    token.value = token.low = _number_value(digits)
+    token.step = _digit_step(digits) if token.value else 0.0
+    if ranged := style.range.match(text, at):
+        high = _number_value(style.plain_digits(ranged["high"]))
+        if _is_range(token, high, ranged, text):
+            token.value, at = high, ranged.end()
     if _is_name(text, begin):
         pass
     elif unit := _UNIT.match(text, at):
@@ -178,9 +208,8 @@ def _is_name(text: str, begin: int) -> bool:
     return begin > 1 and text[begin - 1] == "-" and text[begin - 2].isalpha()
 
 
-def _is_range(token: Token, ranged: re.Match[str], text: str) -> bool:
+def _is_range(token: Token, high: float, ranged: re.Match[str], text: str) -> bool:
     """Whether two numbers are the bounds of one range: ascending, with a unit after the second."""
-    high = _number_value(ranged["high"])
     if high <= token.low or ("/" in ranged[0] and token.low < 10):
         return False
     return bool(_UNIT.match(text, ranged.end())) or (bool(_NOMINAL.match(text, ranged.end())) and high in _LANES)

@@ -85,6 +85,12 @@ FIGURES = [  # 5 % of 1.6 Tb/s are 80 Gb/s
         [" = 204.8 Tb/s"],
         [" / 2 = 102.4 Tb/s"],
     ),
+    (
+        "injection-called-bisection",
+        "{} NICs of NDR. Bisection 128 x 50 GB/s = 6.4 TB/s each way.",
+        ["128", "192"],
+        ["256"],
+    ),
     ("links-miscounted", "each TPU v5p connects to {} other chips", ["3", "5"], ["6"]),
     ("links-miscounted", "each MI300X is linked to {} other GPUs", ["6", "8"], ["7"]),
     # 8 accelerators with 18 links each: 18, 144, or 72 with two ends a link
@@ -150,6 +156,7 @@ FIGURES = [  # 5 % of 1.6 Tb/s are 80 Gb/s
     ("peak-off-catalog", "An H100 SXM gives {} TFLOPS of BF16", ["2375", "6000"], ["2374", "1500"]),
     ("peak-off-catalog", "An H100 SXM gives {} TFLOPS of sparse BF16", ["4800"], ["4700", "1979"]),
     ("peak-off-catalog", "Eight H100 SXM give {} TFLOPS of BF16", ["19000"], ["18900", "7900"]),
+    ("peak-off-catalog", "{} of TPU v6e: 235 PFLOP/s dense in BF16", ["12 hosts of 8 chips"], ["32 hosts of 8 chips"]),
     ("sparse-peak-as-dense", "An H100 SXM gives {} TFLOPS of BF16", ["1979", "1901", "2057"], ["1899", "2059"]),
     ("peak-of-other-precision", "An H100 SXM gives {} TFLOPS of FP8", ["989", "980", "999"], ["979", "1000", "1979"]),
     ("thousandfold-mistake", "An H100 SXM gives {} GFLOPS of BF16", ["989", "980", "999"], ["979", "1000"]),

@@ -31,6 +31,9 @@ def read(text: str) -> list[Token]:
         ("12 GB", 12e9, 12e9, "B", 1e9),
         ("3.35 TB/s", 3.35e12, 3.35e12, "B/s", 0.01e12),
         ("3.50 TB/s", 3.5e12, 3.5e12, "B/s", 0.01e12),
+        ("3,35 TB/s", 3.35e12, 3.35e12, "B/s", 0.01e12),
+        ("5,0 PFLOP/s", 5e15, 5e15, "FLOP/s", 0.1e15),
+        ("1,2–2,4 kW", 1.2e3, 2.4e3, "W", 0.1e3),
         (".5 GB", 0.5e9, 0.5e9, "B", 0.1e9),
         ("1.5e3 GB", 1.5e12, 1.5e12, "B", 0.1e12),
         ("1e3 GB", 1e12, 1e12, "B", 1e12),
@@ -157,3 +160,10 @@ def test_a_problem_reaches_to_the_end_of_its_last_token_on_the_line(
     assert first is not None
     found = TextProblem("ambiguous-unit", first, "m", "h", last).problem("notes.md").span
     assert found is not None and (found.start.line, found.start.column, found.end.line, found.end.column) == span
+
+
+def test_points_separate_thousands_where_commas_stand_before_decimals() -> None:
+    assert [token.value for token in read("1,4 kW und 2.516 TFLOP/s") if token.unit] == [1.4e3, 2516e12]
+    assert [token.value for token in read("1.4 kW and 2,516 TFLOP/s") if token.unit] == [1.4e3, 2516e12]
+    assert [token.value for token in read("tp 4,8 on 2.516 TFLOP/s") if token.unit] == [2.516e12]
+    assert [token.value for token in read("1.4 kW and 2,51 kW") if token.unit][0] == 1.4e3
