@@ -26,6 +26,12 @@ description: The two halls are 40 km of fiber apart, with a round trip of 100 µ
 cluster: {platform: dgx-h100, nodes: 16}
 ```
 
+```yaml description
+clusterspec: 1
+description: Checkpoints go to the second site over 80 km of dark fibre. The fibre adds 0.04 ms each way.
+cluster: {platform: dgx-h100, nodes: 16}
+```
+
 ## Silent
 
 ```yaml
@@ -42,9 +48,10 @@ cluster: {platform: dgx-h100, nodes: 16}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -62,23 +69,25 @@ _LATENCY = pattern(
 _ROUND_TRIP = pattern(
     r"\b(?:round[- ]?trip|rtt|ping|umlaufzeit|hin und zurück|aller-retour|ida y vuelta|andata e ritorno)\b"
 )
-_FASTER = pattern(
-    r"\b(?:hollow[- ]core|microwave|radio|laser link|free[- ]space|added?|adds|additional|besides|on top|more than|jitter|switch(?:es)?)\b"
-)
+_FASTER = pattern(r"\b(?:hollow[- ]core|microwave|radio|laser link|free[- ]space|more than|jitter|switch(?:es)?)\b")
+_ADDED = pattern(r"\b(?:added?|adds|additional|besides|on top)\b")
+_FIBER = pattern(r"\b(?:fib(?:er|re)s?|glass|glasfaser\w*|lwl|fibra|distance|strecke|kilometers?|kilometres?|km)\b")
+"""What a delay that is added belongs to, where it is that of the length itself."""
 
 
 def check(remarks: str) -> Iterator[Problem]:
     if "km" not in remarks and "ilom" not in remarks:
         return
-    for sentence in sentences_of(" ".join(remarks.lower().split())):
-        if _LATENCY.search(sentence) is None or _FASTER.search(sentence) is not None:
+    folded = " ".join(remarks.lower().split())
+    of_text = {number_in_text(each[1]) for each in islice(_LENGTH.finditer(folded), MOST_MATCHES)}
+    for sentence in sentences_of(folded):
+        added = _ADDED.search(sentence) is not None
+        if not (added or _LATENCY.search(sentence)) or _FASTER.search(sentence) is not None:
             continue
-        lengths = {number_in_text(each) for each in _LENGTH.findall(sentence)}
-        times = {
-            number_in_text(number)
-            * (1e-3 if unit.startswith("m") and not unit.startswith("mic") and not unit.startswith("mik") else 1e-6)
-            for number, unit in _TIME.findall(sentence)
-        }
+        if added and _FIBER.search(sentence) is None:
+            continue
+        lengths = {number_in_text(each) for each in _LENGTH.findall(sentence)} or of_text
+        times = _times_in(sentence)
         if len(lengths) != 1 or len(times) != 1:
             continue
         (length,), (stated,) = lengths, times
@@ -89,3 +98,9 @@ def check(remarks: str) -> Iterator[Problem]:
             message = f"the text states {display(stated, 's')} for {length:g} km of fiber, and light takes {display(least, 's')} {way}"
             yield RULE.problem("description", message, "plan with 5 µs for each kilometer and way")
             return
+
+
+def _times_in(sentence: str) -> set[float]:
+    """The microseconds and milliseconds of a sentence in lower case, in seconds."""
+    units = {"ms": 1e-3, "mil": 1e-3}
+    return {number_in_text(number) * units.get(unit[:3], 1e-6) for number, unit in _TIME.findall(sentence)}

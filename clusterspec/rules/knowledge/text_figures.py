@@ -14,7 +14,7 @@ TIME: Dimensions = (0, 0, 1, 0)
 WORDS_AFTER_NOUNS = word_set(
     "of at with each per a an the and or are is was were be been has have had draw draws take takes make makes give gives need needs cost costs leave leaves in on for to "
     "from by so that which who this these those it they as than then but if when while until after before over under into out off up apiece together altogether see sees get gets "
-    "yield yields total totals must can may will would should not no only just about roughly rent rented carry carries hold holds use uses serve serves fail fails "
+    "yield yields pro je par por total totals must can may will would should not no only just about roughly rent rented carry carries hold holds use uses serve serves fail fails "
     "turn turns become becomes stay stays sum sums add adds pay pays read reads write writes produce produces come comes fill fills span spans share shares support supports"
 )
 """Words that end what a number counts."""

@@ -255,7 +255,7 @@ def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal
     unit = before.text if before is not None else ""
     if _is_bytes(plain, start):
         scale, unit = 1.0, "byte"
-    elif not unit and at < len(plain) and plain[at].kind in ("word", "sign") and (unit := unit_of(plain[at].text)):
+    elif not unit and at < len(plain) and not _is_article(plain, at) and (unit := _unit_at(plain, at)):
         at += 1
     per: list[str] = []
     while unit and unit not in "%‰" and at + 1 < len(plain) and len(per) < 3 and plain[at + 1].kind == "word":
@@ -269,6 +269,16 @@ def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal
         values = values[:1]  # an amount has no three decimals
     values = tuple(value * scale for value in values)
     return Token("number", token.text, token.start, plain[at - 1].end, values, unit, tuple(per), scale), at
+
+
+def _unit_at(plain: Sequence[Token], at: int) -> str:
+    """The unit that the token at an index is; empty without one."""
+    return unit_of(plain[at].text) if plain[at].kind in ("word", "sign") else ""
+
+
+def _is_article(plain: Sequence[Token], at: int) -> bool:
+    """Whether a token is the article of `an hour`, and no French year."""
+    return plain[at].text == "an" and at + 1 < len(plain) and _unit_at(plain, at + 1) != ""
 
 
 def _is_bytes(plain: Sequence[Token], at: int) -> bool:

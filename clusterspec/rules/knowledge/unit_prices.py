@@ -23,7 +23,7 @@ _PRICE = pattern(
     rf"(?i)(?:{_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY})(?: (?:net|gross))? ?{_PER} ?(?:{_UNIT})"
 )
 _UNIT_FIRST = pattern(
-    rf"(?i)\b(?:an?|one|the|each|eine?|une?|una?) (?:{_UNIT})(?: (?:input|output))?(?: tokens?)? (?:costs?|kostet|kosten|coûte|coûtent|cuesta|cuestan|is|sells (?:at|for))"
+    rf"(?i)\b(?:an?|one|the|each|eine?|une?|una?) (?:{_UNIT})(?: (?:input|output))?(?: tokens?)?(?: therefore| thus| then| hence)? (?:costs?|kostet|kosten|coûte|coûtent|cuesta|cuestan|is|comes? to|sells (?:at|for))(?: us)?(?: about| roughly| some| only)?"
     rf" (?:{_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY})"
 )
 _VERB_FIRST = pattern(

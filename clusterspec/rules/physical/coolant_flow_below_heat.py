@@ -95,16 +95,18 @@ _RETURN = pattern(
     rf"{NUMBER} ?°? ?c (?:return|out(?:let)?|rücklauf|retour|retorno|ritorno|retur)\b"
 )
 _RISE = pattern(
-    rf"\b(?:rise[sn]?|rising|warms?(?: up)?|heats? up|increases?|erwärmt|steigt|monte|sube|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,60}}?{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread)\b"
+    rf"\b(?:rise[sn]?|rising|warms?(?: up)?|heats? up|increases?|erwärmt|steigt|monte|sube|delta[- ]?t|δt|dt|difference|temperature rise|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,60}}?{NUMBER} ?(?:k|°c|degc|degrees)\b|{NUMBER} ?k (?:rise|of rise|delta|difference|spread|spreizung|differenz|erwärmung|temperaturhub|écart|salto)\b"
 )
 _CLAUSE = pattern(r"[,;:()]|\b(?:which is|that is|i\.e\.|das sind|soit|es decir)\b")
 _COOLANT = pattern(r"\b(?:coolant|water|pg ?-?25|glycol|loop|liquid|cold plates?|wasser|eau|agua|acqua|vatten)\b")
+ROUNDED = 0.01
+"""Relative shortage that rounding explains."""
 SAME = 0.95
 """Share of a kilowatt that a flow of each kilowatt carries at least, since both are rounded."""
 _PER_RACK = pattern(
-    r"\b(?:every|each|per|a|jede[mrs]?|pro|je|par|por|chaque|cada|ogni|elk[e]?) (?:rack|cabinet|schrank|baie|armoire|armario|armadio|kast)s?\b|/ ?rack\b"
+    r"\b(?:every|each|per|a|one|ein(?:e[mrs]?)?|une?|jede[mrs]?|pro|je|par|por|chaque|cada|ogni|elk[e]?) (?:rack|cabinet|schrank|baie|armoire|armario|armadio|kast)s?\b|/ ?rack\b"
 )
-_OF_GLYCOL = pattern(r"\b(?:pg ?-?25|glycol|glykol)\b")
+_OF_GLYCOL = pattern(r"(?<!ohne )(?<!without )(?<!no )(?<!sans )(?<!sin )\b(?:pg ?-?25|glycol|glykol)\b")
 
 
 def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -125,7 +127,7 @@ def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, texts: Purcha
             carried = flow.liters / 60 * (GLYCOL if in_glycol else WATER) * kelvin
             given = {"rack": heat[0] / racks if racks else 0.0, "kw": 1000.0 * SAME, "all": heat[0]}[flow.of]
             whose = {"rack": "a rack gives", "kw": "it is for", "all": "the nodes give"}[flow.of]
-            if 0 < carried < given:
+            if 0 < carried < given * (1 - ROUNDED):
                 message = f"{flow.liters:g} liters a minute that rise by {kelvin:g} K carry {display(carried, 'W')}, and {whose} {display(given / (SAME if flow.of == 'kw' else 1), 'W')} to the liquid at full load"
                 yield RULE.problem(
                     "description",
@@ -177,6 +179,8 @@ def _rise_in(sentence: str) -> float | None:
 
     >>> _rise_in("36 °c frem og 41 °c retur")
     5.0
+    >>> _rise_in("bei 10 k spreizung 13 liter pro minute")
+    10.0
     >>> _rise_in("vorlauf 32 °c, rücklauf höchstens 40 °c"), _rise_in("at a rise of 10 k"), _rise_in("supply at 32 °c")
     (8.0, 10.0, None)
     """
