@@ -297,6 +297,8 @@ def _side_mismatches(sentence: Sentence, equation: Equation, token: Token) -> It
     left, right = equation.left[0].number, equation.right.number
     counted = not token.unit and left < MAX_EXACT_COUNT and not left % 1  # a product of counts is not rounded
     step = 1.0 if counted else token.step * equation.scale
+    if counted and right and token.text[-4:-3] == "." and agrees_within(left, 1000 * right, TOLERANCE_EXACT):
+        return  # a count has no decimals: the point separates thousands, as in German
     if right == 0 or any(
         each.number == 0 or _agrees_with_written(each.number, right, step, equation.rough) for each in equation.left
     ):

@@ -151,6 +151,8 @@ FIGURES = [  # 5 % of 1.6 Tb/s are 80 Gb/s
     ("bandwidth-of-another-scope", "Gaudi 3 has {} GB/s of scale-up bandwidth unidirectional", ["600"], ["525"]),
     ("label-contradicts-rate", "An H200 has {} GB of HBM3e", ["80", "94", "95"], ["141", "131", "152", "110"]),
     ("label-contradicts-rate", "An H200 has {} TB/s of memory bandwidth", ["3.35", "3.38"], ["4.8", "4.45", "3.5"]),
+    ("thousandfold-mistake", "24 x 64 GB = {}", ["1.536 GB"], ["1,536 GB", "1.536 TB"]),
+    ("thousandfold-mistake", "25 x 64 = {}", [], ["1.600", "1,600", "1600"]),
     ("thousandfold-mistake", "An H100 has {} of HBM3", ["80 TB", "80 MB"], ["80 GB"]),
     # dense BF16 of an H100 SXM: 989.4 TFLOP/s; 1.2 times the sparse peak is 2,374.6
     ("peak-off-catalog", "An H100 SXM gives {} TFLOPS of BF16", ["2375", "6000"], ["2374", "1500"]),
