@@ -26,6 +26,7 @@ _ERROR = re.compile(
     r"|^[EF][0-9]{4} [0-9:]{8}\.[0-9]{3,6} {1,8}[0-9]{1,9} [\w./-]{1,120}:[0-9]{1,6}\]"  # glog, klog
     r"|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b|: [0-9]{1,6}: [\w.+-]{1,60}: not found$"
     r"|: (?:unbound variable|parameter (?:null or )?not set)\s{0,8}$"
+    r"|\bwhat\(\): {1,4}\S"  # the text of an exception of C++ that nothing catches (libstdc++, vterminate.cc)
 )
 """Words by which a line tells of an error."""
 _OF_ERRORS = (
@@ -53,6 +54,7 @@ _OF_ERRORS = (
     ".cpp:",
     ".cc:",
     ".go:",
+    "what(): ",
 )
 """Parts of words of which each of those has one."""
 _BY_THEMSELVES = (*SYSTEM_ERRORS, *EVENTS)
