@@ -32,6 +32,8 @@ _READY = re.compile(
     r"\bInit COMPLETE\b|\bLaunch mode \w|\bConnected all (?:rings|trees)\b|\b[0-9]{1,4} coll channels\b"
 )
 """What NCCL prints once a rank has its connections (`src/init.cc`, `src/transport/generic.cc`, `src/enqueue.cc`)."""
+_FIRST_STEP = re.compile(r"(?<![0-9.])0%\|[^|\n]{0,200}\| {0,2}0/[1-9][0-9]{0,9} \[00:00<\?")
+"""A bar of progress before its first step (tqdm, `std.py`)."""
 _RANK_INIT = re.compile(r"\brank ([0-9]{1,7}) n[rR]anks ([0-9]{1,7}) .{0,160}- Init (START|COMPLETE)\b")
 _MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")
 """A rank of PyTorch Lightning, and of how many (`lightning/fabric/utilities/distributed.py`)."""
@@ -87,6 +89,9 @@ def cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
     if _OF_COMMUNICATOR.search(lines[-1][:LONGEST]) and not any(map(_warns_of_an_error, lines[-MOST_LINES:])):
         yield _stalled_communicator(lines)
         return
+    if _FIRST_STEP.search(lines[-1][:LONGEST]) and _has_connected(lines):
+        yield "silent", f"{shown_line(lines[-1])}: the first step does not end", len(lines)
+        return
     at = _last_before_timeouts(lines)
     for family, words in _PHASES:
         if words.search(lines[at - 1][:LONGEST]):
@@ -107,6 +112,12 @@ def cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
 def _warns_of_an_error(line: str) -> bool:
     """Whether a line is a warning of a collective library that a run does not outlive."""
     return "CCL WARN " in line and not is_outlived(line)
+
+
+def _has_connected(lines: list[str]) -> bool:
+    """Whether ranks are connected by a line of the library, and no warning of it tells of an error."""
+    ready = any(_READY.search(line[:LONGEST]) for line in lines[-MOST_LINES:] if "CCL INFO" in line)
+    return ready and not any(map(_warns_of_an_error, lines[-MOST_LINES:]))
 
 
 def _stalled_communicator(lines: list[str]) -> tuple[str, str, int]:
