@@ -90,7 +90,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
-        found += other_device_causes(run.other_devices)
+        found += other_device_causes(run)
         found += [cause for check in CHECKS for cause in check(run)]
         found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
         found += release_causes(run)

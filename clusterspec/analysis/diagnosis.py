@@ -9,7 +9,7 @@ from pathlib import Path
 from clusterspec.analysis.causes import causes, impossible_causes
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.open_causes import causes_alike
-from clusterspec.analysis.other_devices import other_devices
+from clusterspec.analysis.other_devices import have_other_links, other_devices
 from clusterspec.analysis.outputs import estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
 from clusterspec.analysis.release_causes import published_faults
@@ -69,10 +69,11 @@ def diagnosis_of(
         if not benchmark.series:
             unread.append((log, benchmark.reason_without_series))
         others = other_devices(cluster, benchmark, catalog)
+        links = have_other_links(cluster, benchmark, catalog)
         for series in benchmark.series:
             try:
                 run = placed_run(cluster, benchmark, series, log, stated)
-                runs.append(replace(run, published=published, other_devices=others))
+                runs.append(replace(run, published=published, other_devices=others, other_links=links))
             except NotComparable as why:
                 unread.append((log, str(why)))
     return Diagnosis(tuple(runs), first_failing_first(runs, tuple(map(_compared_run, runs))), tuple(unread))

@@ -4,36 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import STATED
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Cluster
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.logs.benchmark import Benchmark
+from clusterspec.records import NamedTuple
 from clusterspec.results.diagnosis import OTHER_ACCELERATORS, Cause
 from clusterspec.units import display, plural
 
 
-def other_devices(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> str:
-    """Evidence that the devices that a log prints are not those of the spec, with lines and bandwidths; empty if they
-    are, or if no entry of the catalog has their name. An accelerator of a company's catalog may be sold under any name.
+class _Named(NamedTuple):
+    """A kind of device that a log prints: its entry, how many are printed, its name, and the line."""
+
+    entry: str
+    printed: int
+    name: str
+    line: int
+
+
+def _devices_of_others(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> list[_Named]:
+    """The devices that a log prints, if none of them is of the spec and the catalog has an entry of each.
+
+    An accelerator of a company's catalog may be sold under any name.
     """
     own = cluster.accelerator
     if catalog is None or not catalog.is_shipped("accelerator", own.id):
-        return ""
+        return []
     named = []
     for each in benchmark.devices:
         count, _, name = each.text.partition(" ")
         found = accelerator_of_product(name)
         if found is None or found == own.id or not catalog.is_shipped("accelerator", found):
-            return ""
-        named.append((found, int(count), name, each.line))
-    parts = []
-    for found, printed, name, line in named[:MOST_NAMED]:
+            return []
+        named.append(_Named(found, int(count), name, each.line))
+    return named
+
+
+def other_devices(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> str:
+    """Evidence that the devices that a log prints are not those of the spec, with lines and bandwidths; empty if they
+    are, or if no entry of the catalog has their name.
+    """
+    own, parts = cluster.accelerator, []
+    for entry, printed, name, line in _devices_of_others(cluster, benchmark, catalog)[:MOST_NAMED]:
+        assert catalog is not None
         many = f"{plural(printed, 'device')} of the log" if printed else "the devices of the log"
         verb = "is" if printed == 1 else "are"
-        parts.append(f"line {line}: {many} {verb} {name} ({_link_text(catalog.accelerator(found))})")
+        parts.append(f"line {line}: {many} {verb} {name} ({_link_text(catalog.accelerator(entry))})")
     return f"{'; '.join(parts)}; the spec has {own.name} ({_link_text(own)})" if parts else ""
+
+
+def have_other_links(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> bool:
+    """Whether a log prints devices of other entries whose links have another bandwidth than those of the spec."""
+    own = _link_text(cluster.accelerator)
+    named = _devices_of_others(cluster, benchmark, catalog)
+    return catalog is not None and any(_link_text(catalog.accelerator(each.entry)) != own for each in named)
 
 
 MOST_NAMED = 3
@@ -46,8 +73,9 @@ def _link_text(accelerator: Accelerator) -> str:
     return f"{display(link.value, 'B/s')} of scale-up per direction" if link is not None else "no scale-up links"
 
 
-def other_device_causes(told: str) -> Iterator[Cause]:
-    """The cause of a run that is slower than expected, where its devices are not those of the spec."""
-    if told:
+def other_device_causes(run: PlacedRun) -> Iterator[Cause]:
+    """The cause of a run that is slower than expected, where its devices have other links than those of the spec."""
+    told = run.other_devices
+    if told and run.other_links:
         following = "name that accelerator in a spec of its own, or run the benchmark on the machine of the spec"
         yield Cause(OTHER_ACCELERATORS, told, following, STATED)

@@ -55,6 +55,8 @@ class PlacedRun:
     """Whether neither the log nor the caller states the ranks, which are then all of the design."""
     other_devices: str = ""
     """What says that the devices that the log prints are not those of the spec; else empty."""
+    other_links: bool = False
+    """Whether the links of such devices have another bandwidth than those of the spec."""
 
     @property
     def has_result(self) -> bool:
