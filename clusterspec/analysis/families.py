@@ -20,6 +20,10 @@ _ALONE = "all_reduce_perf of nccl-tests with the same ranks: if it hangs, too, i
 _BLOCKED = "ps -eo pid,stat,wchan of every rank: state D and nfs_… or cl_… is the file system; "
 _P2P = f"{_ALONE}then with NCCL_P2P_DISABLE=1: if that runs, it is this"
 
+_MULTICAST = (
+    f"{_ALONE}then with NCCL_NVLS_ENABLE=0: if that runs, systemctl status nvidia-fabricmanager, of the release of the "
+    "driver"
+)
 _RELEASE = (
     "pip show of the library that raises it, against the releases that the program requires; its release notes and "
     "issues for that message"
@@ -240,6 +244,11 @@ def causes_of_a_silent_end(run: PlacedRun) -> Iterator[Cause]:
     for each in families_of_causes(run, of=SILENT):
         if not direct or each.name not in _OVER_PCIE:
             yield each
+    reduced = direct and any(text != "0" for text, _ in run.log_lines("nvls"))
+    for family in SILENT if reduced else ():
+        for text, line in run.log_lines(f"family {family}")[:1]:  # NVIDIA/nccl issue 1706
+            evidence = f"line {line} of the log: {text}, and the switches are to reduce (NVLS){UNSAID}"
+            yield Cause("fabric-manager", evidence, _MULTICAST, WEAK)
 
 
 def _all_ranks_wait_in_one_call(run: PlacedRun) -> bool:
