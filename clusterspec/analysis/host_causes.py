@@ -114,7 +114,32 @@ def topology_causes(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("slow-pcie")[:1]:
         evidence = f"line {line} of the log: a PCIe link of {text} GB/s, slower than one lane of a slot"
         yield Cause("wrong-topology", evidence, following, STATED)
+    yield from _hidden_switches(run)
     for text, line in run.log_lines("environment"):
         if text.startswith(("NCCL_TOPO_FILE ", "NCCL_GRAPH_FILE ")):
             weight = STRONG if run.largest.ratio < NEARLY_NOTHING else GIVEN
             yield Cause("wrong-topology", f"line {line} of the log: {text.replace(' ', '=', 1)}", following, weight)
+
+
+_HIDDEN = (
+    "lspci -tv in the virtual machine and on its host, against NCCL_TOPO_DUMP_FILE=system.xml; NCCL_TOPO_FILE with "
+    "the switches of the host"
+)
+
+
+def _hidden_switches(run: PlacedRun) -> Iterator[Cause]:
+    """Distant NICs on a node that has one for each accelerator: a virtual machine hides the PCIe switch that the two
+    share, unless a topology file describes it (NVIDIA/nccl issues 439, 1464 and 1843).
+    """
+    fabric = run.cluster.scale_out
+    files = any(text.startswith("NCCL_TOPO_FILE ") for text, _ in run.log_lines("environment"))
+    if files or not run.uses_network or fabric is None or fabric.nics_per_node < run.cluster.accelerators_per_node:
+        return
+    for text, line in run.log_lines("far-nic", "host-bridge", "other-socket")[:1]:
+        distance = f"distance {text.split()[0]}" if text[0].isdigit() else text
+        evidence = (
+            f"line {line} of the log: {distance} between accelerator and NIC, and a node has {fabric.nics_per_node} "
+            f"NICs for {run.cluster.accelerators_per_node} accelerators: a virtual machine, or a topology that the "
+            "library does not know, may hide the PCIe switches"
+        )
+        yield Cause("wrong-topology", evidence, _HIDDEN, GIVEN)
