@@ -23,7 +23,7 @@ _GROUP = "the security group of all nodes must allow all traffic from and to its
 _SAME = "env | grep -E 'NCCL|RCCL|FI_' on every rank, compared: one value of NCCL_PROTO, NCCL_ALGO and NCCL_BUFFSIZE"
 _MTU = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both"
 _TEST = "one program of perftest with the same options (-a, -s, -F) on the server and on the client"
-_LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
+LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
 _MPS = "nvidia-cuda-mps-control -d on the host, and CUDA_MPS_PIPE_DIRECTORY of every rank; or turn MPS off"
 UCX = "ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, then name what it lists"
 _PLAN = "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt; unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE"
@@ -98,7 +98,7 @@ CONNECTION_CAUSES = (
     ("missing-file", "invalid-setting", ", as with a path that is wrong", _PATH, WEAK),
     ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),
     ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
-    ("slow-link", "wrong-pcie-generation", "", _LINK, STRONG),
+    ("slow-link", "wrong-pcie-generation", "", LINK, STRONG),
     ("fabric-status", "fabric-manager", "", STEP_OF["fabric-manager"], STRONG),
     ("fabric-status", "accelerator-fault", UNSAID, STEP_OF["accelerator-fault"], GIVEN),
     ("error-counter", "accelerator-fault", ", counted since it was reset", STEP_OF["accelerator-fault"], GIVEN),

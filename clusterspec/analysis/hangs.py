@@ -12,7 +12,16 @@ from clusterspec.analysis.nic_causes import failing_nics
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
 from clusterspec.analysis.service_causes import UNSAID
-from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STOPS, STRONG, UNFINISHED_STOPS, WEAK
+from clusterspec.analysis.stated_causes import (
+    GIVEN,
+    SLOWED,
+    STATED,
+    STEP_OF,
+    STOPS,
+    STRONG,
+    UNFINISHED_STOPS,
+    WEAK,
+)
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.records import replace
@@ -36,12 +45,14 @@ _SLOWS = frozenset(
     }
 )
 """Causes that slow a run and do not stop it."""
-SLOWED = 0.25
-"""The weight of such a cause in a run without a result: below that of every cause that may have stopped it."""
 _INTERFACE = "ip -br addr; set NCCL_SOCKET_IFNAME to the interface that reaches the other nodes, on all of them"
 _GLOO = (
     "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
     "announces the address of the host's name"
+)
+_LISTENS = (
+    "ss -ltn on the host of that address: does its rank run, and listen? its log; rm the file of init_method=file:// "
+    "before every run"
 )
 _DROPPED = "ethtool -S IFACE | grep -E 'discard|out_of_sequence|pause' on both ends; turn PFC or ECN on"
 _LAYERS = "ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of one link layer on all of them"
@@ -253,7 +264,30 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
         if lost:  # openucx/ucx issue 2346
             evidence = f"line {line} of the log: {text}, as where an Ethernet fabric drops its packets"
             yield Cause("packet-loss", evidence, _DROPPED, GIVEN)
+        yield from _possible_ends_of_a_connection(run, text, line)
     yield from stated_stops(run)
+
+
+_TCP = re.compile(r"[Cc]onnect (?:to|failed|timeout|returned)\b")
+"""A connection over TCP that the operating system refused or did not make."""
+
+
+def _possible_ends_of_a_connection(run: PlacedRun, text: str, line: int) -> Iterator[Cause]:
+    """What else a connection over TCP may lack: the interface, where the library chose it itself, and a process that
+    listens, where the peer's host answers.
+
+    Published: espnet/espnet issue 4466 (hosts with a public and a private address) and 1940 (an address that an earlier
+    run left in the file of a store).
+    """
+    if not _TCP.search(text):
+        return
+    chosen = any(name.startswith("NCCL_SOCKET_IFNAME") for name, _ in run.log_lines("environment"))
+    if run.group.nodes > 1 and not chosen:
+        evidence = f"line {line} of the log: {text}, over an interface that the library chose"
+        yield Cause("wrong-interface", evidence, _INTERFACE, GIVEN)
+    if "refused" in text:
+        evidence = f"line {line} of the log: {text}: that host answers, and no process listens there"
+        yield Cause("absent-ranks", evidence, _LISTENS, GIVEN)
 
 
 def _may_lose_packets(run: PlacedRun, text: str) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from clusterspec.analysis import service_steps
-from clusterspec.analysis.connection_causes import CONNECTION_CAUSES, DRIVER, FIRST, PORT, RENDEZVOUS, UCX
+from clusterspec.analysis.connection_causes import CONNECTION_CAUSES, DRIVER, FIRST, LINK, PORT, RENDEZVOUS, UCX
 from clusterspec.analysis.exit_causes import EXIT_CAUSES
 from clusterspec.analysis.service_causes import SERVICE_CAUSES, UNSAID
-from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
+from clusterspec.analysis.stated_causes import GIVEN, SLOWED, STEP_OF, STRONG, WEAK
 
 _ABSENT = (
     "squeue and the launcher of every node: are all ranks started, with one MASTER_ADDR, port and number of ranks? "
@@ -45,6 +45,13 @@ _FIRMWARE = (
     "Above 4G Decoding and Resizable BAR in the firmware of the host; pci=realloc; in a guest, the size of its window"
 )
 _MACHINE = "ras-mc-ctl --errors or mcelog; ipmitool sel list: exchange the module that they name"
+_DIGITS = (
+    "MASTER_ADDR or --rdzv-endpoint with an address, or a name that has a letter; torchrun --standalone needs one, too"
+)
+_POWER = (
+    "nvidia-smi -q -d POWER,PERFORMANCE under load: the draw against its limit; the power supplies and the board's own "
+    "limit (nvidia-smi -pl)"
+)
 _CLOCKS = "chronyc tracking on every host; one key of munge on all of them"
 _COUNTERS = "perfquery -x or ethtool -S twice, minutes apart: counters that grow; reseat or replace that cable"
 _DROPS = (
@@ -198,6 +205,10 @@ POSSIBLE = (
     ("device-wait", "unreachable-peer", UNSAID, _KERNEL_WAIT, GIVEN),
     ("device-wait", "peer-ended", UNSAID, FIRST, WEAK),
     ("clock", "clock-skew", "", _CLOCKS, STRONG),
+    # hpcaitech/Open-Sora issue 667: inet_aton(3) takes a name such as 6841231 for an address
+    ("number-address", "name-resolution", ", a name of digits that is read as an address", _DIGITS, STRONG),
+    ("power-cap", "throttled-clocks", ": below the limit of power, its supply or heat is why", _POWER, SLOWED),
+    ("resting-link", "wrong-pcie-generation", ", as of a device at rest, too", LINK, SLOWED),
     ("torn-archive", "storage-fault", ", as where it was not written to its end", STEP_OF["storage-fault"], GIVEN),
     ("torn-archive", "storage-full", ": a write was cut short", STEP_OF["storage-full"], WEAK),
     ("absent-array", "checkpoint-mismatch", ", as of another model", STEP_OF["checkpoint-mismatch"], GIVEN),

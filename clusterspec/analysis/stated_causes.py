@@ -6,6 +6,8 @@ STATED, STRONG, GIVEN, WEAK = 1.0, 0.7, 0.4, 0.3
 """Weights of evidence: the log states the cause; the log's numbers show it; the log states a setting that may be wrong;
 its numbers are compatible with the cause.
 """
+SLOWED = 0.25
+"""The weight of what only slows a run, where it has no result: below that of every cause that may have stopped it."""
 STOPS = {
     "plugin-mismatch": (
         "registration",

@@ -308,6 +308,7 @@ FAILURE_PATTERNS = (
     ),
     ("access-fault", re.compile(r"(Memory access fault by GPU node-.{1,80})")),
     ("throttled", re.compile(r"((?:HW Slowdown|[HS]W Thermal Slowdown|HW Power Brake Slowdown)\s{0,40}: Active)")),
+    ("power-cap", re.compile(r"(SW Power Cap\s{0,40}: Active)")),
     # errors of the CUDA and HIP runtimes, and of the CUDA driver, by their names (cudaError_t, hipError_t, CUresult)
     *((name, _runtime_error(*errors)) for name, errors in RUNTIME_ERRORS.items()),
     # libraries, settings, files and schedulers

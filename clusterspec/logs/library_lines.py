@@ -159,6 +159,7 @@ LIBRARY_PATTERNS = (
         ),
     ),
     ("slow-link", re.compile(r"(LnkSta:\s{0,4}Speed .{1,40}Width x[0-9]{1,2} \(downgraded\))")),
+    ("resting-link", re.compile(r"(LnkSta:\s{0,4}Speed .{1,20} \(downgraded\), Width x[0-9]{1,2}(?! \(downgraded)\b)")),
     # the CUDA runtime in the words of its samples, and MPS
     ("fabric-manager", re.compile(r"(error code system not yet initialized)")),
     ("no-device", re.compile(r"(error code (?:no CUDA-capable device|invalid device).{0,30})")),

@@ -116,6 +116,13 @@ PROGRAM_PATTERNS = (
     ("rendezvous", re.compile(r"(CoordinationService/RegisterTask)")),  # JAX, where a worker never reaches the first
     ("rendezvous", re.compile(r"(connection to the C10d store has failed)")),
     ("rendezvous", re.compile(r"(client socket has failed to connect to any network address of .{1,60})")),
+    # the same, and NCCL: an address of the network 0.0.0.0/8, which no host has
+    (
+        "number-address",
+        re.compile(
+            r"(\b[Cc]onnect(?:ing)? to (?:\[::ffff:)?0\.(?!0\.0\.[01]\b)(?:[0-9]{1,3}\.){2}[0-9]{1,3}\b.{0,40})"
+        ),
+    ),
     # NCCL and aws-ofi-nccl: no network at all, and a NIC of another network namespace (ENODEV)
     ("no-network", re.compile(r"(Failed to initialize any NET plugin)")),
     ("no-network", re.compile(r"(fi_getinfo(?:\(\) call failed)?: (?:-61 \()?No data available)")),
@@ -147,6 +154,8 @@ _PATTERNS = (
     *BUILD_PATTERNS,
     *EXIT_PATTERNS,
 )
+OF_DEVICES = ("power-cap", "resting-link")
+"""What tools of a device print of its clocks and links, which may be as they are at work or at rest."""
 STATING = frozenset(
     {
         "cache-starved",
@@ -160,6 +169,6 @@ STATING = frozenset(
         *(name for name, _ in _PATTERNS),
     }
 ) - {
-    *("version-code", "rocm-release", "no-gdr", "gpu-buffer"),
+    *("version-code", "rocm-release", "no-gdr", "gpu-buffer", *OF_DEVICES),
 }
 """Names of statements that make a text a log, also where no line is of a collective library."""

@@ -20,7 +20,7 @@ from clusterspec.logs.first_failures import (
 )
 from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
-from clusterspec.logs.program_lines import STATING
+from clusterspec.logs.program_lines import OF_DEVICES, STATING
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.logs.statement_search import device_statements, log_evidence
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
@@ -47,6 +47,7 @@ _OF_MARKS = (
 )
 """Words of which a text with such a line has at least one: a search for them is faster."""
 _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
+_DEVICE = re.compile(r"^#\s+Rank\s+[0-9]{1,7}\s.{1,200}\bdevice\b")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 _TOLD = STATING | {OWN_EXCEPTION}
@@ -84,7 +85,8 @@ def read_unfinished(text: str) -> Benchmark | None:
             evidence = (*(each for each in evidence if each.name not in _REPORTED_ENDS), Evidence("error", *error))
         elif ended is not None and any(each.name in OF_EXCEPTIONS and each.line < ended for each in evidence):
             evidence = tuple(each for each in evidence if each.name not in _REPORTED_ENDS)
-        if not told and error is None and ended is None and not _is_marked(text):
+        of_devices = any(each.name in OF_DEVICES for each in evidence)
+        if not told and error is None and ended is None and not of_devices and not _is_marked(text):
             return None
     else:
         evidence, failures = _with_consequences_last(text, evidence)
@@ -126,9 +128,13 @@ def _is_marked(text: str) -> bool:
 
 
 def _empty_table(text: str) -> Iterator[Evidence]:
-    """The heading of the results, if it is the last line of a log: the benchmark never returned from its first size."""
+    """The heading of the results, if it is the last line of a log: the benchmark never returned from its first size; or
+    the list of devices, which precedes the communicators (NVIDIA/nccl-tests, `src/common.cu`).
+    """
     before = text.rstrip()
     while _UNITS.match(last := before[before.rfind("\n") + 1 :]):
         before = before[: -len(last)].rstrip()
     if _HEADING.match(last):
         yield Evidence("empty-table", "the heading of the results", before.count("\n") + 1)
+    elif _DEVICE.match(last):
+        yield Evidence("family connecting", "the list of devices is the last line", before.count("\n") + 1)
