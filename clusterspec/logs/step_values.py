@@ -58,6 +58,8 @@ pytorch/examples (imagenet/main.py) and pytorch-image-models (train.py): "Time 0
 """
 MOST_STEPS = 2_000
 """Steps that are read."""
+FEWEST_WAITS = 2
+"""Waits below which a log tells nothing: one may be of an evaluation or a checkpoint (mlfoundations/open_clip 703)."""
 LATE = 3
 """Steps of the later half below which a log tells nothing: the first ones wait for workers to start."""
 WAITING = 0.5
@@ -67,8 +69,8 @@ LONGEST = 1_000
 
 
 def waiting_for_data(text: str) -> tuple[str, int] | None:
-    """The wait for data of the last such step, where half of the later steps wait half of their time or more, with its
-    line; None where they do not.
+    """The wait for data of the last such step, where half of the later steps wait half of their time or more, or where
+    a few wait for half of the time of all, as loaders of several workers make them; with its line. None otherwise.
 
     >>> waiting_for_data("\\n".join(f"time: {0.25 + late}  data: {0.25 + late}" for late in (0, 0, 0, 8, 8, 8)))
     ('8.25 s of the 8.25 s of a step go to waiting for data, as in 3 of the last 3 steps', 6)
@@ -82,7 +84,10 @@ def waiting_for_data(text: str) -> tuple[str, int] | None:
     steps = list(islice(_steps_with_data(part), MOST_STEPS))
     later = steps[len(steps) // 2 :]
     waiting = [each for each in later if 0 < WAITING * each[0] <= each[1] <= each[0]]
-    if len(later) < LATE or len(waiting) < WAITING * len(later):
+    if len(later) < LATE or len(waiting) < FEWEST_WAITS:
+        return None
+    lost = sum(wait for _, wait, _ in waiting)
+    if len(waiting) < WAITING * len(later) and lost < WAITING * sum(step for step, _, _ in later):
         return None
     step, wait, line = waiting[-1]
     of = f"{len(waiting)} of the last {len(later)} steps"

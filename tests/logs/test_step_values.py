@@ -86,6 +86,19 @@ def test_steps_of_which_half_of_the_later_ones_wait_half_of_their_time_wait_for_
     assert waiting_for_data(waits(form, *[early] * 4, slow, fast, fast, fast)) is None
 
 
+def test_a_few_long_waits_count_where_they_take_half_of_the_time() -> None:
+    """Every sixth step waits for all workers of the loader: 2 x 14 s of 2 x 15 s + 10 x 0.9 s."""
+    round_of_workers = [(15.0, 14.0), *[(0.9, 0.01)] * 5]
+    text = waits(FORMS[3], *round_of_workers * 4)
+    assert waiting_for_data(text) == (
+        "14 s of the 15 s of a step go to waiting for data, as in 2 of the last 12 steps",
+        19,
+    )
+    assert waiting_for_data(waits(FORMS[3], *round_of_workers * 2)) is None  # one wait may be of an evaluation
+    shorter = [(3.0, 2.0), *[(0.9, 0.01)] * 5]  # 2 x 2 s of 2 x 3 s + 10 x 0.9 s
+    assert waiting_for_data(waits(FORMS[3], *shorter * 4)) is None
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_first_steps_that_wait_tell_nothing(form: str) -> None:
     assert waiting_for_data(waits(form, *[(8.0, 7.9)] * 5)) is not None, "three of the later half"
