@@ -49,6 +49,8 @@ ONE_PORT_OF_TWO = 0.75
 """A bond that uses one of its two ports reaches at most this share of the expected bandwidth: half, plus a margin."""
 PLATEAU = 256 * 1024**2
 """Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
+FLAT = 0.9
+"""Share of the bandwidth at the largest size that a quarter of it reaches where latency no longer limits the time."""
 DIP = 0.7
 """Share of the median of neighboring sizes below which a size counts as delayed."""
 NEXT_TO_NOTHING = 0.1
@@ -311,7 +313,9 @@ def _slow_size(run: PlacedRun) -> Iterator[Cause]:
 
 def _small_messages(run: PlacedRun) -> Iterator[Cause]:
     last = run.largest
-    if last.size < PLATEAU:
+    before = [row.measured for row in run.rows if row.size * 4 <= last.size]
+    flat = bool(before) and before[-1] >= FLAT * last.measured  # openucx/ucx pull 10955
+    if last.size < PLATEAU and not flat:
         evidence = f"the largest size is {size_text(last.size)}: latency dominates at this size, not bandwidth"
         yield Cause("small-messages", evidence, "run again with -b 8M -e 8G -f 2", STRONG)
 
