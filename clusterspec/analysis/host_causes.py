@@ -57,6 +57,7 @@ def peer_access_causes(run: PlacedRun) -> Iterator[Cause]:
             name, value = text.split()
             following = f"unset {name}, and run again"
             yield Cause("peer-access-off", f"line {line} of the log: {name}={value}", following, STATED)
+    yield from _forced_peer_access(run)
     for text, line in () if run.uses_network else run.log_lines("p2p-disabled")[:1]:
         evidence = f"line {line} of the log: {text}, by the driver"
         yield Cause("peer-access-off", evidence, _DISABLED, STATED)
@@ -65,6 +66,23 @@ def peer_access_causes(run: PlacedRun) -> Iterator[Cause]:
         evidence = f"line {shared[0][1]} of the log: {shared[0][0]}; {run.cluster.accelerator.name} has no peer access"
         following = "write the bandwidth through host memory to scale_up.peer_bandwidth: no setting adds peer access"
         yield Cause("peer-access-off", evidence, following, STATED)
+
+
+_THROUGH_THE_HOST = frozenset({"NCCL_P2P_LEVEL SYS", "NCCL_P2P_LEVEL PHB", "NCCL_P2P_LEVEL NODE", "NCCL_P2P_LEVEL 5"})
+"""Settings by which accelerators write to one another through the CPU, where the library takes the host's memory."""
+
+
+def _forced_peer_access(run: PlacedRun) -> Iterator[Cause]:
+    """Peer access through the CPU that the environment asks for: CPUs pass it on slowly, most of all where every
+    accelerator sends to all others (NVIDIA/nccl issue 1603, tinygrad/open-gpu-kernel-modules issue 17).
+    """
+    inside = run.has_result and not run.uses_network and run.cluster.scale_up.topology == "pcie"
+    for text, line in run.log_lines("environment") if inside and run.log_lines("p2p-direct") else ():
+        if text in _THROUGH_THE_HOST:
+            name, value = text.split()
+            evidence = f"line {line} of the log: {name}={value}: accelerators write to one another through the CPU"
+            weight = STRONG if run.name == "all-to-all" else GIVEN
+            yield Cause("invalid-setting", evidence, f"unset {name}, and run again", weight)
 
 
 def host_setting_causes(run: PlacedRun) -> Iterator[Cause]:
