@@ -260,7 +260,11 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
         following = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
         lost = _may_lose_packets(run, text)
         unsure = lost or _UNDECIDED.search(text) is not None
-        yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, STRONG if unsure else STATED)
+        weight = STRONG if unsure else STATED
+        stuck = [before for _, before in run.log_lines("stuck") if before < line]
+        if stuck and _UNANSWERED.search(text):  # marin-community/marin issue 7869: it was ended
+            weight = WEAK
+        yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, weight)
         if lost:  # openucx/ucx issue 2346
             evidence = f"line {line} of the log: {text}, as where an Ethernet fabric drops its packets"
             yield Cause("packet-loss", evidence, _DROPPED, GIVEN)

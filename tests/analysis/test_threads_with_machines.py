@@ -13,6 +13,11 @@ programs print them; for a benchmark with a result also the share of the predict
 - `AA2` (2026-11-29): the same, drawn after AA1 was mended. Of 14, eight were named first and nine at all before
   anything was changed; two were refused (what nvidia-smi and lspci print of clocks and links). Not known were hangs of
   the switches' reductions, names of digits, and other accelerators whose links are the same.
+- `AA3` (2026-11-29): threads of AA1's and AA2's queries and of two more that need more than their lines, after AA2 was
+  mended. Of 8, two were named first and three at all before anything was changed; one was refused. Not known were peer
+  access that a setting forces through the CPU, a rank that was ended before its peers wait for it, waits for data of
+  one step in several, and small messages whose bandwidth no longer grows (openucx/ucx pull 10955, which no log of a
+  collective shows). One stays missed: DeepEP's timeout, which an assignment of NICs mends.
 """
 
 from __future__ import annotations
@@ -42,7 +47,8 @@ def _compared(row: dict[str, str]) -> Compared:
     machine = cluster(row["machine"])
     ranks = int(row["ranks"] or machine.nodes * machine.ranks_per_node)
     if row["share"]:
-        benchmark = log(machine, ranks, before=row["lines"], scale=float(row["share"]))
+        name = "all-to-all" if "alltoall" in row["lines"] else "all-reduce"
+        benchmark = log(machine, ranks, name, before=row["lines"], scale=float(row["share"]))
     else:
         started = read_unfinished(row["lines"])
         assert started is not None
@@ -70,6 +76,11 @@ def test_the_cause_that_a_thread_states_is_named_on_its_machine(row: dict[str, s
 @pytest.mark.parametrize("row", _rows("none"), ids=lambda row: row["address"])
 def test_a_run_that_its_machine_explains_has_no_cause(row: dict[str, str]) -> None:
     assert not names(_compared(row))
+
+
+@pytest.mark.parametrize("row", _rows("missed"), ids=lambda row: row["address"])
+def test_a_cause_that_neither_lines_nor_machine_tell_is_not_named(row: dict[str, str]) -> None:
+    assert row["cause"] not in names(_compared(row))
 
 
 @pytest.mark.parametrize("row", _rows("unread"), ids=lambda row: row["address"])
@@ -224,3 +235,51 @@ def test_what_devices_print_of_themselves_comes_behind_what_stopped_the_run(text
 
 def test_clocks_that_nothing_lowers_are_no_log() -> None:
     assert read("{platform: dgx-h100, nodes: 1}", QUERIED.format("Not Active"), 8) is None
+
+
+SYS = "NCCL INFO NCCL_P2P_LEVEL set by environment to {}\nh:1:2 [0] NCCL INFO Channel 00/1 : 0[0] -> 1[1] via {}"
+FOUR = "{accelerator: rtx-4090, accelerators_per_node: 4, nodes: 1, scale_up: {topology: pcie, domain: 4}}"
+
+
+@pytest.mark.parametrize(
+    ("level", "path", "name", "weights"),
+    [
+        ("SYS", "P2P/direct pointer", "all-to-all", [0.7]),
+        ("SYS", "P2P/direct pointer", "all-reduce", [0.4]),
+        ("PXB", "P2P/direct pointer", "all-to-all", []),
+        ("SYS", "SHM/direct/direct", "all-to-all", []),  # the setting has no effect
+    ],
+)
+def test_peer_access_through_the_cpu_is_slow_where_a_setting_forces_it(
+    level: str, path: str, name: str, weights: list[float]
+) -> None:
+    machine = cluster(FOUR)
+    slow = log(machine, 4, name, before=SYS.format(level, path), scale=0.1)
+    found = diagnosis_of(machine, [("a", slow)], LogOverrides()).compared[0]
+    assert [each.weight for each in found.causes if each.name == "invalid-setting"] == weights
+
+
+STUCK = "[rank3]:[E801 03:12:41 ProcessGroupNCCL.cpp:1882] ProcessGroupNCCL's watchdog got stuck for 480 seconds\n"
+UNANSWERED = (
+    "g:7:9 [2] NCCL WARN NET/IB: Got completion from peer 10.1.0.9<3> with status=12 opcode=1 len=0 vendor err 129\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"), [(STUCK + UNANSWERED, "ranks-diverge"), (UNANSWERED + STUCK, "unreachable-peer")]
+)
+def test_a_rank_that_was_ended_answers_none_of_its_peers(text: str, cause: str) -> None:
+    found = read("{platform: dgx-h100, nodes: 2}", text, 16)
+    assert found is not None and names(found)[0] == cause
+
+
+@pytest.mark.parametrize(("flat", "named"), [(True, False), (False, True)])
+def test_small_messages_explain_nothing_where_larger_ones_are_no_faster(flat: bool, named: bool) -> None:
+    machine = cluster("{platform: dgx-h100, nodes: 2}")
+    whole = log(machine, 16, scale=0.3)
+    points = [each for each in whole.series[0].points if each.size <= 4 << 20]
+    last = points[-1].busbw
+    changed = tuple(replace(each, busbw=last if flat else last * each.size / (4 << 20)) for each in points)
+    short = replace(whole, series=(replace(whole.series[0], points=changed),))
+    found = diagnosis_of(machine, [("a", short)], LogOverrides()).compared[0]
+    assert ("small-messages" in names(found)) is named
