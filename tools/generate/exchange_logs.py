@@ -175,17 +175,19 @@ a path refuses, lines that a terminal wraps, transfers of a cache between engine
 image that is pulled), virtual functions and timeouts of PyTorch's store by the socket were not known.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
-diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
-PCIe. So is the output of an engine, a training program or a kernel with a line that states a cause: evicted requests,
-full memory or storage, errors of an accelerator, refused connections (`--ranks` states its ranks). Where none does,
-causes that the common words of an error suggest, or the source file or driver that reports it, are listed with little
-evidence, behind them the crash that follows, and where a line gives no reason (`unhandled system error`, a timeout, a
-start that never ended) the causes that it may have, each with the measurement that decides. A log whose last line is
-one of a communicator of NCCL or RCCL hung, and says so: over nodes an unreachable peer, a wrong interface, ranks that
-are absent or part; on one node over PCIe access control or the IOMMU; and a release that is published to hang in such a
-run. What only slows a run is listed behind them. No line decides about relays through other accelerators (PXN),
-firmware of NICs, and hosts that take each other for one. Where no cause is likely, the output says that the log does
-not decide it (`decided` in JSON). Its verdict is `unfinished`, with exit status 1; `accept` and `import` refuse it.
+diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other
+over PCIe. So is the output of an engine, a training program or a kernel with a line that states a cause: evicted
+requests, full memory or storage, errors of an accelerator, refused connections (`--ranks` states its ranks). Where
+none does, causes that the common words of an error suggest, or the source file or driver that reports it, are listed
+with little evidence, behind them the crash that follows, and where a line gives no reason (`unhandled system error`,
+a timeout, a start that never ended) the causes that it may have, each with the measurement that decides. A log whose
+last line is one of a communicator of NCCL or RCCL hung, and says so, as one that ends at the benchmark's list of
+devices or at a bar of progress before its first step: over nodes an unreachable peer, a wrong interface, ranks that
+are absent or part; on one node over PCIe access control or the IOMMU, over switches their reductions; and a release
+that is published to hang in such a run. What only slows a run is listed behind them. No line decides about relays
+through other accelerators (PXN), firmware of NICs, and hosts that take each other for one. Where no cause is likely,
+the output says that the log does not decide it (`decided` in JSON). Its verdict is `unfinished`, with exit status 1;
+`accept` and `import` refuse it.
 
 Of a log of more than 1.5 MB the first and the last 0.5 MB are searched whole. Between them, lines that repeat others,
 digits aside, count 3 MB, different ones 0.5 MB, and further ones with a word of an error 0.25 MB; the output says how
@@ -194,8 +196,9 @@ many different lines were not searched (`lines_left_out` in JSON). Logs of runs 
 Names of devices in a log (the list of nccl-tests and rccl-tests, `nvidia-smi -L`, configuration files that an engine
 looks for) are compared with the accelerator of the spec. Where all of them are other products of the catalog, the
 output says so with the line and the bandwidth of the links of both (`other_devices` in JSON): as the first cause of a
-run that is slower than expected, else as a warning. `--write` leaves such a measurement out, and `accept` does not
-count it. Names without an entry, and accelerators of a company's own catalog, are not compared.
+run that is slower than expected, if their links have another bandwidth, else as a warning. `--write` leaves such a
+measurement out, and `accept` does not count it. Names without an entry, and accelerators of a company's own catalog,
+are not compared.
 
 A launcher writes a log for every rank. `diagnose SPEC LOG…` takes all of them, or their folder, with those below it (up
 to 1,024 files of together 32 MiB; links, hidden and empty files are left out, and files that are no logs are listed).
