@@ -90,6 +90,8 @@ _TRAINER = re.compile(
 """The program that a MaxText launch starts."""
 
 
+_PYTHON = re.compile(r"\bpython3?(?:\s|[\"'],)")
+"""The interpreter, as a word of a command or of a list of words."""
 _DIFFUSION = re.compile(r"\bmaxdiffusion[/.](?:train|generate|configs|models)", re.IGNORECASE)
 """Programs of MaxDiffusion, which has the names of MaxText's axes and trains other models."""
 
@@ -113,7 +115,7 @@ _OF_RUN = re.compile(r"run_name|steps|\w{0,60}(?:path|directory|dataset|tokenize
 def read_maxtext(file: InputFile) -> ImportResult:
     """The model and the layout of a configuration. Raises `FormatError` if it has neither."""
     builder, keys = ImportBuilder(MAXTEXT, file.name), Keys()
-    if re.search(r"^[ \t]*\w++\s*:", file.text, re.MULTILINE) and not re.search(r"\bpython3?\s", file.text):
+    if re.search(r"^[ \t]*\w++\s*:", file.text, re.MULTILINE) and not _PYTHON.search(file.text):
         yaml = read_yaml(file)
         if "jetstream" in yaml.mapping:  # values of a chart
             raise FormatError("starts MaxText for inference: only its training is read", yaml.line("jetstream"))

@@ -10,6 +10,7 @@ from clusterspec.exchange.import_result import InputFile, excerpt
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, positive_integer_of, read_arguments
 from clusterspec.exchange.workloads.launch_commands import is_launch, severed_part, whole_launches
+from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
@@ -134,11 +135,12 @@ def _stated_overrides(keys: Keys) -> tuple[tuple[str, str], ...]:
 
 def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Pattern[str]) -> Keys:
     """The overrides of one launch, with those of other commands left out; of all commands where none is a launch by its
-    name. Launches that differ only in options ``aside`` are one.
+    name. Launches that differ only in options ``aside`` are one. A container lists the words of its command.
 
     Raises `SeveralParts` if there are several and none is chosen.
     """
-    all_of = script_of(file.text).commands
+    listed, script = listed_commands(file), script_of(file.text).commands
+    all_of = listed if any(is_launch(each, launch) and override_words(each).values for each in listed) else script
     different = {
         tuple((name, str(value)) for name, (value, _) in keys.values.items() if not aside.fullmatch(name)): keys
         for keys in map(override_words, reversed([each for each in all_of if is_launch(each, launch)]))
