@@ -19,6 +19,21 @@ class NamedFormat(Protocol):
 
 _Format = TypeVar("_Format", bound=NamedFormat)
 
+LOG_NAMES: dict[str, tuple[str, ...]] = {
+    "superbench": ("superbench-results",),
+    "cvs": ("rccl-tests-json",),
+    "nvcre": ("cluster-readiness-engine",),
+    "nccom-test": ("nccom",),
+    "hccl": ("hccl-demo",),
+    "perftest": ("ib-write-bw",),
+    "perftest-latency": ("ib-write-lat",),
+    "p2p": ("p2pbandwidthlatencytest", "nvbandwidth"),
+    "osu": ("osu-micro-benchmarks", "osu_bw"),
+    "imb": ("imb-mpi1", "intel-mpi-benchmarks"),
+    "nccl-tests": ("rccl-tests",),
+}
+"""Other names of the formats of logs."""
+
 
 def format_by_name(formats: Sequence[_Format], name: str) -> _Format | None:
     """The format that has a name, in any case and with dashes or underscores; None if no format has it."""

@@ -5,7 +5,7 @@ script.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,10 @@ from clusterspec.units import plural
 if TYPE_CHECKING:
     from clusterspec.exchange.import_formats import ImportFormat
 
+LAUNCHED = ("maxtext", "megatron", "torchtitan", "verl", "openrlhf", "trainer")
+"""Formats of launches that objects of Kubernetes hold as commands of their containers."""
+STARTED = ("serving", *LAUNCHED)
+"""Formats of launches that are listed where a text also holds what a tool printed."""
 _SEPARATE = "a separate file"
 _NAME = re.compile(r"(?:^|[\s/:=])([\w.-]{1,80}\.(?:toml|ya?ml|json))$")
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w{0,60})")
@@ -88,14 +92,54 @@ def machine_with_launch(file: InputFile, found: ImportResult, kinds: Sequence[Im
     """
     chosen = file.part is not None
     file = _chosen_object(file, found) if chosen else file
+    several = None
     for kind in kinds:
         try:
             if kind.matches(file):
                 launch = kind.read_as_one_format(file)
                 return combined_result([launch, found] if chosen else [found, launch])
-        except (FormatError, SeveralParts):
+        except SeveralParts as choices:
+            several = several or (kind.name, choices)
+        except FormatError:
             continue
-    return _with_unread_options(file, found)
+    return _with_unread_options(file, _with_open_choice(file, found, several))
+
+
+def _with_open_choice(file: InputFile, found: ImportResult, several: tuple[str, SeveralParts] | None) -> ImportResult:
+    """A machine with the launches of its objects listed, where several differ and none was read."""
+    if several is None:
+        return found
+    name, choices = several
+    listed = SkippedPart(f"launches of {name}", f"it {choices}", FileLine(file.name, 0))
+    return replace(found, unknown=(*found.unknown, listed))
+
+
+_STARTS = re.compile(
+    r"\bvllm serve\b|\bvllm\.entrypoints|\bsglang\.launch_server\b|\btrtllm-serve\b|\btorchrun\b|\bpretrain_gpt\.py\b"
+    r"|\bMaxText[./]\w{0,40}train"
+)
+"""Programs of which one is in each text with a launch."""
+
+
+def with_launch_listed(file: InputFile, found: ImportResult, kinds: Iterable[ImportFormat]) -> ImportResult:
+    """What a tool printed, with the first launch in the same text listed, to be imported by itself."""
+    started = _STARTS.search(file.text)
+    kind = next((each for each in kinds if each.matches(file) and _reads(each, file)), None) if started else None
+    if started is None or kind is None:
+        return found
+    why = f"the text starts it: import it with the KIND {kind.name}"
+    at = FileLine(file.name, file.text.count("\n", 0, started.start()) + 1)
+    return replace(found, unknown=(*found.unknown, SkippedPart(started[0], why, at)))
+
+
+def _reads(kind: ImportFormat, file: InputFile) -> bool:
+    """Whether a format reads a launch, or several to choose from, in a text."""
+    try:
+        return bool(kind.read_as_one_format(file).given)
+    except SeveralParts:
+        return True
+    except FormatError:
+        return False
 
 
 def _chosen_object(file: InputFile, found: ImportResult) -> InputFile:
@@ -160,6 +204,8 @@ _PART = re.compile(r"^[^#\n]{0,200}?(?<![\w.])(nvidia\.com/mig-[\w.]{1,40})[\"']
 _REQUEST = re.compile(
     r"^[^#\n]{0,200}?(?<![\w.])((?:nvidia|amd)\.com/gpu)[\"']?[ \t]*:[ \t]*[\"']?([1-9][0-9]{0,3})\b", re.MULTILINE
 )
+_RESOURCES = re.compile(r"(?:^(?![ \t]*#)|[{,\"])[^#\n]{0,80}?\bresources[\"']?[ \t]*:", re.MULTILINE)
+"""The key of the resources of a container."""
 _OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \t]*:|\bgpu[\"']?[ \t]*:")
 
 
@@ -192,4 +238,4 @@ def _is_of_pod(file: InputFile, line: int) -> bool:
     """Whether resources of a pod stand on a line or the 60 after it."""
     lines = file.text.split("\n")
     near = "\n".join(lines[max(0, line - 1) : line + 60])
-    return "resources" in file.text and bool(_OF_POD.search(near))
+    return bool(_RESOURCES.search(file.text) and _OF_POD.search(near))

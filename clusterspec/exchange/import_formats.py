@@ -7,8 +7,15 @@ from collections.abc import Callable
 from typing import cast
 
 from clusterspec.exchange import measurements
-from clusterspec.exchange.format_names import format_by_name, unknown_format
-from clusterspec.exchange.held_files import machine_with_launch, with_files_in_text, with_pods_named
+from clusterspec.exchange.format_names import LOG_NAMES, format_by_name, unknown_format
+from clusterspec.exchange.held_files import (
+    LAUNCHED,
+    STARTED,
+    machine_with_launch,
+    with_files_in_text,
+    with_launch_listed,
+    with_pods_named,
+)
 from clusterspec.exchange.import_result import (
     LARGEST,
     FormatError,
@@ -54,8 +61,12 @@ class ImportFormat:
         """The content of a file. Raises `FormatError` if it is of another format or too large."""
         if len(file.data) > self.largest << 20:
             raise FormatError(f"has more than {self.largest} MiB, the maximum for {self.name}")
-        if reader := _log_reader(self.name):
-            return measurements.read_log(reader, file)
+        reader = _log_reader(self.name)
+        found = measurements.read_log(reader, file) if reader else self._read_with_surroundings(file)
+        return with_launch_listed(file, found, map(format_named, STARTED)) if self.name in TOOLS else found
+
+    def _read_with_surroundings(self, file: InputFile) -> ImportResult:
+        """The content of a file that is no log, with what the file states around a launch."""
         if self.name in WRITTEN and not self.matches(file):
             file = document_within(file, self.matches, self.read_as_one_format) or file
         try:
@@ -81,8 +92,6 @@ class ImportFormat:
 
 WRITTEN = ("kubernetes", "parallelcluster", "cluster-toolkit", "hyperpod")
 """Formats that are also read in scripts and pages, where these are of no other format."""
-LAUNCHED = ("maxtext", "megatron", "torchtitan", "verl", "openrlhf", "trainer")
-"""Formats of launches that objects of Kubernetes hold as commands of their containers."""
 
 
 def _workload_of(file: InputFile) -> ImportResult | None:
@@ -254,19 +263,6 @@ MACHINES = tuple(
     ImportFormat(name, "machines", title, module, other, largest)
     for name, title, module, other, largest in MACHINE_FORMATS
 )
-LOG_NAMES: dict[str, tuple[str, ...]] = {
-    "superbench": ("superbench-results",),
-    "cvs": ("rccl-tests-json",),
-    "nvcre": ("cluster-readiness-engine",),
-    "nccom-test": ("nccom",),
-    "hccl": ("hccl-demo",),
-    "perftest": ("ib-write-bw",),
-    "perftest-latency": ("ib-write-lat",),
-    "p2p": ("p2pbandwidthlatencytest", "nvbandwidth"),
-    "osu": ("osu-micro-benchmarks", "osu_bw"),
-    "imb": ("imb-mpi1", "intel-mpi-benchmarks"),
-    "nccl-tests": ("rccl-tests",),
-}
 MEASUREMENTS = (
     *(
         ImportFormat(each.name, "measurements", each.title, "measurements", LOG_NAMES.get(each.name, ()), largest)

@@ -224,7 +224,8 @@ _OTHER_DATA = {
 """First bytes of files that are not text, and what to do with them."""
 _HOLE = re.compile(rb"(?<=[^\0]{100})\0{32,}")
 """A hole in a log to which several nodes write at once on a parallel file system: NUL bytes, and the lines go on."""
-_PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\ufffd\[[0-9;]{1,12}m")
+"""An escape code of a terminal; a site that stores a report may have put U+FFFD in place of the escape."""
 
 
 def without_comments(text: str) -> str:
@@ -285,7 +286,7 @@ class InputFile:
         for number, line in enumerate(lines, 1):
             if len(line) > LONGEST_LINE:
                 raise FormatError(f"has {len(line):,} characters in one line, the maximum is {LONGEST_LINE:,}", number)
-        return tuple(_PAINT.sub("", line) if "\x1b" in line else line for line in lines)
+        return tuple(_PAINT.sub("", line) if "\x1b" in line or "\ufffd" in line else line for line in lines)
 
     @property
     def unpainted(self) -> str:
@@ -300,7 +301,7 @@ class InputFile:
     @property
     def plain(self) -> str:
         """The text without terminal escape codes, with lines of any length. Raises `FormatError` as ``text``."""
-        return _PAINT.sub("", self.text) if "\x1b" in self.text else self.text
+        return _PAINT.sub("", self.text) if "\x1b" in self.text or "\ufffd" in self.text else self.text
 
     @cached_property
     def head(self) -> str:

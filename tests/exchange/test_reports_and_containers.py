@@ -4,7 +4,7 @@ seem to.
 
 from __future__ import annotations
 
-from tests.exchange.imports import given, read
+from tests.exchange.imports import given, read, unknown
 
 JOB = """\
     apiVersion: jobset.x-k8s.io/v1alpha2
@@ -55,6 +55,21 @@ def test_a_container_that_lists_the_words_of_maxtext_starts_it() -> None:
     assert (found["layout.tp"], found["layout.dp"], found["layout.shard_group"]) == (4, 4, 2)
     assert found["workload.global_batch"] == 3 * 16  # three sequences on each of 2 x 8 chips
     assert found["layout.nodes"] == 2
+
+
+def test_launches_of_containers_that_differ_are_listed_and_none_is_read() -> None:
+    reading = read(job(("a", 4), ("b", 2)))
+    assert "layout.tp" not in given(reading)
+    assert "launches of maxtext: it holds 2 launches with different options" in unknown(reading)
+
+
+def test_adapters_that_a_mail_quotes_are_read() -> None:
+    port = "Port 1:\nState: Active\nPhysical state: LinkUp\nRate: 200\nLink layer: InfiniBand\n"
+    listed = "".join(f"CA 'mlx5_{n}'\nCA type: MT4123\n{port}" for n in range(2))
+    for mark in ("", "> ", ">>> ", "> > "):
+        found = given(read("".join(f"{mark}{line}\n" for line in listed.splitlines()), "ibstat"))
+        assert found["cluster.scale_out.nics_per_node"] == 2
+        assert found["cluster.scale_out.nic_bandwidth"] == "200 Gb/s"
 
 
 ENGINE = (

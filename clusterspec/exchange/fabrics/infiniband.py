@@ -174,6 +174,8 @@ def _record_models(models: Counter[str], builder: ImportBuilder, line: int) -> N
 IBSTAT = "ibstat"
 _ADAPTER = re.compile(r"CA '([^']{1,64})'")
 _FIELD = re.compile(r"\s*([A-Za-z][A-Za-z ]*):(.*)")
+_QUOTED = re.compile(r"^(?:>[ \t]?){1,20}")
+"""The marks of a mail that quotes another."""
 _HOST = re.compile(r"VM_hostname\s+(\S+)")
 _GUID = re.compile(r"(?:0x)?[0-9a-fA-F]{16}")
 
@@ -235,7 +237,8 @@ def _record_adapters(file: InputFile, builder: ImportBuilder) -> None:
     adapters: dict[str, str] = {}
     ports: list[Port] = []
     current = ""
-    for number, line in enumerate(file.lines, 1):
+    for number, quoted in enumerate(file.lines, 1):
+        line = _QUOTED.sub("", quoted)
         if match := _ADAPTER.search(line):
             current = match[1]
             adapters[current] = ""

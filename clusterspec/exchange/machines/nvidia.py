@@ -36,7 +36,7 @@ _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
 _LISTED = re.compile(r"\s{0,40}GPU \d{1,3}: ((?:NVIDIA|Tesla|Quadro) [^(\n]{2,80}?)(?:\s*\(UUID|$)")
 """A GPU in the list of ``nvidia-smi -L``, which reports of a machine print with the matrix."""
-_UNDERLINE = re.compile(r"\x1b\[\d{0,3}m")
+_UNDERLINE = re.compile(r"(?:\x1b|\ufffd)\[\d{0,3}m")
 _PCIE_LEGEND = re.compile(r"^[ \t]{0,20}PIX[ \t]{1,20}= Connection", re.MULTILINE)
 _LINK_LEGEND = re.compile(r"^[ \t]{0,20}NV#[ \t]{1,20}= Connection", re.MULTILINE)
 """The legend explains the cells that the matrix may have: that of `nvidia-smi topo -mp` (PCIe only) has no NVLinks."""
