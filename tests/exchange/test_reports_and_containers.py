@@ -61,24 +61,3 @@ def test_launches_of_containers_that_differ_are_listed_and_none_is_read() -> Non
     reading = read(job(("a", 4), ("b", 2)))
     assert "layout.tp" not in given(reading)
     assert "launches of maxtext: it holds 2 launches with different options" in unknown(reading)
-
-
-def test_adapters_that_a_mail_quotes_are_read() -> None:
-    port = "Port 1:\nState: Active\nPhysical state: LinkUp\nRate: 200\nLink layer: InfiniBand\n"
-    listed = "".join(f"CA 'mlx5_{n}'\nCA type: MT4123\n{port}" for n in range(2))
-    for mark in ("", "> ", ">>> ", "> > "):
-        found = given(read("".join(f"{mark}{line}\n" for line in listed.splitlines()), "ibstat"))
-        assert found["cluster.scale_out.nics_per_node"] == 2
-        assert found["cluster.scale_out.nic_bandwidth"] == "200 Gb/s"
-
-
-ENGINE = (
-    "INFO 01-20 18:50:18 [utils.py:253] non-default args: {{'model': 'Qwen/Qwen3-8B'{more}}}\n"
-    "INFO 01-20 18:50:20 [scheduler.py:231] Chunked prefill is enabled with max_num_batched_tokens={tokens}.\n"
-)
-
-
-MATRIX = (
-    "GPU 0: NVIDIA RTX A6000\n{on}GPU0\tNIC0\tCPU Affinity\tNUMA Affinity{off}\nGPU0\t X \tNODE\t0-31\t1\n"
-    "NIC0\tNODE\t X \n\nLegend:\n  NIC0: mlx5_2\n"
-)

@@ -61,7 +61,8 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     all_tasks, place = found.get("ntasks", ("0", 0))
     started = _ranks_of_launcher(file.text) if int(tasks) < 2 else None  # one task of a node starts the others
     builder.count("ranks_per_node", *(started or (int(tasks) if int(tasks) > 1 else None, at)))
-    builder.count("ranks", int(all_tasks) if int(all_tasks) > 1 and not started else None, place)
+    each_rank = int(all_tasks) > 1 and not (int(tasks) < 2 and _RANKS.search(file.text))
+    builder.count("ranks", int(all_tasks) if each_rank else None, place)
     list_kinds(file.text, builder)
     for option, text, at in open_counts(file.text):
         builder.unknown(f"{option}: {text}", "a placeholder or a variable: no count", at)
@@ -79,17 +80,22 @@ _ON_ACCELERATORS = re.compile(
 
 
 def _ranks_of_launcher(text: str) -> tuple[int, int] | None:
-    """The ranks that a launcher of PyTorch starts on a node, with their line: a number, or a variable set to one.
+    """The ranks that a launcher of PyTorch starts on a node, with their line: a number, a variable set to one, or the
+    default of a variable.
 
     >>> _ranks_of_launcher("GPUS=8\\ntorchrun --nproc-per-node=$GPUS a.py"), _ranks_of_launcher("torchrun a.py")
     ((8, 2), None)
+    >>> _ranks_of_launcher('GPUS="${GPUS:-4}"\\ntorchrun --nproc-per-node=$GPUS a.py')
+    (4, 2)
     """
     match = _RANKS.search(text)
     if match is None:
         return None
     line, stated = text.count("\n", 0, match.start("count")) + 1, match["count"]
     if not stated.isdecimal():
-        values = set(re.findall(rf"^[ \t]*(?:export[ \t]+)?{stated}=[\"']?([1-9][0-9]{{0,2}})\b", text, re.MULTILINE))
+        default = rf"(?:\$\{{{stated}:?-)?"
+        found = rf"^[ \t]*(?:export[ \t]+)?{stated}=[\"']?{default}([1-9][0-9]{{0,2}})\b"
+        values = set(re.findall(found, text, re.MULTILINE))
         stated = values.pop() if len(values) == 1 else ""
     return (int(stated), line) if stated else None
 
