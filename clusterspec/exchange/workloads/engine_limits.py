@@ -56,8 +56,9 @@ def _open_model(keys: Keys) -> Word | None:
     return next((word for before, word in pairs if before.text in named and _OPEN_WORD.fullmatch(word.text)), None)
 
 
-def complete_options(engine: str, keys: Keys) -> None:
-    """Give options that a launch shortens (``--max-num-seq``) their names.
+def complete_options(engine: str, keys: Keys, builder: ImportBuilder) -> None:
+    """Give options that a launch shortens (``--max-num-seq``) their names, and list those of a server that generates
+    no tokens.
 
     Raises `FormatError` for a server of models of images, and for a template of a launch that states no numbers.
     """
@@ -72,6 +73,7 @@ def complete_options(engine: str, keys: Keys) -> None:
         if name not in keys.values and len(shortened) == 1:
             value, line = keys.values.pop(shortened[0])
             keys.put(name, value, line)
+    _list_pooling(keys, builder)
 
 
 _TYPES = {"half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32", "float32": "fp32"}
@@ -107,6 +109,26 @@ def count_length(keys: Keys, builder: ImportBuilder) -> None:
     if length is None:
         why = "not an integer: a variable, or computed elsewhere"
         builder.unknown(f"{name}: {excerpt(value)}", why, keys.line(name))
+
+
+_POOLED = {
+    "runner": frozenset({"pooling"}),
+    "convert": frozenset({"embed", "classify", "reward", "token_embed", "token_classify"}),
+    "task": frozenset({"embed", "embedding", "score", "classify", "reward", "encode", "plugin"}),
+}
+"""Options of vLLM, with the values for which a server returns vectors or scores (vllm/config/model.py; ``task`` in
+releases before 0.13).
+"""
+
+
+def _list_pooling(keys: Keys, builder: ImportBuilder) -> None:
+    """List that a server returns vectors or scores, so that it generates no tokens (``is_embedding`` of SGLang)."""
+    name = next((each for each, values in _POOLED.items() if str(keys.get(each)).lower() in values), None)
+    if name is None and keys.is_on("is_embedding"):
+        name = "is_embedding"
+    if name is not None:
+        stated = name if name == "is_embedding" else f"{name}: {keys.get(name)}"
+        builder.unknown(stated, "returns vectors or scores: requests generate no tokens", keys.line(name))
 
 
 def divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuilder) -> None:

@@ -22,6 +22,8 @@ _PRINTED = re.compile(
     r"|Initializing an? (?:V[01] )?LLM engine \(v?[^()\n]{1,60}\) with config: )(?P<values>[^\n]{1,100000})",
     re.MULTILINE,
 )
+_CHUNKS = re.compile(r"\bChunked prefill is enabled with max_num_batched_tokens=([1-9][0-9]{1,7})\b")
+"""The tokens of a step, as the engine decided them (0.18.0: vllm/config/scheduler.py, line 231)."""
 _OWN_PROCESS = re.compile(r"\((?!(?:APIServer|ApiServer|EngineCore)[\w ]{0,30}pid=)[A-Za-z]\w{0,60} pid=")
 """The name of a process that is no server of the engine, such as a worker that generates for a trainer."""
 _TRAINS = re.compile(
@@ -69,7 +71,16 @@ def engines_of_log(file: InputFile) -> list[tuple[str, Keys]]:
         keys = _keys_of(values, line)
         if all(_shared_options(keys) != _shared_options(other) or name != engine for engine, other in engines):
             engines.append((name, keys))
+    _add_chunks(engines, file.text)
     return engines
+
+
+def _add_chunks(engines: list[tuple[str, Keys]], text: str) -> None:
+    """Add the tokens of a step that the log states to its only engine, unless its options have them."""
+    stated = {match[1]: match for match in _CHUNKS.finditer(text)}
+    if len(engines) == len(stated) == 1 and engines[0][1].find("max_num_batched_tokens") is None:
+        ((tokens, match),) = stated.items()
+        engines[0][1].put("max_num_batched_tokens", int(tokens), text.count("\n", 0, match.start()) + 1)
 
 
 def _option_lines(text: str) -> Iterator[re.Match[str]]:

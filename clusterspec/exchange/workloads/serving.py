@@ -181,7 +181,7 @@ def _role_reading(engine: str, keys: Keys, name: str) -> ImportResult:
 
 def set_engine_options(engine: str, keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     """Set what the options of an engine's command line state; ``model`` is the id of the catalog, if it is known."""
-    complete_options(engine, keys)
+    complete_options(engine, keys, builder)
     if engine != "trt-llm":
         set_weight_type(keys, model, builder)
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
