@@ -4,6 +4,9 @@ seem to.
 
 from __future__ import annotations
 
+import pytest
+
+from clusterspec.exchange.import_result import FormatError
 from tests.effort import each
 from tests.exchange.imports import counts, given, read, unknown
 
@@ -123,6 +126,34 @@ def test_a_launch_in_a_report_of_a_machine_is_listed() -> None:
         assert "KIND serving" not in unknown(read(other + matrix))
 
 
+def test_a_script_that_sets_keys_of_a_program_is_no_configuration() -> None:
+    text = (
+        '#!/usr/bin/env bash\nmode="${1:-run}"\npython - <<PY\ncfg.policy.megatron_cfg.tensor_model_parallel_size = 1\n'
+        "try: pass\nPY\npython examples/run_grpo.py --config a.yaml\n"
+    )
+    with pytest.raises(
+        FormatError, match=r"no launch with size keys of Megatron .*run_grpo\.py \(line 7, with --config"
+    ):
+        read(text)
+
+
+def test_a_device_that_an_infrastructure_lacks_is_named() -> None:
+    text = (
+        "name: a\ndevices:\n- name: host\n  components:\n  - {name: xpu, choice: xpu, count: 1}\n"
+        "instances:\n- {name: a, device: host, count: 2}\n- {name: b, device: switch-x, count: 1}\nedges: []\n"
+    )
+    with pytest.raises(FormatError, match="it lacks 'switch-x'"):
+        read(text, "infragraph")
+
+
+@each("option", ["train_group_size", "query_max_len", "passage_max_len"])
+def test_groups_of_passages_are_no_samples_of_a_language_model(option: str) -> None:
+    launch = "torchrun --nproc_per_node 2 -m own.run --model_name_or_path a/b --per_device_train_batch_size 2 --fp16"
+    assert given(read(f"{launch}\n"))["layout.micro_batch"] == 2
+    with pytest.raises(FormatError, match=option):
+        read(f"{launch} --{option} 8\n")
+
+
 def test_accelerators_of_a_job_are_not_those_of_a_pod() -> None:
     script = "#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:1\n# other resources: --gres=gpu:4\nsrun own\n"
     assert "of a pod" not in unknown(read(script))
@@ -131,6 +162,19 @@ def test_accelerators_of_a_job_are_not_those_of_a_pod() -> None:
         "      - {name: a, resources: {limits: {nvidia.com/gpu: 1}}}\n"
     )
     assert "of a pod" in unknown(read(pod))
+
+
+@each("name", ["$1", "${MODEL_PATH}", "/models/${NAME}-FP8"])
+def test_a_model_that_only_an_argument_names_is_told_so(name: str) -> None:
+    reading = read(f'vllm serve "{name}" --tensor-parallel-size 2\n')
+    assert "workload.model" not in given(reading)
+    assert "its config.json" not in unknown(reading)
+
+
+def test_a_configuration_of_a_run_names_the_program_of_its_recipe() -> None:
+    text = "training_config:\n  per_device_train_batch_size: 2\nmodel_config:\n  model_type: git_llm\n"
+    with pytest.raises(FormatError, match="matches no import format"):
+        read(text)
 
 
 @each(

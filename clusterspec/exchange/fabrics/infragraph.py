@@ -59,7 +59,10 @@ def read_infragraph(file: InputFile) -> ImportResult:
             _record_node(_device_shape(root), builder, yaml.line("components"))
             return builder.reading()
         _record_infrastructure(root, yaml, builder)
-    except (KeyError, TypeError, AttributeError, ValueError):
+    except KeyError as lacking:
+        why = f"is not an InfraGraph infrastructure: it lacks {excerpt(lacking.args[0])!r}, or an instance names it"
+        raise FormatError(why) from None
+    except (TypeError, AttributeError, ValueError):
         raise FormatError("is not an InfraGraph infrastructure") from None
     return builder.reading()
 

@@ -30,6 +30,7 @@ from clusterspec.source import value_at
 
 HYPERPOD_RECIPE = "hyperpod-recipe"
 _ROOT = re.compile(r"^training_config[ \t]*:[ \t]*(?:#.*)?$", re.MULTILINE)
+_RUN = re.compile(r"^run[ \t]*:", re.MULTILINE)
 _KIND = re.compile(r"^[ \t]+model_type[ \t]*:[ \t]*[\"']?(?P<kind>[\w.:-]{1,60})", re.MULTILINE)
 _OWN = "llm_finetuning_aws"
 _ARGUMENTS, _MODEL, _FSDP = "training_args.", "model_config.", "training_args.strategy.fsdp_config."
@@ -41,7 +42,7 @@ _COUNTS = {
 
 
 def matches_hyperpod_recipe(file: InputFile) -> bool:
-    return bool(_ROOT.search(file.text) and _KIND.search(file.text))
+    return all(mark.search(file.text) for mark in (_ROOT, _RUN, _KIND))
 
 
 def read_hyperpod_recipe(file: InputFile) -> ImportResult:

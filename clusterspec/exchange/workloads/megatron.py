@@ -14,6 +14,7 @@ from clusterspec.exchange.import_result import (
     NothingStarted,
     excerpt,
 )
+from clusterspec.exchange.started_programs import shown_programs
 from clusterspec.exchange.workloads import bridge
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -139,7 +140,8 @@ def read_megatron(file: InputFile) -> ImportResult:
         bridge.name_long_options(keys)
         bridge.set_performance_keys(keys, builder)
     elif not (keys.find(*bridge.DEGREES, "num_layers") or bridge.leaves_degrees_open(keys, file.text)):
-        raise NothingStarted("has no launch with size keys of Megatron (options in a variable alone start nothing)")
+        why = "has no launch with size keys of Megatron (options in a variable alone start nothing)"
+        raise NothingStarted(f"{why}: {programs}" if (programs := shown_programs(file.text)) else why)
     set_framework(keys, framework, builder)
     list_program(keys, builder)
     set_counts(keys, _LAYOUT, builder)
@@ -248,9 +250,10 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         if keys.command.words or launch is named[-1]:  # a remark alone may name the options of a layout
             take_environment(keys, file.text)
             return keys, launched_framework(keys)
-    if _IS_CODE.search(file.text) and "(" in file.text and not re.match(r"#!.{0,60}sh\b", file.text):
+    script = re.match(r"#!.{0,60}sh\b", file.text)
+    if not script and _IS_CODE.search(file.text) and "(" in file.text:
         return read_recipe(file), "nemo" if _OF_NEMO.search(file.text) else "megatron-core"
-    if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
+    if not script and re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
         keys = file_keys(file, with_null=True)
         follow_references(keys)
         keep_enabled_backend(keys)

@@ -84,6 +84,8 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
         if not all(part.replace(".", "") in plain_name(name).replace(".", "") for part in found.split("-")):
             why = f"its sizes are those of {found}, the checkpoint is another: name it where it is loaded"
             builder.unknown(f"model {name[-80:]}", why, line)
+    elif "$" in name:
+        builder.unknown(f"model {excerpt(name, LIST)}", "an argument or a variable that the text does not state", line)
     else:
         builder.unknown(f"model {excerpt(name, LIST)}", "no catalog entry of this name: import its config.json", line)
     return found

@@ -75,8 +75,12 @@ _OTHER_LOSS = re.compile(r"(?:dpo|grpo|ppo|rlhf|kto|orpo|rloo|gkd|reward\w{0,20}
 _OTHER_KEYS = (
     *("ref_model_name_or_path", "actor_model_name_or_path", "critic_model_name_or_path"),
     *("num_generations", "reward_funcs", "num_ppo_epochs", "sft_model_path", "reward_model_path"),
+    *("train_group_size", "query_max_len", "passage_max_len"),
 )
-"""The second and third are of the last step of DeepSpeed-Chat (dschat, step3_rlhf_finetuning/main.py)."""
+"""The second and third are of the last step of DeepSpeed-Chat (dschat, step3_rlhf_finetuning/main.py), the last three
+of embedders and rankers, whose samples are a query with its passages (FlagOpen/FlagEmbedding,
+FlagEmbedding/abc/finetune/embedder/AbsArguments.py; Tevatron has the same names).
+"""
 _GROUPS = frozenset({"grpo", "rlhf", "num_generations", "reward_funcs"})
 """Words for the training on groups of samples; ``swift rlhf`` names its loss in ``rlhf_type``."""
 _PRESET = re.compile(r"zero([0-3])(_offload)?")
