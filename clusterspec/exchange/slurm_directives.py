@@ -26,10 +26,40 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
     {'nodes': ('4', 1), 'gres': ('8', 2)}
     >>> directives("#SBATCH <OPTIONS> --nodes=128 --exclusive --ntasks-per-node=8")
     {'nodes': ('128', 1), 'ntasks-per-node': ('8', 1)}
+
+    A job that states neither nodes nor tasks has the hosts that it lists.
+
+    >>> directives("#SBATCH --nodelist=gpu[01-03],a\\n#SBATCH --gres=gpu:8")
+    {'gres': ('8', 2), 'nodes': ('4', 1)}
+    >>> directives("#SBATCH -w gpu[01-03]\\n#SBATCH --ntasks=8")
+    {'ntasks': ('8', 2)}
     """
-    return {
+    found = {
         match["name"] or _SHORT[match["short"]]: (match["count"], line + offset) for line, match in _directives(text)
     }
+    if {"nodes", "ntasks"}.isdisjoint(found) and (listed := _HOSTS.search(text)) and not open_counts(text):
+        found |= _count_of_hosts(listed["hosts"], text.count("\n", 0, listed.start()) + 1 + offset)
+    return found
+
+
+_HOSTS = re.compile(
+    r"^#SBATCH[ \t](?:[^#\n]{0,400}?[ \t])?(?:--nodelist(?:=|[ \t]{1,4})|-w[ \t]{0,4})[\"']?"
+    r"(?P<hosts>[\w.\[\],-]{1,2000})[\"']?(?=[ \t]|$)",
+    re.MULTILINE,
+)
+"""Hosts of a job: "The job will contain all of these hosts and possibly additional hosts as needed" (sbatch(1))."""
+
+
+def _count_of_hosts(listed: str, line: int) -> dict[str, tuple[str, int]]:
+    """The nodes of a list of hosts; nothing if it is none."""
+    from clusterspec.exchange.fabrics.graph import expanded_hosts  # only for jobs that list hosts
+    from clusterspec.exchange.import_result import FormatError
+
+    try:
+        hosts = set(expanded_hosts(listed))
+    except FormatError:
+        return {}
+    return {"nodes": (str(len(hosts)), line)}
 
 
 _OPEN = re.compile(
