@@ -235,7 +235,7 @@ def _file_line(file: InputFile, match: re.Match[str]) -> FileLine:
 
 
 def _is_of_pod(file: InputFile, line: int) -> bool:
-    """Whether resources of a pod stand on a line or the 60 after it."""
+    """Whether resources of a pod are on a line or the 200 after it."""
     lines = file.text.split("\n")
-    near = "\n".join(lines[max(0, line - 1) : line + 60])
+    near = "\n".join(lines[max(0, line - 1) : line + 200])
     return bool(_RESOURCES.search(file.text) and _OF_POD.search(near))

@@ -62,7 +62,7 @@ def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
     line = yaml.line("resources", name)
     product, count = _product_and_count(asked[name])
     if count is None:
-        why = "several choices, or a range: the task does not state one"
+        why = "several choices, a range or a variable: the task does not state one"
         builder.unknown(f"{name}: {excerpt(asked[name])}", why, line)
     else:
         builder.set("cluster.accelerators_per_node", count, line)
@@ -116,6 +116,8 @@ def _product_and_count(asked: Any) -> tuple[str, int | None]:
     (('A100-80GB', 8), ('', 2), ('H100', 8))
     >>> _product_and_count({"name": "H100", "count": "4..8"}), _product_and_count(["H100:8", "A100:8"])
     (('H100', None), ('', None))
+    >>> _product_and_count("$ACCELERATOR"), _product_and_count("H100:${GPUS}")
+    (('', None), ('H100', None))
     """
     if isinstance(asked, dict) and {"name", "count", "memory"} & set(asked):
         named = asked.get("name")
@@ -131,7 +133,9 @@ def _product_and_count(asked: Any) -> tuple[str, int | None]:
     parts = [part.strip() for part in str(asked).split(":")]
     counts = [count for part in parts if (count := positive_integer_of(part))]
     ranges = any(".." in part and not _MEMORY.fullmatch(part) for part in parts) or any("," in part for part in parts)
+    open_ones = [part for part in parts if "$" in part or "{" in part]
+    stated = [part for part in parts if part not in open_ones]
     names = [
-        part for part in parts if not positive_integer_of(part) and not _MEMORY.fullmatch(part) and ".." not in part
+        part for part in stated if not positive_integer_of(part) and not _MEMORY.fullmatch(part) and ".." not in part
     ]
-    return (names[0] if names else ""), (None if ranges else counts[0] if counts else 1)
+    return (names[0] if names else ""), (None if ranges or open_ones else counts[0] if counts else 1)
