@@ -25,6 +25,15 @@ LAUNCH = "torchrun pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-atte
             {"sequence_length": 4096, "global_batch": 512, "tokens": 6000 * 4096},
         ),
         ("--seq-length 4096 --train-tokens 300000000000", {"sequence_length": 4096, "tokens": 300_000_000_000}),
+        # the run of Megatron-DeepSpeed ends at the first of its limits
+        (
+            "--seq-length 2048 --train-tokens 300000000000 --train-iters 100 --global-batch-size 8192",
+            {"sequence_length": 2048, "global_batch": 8192, "tokens": 100 * 8192 * 2048},
+        ),
+        (
+            "--seq-length 2048 --train-tokens 300000000000 --train-samples 900000000 --global-batch-size 512",
+            {"sequence_length": 2048, "global_batch": 512, "tokens": 300_000_000_000},
+        ),
         # one limit of tokens is open: that of the samples is not the length of the run
         ("--seq-length 4096 --train-samples 6000 --train-tokens $BUDGET", {"sequence_length": 4096, "tokens": None}),
         # a batch that grows does not give the samples

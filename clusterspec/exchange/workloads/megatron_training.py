@@ -36,18 +36,24 @@ def _set_tokens(keys: Keys, lengths: list[int], builder: ImportBuilder) -> None:
     """Set the tokens of the whole run: the number of samples, or iterations × batch size, times the sequence length.
 
     Source: Megatron-LM d98e8a64, megatron/training/training.py (``update_train_iters``); ``train-tokens`` is an option
-    of Megatron-DeepSpeed. With a growing batch (``rampup-batch-size``), iterations do not give the number of samples.
+    of Megatron-DeepSpeed, whose run ends at the first of its limits (``train``, training.py). With a growing batch
+    (``rampup-batch-size``), iterations do not give the number of samples.
     """
-    if tokens := keys.integer("train_tokens"):
-        builder.set("workload.tokens", tokens, keys.line("train_tokens"))
-    if keys.find("train_tokens"):
-        return  # the run ends at the first of its limits: one of samples is no longer that of the run
+    line = keys.line("train_samples", "train_iters")
     samples, steps, batch = (keys.integer(name) for name in ("train_samples", "train_iters", "global_batch_size"))
     grows = keys.find("rampup_batch_size") is not None or keys.is_undecided("rampup_batch_size")
     if samples is None and steps and batch and not grows:
         samples = steps * batch
-    if samples and len(set(lengths)) == 1:
-        builder.set("workload.tokens", samples * lengths[0], keys.line("train_samples", "train_iters"))
+    counted = samples * lengths[0] if samples and len(set(lengths)) == 1 else None
+    if keys.find("train_tokens"):
+        tokens = keys.integer("train_tokens")
+        if tokens and counted and counted < tokens:
+            builder.set("workload.tokens", counted, line)
+            builder.unknown(f"train_tokens: {tokens}", "a larger limit than that of the samples", line)
+        elif tokens:
+            builder.set("workload.tokens", tokens, keys.line("train_tokens"))
+    elif counted:
+        builder.set("workload.tokens", counted, line)
 
 
 _BACKENDS = {"flash": "flash", "fused": "flash", "unfused": "plain"}
