@@ -254,7 +254,7 @@ WORKLOADS = (
 LAUNCHES = ImportFormat(
     "launcher",
     "workloads",
-    "launches of other programs by torchrun and DeepSpeed: their nodes and ranks",
+    "launches of other programs by torchrun, DeepSpeed and Lightning: their nodes and ranks",
     "workloads.launchers",
     ("torchrun",),
 )

@@ -156,8 +156,15 @@ def excerpt(value: object, most: int = VALUE) -> str:
     return str(value)[:most]
 
 
+ELSEWHERE = "not in this file"
+"""The start of why a key is unknown that another part of the input may state."""
+
+
 def combined_result(readings: Iterable[ImportResult]) -> ImportResult:
-    """Several import results as one. If two values of a key differ, the first is kept, the second listed as unknown."""
+    """Several import results as one. If two values of a key differ, the first is kept, the second listed as unknown.
+
+    A key that one result misses (``ELSEWHERE``) and another states is not listed as unknown.
+    """
     all_of = list(readings)
     given: dict[Path, ImportedValue] = {}
     items: list[ImportedValue] = []
@@ -170,8 +177,10 @@ def combined_result(readings: Iterable[ImportResult]) -> ImportResult:
             why = f"{first.at} states {shown_value(first.value)}, which is kept"
             unknown.append(SkippedPart(f"{dotted_path(each.path)}: {shown_value(each.value)}", why, each.at))
     kinds = " + ".join(dict.fromkeys(reading.kind for reading in all_of))
-    counts = tuple(count for reading in all_of for count in reading.counts)
-    return ImportResult(kinds, (*given.values(), *items), counts, tuple(unknown))
+    counts = tuple(dict.fromkeys(count for reading in all_of for count in reading.counts))
+    told = {dotted_path(path) for path in given}
+    left = tuple(each for each in unknown if not (each.what in told and each.why.startswith(ELSEWHERE)))
+    return ImportResult(kinds, (*given.values(), *items), counts, left)
 
 
 def shown_value(value: Value) -> str:

@@ -31,7 +31,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     r"(?:min|max)?replicas(?=[ \t]{0,16}:)": ("replicas", "nodes", "dp"),
     rf"(?:micro|(?:micro[_-])?per[_-]device(?:[_-]train)?|local){_BATCH}": ("micro_batch",),
     rf"(?:global|train|rollout|mini){_BATCH}": ("global_batch", "prompts_per_step", "minibatches"),
-    r"batch[_-]size": ("micro_batch", "global_batch"),
+    r"batch[_-]size": ("micro_batch", "global_batch", "max_sequences"),
     r"grad(?:ient)?[_-]accum(?:ulation)?(?:[_-]steps)?": ("gradient_accumulation_steps",),
     r"seq(?:uence)?[_-]?len(?:gth)?|max[_-]seq[_-]len(?:gth)?|max[_-]model[_-]len": (
         *("sequence_length", "max_sequence_length", "max_length", "max_model_len", "cutoff_len"),

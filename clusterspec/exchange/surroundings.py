@@ -39,7 +39,7 @@ def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> Import
     """A launch of a format, with what the file states around it."""
     found = _with_directives(kind, file, _with_written_configuration(kind, file, found))
     found = _with_visible_devices(file, _with_sourced_file(file, found))
-    found = _with_other_program(file, found) if kind == "serving" else found
+    found = _with_other_program(file, _with_stages_of_engine(file, found)) if kind == "serving" else found
     return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
 
 
@@ -83,6 +83,31 @@ def _is_of_launch(file: InputFile, match: re.Match[str], lines: set[int]) -> boo
     statement = _COMMAND.match(file.text, match.start("name"))
     last = first + (statement[0].count("\n") if statement else 0)
     return any(first + 1 <= line <= last + 1 for line in lines)
+
+
+_STAGES = re.compile(
+    r"^(?![ \t]*#)[^\n]{0,400}?\b(?P<name>(?:VLLM|SGLANG)_PP_LAYER_PARTITION)[\"']?"
+    r"(?:=|[ \t]{0,9}:[ \t]{0,9}|[ \t]{0,9}\n[ \t]{0,99}value:[ \t]{0,9})[\"']?(?P<sizes>[^\s\"'#;]{1,200})",
+    re.MULTILINE,
+)
+"""Layers of each stage of an engine (vllm/distributed/utils.py and sglang's, ``get_pp_indices``)."""
+
+
+def _with_stages_of_engine(file: InputFile, found: ImportResult) -> ImportResult:
+    """A server with the layers of its pipeline stages, where one variable states as many as it has stages."""
+    own = str(found.value(("layout", "framework"))).upper()
+    stated = [each for each in islice(_STAGES.finditer(file.text), MOST_LAUNCHERS) if each["name"].startswith(own)]
+    if not stated:
+        return found
+    sizes, stages = {each["sizes"] for each in stated}, found.value(("layout", "pp"))
+    builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, stated[0].start("name")) + 1
+    layers = stated[0]["sizes"].split(",")
+    if len(sizes) == 1 and len(layers) == stages and all(each.isdecimal() for each in layers):
+        builder.set("layout.stage_layers", [int(each) for each in layers], line)
+    else:
+        why = "differing" if len(sizes) > 1 else f"not as many numbers as the launch has stages ({stages})"
+        builder.unknown(f"{stated[0]['name']}: {excerpt(' and '.join(sorted(sizes)))}", why, line)
+    return combined_result([found, builder.reading()])
 
 
 _LAUNCHERS = re.compile(

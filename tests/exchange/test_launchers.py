@@ -15,6 +15,8 @@ from tests.exchange.imports import counts, given, read, unknown
         ("deepspeed --num_gpus 4 --num_nodes 2 own.py\n", 2, 4, "own.py: no reader knows this program"),
         ("A=1 deepspeed --include a:0,1@b:0,1 own.py\n", 2, 2, "own.py: no reader knows"),
         ("torchrun --nproc_per_node 8 own.py\n", 1, 8, "own.py: no reader knows"),
+        ("lightning run model --devices=8 --num-nodes=2 own.py --lr 1\n", 2, 8, "are not read: --lr"),
+        ("fabric run --num_nodes 2 --devices auto own.py --devices 4\n", 2, None, "devices: auto: not a number"),
         ("python3 -m torch.distributed.run --nnodes 2 --nproc_per_node 8 -m own.train\n", 2, 8, "own.train: no reader"),
         ("srun torchrun --nnodes $N --nproc_per_node 8 own.py\n", None, 8, "nnodes: $N: not a number"),
         ("torchrun --nnodes 2 --nproc_per_node gpu own.py --nnodes 9\n", 2, None, "nproc_per_node: gpu: not a number"),

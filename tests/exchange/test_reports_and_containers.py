@@ -232,3 +232,37 @@ def test_accelerators_far_below_the_name_of_a_pod_are_its_own() -> None:
         "          resources:\n            limits:\n              nvidia.com/gpu: 1\n"
     )
     assert "of a pod" in unknown(read(text))
+
+
+def test_stages_of_an_engine_are_those_that_its_variable_states() -> None:
+    launch = "{}vllm serve Qwen/Qwen2.5-32B-Instruct --pipeline-parallel-size 2\n"
+    assert given(read(launch.format('export VLLM_PP_LAYER_PARTITION="24,40"\n')))["layout.stage_layers"] == [24, 40]
+    assert given(read(launch.format("VLLM_PP_LAYER_PARTITION=30,34 ")))["layout.stage_layers"] == [30, 34]
+    for line in ("# VLLM_PP_LAYER_PARTITION=24,40\n", "export SGLANG_PP_LAYER_PARTITION=24,40\n"):
+        reading = read(launch.format(line))
+        assert "layout.stage_layers" not in given(reading) and "PARTITION" not in unknown(reading), line
+    for line, told in (
+        ("export VLLM_PP_LAYER_PARTITION=20,20,24\n", "not as many numbers as the launch has stages (2)"),
+        ("export VLLM_PP_LAYER_PARTITION=$SPLIT\n", "VLLM_PP_LAYER_PARTITION: $SPLIT"),
+        ("export VLLM_PP_LAYER_PARTITION=24,40\nexport VLLM_PP_LAYER_PARTITION=32,32\n", "24,40 and 32,32: differing"),
+    ):
+        reading = read(launch.format(line))
+        assert "layout.stage_layers" not in given(reading) and told in unknown(reading), line
+
+
+def test_what_a_launch_states_is_not_missed_in_the_options_that_it_writes() -> None:
+    text = (
+        "cat > o.yml <<EOF\nenable_attention_dp: true\nkv_cache_config:\n  dtype: fp8\nEOF\n"
+        "B=4\ntrtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --extra_llm_api_options o.yml\n"
+    )
+    reading = read(text)
+    assert (given(reading)["layout.attention_dp"], given(reading)["workload.kv_precision"]) == (8, "fp8")
+    assert "not in this file" not in unknown(reading)
+    alone = read("enable_attention_dp: true\nkv_cache_config:\n  dtype: fp8\n", name="o.yml")
+    assert "layout.tp: not in this file" in unknown(alone)
+
+
+def test_the_batch_of_an_engine_in_a_variable_is_read() -> None:
+    text = "BATCH_SIZE={}\ntrtllm-serve a/b --tp_size 8 --max_batch_size {}\n"
+    assert "BATCH_SIZE" not in unknown(read(text.format(4, "$BATCH_SIZE")))
+    assert "BATCH_SIZE 16" in unknown(read(text.format(16, 4)))

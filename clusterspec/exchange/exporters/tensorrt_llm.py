@@ -13,6 +13,8 @@ llm_args.py (``KvCacheConfig``, ``CacheTransceiverConfig``, ``MTPDecodingConfig`
 ``disable_overlap_scheduler``, of classes that refuse other keys) on 2026-11-26. Every option and key was compared again
 that day with serve.py at 00209af1 and llm_args.py in longcheng-nv/TensorRT-LLM, a fork, at 9584b66a (before 1.4), flag
 by flag: ``python -m tools.export_targets`` does so from a clone, and tests/exchange/targets.csv records them.
+The limits that the classes set on values (before 1.3 and of late 2026), and the precisions of a cache that
+``_torch/pyexecutor/model_loader.py`` takes, held in every file of options of those designs on 2026-11-29.
 ``TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED`` is read by tensorrt_llm/_torch/modules/linear.py (weights in NVFP4,
 architectures from sm_100 on).
 

@@ -1,7 +1,8 @@
 """Launches of programs that no reader knows: the nodes and ranks that their launcher states.
 
 Options: torchrun and ``torch.distributed.launch`` (pytorch/pytorch 010929fd, ``torch/distributed/run.py``), the
-launcher of DeepSpeed (deepspeedai/DeepSpeed, ``deepspeed/launcher/runner.py``). What is after the program is its own.
+launcher of DeepSpeed (deepspeedai/DeepSpeed, ``deepspeed/launcher/runner.py``), ``fabric run`` and its older names of
+Lightning (``src/lightning/fabric/cli.py``). What is after the program is its own.
 """
 
 from __future__ import annotations
@@ -24,15 +25,18 @@ from clusterspec.exchange.workloads.keys import Keys, chosen_launch, command_key
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 
 LAUNCHER = "launcher"
-_LAUNCH = re.compile(r"(?:^|[\s/])(?:torchrun|torch\.distributed\.(?:run|launch)|deepspeed)(?=\s|$)")
+_LAUNCH = re.compile(
+    r"(?:^|[\s/])(?:torchrun|torch\.distributed\.(?:run|launch)|deepspeed|(?:fabric|lightning)[ \t]+run)(?=\s|$)"
+)
 _LINE = re.compile(
     r"^[ \t]*(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|srun\b[^\n]{0,300}?)[ \t]+)?"
-    r"(?:\S{0,200}/)?(?:torchrun|deepspeed|python3?[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch))(?=[ \t\\])",
+    r"(?:\S{0,200}/)?(?:torchrun|deepspeed|(?:fabric|lightning)[ \t]+run"
+    r"|python3?[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch))(?=[ \t\\])",
     re.MULTILINE,
 )
-_STATED = re.compile(r"--(?:nproc[_-]per[_-]node|nnodes|num_gpus|num_nodes|include)\b")
+_STATED = re.compile(r"--(?:nproc[_-]per[_-]node|nnodes|num_gpus|num[_-]nodes|devices|include)\b")
 _NODES = ("nnodes", "num_nodes")
-_RANKS = ("nproc_per_node", "num_gpus")
+_RANKS = ("nproc_per_node", "num_gpus", "devices")
 _MOST_SHOWN = 12
 _PAGES = (".py", ".md", ".rst", ".ipynb", ".html")
 """Files whose launches are examples, or text of a program."""
@@ -51,7 +55,7 @@ def read_launcher(file: InputFile) -> ImportResult:
     different = {tuple((name, keys.get(name)) for name in (*_NODES, *_RANKS, "program")): keys for keys in started}
     keys, builder = chosen_launch(list(different.values()), file.part), ImportBuilder(LAUNCHER, file.name)
     if keys.find("program") is None:
-        raise NothingStarted("has no launch of torchrun or DeepSpeed that states nodes or ranks of a program")
+        raise NothingStarted("has no launch of torchrun, DeepSpeed or Lightning with nodes or ranks of a program")
     for name in (*_NODES, *_RANKS):
         if (stated := keys.get(name)) is not None and keys.integer(name) is None:
             builder.unknown(f"{name}: {excerpt(stated)}", "not a number: a variable, or computed", keys.line(name))

@@ -14,6 +14,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import (
+    ELSEWHERE,
     FormatError,
     ImportBuilder,
     ImportResult,
@@ -90,11 +91,18 @@ _GATED = {"silu", "swiglu", "geglu", "fused-swiglu", "gegelu"}
 _SHARES = ("kv_cache_config.free_gpu_memory_fraction", "kv_cache_free_gpu_memory_fraction")
 
 
+_AROUND = re.compile(
+    r"^(?:kind[ \t]*:|```|[ \t]*--[a-z]|[^#\n]{0,200}<<-?[ \t]?[\"']?[A-Z]|[^#:\n]{0,200}\btrtllm-serve[ \t])",
+    re.MULTILINE,
+)
+"""Lines of an object, a page or a script that holds such options."""
+
+
 def matches_trtllm_config(file: InputFile) -> bool:
     text = file.text
     if text.lstrip()[:1] == "{":
         return bool(_ENGINE.search(text) or _CHECKPOINT.search(text))
-    if re.search(r"^(?:kind[ \t]*:|```|[ \t]*--[a-z])", text, re.MULTILINE) or text.startswith("#!"):
+    if text.startswith("#!") or _AROUND.search(text):
         return False  # an object, a page or a script that holds one
     return bool(_OWN.search(text)) and bool(_SERVERS.search(text) or len(set(_OPTIONS.findall(text))) > 1)
 
@@ -111,7 +119,7 @@ def read_trtllm_config(file: InputFile) -> ImportResult:
         if isinstance(named := keys.get(name), str):
             set_model(named, builder, keys.line(name))
         else:
-            builder.unknown("workload.model", "not in this file: the command that starts the server names it")
+            builder.unknown("workload.model", f"{ELSEWHERE}: the command that starts the server names it")
     line = keys.line(*_TP, *_SHARES, "enable_attention_dp", "num_hidden_layers")
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", "trt-llm", line)
@@ -174,7 +182,7 @@ def _set_degrees(keys: Keys, builder: ImportBuilder) -> None:
     else:
         builder.set("layout.tp", tp, line)
     if tp is None:
-        builder.unknown("layout.tp", "not in this file: the command that starts the server may state --tp_size")
+        builder.unknown("layout.tp", f"{ELSEWHERE}: the command that starts the server may state --tp_size")
     set_counts(keys, _DEGREES, builder)
     balance = "attention_dp_config.enable_balance"
     set_delayed_prompt_steps(keys, balance, "attention_dp_config.timeout_iters", 50, builder)
