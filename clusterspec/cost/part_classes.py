@@ -158,9 +158,12 @@ def _node_classes(machine: BuiltMachine) -> Iterator[PartClass]:
 
 
 def _nodes_in_domain(machine: BuiltMachine) -> int:
-    """The most nodes of the job in one scale-up domain: those that the layout places there, else all of the domain."""
+    """The most nodes of the job in one scale-up domain: those that the layout places there, else as many as it has or
+    the domain takes.
+    """
     layout = machine.design.layout
-    return (layout.nodes_per_domain if layout is not None else None) or nodes_of_domain(machine.cluster)
+    placed = layout.nodes_per_domain if layout is not None else None
+    return min(placed or nodes_of_domain(machine.cluster), machine.nodes)
 
 
 def _scale_up_switches(cluster: Cluster, domains: int, nodes: int) -> PartClass:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cost.part_classes import built_levels
 from clusterspec.finding import Confidence, Problem, Severity
 from clusterspec.rules.advice.proposals import near_multiples
 from clusterspec.rules.advice.remedies import may_fit
@@ -78,28 +77,6 @@ def test_work_that_serves_nothing_promises_no_tail() -> None:
     for workload in (None, SimpleNamespace(serving=None)):
         job: Any = SimpleNamespace(spec=SimpleNamespace(workload=workload))
         assert not _promises_a_tail(job)
-
-
-POD = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 64, scale_out: {topology: TOPOLOGY, LEVELS}}\n"
-
-
-@pytest.mark.parametrize(
-    ("topology", "ports", "nodes"),
-    [
-        ("rail-optimized", 32, 32),  # one NIC of a node on each leaf
-        ("fat-tree", 32, 4),  # all eight NICs of a node on one leaf
-        ("fat-tree", 4, 1),
-        ("rail-optimized", 100, 64),  # no more than the pod has
-    ],
-)
-def test_leaves_below_a_pod_have_the_nodes_of_their_ports(topology: str, ports: int, nodes: int) -> None:
-    text = POD.replace("TOPOLOGY", topology).replace("LEVELS", "levels: [{name: pod, nodes: 64, oversubscription: 1}]")
-    cluster = study_text(text, SETTINGS).design.cluster
-    fabric: Any = SimpleNamespace(down_ports=ports)
-    assert cluster is not None
-    found = built_levels(cluster, fabric)
-    assert [level.name for level in found] == ["leaf", "pod"] and found[0].nodes == nodes
-    assert [level.name for level in built_levels(cluster, None)] == ["pod"]
 
 
 def exceeding(endpoints: int, capacity: int, rails: int, topology: str = "fat-tree", **written: Any) -> list[Any]:

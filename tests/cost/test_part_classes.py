@@ -7,11 +7,13 @@ failure affects. What a line does not show follows from it: all parts carry the 
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from clusterspec.cost.part_classes import PartClass
-from clusterspec.rules.knowledge.failing_parts import FailingMachine
+from clusterspec.cost.class_rates import MachineFailures
+from clusterspec.cost.part_classes import PartClass, built_levels
 from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
@@ -116,6 +118,102 @@ MACHINES = {
         NIC-leaf link 64 1 1; leaf switch 3 1 8; leaf-spine link 96 1/32 8; spine switch 4 1/4 16; power feed 4 0 8""",
     ),
 }
+PARTLY = {
+    # 80 NICs of 10 nodes are below 3 of 16 leaves of 32 ports, all of them below the same 8 spines.
+    "fat tree": (
+        DGX.format(64, "switch_ports: 64, topology: fat-tree"),
+        10,
+        """accelerator 80 1 1/1; node 10 1 1/1; NIC 80 1 1/1; NIC-leaf link 80 1 1/1; leaf switch 3 1 4/4;
+        leaf-spine link 96 1/32 4/4; spine switch 8 1/8 10/64""",
+    ),
+    # Each of 8 rails has 2 leaves of 32 nodes. 16 nodes are below the first of each.
+    "rails": (
+        DGX.format(64, "switch_ports: 64, topology: rail-optimized"),
+        16,
+        """accelerator 128 1 1/1; node 16 1 1/1; NIC 128 1 1/1; NIC-leaf link 128 1 1/1; leaf switch 8 1 16/32;
+        rail 8 1 16/64; leaf-spine link 256 1/32 16/32; spine switch 8 1/8 16/64""",
+    ),
+    "rails alone": (
+        DGX.format(64, "switch_ports: 64, topology: rail-only"),
+        10,
+        """accelerator 80 1 1/1; node 10 1 1/1; NIC 80 1 1/1; NIC-leaf link 80 1 1/1; leaf switch 8 1 10/64;
+        rail 8 1 10/64""",
+    ),
+    # 32 NICs take 2 of the 3 leaves of 20 ports of each plane, and the second leaf has NICs of 3 nodes of the machine.
+    "two planes": (
+        MACHINES["two planes"][0],
+        4,
+        """accelerator 32 1 1/1; node 4 1 1/1; NIC 32 1 1/1; NIC-leaf link 64 1/2 1/1; leaf switch 4 1/2 3/3;
+        plane 2 1/2 4/7; leaf-spine link 80 1/40 3/3; spine switch 4 1/4 4/7""",
+    ),
+    # 8 nodes are below one leaf of each of 4 rails and 2 planes, which are one pod of three: a third of its spines.
+    "three tiers": (
+        MACHINES["three tiers"][0],
+        8,
+        """accelerator 64 1 1/1; node 8 1 1/1; NIC 32 1 1/1; NIC-leaf link 64 1/2 1/1; leaf switch 8 1/2 8/8;
+        rail 8 1/2 8/24; plane 2 1/2 8/24; leaf-spine link 64 1/16 8/8; spine switch 8 1/8 8/24;
+        spine-core link 64 1/64 8/24; core switch 12 3/32 8/24""",
+    ),
+    # The same in the second pod too: 16 nodes have 2 of 3 leaves of each rail, one and a half pods of 8 leaves.
+    "three tiers, two pods": (
+        MACHINES["three tiers"][0],
+        16,
+        """accelerator 128 1 1/1; node 16 1 1/1; NIC 64 1 1/1; NIC-leaf link 128 1/2 1/1; leaf switch 16 1/2 8/8;
+        rail 8 1/2 16/24; plane 2 1/2 16/24; leaf-spine link 128 1/16 8/8; spine switch 16 1/8 16/24;
+        spine-core link 128 1/64 16/24; core switch 12 3/32 16/24""",
+    ),
+    # 24 nodes fill 6 leaves of the first of two pods, which has 8 of the 16 spines.
+    "levels": (
+        MACHINES["levels"][0],
+        24,
+        """accelerator 192 1 1/1; node 24 1 1/1; NIC 192 1 1/1; NIC-leaf link 192 1 1/1; leaf switch 6 1 4/4;
+        leaf-spine link 192 1/32 4/4; spine switch 8 1/8 24/64; spine-core link 128 1/128 24/64;
+        core switch 4 1/4 24/64""",
+    ),
+    "levels of which one has a size": (
+        DGX.format(64, "switch_ports: 64, topology: fat-tree, levels: [{name: leaf, nodes: 4}, {name: pod}]"),
+        10,
+        """accelerator 80 1 1/1; node 10 1 1/1; NIC 80 1 1/1; NIC-leaf link 80 1 1/1; leaf switch 3 1 4/4;
+        leaf-spine link 96 1/32 4/4; spine switch 8 1/8 10/64""",
+    ),
+    # A leaf of a rail has 32 ports down, of which 10 carry the job, and 16 up.
+    "a pod of rails": (
+        DGX.format(
+            64,
+            "switch_ports: 64, topology: rail-optimized,"
+            " levels: [{name: pod, nodes: 32, oversubscription: 2}, {name: core}]",
+        ),
+        10,
+        """accelerator 80 1 1/1; node 10 1 1/1; NIC 80 1 1/1; NIC-leaf link 80 1 1/1; leaf switch 8 1 10/32;
+        rail 8 1 10/64; leaf-spine link 128 1/16 10/32; spine switch 4 1/4 10/64""",
+    ),
+    # A job of four nodes of a domain of 18 leaves no node of another domain without work when the domain fails.
+    "a part of a domain": (
+        RACK.format(36, ", power: {feeds: 2N}"),
+        4,
+        """accelerator 16 1 1/1; node 4 1 1/1; scale-up domain 1 1 4/18; scale-up switch 9 1 4/18; NIC 16 0 1/1;
+        NIC-leaf link 16 0 1/1; leaf switch 1 0 4/8; leaf-spine link 32 0 4/8; spine switch 4 0 4/36;
+        power feed 2 0 4/18""",
+    ),
+    "a part of a rack": (
+        RACK.format(36, ", power: {feeds: 2N, nodes_per_rack: 18, cooling: liquid}"),
+        10,
+        """accelerator 40 1 1/1; node 10 1 1/1; scale-up domain 1 1 10/18; scale-up switch 9 1 10/18; NIC 40 0 1/1;
+        NIC-leaf link 40 0 1/1; leaf switch 2 0 8/8; leaf-spine link 64 0 8/8; spine switch 4 0 10/36; rack 1 1 10/18;
+        power feed 2 0 10/18; cooling distribution unit None 1 10/18""",
+    ),
+    # Without a number of nodes in a rack, the units cool all nodes, and the four spare ones.
+    "units of a room": (
+        "cluster: {platform: dgx-h100, nodes: 60, spare_nodes: 4, scale_out: {technology: none},"
+        " power: {feeds: N, cooling: liquid}, networks: {storage: {bandwidth: 100 GB/s}}}\n",
+        10,
+        """accelerator 80 1 1/1; node 10 1 1/1; power feed None 1 10/64; cooling distribution unit None 1 10/64;
+        storage system 1 1 10/64""",
+    ),
+}
+"""Machines, the nodes of a job that leaves others without work, and the classes: after the nodes of the job that depend
+on a part, all such nodes of the machine.
+"""
 TIERS = {"NIC": "nic", "NIC-leaf link": "nic", "leaf switch": "nic", "rail": "nic", "plane": "nic"}
 TIERS |= {"leaf-spine link": "leaf", "spine switch": "leaf", "spine-core link": "pod", "core switch": "pod"}
 TIERS |= {"power feed": "power", "cooling distribution unit": "power", "scale-up switch": "scale-up"}
@@ -126,7 +224,7 @@ KINDS |= dict.fromkeys(("NIC-leaf link", "leaf-spine link", "spine-core link"), 
 
 
 def classes(text: str) -> list[PartClass]:
-    return list(FailingMachine(study_text(f"clusterspec: 1\n{text}", SETTINGS).design, None, None).classes)
+    return list(MachineFailures.from_design(study_text(f"clusterspec: 1\n{text}", SETTINGS).design).classes)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -140,6 +238,27 @@ def test_each_class_has_its_parts_and_takes_its_share(name: str) -> None:
     ]
     assert not any(one.restarts for one in found)
     assert (software.name, software.count, software.used, software.lost) == ("software", None, 1, 1.0)
+
+
+@pytest.mark.parametrize("name", PARTLY)
+def test_a_job_depends_on_the_parts_of_its_own_nodes(name: str) -> None:
+    text, nodes, expected = PARTLY[name]
+    *found, software = classes(f"{text}{JOB}layout: {{tp: 4, nodes: {nodes}}}\n")
+    lines = [
+        f"{one.name} {one.count} {Fraction(one.lost).limit_denominator(1000)} {one.nodes}/{one.held}" for one in found
+    ]
+    assert lines == [" ".join(line.split()) for line in expected.split(";")]
+    assert [one.used for one in found] == [one.count or 0 for one in found]
+    assert (software.nodes, software.held) == (0, 0)
+
+
+@each(
+    ("lost", "restarts", "interrupts"),
+    [(0.0, False, False), (0.99, False, False), (0.5, True, True), (1.0, False, True)],
+)
+def test_a_failure_stops_a_job_that_keeps_nothing_or_restarts(lost: float, restarts: bool, interrupts: bool) -> None:
+    part = PartClass("x", 1, 1, "x", lost, "", 1, 1, "", restarts)
+    assert part.interrupts is interrupts
 
 
 @pytest.mark.parametrize(
@@ -179,7 +298,7 @@ def test_a_lost_switch_tray_leaves_the_others(keys: str, lost: float, restarts: 
 def test_a_link_fails_as_its_cable_and_its_modules_do(cable: str, stated: str, parts: list[tuple[int, float]]) -> None:
     text = DGX.format(64, f"switch_ports: 64, topology: rail-optimized{cable}")
     design = study_text(f"clusterspec: 1\n{text}operations: {{failures: {{{stated}}}}}\n", SETTINGS).design
-    machine = FailingMachine(design, None, None)
+    machine = MachineFailures.from_design(design)
     [link] = [each for each in machine.classes if each.name == "NIC-leaf link"]
     assert [(count, rate.yearly) for count, rate in machine.rates.rates_of_one(link)] == parts
 
@@ -206,3 +325,25 @@ def test_a_rack_says_how_many_nodes_are_in_it(nodes: int, why: str) -> None:
 )
 def test_the_loss_of_a_core_says_how_many_uplinks_each_pod_loses(keys: str, nodes: int, why: str) -> None:
     assert [one.why for one in classes(DGX.format(nodes, keys)) if one.name == "core switch"] == [why]
+
+
+POD = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 64, scale_out: {topology: TOPOLOGY, LEVELS}}\n"
+
+
+@pytest.mark.parametrize(
+    ("topology", "ports", "nodes"),
+    [
+        ("rail-optimized", 32, 32),  # one NIC of a node on each leaf
+        ("fat-tree", 32, 4),  # all eight NICs of a node on one leaf
+        ("fat-tree", 4, 1),
+        ("rail-optimized", 100, 64),  # no more than the pod has
+    ],
+)
+def test_leaves_below_a_pod_have_the_nodes_of_their_ports(topology: str, ports: int, nodes: int) -> None:
+    text = POD.replace("TOPOLOGY", topology).replace("LEVELS", "levels: [{name: pod, nodes: 64, oversubscription: 1}]")
+    cluster = study_text(text, SETTINGS).design.cluster
+    fabric: Any = SimpleNamespace(down_ports=ports)
+    assert cluster is not None
+    found = built_levels(cluster, fabric)
+    assert [level.name for level in found] == ["leaf", "pod"] and found[0].nodes == nodes
+    assert [level.name for level in built_levels(cluster, None)] == ["pod"]
