@@ -142,8 +142,10 @@ def test_hours_of_few_failures_are_quantiles_of_their_number() -> None:
     assert (loss.mean, loss.mean_square_hours) == (5.0, 28.0)  # 25 and 36 / 12
     assert hours_lost([]) == (0.0, {0.05: 0.0, 0.5: 0.0, 0.95: 0.0})
     assert hours_lost([YearlyLoss(0.0, 5.0)])[1][0.95] == 0.0
-    never, often = hours_lost([YearlyLoss(0.04, 5.0)])[1], hours_lost([YearlyLoss(0.06, 5.0)])[1]
-    assert never[0.95] == 0.0 and often[0.95] == pytest.approx(5.0, abs=0.05)  # e^-0.04 is above 0.95, e^-0.06 below
+    for share in (0.05, 0.5, 0.95):
+        # a year has no failure with the probability e^-m, here just above and just below the share
+        never, often = (hours_lost([YearlyLoss(-log(share + by), 5.0)])[1][share] for by in (0.0002, -0.0002))
+        assert never == 0.0 and often == pytest.approx(5.0, abs=0.1)
 
 
 def test_hours_of_many_failures_are_normal_or_gamma() -> None:
