@@ -367,3 +367,43 @@ def test_what_funds_exclude_is_in_no_line(text: str, lines: str, words: str) -> 
 )
 def test_a_line_counts_the_unit_that_it_is_sold_by(line: str, keys: str, words: str) -> None:
     judge("quote-unit-miscounted", words, line, keys=keys)
+
+
+FABRIC = """clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {{technology: infiniband-ndr, switch_ports: 64, topology: fat-tree, {kind}es: {stated}}}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {{part: DGX H100, quantity: 64, unit_price: 300000}}
+    - {{part: {part}, quantity: {quoted}, unit_price: 20000}}
+"""
+"""512 endpoints below 16 leaves of 32 + 32 ports, and 512 uplinks to 8 spines."""
+
+
+@each(
+    ("kind", "stated", "quoted", "reported"),
+    [
+        ("spine_switch", 10, 8, True),
+        ("spine_switch", 10, 9, True),
+        ("spine_switch", 10, 10, False),
+        ("spine_switch", 8, 8, False),
+        ("spine_switch", 10, 7, False),  # fewer than the design needs, which another finding is about
+        ("leaf_switch", 18, 16, True),
+        ("leaf_switch", 18, 18, False),
+        ("leaf_switch", 18, 15, False),
+    ],
+)
+def test_switches_that_suffice_are_as_many_as_the_spec_states(
+    kind: str, stated: int, quoted: int, reported: bool
+) -> None:
+    part = kind.replace("_", " ")
+    text = FABRIC.format(kind=kind, stated=stated, part=part, quoted=quoted)
+    rule = "quote-off-bill"
+    found = [one for one in rules.run_rules(study_text(text, SETTINGS).facts(), {rule}) if "states" in one.message]
+    message = f"the quote has {quoted} {part}es, and `scale_out.{kind}es` states {stated}"
+    at = ("procurement", "quote", 1, "quantity")
+    assert [(one.message, one.path, one.severity) for one in found] == [(message, at, "warning")] * reported
