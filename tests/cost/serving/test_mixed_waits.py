@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from clusterspec.cluster.model import Design
+from clusterspec.cost.serving.carried import full_prompt_step
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail, _full_step
@@ -144,6 +145,42 @@ def test_a_run_ends_before_the_longest_waits_of_a_steady_state() -> None:
     assert RUN._replace(walk=1e-9).wait_at(0.99) == pytest.approx(0.1, rel=1e-6)
     waits = [RUN.wait_at(each / 100) for each in range(50, 100)]
     assert waits == sorted(waits)
+
+
+@pytest.mark.parametrize(("growth", "part"), [(0.0, 1.0), (2.0, 1 / 2), (6.0, 1 / 4)])
+def test_waits_of_a_growing_queue_approach_their_mean(growth: float, part: float) -> None:
+    """After a growth as long as the walk of 2 s, half of the distance is left: 2 / (2 + growth)."""
+    longest, mean = (RUN._irregular_wait(0.99, at) for at in (0.0, 1e15))
+    assert longest > mean
+    assert RUN._irregular_wait(0.99, growth) == pytest.approx(mean + part * (longest - mean))
+
+
+@pytest.mark.parametrize(
+    ("chunk", "own", "waiting", "prompts", "seen"),
+    [
+        # a quarter of a prompt of 4,000 tokens, after 1,000 cached ones: 3 / 4 of the fresh ones come later, half of
+        # them on average
+        (1000, 2.0, 0.0, 0.25, 5000 - 0.75 * 4000 / 2),
+        (8000, 2.0, 0.0, 2.0, 5000),
+        (8000, 1.0, 6.0, 2.0, 5000),  # of the waiting ones as many as the step holds
+        (None, 0.5, 0.0, 1.0, 5000),
+    ],
+)
+def test_a_part_of_a_prompt_sees_the_mean_of_the_tokens_before_it(
+    chunk: int | None, own: float, waiting: float, prompts: float, seen: float
+) -> None:
+    asked: list[tuple[float, float]] = []
+
+    def prefill(*given: Any) -> StepTime:
+        asked.append(given[:2])
+        return StepTime((), 1.0, 0.5, 0.5)
+
+    layout = SimpleNamespace(attention_dp=1, pp=1)
+    engine = SimpleNamespace(prefill=prefill, layout=layout, attention_ranks=2, prompts_alone=True)
+    load = SimpleNamespace(fresh_tokens=4000, input_tokens=5000, chunk_tokens=chunk, draft_tokens=0)
+    pools: Any = SimpleNamespace(prompts=engine, load=load, has_prefill_engines=True)
+    assert full_prompt_step(pools, 2 * own, 2 * waiting).prompts == prompts
+    assert asked == [(prompts * 4000, seen)]
 
 
 @pytest.mark.parametrize(
