@@ -82,6 +82,18 @@ def test_prompts_of_all_replicas_cost_the_steps_of_one_release() -> None:
     assert 0.4 < found / each < 0.7
 
 
+@pytest.mark.parametrize("prompts", [0.3, 0.5, 1.0, 2.0])
+def test_a_release_takes_as_long_as_the_replica_with_the_most_prompts(prompts: float) -> None:
+    """Each of 8 replicas has started some prompts of 1,000 tokens by then, one of them up to 2.5 more."""
+    held = engines(9)
+    decode = held.decode.decode(10.0, 1200.0)
+    prompt = held.prompts.prefill(1000.0, 1000.0, 1.0, Decoding(10.0, 1200.0, 1.0))
+    found = carried_prefill(held, (prompts * held.load.gaps, 1200.0), 1.0, (decode, prompt), full=False)
+    started = prompts * steps_until_release(held, prompts)
+    mean, most = (held.prompts.prefill(each * 1000, 1000.0, 8.0).total for each in (started, started + 2.5))
+    assert mean < found * started < most
+
+
 @pytest.mark.parametrize("framework", ["trt-llm", "sglang"])
 @pytest.mark.parametrize("load", ["request_rate: 8, load: open", "concurrency: 64", "concurrency: 512"])
 def test_prompts_held_for_longer_come_later_and_disturb_decoding_less(framework: str, load: str) -> None:

@@ -9,9 +9,11 @@ from math import inf, log
 import pytest
 
 from clusterspec.cost.formulas.queues import steps_wait
-from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.formulas.serving import stream_time
+from clusterspec.cost.serving.constants import Part, StepTime
 from clusterspec.cost.serving.engine import Decoding, Engine
 from clusterspec.cost.serving.expert_parts import fullest_load_factor
+from clusterspec.cost.serving.parts import CACHE, RECURRENT_STATE, repeated_reads
 from clusterspec.cost.serving.pools import most_sequences_with_prompts
 from clusterspec.cost.serving.rates import KernelRates, dense_rate_share, remaining_rate_share
 from clusterspec.cost.serving.waits import StepsWithPrompts
@@ -360,3 +362,11 @@ def test_a_prompt_beyond_the_limit_of_scores_in_memory_takes_no_less_than_one_at
     assert times == sorted(times)
     read = [each.steps * numbers(each, "attention")["bytes_read"] for each in steps[1:]]
     assert read == pytest.approx([40 * 2 * 8192 * 4096 * 320] * 4)
+
+
+@pytest.mark.parametrize(("name", "times", "read"), [(CACHE, 1, 100), (CACHE, 2, 200), (RECURRENT_STATE, 2, 100)])
+def test_a_cache_is_read_as_often_as_blocks_ask_and_a_state_once(name: str, times: float, read: float) -> None:
+    part = Part(name, stream_time, {"bytes_read": 100.0, "bandwidth": 10.0}, {})
+    assert repeated_reads(made("llama"), part, times).numbers == {"bytes_read": read, "bandwidth": 10.0}
+    together = repeated_reads(made("llama"), part, times, 2.0)
+    assert (together.numbers["bandwidth"] != 10.0) is (name == CACHE and times > 1)
