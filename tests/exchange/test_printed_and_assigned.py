@@ -84,8 +84,8 @@ def test_nemo_rl_prints_its_configuration() -> None:
 ASSIGNED = """\
     from colossalai.amp import AMP_TYPE
     BATCH_SIZE = 8
-    SEQ_LEN = 1024
     NUM_MICRO_BATCHES = 4
+    SEQ_LEN = 1024
     PIPELINE = {stages}
     {more}
     model = dict(type=gpt2_small, checkpoint=True)
@@ -175,6 +175,12 @@ def test_a_throughput_of_accelmark_counts_answers_where_it_says_so(note: str | N
     assert counts(reading).get("output_tokens_per_second") == counted
     assert ("with or without the tokens of prompts" in unknown(reading)) == (counted is None)
     assert "workload.serving.load" not in given(reading)
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_run_of_accelmark_that_ended_without_memory_is_listed(ended: bool) -> None:
+    reading = read(result(offline={"results_by_concurrency": [{"client_concurrency": 8, "oom": ended}]}))
+    assert ("oom: the run ended without enough memory" in unknown(reading)) is ended
 
 
 def test_a_summary_of_accelmark_without_a_load_of_its_own_is_refused() -> None:

@@ -55,6 +55,20 @@ def test_nodes_of_slurm_have_the_accelerators_of_their_resources() -> None:
         assert f"accelerator {name}" in unknown(read(f"NodeName=n[1-2] Gres=gpu:{name}:8"))
 
 
+@pytest.mark.parametrize(
+    ("resources", "number"),
+    [
+        ("gpu:h200:8", 8),
+        ("gpu:h200", 1),
+        ("nvme:1,gpu:h200:8", 8),
+        ("gpu:h200:6,gpu:h200:2", 8),
+        ("gpu:h200:8,my_gpu:h200:2", 8),  # another resource, whose name ends alike
+    ],
+)
+def test_only_a_resource_of_this_name_counts_accelerators(resources: str, number: int) -> None:
+    assert given(read(f"NodeName=n[1-2] Gres={resources}"))["cluster.accelerators_per_node"] == number
+
+
 def test_nodes_of_several_kinds_are_chosen_from_and_parts_of_accelerators_refused() -> None:
     conf = "NodeName=a[1-4] Gres=gpu:a100:8\nNodeName=b[1-2] Gres=gpu:h100:8,nvme:1 # new\n"
     with pytest.raises(SeveralParts, match="4 with 8 of a100, 2 with 8 of h100"):
