@@ -56,6 +56,7 @@ def test_switches_are_leaves_where_adapters_are_and_spines_above() -> None:
     assert keys["cluster.scale_out.nic_bandwidth"] == "400 Gb/s"
     assert keys["cluster.scale_out.switch"] == "quantum-2-qm9700"
     assert counts(reading)["uplinks_per_leaf"] == 8
+    assert keys["cluster.scale_out.switch_ports"] == 64
 
 
 def graph_of(leaves: Sequence[Sequence[str]], spines: int, manager: str = "") -> FabricGraph:
@@ -106,6 +107,7 @@ def test_missing_uplinks_are_found() -> None:
 def test_aggregation_nodes_are_not_endpoints() -> None:
     reading = read(fabric(2, 1, 4, 4, aggregation=True))
     assert given(reading)["cluster.nodes"] == 4
+    assert "cluster.scale_out.switch_ports" not in given(reading)  # a leaf has a port of its unit, and the spine none
     assert counts(reading)["endpoints"] == 8
     assert counts(reading)["aggregation_nodes"] == 2
 
@@ -388,6 +390,50 @@ def test_an_infragraph_states_what_its_edges_join() -> None:
     assert (keys["cluster.scale_out.links.node_leaf"], keys["cluster.scale_out.links.leaf_spine"]) == (8, 2)
     assert keys["cluster.scale_out.nic_bandwidth"] == "200 Gb/s"
     assert keys["cluster.scale_out.switch_ports"] == 16
+
+
+@pytest.mark.parametrize("processors", [1, 4, 5])
+def test_a_device_with_more_than_four_processors_is_no_node(processors: int) -> None:
+    text = f"""\
+        name: rack
+        components:
+        - {{choice: xpu, count: 8, name: xpu}}
+        - {{choice: nic, count: 2, name: nic}}
+        - {{choice: cpu, count: {processors}, name: cpu}}
+        """
+    reading = read(text, "infragraph")
+    node = {"cluster.accelerators_per_node": 8, "cluster.scale_out.nics_per_node": 2}
+    assert given(reading) == (node if processors <= 4 else {})
+    assert counts(reading) == {"accelerators": 8, "nics": 2}
+    assert (f"has {processors} processors" in unknown(reading)) is (processors > 4)
+
+
+SPARE = "    - {name: spare, device: server, count: 1}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "spares"),
+    [
+        (INFRAGRAPH, 4, None),
+        (INFRAGRAPH.replace("    - {name: leaf", f"{SPARE}    - {{name: leaf", 1), 4, 1),  # no edge joins the spare one
+        (
+            INFRAGRAPH.rstrip(" ").replace("    - {name: leaf", f"{SPARE}    - {{name: leaf", 1)
+            + """\
+    - ep1: {instance: "spare[0]", component: "nic[0]"}
+      ep2: {instance: "leaf[0]", component: "port[4]"}
+      link: down
+    - ep1: {instance: "spare[0]", component: "nic[1]"}
+      ep2: {instance: "leaf[1]", component: "port[4]"}
+      link: down
+""",
+            4,
+            1,
+        ),
+    ],
+)
+def test_hosts_that_are_named_spare_are_spare_nodes(text: str, nodes: int, spares: int | None) -> None:
+    keys = given(read(text, "infragraph"))
+    assert (keys["cluster.nodes"], keys.get("cluster.spare_nodes")) == (nodes, spares)
 
 
 ADAPTERS = [

@@ -266,6 +266,19 @@ def test_a_load_test_states_its_load_and_what_was_measured() -> None:
     assert "2 of 302 requests failed" in unknown(reading)
 
 
+@pytest.mark.parametrize(
+    ("completed", "offered", "failed"),
+    [(500, 500, None), (499, 500, "1 of 500"), (0, 500, "500 of 500"), (500, None, None), (500, 400, None)],
+)
+def test_requests_that_did_not_complete_are_listed(completed: int, offered: int | None, failed: str | None) -> None:
+    reading = read(json.dumps(RESULT | {"completed": completed, "num_prompts": offered}))
+    assert counts(reading)["completed_requests"] == completed
+    assert given(reading).get("workload.serving.requests") == offered
+    assert [part.what for part in reading.unknown if "requests failed" in part.what] == (
+        [f"{failed} requests failed"] if failed else []
+    )
+
+
 def test_a_load_test_whose_last_lines_are_cut_off_states_its_totals() -> None:
     whole = PRINTED.format("12.5")
     reading = read(whole[: whole.index("-----")])

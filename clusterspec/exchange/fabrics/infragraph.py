@@ -136,7 +136,7 @@ def _record_infrastructure(root: dict[str, Any], yaml: Yaml, builder: ImportBuil
     graph.others = {end for end, device in graph.hosts.items() if device and device.rpartition(".")[0] in bare}
     if graph.links:
         describe_graph(graph, builder, yaml.line("edges"))
-        _record_spares(instances, builder)
+        _record_spares(graph, instances, builder)
         _switch_ports(graph, builder, line)
     known = {rate for rate in rates["node"] if rate}
     if len(known) == 1:
@@ -155,12 +155,15 @@ def _record_nodes(nodes: list[tuple[DeviceShape, int]], builder: ImportBuilder, 
         _set_product([shape for shape, _ in nodes], builder, line)
 
 
-def _record_spares(instances: Mapping[str, tuple[DeviceShape, int]], builder: ImportBuilder) -> None:
-    """Record the nodes of instances named spare as spare nodes."""
+def _record_spares(
+    graph: FabricGraph, instances: Mapping[str, tuple[DeviceShape, int]], builder: ImportBuilder
+) -> None:
+    """Record the nodes of instances named spare as spare nodes; the nodes of the graph are those that edges join."""
+    joined = {device for device in graph.hosts.values() if device and device.rpartition(".")[0] == "spare"}
     spares = sum(count for name, (shape, count) in instances.items() if name == "spare" and shape.accelerators)
     for at, given in enumerate(builder.given):
         if spares and given.path == ("cluster", "nodes") and isinstance(given.value, int):
-            builder.given[at] = replace(given, value=given.value - spares)
+            builder.given[at] = replace(given, value=given.value - len(joined))
             builder.set("cluster.spare_nodes", spares, given.at.line)
 
 
