@@ -13,6 +13,8 @@ vars: {{deployment_name: pod, nodes: 32, type: a3-megagpu-8g, unset: }}
 deployment_groups:
 - group: primary
   modules:
+  - {{id: network, source: modules/network/vpc}}
+  - {{id: home, source: modules/file-system/filestore, settings: {{local_mount: /home}}}}
   - id: login
     source: community/modules/scheduler/schedmd-slurm-gcp-v6-login
     settings: {{machine_type: n2-standard-4}}
