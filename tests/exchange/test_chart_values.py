@@ -87,7 +87,17 @@ def test_options_without_an_engine_or_a_model_are_refused() -> None:
         read(ARGUMENTS.replace("modelName: Qwen/Qwen3-32B", "modelName: ''"))
 
 
-@pytest.mark.parametrize(("written", "length"), [("8192", 8192), ("32k", 32_000), ("32K", 32_768), ("1.5k", 1_500)])
+@pytest.mark.parametrize(
+    ("written", "length"),
+    [
+        ("8192", 8192),
+        ("32k", 32_000),
+        ("32K", 32_768),
+        ("1.5k", 1_500),
+        ("2m", 2_000_000),
+        ("2M", 2_097_152),
+    ],
+)
 def test_the_longest_sequence_of_vllm_may_have_a_unit(written: str, length: int) -> None:
     assert counts(read(f"vllm serve a/b --max-model-len {written}\n"))["max_model_len"] == length
 
