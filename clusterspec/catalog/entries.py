@@ -364,7 +364,7 @@ class Kernels(Entry):
     """Measured kernels of one accelerator, as a table of points.
 
     The trailing part of a name in ``achievable`` that starts with a digit is the size: ``gemm.fp8.1024`` is the
-    fraction of peak at 1,024 rows, ``all_reduce.8.128_kb`` the seconds of 128 KB over 8 ranks.
+    fraction of peak at 1,024 rows, ``all_reduce.8.256_kb`` the seconds of 256 KB over 8 ranks.
     """
 
     accelerator: str = ""

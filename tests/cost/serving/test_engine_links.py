@@ -38,6 +38,20 @@ def test_an_exchange_uses_the_links_of_a_domain_until_it_has_several() -> None:
     assert exchange_parts(engine(), 64.0, 1.0) == ()
 
 
+@pytest.mark.parametrize(("platform", "ranks"), [("dgx-a100", 8), ("dgx-h100", 4), ("dgx-h200", 8), ("dgx-b200", 8)])
+def test_large_all_reduces_of_engines_take_as_long_as_those_of_the_collective_library(
+    platform: str, ranks: int
+) -> None:
+    """32 MB: custom kernels end below, so that engines run the library, whose times other logs gave. A table whose
+    sizes are read in elements of 16 bits instead of bytes is a factor of two off.
+    """
+    found = engine("llama-3.1-70b", f"tp: {ranks}", platform=platform)
+    assert found.tensor_links is not None and found.tensor_links.direct
+    size = 32 * 2**20 * (1 - 1e-9)
+    table = found.rates.all_reduce_seconds(ranks, size, found.tensor_links.inside)
+    assert table == pytest.approx(found.tensor_links.library_all_reduce_seconds(size), rel=0.25)
+
+
 def test_a_link_between_two_machines_is_shared_by_the_ranks_that_send_over_it() -> None:
     """The caches of three prefill engines pass the link one after another, each at its whole rate."""
     found = bare_pools(plan().design)

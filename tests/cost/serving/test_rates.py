@@ -36,7 +36,7 @@ def test_a_table_has_the_points_of_the_entry() -> None:
     assert isinstance(entry, Kernels)
     found = size_curves(entry)
     assert interpolated_value(found["gemm.bf16"], 512) == pytest.approx(0.75)
-    assert interpolated_value(found["all_reduce.8"], 128 * 1024) == pytest.approx(11e-6)
+    assert interpolated_value(found["all_reduce.8"], 256 * 1024) == pytest.approx(11e-6)
     assert interpolated_value(found["attention.decode"], 128 * 1024**2) == pytest.approx(0.63)
 
 
@@ -87,12 +87,12 @@ def test_an_accelerator_without_a_table_is_scaled_by_its_best_product() -> None:
 
 def test_an_all_reduce_is_read_at_the_size_that_takes_as_long_on_the_links_measured() -> None:
     found = rates("h100-sxm-80gb", "hopper")
-    assert found.all_reduce_seconds(8, 1024 * 1024, 450e9) == pytest.approx(19e-6)
-    assert found.all_reduce_seconds(8, 512 * 1024, 225e9) == pytest.approx(19e-6)
-    assert found.all_reduce_seconds(5, 1024 * 1024, 450e9) == pytest.approx(
+    assert found.all_reduce_seconds(8, 2048 * 1024, 450e9) == pytest.approx(19e-6)
+    assert found.all_reduce_seconds(8, 1024 * 1024, 225e9) == pytest.approx(19e-6)
+    assert found.all_reduce_seconds(5, 2048 * 1024, 450e9) == pytest.approx(
         19e-6
     )  # the next number of ranks that was measured
-    assert found.all_reduce_seconds(16, 1024 * 1024, 450e9) is None
+    assert found.all_reduce_seconds(16, 2048 * 1024, 450e9) is None
     assert found.all_reduce_seconds(8, 1e9, 450e9) is None
 
 
