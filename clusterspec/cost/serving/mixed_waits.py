@@ -254,5 +254,7 @@ def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float)
     fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
     budget = max(1.0, load.chunk_tokens - share * decoding.sequences * decoding.tokens) if load.chunk_tokens else fresh
     seen = length if budget >= fresh else length - fresh / 2 + budget / 2
-    full = engine.prefill(budget, seen, float(engine.layout.attention_dp), decoding)
+    taken = decoding.sequences * decoding.tokens
+    room = max(1.0, load.chunk_tokens - taken) if load.chunk_tokens else budget  # of a step in which all decode
+    full = engine.prefill(min(budget, room), seen, float(engine.layout.attention_dp), decoding)
     return budget / fresh, decode.total + seconds_added((decode, full), 0.0) / engine.layout.pp

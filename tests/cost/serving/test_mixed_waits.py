@@ -189,7 +189,7 @@ def test_a_part_of_a_prompt_sees_the_mean_of_the_tokens_before_it(
         # chunks of 2,000 end at 2,000, 4,000, 6,000 and 8,000 tokens, those after 2,000 cached ones at 4,000 and later
         (8000, 2000, 0, 2000, 5000),
         (6000, 2000, 0, 2000, 6000),
-        # 400 sequences that decode for half of the time, two tokens each, take 400 of 2,400 tokens
+        # 400 sequences that decode for half of the time, two tokens each, take 400 of 2,400 tokens on average
         (6000, 2400, 400, 2000, 6000),
         # a step that holds a whole prompt reads all of it
         (6000, 6000, 0, 6000, 8000),
@@ -200,7 +200,10 @@ def test_a_part_of_a_prompt_sees_the_mean_of_the_tokens_before_it(
 def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
     fresh: int, chunk: int | None, decoding: int, tokens: int, seen: int
 ) -> None:
-    """Prompts of 8,000 tokens, and two stages: a step of 0.5 s adds 0.4 s to one of 0.1 s, 0.2 s on each stage."""
+    """Prompts of 8,000 tokens, and two stages: a step of 0.5 s adds 0.4 s to one of 0.1 s, 0.2 s on each stage.
+
+    A step is timed with all that decode in it: of 2,400 tokens, 1,600 are left to a prompt, which run in one step.
+    """
     asked: list[tuple[float, float]] = []
 
     def prefill(*given: Any) -> StepTime:
@@ -211,7 +214,7 @@ def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
     load = SimpleNamespace(fresh_tokens=fresh, input_tokens=8000, chunk_tokens=chunk)
     pools: Any = SimpleNamespace(prompts=engine, load=load)
     per_step, full = _full_step(pools, StepTime((), 1.0, 0.1, 0.1), Decoding(decoding, 1000.0, 2.0), 0.5)
-    assert asked == [(tokens, seen)]
+    assert asked == [(min(tokens, (chunk or tokens) - 2 * decoding), seen)]
     assert (per_step, full) == pytest.approx((tokens / fresh, 0.1 + 0.4 / 2))
 
 
