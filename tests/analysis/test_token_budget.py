@@ -140,3 +140,22 @@ def test_a_prompt_that_just_does_not_fit_a_step_with_sequences_takes_little_long
     assert found.ttft == pytest.approx(sum(one.latencies["ttft"].p50 for one in runs) / 3, rel=0.25)
     made = sum(map(output_rate, runs)) / 3
     assert found.output_tokens_per_second == pytest.approx(made, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("framework", "prompt", "output", "chunk"),
+    [("vllm", 32000, 500, 8192), ("sglang", 16000, 200, 8192), ("vllm", 16000, 1000, 2048)],
+)
+def test_tokens_amid_long_prompts_take_as_long_as_simulated(
+    framework: str, prompt: int, output: int, chunk: int
+) -> None:
+    """At 40 and 70 % of the rate that is sustained. Few sequences decode together, and prompts that came with the own
+    one delay the first tokens: without either the time per output token was 15 to 33 % too short.
+    """
+    text, machine = f"load: open, chunk_tokens: {chunk}, request_rate: ", ONE | {"framework": framework}
+    light = analysis.simulate(plan(f"{text}1", input=prompt, output=output, **machine), requests=200)
+    assert light.saturation is not None
+    for part in (0.4, 0.7):
+        study = plan(f"{text}{part * light.saturation:.4f}", input=prompt, output=output, **machine)
+        (_, times), load = parts(study), simulated_load(study, requests=2_000)
+        assert times.tpot == pytest.approx(load.latencies["tpot"].p50, rel=0.12), part

@@ -89,6 +89,41 @@ def bunched_requests(flight: float, bunching: float) -> float:
     return bunching * power(flight / (flight + abs(bunching) + 1e-300), 0.27)
 
 
+def prompts_left_behind(busy: float, load: float, places: float, *, engines: float = 1.0) -> float:
+    """The prompts that one leaves behind on its engine when it ends, where an engine runs all prompts before it
+    decodes: those that came while it ran, and those that no step had room for.
+
+    An engine runs prompts for the share ``busy`` of the time; ``load`` is the rate of prompts over that of full steps,
+    each with ``places``. A prompt leaves as many behind as it finds. Of n engines it goes to the one with the fewest,
+    and finds a prompt where all have one.
+
+    Source: Burke, "The output of a queuing system", Oper. Res. 4, 1956; Sakasegawa, "An approximation formula L_q = α
+    ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977, for times that do not vary.
+
+    Range: busy <= 1, load < 1, places >= 1, engines >= 1.
+
+    >>> prompts_left_behind(0.5, 0.5, 1.0)  # one place: 0.5 and 0.5² / 2 (1 − 0.5)
+    0.75
+    >>> round(prompts_left_behind(0.5, 0.5, 1.0, engines=7), 3)  # 0.5³ and 0.5⁴ / 7 · 2 (1 − 0.5)
+    0.134
+    """
+    queued = power(load, sqrt(2 * (places * engines + 1))) / (2 * (1 - load)) / engines
+    return power(busy, sqrt(2 * (engines + 1)) - 1) + queued
+
+
+def gamma_median(mean: float, shape: float) -> float:
+    """The median of a gamma distribution: mean (1 − 1 / 9 k)³, and 0 where its shape k is small.
+
+    Source: Wilson and Hilferty, "The distribution of chi-square", Proc. Natl. Acad. Sci. 17, 1931.
+
+    Range: shape > 0.
+
+    >>> round(gamma_median(2.0, 2.0), 3)  # exact is 1.678
+    1.684
+    """
+    return mean * power(larger(0.0, 1 - 1 / (9 * shape)), 3)
+
+
 def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
     """The requests in flight that a request of a run meets on average, itself included.
 

@@ -31,6 +31,23 @@ def bunched_sequences(pools: Pools, sequences: float) -> float:
     return bunched_requests(sequences * ranks, load.arrival_cv**2 - 1) / ranks
 
 
+def own_sequence(pools: Pools) -> float:
+    """The sequences by which a step of a request of an open load has more than those that it meets: itself, on
+    average over its ``n`` engines, of which it is sent to the one with the fewest, (n + 1) / 2n.
+
+    Requests that arrive at random are in flight in a number that varies as in a Poisson distribution: a request that
+    decodes sees as many others as there are at any time, and itself. At a time per token that grows in proportion to
+    the sequences this is exact, whatever the lengths: of n in flight the probability is as the product of the times
+    with 1 to n. Of n engines the emptiest has n / 2 - 1 / 2n fewer than the mean of all and the new one.
+
+    Source: Cohen, "The multiple phase service network with generalized processor sharing", Acta Informatica 12, 1979.
+    """
+    load, ranks = pools.load, pools.decode.attention_ranks
+    if load.load != "open" or load.output_tokens == 1:
+        return 0.0
+    return (ranks + 1) / (2 * ranks) if unevenly_loaded_ranks(pools.decode) == 1 else 1 / ranks
+
+
 def delaying_sequences(
     pools: Pools, sequences: float, each: tuple[float, float], part: float, *, full: bool = False
 ) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import floor
 
 from clusterspec.cost.serving.loads import steady_load
 from clusterspec.cost.serving.plan_engines import cache_capacity, pools_with_load
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import bisected_interval
-from clusterspec.cost.serving.steady import largest_satisfying, placed_before_wait, steady_state
+from clusterspec.cost.serving.steady import placed_before_wait, steady_state
 from clusterspec.cost.serving.targets import target_excess
 from clusterspec.cost.serving.times import times_at
 from clusterspec.records import replace
@@ -97,3 +98,11 @@ def _sequences_within_targets(pools: Pools) -> float:
 
     most = largest_satisfying(excess, pools.limit)
     return steady_state(pools, most).requests_in_flight(ranks, pools.load.output_tokens) if most else 0.0
+
+
+def largest_satisfying(excess: Callable[[float], float], limit: float) -> float:
+    """The largest number of sequences up to ``limit`` with an ``excess`` of at most 0; 0 if one sequence has more."""
+    if (least := excess(1.0)) > 0:
+        return 0.0
+    most = excess(limit)
+    return bisected_interval(excess, (1.0, least), (limit, most), ROUNDS)[0] if most > 0 else limit

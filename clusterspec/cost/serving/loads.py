@@ -11,6 +11,7 @@ from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
 from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.quantiles import secant_part
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun, between_limits
+from clusterspec.cost.serving.shares import mean_token_seconds, prompt_shares
 from clusterspec.cost.serving.steady import (
     ROUNDS,
     Steady,
@@ -29,8 +30,6 @@ FARTHEST = 12.0
 """Places of which more than so many times their root are free on average are never all taken."""
 MOST_FILLED = 0.99
 """The share of the rate of a full plan beyond which requests wait for places no longer than at it: the plan fills."""
-TAKEN = 0.01
-"""Share of the places of a run that stay empty."""
 WALK = 2 / 3 * sqrt(2 / pi)
 """The mean wait in a run of n prompts that arrive as fast as they are served, divided by service time · √n: the mean
 distance of a random walk of n steps is √(2 n / π).
@@ -48,6 +47,9 @@ FILLING = 6.0
 time per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², and over the time to fill the places.
 """
 FLIGHT_ROUNDS = 80
+DELAYED_ROUNDS = 12
+DELAYED = 1e-3
+"""The iteration for the sequences that unfinished prompts delay ends at this change of those in a step."""
 ROUNDED = 1e-9
 """Relative tolerance of the number of waves, and absolute one of the requests in the last."""
 KEPT_UP = 0.999
@@ -209,12 +211,30 @@ def _sequences_at_request_rate(pools: Pools, rate: float, now: Steady) -> float:
 
 def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
     """Sequences per rank that a request rate keeps in flight, at most the number of places, and the steady state with
-    them before waits.
+    them before waits. Prompts that are unfinished when requests start to decode keep more of them in flight.
+    """
+    delayed, (found, now) = 0.0, _sequences_with_delayed(pools, rate, 0.0)
+    for _ in range(DELAYED_ROUNDS):
+        before, delayed = delayed, _delayed_sequences(pools, rate, now)
+        if found >= pools.limit or abs(delayed - before) < DELAYED * (found + 1):
+            break
+        found, now = _sequences_with_delayed(pools, rate, delayed)
+    return found, now
+
+
+def _delayed_sequences(pools: Pools, rate: float, now: Steady) -> float:
+    """The sequences per rank by which prompts that are unfinished when requests start to decode add to a state."""
+    later = mean_token_seconds(now, prompt_shares(pools, now), pools) - now.tpot
+    return max(0.0, rate * pools.load.gaps * later / pools.decode.attention_ranks)
+
+
+def _sequences_with_delayed(pools: Pools, rate: float, delayed: float) -> tuple[float, Steady]:
+    """The same with ``delayed`` more sequences in each step.
 
     It applies where prompts occupy no places and their engines are not saturated. The secant method never steps past
     the first solution, because the difference rises ever more steeply.
     """
-    found, now = 1e-3, state_before_wait(pools, 1e-3)
+    found, now = 1e-3, state_before_wait(pools, 1e-3, delayed=delayed)
     missing = taken = part = 0.0
     for _ in range(FLIGHT_ROUNDS):
         former, missing = missing, _sequences_at_request_rate(pools, rate, now) - found
@@ -223,7 +243,7 @@ def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
         before, part = part, secant_part(taken, former - missing, (0.0, MOST_PART))
         taken = missing * (part if 1.0 < before < part * STEADILY or missing < 0 else 1.0)
         found = min(found + taken, 4 * pools.limit)
-        now = state_before_wait(pools, min(found, pools.limit))
+        now = state_before_wait(pools, min(found, pools.limit), delayed=delayed)
         if found >= pools.limit:
             break
     return found, now
@@ -299,12 +319,6 @@ def full_run_state(pools: Pools) -> Steady:
     if pools.equal_requests and pools.decode.separates_prompts:
         return state_before_wait(pools, pools.limit, full=True)
     return placed_before_wait(pools, pools.limit)
-
-
-def fills_places(pools: Pools, now: Steady) -> bool:
-    """Whether the requests of a run at a rate, with those whose prompts are computed, take all places."""
-    taken = now.sequences + now.rate * now.prompt / pools.decode.attention_ranks
-    return is_open_run(pools.load) and taken >= (1 - TAKEN) * pools.limit
 
 
 def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady:

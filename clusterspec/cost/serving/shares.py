@@ -6,15 +6,18 @@ from math import sqrt
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.compute import larger, power
+from clusterspec.cost.formulas.queues import gamma_median, prompts_left_behind
+from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.delays import prompts_of_run
-from clusterspec.cost.serving.loads import fills_places
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
-from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
 from clusterspec.cost.serving.quantiles import beta_share, lengths_in_parts, smallest_reaching
 from clusterspec.cost.serving.steady import Steady
 from clusterspec.cost.serving.waits import steps_of_one_prompt
 from clusterspec.records import NamedTuple
 
+TAKEN = 0.01
+"""Share of the places of a run that stay empty."""
 ALL = 1 - 1e-6
 """The share of steps with prompts of an engine on which prompts always wait."""
 SHARE_HALVINGS = 16
@@ -140,13 +143,72 @@ def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
     return PromptShares(min(ALL, share), longer, chunks, spread, bunching, now.tokens_per_step, engines)
 
 
+def fills_places(pools: Pools, now: Steady) -> bool:
+    """Whether the requests of a run at a rate, with those whose prompts are computed, take all places."""
+    taken = now.sequences + now.rate * now.prompt / pools.decode.attention_ranks
+    return is_open_run(pools.load) and taken >= (1 - TAKEN) * pools.limit
+
+
+def mean_token_seconds(now: Steady, shares: PromptShares | None, pools: Pools) -> float:
+    """The mean time per output token with the prompts that are unfinished when a request starts to decode, in
+    seconds.
+    """
+    met = _sequences_met(now, shares, pools)
+    return now.mean_token if met is None else now._replace(met=met).mean_token
+
+
+def _sequences_met(now: Steady, shares: PromptShares | None, pools: Pools) -> float | None:
+    """The sequences whose prompts delay the mean request of an open load; None if a state has them already."""
+    part = prompts_of_run(pools, now.sequences)[1]
+    if runs_prompts_first(pools):
+        return now.delaying + _prompts_before_decoding(pools, now)
+    if shares is None or not shares.share or fills_places(pools, now):
+        return None
+    return now.sequences / shares.share * shares.mean(pools.load.gaps) * part
+
+
+def runs_prompts_first(pools: Pools) -> bool:
+    """Whether engines of an open load without an end run all prompts that came, in steps of their own, before they
+    decode.
+    """
+    load, engine = pools.load, pools.decode
+    first = engine.prompts_alone and not pools.has_prefill_engines and load.receive_interval == 1
+    return first and load.load == "open" and not load.requests and load.output_tokens > 1
+
+
+def _prompts_before_decoding(pools: Pools, now: Steady) -> float:
+    """The prompts that delay the first token of a request after its own prompt: those that its prompt leaves behind,
+    and those that come while they run.
+    """
+    each, load = now.rate / pools.decode.attention_ranks, _load_of_prompts(pools, now)
+    busy = min(1.0, each * now.prompt / pools.decode.layout.pp)
+    left = prompts_left_behind(busy, load, max(1.0, prompts_per_step(pools)), engines=pools.engines_of_choice)
+    return left / (1 - load)
+
+
+def _load_of_prompts(pools: Pools, now: Steady) -> float:
+    """The share of the time of an engine that prompts take which share no step with those that decode."""
+    each = now.rate / pools.decode.attention_ranks
+    return min(constants.MOST_LOAD, each * now.carried / pools.decode.layout.pp)
+
+
 def with_unfinished_prompts(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:
     """The state with the added delay from prompts that are unfinished when a request starts to decode. A run whose
     requests queue for places is a loop, whose state has it.
     """
-    if shares is None or not shares.share or fills_places(pools, now):
+    met = _sequences_met(now, shares, pools)
+    if met is None:
         return now
-    load, each = pools.load, now.sequences / shares.share
-    median = shares.at(0.5, [(float(load.output_tokens), 1.0)])
-    typical, mean = prompts_of_run(pools, now.sequences)
-    return now._replace(typical=each * median * typical, met=each * shares.mean(load.gaps) * mean)
+    if shares is None:
+        return now._replace(typical=_median_prompts(pools, now, met), met=met)
+    median = shares.at(0.5, [(float(pools.load.output_tokens), 1.0)])
+    typical = now.sequences / shares.share * median * prompts_of_run(pools, now.sequences)[0]
+    return now._replace(typical=typical, met=met)
+
+
+def _median_prompts(pools: Pools, now: Steady, met: float) -> float:
+    """The prompts that delay the median request, of which ``met`` delay the mean one: prompts that run one after
+    another come in a number whose variance is its mean over (1 - load)².
+    """
+    free = 1 - _load_of_prompts(pools, now)
+    return gamma_median(met, met * free * free) if met else 0.0

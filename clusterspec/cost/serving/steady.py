@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import exp, expm1, inf
 
 from clusterspec.cost.formulas.queues import requests_before
 from clusterspec.cost.formulas.serving import time_per_output_token
 from clusterspec.cost.serving.carried import carried_prefill
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.delays import bunched_sequences, delaying_sequences, prompts_of_run, sequences_of_step
+from clusterspec.cost.serving.delays import (
+    bunched_sequences,
+    delaying_sequences,
+    own_sequence,
+    prompts_of_run,
+    sequences_of_step,
+)
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.held import steps_until_release
 from clusterspec.cost.serving.mixed_waits import WaitTail, mixed_step_wait
@@ -112,13 +117,16 @@ def steady_state(pools: Pools, sequences: float, *, full: bool = False) -> Stead
     return with_wait(pools, state_before_wait(pools, sequences, full=full))
 
 
-def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> Steady:
-    """The steady state with a wait of 0; no other time of the state depends on the wait."""
+def state_before_wait(pools: Pools, sequences: float, *, full: bool = False, delayed: float = 0.0) -> Steady:
+    """The steady state with a wait of 0; no other time of the state depends on the wait. Steps have ``delayed`` more
+    sequences, which prompts delay.
+    """
     engine, load = pools.decode, pools.load
     static = load.load == "static"
     met = _sequences_met_by_request(pools, sequences)
-    decoding = sequences_of_step(pools, met)
-    decode = _decode_step(pools, met, decoding)
+    together = min(max(met, pools.limit), met + delayed + own_sequence(pools))
+    decoding = sequences_of_step(pools, together)
+    decode = _decode_step(pools, together, decoding)
     gained = load.tokens_per_step
     prefill = _prompt_step(pools, sequences, decoding, decode.total / gained)
     ahead = _formed_ahead(pools, sequences, decode, prefill)
@@ -385,11 +393,3 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
         return found
     left = requests - found.requests_in_flight(ranks, pools.load.output_tokens)
     return found._replace(wait=found.wait + max(0.0, left) / found.rate)
-
-
-def largest_satisfying(excess: Callable[[float], float], limit: float) -> float:
-    """The largest number of sequences up to ``limit`` with an ``excess`` of at most 0; 0 if one sequence has more."""
-    if (least := excess(1.0)) > 0:
-        return 0.0
-    most = excess(limit)
-    return bisected_interval(excess, (1.0, least), (limit, most), ROUNDS)[0] if most > 0 else limit

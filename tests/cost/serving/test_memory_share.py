@@ -46,7 +46,10 @@ def launched_share(plan: Plan, framework: str) -> float:
     ("load", "share"),
     [
         ("request_rate: 20", 0.9),
-        ("request_rate: 54", 0.95),  # 2,797 requests in flight, with three standard deviations 2,956 of 2,871
+        (
+            "request_rate: 54",
+            0.93,
+        ),  # 671 on each of four engines, with three standard deviations 749, where 718 fit 0.9
         ("request_rate: 60", 0.95),
         ("concurrency: 2800", 0.9),  # 2,871 fit 0.9
         ("concurrency: 2872", 0.91),

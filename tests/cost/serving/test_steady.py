@@ -9,7 +9,8 @@ import pytest
 from clusterspec.cost.serving import delays, steady, waits
 from clusterspec.cost.serving.constants import MOST_LOAD, StepTime
 from clusterspec.cost.serving.delays import prompts_of_run, sequences_of_step
-from clusterspec.cost.serving.loads import WALK, fills_places, full_run_state, open_run, steady_load
+from clusterspec.cost.serving.highest import largest_satisfying
+from clusterspec.cost.serving.loads import WALK, full_run_state, open_run, steady_load
 from clusterspec.cost.serving.pools import (
     Pools,
     is_open_run,
@@ -17,6 +18,7 @@ from clusterspec.cost.serving.pools import (
     prompt_seconds,
     prompts_per_step,
 )
+from clusterspec.cost.serving.shares import fills_places
 from clusterspec.cost.serving.steady import Steady
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.cost.serving.waits import StepsWithPrompts, mixed_prompt_wait, variation_seconds
@@ -273,11 +275,11 @@ def test_loops_and_full_plans_have_the_requests_in_flight_that_littles_law_gives
 
 
 def test_the_largest_load_within_a_limit_is_found() -> None:
-    assert steady.largest_satisfying(lambda x: x - 10, 64.0) == pytest.approx(10, abs=1e-3)
-    assert steady.largest_satisfying(lambda x: x - 100, 64.0) == 64.0
-    assert steady.largest_satisfying(lambda x: x - 64, 64.0) == 64.0
-    assert steady.largest_satisfying(lambda x: x - 0.5, 64.0) == 0.0
-    assert steady.largest_satisfying(lambda x: x - 1, 64.0) == pytest.approx(1.0, abs=1e-3)
+    assert largest_satisfying(lambda x: x - 10, 64.0) == pytest.approx(10, abs=1e-3)
+    assert largest_satisfying(lambda x: x - 100, 64.0) == 64.0
+    assert largest_satisfying(lambda x: x - 64, 64.0) == 64.0
+    assert largest_satisfying(lambda x: x - 0.5, 64.0) == 0.0
+    assert largest_satisfying(lambda x: x - 1, 64.0) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_mean_walk_of_n_steps_ends_two_thirds_of_its_last_distance_away() -> None:
