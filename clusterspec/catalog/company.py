@@ -79,15 +79,29 @@ KINDS_OF_KEYS = {
     "nic": "nic",
     "switch": "switch",
     "model": "model",
+    "cdus.model": "cdu",
     "base": "model",
     "framework": "framework",
 }
-"""The kind of entry that the value of a key names, where it is a text."""
+"""The kind of entry that the value of a key names, where it is a text: the key, with the one above it where that
+decides.
+"""
 
 
-def ids_of_key(catalog: Catalog, key: str) -> tuple[str, ...]:
-    """The ids that a key of `KINDS_OF_KEYS` accepts; an invalid company entry is accepted too."""
-    ids, refused = catalog.ids(KINDS_OF_KEYS[key]), REFUSED_SCOPES.get(key)
+def kind_of_key(path: Path) -> str | None:
+    """The kind of the catalog entries that the key at a path names; None for a key that names none.
+
+    >>> kind_of_key(("workload", "model")), kind_of_key(("cluster", "power", "cdus", "model")), kind_of_key(("tp",))
+    ('model', 'cdu', None)
+    """
+    above = ".".join(map(str, path[-2:]))
+    return KINDS_OF_KEYS.get(above) or KINDS_OF_KEYS.get(str(path[-1]))
+
+
+def ids_of_key(catalog: Catalog, path: Path) -> tuple[str, ...]:
+    """The ids that the key at a path accepts, where `kind_of_key` has a kind; those of invalid company entries, too."""
+    kind, refused = kind_of_key(path), REFUSED_SCOPES.get(str(path[-1]))
+    ids = catalog.ids(kind) if kind is not None else ()
     return tuple(id_ for id_ in ids if _interconnect_scope(catalog, id_) != refused) if refused else ids
 
 

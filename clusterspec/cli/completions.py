@@ -9,7 +9,7 @@ from typing import Any
 
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.company import KINDS_OF_KEYS, ids_of_key
+from clusterspec.catalog.company import ids_of_key, kind_of_key
 from clusterspec.cli.commands import documented_commands, parser
 from clusterspec.exchange.exporters.registry import EXPORTERS
 from clusterspec.exchange.import_formats import IMPORT_FORMATS
@@ -200,7 +200,7 @@ ADDRESS = "https://raw.githubusercontent.com/clusterspec/clusterspec/main/schema
 def editor_schema(catalog: Catalog) -> str:
     """The text of the schema, with the ids of a catalog."""
     spec: Node = json.loads((resources.schemas() / "spec.schema.json").read_text("utf-8"))
-    made = _draft_7_node(spec, catalog)
+    made = _draft_7_node(spec, catalog, "")
     made["$schema"] = "http://json-schema.org/draft-07/schema#"
     made["$id"] = ADDRESS
     made = {key: value for key, value in made.items() if key not in {"if", "then", "else"}}  # a base may have the keys
@@ -208,36 +208,39 @@ def editor_schema(catalog: Catalog) -> str:
     return json_text(made, indent=1)
 
 
-def _draft_7_node(node: Any, catalog: Catalog) -> Any:
-    """A schema node in draft 7, where keywords next to a reference are ignored."""
+def _draft_7_node(node: Any, catalog: Catalog, key: str) -> Any:
+    """A schema node below a key in draft 7, where keywords next to a reference are ignored."""
     if isinstance(node, list):
-        return [_draft_7_node(item, catalog) for item in node]
+        return [_draft_7_node(item, catalog, key) for item in node]
     if not isinstance(node, dict):
         return node
     kept = {key: value for key, value in node.items() if not key.startswith("x-")}
     if "x-quantity" in node:
         kept = {key: value for key, value in kept.items() if key in _ABOUT} | quantity_schema(node["x-quantity"])
     made: Node = {}
-    for key, value in kept.items():
-        if key == "properties":
-            made[key] = {name: _property_schema(name, one, catalog) for name, one in value.items()}
-        elif key == "$defs":
-            made["definitions"] = {name: _draft_7_node(one, catalog) for name, one in value.items()}
-        elif key == "$ref":
+    for word, value in kept.items():
+        if word == "properties":
+            made[word] = {name: _property_schema((key, name), one, catalog) for name, one in value.items()}
+        elif word == "$defs":
+            made["definitions"] = {name: _draft_7_node(one, catalog, name) for name, one in value.items()}
+        elif word == "$ref":
             reference = {"$ref": value.replace("#/$defs/", "#/definitions/")}
             made |= reference if len(kept) == 1 else {"allOf": [reference]}
-        elif key in ("examples", "default", "const", "enum"):
-            made[key] = value
+        elif word in ("examples", "default", "const", "enum"):
+            made[word] = value
         else:
-            made[key] = _draft_7_node(value, catalog)
+            made[word] = _draft_7_node(value, catalog, key)
     return made
 
 
-def _property_schema(name: str, node: Node, catalog: Catalog) -> Any:
-    """The schema of a key, which may be null; a text that names a catalog entry must be one of the key's ids."""
-    made = _draft_7_node(node, catalog)
-    named = name in KINDS_OF_KEYS and not node.get("x-unused")
-    ids = {"type": "string", "enum": list(ids_of_key(catalog, name))} if named else {}
+def _property_schema(path: tuple[str, str], node: Node, catalog: Catalog) -> Any:
+    """The schema of a key, given with the one above it. It may be null; a text that names a catalog entry must be one
+    of the ids of the key.
+    """
+    name = path[-1]
+    made = _draft_7_node(node, catalog, name)
+    named = kind_of_key(path) is not None and not node.get("x-unused")
+    ids = {"type": "string", "enum": list(ids_of_key(catalog, path))} if named else {}
     if ids and made.get("type") == "string":
         made = {key: value for key, value in made.items() if key in _ABOUT} | ids
     elif ids and "anyOf" in made:

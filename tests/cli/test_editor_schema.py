@@ -125,6 +125,8 @@ def test_it_offers_the_ids_of_the_catalog() -> None:
     assert {"nvlink-4", "xgmi-mi300x"} <= {*taken["scale_up"]} and "infiniband-ndr" not in taken["scale_up"]
     assert {*taken["scale_out"], *taken["scale_up"]} == {*catalog.ids("interconnect")}
     assert offered(workload["model"]) == [*catalog.ids("model")]
+    units = cluster["power"]["properties"]["cdus"]["properties"]["model"]
+    assert offered(units) == [*catalog.ids("cdu")]
     assert {*KINDS_OF_KEYS.values()} <= {*catalog.kinds}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 from clusterspec import rules
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, lookup
-from clusterspec.catalog.company import KINDS_OF_KEYS, ids_of_key
+from clusterspec.catalog.company import ids_of_key, kind_of_key
 from clusterspec.catalog.export import catalog_rows
 from clusterspec.document import conforms, project_root, text_at
 from clusterspec.document.model import Document
@@ -147,10 +147,10 @@ def _key_items(path: Path, present: set[str]) -> list[CompletionItem]:
 
 def _value_items(path: Path, catalog: Catalog) -> list[CompletionItem]:
     node = conforms.node_at(schema(), path)
-    kind = KINDS_OF_KEYS.get(str(path[-1]))
+    kind = kind_of_key(path)
     if kind is not None and any(branch.get("type") == "string" for branch in conforms.node_branches(node, schema())):
         summaries = _entry_summaries(catalog, kind)
-        return [CompletionItem(id_, kind, summaries.get(id_, "")) for id_ in ids_of_key(catalog, str(path[-1]))]
+        return [CompletionItem(id_, kind, summaries.get(id_, "")) for id_ in ids_of_key(catalog, path)]
     words: list[str] = []
     for branch in conforms.node_branches(node, schema()):
         words += [str(word) for word in (*branch.get("enum", ()), *([branch["const"]] if "const" in branch else []))]
@@ -202,7 +202,7 @@ def _key_lines(path: Path) -> Iterator[str]:
 def _value_lines(document: Document, catalog: Catalog, path: Path) -> Iterator[str]:
     text = text_at(document, path).strip("'\"")
     node = conforms.node_at(schema(), path)
-    kind = KINDS_OF_KEYS.get(str(path[-1]))
+    kind = kind_of_key(path)
     if kind is not None and "\n" not in text:
         try:
             yield _code_block(export.show_text(lookup.entry_named(catalog, f"{kind}/{text}"), WIDTH))

@@ -7,11 +7,11 @@ import pytest
 from clusterspec.cluster.requests import Serving, Target
 from clusterspec.cost.serving.constants import RANGES, Part, StepTime
 from clusterspec.cost.serving.handoff import CacheTransfer, Handoff
+from clusterspec.cost.serving.highest import largest_satisfying
 from clusterspec.cost.serving.host import HostOverhead
 from clusterspec.cost.serving.latency import ServingTimes, range_factors, serving_range
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.plan_engines import cache_space, raised_fraction
-from clusterspec.cost.serving.steady import largest_satisfying
 from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.records import replace
 from clusterspec.results.serving_json import RANGED
