@@ -3,7 +3,7 @@
 ## What it finds
 
 A step, a number of steps or of tokens of the description or a comment at which the learning rate reaches zero or its
-minimum, below 70 % of the steps that `tokens` need, or above 130 % of them. Where the text says that the schedule ends
+minimum, below 70 % of the steps that `tokens` need (90 % where it reaches zero), or above 130 % of them. Where the text says that the schedule ends
 with the run, any difference above 3 % is reported. A rate that stays at its minimum for the rest of the run is accepted, as
 is a decay over the last part of it.
 
@@ -88,10 +88,10 @@ _CUES = (
     "fällt",
 )
 _OF_RATE = pattern(
-    r"(?i)\b(?:cosine|cosinus|kosinus\w*|coseno|decay\w*|anneal\w*|cool(?:s|ed|ing)?-?down|linear\w*|rate|lr[-_]decay[-_]\w+|lernrate|taux|tasa)\b"
+    r"(?i)(?<![^\W_])(?:cosine|cosinus|kosinus\w*|coseno|decay\w*|anneal\w*|cool(?:s|ed|ing)?-?down|linear\w*|rate|lr|curve|schedule|scheduler|lr[-_]decay[-_]\w+|lernrate|kurve|taux|courbe|tasa)(?![^\W_])"
 )
 _REACHED = pattern(
-    r"(?i)\b(?:zero|minimum|min|end(?:s|ed)?|null|ende|zéro|fin|final|cero|mínimo|cosine|cosinus|kosinus\w*|coseno|decay\w*|decae|décroi\w+|linear\w*|falls?|floor|lr[-_]decay[-_]\w+|sinkt|fällt)\b"
+    r"(?i)(?<![^\W_])(?:zero|to 0|anneal\w*|minimum|min|end(?:s|ed)?|null|ende|zéro|fin|final|cero|mínimo|cosine|cosinus|kosinus\w*|coseno|decay\w*|decae|décroi\w+|linear\w*|falls?|floor|lr[-_]decay[-_]\w+|sinkt|fällt)(?![^\W_])"
 )
 _WITH_RUN = pattern(
     r"(?i)\b(?:last (?:token|step|batch)|final (?:token|step|batch)|end of (?:the )?(?:run|training)|(?:whole|entire|full|complete) (?:run|training)|"
@@ -110,6 +110,8 @@ _NO_DECAY = pattern(
 )
 EARLY, LATE = 0.7, 1.3
 """Share of the steps before whose end a schedule of the learning rate does not end on purpose, and after which neither."""
+EARLY_ZERO = 0.9
+"""Share of the steps before whose end no rate is zero on purpose: no step after it changes a weight."""
 WITH_RUN = 0.03
 """Relative difference up to which a schedule that ends with the run is rounded."""
 
@@ -138,7 +140,8 @@ def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
     if with_run and abs(ratio - 1) <= WITH_RUN:
         return
     holds = _HOLDS.search(next_words) is not None and _TO_ZERO.search(end.sentence) is None
-    if not with_run and (EARLY <= ratio <= LATE or holds or (ratio > LATE and _CONSTANT_LATER.search(next_words))):
+    early = EARLY_ZERO if _TO_ZERO.search(end.sentence) is not None else EARLY
+    if not with_run and (early <= ratio <= LATE or holds or (ratio > LATE and _CONSTANT_LATER.search(next_words))):
         return
     if end.quantity.unit == STEP:
         message = f"the learning rate ends at step {at:,.0f}, and the tokens need {steps:,.0f} steps"

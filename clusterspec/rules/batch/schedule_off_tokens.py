@@ -77,6 +77,7 @@ from clusterspec.rules.knowledge.schedule_texts import (
     STABLE,
     WARM_UP,
     SchedulePart,
+    equated_steps,
     schedule_parts,
     steps_of_run,
 )
@@ -89,6 +90,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
+from clusterspec.rules.knowledge.text_roles_a import is_certain
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import agree
 from clusterspec.rules.rule import Rule
@@ -101,15 +103,9 @@ LONG_WARM_UP = 0.5
 """Share of the run from which a warm-up is no warm-up."""
 SAME = 0.05
 """Relative difference up to which two numbers of steps or tokens are the same, both rounded."""
-_CUES = ("step", "token", "schritt", "étape", "itérat", "paso", "iterac")
-_EQUATES = pattern(
-    r"^,? ?\(?(?:=|≈|~|i\.e|that is|which (?:is|are)|or|are|is|das sind|soit|es decir|equals?)?,? ?(?:about |roughly |some |~|≈ ?)?$"
-)
-"""What stands between a number of steps and the tokens that they are: a bracket, a sign or a verb."""
-_IN = pattern(r"^ (?:in|over|take|takes|need|needs|are|is|correspond to|werden in|en) (?:about |roughly |some |~)?$")
-"""What stands between tokens and the steps that they take."""
-_OF_PARTS = pattern(
-    r"(?i)\b(?:per|a|each|every|ramp\w*|grows?|rampup|from|starts? with|first|micro|warm\w*|validat\w*|evaluations? (?:on|over|set)|ablation\w*|reward|proxy|smaller|draft)\b"
+_CUES = ("step", "token", "iter", "schritt", "étape", "itérat", "update", "jeton", "paso")
+_OTHER_BATCH = pattern(
+    r"(?i)\b(?:ramp\w*|rampup|grows?|micro|validat\w*|evaluations? (?:on|over|set)|ablation\w*|reward|proxy|smaller|draft)\b"
 )
 """Words of a sentence whose steps may have another batch, or be those of another run."""
 _PHASE = pattern(r"(?i)\b(?:phases?|stages?|étapes?|fases?)\b")
@@ -157,7 +153,7 @@ def check(own_remarks: str, training: Workload, written_workload: WorkloadSpec) 
     parts = [each for each in schedule_parts(own_remarks) if _CONTINUED.search(each.sentence) is None]
     yield from _warm_up_problem(parts, steps, training.tokens)
     yield from _parts_problem(parts, steps, training.tokens)
-    yield from _pair_problem(own_remarks, training, steps)
+    yield from _pair_problem(own_remarks, training)
     yield from _phase_problem(own_remarks, training.tokens)
     yield from _ramp_problem(own_remarks, training)
     yield from _share_problem(own_remarks, training, steps)
@@ -221,29 +217,19 @@ def _sum_text(quantities: object) -> str:
     return " + ".join(each.words for each in quantities)  # type: ignore[attr-defined]
 
 
-def _pair_problem(text: str, work: Workload, steps: float) -> Iterator[Problem]:
+def _pair_problem(text: str, work: Workload) -> Iterator[Problem]:
     """The problem with steps and tokens that a text equates and the batch of the plan does not."""
     batch = work.global_batch * work.sequence_length
-    for sentence, quantities in sentence_quantities(text):
-        if _OF_PARTS.search(sentence) is not None or _CONTINUED.search(sentence) is not None:
+    for sentence, count, tokens in equated_steps(text):
+        if _OTHER_BATCH.search(sentence) is not None or _CONTINUED.search(sentence) is not None:
             continue
-        for one, other in pairwise(quantities):
-            between = sentence[one.end : other.start]
-            opened = (
-                "(" in between or "=" in between or any(word in between for word in (" or ", " are ", " is ", "i.e"))
-            )
-            equated = _EQUATES.match(between) is not None and opened
-            if {one.unit, other.unit} != {STEP, TOKEN} or not (equated or (one.unit == TOKEN and _IN.match(between))):
-                continue
-            count, tokens = (one, other) if one.unit == STEP else (other, one)
-            if count.value < 10 or agree(tokens.value, count.value * batch, SAME) or not is_own(sentence, one):
-                continue
-            right = count.value * batch
-            message = f"`{one.words}` and `{other.words}`: {count.words} of {batch:,} tokens are {display(right, '1')}"
-            yield RULE.problem(
-                "description", message, f"{display(tokens.value, '1')} tokens are {tokens.value / batch:,.0f} steps"
-            )
-            return
+        right = count.value * batch
+        if agree(tokens.value, right, SAME) or not (is_certain(sentence, count) and is_certain(sentence, tokens)):
+            continue
+        message = f"`{count.words}` and `{tokens.words}`: {count.value:,.0f} steps of {batch:,} tokens are {display(right, '1')}"
+        help_ = f"{display(tokens.value, '1')} tokens are {tokens.value / batch:,.0f} steps"
+        yield RULE.problem("description", message, help_)
+        return
 
 
 def _share_problem(text: str, work: Workload, steps: float) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_tokens import Token, plain_tokens, readings_of
+from clusterspec.rules.knowledge.text_tokens import Token, decimal_sign, plain_tokens, readings_of
 from clusterspec.rules.knowledge.text_units import (
     ABBREVIATED,
     HALVES,
@@ -16,6 +16,7 @@ from clusterspec.rules.knowledge.text_units import (
     NUMBERS,
     SCALE_WORDS,
     SPELLED_TENS,
+    TENS,
     TIME_WORDS,
     word_set,
 )
@@ -58,7 +59,7 @@ _WORDS_OF_UNITS = {
     NODE_HOUR: "KnotenStunden Knotenstunden",
     STEP: "step steps iteration iterations iter iters updates Schritte Schritten schritte schritten pas étapes itérations pasos "
     "iteraciones",
-    TOKEN: "token tokens Token Tokens jetons",
+    TOKEN: "token tokens Token Tokens tok toks jeton jetons",
     SEQUENCE: "sequence sequences Sequenzen séquences secuencias",
     NODE: "node nodes server servers instance instances VM VMs Knoten nœuds noeuds nodos",
     ACCELERATOR: "GPU GPUs accelerator accelerators chip chips TPU TPUs cards GH200 GH200s",
@@ -86,6 +87,10 @@ _OTHER_LANGUAGE = (
     *("heures", "jours", "semaines", "séquences", "pasos", "iteraciones", "horas", "días", "dias", "semanas", "nodos"),
 )
 """Units after which points stand between thousands."""
+_NO_ADJECTIVES = word_set(
+    "of and or to in at per a an the from with on for by as is are than that which into over x de des du d la les von der die das und et y"
+)
+"""Words that are no adjectives of the tokens behind them."""
 _BREAKS = ",;:()[]=/"
 _LONGEST_NAME = len("H100-SXM5-80GB-X")
 _PLURALS_OF_HOURS = ("hours", "Stunden")
@@ -123,6 +128,7 @@ class Reader:
 
     def __init__(self, sentence: str) -> None:
         self.sentence = sentence
+        self.has_comma = has_decimal_comma(sentence)
         self.pieces = [each for each in pieces_of(sentence) if each.text != "-"]
 
     def word(self, at: int) -> str:
@@ -155,6 +161,8 @@ class Reader:
         """The unit of the words at an index, its factor, and the index after it; 0 without one."""
         if self.gap(at) not in ("", " ", "-"):
             return "", 1.0, 0
+        if self.word(at) in ("de", "d") and self.word(at - 1).lower() in SCALE_WORDS:
+            return self._plain_unit(at + 1)
         after = self.next_word(at)
         name = self.sentence[self.pieces[at].start : self.pieces[after].start - 1] if after else ""
         of_part = name.startswith("quad-") or (any(map(str.isdigit, name)) and name[0].isalnum())
@@ -162,7 +170,19 @@ class Reader:
             named = self._plain_unit(after) if self.word(after).isalpha() else ("", 1.0, 0)
             if named[2] and (name in _KINDS or named[0] in (ACCELERATOR_HOUR, NODE, ACCELERATOR)):
                 return named
-        return self._plain_unit(at)
+        return self._tokens_behind(at) or self._plain_unit(at)
+
+    def _tokens_behind(self, at: int) -> tuple[str, float, int] | None:
+        """The tokens after a scaled number and one or two words about them: 100 M held-out tokens, 40 Mio. Validierungs-Token."""
+        if self.word(at - 1) not in LETTERS and self.word(at - 1).lower() not in {*SCALE_WORDS, "."}:
+            return None
+        for after in range(at + 1, at + 3):
+            word = self.word(after - 1)
+            if not word.isalpha() or word in _NO_ADJECTIVES or self.gap(after) not in (" ", "-"):
+                return None
+            if _UNITS.get(self.word(after)) == TOKEN:
+                return self._plain_unit(after)
+        return None
 
     def next_word(self, at: int) -> int:
         """The token after the next space, of a name such as `p5en.48xlarge` of several tokens; 0 where none follows."""
@@ -208,7 +228,9 @@ class Reader:
     def _second_end(self, at: int) -> int:
         """The index after `/s` or `per second`; 0 without them."""
         sign = self.word(at)
-        named = sign in ("/", "per", "a", "each", "pro", "par", "por") and self.word(at + 1) in _ONE_SECOND
+        named = (
+            sign in ("/", "per", "a", "each", "every", "pro", "je", "par", "por") and self.word(at + 1) in _ONE_SECOND
+        )
         return at + 2 if named and self.gap(at) == ("" if sign == "/" else " ") else 0
 
     def quantity(self, at: int) -> tuple[TextQuantity, int]:
@@ -238,7 +260,7 @@ class Reader:
                 scale, last = 1.0, at
         end = max(end, self.pieces[last - 1].end) if last else end
         words = self.sentence[number.start : end]
-        digits = _decimal_digits(number.text, words)
+        digits = _decimal_digits(number.text, words, self.has_comma)
         whole = scale * factor * 10.0**power
         step = 10.0 ** -len(digits.partition(".")[2]) if "." in digits else 1.0
         return TextQuantity(float(digits) * whole, unit, number.start, end, words, step * whole), max(last, at)
@@ -265,7 +287,9 @@ class Reader:
             return 0.5, False, at + 2
         if word.endswith("einhalb") and (whole := NUMBERS.get(word.removesuffix("einhalb"))):
             return whole + 0.5, False, at + 1
-        if tens := SPELLED_TENS.get(word):
+        if word in _HALF_OF and self.word(at + 1):
+            return 0.5, False, at + 1
+        if tens := TENS.get(word) or SPELLED_TENS.get(word):
             ones = NUMBERS.get(self.word(at + 1), 10) if tens >= 20 and self.gap(at + 1) == "-" else 10
             return (tens + ones, False, at + 2) if ones < 10 else (tens, False, at + 1)
         number = NUMBERS.get(word, 0)
@@ -289,16 +313,37 @@ class Reader:
 
 
 _ONE_SECOND = word_set("s sec second Sekunde seconde segundo")
+_HALF_OF = word_set("halbe halben halber demi media")
+"""Words for a half that stand directly before a unit of time."""
+_GERMAN = word_set(
+    "und der das von bei nach auf ist den dem mit zum wird sind ein eine einer einem je pro über für zu die im"
+)
+"""Words of which German texts have several, and English ones hardly two."""
 _LOW_LETTERS = {"Ki": 1024.0, "bn": 1e9, "mn": 1e6, "m": 1e6, "b": 1e9, "g": 1e9}
 """Scales that stand before a noun alone."""
 
 
-def _decimal_digits(written: str, words: str) -> str:
+def has_decimal_comma(sentence: str) -> bool:
+    """Whether a sentence has decimal commas, so that its points are between thousands: by a number that shows it, or several
+    German words.
+
+    >>> has_decimal_comma("3.958 TFLOP/s x 0,35"), has_decimal_comma("bei Schritt 450.000 ist sie null"), has_decimal_comma("1.250 s")
+    (True, True, False)
+    """
+    sign = decimal_sign([each.text for each in plain_tokens(sentence) if each.kind == "number"])
+    return sign == "," or (not sign and len(_GERMAN.intersection(sentence.split())) > 1)
+
+
+def _decimal_digits(written: str, words: str, has_comma: bool) -> str:
     """The digits of a number with a point before its decimals: in English a single point is one, a comma before three digits
     none.
     """
     readings = readings_of(written)
-    english = not words.endswith(("pas", "Token", "Tokens")) and not any(each in words for each in _OTHER_LANGUAGE)
+    english = (
+        not has_comma
+        and not words.endswith(("pas", "Token", "Tokens"))
+        and not any(each in words for each in _OTHER_LANGUAGE)
+    )
     return readings[-1] if "." in written and english else readings[0]
 
 
@@ -314,12 +359,17 @@ def sentence_quantities(text: str) -> tuple[tuple[str, tuple[TextQuantity, ...]]
     [(5.5, 'five and a half days'), (1.5, 'a day and a half')]
     """
     found, left = [], MOST_QUANTITIES
-    for sentence in sentences_of(_ABBREVIATION.sub(r"\1", " ".join(text.split()))):
+    for sentence in plain_sentences(text):
         quantities = tuple(islice(_quantities(sentence), left))
         left -= len(quantities)
         if quantities:
             found.append((sentence, quantities))
     return tuple(found)
+
+
+def plain_sentences(text: str) -> Sequence[str]:
+    """The sentences of a text on one line, without the full stops of abbreviations of units."""
+    return sentences_of(_ABBREVIATION.sub(r"\1", " ".join(text.split())))
 
 
 def is_separate_number(sentence: str, number: Token, signs: str = "_") -> bool:

@@ -183,7 +183,7 @@ def tokens_of(text: str) -> list[Token]:
     [(2300000.0,), (40.0,), (4200000.0,), (3.0,)]
     """
     plain = plain_tokens(text)
-    return list(_with_units(plain, _decimal_sign([each.text for each in plain if each.kind == "number"])))
+    return list(_with_units(plain, decimal_sign([each.text for each in plain if each.kind == "number"])))
 
 
 _POINT = pattern(r"\.(?:\d{1,2}|\d{4,})$|,\d{3}[,.]")
@@ -191,10 +191,10 @@ _COMMA = pattern(r",(?:\d{1,2}|\d{4,})$|\.\d{3}[,.]")
 """Digits that show which sign stands before decimals."""
 
 
-def _decimal_sign(digits: list[str]) -> str:
+def decimal_sign(digits: list[str]) -> str:
     """The sign before the decimals of a text, by the numbers that show it; empty where none does, or both do.
 
-    >>> _decimal_sign(["84,200", "1.17"]), _decimal_sign(["9.944.352", "49.722"]), _decimal_sign(["84,200"])
+    >>> decimal_sign(["84,200", "1.17"]), decimal_sign(["9.944.352", "49.722"]), decimal_sign(["84,200"])
     ('.', ',', '')
     """
     point = any(_POINT.search(each) is not None for each in digits)

@@ -80,5 +80,20 @@ SPELLED_TENS = {
     },
 }
 """Numbers from 13 to 90 as English words; a word of `NUMBER_WORDS` may follow a ten."""
+_ONES = "ein zwei drei vier fünf sechs sieben acht neun"
+_GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
+_GERMAN_TEENS = "dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn"
+_FRENCH_TENS = "vingt trente quarante cinquante soixante"
+TENS = {
+    **{word: 10 * number for number, word in enumerate(_GERMAN_TENS.split(), start=2)},
+    **{word: number for number, word in enumerate(_GERMAN_TEENS.split(), start=13)},
+    **{
+        f"{one}und{ten}": 10 * tens + ones
+        for tens, ten in enumerate(_GERMAN_TENS.split(), start=2)
+        for ones, one in enumerate(_ONES.split(), start=1)
+    },
+    **{word: 10 * number for number, word in enumerate(_FRENCH_TENS.split(), start=2)},
+}
+"""Numbers from 13 to 99 as German words, and French tens."""
 HALVES = {"and": ("a", "half"), "y": ("medi",), "et": ("demi",), "e": ("mezz",)}
 """What a half after a number or a unit begins with, and how its further words begin."""

@@ -1,0 +1,143 @@
+"""The clause of a figure of a text, whether it is one of this plan, and the figures of neighboring sentences together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_quantities import (
+    SECOND,
+    TextQuantity,
+    is_own,
+    plain_sentences,
+    sentence_quantities,
+)
+from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS, TENS, TIME_WORDS
+from clusterspec.standard import pattern
+
+MOST_SENTENCES, MOST_BREAKS = 400, 200
+"""Sentences of a text, and ends of clauses of one, that are read."""
+_BREAK = pattern(
+    r"[,;:()|–—]\s|\s[(|–—]|[)]|\s-\s|\b(?:but|while|whereas|although|aber|während|mais|tandis que|pero)\b"
+)
+_OTHER_PLAN = pattern(
+    r"(?i)\b(?:old|older|former|formerly|previous(?:ly)?|earlier|was|were|had|pilot|ablations?|proxy|draft|instead of|another|other cluster|used to|"
+    r"competitor\w*|predecessor|last year\w*|alte[nrms]?|frühere?[nrms]?|vorige[nrms]?|bisher\w*|hatte|war|ancien(?:ne)?s?|précédente?s?|avait|était|antes|anterior|había)\b"
+)
+"""Words of another plan: one before this one, a smaller one, or a rejected one."""
+_HYPOTHETICAL = pattern(
+    r"(?i)\b(?:would|could|might|if|unless|hypothetical\w*|suppos\w+|in theory|würden?|könnten?|wenn|falls|serait|seraient|pourrait|aurait|podría|sería|si)\b"
+)
+_RANGE = pattern(
+    r"(?i)\b(?:at most|up to|no more than|at least|maximum|max|höchstens|mindestens|bis zu|au plus|au moins|jusqu'à)[ :]"
+)
+_LONG_TIME = pattern(
+    r"(?i)(?<![\w.,/-])(\d{1,3}(?:[.,]\d{1,2})?|[^\W\d_]{2,16})[ -](months?|monate?n?|mois|meses|years?|jahre?n?|ans?|años?)\b"
+)
+
+
+class Window(NamedTuple):
+    """One sentence, or some that follow each other, with the quantities of all."""
+
+    text: str
+    quantities: tuple[TextQuantity, ...]
+    sentences: int
+
+
+def windows(text: str, most: int = 2) -> Iterator[Window]:
+    """The sentences with quantities of a text one by one, then those that follow each other, up to ``most`` together.
+
+    >>> [(each.text, len(each.quantities)) for each in windows("A save takes 45 s. It comes every 10 min.")]
+    [('A save takes 45 s', 1), ('It comes every 10 min.', 1), ('A save takes 45 s. It comes every 10 min.', 2)]
+    """
+    read = sentence_quantities(text)
+    for size in range(1, most + 1):
+        for start in range(len(read) - size + 1):
+            yield _joined(read[start : start + size])
+
+
+def _joined(parts: Sequence[tuple[str, tuple[TextQuantity, ...]]]) -> Window:
+    text, found = "", []
+    for sentence, quantities in parts:
+        text += ". " if text else ""
+        found += [each._replace(start=each.start + len(text), end=each.end + len(text)) for each in quantities]
+        text += sentence
+    return Window(text, tuple(found), len(parts))
+
+
+def clause_at(sentence: str, start: int, end: int) -> str:
+    """The clause with a part of a sentence, between commas, brackets, cells and conjunctions.
+
+    >>> clause_at("The run takes 8 days, while the old one took 9 days.", 14, 20)
+    'The run takes 8 days'
+    """
+    first, last = 0, len(sentence)
+    for each in islice(_BREAK.finditer(sentence), MOST_BREAKS):
+        if each.end() <= start:
+            first = each.end()
+        elif each.start() >= end:
+            last = each.start()
+            break
+    return sentence[first:last].strip()
+
+
+def is_certain(sentence: str, quantity: TextQuantity) -> bool:
+    """Whether a figure is one of this plan: none that it replaces, and in no clause about another plan, or one of a condition.
+
+    >>> from clusterspec.rules.knowledge.text_quantities import sentence_quantities
+    >>> ((text, figures),) = sentence_quantities("The pilot had 4 nodes, this run has 16 nodes")
+    >>> [is_certain(text, each) for each in figures]
+    [False, True]
+    """
+    clause = clause_at(sentence, quantity.start, quantity.end)
+    return is_own(sentence, quantity) and not is_of_other_plan(clause) and _HYPOTHETICAL.search(clause) is None
+
+
+def is_of_other_plan(clause: str) -> bool:
+    """Whether a clause is about another plan: one before this one, a smaller one, or a rejected one.
+
+    >>> is_of_other_plan("the pilot had 4 nodes"), is_of_other_plan("this run has 16 nodes")
+    (True, False)
+    """
+    return _OTHER_PLAN.search(clause) is not None
+
+
+def is_hypothetical(clause: str) -> bool:
+    """Whether a clause is about a condition: `would`, `if`."""
+    return _HYPOTHETICAL.search(clause) is not None
+
+
+def are_links(between: str, words: frozenset[str]) -> bool:
+    """Whether what is between two figures has no other words than some.
+
+    >>> are_links(" (about ", frozenset({"about"})), are_links(", of which ", frozenset({"about"}))
+    (True, False)
+    """
+    return len(between) <= 60 and words.issuperset(between.lower().translate(_SIGNS).split())
+
+
+_SIGNS = str.maketrans(dict.fromkeys(",;:()[]|=≈~.–—-'’", " "))
+
+
+def times_of(text: str) -> Iterator[Window]:
+    """The sentences of a text with their times, those in months and years too.
+
+    >>> [(each.words, each.value / 86400) for part in times_of("three months, or 90 days") for each in part.quantities]
+    [('three months', 91.3125), ('90 days', 90.0)]
+    """
+    read = dict(sentence_quantities(text))
+    for sentence in islice(plain_sentences(text), MOST_SENTENCES):
+        times = [each for each in read.get(sentence, ()) if each.unit == SECOND]
+        yield Window(sentence, tuple(sorted([*times, *_long_times(sentence)], key=lambda each: each.start)), 1)
+
+
+def _long_times(sentence: str) -> Iterator[TextQuantity]:
+    """The months and years of a sentence."""
+    for match in islice(_LONG_TIME.finditer(sentence), MOST_BREAKS):
+        word = match[1].lower()
+        spelled = NUMBERS.get(word) or TENS.get(word) or SPELLED_TENS.get(word) or 0
+        number = float(word.replace(",", ".") if word[0].isdigit() else spelled)
+        if number:
+            seconds = TIME_WORDS[match[2].lower()]
+            yield TextQuantity(number * seconds, SECOND, match.start(), match.end(), match[0], 0.5 * seconds)
