@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from clusterspec.records import NamedTuple
@@ -45,16 +45,24 @@ class Window(NamedTuple):
     sentences: int
 
 
-def windows(text: str, most: int = 2) -> Iterator[Window]:
+def windows(
+    text: str, most: int = 2, extra: Callable[[str], Iterable[TextQuantity]] = lambda _: ()
+) -> Iterator[Window]:
     """The sentences with quantities of a text one by one, then those that follow each other, up to ``most`` together.
+    ``extra`` reads further quantities of a sentence.
 
     >>> [(each.text, len(each.quantities)) for each in windows("A save takes 45 s. It comes every 10 min.")]
     [('A save takes 45 s', 1), ('It comes every 10 min.', 1), ('A save takes 45 s. It comes every 10 min.', 2)]
     """
-    read = sentence_quantities(text)
+    read = dict(sentence_quantities(text))
+    parts = [
+        (sentence, tuple(sorted((*read.get(sentence, ()), *extra(sentence)), key=lambda each: each.start)))
+        for sentence in islice(plain_sentences(text), MOST_SENTENCES)
+    ]
+    parts = [each for each in parts if each[1]]
     for size in range(1, most + 1):
-        for start in range(len(read) - size + 1):
-            yield _joined(read[start : start + size])
+        for start in range(len(parts) - size + 1):
+            yield _joined(parts[start : start + size])
 
 
 def _joined(parts: Sequence[tuple[str, tuple[TextQuantity, ...]]]) -> Window:
@@ -120,20 +128,12 @@ def are_links(between: str, words: frozenset[str]) -> bool:
 _SIGNS = str.maketrans(dict.fromkeys(",;:()[]|=≈~.–—-'’", " "))
 
 
-def times_of(text: str) -> Iterator[Window]:
-    """The sentences of a text with their times, those in months and years too.
+def long_times(sentence: str) -> Iterator[TextQuantity]:
+    """The months and years of a sentence.
 
-    >>> [(each.words, each.value / 86400) for part in times_of("three months, or 90 days") for each in part.quantities]
-    [('three months', 91.3125), ('90 days', 90.0)]
+    >>> [(each.words, each.value / 86400) for each in long_times("for three months or 2 years")]
+    [('three months', 91.3125), ('2 years', 730.5)]
     """
-    read = dict(sentence_quantities(text))
-    for sentence in islice(plain_sentences(text), MOST_SENTENCES):
-        times = [each for each in read.get(sentence, ()) if each.unit == SECOND]
-        yield Window(sentence, tuple(sorted([*times, *_long_times(sentence)], key=lambda each: each.start)), 1)
-
-
-def _long_times(sentence: str) -> Iterator[TextQuantity]:
-    """The months and years of a sentence."""
     for match in islice(_LONG_TIME.finditer(sentence), MOST_BREAKS):
         word = match[1].lower()
         spelled = NUMBERS.get(word) or TENS.get(word) or SPELLED_TENS.get(word) or 0
