@@ -3,8 +3,8 @@
 ## What it finds
 
 A text that says which tokenizer made the token ids of the training data (`token ids of the Llama 2 tokenizer`), where that
-family of models has another vocabulary than the model. A text whose tokenizer has more entries than the model's vocabulary,
-or which stores the ids of a larger vocabulary than 65,536 as `uint16`, is reported too.
+family of models has another vocabulary than the model. A text whose tokenizer has more entries than the model's vocabulary, or
+less than 80 % of them, or which stores the ids of a larger vocabulary than 65,536 in two bytes, is reported too.
 
 ## Why it matters
 
@@ -49,98 +49,159 @@ layout: {framework: megatron-core, tp: 2}
 ## Sources
 
 - Sizes of vocabularies: `clusterspec catalog show llama-2-7b`
+- Encodings of tiktoken: https://github.com/openai/tiktoken/blob/main/tiktoken_ext/openai_public.py
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.role_models import same_tokenizer
-from clusterspec.rules.knowledge.written_numbers import NUMBER, belongs_to_something_else, number_in_text, sentences_of
+from clusterspec.rules.knowledge.text_quantities import plain_sentences
+from clusterspec.rules.knowledge.text_roles_a import clause_at, is_of_other_plan
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-_FAMILY = r"((?:code ?)?llama|qwen|mistral|mixtral|gemma|gpt|deepseek|falcon|bloom|phi|olmo|nemotron|glm|kimi|yi)[ -]?(?:v|k)?(\d(?:\.\d)?)?"
+ENCODINGS = {
+    "r50k_base": 50257,
+    "p50k_base": 50281,
+    "cl100k_base": 100277,
+    "o200k_base": 200019,
+    "gpt-2": 50257,
+    "gpt-4": 100277,
+    "gpt-4o": 200019,
+}
+"""Entries of the vocabularies of tiktoken, and of the models that use them."""
+_FAMILY = pattern(
+    r"(?i)\b(?P<encoding>[rp]50k_base|cl100k_base|o200k_base|gpt-?(?:2|4o?)(?![\w.]))|"
+    r"\b(?P<family>(?:code ?)?llama|qwen|mistral|mixtral|gemma|gpt|deepseek|falcon|bloom|phi|olmo|nemotron|glm|kimi|yi)[ -]?(?:v|k)?(?P<release>\d(?:\.\d)?(?!\.?\d))?(?P<size>b\b)?"
+)
 _TOKENIZER = pattern(
-    rf"(?i)\b(?:tokeni[sz]er|vocabulary) (?:of|from|for) {_FAMILY}\b|\b{_FAMILY}(?:'s)?[ -]tokeni[sz]er\b|"
-    rf"\btokeni[sz]ed (?:with|by|for) (?:the )?(?:tokeni[sz]er of )?{_FAMILY}\b"
+    r"(?i)\b(?:tokeni[sz]\w*|\w*[tT]okeni[sz]er|pre-?tokeni[sz]ed|vocabular\w*|vokabular\w*|sentence-?piece|bpe|tiktoken|encod(?:ed|ings?|er)|(?:token[- ]?)?ids|kodiert|codiert|encodée?s?|vocabulaire)\b"
 )
-_WORDS = ("tokenis", "tokeniz", "vocabulary")
+_WORDS = ("tokenis", "tokeniz", "vocab", "vokab", "sentencep", "bpe", "tiktoken", "encod", "ids", "kodiert", "codiert")
 """What `_TOKENIZER` requires."""
+NEAR = 60
+"""Characters between the name of a family and what is said of its tokenizer."""
 _NOT = pattern(
-    r"(?i)\b(?:not|never|no longer|instead|again|re-?tokeni[sz]\w*|retrain\w*|replac\w*|unlike|than|draft\w*|embedding|reward|judge|teacher)\b"
+    r"(?i)\b(?:not|never|no longer|instead|again|re-?tokeni[sz]\w*|retrain\w*|replac\w*|unlike|than|draft\w*|embedding|reward|judge|teacher|pilot|old|former|previous\w*|compar\w*|"
+    r"generat\w*|synthetic|distill\w*|answers?|translat\w*|would|if|its own|baseline|evaluat\w*|initiali[sz]ed|erneut|nicht|pas)\b"
 )
-
-
-_CUES = ("uint16", "16-bit", "16 bit", "unsigned short", "two-byte", "two byte")
+"""Words of sentences about a tokenizer that is not the one of these data."""
+_CUES = ("16", "short", "two", "2 byte", "2-byte", "2 octets", "zwei byte", "deux octets")
 """Words without one of which `_NARROW` finds nothing."""
 _NARROW = pattern(
-    r"(?i)\b(?:ids?|tokens?)\b[^.;]{0,40}?\b(?:uint16|16[- ]bit (?:unsigned )?(?:ids?|integers?)|unsigned short|two[- ]byte integers)\b|\buint16 (?:token )?ids?\b"
+    r"(?i)(?<![^\W_])u?int16\b|\b(?:16[- ]bits?|unsigned short|(?:two|2|zwei|deux|dos)[ -](?:bytes|octets|byte(?= (?:unsigned |token )*(?:ids?|integers?|tokens?|values?)\b)))\b|\b(?:zwei|2) Bytes?\b(?! (?:unsigned|stream))"
+)
+_ID = pattern(
+    r"(?i)(?<![^\W_])(?:token[- ]?ids?|ids?|tokens?|jetons?|identifiants?|indexed dataset|dataset|memmap|mmap|shards?|vocab\w*)(?![^\W_])"
+)
+_OF_OTHER_NUMBERS = pattern(
+    r"(?i)\b(?:weights?|parameters?|gradients?|activations?|bf16|fp16|float16|half precision|optimizer|cache|kv|embeddings?|logits?|checkpoints?|precision|reduc\w+|gewichte?|poids|hidden)\b"
+)
+_REFUSED = pattern(
+    r"(?i)\b(?:not|never|no longer|too (?:small|narrow|few)|instead|rather|than|would|cannot|can't|only half|nicht|pas|trop)\b"
 )
 _ENTRIES = pattern(
-    rf"(?i)\b(?:tokeni[sz]er|vocabulary)\b[^.;\d]{{0,40}}?{NUMBER}(?P<k>k)? (?:entries|tokens|pieces|words|types)\b|\bvocabulary (?:of|size of|has) {NUMBER}(?P<k2>k)?\b"
+    rf"(?i){NUMBER} ?(?P<k>k)? (?:entries|pieces|types|subwords|einträge[n]?|entrées|entradas)\b|"
+    rf"\b(?:tokeni[sz]er|vocabulary)\b[^.;\d]{{0,40}}?{NUMBER} ?(?P<k2>k)? (?:tokens|words)\b|\bvocabulary (?:of|size of|has) {NUMBER} ?(?P<k3>k)?\b"
 )
 _OF_LARGER_TABLE = pattern(
-    r"(?i)\b(?:extend\w*|resiz\w*|added|adds|enlarg\w*|padded|new (?:embedding|tokenizer)|replac\w*|retrain\w*|not|draft)\b"
+    r"(?i)\b(?:extend\w*|resiz\w*|added|adds|enlarg\w*|padded|new (?:embedding|tokenizer)|replac\w*|retrain\w*|not|draft|special|reserved|cache)\b"
 )
-_AS_THEY_ARE = pattern(r"(?i)\b(?:not|never) (?:re-?tokeni[sz]ed|tokeni[sz]ed again)\b")
+_AS_THEY_ARE = pattern(r"(?i)\b(?:not|never|nicht|pas) (?:re-?tokeni[sz]ed|tokeni[sz]ed again|erneut)\b")
+FEWER = 0.8
+"""Ratio of the entries of two vocabularies below which one is no part of the other."""
 
 
 def check(own_remarks: str, remarks: str, workload: Workload, catalog: Catalog) -> Iterator[Problem]:
     if not remarks or workload.kind == "serve" or workload.model is None or not workload.model.vocab:
         return
     own, folded = workload.model, remarks.lower()
-    yield from _size_problem(own_remarks, own)
+    yield from _narrow_problem(own_remarks, own)
     if not any(word in folded for word in _WORDS):  # most texts
         return
     for sentence in sentences_of(remarks):  # ids may be those of another project, and are used in this one
-        is_own = _NOT.search(_AS_THEY_ARE.sub(" ", sentence)) is None
-        found = _TOKENIZER.search(sentence) if is_own else None
-        if found is None:
-            continue
-        family, release = next(
-            (one, two) for one, two in zip(found.groups()[::2], found.groups()[1::2], strict=True) if one
-        )
-        other = _member(catalog, family, release)
-        if other is not None and not same_tokenizer(other.vocab, own.vocab):
-            message = f"the text says `{found[0]}`, whose vocabulary has {other.vocab:,} tokens, and {own.name or own.id} has {own.vocab:,}: the same ids stand for other text"
+        found = _other_tokenizer(sentence, own, catalog)
+        if found is not None:
+            words, vocab = found
+            message = f"the data have ids of `{words}`, whose vocabulary has {vocab:,} tokens, and {own.name or own.id} has {own.vocab:,}: the same ids stand for other text"
             yield RULE.problem("workload.model", message, "tokenize the text again with the tokenizer of the model")
             return
+    yield from _size_problem(own_remarks, own)
+
+
+def _other_tokenizer(sentence: str, own: Model, catalog: Catalog) -> tuple[str, int] | None:
+    """The words and the size of a vocabulary that is not the model's, where a sentence names it as that of the data."""
+    if _NOT.search(_AS_THEY_ARE.sub(" ", sentence)) is not None:
+        return None
+    places = [each.span() for each in islice(_TOKENIZER.finditer(sentence), MOST_MATCHES)]
+    found = []
+    for match in islice(_FAMILY.finditer(sentence), MOST_MATCHES):
+        if any(start - match.end() <= NEAR and match.start() - end <= NEAR for start, end in places):
+            sizes = _vocabularies(match, catalog)
+            found.append((match[0].strip(), sizes))
+    if any(not sizes or any(same_tokenizer(each, own.vocab) for each in sizes) for _, sizes in found):
+        return None
+    return next(((words, min(sizes)) for words, sizes in found), None)
+
+
+def _vocabularies(match: re.Match[str], catalog: Catalog) -> set[int]:
+    """The entries of the vocabularies of the models that a name may stand for; none where the catalog has none."""
+    if match["encoding"]:
+        return {ENCODINGS[match["encoding"].lower().replace("gpt2", "gpt-2").replace("gpt4", "gpt-4")]}
+    name, release = match["family"].lower().replace(" ", ""), match["release"] or ""
+    exact = f"{name}-{release}b" if match["size"] else ""
+    starts = tuple(f"{name}{joint}{release}" for joint in ("-", "-v", "-k", ""))
+    names = [
+        each
+        for each in catalog.ids("model")
+        if each == exact or (not exact and each.startswith(starts) and not each.removeprefix(name)[1:2].isalpha())
+    ]
+    models = [each for name in names if isinstance(each := catalog.find("model", name), Model) and each.vocab]
+    return {each.vocab for each in models}
+
+
+def _narrow_problem(text: str, model: Model) -> Iterator[Problem]:
+    """The problem with ids of 16 bits for a larger vocabulary."""
+    folded = text.casefold()
+    if model.vocab <= 256**2 or not any(cue in folded for cue in _CUES):
+        return
+    for sentence in plain_sentences(text):
+        for match in islice(_NARROW.finditer(sentence), MOST_MATCHES):
+            near = sentence[max(0, match.start() - NEAR) : match.end() + NEAR]
+            clause = clause_at(sentence, *match.span())
+            of_ids = _ID.search(near) is not None and _OF_OTHER_NUMBERS.search(near) is None
+            if of_ids and _REFUSED.search(clause) is None and not is_of_other_plan(clause):
+                message = f"`{clause[:80]}`: they have 65,536 values, and the vocabulary has {model.vocab:,} tokens"
+                yield RULE.problem("description", message, "store ids in 4 bytes")
+                return
 
 
 def _size_problem(text: str, model: Model) -> Iterator[Problem]:
-    """The problem with ids of 16 bits for a larger vocabulary, or a tokenizer with more entries than the model has rows."""
-    folded = text.casefold()
-    narrow = _NARROW.search(text) if any(cue in folded for cue in _CUES) and model.vocab > 256**2 else None
-    if narrow is not None and not belongs_to_something_else(text, narrow.start()):
-        message = f"`{narrow[0]}`: they have 65,536 values, and the vocabulary has {model.vocab:,} tokens"
-        yield RULE.problem("description", message, "store ids in 4 bytes")
-        return
-    match = _ENTRIES.search(text) if "tokeniz" in folded or "tokenis" in folded or "vocabulary" in folded else None
-    if (
-        match is None
-        or not model.vocab
-        or _OF_LARGER_TABLE.search(text[max(0, match.start() - 80) : match.end() + 80]) is not None
-    ):
-        return
-    entries = number_in_text(match[1] or match[3]) * (1000 if match["k"] or match["k2"] else 1)
-    if entries > 1.02 * model.vocab and entries >= 1000:
-        message = f"`{match[0]}`, and the model has rows for {model.vocab:,}: larger ids have no row"
+    """The problem with a vocabulary of the data that has more entries than the model has rows, or many fewer."""
+    for sentence in plain_sentences(text):
+        match = _ENTRIES.search(sentence) if _TOKENIZER.search(sentence) is not None else None
+        if match is None or _OF_LARGER_TABLE.search(sentence) is not None or _NOT.search(sentence) is not None:
+            continue
+        entries = number_in_text(match[1] or match[3] or match[5]) * (
+            1000 if match["k"] or match["k2"] or match["k3"] else 1
+        )
+        if entries > 1.02 * model.vocab and entries >= 1000:
+            message = f"`{match[0]}`, and the model has rows for {model.vocab:,}: larger ids have no row"
+        elif 1000 <= entries < FEWER * model.vocab and match[1]:
+            message = (
+                f"`{match[0]}`, and the vocabulary of the model has {model.vocab:,}: the same ids stand for other text"
+            )
+        else:
+            continue
         yield RULE.problem("description", message, "use the tokenizer of the model, or enlarge its embedding")
-
-
-def _member(catalog: Catalog, family: str, release: str | None) -> Model | None:
-    """A model of a family and release whose vocabulary is known; None where the catalog has none, or several vocabularies."""
-    name = family.lower().replace(" ", "")
-    starts = tuple(f"{name}{joint}{release or ''}" for joint in ("-", "-v", "-k", ""))
-    names = [
-        each for each in catalog.ids("model") if each.startswith(starts) and not each.removeprefix(name)[1:2].isalpha()
-    ]
-    models = [each for name in names if isinstance(each := catalog.find("model", name), Model) and each.vocab]
-    sizes = [each.vocab for each in models]
-    return models[0] if models and same_tokenizer(max(sizes), min(sizes)) else None
+        return

@@ -22,8 +22,8 @@ _BREAK = pattern(
     r"[,;:()|–—]\s|\s[(|–—]|[)]|\s-\s|\b(?:but|while|whereas|although|aber|während|mais|tandis que|pero)\b"
 )
 _OTHER_PLAN = pattern(
-    r"(?i)\b(?:old|older|former|formerly|previous(?:ly)?|earlier|was|were|had|pilot|ablations?|proxy|draft|instead of|another|other cluster|used to|"
-    r"competitor\w*|predecessor|last year\w*|alte[nrms]?|frühere?[nrms]?|vorige[nrms]?|bisher\w*|hatte|war|ancien(?:ne)?s?|précédente?s?|avait|était|antes|anterior|había)\b"
+    r"(?i)\b(?:old|older|former|formerly|previous(?:ly)?|earlier|pilot|ablations?|proxy|draft|instead of|another|other cluster|used to|"
+    r"competitor\w*|predecessor|last year\w*|alte[nrms]?|frühere?[nrms]?|vorige[nrms]?|bisher\w*|ancien(?:ne)?s?|précédente?s?|antes|anterior)\b"
 )
 """Words of another plan: one before this one, a smaller one, or a rejected one."""
 _HYPOTHETICAL = pattern(
