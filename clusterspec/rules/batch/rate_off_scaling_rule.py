@@ -45,20 +45,59 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_quantities import BARE, SEQUENCE, TOKEN, sentence_quantities
+from clusterspec.rules.knowledge.text_quantities import BARE, SEQUENCE, TOKEN
+from clusterspec.rules.knowledge.text_roles_a import Window, windows
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "error", "likely")
-_CUES = ("scal", "root", "skal", "échelle", "escal")
-_LINEAR = pattern(r"(?i)\b(?:linear(?:ly)?|proportional\w*|linéaire\w*|lineal\w*)\b")
-_ROOT = pattern(r"(?i)\b(?:square[- ]root|sqrt|root|wurzel\w*|racine|raíz)\b|√")
-_RATE = pattern(r"(?i)(?<![\w.,])(\d(?:\.\d{1,3})?e-?\d|0\.0\d{1,6})(?!\w|\.\d)")
-_BATCH = pattern(r"(?i)\b(?:batch\w*|lote)\b")
+_CUES = (
+    "scal",
+    "root",
+    "sqrt",
+    "√",
+    "rule",
+    "proportion",
+    "∝",
+    "skal",
+    "wurzel",
+    "regel",
+    "linear",
+    "racine",
+    "règle",
+    "raíz",
+    "regla",
+)
+_LINEAR = pattern(
+    r"(?i)\blinear(?:ly|e[nrms]?)? (?:(?:lr|learning[- ]rate|batch) )?(?:scal\w*|rule|skal\w*|regel)|\bs[ck]al\w* (?:the (?:rate|lr) )?linear\w*|\blinear\w* with (?:the )?batch|"
+    r"\bproportional\w*|∝ ?(?:the )?batch|\brègle linéaire|\blinéairement|\bescal\w* lineal\w*|\bregla lineal|\bscaled? 1:1"
+)
+_ROOT = pattern(r"(?i)\b(?:square[- ]?root|sqrt|root|\w*wurzel\w*|racine|raíz)(?![^\W_])|√")
+_RATE = pattern(
+    r"(?i)(?<![\w.,])(\d(?:[.,]\d{1,3})? ?e ?[-−–] ?\d|\d(?:[.,]\d{1,3})? ?[x×·*] ?10 ?\^? ?[-−–]\d|0[.,]0\d{1,6})(?!\w|[.,]\d)"
+)
+_POWER = pattern(r" ?(?:e|[x×·*] ?10 ?\^?) ?[-−–] ?")
+_BATCH = pattern(r"(?i)\b(?:batch\w*|sequences|sequenzen|lote|lot|séquences|secuencias)\b")
+_VERBS = {
+    **dict.fromkeys(("doubl", "verdoppel", "dupli"), 2.0),
+    **dict.fromkeys(("tripl", "verdreifach"), 3.0),
+    **dict.fromkeys(("quadrupl", "vervierfach", "cuadrupli"), 4.0),
+    **dict.fromkeys(("halv", "halbier"), 0.5),
+}
+"""What verbs multiply by, without their endings."""
+_MULTIPLE = pattern(
+    r"(?i)\b(?:(?P<verb>doubl|tripl|quadrupl|halv|verdoppel|verdreifach|vervierfach|halbier|dupli|cuadrupli)\w*\b|(?P<before>\d{1,3}) ?[x×](?= (?:larger|bigger|the|as|batch|größer))|"
+    r"(?P<after>(?<= by )\d|(?<=batch x )\d{1,2}|(?<=batch × )\d{1,2}|(?<= factor of )\d{1,2}))"
+)
+_NOT_SCALED = pattern(
+    r"(?i)\b(?:tuned|deviat\w*|instead of scaling|not (?:follow|scale)\w*|without scaling|adjusted by hand)\b"
+)
 SAME = 0.12
 """Relative difference up to which two ratios are the same, their figures rounded."""
 
@@ -67,21 +106,16 @@ def check(own_remarks: str, training: Workload) -> Iterator[Problem]:
     if not own_remarks:
         return
     folded = own_remarks.casefold()
-    if "batch" not in folded or not any(cue in folded for cue in _CUES):
+    if not any(cue in folded for cue in _CUES) or _BATCH.search(own_remarks) is None:
         return
-    for sentence, quantities in sentence_quantities(own_remarks):
-        linear, root = _LINEAR.search(sentence) is not None, _ROOT.search(sentence) is not None
-        if linear == root or _BATCH.search(sentence) is None:
+    for window in windows(own_remarks, 2):
+        linear, root = _LINEAR.search(window.text) is not None, _ROOT.search(window.text) is not None
+        if linear == root or _BATCH.search(window.text) is None or _NOT_SCALED.search(window.text) is not None:
             continue
-        rates = [float(each) for each in _RATE.findall(sentence) if float(each) < 0.1]
-        batches = [
-            each.value
-            for each in quantities
-            if each.unit in (BARE, SEQUENCE, TOKEN) and each.value >= 8 and each.value % 1 == 0
-        ]
-        if len(rates) != 2 or len(batches) != 2 or batches[0] == batches[1] or not all(rates):
+        rates = rates_of(window.text)
+        ratio = _batch_ratio(window)
+        if len(rates) != 2 or ratio is None or not all(rates):
             continue
-        ratio = batches[1] / batches[0]
         right = ratio if linear else math.sqrt(ratio)
         stated = rates[1] / rates[0]
         if abs(stated / right - 1) > SAME and abs(stated * right - 1) > SAME:
@@ -89,3 +123,29 @@ def check(own_remarks: str, training: Workload) -> Iterator[Problem]:
             message = f"the batches have the ratio {plain(ratio, 3)}, the rates {plain(stated, 3)}: {rule} scaling gives {rates[0] * right:.1e}"
             yield RULE.problem("description", message, "scale the rate again, or name the rule that was used")
             return
+
+
+def rates_of(text: str) -> list[float]:
+    """The learning rates of a text, all below 0.1.
+
+    >>> rates_of("from 3e-4 to 1.2e-3; 0,0003; 2 x 10^-4; 0.5")
+    [0.0003, 0.0012, 0.0003, 0.0002]
+    """
+    found = [each.replace(",", ".") for each in islice(_RATE.findall(text), MOST_MATCHES)]
+    return [value for each in found if (value := float(_POWER.sub("e-", each))) < 0.1]
+
+
+def _batch_ratio(window: Window) -> float | None:
+    """The ratio of two batches of a text, by their figures or by a word such as `doubled`; None without one of both."""
+    batches = [
+        each.value
+        for each in window.quantities
+        if each.unit in (BARE, SEQUENCE, TOKEN) and each.value >= 8 and each.value % 1 == 0
+    ]
+    if len(batches) == 2 and batches[0] != batches[1]:
+        return batches[1] / batches[0]
+    multiple = _MULTIPLE.search(window.text)
+    if multiple is None or len(batches) > 1:
+        return None
+    verb = (multiple["verb"] or "").lower()
+    return _VERBS[verb] if verb else float(multiple["before"] or multiple["after"])

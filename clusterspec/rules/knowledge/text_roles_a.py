@@ -59,10 +59,10 @@ def windows(
         (sentence, tuple(sorted((*read.get(sentence, ()), *extra(sentence)), key=lambda each: each.start)))
         for sentence in islice(plain_sentences(text), MOST_SENTENCES)
     ]
-    parts = [each for each in parts if each[1]]
     for size in range(1, most + 1):
         for start in range(len(parts) - size + 1):
-            yield _joined(parts[start : start + size])
+            if any(quantities for _, quantities in parts[start : start + size]):
+                yield _joined(parts[start : start + size])
 
 
 def _joined(parts: Sequence[tuple[str, tuple[TextQuantity, ...]]]) -> Window:
