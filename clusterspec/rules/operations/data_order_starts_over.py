@@ -43,55 +43,103 @@ cluster: {platform: dgx-h200, nodes: 64}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_roles_a import MOST_SENTENCES, clause_at
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-_LOADER = pattern(
-    r"(?i)\b(?:data ?loaders?|loaders?|(?:data )?samplers?|(?:data(?:set)?|shard) (?:iterators?|position|order|index|stream)|datenlader\w*|(?:daten)?lader|reihenfolge der (?:daten|shards)|chargeur|ordre des (?:données|fragments)|cargador|orden de los (?:datos|fragmentos))\b"
+_DATA = pattern(
+    r"(?i)\b(?:data ?loaders?|loaders?|samplers?|readers?|iterators?|input pipeline|data(?:set|stream|s)?|corpus|shards?(?![\w-]*s? per)|samples?|file list|batch(?:es)?|"
+    r"datenlader\w*|lader|leser|daten(?:strom|satz)?|datensätze|korpus|reihenfolge|chargeur|lecteurs?|données|fragments?|échantillons?|lecture|reading|cargador|lectores|datos|fragmentos|muestras?)\b"
 )
 _RESTART = pattern(
-    r"(?i)\b(?:re-?starts?|restarted|resum(?:es?|ed|ing)|requeue\w*|interruptions?|crash(?:es)?|failures?|preempt\w*|neustart\w*|wiederanlauf\w*|ausfall\w*|fortsetz\w*|redémarrages?|reprises?|reprend|interruption|reinicios?|reanuda\w*|fallos?)\b"
+    r"(?i)\b(?:re-?starts?|restarted|restarting|relaunch\w*|resum(?:es?|ed|ing|ption)|requeue\w*|reload\w*|interrupt\w*|crash(?:es|ed)?|failures?|fails|recover\w*|preempt\w*|comes? back|"
+    r"neustart\w*|wiederanlauf\w*|wiederaufnahme\w*|absturz|abstürzen?|ausfall\w*|ausfällen|fortsetz\w*|unterbrechung\w*|redémarr\w*|relanc\w*|reprises?|reprend|interruptions?|pannes?|reinici\w*|reanuda\w*|fallos?)\b"
 )
 _UNSAVED = pattern(
-    r"(?i)\b(?:state|position|offset|index|zustand|état|estado|posición|loader|sampler|datenlader|chargeur|cargador)\b[^.;]{0,50}?\b(?:(?:is|are|was|were|isn['’]t|does|do) ?(?:not|never)?(?: part of| in)? ?(?:saved|stored|checkpointed|kept|restored|written|the checkpoint)|nicht (?:mit)?(?:gespeichert|gesichert|abgelegt)|n['’]est pas (?:sauvegardée?|enregistrée?|conservée?)|no se (?:guarda|almacena|conserva))\b"
+    r"(?i)\b(?:state|position|offset|index|cursor|progress|counter|zustand|zähler|état|compteur|estado|posición|loader|sampler|iterator|datenlader|chargeur|cargador)\b[^.;]{0,50}?"
+    r"\b(?:(?:is|are|was|were|isn['’]t|does|do)(?: not| never)?(?: part of| in| among)? ?(?:saved|stored|checkpointed|kept|restored|written|persisted|recorded|lost|forgotten|the checkpoint|them)|"
+    r"geht verloren|nicht (?:mit)?(?:gespeichert|gesichert|abgelegt|enthalten)|n['’](?:est|y est) pas(?: (?:sauvegardée?|enregistrée?|conservée?))?|(?:est )?perdue?|no se (?:guarda|almacena|conserva)|se pierde)\b"
 )
-_NEGATED = pattern(r"(?i)\b(?:not|never|isn['’]t|nicht|pas|no)\b")
+_NEGATED = pattern(r"(?i)\b(?:not|never|isn['’]t|lost|forgotten|verloren|nicht|pas|perdue?|no|pierde)\b")
+_ONLY_MODEL = pattern(
+    r"(?i)\bonly (?:the )?(?:weights|model|parameters|optimizer)\b|\b(?:nur|seuls?|seulement|solo) (?:die |les |los )?(?:gewichte|modell|poids|pesos)\b"
+)
+_START = r"(?:first (?:shards?|samples?|batch(?:es)?|documents?|records?|tokens?|files?|examples?|rows?|items?|sequences?|index|step)|beginning|start|top|zero|0+|shard[- _]?(?:0+|zero|1|one)(?!\d)|(?:sample|batch|index|epoch|record|document|file|position|step|offset) ?(?:number )?(?:0+|1|zero|one)(?!\d))"
 _OVER = pattern(
-    r"(?i)\b(?:(?:begins?|starts?|restarts?|reads?|goes back|returns?|rewinds?) (?:[a-z]{2,8} ){0,3}?(?:with|at|from|to|in) (?:the |its )?(?:first|beginning|start|top|shard (?:0|zero|1|one)|sample (?:0|zero)|zero)\b|(?:starts?|begins?) (?:over|anew|afresh)\b"
-    r"|(?:beginnt|fängt|startet) (?:[a-zäöü]{2,10} ){0,4}?(?:von vorn\w*|beim ersten|mit dem ersten|am anfang)|recommence\w* (?:[a-zé]{2,8} ){0,3}?(?:au début|au premier|par le premier|du début)|(?:empieza|vuelve|comienza) (?:[a-z]{1,8} ){0,4}?(?:por el primer|desde el principio|al principio|con el primer))"
+    r"(?i)\b(?:begin(?:s|ning)?|starts?(?:ing)?|restarts?|reads?|goes|go|returns?|rewinds?|seeks?|opens?|iterates?|replays?|sees?|resets?|jumps?|comes?|served?|counts?) (?:[\w#-]{1,16} ){0,5}?(?:(?:with|at|from|to|in|by|on) )?(?:(?:the|its|their) )?(?:very )?"
+    + _START
+    + r"\b|\b(?:over|anew|afresh|from (?:the )?(?:top|scratch|start|beginning))\b(?= (?:again|with|in|at)\b|[ ,]*$|[,.;])|\breset(?:s)? to (?:zero|0|the start|the beginning)\b"
+    r"|\bfrom (?:the )?(?:beginning|start|top) of (?:the |its )?(?:data\w*|corpus|file list|list|order|shards?|epoch)\b"
+    r"|\bvon (?:vorne?|neuem|null|anfang)\b|\b(?:ab|beim|mit|am|zum|bei|vom) (?:dem |der )?(?:ersten|anfang|null)\b|\b(?:ab|bei) (?:shard|sample|index|batch) (?:0|1|null)\b"
+    r"|\b(?:au|du|depuis le|dès le|à partir du|par le) (?:tout )?(?:début|premier|zéro)\b|\bde zéro\b|\b(?:por el primer|desde el principio|al principio|con el primer|desde cero|de cero)"
 )
+_AGAIN = pattern(r"(?i)\b(?:open|begin|start|read)s? [^.;]{0,40}?\b(?:anew|over|afresh)\b")
 _GOES_ON = pattern(
-    r"(?i)\b(?:skips?|skipp(?:ed|ing)|fast-?forward\w*|consumed|stateful\w*|(?:new|another|different|fresh) (?:seed|order|permutation|shuffle)|re-?shuffl\w*|continues? (?:at|with|from|where|behind)|resumes? (?:at|from) (?:the |its )?(?:sample|position|shard|step|same)|(?<!not )(?<!never )saved (?:with|in) (?:the|each|every)|with replacement|überspring\w*|neue\w* (?:seed|reihenfolge)|neu gemischt|saute|nouvel ordre|nouvelle graine|salta|nueva semilla|nuevo orden)\b"
+    r"(?i)\b(?:skips?|skipp(?:ed|ing)|fast-?forward\w*|consumed|stateful\w*|(?:new|another|different|fresh) (?:seed|order|permutation|shuffle)|re-?shuffl\w*|(?:continues?|goes? on|picks? up|carr\w+ on) (?:at|with|from|where|behind|after)|resumes? (?:at|from|where) (?:the |its |it )?(?:sample|position|shard|step|same|left|saved|stopped)|"
+    r"(?<!not )(?<!never )(?:saved|stored|restored|kept|recorded) (?:with|in|from) (?:the|each|every)|part of (?:the|each|every) checkpoint|(?:saved|stored) (?:offset|position|state|index)|left off|with replacement|"
+    r"überspring\w*|neue\w* (?:seed|reihenfolge|permutation)|neu gemischt|fährt fort|dort fort|saute|nouvel ordre|nouvelle (?:graine|permutation)|mélange à nouveau|là où|salta|nueva semilla|nuevo orden|donde quedó)\b"
 )
+_NOT_IN = pattern(r"(?i)\b(?:not|never|isn['’]t) (?:a )?part of (?:the|each|every) checkpoint")
 _NEXT_PASS = pattern(
-    r"(?i)\b(?:(?:next|second|each|every|new|end of (?:the|an?|each|every)) (?:epoch|pass)|epochs?|nächste\w* durchlauf|époque|época)\b"
+    r"(?i)\b(?:(?:next|second|each|every|new|end of (?:the|an?|each|every)) (?:epoch|pass)|(?<!of )(?<!in )epochs|nächste\w* durchlauf|époque|época)\b"
 )
-_CUES = ("loader", "sampler", "shard", "data", "lader", "daten", "chargeur", "cargador", "datos", "données")
+_OTHER_THING = pattern(
+    r"(?i)\b(?:evaluat\w*|validat\w*|benchmark\w*|reward|inference|counter of|tests?|log|warm-?up|would|could|unless|workers?|crawl|checkpoint (?:reader|from|is)|reads? the checkpoint|stores?|rewritten|without|optional\w*|ohne|würde|sans|sin)\b"
+)
+_CUES = (
+    "load",
+    "sampl",
+    "shard",
+    "data",
+    "iterat",
+    "corpus",
+    "reader",
+    "lader",
+    "daten",
+    "korpus",
+    "leser",
+    "chargeur",
+    "lect",
+    "cargador",
+    "datos",
+    "données",
+    "fragment",
+)
 
 
 def check(own_remarks: str) -> Iterator[Problem]:
     folded = own_remarks.casefold()
     if not any(cue in folded for cue in _CUES):
         return
-    if _RESTART.search(own_remarks) is None or _LOADER.search(own_remarks) is None:
+    if _RESTART.search(own_remarks) is None or _DATA.search(own_remarks) is None:
         return
     sentences = [" ".join(each.split()) for each in sentences_of(own_remarks.replace("#", " "))]
-    for number, sentence in enumerate(sentences):
-        if _LOADER.search(sentence) is None:
+    for number, sentence in enumerate(sentences[:MOST_SENTENCES]):
+        if _DATA.search(sentence) is None:
             continue
-        near = ". ".join(sentences[max(0, number - 1) : number + 2])
+        near = _NOT_IN.sub(" ", ". ".join(sentences[max(0, number - 1) : number + 2]))
         if _RESTART.search(near) is None or _GOES_ON.search(near) is not None:
             continue
-        over = _OVER.search(sentence)
-        unsaved = _UNSAVED.search(sentence)
-        lost = unsaved is not None and _NEGATED.search(unsaved[0]) is not None
-        if over is not None and (lost or _NEXT_PASS.search(sentence) is None):
+        if _starts_over(sentence):
             message = "the data loader begins at the start of its order after every restart: the first samples are read again, and the last ones never"
-            yield RULE.problem(
-                "description", message, "save the state of the loader with the checkpoint, or skip the consumed samples"
-            )
+            help_ = "save the state of the loader with the checkpoint, or skip the consumed samples"
+            yield RULE.problem("description", message, help_)
             return
+
+
+def _starts_over(sentence: str) -> bool:
+    """Whether the data of a sentence are read from their start again, in a clause about them and no other pass over them."""
+    unsaved = _UNSAVED.search(sentence)
+    lost = _ONLY_MODEL.search(sentence) is not None or (unsaved is not None and _NEGATED.search(unsaved[0]) is not None)
+    for match in islice((*_OVER.finditer(sentence), *_AGAIN.finditer(sentence)), MOST_SENTENCES):
+        clause = clause_at(sentence, *match.span())
+        if _OTHER_THING.search(clause) is not None:
+            continue
+        if lost or _NEXT_PASS.search(sentence) is None:
+            return True
+    return False
