@@ -113,7 +113,7 @@ EVALUATIONS = [
     ("A benchmark of 164 problems selects the model: a gain of 2 points is real. Its score is 60 %.", "3.8 points for 164 questions"),
     ("Die Auswertung hat 300 Fragen; ein Rückgang um 1 Punkt stoppt den Lauf.", "1.7 points for 300 questions"),
     ("L'évaluation compte 300 questions ; une baisse de 1 point arrête la course.", "1.7 points"),
-    ("La evaluación tiene 300 preguntas; una caída de 1 punto detiene el entrenamiento.", ""),
+    ("La evaluación tiene 300 preguntas; una caída de 1 punto detiene el entrenamiento.", "1.7 points"),
     ("Evaluation on 400 questions, pass rate 0.72. A drop of 7 points stops the run.", ""),
     ("Evaluation on 40,000 questions, pass rate 0.72. A drop of 1.5 points stops the run.", ""),
     ("Evaluation on 400 questions in a paired test. A drop of 1.5 points stops the run.", ""),

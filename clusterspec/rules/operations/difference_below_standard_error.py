@@ -53,6 +53,7 @@ from itertools import islice
 from math import sqrt
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_roles_a import clause_at, is_hypothetical
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
@@ -62,65 +63,159 @@ BEST = 0.9
 """Score without a stated one: a lower one has a larger standard error."""
 FAR = 0.15
 """Relative difference of a stated standard error that no rounding explains."""
-_NUMBER = r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{2,6})"
+_NUMBER = r"(?<![\w.,])(\d{1,3}(?:[,. ]\d{3})+(?![\d.,]\d)|\d{2,6})"
+_NOUN = r"(?:questions?|items?|prompts?|problems?|test cases|examples?|tasks?|samples|fragen|aufgaben|beispiele?n?|exercices|problèmes|tâches|preguntas|ejercicios|tareas)"
 _ITEMS = pattern(
-    rf"(?i){_NUMBER} (?:\w{{3,14}}[ -]){{0,3}}?(?:questions?|items|prompts|problems|test cases|examples|tasks|fragen|aufgaben|questions|exercices|preguntas|ejercicios)\b"
+    rf"(?i){_NUMBER}[ -](?:\w{{3,14}}[ -]){{0,3}}?{_NOUN}\b|\bn ?= ?{_NUMBER}|\b(?:questions|items|prompts|problems|tasks) ?[|:=] ?{_NUMBER}"
 )
 _EVALUATED = pattern(
-    r"(?i)\b(?:evaluat\w*|scores?|pass[- ]?rate|pass@1|accuracy|benchmark\w*|held-?out|right|correct\w*|graded|answers?|genauigkeit|trefferquote|bewert\w*|auswertung|précision|évaluat\w*|exactitud|evaluac\w*)\b"
+    r"(?i)\b(?:evaluat\w*|scores?|pass[- ]?rate|pass@1|accura\w+|taux|tasa|benchmark\w*|held-?out|right|correct\w*|graded|answers?|solves?|success rate|win rate|dev set|test set|checkpoint\w*|"
+    r"genauigkeit|\w*quote|bewert\w*|auswertung|löst|gelöst|précision|évaluat\w*|réussite|exactitud|acierto|evaluac\w*)\b|\bp ?="
 )
 _ROOT = pattern(
     r"(?i)(?:sqrt ?|√ ?)\(? ?(0?[.,]\d{1,4}) ?[x×*·] ?(?:\(1 ?[-−–] ?0?[.,]\d{1,4}\)|0?[.,]\d{1,4}) ?/ ?(\d{1,3}(?:,\d{3})+|\d{2,7}) ?\)? ?[=≈] ?(\d{1,2}(?:[.,]\d{1,4})?|0?[.,]\d{1,5}) ?(%|percent|points?|pp|prozent\w*|punkte|puntos)?"
 )
+_SHARE_OF_RIGHT = r"(?:scores?|pass(?=@)|pass[- ]?rates?|success rates?|rates?|accura\w+|correct|right|solved|\w*quote|genauigkeit|précision|exactitud|taux(?: de réussite)?|réussite|tasa(?: de acierto)?|acierto|p)"
+_FRACTION = r"(0[.,]\d{1,4}|\d{1,2}(?:[.,]\d{1,2})? ?(?:%|percent|prozent|pour cent))(?![\d ]*(?:points?|pp|confid))"
 _SCORE = pattern(
-    r"(?i)\b(?:scores?|pass[- ]?rates?|accuracy|correct|right|trefferquote|genauigkeit|précision|exactitud|taux de réussite|tasa de acierto)\b[^.;\d]{0,40}?(0[.,]\d{1,4}|\d{1,2}(?:[.,]\d{1,2})? ?(?:%|percent|prozent))"
+    rf"(?i)\b{_SHARE_OF_RIGHT}(?:@1)?\b[^.;\d]{{0,40}}?{_FRACTION}|\bsolves? {_FRACTION}|\bfrom (?:its |the ){_FRACTION}|(?<![\w.,]){_FRACTION},? (?:of (?:them|the \w+) )?(?:are )?{_SHARE_OF_RIGHT}\b|\((?:currently |now |today |zurzeit |actuellement )?{_FRACTION}\)"
+)
+_POINTS = pattern(
+    r"(?i)(?<![\w.,])(\d{1,2}(?:[.,]\d{1,2})?|one|two|half a|ein(?:en)?|zwei|un|deux|dos)[- ]?(?:percentage[- ]|prozent)?(?:points?|pp|punkte?n?|puntos?)\b"
+)
+_WORDS = {
+    "one": 1.0,
+    "two": 2.0,
+    "half a": 0.5,
+    "ein": 1.0,
+    "einen": 1.0,
+    "zwei": 2.0,
+    "un": 1.0,
+    "deux": 2.0,
+    "dos": 2.0,
+}
+_FROM_TO = pattern(
+    r"(?i)(?<![\w.,])(0[.,]\d{2,4}|\d{1,2}(?:[.,]\d{1,2})? ?(?:%|percent|prozent)) (?:to|auf|à|a|vs\.?|versus|against) (0[.,]\d{2,4}|\d{1,2}(?:[.,]\d{1,2})? ?(?:%|percent|prozent))"
 )
 _DIFFERENCE = pattern(
-    r"(?i)\b(?:drops?|falls?|loss(?:es)?|loses?|gains?|rises?|improve\w*|differences?|decrease\w*|increase\w*|better|worse|regressions?|declines?|rückgang|abfall|fällt|sinkt|unterschied|verbesser\w*|baisse\w*|écart|gain|caída|cae|bajada|diferencia|mejora)\b"
-    r"[^.;\d]{0,32}?(\d{1,2}(?:[.,]\d{1,2})?)[- ]?(?:percentage[- ]|prozent)?(?:points?|pp|punkte?n?|puntos)\b"
-)
-_BEHIND = pattern(
-    r"(?i)(?<![\w.,])(\d{1,2}(?:[.,]\d{1,2})?)[- ]?(?:percentage[- ]|prozent)?(?:points?|pp|punkte?n?|puntos)\b (?:or more )?(?:better|worse|less|more|lower|higher|below|above|drop|gain|loss|regression|besser|schlechter|de moins|de plus|menos|más)\b"
+    r"(?i)\b(?:drops?|dropp\w+|falls?|loss(?:es)?|loses?|lost|gains?|rises?|improv\w*|differ\w*|decrease\w*|increase\w*|better|worse|lower|higher|more|less|regress\w*|declines?|slips?|threshold|winner|went|gap|margin|delta|behind|ahead|below|above|"
+    r"rückgang|abfall|fällt|sinkt|unterschied|verbesser\w*|schlechter|besser|verlier\w*|verlust|weniger|mehr|baisse\w*|écart|gain|perte|perd|moins|plus|caída|cae|bajada|diferencia|mejora|menos|más)\b"
 )
 _ACTS = pattern(
-    r"(?i)\b(?:stops?|stopped|halts?|abort\w*|roll(?:s|ed)? back|reject\w*|accept\w*|select\w*|chosen|keeps?|wins?|promot\w*|blocks?|fails?|gates?|trigger\w*|signifi\w*|real|beyond (?:the )?noise|more than (?:the |twice )?[^.;]{0,16}noise|angehalten|bricht|stoppt|abgelehnt|gewählt|signifikant|arrête\w*|rejet\w*|choisi\w*|detiene|rechaza\w*|elige|significativ\w*)\b"
+    r"(?i)\b(?:stops?|stopped|halts?|paus\w+|abort\w*|cancel\w*|kill\w*|roll(?:s|ed)?[- ]?back|revert\w*|reject\w*|discard\w*|accept\w*|select\w*|choos\w*|chosen|pick\w*|keeps?|wins?|winner|promot\w*|releas\w*|replac\w*|blocks?|fails?|gates?|trigger\w*|alarm\w*|"
+    r"decid\w*|counts? as|signifi\w*|real|prov\w+|shows? that|ends? the|beyond (?:the )?noise|more than (?:the |twice )?[^.;]{0,16}noise|"
+    r"angehalten|bricht|abgebrochen|abbruch|stoppt|gestoppt|abgelehnt|verworfen|gewählt|zurück\w*|signifikant|entscheid\w*|arrêt\w*|rejet\w*|interromp\w*|choisi\w*|retenue?|décid\w*|détien\w*|detien\w*|rechaza\w*|elige|significativ\w*)\b"
 )
+_NOISE = pattern(
+    r"(?i)\b(?:(?:is|are|as|within|below|inside|only) (?:the |mere |just )?(?:noise|standard error)|nothing|no action|not (?:stop|act|signific|count|enough|real)\w*|by chance|ignored?|insignific\w*|rauschen|nicht (?:signifikant|genug)|bruit|ruido)\b"
+)
+_STANDARD_ERROR = pattern(
+    r"(?i)(?<!\w)(?:standard[- ]?errors?|standard[- ]?fehler\w*|s\.?e\.?m?|stderr|erreur[- ]type|error est[aá]ndar)\b|±"
+)
+_ONLY_POINTS = pattern(r"(?i)\b(?:decid\w*|suffic\w*|enough|genügen|entscheid\w*|suffis\w*|bast\w+)\b")
+_PERCENTS = pattern(r"(?i)(?<![\w.,])(\d{1,2}(?:[.,]\d{1,2})?) ?(?:%|percent|prozent)")
 _PAIRED = pattern(
     r"(?i)\b(?:paired|pairwise|mcnemar|bootstrap\w*|question by question|gepaart\w*|paarweise|appariée?s?|pareada?s?|(?:mean|average) of \w{1,12} (?:runs|seeds|evaluations)|seeds)\b"
 )
-_CUES = ("question", "item", "prompt", "problem", "case", "example", "task", "frage", "aufgabe", "exercice", "pregunta")
+_CUES = (
+    "question",
+    "item",
+    "prompt",
+    "problem",
+    "case",
+    "example",
+    "task",
+    "sample",
+    "frage",
+    "aufgabe",
+    "beispiel",
+    "exercice",
+    "pregunta",
+    "tâche",
+    "n =",
+    "n=",
+)
+_UNITS = ("point", "punkt", "punto", "sqrt", "√", " pp", "%", "standard")
+OF_DIFFERENCE = sqrt(2)
+"""Standard error of the difference of two scores over that of one."""
 
 
-def check(own_remarks: str) -> Iterator[Problem]:
-    folded = own_remarks.casefold()
-    if not any(cue in folded for cue in _CUES) or not any(
-        cue in folded for cue in ("point", "punkt", "punto", "sqrt", "√", " pp")
-    ):
+def check(statements: str | None) -> Iterator[Problem]:
+    if not statements:  # also about former checkpoints, which texts about one machine do not have
         return
-    text = " ".join(own_remarks.replace("#", " ").split())
+    folded = statements.casefold()
+    if not any(cue in folded for cue in _CUES) or not any(cue in folded for cue in _UNITS):
+        return
+    text = " ".join(statements.replace("#", " ").split())
     wrong = _wrong_root(text)
     if wrong is not None:
         yield wrong
         return
-    counts = {number_in_text(each) for each in islice(_ITEMS.findall(text), MOST_MATCHES)}
-    if len(counts) != 1 or _EVALUATED.search(text) is None or _PAIRED.search(text) is not None:
+    counts = {number_in_text(each) for pair in islice(_ITEMS.findall(text), MOST_MATCHES) for each in pair if each}
+    if (
+        len(counts) != 1
+        or (_EVALUATED.search(text) or _FROM_TO.search(text)) is None
+        or _PAIRED.search(text) is not None
+    ):
         return
     (count,) = counts
-    scores = {_score_share(each) for each in _SCORE.findall(text)}
-    score = min(scores, key=lambda each: each * (1 - each)) if scores else BEST
-    error = 100 * sqrt(score * (1 - score) / count)
+    scores = {_score_share(each) for groups in islice(_SCORE.findall(text), MOST_MATCHES) for each in groups if each}
+    scores = {each for each in scores if 0 < each < 1}
     for sentence in sentences_of(text):
-        if _ACTS.search(sentence) is None:
-            continue
-        for each in (*_DIFFERENCE.findall(sentence), *_BEHIND.findall(sentence)):
-            points = number_in_text(each)
-            if 0 < points < error:
-                message = (
-                    f"a difference of {points:g} points is below the standard error of one score, {error:.2g} points for {count:,.0f} questions "
-                    f"and a score of {score:g}: the rule acts on noise"
-                )
-                yield RULE.problem("description", message, _help(score, points))
-                return
+        found = _error_problem(sentence, count, scores) or _difference_problem(sentence, count, scores)
+        if found is not None:
+            yield found
+            return
+
+
+def _error_problem(sentence: str, count: float, scores: set[float]) -> Problem | None:
+    """The problem with a standard error that is not that of the only score and the number of questions."""
+    match = _STANDARD_ERROR.search(sentence)
+    if match is None or len(scores) != 1 or _NOISE.search(sentence) is not None:
+        return None
+    (score,) = scores
+    right = 100 * sqrt(score * (1 - score) / count)
+    behind = sentence[match.end() :]
+    stated = _POINTS.search(behind) or next(
+        (each for each in _PERCENTS.finditer(behind) if number_in_text(each[1]) != 100 * score), None
+    )
+    if stated is None or is_hypothetical(clause_at(sentence, *match.span())):
+        return None
+    points = _WORDS.get(stated[1].lower()) or number_in_text(stated[1])
+    if any(abs(points - each) <= 2 * FAR * each for each in (right, right * OF_DIFFERENCE, 1.96 * right)):
+        return None
+    message = f"the standard error of a score of {score:g} over {count:,.0f} questions is {right:.2g} points, and the text has `{stated[0].strip()}`"
+    return RULE.problem("description", message, "correct the standard error, and what follows from it")
+
+
+def _difference_problem(sentence: str, count: float, scores: set[float]) -> Problem | None:
+    """The problem with a difference below the standard error of one score that a sentence acts on."""
+    if _ACTS.search(sentence) is None or _NOISE.search(sentence) is not None or _STANDARD_ERROR.search(sentence):
+        return None
+    found = [
+        (points, score, 100 * sqrt(score * (1 - score) / count)) for points, score in _differences(sentence, scores)
+    ]
+    if not found or not all(0 < points < error for points, _, error in found):
+        return None
+    points, score, error = found[0]
+    message = (
+        f"a difference of {points:g} points is below the standard error of one score, {error:.2g} points for {count:,.0f} questions "
+        f"and a score of {score:g}: the rule acts on noise"
+    )
+    return RULE.problem("description", message, _help(score, points))
+
+
+def _differences(sentence: str, scores: set[float]) -> Iterator[tuple[float, float]]:
+    """The differences of scores in points that a sentence names, each with the score from which it is counted."""
+    score = min(scores, key=lambda each: each * (1 - each)) if scores else BEST
+    for match in islice(_FROM_TO.finditer(sentence), MOST_MATCHES):
+        one, other = _score_share(match[1]), _score_share(match[2])
+        yield round(100 * abs(other - one), 4), one
+    if _DIFFERENCE.search(sentence) is not None or _ONLY_POINTS.search(sentence) is not None:
+        for match in islice(_POINTS.finditer(sentence), MOST_MATCHES):
+            clause = clause_at(sentence, *match.span())
+            if not is_hypothetical(clause):
+                yield _WORDS.get(match[1].lower()) or number_in_text(match[1]), score
 
 
 def _help(score: float, points: float) -> str:
