@@ -877,7 +877,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "rollout-waits-for-environment": lambda rl, thresholds: rl.rl.placement == 'split' and rl.rl.max_staleness > 0 or rl.rollout.waiting / rl.step <= thresholds.of('rollout-waits-for-environment', 0.15),
     "samples-exceed-context": lambda training: training.rl is None or (not (training.model.max_sequence_length is not None and training.rl.longest_sample > training.model.max_sequence_length >= training.sequence_length) and (not training.rl.longest_sample > training.sequence_length)),
     "stale-samples": lambda training: training.rl is None or training.rl.max_staleness <= 8,
-    "steps-off-prompts": lambda own_remarks, workload: (not own_remarks or workload.rl is None) or ('step' not in own_remarks and 'batch' not in own_remarks and ('update' not in own_remarks)),
+    "steps-off-prompts": lambda own_remarks, workload: (not own_remarks or workload.rl is None) or not any((cue in own_remarks.casefold() for cue in ('step', 'batch', 'update', 'iterat', 'round', 'schritt', 'pas', 'étape', 'itérat', 'jour'))),
     "unbalanced-roles": lambda rl, thresholds, design: rl.rl.placement != 'split' and (not rl.roles),
     "weight-sync-exposed": lambda rl, thresholds, what_if: rl.sync.seconds / rl.step <= thresholds.of('weight-sync-exposed', 0.1),
     "algbw-contradicts-busbw": lambda spec, cluster, own_remarks: not (spec.measured or spec.acceptance),

@@ -44,47 +44,139 @@ layout: {framework: megatron-core}
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 
 from clusterspec.cluster.model import Workload
+from clusterspec.cluster.samples import Rl
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_quantities import STEP, is_own, sentence_quantities
+from clusterspec.rules.knowledge.text_figures import with_digits
+from clusterspec.rules.knowledge.text_quantities import STEP, is_own, plain_sentences, sentence_quantities
+from clusterspec.rules.knowledge.text_roles_a import MOST_SENTENCES, clause_at, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-_SAMPLES = pattern(
-    rf"(?i){NUMBER} (?:samples|answers|rollouts|completions|responses|trajectories) (?:per|a|in each|in every|each|for each) (?:optimizer |training |rl |grpo )?(?P<of>step|iteration|batch|update)\b"
+_COUNT = r"(?<![\w.,/-])(\d{1,3}(?:[,. ]\d{3})+(?![.,]?\d)|\d{1,6})"
+_SAMPLE = r"(?:samples?|answers?|rollouts?|completions?|responses?|trajectory|trajectories|generations?|episodes?|outputs?|antworten|stichproben|trajektorien|réponses|échantillons|respuestas|muestras)"
+_PROMPT = r"(?:prompts?|problems?|questions?|tasks?|queries|aufgaben|fragen|tareas|preguntas)"
+_BETWEEN = r"(?:[ -](?!x\b|per\b|each\b|with\b|times\b|and\b|for\b|of\b|in\b)[^\W\d_]{2,14}){0,2}?[ -]"
+_COUNTED = pattern(
+    rf"(?i){_COUNT}{_BETWEEN}(?:(?P<sample>{_SAMPLE})|(?P<prompt>{_PROMPT}))\b|\b(?:(?P<samples>{_SAMPLE})|(?P<prompts>{_PROMPT})) ?[:=|] ?{_COUNT}"
 )
+_GROUP = pattern(
+    rf"(?i)\b(?:group(?:s|[ _]size)?|gruppengröße|gruppen?|taille de groupe|samples_per_prompt|num_generations|rollout\.n|rollouts? per prompt)(?: of| is| von| de|:)? ?[=:]? ?{_COUNT}\b"
+)
+_STEP = pattern(
+    r"(?i)\b(?:(?:grpo |ppo |rl |optimizer |training |policy |gradient )?(?:steps?|iterations?|updates?|updated|batch(?:es)?|round)|schritte?n?|iteration(?:en)?|pas|étapes?|itérations?|mise à jour|pasos?|iteraci[oó]n(?:es)?)\b"
+)
+_OF_PROMPT = pattern(
+    r"(?i)^,? ?(?:(?:are|is|were|sampled|drawn|generated|produced|made|come|werden|sont|son) ){0,2}(?:each\b(?! (?:step|iteration))|apiece|(?:per|a|for (?:each|every)|for each of|je|pro|par|por|to each|of each|for one|on each) (?:the )?(?:\d[\d,]* )?(?:prompt|problem|question|task|group|aufgabe|frage|tarea)s?\b|jeweils)"
+)
+_BEFORE_PROMPT = pattern(
+    r"(?i)\b(?:prompts?|problems?|questions?|tasks?|aufgaben|fragen)\b,? ?(?:times|x|×|\*|with|mit|avec|con|je|à|zu je|gets?|has|have|is answered by)(?: each)? ?$|\b(?:each|every|per|jede[rsmn]?|pro|chaque|cada) (?:prompt|problem|question|task|aufgabe|frage)\b[^,.;\d]{0,30}$"
+)
+_ELSEWHERE = pattern(
+    r"(?i)\b(?:evaluat\w*|validat\w*|tests?|held-?out|benchmark\w*|up to|at most|no more than|in flight|at once|concurrent\w*|queued?|buffer\w*|data ?set|pool|the set|in total|altogether|"
+    r"per (?:gpu|node|engine|rank|replica|device|worker)|micro\w*|mini\w*|filter\w*|progress|patience|discard\w*|kept|keeps?|drop\w*|duplicat\w*|sft|pass@|reward model|judge|cache|logged|log|saved|stored|printed|"
+    r"gleichzeitig|höchstens|simultané\w*|validierung|évaluation)\b"
+)
+_PER_STEP = pattern(
+    r"(?i)^,? ?(?:are drawn |are sampled |go |enter |are used |are rolled out )?(?:(?:per|a|an|in (?:each|every|one)|each|every|for (?:each|every|one)|into (?:each|every|a|one)|je|pro|par|por|à chaque|dans chaque|en cada) (?:\w+ )?(?:step|iteration|update|batch|round|schritt|pas|étape|itération|paso|iteración)\b)"
+)
+_STEP_HAS = pattern(
+    r"(?i)\b(?:each|every|a|an|one|the|per|jeder|ein|eine|pro|je|un|une|chaque|par|cada|por) (?:\w+ )?(?:step|iteration|update|batch|round|schritt|pas|étape|itération|paso)\b[^.;,\d]{0,40}$|\bbatch(?: size)?(?: is| of|:)? ?$"
+)
+_PER_ONE_STEP = pattern(
+    r"(?i)\b(?:per|a|each|every|pro|je|par|por|cada|chaque) (?:step|iteration|update|schritt|pas|étape|itération|paso)\b"
+)
+_JOINT = pattern(r"(?i),? ?(?:x|×|\*|times|with|mit|avec|con|je|mal|fois|and|at)? ?(?=\d)")
 _PROMPTS = pattern(
     rf"(?i){NUMBER} (?:distinct |unique |fresh |training )?(?:prompts|problems|questions|tasks)\b(?! (?:per|a|in each|each|with|of each|x))"
 )
 _PASSES = pattern(rf"(?i)\b(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}|a single) (?:full )?(?:epochs?|pass(?:es)?)\b")
+_CUES = ("step", "batch", "update", "iterat", "round", "schritt", "pas", "étape", "itérat", "jour")
 SAME = 0.05
+FEWEST = 64
+"""Samples below which a count may be those of one prompt."""
 
 
 def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
     if not own_remarks or workload.rl is None:
         return
-    if "step" not in own_remarks and "batch" not in own_remarks and "update" not in own_remarks:
+    folded = own_remarks.casefold()
+    if not any(cue in folded for cue in _CUES):
         return
-    rl = workload.rl
-    for sentence, quantities in sentence_quantities(own_remarks):
-        stated = _SAMPLES.search(sentence)
-        updates = rl.minibatches
-        if stated is not None:
-            number = number_in_text(stated[1])
-            fits = {rl.samples, rl.samples / updates, rl.samples_per_prompt, rl.prompts}
-            if (
-                number >= 64
-                and not any(agree(number, each, SAME) for each in fits)
-                and stated["of"] in ("step", "iteration")
-            ):
-                message = f"`{stated[0]}`: {rl.prompts:,} prompts with {rl.samples_per_prompt:,} samples each are {rl.samples:,}"
-                yield RULE.problem("description", message, "correct the text or the keys")
-                return
+    yield from islice((*_count_problem(own_remarks, workload.rl), *_passes_problem(own_remarks, workload.rl)), 1)
+
+
+def _count_problem(text: str, rl: Rl) -> Iterator[Problem]:
+    """The problem with prompts or samples of a step, or samples of a prompt, that are not those of the keys."""
+    for sentence in islice(plain_sentences(text), MOST_SENTENCES):
+        if _STEP.search(sentence) is None:
+            continue
+        digits = with_digits(sentence)
+        for match in islice(_COUNTED.finditer(digits), MOST_SENTENCES):
+            if _is_wrong_count(digits, match, rl):
+                yield _problem(match[0], rl)
+        for match in islice(_GROUP.finditer(digits), MOST_SENTENCES):
+            if _is_of_step(digits, match) and _number(match[1]) != rl.samples_per_prompt:
+                yield _problem(match[0], rl)
+
+
+def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
+    """Whether a count of prompts or samples is not that of the keys."""
+    number, before, behind = _number(match[1] or match[6]), sentence[: match.start()], sentence[match.end() :]
+    if not _is_of_step(sentence, match):
+        return False
+    of_prompt = _OF_PROMPT.match(behind) or _BEFORE_PROMPT.search(before)
+    of_samples = match["sample"] or match["samples"]
+    if of_samples and of_prompt:
+        return 1 < number != rl.samples_per_prompt
+    if of_samples:
+        fits = [rl.samples, rl.samples / rl.minibatches, rl.samples_per_prompt, rl.prompts]
+        return number >= FEWEST and not any(agree(number, each, SAME) for each in fits)
+    with_samples = _COUNTED.match(sentence, _next_number(sentence, match.end())) is not None
+    of_step = (
+        with_samples
+        or match["prompts"] is not None
+        or _PER_STEP.match(behind) is not None
+        or _STEP_HAS.search(before) is not None
+    )
+    fits = [rl.prompts, rl.prompts / rl.minibatches, rl.samples]
+    return of_step and number >= 8 and not any(agree(number, each, SAME) for each in fits)
+
+
+def _next_number(sentence: str, at: int) -> int:
+    """The place of the number after `x`, `with` or `times` at a place; the place itself without one."""
+    joint = _JOINT.match(sentence, at)
+    return joint.end() if joint is not None else at
+
+
+def _is_of_step(sentence: str, match: re.Match[str]) -> bool:
+    """Whether a count is one of a training step, and not one of another plan, a bound, or a test."""
+    clause = clause_at(sentence, *match.span())
+    others = _ELSEWHERE.search(clause) or _ELSEWHERE.search(sentence[: match.end()])
+    return others is None and not is_of_other_plan(clause) and not is_hypothetical(clause)
+
+
+def _number(digits: str) -> float:
+    return float("".join(filter(str.isdigit, digits)))
+
+
+def _problem(words: str, rl: Rl) -> Problem:
+    message = (
+        f"`{words.strip()}`: {rl.prompts:,} prompts with {rl.samples_per_prompt:,} samples each are {rl.samples:,}"
+    )
+    return RULE.problem("description", message, "correct the text or the keys")
+
+
+def _passes_problem(text: str, rl: Rl) -> Iterator[Problem]:
+    """The problem with steps whose prompts are not the passes over a set of prompts."""
+    for sentence, quantities in sentence_quantities(text):
         steps = [each for each in quantities if each.unit == STEP and each.value >= 10 and is_own(sentence, each)]
         prompts, passes = _PROMPTS.search(sentence), _PASSES.search(sentence)
         if len(steps) != 1 or prompts is None or passes is None:
@@ -94,4 +186,3 @@ def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
         if given >= 1000 and not agree(needed, given, 0.1):
             message = f"{steps[0].words} of {rl.prompts:,} prompts see {needed:,.0f} prompts, and `{passes[0]}` over {prompts[1]} are {given:,.0f}"
             yield RULE.problem("description", message, f"plan {given / rl.prompts:,.0f} steps")
-            return
