@@ -80,6 +80,7 @@ from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.schedule_texts import steps_of_run
 from clusterspec.rules.knowledge.text_quantities import (
     ACCELERATOR,
+    BARE,
     NODE,
     SECOND,
     SHARE,
@@ -90,6 +91,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
+from clusterspec.rules.knowledge.text_roles_a import Window, clause_at, is_certain, windows
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
@@ -100,7 +102,9 @@ from clusterspec.units import display, percent, plain
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = (
     "step",
-    "tokens",
+    "tok",
+    "iterat",
+    "jeton",
     "schritt",
     "étape",
     "paso",
@@ -117,10 +121,21 @@ _CUES = (
     " 203",
 )
 _EACH = pattern(
-    r"(?i)^ ?(?:each|(?:per|a|an|for each|for every|/) ?(?:optimizer |training )?(?:step|iteration)\b|pro schritt|je schritt|par étape|par pas|por paso|apiece)"
+    r"(?i)^ ?(?:each\b(?! (?:day|week|hour))|(?:per|a|an|for each|for every|/) ?(?:optimizer |training )?(?:step|iteration)\b|pro schritt|je schritt|to run (?:one|a) step|par étape|par pas|por paso|apiece)"
 )
 _OF_STEP = pattern(
     r"(?i)\b(?:steps?|iterations?|schritte?n?|étapes?|pas|pasos?)(?: time)? (?:of|at|takes?|is|à|de|von|zu|mit|x|×|lasts?|dauert|dure|dura)(?: about| some)? $"
+)
+_ONE_STEP = pattern(
+    r"(?i)\b(?:one|a|each|every|per|single|the|zu je|je|pro|jeder|ein|par|chaque|un|por|cada) (?:optimizer |training )?(?:steps?|iterations?|schritt|étape|itération|pas|paso|\d[\d.,]* ?s)\b|\bje \d|\bstep time\b"
+)
+_PER = pattern(
+    r"(?i)^ ?(?:/|(?:a|per|each|every|pro|je|par|por) (?:\w+ )?(?:day|hour|second|step|iteration|gpu|node|sequence|sample|tag|stunde|schritt|jour|heure|pas|día|hora|paso)\b)"
+)
+_EVERY = pattern(r"(?i)\b(?:every|each|alle|tous les|toutes les|cada|after) $")
+_ALL_TOKENS = pattern(r"(?i)\b(?:the|all|our|its|die|alle|les|los) (?:\w+ ){0,2}(?:tokens?|jetons|trillion)\b")
+_OTHER_TIME = pattern(
+    r"(?i)\b(?:kept|keeps?|retention|stored|interval|between|checkpoint\w*|reserv\w+|delivery|warranty|repair\w*|deadline|notice|until|ago|before|earlier|behind|per day|a day)\b|\b(?:every|each|alle|tous les|cada) $"
 )
 _STEP_TIME = pattern(r"(?i)\b(?:step|iteration)[ -]time(?: of| is|:)?(?: about)? $|\bschrittzeit(?: von)? $")
 _TAKES = pattern(
@@ -147,7 +162,7 @@ _START = pattern(
 _END = pattern(
     r"(?i)\b(?:ends?|ended|until|till|to|finish\w*|complete[ds]?|done|ready|endet|bis|zum|finit|jusqu'au|au|termina|hasta|al)(?: is| on| at| by| am| le| el)?(?: the)? (20\d\d-\d\d-\d\d)"
 )
-_RUN = pattern(r"(?i)\b(?:runs?|training|pre-?training|job|lauf|entra[iî]nement|entrenamiento)\b")
+_RUN = pattern(r"(?i)\b(?:runs?|training|pre-?training|job|lauf|vortraining|entra[iî]nement|entrenamiento)\b")
 CLOSE, WITH_MORE = 0.15, 1.4
 """Relative difference that rounding explains, and the factor that restarts and evaluation explain."""
 
@@ -177,26 +192,39 @@ def check(
 
 def _step_problem(text: str, work: Workload) -> Iterator[Problem]:
     """The problem with a time of all steps that is not their number times the time of one."""
-    for sentence, quantities in sentence_quantities(text):
-        if _OTHER_RUN.search(sentence) is not None:
+    run = steps_of_run(work)
+    for window in windows(text):
+        one = _step_time(window)
+        if one is None or _OTHER_RUN.search(window.text) is not None:
             continue
-        ones = [
-            each for each in quantities if each.unit == SECOND and each.value <= HOUR and _is_of_step(sentence, each)
-        ]
-        if len(ones) != 1 or not ones[0].value or not is_own(sentence, ones[0]):
-            continue
-        counts = [each.value for each in quantities if each.unit == STEP and each.value >= 100]
-        run = steps_of_run(work)
-        if len(counts) > 1 or (not counts and (run is None or _RUN.search(sentence) is None)):
+        counts = [each.value for each in window.quantities if _counts(window.text, each, STEP, 100, run)]
+        if len(counts) > 1 or (not counts and (run is None or _RUN.search(window.text) is None)):
             continue
         steps = counts[0] if counts else run or 0.0
-        found = _wrong_time(sentence, quantities, ones[0], steps * ones[0].value)
+        found = _wrong_time(window, one, steps * one.value)
         if found is not None:
-            message = (
-                f"{steps:,.0f} steps of {ones[0].words} take {display(steps * ones[0].value, 's')}, not {found.words}"
-            )
+            message = f"{steps:,.0f} steps of {one.words} take {display(steps * one.value, 's')}, not {found.words}"
             yield RULE.problem("description", message, "compute the duration again")
             return
+
+
+def _counts(text: str, quantity: TextQuantity, unit: str, least: float, own: float | None) -> bool:
+    """Whether a figure counts all of something: by its unit, or as a bare number that is that of the plan."""
+    if _PER.match(text[quantity.end :]) or _EVERY.search(text[max(0, quantity.start - 10) : quantity.start]):
+        return False
+    if quantity.unit == unit:
+        return quantity.value >= least
+    return quantity.unit == BARE and own is not None and own > 1000 and quantity.agrees(own, 0.005)
+
+
+def _step_time(window: Window) -> TextQuantity | None:
+    """The time of one step: the only one that a window calls so, or its only short one where a step is named."""
+    short = [each for each in window.quantities if each.unit == SECOND and each.value <= HOUR]
+    named = [each for each in short if _is_of_step(window.text, each)]
+    if not named and len(short) == 1 and _ONE_STEP.search(window.text) is not None:
+        named = short
+    found = named[0] if len(named) == 1 else None
+    return found if found is not None and found.value and is_certain(window.text, found) else None
 
 
 def _is_of_step(sentence: str, time: TextQuantity) -> bool:
@@ -205,31 +233,39 @@ def _is_of_step(sentence: str, time: TextQuantity) -> bool:
     return _EACH.match(sentence[time.end :]) is not None or _OF_STEP.search(sentence[: time.start]) is not None
 
 
-def _wrong_time(
-    sentence: str, quantities: tuple[TextQuantity, ...], other: TextQuantity | None, seconds: float
-) -> TextQuantity | None:
-    """The time that a sentence gives for work of some seconds, where no time of it is near them; else None."""
-    times = [each for each in quantities if each.unit == SECOND and each is not other]
-    stated = [each for each in times if _TAKES.search(sentence[: each.start]) is not None]
-    more = WITH_MORE if _WITH_MORE.search(sentence) is not None else 1 + CLOSE
+def _wrong_time(window: Window, other: TextQuantity | None, seconds: float) -> TextQuantity | None:
+    """The time that a text gives for work of some seconds, where no time of it is near them; else None."""
+    text = window.text
+    times = [each for each in window.quantities if each.unit == SECOND and each is not other]
+    own = [each for each in times if is_certain(text, each) and not _is_of_something_else(text, each)]
+    stated = [each for each in own if _TAKES.search(text[: each.start]) is not None]
+    if not stated and len([each for each in times if each.value >= HOUR]) == 1:
+        stated = [each for each in own if each.value >= HOUR]
+    more = WITH_MORE if _WITH_MORE.search(text) is not None else 1 + CLOSE
     if not stated or any((1 - CLOSE) * seconds <= each.value <= more * seconds for each in times):
         return None
     return stated[0] if stated[0].value >= 60 else None
 
 
+def _is_of_something_else(text: str, time: TextQuantity) -> bool:
+    """Whether a time is no duration of the run, by its clause."""
+    before = text[max(0, time.start - 10) : time.start]
+    return (_OTHER_TIME.search(clause_at(text, time.start, time.end)) or _OTHER_TIME.search(before)) is not None
+
+
 def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with a time in which the tokens are not trained at the rate of the sentence."""
-    for sentence, quantities in sentence_quantities(text):
-        rates = [each for each in quantities if each.unit == TOKEN_PER_SECOND]
+    """The problem with a time in which the tokens are not trained at the rate of the text."""
+    for window in windows(text):
+        rates = [each for each in window.quantities if each.unit == TOKEN_PER_SECOND and is_certain(window.text, each)]
         rates.sort(key=lambda each: -each.value)  # of the machine before that of one accelerator
-        if not rates or len(rates) > 2 or _OTHER_RUN.search(sentence) is not None or not rates[0].value:
+        if not rates or len(rates) > 2 or _OTHER_RUN.search(window.text) is not None or not rates[0].value:
             continue
-        tokens = [each.value for each in quantities if each.unit == TOKEN and each.value >= 1e8]
-        if len(tokens) > 1 or (not tokens and (not work.tokens or _RUN.search(sentence) is None)):
+        tokens = [each.value for each in window.quantities if _counts(window.text, each, TOKEN, 1e8, work.tokens)]
+        if len(tokens) > 1 or (not tokens and (not work.tokens or not _names_run(window.text))):
             continue
         total = tokens[0] if tokens else work.tokens or 0.0
         options = [total / rates[0].value / factor for factor in (1, cluster.accelerators, cluster.nodes)]
-        wrong = [_wrong_time(sentence, quantities, None, seconds) for seconds in options]
+        wrong = [_wrong_time(window, None, seconds) for seconds in options]
         if all(each is not None for each in wrong) and wrong[0] is not None:
             whole = options[0] if options[0] < 400 * DAY else options[1]
             message = (
@@ -237,6 +273,10 @@ def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Prob
             )
             yield RULE.problem("description", message, "compute the duration again")
             return
+
+
+def _names_run(text: str) -> bool:
+    return _RUN.search(text) is not None or _ALL_TOKENS.search(text) is not None
 
 
 def _utilization_problem(
@@ -256,7 +296,7 @@ def _utilization_problem(
             continue
         rate = cluster.accelerators * work.peak.value * mfu
         options = [work.tokens * each / rate for each in flops]
-        wrong = [_wrong_time(sentence, quantities, None, seconds) for seconds in options]
+        wrong = [_wrong_time(Window(sentence, quantities, 1), None, seconds) for seconds in options]
         if all(each is not None and each.value >= DAY / 2 for each in wrong) and wrong[0] is not None:
             message = f"{display(work.tokens, '1')} tokens on {cluster.accelerators:,} accelerators take {display(options[1], 's')} at an MFU of {percent(mfu)}, not {wrong[0].words}"
             yield RULE.problem("description", message, "compute the duration again")
