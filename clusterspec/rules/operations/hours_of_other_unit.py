@@ -51,7 +51,7 @@ cluster: {platform: dgx-h100, nodes: 16}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.plan import Plan
@@ -67,8 +67,15 @@ from clusterspec.rules.knowledge.text_quantities import (
     NODE_HOUR,
     SECOND,
     TextQuantity,
-    is_own,
     sentence_quantities,
+)
+from clusterspec.rules.knowledge.text_roles_a import (
+    Window,
+    clause_at,
+    is_certain,
+    is_hypothetical,
+    is_of_other_plan,
+    windows,
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
@@ -78,13 +85,14 @@ RULE = Rule.of(__name__, "error", "likely")
 _CUES = ("hour", "stunde", "heures", "horas", "gpuh", "gpu-h", "gpu h", "node-h", "node h")
 NAMES = {ACCELERATOR_HOUR: "accelerator-hours", NODE_HOUR: "node-hours"}
 _GRANT = pattern(
-    r"(?i)\b(?:grants?|granted|allocat\w+|award\w*|quota|contingent|kontingent|zuteilung|bewillig\w+|budget|capped|limited to|at most|"
+    r"(?i)\b(?:grants?|granted|gives?|gave|caps?|allocat\w+|award\w*|quota|plafonn\w*|contingent|kontingent|zuteilung|bewillig\w+|budget|capped|limited to|at most|"
     r"allocation|dotation|attribu\w+|asignaci[oó]n|concedid\w+|otorgad\w+)\b"
 )
 _REST = pattern(
     r"(?i)\b(?:remain\w*|rest|left|unused|spare|over|already|used|consumed|second|next|per|each|further|additional|more|bleib\w+|reste\w*|quedan?)\b"
 )
 """Words of hours that are a part of an allocation, or one of several."""
+_NO_MORE = pattern(r"(?i)\b(?:not one|no|nicht eine) (?:\w+ )?more\b|\bat most\b")
 _PRICE = pattern(
     r"(?i)(?:/|\bper |\ban? |\beach )(?:(?:GPU|chip|accelerator|card)[ -]?h|(?P<node>(?:node|instance|server|VM)[ -]?h))"
 )
@@ -109,7 +117,7 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster, timed: Plan | None) ->
     folded = own_remarks.casefold()
     if not any(cue in folded for cue in _CUES):
         return
-    each, whole = cluster.accelerators_per_node, cluster.nodes
+    each = cluster.accelerators_per_node
     for product in text_products(own_remarks):
         unit = product.result.unit
         if unit in HOURS and each > 1 and (right := _right_hours(product, cluster)) is not None:
@@ -119,13 +127,19 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster, timed: Plan | None) ->
             return
     yield from _price_problem(own_remarks, cluster)
     yield from _parts_problem(own_remarks)
-    found = _hours_of_nodes(own_remarks, spec, cluster) if each > 1 else None
+    found = _hours_of_other_count(own_remarks, spec, cluster) if each > 1 else None
     if found is not None:
-        quantity, hours = found
-        message = f"`{quantity.words}` are {whole:,} nodes times {hours:,.4g} h, which are node-hours: the {cluster.accelerators:,} accelerators take {cluster.accelerators * hours:,.0f}"
-        yield RULE.problem("description", message, "multiply by the accelerators of a node, or write node-hours")
+        yield _count_problem(*found, cluster)
         return
     yield from _grant_problem(own_remarks, cluster, timed)
+
+
+def _count_problem(quantity: TextQuantity, hours: float, cluster: Cluster) -> Problem:
+    if quantity.unit == NODE_HOUR:
+        message = f"`{quantity.words}` are {cluster.accelerators:,} accelerators times {hours:,.4g} h, which are accelerator-hours: the {cluster.nodes:,} nodes take {cluster.nodes * hours:,.0f}"
+        return RULE.problem("description", message, "multiply by the nodes, or write accelerator-hours")
+    message = f"`{quantity.words}` are {cluster.nodes:,} nodes times {hours:,.4g} h, which are node-hours: the {cluster.accelerators:,} accelerators take {cluster.accelerators * hours:,.0f}"
+    return RULE.problem("description", message, "multiply by the accelerators of a node, or write node-hours")
 
 
 def _right_hours(product: TextProduct, cluster: Cluster) -> float | None:
@@ -197,67 +211,105 @@ def _run_count(sentence: str, quantities: tuple[TextQuantity, ...], hours: TextQ
     return before[-1].value if before and _RUNS_OF.fullmatch(joint) is not None else 1.0
 
 
-def _hours_of_nodes(text: str, spec: Spec, cluster: Cluster) -> tuple[TextQuantity, float] | None:
-    """The hours of accelerators of a run that are its nodes times a time which the keys or the text state, and that time."""
-    target = (
-        spec.operations.targets.run_time
-        if spec.operations is not None and spec.operations.targets is not None
-        else None
-    )
-    term = spec.procurement.term if spec.procurement is not None else None
-    times = {time.value / HOUR for time in (target, term) if time is not None}
-    read = sentence_quantities(text)
-    times |= {
-        each.value / HOUR
-        for _, quantities in read
-        for each in quantities
-        if each.unit == SECOND and each.value >= DAY / 2
-    }
-    counts = {each.value for _, quantities in read for each in quantities if each.unit in (NODE, ACCELERATOR)}
-    if not counts <= {
-        cluster.nodes,
-        cluster.all_nodes,
-        cluster.spare_nodes,
-        cluster.accelerators,
-        cluster.accelerators_per_node,
-    }:
-        return None  # the hours may be those of another job
-    for sentence, quantities in read:
-        for quantity in quantities if _OF_RUN.search(sentence) is not None and _REST.search(sentence) is None else ():
-            if quantity.unit != ACCELERATOR_HOUR or not is_own(sentence, quantity):
+def _hours_of_other_count(text: str, spec: Spec, cluster: Cluster) -> tuple[TextQuantity, float] | None:
+    """The hours of accelerators of a run that are its nodes times a time which the keys or the text state, or the hours of nodes
+    that are its accelerators times it, and that time.
+    """
+    operations, procurement = spec.operations, spec.procurement
+    target = operations.targets.run_time if operations is not None and operations.targets is not None else None
+    keys = {each.value / HOUR for each in (target, procurement.term if procurement is not None else None) if each}
+    of_text = {hours for _, quantities in sentence_quantities(text) for hours in _times(quantities, DAY / 2)}
+    for window in windows(text):
+        near = _times(window.quantities, HOUR)
+        for quantity in window.quantities if _is_of_cluster(window, cluster) else ():
+            if quantity.unit not in HOURS or not _is_planned(window.text, quantity):
                 continue
-            fits = [hours for hours in times if quantity.agrees(hours * cluster.nodes, 0.005)]
-            right = any(quantity.agrees(hours * cluster.accelerators, 0.03) for hours in times)
-            if fits and not right:
+            times = near | (of_text | keys if _OF_RUN.search(window.text) is not None else set())
+            right, other = cluster.accelerators, cluster.nodes
+            right, other = (right, other) if quantity.unit == ACCELERATOR_HOUR else (other, right)
+            fits = [hours for hours in times if quantity.agrees(hours * other, 0.005)]
+            if fits and not any(quantity.agrees(hours * right, 0.03) for hours in times):
                 return quantity, fits[0]
     return None
 
 
+def _times(quantities: Iterable[TextQuantity], least: float) -> set[float]:
+    """The times of some figures in hours."""
+    return {each.value / HOUR for each in quantities if each.unit == SECOND and each.value >= least}
+
+
+def _is_of_cluster(window: Window, cluster: Cluster) -> bool:
+    """Whether the nodes and accelerators of a text are those of the machine; else its hours may be those of another job."""
+    own = {cluster.nodes, cluster.all_nodes, cluster.spare_nodes, cluster.accelerators, cluster.accelerators_per_node}
+    return {each.value for each in window.quantities if each.unit in (NODE, ACCELERATOR)} <= own
+
+
+def _is_planned(text: str, quantity: TextQuantity) -> bool:
+    """Whether hours are those of the plan, and no rest, part or price."""
+    clause = clause_at(text, quantity.start, quantity.end)
+    return is_certain(text, quantity) and _REST.search(clause) is None
+
+
 def _grant_problem(text: str, cluster: Cluster, timed: Plan | None) -> Iterator[Problem]:
-    """The problem with an allocation that a product of the text, or the least time of the run, exceeds."""
-    granted = [
-        (sentence, quantity)
-        for sentence, quantities in sentence_quantities(text)
-        for quantity in quantities
-        if quantity.unit in HOURS and _GRANT.search(sentence) is not None and is_own(sentence, quantity)
-    ]
-    results = {product.result for product in text_products(text)}
-    limits = [(s, q) for s, q in granted if q not in results and _REST.search(s) is None]
-    if len(limits) != 1:
+    """The problem with an allocation that hours of the text, or the least time of the run, exceed."""
+    planned = [*_planned_hours(text, cluster), *_least_hours(cluster, timed)]
+    results = {product.result.words for product in text_products(text)} | {words for _, _, words in planned}
+    limits = [each for each in _granted(text) if each.words not in results]
+    if len({(each.value, each.unit) for each in limits}) != 1:
         return
-    (_, limit) = limits[0]
-    each = cluster.accelerators_per_node if limit.unit == NODE_HOUR else 1
-    planned = [
-        (product.result.value, f"`{product.words}`")
-        for product in text_products(text)
-        if product.result.unit == limit.unit and any(factor.unit == SECOND for factor in product.factors)
-    ]
-    if timed is not None and timed.time_to_train and timed.step is not None and timed.step_time_range is not None:
-        least = timed.time_to_train * min(timed.step_time_range) / timed.step.seconds
-        hours = least / HOUR * cluster.nodes * cluster.accelerators_per_node / each
-        planned.append((hours, f"a run of {hours:,.0f} {NAMES[limit.unit]}, at the least time of its tokens,"))
-    for hours, what in planned:
-        if hours > limit.value * 1.01:
+    limit = limits[0]
+    for hours, unit, words in planned:
+        size = {NODE_HOUR: cluster.accelerators_per_node, ACCELERATOR_HOUR: 1}
+        factor = size[unit] / size[limit.unit]
+        if hours * factor > limit.value * 1.01:
+            what = (
+                f"`{words}`"
+                if words
+                else f"a run of {hours * factor:,.0f} {NAMES[limit.unit]}, at the least time of its tokens,"
+            )
             message = f"{what} exceeds the `{limit.words}` of the allocation"
             yield RULE.problem("description", message, "train fewer tokens, or ask for more hours")
             return
+
+
+def _granted(text: str) -> list[TextQuantity]:
+    """The hours of the allocations of a text: those of a sentence about one, of several those in the clause about it."""
+    found = []
+    for sentence, quantities in sentence_quantities(text):
+        hours = [each for each in quantities if each.unit in HOURS and _is_real(sentence, each)]
+        if _GRANT.search(sentence) is None:
+            continue
+        clauses = {each: clause_at(sentence, each.start, each.end) for each in hours}
+        cued = [each for each in hours if _GRANT.search(clauses[each]) is not None] or hours
+        found += [each for each in cued if _REST.search(_NO_MORE.sub(" ", clauses[each])) is None]
+    return found
+
+
+def _is_real(sentence: str, quantity: TextQuantity) -> bool:
+    """Whether an allocation is the one of this plan: `were granted 20,000 GPU-hours` is."""
+    clause = clause_at(sentence, quantity.start, quantity.end)
+    return not is_of_other_plan(clause) and not is_hypothetical(clause)
+
+
+def _planned_hours(text: str, cluster: Cluster) -> Iterator[tuple[float, str, str]]:
+    """Hours that a text works out for the run, with their unit and words: products, and the machine times a time of the text."""
+    for product in text_products(text):
+        if product.result.unit in HOURS and any(factor.unit == SECOND for factor in product.factors):
+            yield product.result.value, product.result.unit, product.words
+    for window in windows(text):
+        times = _times(window.quantities, HOUR) if _is_of_cluster(window, cluster) else set()
+        for quantity in window.quantities:
+            count = {ACCELERATOR_HOUR: cluster.accelerators, NODE_HOUR: cluster.nodes}.get(quantity.unit)
+            if (
+                count
+                and _is_planned(window.text, quantity)
+                and any(quantity.agrees(count * each, 0.01) for each in times)
+            ):
+                yield quantity.value, quantity.unit, quantity.words
+
+
+def _least_hours(cluster: Cluster, timed: Plan | None) -> Iterator[tuple[float, str, str]]:
+    """Hours of the accelerators at the least time of the tokens."""
+    if timed is not None and timed.time_to_train and timed.step is not None and timed.step_time_range is not None:
+        least = timed.time_to_train * min(timed.step_time_range) / timed.step.seconds
+        yield least / HOUR * cluster.nodes * cluster.accelerators_per_node, ACCELERATOR_HOUR, ""
