@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from clusterspec.cluster.model import Workload
-from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_quantities import BARE, SECOND, STEP, TOKEN, TextQuantity, sentence_quantities
+from clusterspec.rules.knowledge.text_quantities import BARE, STEP, TOKEN, TextQuantity, sentence_quantities
 from clusterspec.rules.knowledge.text_roles_a import are_links, clause_at
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.standard import pattern
@@ -52,17 +51,6 @@ _NOT = pattern(r"(?i)\b(?:instead of|not|than|unlike|was|were|ran|old|former|no)
 """Words before a number that is not one of this plan."""
 _LAST = pattern(
     r"(?i)\b(?:last|final|remaining|next|another|further|letzten|derni(?:er|ère)s?|últim[oa]s|each|every|per)\b[^.;,]{0,12}$"
-)
-
-
-_RUN_TAKES = pattern(
-    r"(?i)\b(?:run|training|pre-?training|job|lauf|vortraining|(?:pré-?)?entra[iî]nement|(?:pre)?entrenamiento|tokens)\b[^.;:]{0,60}?"
-    r"\b(?:takes?|lasts?|needs?|finish\w*|(?:is|are) (?:done|finished|complete)|completes?|dauer[nt]|dure(?:nt)?|prend|dura[n]?|tarda[n]?)"
-    r"(?: (?:after|in|within|for))?(?: (?:about|some|only|roughly|just|around|nearly|etwa|rund|environ|unos|unas))? ?[~≈]? ?$"
-)
-_NOT_THE_RUN = pattern(
-    r"(?i)\b(?:each|every|per|first|last|one of|restart\w*|checkpoint\w*|evaluat\w*|burn-in|acceptance|test|phase|stage|step|epoch|pilot|ablation\w*|proxy|"
-    r"mfu|would|could|instead|previous\w*|old|former\w*|was|were|if|without)\b"
 )
 
 
@@ -138,26 +126,6 @@ def _part_behind(sentence: str, quantity: TextQuantity) -> str:
         return OTHER
     found = [(match.start(), part) for part, cue in _PARTS if (match := cue.search(sentence, quantity.end)) is not None]
     return min(found)[1] if found else OTHER
-
-
-def run_time_of_text(text: str) -> TextQuantity | None:
-    """The time of half a day or more that a text says the run takes; None where it says none, or several.
-
-    >>> run_time_of_text("Each restart takes 2 days. The run takes about three weeks.").words
-    'three weeks'
-    """
-    found = [
-        each
-        for sentence, quantities in sentence_quantities(text)
-        for each in quantities
-        if each.unit == SECOND and each.value >= DAY / 2 and _is_of_run(sentence[: each.start])
-    ]
-    return found[0] if len({each.value for each in found}) == 1 else None
-
-
-def _is_of_run(before: str) -> bool:
-    """Whether a time after some words is how long the run takes, and no product of its rate that other rules compare."""
-    return _RUN_TAKES.search(before) is not None and _NOT_THE_RUN.search(before) is None
 
 
 _LINKS = word_set(

@@ -75,19 +75,25 @@ def _joined(parts: Sequence[tuple[str, tuple[TextQuantity, ...]]]) -> Window:
 
 
 def clause_at(sentence: str, start: int, end: int) -> str:
-    """The clause with a part of a sentence, between commas, brackets, cells and conjunctions.
+    """The clause with a part of a sentence, between commas, brackets, cells and conjunctions; with the one before where it has
+    no other words.
 
     >>> clause_at("The run takes 8 days, while the old one took 9 days.", 14, 20)
     'The run takes 8 days'
+    >>> clause_at("| run | 8 days | old run | 9 days |", 8, 14)
+    'run | 8 days'
     """
-    first, last = 0, len(sentence)
+    first, before, last = 0, 0, len(sentence)
     for each in islice(_BREAK.finditer(sentence), MOST_BREAKS):
         if each.end() <= start:
+            if sentence[first : each.start()].strip(" |"):
+                before = first
             first = each.end()
         elif each.start() >= end:
             last = each.start()
             break
-    return sentence[first:last].strip()
+    is_alone = sentence[first:last].strip(" .|") == sentence[start:end].strip(" .")
+    return sentence[before if is_alone else first : last].strip()
 
 
 def is_certain(sentence: str, quantity: TextQuantity) -> bool:

@@ -102,7 +102,7 @@ from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import data_reads, stored_token_rate
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.schedule_texts import run_time_of_text
+from clusterspec.rules.knowledge.run_times import run_time_of_text
 from clusterspec.rules.knowledge.shares import run_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Written
@@ -124,7 +124,8 @@ def check(
     stated = operations.targets.run_time if operations is not None and operations.targets else None
     if timed.step is None or timed.time_to_train is None or timed.step_time_range is None:
         return
-    described = run_time_of_text(own_remarks) if stated is None and timed.rl is None and own_remarks else None
+    tokens = timed.design.workload.tokens if timed.design.workload is not None else None
+    described = run_time_of_text(own_remarks, tokens) if stated is None and timed.rl is None and own_remarks else None
     target = stated.value if stated is not None else described.value if described is not None else None
     if target is None:
         return

@@ -1,0 +1,94 @@
+"""The time that a text says the run takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.text_quantities import (
+    FLOP,
+    FLOP_PER_SECOND,
+    SECOND,
+    STEP,
+    TOKEN,
+    TOKEN_PER_SECOND,
+    TextQuantity,
+)
+from clusterspec.rules.knowledge.text_roles_a import MOST_BREAKS, Window, clause_at, is_certain, long_times, windows
+from clusterspec.rules.knowledge.text_units import TIME_WORDS
+from clusterspec.standard import pattern
+
+_RUN = pattern(
+    r"(?i)\b(?:main run|(?<!\d )runs?|(?<!post-)(?:pre-?)?training(?! (?:data|set|nodes?|logs?|corpus|cluster))|pre-?train\w*|job|lauf|vortraining|hauptlauf|(?:pré-?)?entra[iî]nement|(?:pre)?entrenamiento|(?:the|all|der|alle|les) (?:\w+ ){0,2}(?:tokens|jetons))\b"
+)
+"""Names of the run."""
+_NOT_THE_RUN = pattern(
+    r"(?i)\b(?:each|every|per|first|last|one of|next|restart\w*|recover\w*|checkpoint\w*|evals?|evaluat\w*|burn-in|acceptance|tests?|testing|phase|stage|step|epoch|pilot|ablation\w*|proxy|sft|post-?training|fine-?tun\w*|"
+    r"alignment|anneal\w*|decay|warm\w*|mfu|instead|deliver\w*|install\w*|reserv\w*|lease\w*|rent\w*|book\w*|allocat\w*|block|contract|slot|limit\w*|queue\w*|wait\w*|before|earlier|ago|ahead|later|starts?|started|begins?|"
+    r"interrupt\w*|paus\w*|stop\w*|maintenance|leaves?|left|kept|keeps?|logs?|retention|stored|deadline|late|delay\w*|notice|review|half|part of|tokeni[sz]\w*|download\w*|copy\w*|data preparation|down|slower|faster|lost|loses?|saves?|margin|reserve|spare|"
+    r"wall ?time|time limit|at least|minimum|more than|longer than|less than|between|support|warranty|report\w*|"
+    r"jede[rsnm]?|erste[rnms]?|letzte[rnms]?|phase|neustart\w*|auswertung|reserviert|gebucht|beginnt|mindestens|mehr als|vor|chaque|premi(?:er|ère)s?|derni(?:er|ère)s?|réservé\w*|au moins|plus de|commence|avant|cada|primer\w*|últim\w*|reservad\w*|al menos|más de|antes)\b"
+)
+"""Words of clauses about a part of the run, or another time."""
+_RUN_TAKES = pattern(
+    r"(?i)\b(?:run|training|pre-?training|job|lauf|vortraining|(?:pré-?)?entra[iî]nement|(?:pre)?entrenamiento|tokens)\b[^.;:]{0,60}?"
+    r"\b(?:takes?|lasts?|needs?|finish\w*|(?:is|are) (?:done|finished|complete)|completes?|dauer[nt]|dure(?:nt)?|prend|dura[n]?|tarda[n]?)"
+    r"(?: (?:after|in|within|for))?(?: (?:about|some|only|roughly|just|around|nearly|etwa|rund|environ|unos|unas))? ?[~≈]? ?$"
+)
+_AFTER = pattern(r"(?i)\b(?:after|nach|après|au bout de|tras|después de) (?:about |some |rund |etwa )?$")
+_DONE = pattern(
+    r"(?i)\b(?:done|finish\w*|complet\w*|ends?|ready|through|fertig|beendet|endet|abgeschlossen|terminée?s?|finie?s?|termina\w*|acaba\w*)\b"
+)
+_SPAN = pattern(
+    r"(?i)\b(?P<unit>days?|weeks?|tage?|wochen?|jours?|semaines?) (?P<first>\d{1,3}) ?(?:to|through|until|bis|à|-|–) ?(?:days?|weeks?|tag|woche|jour|semaine)? ?(?P<last>\d{1,3})\b"
+)
+"""The days or weeks of a plan, by their numbers."""
+_COMPARED = {FLOP, FLOP_PER_SECOND, STEP, TOKEN_PER_SECOND}
+"""Units of sentences whose time follows from their own figures, which other rules compare."""
+
+
+def run_time_of_text(text: str, tokens: float | None = None) -> TextQuantity | None:
+    """The longest time of half a day or more that a text says the run takes; None where it says none.
+
+    ``tokens`` are those of the run: the time of a clause with other tokens is one of a part of it.
+
+    >>> run_time_of_text("Each restart takes 2 days. The run takes about three weeks.").words
+    'three weeks'
+    >>> run_time_of_text("Plan: 25 days of pretraining, 3 days of SFT.").words
+    '25 days'
+    """
+    found = [
+        each
+        for window in windows(text, 1, lambda sentence: (*long_times(sentence), *_spans(sentence)))
+        if all(each.unit not in _COMPARED for each in window.quantities)
+        for each in window.quantities
+        if each.unit == SECOND and each.value >= DAY / 2 and _is_of_run(window, each, tokens)
+    ]
+    return max(found, key=lambda each: each.value, default=None)
+
+
+def _spans(sentence: str) -> Iterator[TextQuantity]:
+    """The times between numbered days or weeks of a plan, both included.
+
+    >>> [each.value / 86400 for each in _spans("pretraining from day 1 to day 28")]
+    [28.0]
+    """
+    for match in islice(_SPAN.finditer(sentence), MOST_BREAKS):
+        number, unit = int(match["last"]) - int(match["first"]) + 1, TIME_WORDS[match["unit"].lower()]
+        if number > 0:
+            yield TextQuantity(number * unit, SECOND, match.start(), match.end(), match[0], float(unit))
+
+
+def _is_of_run(window: Window, time: TextQuantity, tokens: float | None) -> bool:
+    """Whether a time is how long the run takes, by its clause, or by the words before it."""
+    text, clause = window.text, clause_at(window.text, time.start, time.end)
+    goes_on = _AFTER.search(text[: time.start]) is not None and _DONE.search(clause) is None
+    if goes_on or not is_certain(text, time) or _NOT_THE_RUN.search(clause) is not None:
+        return False
+    counted = [each for each in window.quantities if each.unit == TOKEN and each.words in clause and each.value >= 1e9]
+    if any(tokens is None or not each.agrees(tokens) for each in counted):
+        return False
+    if counted or _RUN.search(clause) is not None:
+        return True
+    return _RUN_TAKES.search(text[: time.start]) is not None and _NOT_THE_RUN.search(text[: time.start]) is None
