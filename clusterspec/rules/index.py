@@ -1017,7 +1017,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "tax-off-jurisdiction": lambda procurement, texts: not procurement.tax,
     "tender-below-threshold-procedure": lambda procurement, texts: procurement.currency != 'EUR' or not procurement.quote,
     "term-outlives-hardware": lambda thresholds, procurement, cluster: procurement.term is None or not (not cluster.cloud and (not procurement.is_rent)),
-    "term-shorter-than-run": lambda timed, procurement, own_remarks, operations: timed.time_to_train is None or (not (procurement.term if procurement is not None else None) is not None and (not own_remarks is not None)),
+    "term-shorter-than-run": lambda timed, procurement, own_remarks, operations: timed.time_to_train is None or (not (procurement.term if procurement is not None else None) is not None and (not own_remarks)),
     "undated-prices": lambda procurement: not procurement.prices and (not procurement.quote) or not [key for key in ('as_of', 'currency') if getattr(procurement, key) is None],
     "unit-cost-off-load": lambda own_remarks, spec: not own_remarks,
     "unit-cost-off-rate": lambda own_remarks, cluster, procurement: not own_remarks or 'illi' not in own_remarks,

@@ -12,18 +12,14 @@ from clusterspec.rules.knowledge.written_numbers import unambiguous_setting
 from clusterspec.rules.measured import measurement_without_metric
 from clusterspec.rules.operations import failure_rates_disagree, job_limit_below_checkpoint, timeout_below_pause
 from clusterspec.rules.physical import coolant_below_its_source
-from clusterspec.rules.procurement import term_shorter_than_run
 from tests.effort import each
 
 SETTINGS = {
-    "reserved": (term_shorter_than_run._RESERVED, term_shorter_than_run._CUES),
     "limited": (job_limit_below_checkpoint._TIME_LIMIT, job_limit_below_checkpoint._CUES),
     "counted": (failure_rates_disagree._COUNTED, failure_rates_disagree._CUES),
     "timeout": (timeout_below_pause._TIMEOUT, timeout_below_pause._CUES),
 }
 MATCHED = [
-    *(("reserved", f"A {word} of 14 days") for word in ("capacity block", "reservation", "Allocation", "BOOKING")),
-    ("reserved", "two reservations: 6 weeks"),
     *(("limited", f"the {word} is 4 hours") for word in ("wall time", "walltime", "wall-clock", "Wall clock limit")),
     *(
         ("limited", f"jobs: {word} 12 h")

@@ -1,4 +1,4 @@
-"""The time that a text says the run takes."""
+"""The times that a text gives for the run, and for which it has the machine."""
 
 from __future__ import annotations
 
@@ -92,3 +92,45 @@ def _is_of_run(window: Window, time: TextQuantity, tokens: float | None) -> bool
     if counted or _RUN.search(clause) is not None:
         return True
     return _RUN_TAKES.search(text[: time.start]) is not None and _NOT_THE_RUN.search(text[: time.start]) is None
+
+
+_RESERVED = pattern(
+    r"(?i)\b(?:capacity block|reserv\w*|book(?:ed|ing)|leas(?:e|ed|ing)|rent(?:ed|al|ing)?|hired?|allocation|commitment|gebucht\w*|buchung|reserviert|reservierung|gemietet|miet\w*|mietvertrag|louée?s?|location|"
+    r"réserv\w*|bail|alquil\w*|arriendo)\b"
+)
+_ENDS = pattern(
+    r"(?i)\b(?:access|instances?|nodes|capacity|machines?|hardware|p\d\w*|gpus|zugang|instanzen|knoten|kapazität|accès|nœuds|acceso|nodos)\b[^.;]{0,40}?\b(?:ends?|expires?|gone|taken (?:away|back)|returned|handed back|given back|leaves?|withdrawn|ours|"
+    r"available|endet|enden|entfällt|fallen weg|zurückgegeben|zur Verfügung|expirent?|rendue?s?|disponibles?|termina|expira)\b"
+)
+_NOT_A_TERM = pattern(
+    r"(?i)\b(?:extend\w*|extension|at a time|at most|maximum|max|up to|notice|advance|ahead|cancel\w*|refund\w*|pay\w*|paid|invoice\w*|price\w*|discount|deliver\w*|checkpoint\w*|kept|keeps?|before|every|per|each|minimum|at least|renew\w*|"
+    r"prolong\w*|trial|tests?|store[ds]?|storage|data|first|second|(?<!the )starts?|begins?|backups?|lock|tapes?|objects?|snapshots?|warranty|support|ip|dns|dhcp|license|licence|respons\w*|repair\w*|blocks|reservations|bookings|leases|ablation\w*|"
+    r"verlänger\w*|höchstens|bis zu|kündig\w*|frist|jede[rsn]?|au plus|préavis|prolonge\w*|chaque|como máximo|cada)\b"
+)
+"""Words of clauses about a part of a reservation, or another time."""
+
+
+def reserved_time(text: str) -> TextQuantity | None:
+    """The longest time of a day or more for which a text says that the machine is reserved; None where it says none.
+
+    >>> reserved_time("We rent the nodes for three months; a reservation may be cancelled within 14 days.").words
+    'three months'
+    >>> reserved_time("Checkpoints are kept for 60 days.")
+    """
+    found = [
+        each
+        for window in windows(text, 1, long_times)
+        for each in window.quantities
+        if each.unit == SECOND and each.value >= DAY and _is_reserved(window, each)
+    ]
+    return max(found, key=lambda each: each.value, default=None)
+
+
+def _is_reserved(window: Window, time: TextQuantity) -> bool:
+    clause = clause_at(window.text, time.start, time.end)
+    if not is_certain(window.text, time) or _NOT_A_TERM.search(clause) is not None:
+        return False
+    if _RESERVED.search(clause) is not None or _ENDS.search(clause) is not None:
+        return True
+    is_only = len([each for each in window.quantities if each.unit == SECOND]) == 1
+    return is_only and _RESERVED.search(window.text) is not None and _NOT_A_TERM.search(window.text) is None

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-The predicted run of `tokens`, without interruptions, takes longer than `term`, or than the capacity block, reservation
-or allocation of which the description or a comment states the days; or by the spec's own `targets.run_time` or
+The predicted run of `tokens`, without interruptions, takes longer than `term`, or than the time for which the description or a
+comment says that the machine is reserved, rented or allocated; or by the spec's own `targets.run_time` or
 `workload.expected_mfu` the run may take longer than `term`. The finding is a warning; a note where
 the difference is below the half-width of the prediction's range and neither key says so; an error where a quarter of the
 run or more remains even at the low end of the range.
@@ -61,20 +61,13 @@ from collections.abc import Iterator
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
+from clusterspec.rules.knowledge.run_times import reserved_time
 from clusterspec.rules.knowledge.shares import run_severity
-from clusterspec.rules.knowledge.written_numbers import time_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
-from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
-
-
-_RESERVED = pattern(
-    r"(?i)\b(?:capacity block|reservation|allocation|booking)s?\b[^.;,\d]{0,30}?(?<![\d.,-])(\d{1,3}(?:\.\d)?)[ -](hours?|h|days?|weeks?|months?)\b"
-)
-_CUES = ("capacity block", "reservation", "allocation", "booking")
 
 
 def check(
@@ -91,9 +84,8 @@ def check(
             by_plan = _problem_by_plan(timed, run, term, planned)
             found = [by_plan] if by_plan is not None else found
         yield from found
-    elif own_remarks is not None and (match := unambiguous_setting(_RESERVED, own_remarks, _CUES)) is not None:
-        seconds = time_in_text(match[1], match[2])
-        yield from _short_term_problem(timed, run, seconds, f"{match[1]} {match[2]}", "workload.tokens")
+    elif own_remarks and (reserved := reserved_time(own_remarks)) is not None:
+        yield from _short_term_problem(timed, run, reserved.value, reserved.words, "workload.tokens")
 
 
 def _problem_by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:
