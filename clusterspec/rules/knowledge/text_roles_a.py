@@ -104,8 +104,13 @@ def is_certain(sentence: str, quantity: TextQuantity) -> bool:
     >>> [is_certain(text, each) for each in figures]
     [False, True]
     """
+    return is_own(sentence, quantity) and is_real(sentence, quantity)
+
+
+def is_real(sentence: str, quantity: TextQuantity) -> bool:
+    """Whether a figure is in no clause about another plan, or one of a condition: `less than 2 %` is real, and no own figure."""
     clause = clause_at(sentence, quantity.start, quantity.end)
-    return is_own(sentence, quantity) and not is_of_other_plan(clause) and _HYPOTHETICAL.search(clause) is None
+    return not is_of_other_plan(clause) and not is_hypothetical(clause)
 
 
 def is_of_other_plan(clause: str) -> bool:

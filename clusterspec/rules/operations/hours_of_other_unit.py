@@ -73,8 +73,7 @@ from clusterspec.rules.knowledge.text_roles_a import (
     Window,
     clause_at,
     is_certain,
-    is_hypothetical,
-    is_of_other_plan,
+    is_real,
     windows,
 )
 from clusterspec.rules.rule import Rule
@@ -276,19 +275,13 @@ def _granted(text: str) -> list[TextQuantity]:
     """The hours of the allocations of a text: those of a sentence about one, of several those in the clause about it."""
     found = []
     for sentence, quantities in sentence_quantities(text):
-        hours = [each for each in quantities if each.unit in HOURS and _is_real(sentence, each)]
+        hours = [each for each in quantities if each.unit in HOURS and is_real(sentence, each)]
         if _GRANT.search(sentence) is None:
             continue
         clauses = {each: clause_at(sentence, each.start, each.end) for each in hours}
         cued = [each for each in hours if _GRANT.search(clauses[each]) is not None] or hours
         found += [each for each in cued if _REST.search(_NO_MORE.sub(" ", clauses[each])) is None]
     return found
-
-
-def _is_real(sentence: str, quantity: TextQuantity) -> bool:
-    """Whether an allocation is the one of this plan: `were granted 20,000 GPU-hours` is."""
-    clause = clause_at(sentence, quantity.start, quantity.end)
-    return not is_of_other_plan(clause) and not is_hypothetical(clause)
 
 
 def _planned_hours(text: str, cluster: Cluster) -> Iterator[tuple[float, str, str]]:
