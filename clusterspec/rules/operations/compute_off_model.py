@@ -68,14 +68,15 @@ from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.text_expressions import text_products
 from clusterspec.rules.knowledge.text_quantities import (
     BARE,
+    BYTE,
     FLOP,
     FLOP_PER_SECOND,
     SECOND,
     SHARE,
     TextQuantity,
-    is_own,
     sentence_quantities,
 )
+from clusterspec.rules.knowledge.text_roles_a import is_certain
 from clusterspec.rules.knowledge.written_numbers import agree, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
@@ -90,6 +91,10 @@ OFF = 2.5
 """Factor by which FLOP differ from those of model and tokens beyond conventions of attention and recomputation."""
 OF_RUN = 1e19
 """FLOP of a run; fewer are those of a token, a layer or a step."""
+_CUES = ("FLOP", "flop", "loating", "leitkomma", "virgule flottante", "6 x ", "6 × ", "6 * ", "6*", "6×", "6·")
+_OPERATIONS = pattern(
+    r"(?i)\b(?:floating[- ]point operations|gleitkomma-?operationen|opérations en virgule flottante|flops?)\b"
+)
 _ELSEWHERE = pattern(
     r"(?i)\b(?:per|a|each|every) (?:step|token|layer|block|sequence|day|gpu|accelerator|second|sample)\b|\b(?:reward|draft|teacher|smaller|larger|ablation\w*|published|paper|generation|rollout|inference|attention)\b"
 )
@@ -108,7 +113,7 @@ _OTHER_QUOTIENT = pattern(
 def check(own_remarks: str, training: Workload, cluster: Cluster | None) -> Iterator[Problem]:
     if not own_remarks or training.rl is not None:
         return
-    if "FLOP" in own_remarks:
+    if any(cue in own_remarks for cue in _CUES):
         yield from _flop_problem(own_remarks, training)
         if cluster is not None:
             yield from _rate_problem(own_remarks, training, cluster)
@@ -120,13 +125,13 @@ def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
     """The first FLOP of the run that are not those of the model's active parameters and the tokens."""
     whole, active = model_weights(work.model).total, model_weights(work.model).active
     for product in text_products(text):
-        named = next((each for each in product.factors if agree(each.value, whole, SAME)), None)
+        named = next((each for each in product.factors if agree(_count(each), whole, SAME)), None)
         if (
             product.result.unit in (FLOP, BARE)
             and product.result.value > OF_RUN
             and named is not None
             and whole > SPARSE_MODEL * active
-            and product.factors[0].value in (2, 4, 6, 8)
+            and any(each.value in (2, 4, 6, 8) for each in product.factors)
         ):
             yield _all_parameters_problem(product.words, whole, active)
             return
@@ -135,7 +140,8 @@ def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
     right = work.tokens * workload_flops_per_token(work)
     for sentence, quantities in sentence_quantities(text):
         for quantity in quantities:
-            if quantity.unit != FLOP or quantity.value < OF_RUN or not is_own(sentence, quantity):
+            counted = quantity.unit == FLOP or (quantity.unit == BARE and _OPERATIONS.search(sentence) is not None)
+            if not counted or quantity.value < OF_RUN or not is_certain(sentence, quantity):
                 continue
             if _ELSEWHERE.search(sentence) is not None or not _names_tokens(quantities, work):
                 continue
@@ -148,6 +154,11 @@ def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
                 )
                 yield RULE.problem("description", message, "multiply 6 by the active parameters and the tokens")
                 return
+
+
+def _count(quantity: TextQuantity) -> float:
+    """The count that a factor is: in a product of parameters, `46.7B` are billions, and no bytes."""
+    return quantity.value * 1e9 if quantity.unit == BYTE and quantity.words.endswith("B") else quantity.value
 
 
 def _names_tokens(quantities: tuple[TextQuantity, ...], work: Workload) -> bool:
@@ -171,15 +182,12 @@ def _rate_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Probl
     peaks = [each.value for each in cluster.accelerator.peaks.values() if each.value <= dense * (1 + SAME)]
     if work.precision != "fp8" and "fp8" in text.casefold():
         return  # the peak of another precision, on purpose
-    for product in text_products(text):
-        if product.result.unit != FLOP_PER_SECOND and not any(each.unit == FLOP_PER_SECOND for each in product.factors):
-            continue
-        for factor in product.factors:
-            own = any(agree(factor.value, each, 0.03) for each in peaks)
-            if factor.unit in (BARE, FLOP_PER_SECOND) and agree(factor.value, 2 * dense, 0.02) and not own:
-                message = f"`{product.words}` multiplies the peak with 2:4 sparsity, or of a narrower format: dense {work.precision} reaches {display(dense, 'FLOP/s')}"
-                yield RULE.problem("description", message, "use the dense peak of the precision")
-                return
+    for words, rate in _narrow_rates(text, count):
+        own = any(agree(rate, each, 0.03) for each in peaks)
+        if not own and any(agree(rate, multiple * dense, 0.02) for multiple in (2, 4)):
+            message = f"`{words}` multiplies the peak with 2:4 sparsity, or of a narrower format: dense {work.precision} reaches {display(dense, 'FLOP/s')}"
+            yield RULE.problem("description", message, "use the dense peak of the precision")
+            return
     for sentence, quantities in sentence_quantities(text):
         rates = [
             each for each in quantities if each.unit == FLOP_PER_SECOND and each.value > 1.5 * max([*peaks, dense])
@@ -208,6 +216,21 @@ def _rate_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Probl
         message = f"`{rates[0].words}`{why}: {count:,} accelerators at {shares[0]:.0%} of {display(dense, 'FLOP/s')} deliver {count * dense * shares[0]:.3g} FLOP/s"
         yield RULE.problem("description", message, "multiply accelerators, dense peak and utilization")
         return
+
+
+def _narrow_rates(text: str, count: int) -> Iterator[tuple[str, float]]:
+    """The factors of products that are FLOP/s, and FLOP/s that a sentence multiplies by the accelerators and a share."""
+    for product in text_products(text):
+        if FLOP_PER_SECOND in {product.result.unit, *(each.unit for each in product.factors)}:
+            yield from ((product.words, each.value) for each in product.factors if each.unit in (BARE, FLOP_PER_SECOND))
+    for sentence, quantities in sentence_quantities(text):
+        rates = [each for each in quantities if each.unit == FLOP_PER_SECOND and is_certain(sentence, each)]
+        shares = [each.value for each in quantities if each.unit in (SHARE, BARE) and 0.05 <= each.value <= 0.9]
+        if len(rates) != 2 or len(shares) > 1 or _SPARSE.search(sentence) is not None:
+            continue
+        one, whole = sorted(rates, key=lambda each: each.value)
+        if agree(whole.value, one.value * count * (shares[0] if shares else 1), SAME):
+            yield sentence[rates[0].start : rates[1].end], one.value
 
 
 def _time_problem(text: str) -> Iterator[Problem]:
