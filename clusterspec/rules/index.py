@@ -899,7 +899,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "acceptance-on-two-nodes": lambda acceptance, cluster, placements, layout, workload: not any((test.collective == 'all-reduce' and test.nodes == 2 and (test.algorithm != 'ring') and (2 * cluster.accelerators_per_node > cluster.scale_up.domain) for number, test in enumerate(acceptance))),
     "acceptance-size-below-plateau": lambda acceptance, rated: not any((test.size is not None for number, test in enumerate(acceptance))),
     "acceptance-skips-accelerators": lambda acceptance, cluster: not any((test.scope for test in acceptance)),
-    "error-test-too-short": lambda own_remarks, scale_out: not any((cue in own_remarks.casefold() for cue in ('bit err', 'bit-err', 'bitfehler', 'erreur', 'errores', 'ber'))) or not any((sign in own_remarks.casefold() for sign in ('e-', '10', 'e−', 'e–'))),
+    "error-test-too-short": lambda own_remarks, scale_out: not any((cue in own_remarks.casefold() for cue in ('teb', 'prbs', 'error r', 'fehlerrate', 'bit err', 'bit-err', 'bitfehler', 'erreur', 'errores', 'ber'))) or not any((sign in own_remarks.casefold() for sign in ('e-', '10', 'e−', 'e–'))),
     "lenient-acceptance": lambda acceptance, rated, placements, layout, workload: not any((not ((not (test.required_runs is not None and 0 < test.required_runs[0] < 0.8 * test.required_runs[1]) and (not (test.duration is not None and 0 < test.duration.value < 60.0))) and (test.size is None or test.size.value < float(1 << 30))) for number, test in enumerate(acceptance))),
     "test-time-off-bandwidth": lambda acceptance, own_remarks, rated: 'B/s' not in own_remarks and 'Bps' not in own_remarks and ('yte' not in own_remarks),
     "text-test-above-ceiling": lambda own_remarks, remarks, cluster: not remarks,

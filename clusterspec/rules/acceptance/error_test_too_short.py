@@ -59,27 +59,27 @@ USUAL = 0.95
 ROUNDED = 0.95
 """Share of the bits that 3/p, rounded figures and a duration in words may be below the exact ones."""
 _RATIO = pattern(
-    r"(?i)\b(?:bit[- ]?errors?(?:[- ](?:ratio|rate))?|ber|bitfehler(?:rate|quote|verhältnis|häufigkeit)?|taux d['’]erreurs?(?: binaires?| sur les bits)?|tasa de errores?(?: de bits?| binarios?)?)\b"
+    r"(?i)\b(?:bit[- ]?errors?(?:[- ](?:ratio|rate))?|errors?[- ](?:ratio|rate)|ber|teb|bert|prbs\d*|fehlerrate|bitfehler(?:rate|quote|verhältnis|häufigkeit)?|taux d['’]erreurs?(?: binaires?| sur les bits)?|tasa de errores?(?: de bits?| binarios?)?)\b"
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _POWER = pattern(
     r"(?<![\w.,])(?:(\d(?:[.,]\d{1,3})?) ?(?:e|E)[-−–](\d{1,2})|(?:(\d(?:[.,]\d{1,3})?) ?[x×·*] ?)?10 ?(?:\^|\*\*)? ?\(?[-−–](\d{1,2})\)?)(?![\d.,]\d)"
 )
 _CLEAN = pattern(
-    r"(?i)\b(?:without (?:an?|any|a single|one) (?:bit )?errors?|no (?:bit )?errors?|zero (?:bit )?errors?|0 errors|error-?free|fehlerfrei\w*|ohne (?:einen )?(?:bit)?fehler|kein\w* (?:bit)?fehler|sans (?:aucune )?erreurs?|aucune erreur|sin (?:ningún )?error(?:es)?|ningún error)\b"
+    r"(?i)\b(?:without (?:an?|any|a single|one) (?:bit )?errors?|no (?:bit )?errors?|zero (?:bit )?errors?|0 errors|error-?free|(?:runs?|is|are|stays?|remains?) clean|fehlerfrei\w*|ohne (?:einen )?(?:bit)?fehler|kein\w* (?:bit)?fehler|sans (?:aucune )?erreurs?|aucune erreur|sin (?:ningún )?error(?:es)?|ningún error)\b"
 )
 _CONFIDENCE = pattern(
     r"(?i)(\d{2}(?:[.,]\d{1,3})?) ?(?:%|percent|prozent|pour cent|por ciento)[^.;\d]{0,24}?\b(?:confiden\w*|sicher\w*|konfidenz\w*|vertrauen\w*|confiance|confianza)\b"
     r"|\b(?:confiden\w*|konfidenz\w*|vertrauens\w*|confiance|confianza)\b[^.;\d]{0,24}?(\d{2}(?:[.,]\d{1,3})?) ?(?:%|percent|prozent)"
 )
 _BITS = pattern(
-    r"(?i)(?<![\w.,])(\d(?:[.,]\d{1,3})?) ?(?:e\+?|[x×·*] ?10 ?(?:\^|\*\*)? ?)(\d{1,2}) (?:bits?|bit)\b(?! errors?)"
+    r"(?i)(?<![\w.,])(\d(?:[.,]\d{1,3})?) ?(?:e\+?|[x×·*] ?10 ?(?:\^|\*\*)? ?)(\d{1,2}) (?:error-?free |clean |fehlerfreie[nr]? )?bits?\b(?! errors?)"
 )
 _RATE = pattern(r"(?i)(?<![\w.,])(\d{1,4}(?:[.,]\d)?) ?(?:g(?:bit|b)/s|gbps|gbit/s)\b")
 _TOGETHER = pattern(
     r"(?i)\b(?:together|in total|in sum|all (?:\d+ )?(?:links|ports|cables)|sum of|pooled|insgesamt|zusammen|au total|en total)\b"
 )
-_CUES = ("bit err", "bit-err", "bitfehler", "erreur", "errores", "ber")
+_CUES = ("teb", "prbs", "error r", "fehlerrate", "bit err", "bit-err", "bitfehler", "erreur", "errores", "ber")
 
 
 def check(own_remarks: str, scale_out: ScaleOut | None) -> Iterator[Problem]:

@@ -48,9 +48,20 @@ _NODES = pattern(
 )
 _DEVICES = pattern(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{1,6}) (?:gpus|accelerators|gcds|beschleuniger)\b")
 _NOT_ASKED = pattern(
-    r"\b(?:peak|rpeak|theoretical|nameplate|paper|spitze\w*|théorique|teóric\w*|pico|instead of|rather than|not (?:the )?|was|were|reached|had|would|cannot|could not|predecessor|old|frontier|top500)\b"
+    r"\b(?:peak|rpeak|theoretical|nameplate|paper|spitze\w*|théorique|teóric\w*|pico|instead of|rather than|not (?!less|below|under|lower|fewer|worse)|was|were|reached|had|would|cannot|could not|predecessor|old|frontier|top500)\b"
 )
 """Words before a figure that no test is to reach."""
+_NOT_REACHED = pattern(
+    r"^[^.;,]{0,24}\b(?:would|exceeds?|cannot|could not|is (?:above|more than|beyond|impossible)|are (?:above|beyond|impossible)|wäre|übersteigt|dépasse\w*|superaría|excede)\b"
+)
+"""Words after a figure that no test is to reach."""
+_BOTH_WAYS = pattern(
+    r"(?:^|\s)(?:-b|--bidirectional)(?![\w-])|\b(?:bi-?directional\w*|bidir\w*|both (?:ways|directions)|full[- ]duplex|beide\w* richtungen|bidirektional\w*|bidirectionnel\w*|deux sens|bidireccional\w*|ambas direcciones)\b"
+)
+_LATER = pattern(r"\b(?:upgrade\w*|next[- ]generation|later|future|nachrüst\w*|später|ultérieur\w*)\b")
+_TOGETHER = pattern(
+    r"\b(?:together|combined|aggregated?|in total|in sum|zusammen|insgesamt|ensemble|au total|en total|juntos)\b"
+)
 _ITEM = pattern(r"\(\d{1,2}\)|\(?[a-h]\)|;|\. |, then\b")
 
 
@@ -89,11 +100,15 @@ def _figures_of(test: str, item: str, start: int) -> Iterator[TestFigure]:
     found = [*islice(kind.finditer(item), MOST_MATCHES)]
     if test in {"hpl", "hpcg"} and _OTHER_PRECISION.search(_WITHOUT.sub("", item)) is not None:
         return
+    if test == "verbs" and (_BOTH_WAYS.search(item) or _LATER.search(item)) is not None:
+        return  # the sum of both directions, or other ports
     for match in found:
         between = item[max(0, min(start, match.start()) - 30) : match.start()]
-        if _NOT_ASKED.search(between) is not None:
+        if _NOT_ASKED.search(between) is not None or _NOT_REACHED.search(item[match.end() :]) is not None:
             continue
         nodes, devices = _test_scope(item, match)
+        if test == "verbs" and _TOGETHER.search(item) is not None:
+            nodes, devices = 1, None
         yield TestFigure(test, match[0].strip(), _si_value(test, match), nodes, devices)
 
 
