@@ -26,7 +26,7 @@ _RUN = pattern(
 _NOT_THE_RUN = pattern(
     r"(?i)\b(?:each|every|per|first|last|one of|next|restart\w*|recover\w*|checkpoint\w*|evals?|evaluat\w*|burn-in|acceptance|tests?|testing|phase|stage|step|epoch|pilot|ablation\w*|proxy|sft|post-?training|fine-?tun\w*|"
     r"alignment|anneal\w*|decay|warm\w*|mfu|instead|deliver\w*|install\w*|reserv\w*|lease\w*|rent\w*|book\w*|allocat\w*|block|contract|slot|limit\w*|queue\w*|wait\w*|before|earlier|ago|ahead|later|starts?|started|begins?|"
-    r"interrupt\w*|paus\w*|stop\w*|maintenance|leaves?|left|kept|keeps?|logs?|retention|stored|deadline|late|delay\w*|notice|review|half|part of|tokeni[sz]\w*|download\w*|copy\w*|data preparation|down|slower|faster|lost|loses?|saves?|margin|reserve|spare|"
+    r"interrupt\w*|paus\w*|stop\w*|maintenance|leaves?|left|kept|keeps?|logs?|retention|stored|deadline|late|delay\w*|notice|review|half|pieces?|chunks?|segments?|slices?|stücke\w*|part of|tokeni[sz]\w*|download\w*|copy\w*|data preparation|down|slower|faster|lost|loses?|saves?|margin|reserve|spare|"
     r"wall ?time|time limit|at least|minimum|more than|longer than|less than|between|support|warranty|report\w*|"
     r"jede[rsnm]?|erste[rnms]?|letzte[rnms]?|phase|neustart\w*|auswertung|reserviert|gebucht|beginnt|mindestens|mehr als|vor|chaque|premi(?:er|ère)s?|derni(?:er|ère)s?|réservé\w*|au moins|plus de|commence|avant|cada|primer\w*|últim\w*|reservad\w*|al menos|más de|antes)\b"
 )

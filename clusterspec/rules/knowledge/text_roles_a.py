@@ -44,6 +44,11 @@ class Window(NamedTuple):
     quantities: tuple[TextQuantity, ...]
     sentences: int
 
+    def sentence_of(self, quantity: TextQuantity) -> str:
+        """The sentence with a quantity."""
+        before, behind = self.text[: quantity.start], self.text[quantity.start :]
+        return before[before.rfind(". ") + 2 if ". " in before else 0 :] + behind.partition(". ")[0]
+
 
 def windows(
     text: str, most: int = 2, extra: Callable[[str], Iterable[TextQuantity]] = lambda _: ()

@@ -121,7 +121,7 @@ _CUES = (
     " 203",
 )
 _EACH = pattern(
-    r"(?i)^ ?(?:each\b(?! (?:day|week|hour))|(?:per|a|an|for each|for every|/) ?(?:optimizer |training )?(?:step|iteration)\b|pro schritt|je schritt|to run (?:one|a) step|par étape|par pas|por paso|apiece)"
+    r"(?i)^ ?(?:each\b(?! (?:time|day|week|hour))|(?:per|a|an|for each|for every|/) ?(?:optimizer |training )?(?:step|iteration)\b|pro schritt|je schritt|to run (?:one|a) step|par étape|par pas|por paso|apiece)"
 )
 _OF_STEP = pattern(
     r"(?i)\b(?:steps?|iterations?|schritte?n?|étapes?|pas|pasos?)(?: time)? (?:of|at|takes?|is|à|de|von|zu|mit|x|×|lasts?|dauert|dure|dura)(?: about| some)? $"
@@ -130,10 +130,18 @@ _ONE_STEP = pattern(
     r"(?i)\b(?:one|a|each|every|per|single|the|zu je|je|pro|jeder|ein|par|chaque|un|por|cada) (?:optimizer |training )?(?:steps?|iterations?|schritt|étape|itération|pas|paso|\d[\d.,]* ?s)\b|\bje \d|\bstep time\b"
 )
 _PER = pattern(
-    r"(?i)^ ?(?:/|(?:a|per|each|every|pro|je|par|por) (?:\w+ )?(?:day|hour|second|step|iteration|gpu|node|sequence|sample|tag|stunde|schritt|jour|heure|pas|día|hora|paso)\b)"
+    r"(?i)^ ?(?:/(?! ?\d)|(?:a|per|each|every|pro|je|par|por) (?:\w+ )?(?:day|hour|second|step|iteration|gpu|node|sequence|sample|tag|stunde|schritt|jour|heure|pas|día|hora|paso)\b)"
 )
 _EVERY = pattern(r"(?i)\b(?:every|each|alle|tous les|toutes les|cada|after) $")
+_STEP_WORD = pattern(r"(?i)\b(?:steps?|iterations?|updates?|schritte?n?|étapes?|itérations?|pas|pasos?)\b")
 _ALL_TOKENS = pattern(r"(?i)\b(?:the|all|our|its|die|alle|les|los) (?:\w+ ){0,2}(?:tokens?|jetons|trillion)\b")
+_WHOLE = pattern(
+    r"(?i)\b(?:runs?|training|pre-?training|tokens?|jetons|total|whole|altogether|overall|wall|all|done|finish\w*|through|complete\w*|ready|duration|trained|lauf|vortraining|gesamt\w*|fertig|dauer|"
+    r"entra[iî]nement|terminée?s?|durée|entrenamiento|total|duración|milliards|milliarden|trillion)\b"
+)
+_AGAIN = pattern(
+    r"(?i)\b(?:every|each \d|interval|saves?|saving|checkpoint\w*|evaluat\w*|fails?|failures?|alle \d|tous les|toutes les|cada)\b"
+)
 _OTHER_TIME = pattern(
     r"(?i)\b(?:kept|keeps?|retention|stored|interval|between|checkpoint\w*|reserv\w+|delivery|warranty|repair\w*|deadline|notice|until|ago|before|earlier|behind|per day|a day)\b|\b(?:every|each|alle|tous les|cada) $"
 )
@@ -230,6 +238,8 @@ def _step_time(window: Window) -> TextQuantity | None:
 def _is_of_step(sentence: str, time: TextQuantity) -> bool:
     if _STEP_TIME.search(sentence[: time.start]) is not None:
         return True
+    if _STEP_WORD.search(sentence) is None:
+        return False
     return _EACH.match(sentence[time.end :]) is not None or _OF_STEP.search(sentence[: time.start]) is not None
 
 
@@ -238,6 +248,8 @@ def _wrong_time(window: Window, other: TextQuantity | None, seconds: float) -> T
     text = window.text
     times = [each for each in window.quantities if each.unit == SECOND and each is not other]
     own = [each for each in times if is_certain(text, each) and not _is_of_something_else(text, each)]
+    if window.sentences > 1:  # a time of the next sentence is one of the run where it says so
+        own = [each for each in own if _is_of_whole(window.sentence_of(each))]
     stated = [each for each in own if _TAKES.search(text[: each.start]) is not None]
     if not stated and len([each for each in times if each.value >= HOUR]) == 1:
         stated = [each for each in own if each.value >= HOUR]
@@ -245,6 +257,11 @@ def _wrong_time(window: Window, other: TextQuantity | None, seconds: float) -> T
     if not stated or any((1 - CLOSE) * seconds <= each.value <= more * seconds for each in times):
         return None
     return stated[0] if stated[0].value >= 60 else None
+
+
+def _is_of_whole(sentence: str) -> bool:
+    """Whether a sentence is about the duration of the run, and none of a part that comes again and again."""
+    return _WHOLE.search(sentence) is not None and _AGAIN.search(sentence) is None
 
 
 def _is_of_something_else(text: str, time: TextQuantity) -> bool:

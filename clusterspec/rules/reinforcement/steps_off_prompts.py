@@ -76,6 +76,8 @@ _STEP = pattern(
 _OF_PROMPT = pattern(
     r"(?i)^,? ?(?:(?:are|is|were|sampled|drawn|generated|produced|made|come|werden|sont|son) ){0,2}(?:each\b(?! (?:step|iteration))|apiece|(?:per|a|for (?:each|every)|for each of|je|pro|par|por|to each|of each|for one|on each) (?:the )?(?:\d[\d,]* )?(?:prompt|problem|question|task|group|aufgabe|frage|tarea)s?\b|jeweils)"
 )
+_EACH = pattern(r"(?i)^,? ?(?:each|apiece|jeweils)\b(?! (?:prompt|problem|question|task|aufgabe|frage))")
+_PROMPT_BEFORE = pattern(rf"(?i)\b{_PROMPT}\b[^.;:]{{0,40}}$")
 _BEFORE_PROMPT = pattern(
     r"(?i)\b(?:prompts?|problems?|questions?|tasks?|aufgaben|fragen)\b,? ?(?:times|x|×|\*|with|mit|avec|con|je|à|zu je|gets?|has|have|is answered by)(?: each)? ?$|\b(?:each|every|per|jede[rsmn]?|pro|chaque|cada) (?:prompt|problem|question|task|aufgabe|frage)\b[^,.;\d]{0,30}$"
 )
@@ -133,6 +135,8 @@ def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
     if not _is_of_step(sentence, match):
         return False
     of_prompt = _OF_PROMPT.match(behind) or _BEFORE_PROMPT.search(before)
+    if of_prompt and _EACH.match(behind) and _PROMPT_BEFORE.search(before) is None:
+        of_prompt = None  # each of something else
     of_samples = match["sample"] or match["samples"]
     if of_samples and of_prompt:
         return 1 < number != rl.samples_per_prompt
