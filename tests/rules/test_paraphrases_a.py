@@ -1,7 +1,7 @@
-"""Flaws and right figures in other words than those of a rule's page: other order, synonyms, several sentences, languages.
+"""Flaws and right figures in other words than those of a rule's page: other order, synonyms, sentences and languages.
 
-``paraphrases_a.txt`` names a rule and the spec of its page, then texts with the flaw (`flaw`) and texts with the same words and right
-figures (`right`): bounds, former plans, conditions, and figures of something else.
+``paraphrases_a.txt`` names a rule and the spec of its page, then texts with the flaw (`flaw`) and texts with the same
+words and right figures (`right`): bounds, former plans, conditions, and figures of something else.
 """
 
 from __future__ import annotations

@@ -78,6 +78,8 @@ _CUES = (
     "decay",
     "anneal",
     "rate",
+    "lr ",
+    "floor",
     "linear",
     "cool",
     "taux",

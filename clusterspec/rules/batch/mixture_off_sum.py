@@ -57,7 +57,13 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.mixture_texts import fractions, is_closed_list, repeated_source, source_shares
+from clusterspec.rules.knowledge.mixture_texts import (
+    SourceShares,
+    fractions,
+    is_closed_list,
+    repeated_source,
+    source_shares,
+)
 from clusterspec.rules.knowledge.text_roles_a import windows
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.rule import Rule
@@ -85,14 +91,23 @@ def check(own_remarks: str, training: Workload) -> Iterator[Problem]:
 
 def _sum_problem(text: str) -> Iterator[Problem]:
     """The problem with the sources of a sentence that are not all of the data together."""
-    for window in windows(text, 1, fractions):
-        shares = source_shares(window, is_closed_list(text))
-        total = sum_of(shares.values) if shares is not None else 1.0
-        if shares is None or not READ[0] < total < READ[1] or abs(total - 1) <= shares.rounding + 1e-9:
+    is_closed = is_closed_list(text)
+    read = [*_shares_of_sentences(text, is_closed)] or [*_shares_of_sentences(text.replace("; ", ", "), is_closed)]
+    for shares in read:
+        total = sum_of(shares.values)
+        if not READ[0] < total < READ[1] or abs(total - 1) <= shares.rounding + 1e-9:
             continue
         message = f"the shares of the mixture, {' + '.join(shares.words)}, add up to {plain(100 * total, 4)} %"
         yield RULE.problem("description", message, "correct the shares: samplers normalize them, and each one changes")
         return
+
+
+def _shares_of_sentences(text: str, is_closed: bool) -> Iterator[SourceShares]:
+    """The shares of the mixtures that sentences list."""
+    for window in windows(text, 1, fractions):
+        shares = source_shares(window, is_closed)
+        if shares is not None:
+            yield shares
 
 
 def _repeat_problem(text: str, tokens: float) -> Iterator[Problem]:

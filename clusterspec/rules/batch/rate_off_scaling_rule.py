@@ -106,11 +106,11 @@ def check(own_remarks: str, training: Workload) -> Iterator[Problem]:
     if not own_remarks:
         return
     folded = own_remarks.casefold()
-    if not any(cue in folded for cue in _CUES) or _BATCH.search(own_remarks) is None:
+    if not any(cue in folded for cue in _CUES):
         return
     for window in windows(own_remarks, 2):
         linear, root = _LINEAR.search(window.text) is not None, _ROOT.search(window.text) is not None
-        if linear == root or _BATCH.search(window.text) is None or _NOT_SCALED.search(window.text) is not None:
+        if linear == root or not _names_batch(window, training) or _NOT_SCALED.search(window.text) is not None:
             continue
         rates = rates_of(window.text)
         ratio = _batch_ratio(window)
@@ -123,6 +123,12 @@ def check(own_remarks: str, training: Workload) -> Iterator[Problem]:
             message = f"the batches have the ratio {plain(ratio, 3)}, the rates {plain(stated, 3)}: {rule} scaling gives {rates[0] * right:.1e}"
             yield RULE.problem("description", message, "scale the rate again, or name the rule that was used")
             return
+
+
+def _names_batch(window: Window, training: Workload) -> bool:
+    """Whether a text names batches, by a word, or a bare number that is the batch of the plan."""
+    own = any(each.unit == BARE and each.value == training.global_batch for each in window.quantities)
+    return own or _BATCH.search(window.text) is not None
 
 
 def rates_of(text: str) -> list[float]:

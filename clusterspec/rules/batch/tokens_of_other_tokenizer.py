@@ -99,7 +99,7 @@ _NOT = pattern(
 _CUES = ("16", "short", "two", "2 byte", "2-byte", "2 octets", "zwei byte", "deux octets")
 """Words without one of which `_NARROW` finds nothing."""
 _NARROW = pattern(
-    r"(?i)(?<![^\W_])u?int16\b|\b(?:16[- ]bits?|unsigned short|(?:two|2|zwei|deux|dos)[ -](?:bytes|octets|byte(?= (?:unsigned |token )*(?:ids?|integers?|tokens?|values?)\b)))\b|\b(?:zwei|2) Bytes?\b(?! (?:unsigned|stream))"
+    r"(?i)(?<![^\W_])u?int16\b|\b(?:16[- ]bits?|unsigned shorts?|(?:two|2|zwei|deux|dos)[ -](?:bytes|octets|byte(?= (?:unsigned |token )*(?:ids?|integers?|tokens?|values?)\b)))\b|\b(?:zwei|2) Bytes?\b(?! (?:unsigned|stream))"
 )
 _ID = pattern(
     r"(?i)(?<![^\W_])(?:token[- ]?ids?|ids?|tokens?|jetons?|identifiants?|indexed dataset|dataset|memmap|mmap|shards?|vocab\w*)(?![^\W_])"

@@ -66,6 +66,7 @@ _UNIQUE = pattern(
 _FEW = pattern(r"(?i)\b(?:only|just|has|have|holds|available|exists?|left|nur|übrig|seulement|disponibles?|solo)\b")
 _WEIGHT = pattern(r"(?i)\b(?:weights?|gewicht\w*|poids|peso)\b")
 _TESTED = pattern(r"(?i)\b(?:validat\w+|evaluat\w+|test|held-out|tokeni[sz]er|reward)\b")
+_LIST = pattern(r"(?<!\S)\(?[^\W\d_]{2,20}(?: ?/ ?[^\W\d_]{2,20}){2,9}\)?(?!\S)")
 _RATE = pattern(r"(?i)^ ?(?:/|(?:a|per|each|every|pro|par) )")
 
 
@@ -111,7 +112,7 @@ def source_shares(window: Window, is_closed: bool) -> SourceShares | None:
         lead = text[: shares[0].start]
         if is_of_other_plan(lead) or is_hypothetical(lead) or any(_BOUND.search(text[: each.start]) for each in shares):
             continue
-        if all(_is_named(text, each) for each in shares):
+        if all(_is_named(text, each) for each in shares) or _is_list_of_names(text, shares):
             values, words = tuple(each.value for each in shares), tuple(each.words for each in shares)
             return SourceShares(values, words, rounding)
     return None
@@ -160,6 +161,12 @@ def _sources(text: str) -> set[str]:
 
 def _is_named(text: str, share: TextQuantity) -> bool:
     return _NAMED.match(text[share.end :]) is not None or _NAME_BEFORE.search(text[: share.start]) is not None
+
+
+def _is_list_of_names(text: str, shares: list[TextQuantity]) -> bool:
+    """Whether a text names as many sources in a list before the shares: `weights (web/code/books) of 0.6, 0.3 and 0.2`."""
+    match = _LIST.search(text[: shares[0].start])
+    return match is not None and match[0].count("/") == len(shares) - 1
 
 
 def repeated_source(window: Window) -> Iterator[tuple[TextQuantity, TextQuantity]]:

@@ -28,7 +28,7 @@ _PARTS = (
     (
         DECAY,
         pattern(
-            r"(?i)(?<![^\W_])(?:cosine|cosinus|kosinus\w*|coseno|decay\w*|anneal\w*|cool(?:s|ed|ing)?-?down|(?:to|at|reach\w*|hits?|touch\w*|atteint|erreicht|alcanza) (?:the |den wert |la valeur )?(?:zero|null|zéro|cero)|minimum|linear\w*|falls?|drops?|sinkt|fällt|abkling\w*|"
+            r"(?i)(?<![^\W_])(?:cosine|cosinus|kosinus\w*|coseno|decay\w*|anneal\w*|cool(?:s|ed|ing)?-?down|(?:to|at|reach\w*|hits?|touch\w*|atteint|erreicht|alcanza) (?:the |den wert |la valeur )?(?:zero|null|zéro|cero)|minimum|floor|of zero|linear\w*|falls?|drops?|sinkt|fällt|abkling\w*|"
             r"décroi\w+|diminue|decai\w+|decae|desciende|lr[-_]decay[-_]\w+)(?![^\W_])"
         ),
     ),
@@ -114,7 +114,7 @@ def _nearest_part(sentence: str, quantity: TextQuantity) -> str:
     ]
     nearest, part = max(starts)
     if part == DECAY and sentence[nearest : nearest + 6].lower() == "linear":
-        clause = clause_at(sentence, nearest, nearest + 6)
+        clause = clause_at(sentence[: quantity.start], nearest, nearest + 6)
         others = [each for each, cue in _PARTS[:3] if cue.search(_LINEAR.sub("", clause)) is not None]
         part = WARM_UP if others == [WARM_UP] else part
     return part if nearest >= 0 else _part_behind(sentence, quantity)
@@ -129,8 +129,8 @@ def _part_behind(sentence: str, quantity: TextQuantity) -> str:
 
 
 _LINKS = word_set(
-    "at by after in over take takes need needs werden en until step steps iteration iterations update updates i e that is or are has have seen consumed processed read "
-    "trained corresponds correspond corresponding equals equal to on about roughly some done we the model been reached marks means makes "
+    "at by after in will over take takes need needs werden en until step steps iteration iterations update updates i e that is or are has have seen consumed processed read "
+    "trained corresponds correspond corresponding equals equal to on about roughly some done we the model modell modèle modelo been reached marks means makes "
     "make gives which so far into mark point sees it than then ie eq optimizer training "
     "soit nach bei schritt schritte schritten das sind entspricht hat gesehen verarbeitet à l étape itération après correspond vus el paso a la iteración tras es decir"
 )

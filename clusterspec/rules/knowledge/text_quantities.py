@@ -214,7 +214,11 @@ class Reader:
         else:
             return "", 1.0, 0
         behind = self.sentence[self.pieces[found[2] - 1].end :][:12]
-        if behind[:1] in ("/", "-", "_") or behind[:1].isalnum() or behind.lstrip(" -").startswith(_PLURALS_OF_HOURS):
+        if (
+            (behind[:1] in ("/", "-", "_") and not behind.startswith(("/step", "/iter")))
+            or behind[:1].isalnum()
+            or behind.lstrip(" -").startswith(_PLURALS_OF_HOURS)
+        ):
             return "", 1.0, 0
         return found
 

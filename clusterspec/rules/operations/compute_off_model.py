@@ -193,6 +193,9 @@ def _rate_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Probl
             each for each in quantities if each.unit == FLOP_PER_SECOND and each.value > 1.5 * max([*peaks, dense])
         ]
         shares = [each.value for each in quantities if each.unit == SHARE and 0.05 <= each.value <= 0.9]
+        rates.sort(key=lambda each: each.value)
+        if len(rates) == 2 and len(shares) == 1 and agree(rates[0].value, shares[0] * rates[1].value, SAME):
+            del rates[1]  # the peak of the machine before the share of it
         if (
             len(rates) != 1
             or len(shares) != 1

@@ -75,6 +75,7 @@ _OVER = pattern(
     + _START
     + r"\b|\b(?:over|anew|afresh|from (?:the )?(?:top|scratch|start|beginning))\b(?= (?:again|with|in|at)\b|[ ,]*$|[,.;])|\breset(?:s)? to (?:zero|0|the start|the beginning)\b"
     r"|\bfrom (?:the )?(?:beginning|start|top) of (?:the |its )?(?:data\w*|corpus|file list|list|order|shards?|epoch)\b"
+    r"|\bfrom (?:the )?(?:first one|(?:sample|batch|index|shard|position|document|step) (?:0|1|zero|one)(?!\d))\b"
     r"|\bvon (?:vorne?|neuem|null|anfang)\b|\b(?:ab|beim|mit|am|zum|bei|vom) (?:dem |der )?(?:ersten|anfang|null)\b|\b(?:ab|bei) (?:shard|sample|index|batch) (?:0|1|null)\b"
     r"|\b(?:au|du|depuis le|dès le|à partir du|par le) (?:tout )?(?:début|premier|zéro)\b|\bde zéro\b|\b(?:por el primer|desde el principio|al principio|con el primer|desde cero|de cero)"
 )
@@ -120,7 +121,8 @@ def check(own_remarks: str) -> Iterator[Problem]:
         return
     sentences = [" ".join(each.split()) for each in sentences_of(own_remarks.replace("#", " "))]
     for number, sentence in enumerate(sentences[:MOST_SENTENCES]):
-        if _DATA.search(sentence) is None:
+        before = sentences[number - 1] if number else ""
+        if _DATA.search(sentence) is None and not (_DATA.search(before) is not None and _is_unsaved(before)):
             continue
         near = _NOT_IN.sub(" ", ". ".join(sentences[max(0, number - 1) : number + 2]))
         if _RESTART.search(near) is None or _GOES_ON.search(near) is not None:
@@ -132,10 +134,15 @@ def check(own_remarks: str) -> Iterator[Problem]:
             return
 
 
+def _is_unsaved(sentence: str) -> bool:
+    """Whether a sentence says that the position in the data is not saved."""
+    unsaved = _UNSAVED.search(sentence)
+    return unsaved is not None and _NEGATED.search(unsaved[0]) is not None
+
+
 def _starts_over(sentence: str) -> bool:
     """Whether the data of a sentence are read from their start again, in a clause about them and no other pass over them."""
-    unsaved = _UNSAVED.search(sentence)
-    lost = _ONLY_MODEL.search(sentence) is not None or (unsaved is not None and _NEGATED.search(unsaved[0]) is not None)
+    lost = _ONLY_MODEL.search(sentence) is not None or _is_unsaved(sentence)
     for match in islice((*_OVER.finditer(sentence), *_AGAIN.finditer(sentence)), MOST_SENTENCES):
         clause = clause_at(sentence, *match.span())
         if _OTHER_THING.search(clause) is not None:

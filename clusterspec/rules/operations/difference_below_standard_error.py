@@ -98,12 +98,12 @@ _FROM_TO = pattern(
     r"(?i)(?<![\w.,])(0[.,]\d{2,4}|\d{1,2}(?:[.,]\d{1,2})? ?(?:%|percent|prozent)) (?:to|auf|à|a|vs\.?|versus|against) (0[.,]\d{2,4}|\d{1,2}(?:[.,]\d{1,2})? ?(?:%|percent|prozent))"
 )
 _DIFFERENCE = pattern(
-    r"(?i)\b(?:drops?|dropp\w+|falls?|loss(?:es)?|loses?|lost|gains?|rises?|improv\w*|differ\w*|decrease\w*|increase\w*|better|worse|lower|higher|more|less|regress\w*|declines?|slips?|threshold|winner|went|gap|margin|delta|behind|ahead|below|above|"
+    r"(?i)\b(?:drops?|dropp\w+|falls?|loss(?:es)?|loses?|lost|gains?|rises?|improv\w*|differ\w*|decrease\w*|increase\w*|better|worse|lower|higher|more|less|regress\w*|declines?|progress|fortschritt|progrès|down|up|slips?|threshold|winner|went|gap|margin|delta|behind|ahead|below|above|"
     r"rückgang|abfall|fällt|sinkt|unterschied|verbesser\w*|schlechter|besser|verlier\w*|verlust|weniger|mehr|baisse\w*|écart|gain|perte|perd|moins|plus|caída|cae|bajada|diferencia|mejora|menos|más)\b"
 )
 _ACTS = pattern(
     r"(?i)\b(?:stops?|stopped|halts?|paus\w+|abort\w*|cancel\w*|kill\w*|roll(?:s|ed)?[- ]?back|revert\w*|reject\w*|discard\w*|accept\w*|select\w*|choos\w*|chosen|pick\w*|keeps?|wins?|winner|promot\w*|releas\w*|replac\w*|blocks?|fails?|gates?|trigger\w*|alarm\w*|"
-    r"decid\w*|counts? as|signifi\w*|real|prov\w+|shows? that|ends? the|beyond (?:the )?noise|more than (?:the |twice )?[^.;]{0,16}noise|"
+    r"decid\w*|counts? as|gilt|gelten|progress|fortschritt|progrès|signifi\w*|real|prov\w+|shows? that|ends? the|beyond (?:the )?noise|more than (?:the |twice )?[^.;]{0,16}noise|"
     r"angehalten|bricht|abgebrochen|abbruch|stoppt|gestoppt|abgelehnt|verworfen|gewählt|zurück\w*|signifikant|entscheid\w*|arrêt\w*|rejet\w*|interromp\w*|choisi\w*|retenue?|décid\w*|détien\w*|detien\w*|rechaza\w*|elige|significativ\w*)\b"
 )
 _NOISE = pattern(
@@ -113,6 +113,7 @@ _STANDARD_ERROR = pattern(
     r"(?i)(?<!\w)(?:standard[- ]?errors?|standard[- ]?fehler\w*|s\.?e\.?m?|stderr|erreur[- ]type|error est[aá]ndar)\b|±"
 )
 _ONLY_POINTS = pattern(r"(?i)\b(?:decid\w*|suffic\w*|enough|genügen|entscheid\w*|suffis\w*|bast\w+)\b")
+_HYPOTHETICAL = pattern(r"(?i)\b(?:would|could|might|würde\w*|könnte\w*|serait|pourrait|podría|sería)\b")
 _PERCENTS = pattern(r"(?i)(?<![\w.,])(\d{1,2}(?:[.,]\d{1,2})?) ?(?:%|percent|prozent)")
 _PAIRED = pattern(
     r"(?i)\b(?:paired|pairwise|mcnemar|bootstrap\w*|question by question|gepaart\w*|paarweise|appariée?s?|pareada?s?|(?:mean|average) of \w{1,12} (?:runs|seeds|evaluations)|seeds)\b"
@@ -214,7 +215,7 @@ def _differences(sentence: str, scores: set[float]) -> Iterator[tuple[float, flo
     if _DIFFERENCE.search(sentence) is not None or _ONLY_POINTS.search(sentence) is not None:
         for match in islice(_POINTS.finditer(sentence), MOST_MATCHES):
             clause = clause_at(sentence, *match.span())
-            if not is_hypothetical(clause):
+            if _HYPOTHETICAL.search(clause) is None:
                 yield _WORDS.get(match[1].lower()) or number_in_text(match[1]), score
 
 

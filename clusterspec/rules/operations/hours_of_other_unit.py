@@ -84,7 +84,7 @@ RULE = Rule.of(__name__, "error", "likely")
 _CUES = ("hour", "stunde", "heures", "horas", "gpuh", "gpu-h", "gpu h", "node-h", "node h")
 NAMES = {ACCELERATOR_HOUR: "accelerator-hours", NODE_HOUR: "node-hours"}
 _GRANT = pattern(
-    r"(?i)\b(?:grants?|granted|gives?|gave|caps?|allocat\w+|award\w*|quota|plafonn\w*|contingent|kontingent|zuteilung|bewillig\w+|budget|capped|limited to|at most|"
+    r"(?i)\b(?:grants?|granted|may use|can use|entitled|at our disposal|gives?|gave|caps?|allocat\w+|award\w*|quota|plafonn\w*|contingent|kontingent|zuteilung|bewillig\w+|budget|capped|limited to|at most|"
     r"allocation|dotation|attribu\w+|asignaci[oó]n|concedid\w+|otorgad\w+)\b"
 )
 _REST = pattern(

@@ -109,11 +109,11 @@ _SAVES = pattern(
     r"(?i)\b(?:checkpoint\w*|ckpts?|sav(?:es?|ed|ing)|dump\w*|flush\w*|sicher\w+|gesichert|speicher\w+|gespeichert|sauvegard\w*|enregistr\w*|guarda\w*|snapshots?)\b"
 )
 _EVERY = pattern(
-    r"(?i)\b(?:every|each|once (?:in|per)|once every|all(?:e|en)?|nach je|tous les|toutes les|cada|interval of|interval:?|abstand von|im takt von|cadence of|period of|(?:eval|save|checkpoint|ckpt|val|validation)[_-](?:interval|freq|every|steps?)(?: of|:| =|=)?)(?: the| further)? ?$"
+    r"(?i)\b(?:every|each|per|pro|par|once (?:in|per)|once every|all(?:e|en)?|nach je|tous les|toutes les|cada|interval of|interval:?|abstand von|im takt von|cadence of|period of|(?:eval|save|checkpoint|ckpt|val|validation)[_-](?:interval|freq|every|steps?)(?: of|:| =|=)?)(?: the| further)? ?$"
 )
 _KEY = pattern(r"(?i)[_-](?:interval|freq|every|steps?)(?: of|:| =|=)? ?$")
 _PERIOD = pattern(
-    r"(?i)\b(?:(?P<adverb>hourly|half-hourly|stündlich\w*|halbstündlich\w*|daily|täglich\w*)|(?:once )?(?:every|each|per|an|pro|je|jede|einmal (?:pro|je)|par|chaque|por|cada|toutes les|a la|à l['’]) ?(?P<half>half(?: an)? |halbe |demi-|media )?"
+    r"(?i)\b(?:(?P<adverb>hourly|half-hourly|stündlich\w*|halbstündlich\w*|daily|täglich\w*)|(?:once )?(?:every|each|per|an|pro|je|jede|(?P<times>twice|two times|zweimal|deux fois|dos veces) (?:an|a|per|each|every|pro|je|par|por)|einmal (?:pro|je)|par|chaque|por|cada|toutes les|a la|à l['’]) ?(?P<half>half(?: an)? |halbe |demi-|media )?"
     r"(?P<unit>hour|minute|day|stunde|minute|tag|heures?|jour|hora|minuto|día))\b"
 )
 _ADVERBS = {
@@ -244,8 +244,8 @@ def _periods(text: str) -> Iterator[TextQuantity]:
         adverb = (match["adverb"] or "").lower()
         seconds, words = next((each for word, each in _ADVERBS.items() if adverb.startswith(word)), (0.0, ""))
         if not adverb:
-            seconds = TIME_WORDS[match["unit"].lower()] * (0.5 if match["half"] else 1)
-            words = (match["half"] or "") + match["unit"]
+            seconds = TIME_WORDS[match["unit"].lower()] * (0.5 if match["half"] or match["times"] else 1)
+            words = ("half " if match["half"] or match["times"] else "") + match["unit"]
         yield TextQuantity(seconds, SECOND, match.start(), match.end(), words, seconds)
 
 
