@@ -71,6 +71,42 @@ from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "error", "likely")
+_CUES = (
+    *(
+        "mix",
+        "data",
+        "sampl",
+        "corpus",
+        "web",
+        "crawl",
+        "code",
+        "book",
+        "paper",
+        "token",
+        "wiki",
+        "math",
+        "arxiv",
+        "weight",
+        "blend",
+    ),
+    *(
+        "german",
+        "english",
+        "prose",
+        "news",
+        "legal",
+        "patent",
+        "korpus",
+        "daten",
+        "quell",
+        "büch",
+        "jeton",
+        "livre",
+        "mezcla",
+        "libro",
+    ),
+)
+"""Words without one of which a text has no mixture of data."""
 _LIMIT = pattern(
     rf"(?i)\b(?:at most|no more than|not more than|never more than|more than|maximum of|max\.?|up to|höchstens|au plus|máximo)\b[^.;\d]{{0,20}}?(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}) (?:epochs?|times|passes|repetitions|repeats|epochen|mal|fois|épocas|veces)\b"
 )
@@ -83,6 +119,9 @@ ROUNDED = 1.05
 
 def check(own_remarks: str, training: Workload) -> Iterator[Problem]:
     if not own_remarks:
+        return
+    folded = own_remarks.casefold()
+    if not any(cue in folded for cue in _CUES):
         return
     yield from _sum_problem(own_remarks)
     if training.tokens:

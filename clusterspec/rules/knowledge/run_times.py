@@ -58,6 +58,8 @@ def run_time_of_text(text: str, tokens: float | None = None) -> TextQuantity | N
     >>> run_time_of_text("Plan: 25 days of pretraining, 3 days of SFT.").words
     '25 days'
     """
+    if _RUN.search(text) is None:  # most texts
+        return None
     found = [
         each
         for window in windows(text, 1, lambda sentence: (*long_times(sentence), *_spans(sentence)))
@@ -117,6 +119,8 @@ def reserved_time(text: str) -> TextQuantity | None:
     'three months'
     >>> reserved_time("Checkpoints are kept for 60 days.")
     """
+    if _RESERVED.search(text) is None and _ENDS.search(text) is None:  # most texts
+        return None
     found = [
         each
         for window in windows(text, 1, long_times)

@@ -217,9 +217,9 @@ def _hours_of_other_count(text: str, spec: Spec, cluster: Cluster) -> tuple[Text
     operations, procurement = spec.operations, spec.procurement
     target = operations.targets.run_time if operations is not None and operations.targets is not None else None
     keys = {each.value / HOUR for each in (target, procurement.term if procurement is not None else None) if each}
-    of_text = {hours for _, quantities in sentence_quantities(text) for hours in _times(quantities, DAY / 2)}
+    of_text = {hours for _, quantities in sentence_quantities(text) for hours in _hours_of_times(quantities, DAY / 2)}
     for window in windows(text):
-        near = _times(window.quantities, HOUR)
+        near = _hours_of_times(window.quantities, HOUR)
         for quantity in window.quantities if _is_of_cluster(window, cluster) else ():
             if quantity.unit not in HOURS or not _is_planned(window.text, quantity):
                 continue
@@ -232,7 +232,7 @@ def _hours_of_other_count(text: str, spec: Spec, cluster: Cluster) -> tuple[Text
     return None
 
 
-def _times(quantities: Iterable[TextQuantity], least: float) -> set[float]:
+def _hours_of_times(quantities: Iterable[TextQuantity], least: float) -> set[float]:
     """The times of some figures in hours."""
     return {each.value / HOUR for each in quantities if each.unit == SECOND and each.value >= least}
 
@@ -290,7 +290,7 @@ def _planned_hours(text: str, cluster: Cluster) -> Iterator[tuple[float, str, st
         if product.result.unit in HOURS and any(factor.unit == SECOND for factor in product.factors):
             yield product.result.value, product.result.unit, product.words
     for window in windows(text):
-        times = _times(window.quantities, HOUR) if _is_of_cluster(window, cluster) else set()
+        times = _hours_of_times(window.quantities, HOUR) if _is_of_cluster(window, cluster) else set()
         for quantity in window.quantities:
             count = {ACCELERATOR_HOUR: cluster.accelerators, NODE_HOUR: cluster.nodes}.get(quantity.unit)
             if (

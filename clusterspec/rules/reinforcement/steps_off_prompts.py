@@ -125,13 +125,13 @@ def _count_problem(text: str, rl: Rl) -> Iterator[Problem]:
             if _is_wrong_count(digits, match, rl):
                 yield _problem(match[0], rl)
         for match in islice(_GROUP.finditer(digits), MOST_SENTENCES):
-            if _is_of_step(digits, match) and _number(match[1]) != rl.samples_per_prompt:
+            if _is_of_step(digits, match) and _count_of(match[1]) != rl.samples_per_prompt:
                 yield _problem(match[0], rl)
 
 
 def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
     """Whether a count of prompts or samples is not that of the keys."""
-    number, before, behind = _number(match[1] or match[6]), sentence[: match.start()], sentence[match.end() :]
+    number, before, behind = _count_of(match[1] or match[6]), sentence[: match.start()], sentence[match.end() :]
     if not _is_of_step(sentence, match):
         return False
     of_prompt = _OF_PROMPT.match(behind) or _BEFORE_PROMPT.search(before)
@@ -167,7 +167,7 @@ def _is_of_step(sentence: str, match: re.Match[str]) -> bool:
     return others is None and not is_of_other_plan(clause) and not is_hypothetical(clause)
 
 
-def _number(digits: str) -> float:
+def _count_of(digits: str) -> float:
     return float("".join(filter(str.isdigit, digits)))
 
 
