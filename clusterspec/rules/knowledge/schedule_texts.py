@@ -147,7 +147,7 @@ _PARTIAL = pattern(
     r"(?i)\b(?:remaining|more|another|further|additional|last|final|next|first|each|every|per|validat\w+|evaluat\w+|unique|warm\w*|reward|draft|"
     r"letzten|restlichen|weitere\w*|derniers?|restants?)\b"
 )
-_CLAUSE_END = pattern(r"^ ?(?:$|[,.;:|)])")
+_CLAUSE_END = pattern(r"^ ?(?:$|[.;:|)]|,(?! (?:and|und|et|y|then|\d)))")
 
 
 def equated_steps(text: str) -> Iterator[tuple[str, TextQuantity, TextQuantity]]:
