@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_tokens import Token, decimal_sign, plain_tokens, readings_of
+from clusterspec.rules.knowledge.text_tokens import Token, has_decimal_comma, plain_tokens, readings_of
 from clusterspec.rules.knowledge.text_units import (
     ABBREVIATED,
     HALVES,
@@ -319,23 +319,8 @@ class Reader:
 _ONE_SECOND = word_set("s sec second Sekunde seconde segundo")
 _HALF_OF = word_set("halbe halben halber demi media")
 """Words for a half that stand directly before a unit of time."""
-_GERMAN = word_set(
-    "und der das von bei nach auf ist den dem mit zum wird sind ein eine einer einem je pro über für zu die im"
-)
-"""Words of which German texts have several, and English ones hardly two."""
 _LOW_LETTERS = {"Ki": 1024.0, "bn": 1e9, "mn": 1e6, "m": 1e6, "b": 1e9, "g": 1e9}
 """Scales that stand before a noun alone."""
-
-
-def has_decimal_comma(sentence: str) -> bool:
-    """Whether a sentence has decimal commas, so that its points are between thousands: by a number that shows it, or several
-    German words.
-
-    >>> has_decimal_comma("3.958 TFLOP/s x 0,35"), has_decimal_comma("bei Schritt 450.000 ist sie null"), has_decimal_comma("1.250 s")
-    (True, True, False)
-    """
-    sign = decimal_sign([each.text for each in plain_tokens(sentence) if each.kind == "number"])
-    return sign == "," or (not sign and len(_GERMAN.intersection(sentence.split())) > 1)
 
 
 def _decimal_digits(written: str, words: str, has_comma: bool) -> str:

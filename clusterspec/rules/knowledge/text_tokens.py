@@ -296,3 +296,20 @@ def _scale_of_count(plain: Sequence[Token], at: int) -> float:
     behind = plain[at + 1] if at + 1 < len(plain) else None
     ends = behind is None or behind.kind == "op" or behind.text in ",.;:"
     return scale if ends or (behind is not None and behind.text.lower() in _COUNTED) else 1.0
+
+
+_GERMAN = word_set(
+    "und der das von bei nach auf ist den dem mit zum wird sind ein eine einer einem je pro über für zu die im"
+)
+"""Words of which German texts have several, and English ones hardly two."""
+
+
+def has_decimal_comma(sentence: str) -> bool:
+    """Whether a sentence has decimal commas, so that its points are between thousands: by a number that shows it, or several
+    German words.
+
+    >>> has_decimal_comma("3.958 TFLOP/s x 0,35"), has_decimal_comma("bei Schritt 450.000 ist sie null"), has_decimal_comma("1.250 s")
+    (True, True, False)
+    """
+    sign = decimal_sign([each.text for each in plain_tokens(sentence) if each.kind == "number"])
+    return sign == "," or (not sign and len(_GERMAN.intersection(sentence.split())) > 1)
