@@ -73,13 +73,15 @@ _CUES = pattern(r"(?i)\bk[-_ ]?min\b|\becn|\bmark|wred|head-?room|\bmtu\b|x-?off
 _BYTES = rf"{NUMBER} ?(k|m)?i?b(?:ytes?)?\b"
 _LOW = pattern(
     r"(?i)\b(?:k[-_ ]?min|ecn[-_ ](?:min\w*|low\w*|threshold)|min(?:imum)?(?: (?:ecn|marking|wred))? threshold|lower (?:limit|threshold|bound)|wred min\w*"
-    r"|(?:starts?|begins?)(?: only)? (?:to mark|marking)|low(?:er)?(?=:? \d)|ramp starts|marked (?:\w+ ){0,3}from|rising probability from|marking(?: by ecn)? (?:starts|begins)|ecn (?:starts|begins)|(?:ecn )?marks?(?: packets)? from|beginnt|markiert ab|marque à partir|ecn)\b"
+    r"|(?:starts?|begins?)(?: only)? (?:to mark|marking)|(?:low(?:er)?|min(?:imum)?)(?=:? \d)|ramp starts|marked (?:\w+ ){0,3}from|rising probability from|marking(?: by ecn)? (?:starts|begins)|ecn (?:starts|begins)|(?:ecn )?marks?(?: packets)? from|beginnt|markiert ab|marque à partir|ecn)\b"
 )
 _HIGH = pattern(
     r"(?i)\b(?:k[-_ ]?max|ecn[-_ ](?:max\w*|high)|max(?:imum)?(?: (?:ecn|marking|wred))? threshold|upper (?:limit|threshold|bound)|wred max\w*"
-    r"|mark\w* (?:every|all|each|alle\w*|tous)(?: packets?| paquets)?|(?:every|all|each) packets? (?:is|are)(?: marked)?|high(?:er)?(?=:? \d)|(?:complete|certain) (?:at|from)|all of them|every one|reaches? (?:100 ?%|certainty)|100 ?%|vollständig|markiert ab [\d.,]{1,9} ?\w{1,4} alle|alle pakete|tous les paquets)\b"
+    r"|mark\w* (?:every|all|each|alle\w*|tous)(?: packets?| paquets)?|(?:every|all|each) packets? (?:is|are)(?: marked)?|(?:high(?:er)?|max(?:imum)?)(?=:? \d)|(?:complete|certain) (?:at|from)|all of them|every one|reaches? (?:100 ?%|certainty)|100 ?%|vollständig|markiert ab [\d.,]{1,9} ?\w{1,4} alle|alle pakete|tous les paquets)\b"
 )
-_PAUSE = pattern(r"(?i)\b(?:x-?off|pfc|pauses?|pause frames?|pause threshold|hält|suspend\w*)\b")
+_PAUSE = pattern(
+    r"(?i)\b(?:x-?off|pfc|priority flow control|stops? (?:the )?senders?|pauses?|pause frames?|pause threshold|hält|suspend\w*)\b"
+)
 _RESUME = pattern(r"(?i)\b(?:x-?on|resum\w+|unpaus\w+)\b")
 _OF_QUEUES = pattern(r"(?i)\b(?:pfc|x-?off|x-?on|pause frames?|queues?|buffers?|priority|ports?|switch(?:es)?|ecn)\b")
 LARGEST = 100e6

@@ -20,7 +20,7 @@ _MINUTES = pattern(r"(?i)\bmax[_ ]?time\b ?(?:=|:|is|of)? ?(?P<minutes>\d{1,6})(
 """A setting of Slurm, of which a number alone counts minutes."""
 LIMIT = pattern(
     r"(?i)\b(?:max[_ ]?(?:time|wall)|max(?:imum|imal\w*|imale|\.)? (?:run|wall|job)?[ -]?(?:time|duration)|(?:run[ -]?|wall[ -]?|job )?time[- ]limits?|limit\w*|wall[- ]?time|wall[- ]?clock(?: limit)?|longest|cap(?:s|ped)?"
-    r"|(?:may|can|must)(?: only)? (?:run|last|take|occupy|use|stay)|must (?:finish|end|complete|be done)(?: within)?|permits?|allowed|re-?queued (?:every|after)|ends?|ended|stops?|stopped|kill\w*|cancel\w*|cuts?(?: off)?|preempt\w*|terminat\w*|(?:more|longer) than|at most|up to|slots? of|nothing longer|per (?:submission|job|allocation)|grants?|allows?"
+    r"|(?:may|can|must)(?: only)? (?:run|last|take|occupy|use|stay)|must (?:finish|end|complete|be done)(?: within)?|permits?|allowed|re-?queued (?:every|after)|ends?|ended|stops?|stopped|kill\w*|cancel\w*|cuts?(?: off)?|preempt\w*|terminat\w*|(?:more|longer) than|at most|up to|slots? of|(?:hour|minute|day|h|min)[- ](?:jobs|slots|allocations)|nothing longer|per (?:submission|job|allocation)|grants?|allows?"
     r"|zeitlimit|laufzeit(?:limit|grenze)?|höchstlaufzeit|höchstens|spätestens|maximal|darf|dürfen|beendet|endet|erlaubt|tuée?s?|arrêtée?s?|coupée?s?|interrompue?s?|au bout de|limite|límite|durée (?:maximale|max)|au plus|duración máxima|como máximo)\b|--time\b"
 )
 """Words next to the time after which a job ends."""

@@ -83,7 +83,7 @@ from clusterspec.units import display, plain, plural, rounded_up
 
 RULE = Rule.of(__name__, "error", "likely")
 _KEPT = pattern(
-    r"(?i)\b(?:keeps?|kept|stays?|retain\w*|retention|remains?|preserv\w*|delet\w+|remov\w+|held|aufbewahrt|aufgehoben|bleib\w+|gelöscht|conserv\w+|rest(?:e|ent)|supprim\w+|behalten|guarda\w*|borra\w*)\b"
+    r"(?i)\b(?:keeps?|kept|stays?|retain\w*|retention|remains?|preserv\w*|delet\w+|purg\w+|remov\w+|held|aufbewahrt|aufgehoben|bleib\w+|gelöscht|conserv\w+|rest(?:e|ent)|supprim\w+|behalten|guarda\w*|borra\w*)\b"
 )
 _SOME = pattern(
     r"(?i)(?<!half-)\b(?:hourly|daily|every (?!(?:checkpoint|half|\d|thirty))|one (?:in|of|per|a|each)|only|latest|object|tape|archive\w*|tier|not|moved|copied|logs?|metrics|traces)\b"

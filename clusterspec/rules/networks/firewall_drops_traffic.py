@@ -94,7 +94,7 @@ _CUES = (
 )
 _FILTER = pattern(
     r"\b(?:(?:network )?security (?:groups?|lists?)|firewalls?|(?:access[- ](?:control )?list[es]?n?|zugriffslisten?|acls?)|nsgs?|nftables|iptables|ufw|(?:packet |the )filters?|network polic(?:y|ies)|"
-    r"sicherheitsgruppen?|groupes? de sécurité|grupos? de seguridad|pare-feux?|cortafuegos|(?:nodes'|nodes’|compute|own) groups?|(?:inside|within) the group|the group itself|group rules)\b"
+    r"sicherheitsgruppen?|groupes? de sécurité|grupos? de seguridad|pare-feux?|cortafuegos|(?:nodes'|nodes’|compute|own) groups?|(?:inside|within) the group|the group itself|sgs?|group rules)\b"
 )
 _OTHER_OWNER = pattern(
     r"\b(?:bastion|jump|login|head|storage|management|web|database|monitoring|site|office|campus|perimeter|edge|vpn|balancer)(?:['’]?s)?(?: host| node| network)?(?:['’]s)? (?:\w+ )?(?:security group|firewall|access list|acl)"
@@ -111,7 +111,7 @@ _PORTS = pattern(
     r"\b(?:tcp|udp)(?:[ /]?ports?)?[ :/]{0,2}\d{1,5}|\bports? \d{2,5}|\b\d{2,5}/(?:tcp|udp)\b|\b(?:tcp|udp)\b[^.;,]{0,16}\beq \d{2,5}|\b(?:tcp|udp) only\b|\b(?:only|just|nur|uniquement|seulement|sólo|solo)(?: \w+)? (?:tcp|udp)\b|\ball (?:tcp|udp)\b|\b(?:tcp|udp) all\b|\btcp is\b|\bicmp\b"
 )
 _NOTHING_ELSE = pattern(
-    r"\b(?:nothing (?:else|more)|and no more|no other (?:ports?|traffic|protocols?|rules?)|(?:everything|anything|all) else|(?:all|any|every) other (?:traffic|ports?|protocols?|packets?|\w+ (?:is|are|stays?))|remaining (?:traffic|packets?|ports?)|the rest|(?:full|whole|complete) list|implicit deny|no other rules?|"
+    r"\b(?:nothing (?:else|more)|and no more|no other (?:ports?|traffic|protocols?|rules?)|(?:everything|anything|all) else|(?:all|any|every) other (?:traffic|ports?|protocols?|packets?|\w+ (?:is|are|stays?))|remaining (?:traffic|packets?|ports?)|the rest|(?:full|whole|complete) list|implicit deny|all else|no other rules?|"
     r"(?:default|by default|otherwise)[ -](?:deny|drop|denied|dropped|closed|blocked)|deny[- ](?:ip )?(?:all|any|by default)|drops? (?:ip )?(?:all|any)\b(?! (?:other|from))|(?:limited|restricted|reduced|confined) to|only|just|except|apart from|exclusively|"
     r"sonst nichts|nichts (?:anderes|weiter)|alles (?:andere|übrige)|das übrige|nur|ausschließlich|rien d'autre|tout le reste|uniquement|seulement|nada más|todo lo demás|(?:sólo|solo|únicamente))\b"
 )

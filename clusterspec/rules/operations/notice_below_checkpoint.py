@@ -159,7 +159,7 @@ _RELIES = pattern(
     r"\b(?:too short|shorter than|(?:do|does|did) not|given up|abandoned|rel(?:y|ies) on the|writes nothing|zu kurz|trop court|demasiado cort\w)\b"
 )
 _TIED = pattern(
-    r"\b(?:then|in between|within|th(?:at|is) time|fits|that is enough|time in which|last|final|emergency|at once|immediately|handler|hook|dann|darin|alors|entonces)\b"
+    r"\b(?:then|in between|within|th(?:at|is) (?:time|window)|fits|that is enough|time in which|last|final|emergency|at once|immediately|handler|hook|dann|darin|alors|entonces)\b"
 )
 """Words of a sentence that goes on with what happens in a notice."""
 

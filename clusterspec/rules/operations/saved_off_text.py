@@ -109,7 +109,7 @@ _CUES = (
 )
 _CHECKPOINT = pattern(r"(?i)\b(?:checkpoint\w*|snapshots?|(?:full|complete|whole|entire) (?:\w+ )?states?)\b")
 _KEPT = pattern(
-    r"(?i)\b(?:kept|keep(?:s|ing)?|archiv\w*|retain\w*|retention|permanent\w*|for good|never (?:deleted|removed)|(?:none|no (?:\w+ )?(?:one|checkpoint|snapshot)) is (?:\w+ )?(?:deleted|removed|overwritten)|never delete \w+|delete (?:none|nothing)|hold on to|preserv\w*|stay(?:s)?"
+    r"(?i)\b(?:kept|keep(?:s|ing)?|archiv\w*|retain\w*|retention|permanent\w*|for good|never (?:deleted|removed)|(?:none|no (?:\w+ )?(?:one|checkpoint|snapshot)) is (?:\w+ )?(?:deleted|removed|overwritten)|never delete \w+|delete (?:none|nothing)|hold on to|preserv\w*|remain\w*|erhalten|stay(?:s)?"
     r"|behalten|aufbewahrt|aufgehoben|dauerhaft|archiviert|conserv\w+|archivé\w*|définitivement|guard[ae]\w*|se conservan?)\b"
 )
 _ELSEWHERE = pattern(
