@@ -8,35 +8,39 @@ import pytest
 
 from clusterspec.report import _OF_RISK, _RISKY
 from clusterspec.rules.document import description_off_keys, launch_settings_off_keys
+from clusterspec.rules.knowledge.job_limits import CUES, job_limits_in
 from clusterspec.rules.knowledge.written_numbers import unambiguous_setting
 from clusterspec.rules.measured import measurement_without_metric
-from clusterspec.rules.operations import failure_rates_disagree, job_limit_below_checkpoint, timeout_below_pause
+from clusterspec.rules.operations import failure_rates_disagree, timeout_below_pause
 from clusterspec.rules.physical import coolant_below_its_source
 from tests.effort import each
 
 SETTINGS = {
-    "limited": (job_limit_below_checkpoint._TIME_LIMIT, job_limit_below_checkpoint._CUES),
     "counted": (failure_rates_disagree._COUNTED, failure_rates_disagree._CUES),
     "timeout": (timeout_below_pause._TIMEOUT, timeout_below_pause._CUES),
+    "timeout in code": (timeout_below_pause._SETTING, timeout_below_pause._CUES),
 }
 MATCHED = [
-    *(("limited", f"the {word} is 4 hours") for word in ("wall time", "walltime", "wall-clock", "Wall clock limit")),
-    *(
-        ("limited", f"jobs: {word} 12 h")
-        for word in ("Time limit", "killed after", "preempted after", "PREEMPTED every")
-    ),
-    *(
-        ("limited", f"{job} {word} 12 hours")
-        for job in ("A job", "JOBS")
-        for word in ("may run at most", "can run up to", "runs for at most", "run", "end after", "ends", "is cut after")
-    ),
-    ("limited", "jobs are stopped after 12 hours"),
     ("counted", "23 failures in 90,000 Node-hours"),
     ("counted", "7 crashes over 120000 node hours"),
     *(("timeout", f"a {word} after 30 min") for word in ("timeout", "Time-outs", "timed out", "time out")),
-    ("timeout", "--distributed-timeout-minutes 30"),
-    ("timeout", "--ddp_timeout=1800"),
+    ("timeout in code", "--distributed-timeout-minutes 30"),
+    ("timeout in code", "--ddp_timeout=1800"),
 ]
+
+
+LIMITED = [
+    *(f"the {word} is 4 hours" for word in ("wall time", "walltime", "wall-clock", "Wall clock limit", "Time limit")),
+    *(f"jobs are {word} 12 h" for word in ("killed after", "preempted after", "stopped after")),
+    *(f"A job {word} 12 hours" for word in ("may run at most", "can run up to", "ends after", "is cut off after")),
+    *("Die Warteschlange erlaubt höchstens 24 Stunden", "La limite de la file est de 72 h", "sbatch ends after 3 h"),
+]
+
+
+@each("text", LIMITED)
+def test_a_text_with_a_limit_of_jobs_has_a_cue(text: str) -> None:
+    assert len(list(job_limits_in(text))) == 1
+    assert any(cue in text.casefold() for cue in CUES)
 
 
 @each("name, text", MATCHED)

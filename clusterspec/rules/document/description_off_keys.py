@@ -125,10 +125,7 @@ _ACCELERATORS = pattern(
     rf" (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|(?!C(?:13|14|15|19|20|21)\b){_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
 )
 """What follows the number of accelerators."""
-_NODE_NOUNS, _ACCELERATOR_NOUNS = (
-    frozenset({"nodes", "servers", "instances", "quad"}),
-    frozenset({"accelerators", "chips"}),
-)
+_NODE_NOUNS, _ACCELERATOR_NOUNS = word_set("nodes servers instances quad"), word_set("accelerators chips")
 """Words in lower case with which each of the two begins."""
 _LEAST_MODEL = 1000
 """The least number that ends the name of a product with a word at the start of a sentence: below, it may be a count."""
@@ -165,6 +162,7 @@ _OF_LOAD = pattern(
 _SLICE = pattern(r"\b(v[2-4]|v5p)-(\d{1,5})\b")
 """The type of a slice of TPUs whose number counts cores, two a chip."""
 _STEPS = pattern(r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+)(?P<thousands>k)? (?:training |optimizer )?steps\b")
+_INTERVALS = ("every ", "each ", "per ")
 _WHOLE_RUN = pattern(r"\b(?:whole|full|entire) (?:run|training)\b|\bin (?:all|total)\b|\btotal of\b")
 SAME_STEPS = 0.05
 """Relative difference up to which two numbers of steps are the same, one of them rounded."""
@@ -317,6 +315,12 @@ def _is_of_partitions(words: str, description: str) -> bool:
     return words.endswith("instances") and "MIG" in description
 
 
+_ROOM = frozenset(
+    ("suffices", "suffice", "sufficient", "enough", "room", "space", "good", "capacity", "addresses", "sized")
+)
+"""Words before `for` and a number that something would carry."""
+
+
 def _is_of_another_size(before: list[str]) -> bool:
     """Whether the words before a count make it that of a larger machine, or of a block of its fabric: 128 of the 256
     nodes, up to 256 nodes, pods of 3,072 accelerators.
@@ -324,6 +328,8 @@ def _is_of_another_size(before: list[str]) -> bool:
     >>> [_is_of_another_size(text.split()) for text in ("128 of the", "keeps three of our", "in pods of", "a cluster of")]
     [True, True, True, False]
     """
+    if before[-1:] == ["for"] and before[-2:-1] and before[-2].strip("(,").lower() in _ROOM:
+        return True
     if before[-2:] == ["up", "to"] or (before[-1:] == ["of"] and before[-2:-1] and before[-2].lower() in _BLOCKS):
         return True
     if before[-1:] in (["the"], ["its"], ["our"], ["all"]):
@@ -340,7 +346,10 @@ def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
         return
     steps = workload.tokens / per_step
     for sentence in re.split(r"(?<=[.;]) ", description):
-        counts = {match[0]: _step_count(match) for match in _STEPS.finditer(sentence)}
+        own = [
+            match for match in _STEPS.finditer(sentence) if not sentence[: match.start()].lower().endswith(_INTERVALS)
+        ]
+        counts = {match[0]: _step_count(match) for match in own}
         words = max(counts, key=counts.__getitem__, default="")
         ratio = counts.get(words, 0) / steps
         if ratio > MOST_STEPS or (words and _WHOLE_RUN.search(sentence) and abs(ratio - 1) > SAME_STEPS):

@@ -5,7 +5,7 @@
 In the description and the comments of a spec of one design:
 
 - flags of launch lines with another number than the key: degrees of parallelism, batch, sequence length, nodes and ranks
-  per node, slots of an engine and its share of the memory;
+  per node, slots of an engine and its share of the memory; more nodes (`--nodes`, `--nnodes`) than there are;
 - `--max-model-len` below the longest prompt and answer together;
 - engines without a cache of prefixes (`--disable-radix-cache`, `--no-enable-prefix-caching`) with a `prefix_hit`, a
   `shared_prefix` or `cache_tiers`;
@@ -70,7 +70,7 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Serving
 from clusterspec.finding import Problem
 from clusterspec.quantity import PRECISIONS
-from clusterspec.rules.knowledge.written_numbers import number_in_text, unambiguous_setting
+from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec, Spec
 from clusterspec.standard import pattern
@@ -116,8 +116,16 @@ _FLAGS = {
 }
 _ADAPTER_RANK = pattern(rf"(?<!\w)--(?:max-)?lora-rank{_N}")
 _MODEL_LENGTH = pattern(rf"(?<!\w)--(?:max-model-len|context-length){_N}")
+_NODES = pattern(rf"(?<!\w)--(?:nnodes|nodes){_N}")
+_WHOLE = pattern(
+    r"(?i)\b(?:all (?:of the )?nodes|(?:whole|full|entire) (?:cluster|machine|system|run|training)|alle knoten|gesamte\w* (?:cluster|maschine)|tous les nœuds|todos los nodos)\b"
+)
+"""Words of a launch on all nodes."""
+_OTHER_LAUNCH = pattern(
+    r"(?i)\b(?:debug\w*|tests?|testing|benchmarks?|smoke|one node|single[- ]node|nccl-tests|other cluster|ablations?|evaluation)\b"
+)
 _ADAPTERS = pattern(
-    r"\bNCCL_IB_HCA ?= ?\"?[=]?((?:\w{1,30}(?::\d)?,)+\w{1,30}(?::\d)?|\w{1,30}?_(?:re)?\d{1,2}(?::\d)?(?![\w,]))"
+    r"\bNCCL_IB_HCA[\"'`]?(?: ?= ?| (?:is set to|is|to|set to|auf|à) |: )[\"'`]?[=]?((?:\w{1,30}(?::\d)?,)+\w{1,30}(?::\d)?|\w{1,30}?_(?:re)?\d{1,2}(?::\d)?(?![\w,]))"
 )
 _EXCLUDED = pattern(r"\bNCCL_IB_HCA ?= ?[\"']?\^=?((?:\w{1,30}(?::\d)?,){0,40}\w{1,30}(?::\d)?)")
 """The adapters that a caret keeps the library from using."""
@@ -153,6 +161,8 @@ def check(
         return
     if "--" in own_remarks or "-tp" in own_remarks or "-pp" in own_remarks:
         yield from _flag_problems(own_remarks, cluster, design)
+        if layout is None:
+            yield from _nodes_problem(own_remarks, cluster)
         yield from _length_problem(own_remarks, spec)
         yield from _rank_problem(own_remarks, spec)
         yield from _prefix_problem(own_remarks, spec)
@@ -199,6 +209,23 @@ def _flag_problems(text: str, cluster: Cluster, design: Design) -> Iterator[Prob
         whole_engine = key == "layout.tp" and layout is not None and value == layout.tp * layout.attention_dp
         if abs(value - stated) > 1e-6 and not whole_engine:  # NOTE: SGLang's --tp counts the replicas of attention
             yield _problem(match[0], key, f"{stated:g}")
+
+
+def _own_launches(text: str) -> str:
+    """A text without its sentences about tests and single nodes."""
+    return ". ".join(each for each in sentences_of(text) if _OTHER_LAUNCH.search(each) is None)
+
+
+def _nodes_problem(text: str, cluster: Cluster) -> Iterator[Problem]:
+    """A launch on more nodes than there are, or one on all nodes with another number of them."""
+    for sentence in sentences_of(_own_launches(text)):
+        match = unambiguous_setting(_NODES, sentence)
+        if match is None:
+            continue
+        value, own = number_in_text(match[1]), {cluster.nodes, cluster.all_nodes}
+        if value > cluster.all_nodes or (_WHOLE.search(sentence) is not None and value not in own):
+            yield _problem(match[0], "cluster.nodes", f"{cluster.nodes:g}")
+            return
 
 
 def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
@@ -248,7 +275,7 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
     if fabric is None:
         return
     at = "cluster.scale_out"
-    names = unambiguous_setting(_ADAPTERS, text)
+    names = unambiguous_setting(_ADAPTERS, _own_launches(text))
     if names is not None and len(names[1].split(",")) < fabric.nics_per_node:
         yield _problem(names[0], f"{at}.nics_per_node", f"{fabric.nics_per_node}: the others stay idle")
     excluded = unambiguous_setting(_EXCLUDED, text)

@@ -6,6 +6,7 @@ In the description and the comments, on Ethernet:
 
 - a lowest marking threshold of ECN (Kmin) that is not below the highest (Kmax): an error;
 - a threshold of priority flow control (xoff) below Kmin, so that ports pause before ECN marks a packet: a warning;
+- a threshold at which ports resume (xon) above the one at which they pause: an error;
 - a headroom of a port that is below the bytes in flight on its cable: a round trip at the rate of a link, with the length
   that the sentence states: an error;
 - packets of hosts that are larger than those of the switches, or with VXLAN larger than these less 50 bytes: an error.
@@ -53,11 +54,11 @@ cluster: {platform: mi300x-ubb8, nodes: 16, scale_out: {technology: roce-v2, nic
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_roles_b import BYTES, amounts_in, amounts_of, is_of_plan
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
@@ -68,12 +69,26 @@ PER_METER = 1.46 / 299_792_458
 """Propagation delay of one meter of fiber, in seconds."""
 OVERLAY = 50
 """Bytes that VXLAN adds to a packet: outer Ethernet, IP and UDP headers and its own (RFC 7348)."""
-_CUES = pattern(r"(?i)\bk[-_ ]?min\b|\becn|marking threshold|wred|head-?room|\bmtu\b|x-?off|pause threshold")
+_CUES = pattern(r"(?i)\bk[-_ ]?min\b|\becn|\bmark|wred|head-?room|\bmtu\b|x-?off|\bpfc\b|pause (?:threshold|frames)")
 _BYTES = rf"{NUMBER} ?(k|m)?i?b(?:ytes?)?\b"
-_GAP = r"(?: ?(?:=|:|is|of|at|from|bei|von|à|de|threshold|value|set to)){0,3} ?"
-_LOW = pattern(rf"\b(?:k[-_ ]?min|ecn[-_ ]min\w*|min(?:imum)? (?:ecn |marking )?threshold|wred min\w*){_GAP}{_BYTES}")
-_HIGH = pattern(rf"\b(?:k[-_ ]?max|ecn[-_ ]max\w*|max(?:imum)? (?:ecn |marking )?threshold|wred max\w*){_GAP}{_BYTES}")
-_PAUSE = pattern(rf"\b(?:x-?off|pfc (?:pause )?threshold|pause threshold)(?: of pfc| threshold)?{_GAP}{_BYTES}")
+_LOW = pattern(
+    r"(?i)\b(?:k[-_ ]?min|ecn[-_ ](?:min\w*|low\w*|threshold)|min(?:imum)?(?: (?:ecn|marking|wred))? threshold|lower (?:limit|threshold|bound)|wred min\w*"
+    r"|(?:starts?|begins?)(?: only)? (?:to mark|marking)|(?:low(?:er)?|min(?:imum)?)(?=:? \d)|ramp starts|marked (?:\w+ ){0,3}from|rising probability from|marking(?: by ecn)? (?:starts|begins)|ecn (?:starts|begins)|(?:ecn )?marks?(?: packets)? from|beginnt|markiert ab|marque à partir|ecn)\b"
+)
+_HIGH = pattern(
+    r"(?i)\b(?:k[-_ ]?max|ecn[-_ ](?:max\w*|high)|max(?:imum)?(?: (?:ecn|marking|wred))? threshold|upper (?:limit|threshold|bound)|wred max\w*"
+    r"|mark\w* (?:every|all|each|alle\w*|tous)(?: packets?| paquets)?|(?:every|all|each) packets? (?:is|are)(?: marked)?|(?:high(?:er)?|max(?:imum)?)(?=:? \d)|(?:complete|certain) (?:at|from)|all of them|every one|reaches? (?:100 ?%|certainty)|100 ?%|vollständig|markiert ab [\d.,]{1,9} ?\w{1,4} alle|alle pakete|tous les paquets)\b"
+)
+_PAUSE = pattern(
+    r"(?i)\b(?:x-?off|pfc|priority flow control|stops? (?:the )?senders?|pauses?|pause frames?|pause threshold|hält|suspend\w*)\b"
+)
+_RESUME = pattern(r"(?i)\b(?:x-?on|resum\w+|unpaus\w+)\b")
+_OF_QUEUES = pattern(r"(?i)\b(?:pfc|x-?off|x-?on|pause frames?|queues?|buffers?|priority|ports?|switch(?:es)?|ecn)\b")
+LARGEST = 100e6
+"""Bytes up to which a size is a threshold of a queue."""
+_OTHER_BYTES = pattern(
+    r"(?i)\b(?:head-?room|shared|buffer of|total buffer|packet buffer|mtu|offset|hysteresis|message|frame size|per port|burst)\b"
+)
 _HEADROOM = pattern(rf"\b(?:head-?room|xoff buffer)\b[^.;\d]{{0,30}}{_BYTES}|{_BYTES} (?:of )?(?:pfc )?head-?room\b")
 _METERS = pattern(rf"{NUMBER} ?(km|m)\b(?!/)")
 _RATE = pattern(rf"{NUMBER} ?(?:gb/s|gbps|gbit/s|gbe|g)\b")
@@ -93,30 +108,47 @@ def check(own_remarks: str, scale_out: ScaleOut) -> Iterator[Problem]:
     if _CUES.search(own_remarks) is None:
         return
     text = " ".join(own_remarks.lower().split())
-    yield from _marking_problems(text)
+    yield from _marking_problems(_without_brackets(own_remarks))
     for sentence in sentences_of(text):
         yield from _headroom_problem(sentence, scale_out)
         yield from _packet_problem(sentence)
 
 
-def _single_stated_bytes(setting: re.Pattern[str], text: str) -> float | None:
-    """The bytes of a setting that a text states once; None where it states none or several."""
-    found = {(number, prefix) for groups in setting.findall(text) for number, prefix in [groups[:2]] if number}
-    if len(found) != 1:
-        return None
-    number, prefix = found.pop()
-    return number_in_text(number) * _SCALE[prefix]
+def _without_brackets(text: str) -> str:
+    return " ".join(text.replace("(", " ").replace(")", " ").split())
+
+
+def _thresholds_in(text: str) -> dict[str, float]:
+    """Bytes of each threshold that a text states once: of ECN the `low` and the `high` one, of PFC `pause` and `resume`.
+
+    >>> _thresholds_in("Kmin 1 MB, Kmax 2 MB; XOFF is sent at 700 KB, XON at 500 KB")
+    {'low': 1000000.0, 'high': 2000000.0, 'pause': 700000.0, 'resume': 500000.0}
+    """
+    cues = {"low": _LOW, "high": _HIGH, "pause": _PAUSE, "resume": _RESUME}
+    found: dict[str, set[float]] = {name: set() for name in cues}
+    for sentence in sentences_of(text):
+        sizes = [each for each in amounts_in(sentence) if each.kind == BYTES and each.value <= LARGEST]
+        sizes = [each for each in sizes if is_of_plan(sentence, each)]
+        of_queues = _OF_QUEUES.search(sentence) is not None
+        for name, cue in cues.items() if of_queues else [*cues.items()][:3]:
+            others = [each for other, each in cues.items() if other != name]
+            found[name] |= {each.value for each in amounts_of(sentence, sizes, cue, _OTHER_BYTES, *others)}
+    return {name: values.pop() for name, values in found.items() if len(values) == 1}
 
 
 def _marking_problems(text: str) -> Iterator[Problem]:
     """Thresholds in the wrong order."""
-    low, high, pause = (_single_stated_bytes(setting, text) for setting in (_LOW, _HIGH, _PAUSE))
+    stated = _thresholds_in(text)
+    low, high, pause, resume = (stated.get(name) for name in ("low", "high", "pause", "resume"))
     if low and high and low >= high:
         message = f"ECN marks from {display(low, 'B')} on, and marks all packets from {display(high, 'B')} on: the lower threshold is not below the upper one"
         yield RULE.problem("description", message, "exchange or correct the two")
     elif low and pause and pause < low:
         message = f"ports pause at {display(pause, 'B')}, before ECN marks packets at {display(low, 'B')}: senders never slow down in time"
         yield RULE.problem("description", message, "mark before ports pause", severity="warning")
+    if pause and resume and resume > pause:
+        message = f"ports pause at {display(pause, 'B')}, and resume at {display(resume, 'B')}: the lower threshold is not below the upper one"
+        yield RULE.problem("description", message, "resume below the threshold at which ports pause")
 
 
 def _headroom_problem(sentence: str, fabric: ScaleOut) -> Iterator[Problem]:

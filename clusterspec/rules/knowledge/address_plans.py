@@ -31,9 +31,19 @@ _STARTS_FOR = pattern(
 _PART_END = pattern(r"[,;.](?:\s|$)|\band\b|\bund\b|\bet\b|\by\b")
 _PARTS = pattern(
     r"\b(?:per|each|every|a|je|pro|jede\w*|chaque|par|cada|por|ogni|elke?)[ -](?:scalable[ -]unit|rack|leaf|pod|su|zone|block|row|hall|tenant|switch|tor|nodes?|hosts?|servers?|schrank|baie|armario)s?\b|"
-    r"\b(?:one|a) (?:/\d\d|subnet|network|prefix) (?:per|for (?:each|every))\b"
+    r"\b(?:one|a) (?:/\d\d|subnet|network|prefix) (?:per|for (?:each|every))\b(?! rail)"
 )
 """Words by which a subnet is that of a part of the machine."""
+_ADDRESS_EACH = pattern(
+    r"\b(?:an?|one|eine|une|una) (?:ip |ipv4 )?(?:address|adresse|dirección)\b|\bone (?:per|for each|for every) (?:node|server|host|machine)\b"
+)
+"""Words of a sentence in which each node has an address, and no subnet of its own."""
+_OF_NODES = pattern(
+    r"\b(?:per|each|every|a|je|pro|jede\w*|chaque|par|cada|por)[ -](?:nodes?|hosts?|servers?|machines?)\b"
+)
+_PREFIX = pattern(r"(?<![\w./>\]})*])/(\d{2})(?![\w/]|\.\w)")
+_MASK = pattern(r"(?<![\w.])255\.255\.(\d{1,3})\.(\d{1,3})(?![\w/]|\.\w)")
+_OF_RAIL = pattern(r"\b(?:rails?|schienen?)\b")
 _SEVERAL = pattern(
     rf"\b(?:[2-9]|\d\d|{'|'.join([*NUMBER_WORDS][1:])}|several|further|more|additional) (?:[a-z-]{{2,12}} )?(?:/\d\d|subnets|networks|prefixes|netze|réseaux|subredes)\b|"
     r"/\d\d ?(?:to|through|until|up to|bis|à|-|–|\.\.\.?|…) ?\d|\bsupernet\b|\baggregate\b|\bsummary\b"
@@ -100,9 +110,12 @@ def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
     always = any(_GATEWAY_OF_ALL.search(each) is not None for each in sentences)
     for sentence in sentences:
         matches = [*islice(_SUBNET.finditer(sentence), MOST_MATCHES)]
-        several = _SEVERAL.search(sentence) is not None or _PARTS.search(sentence) is not None
+        parts = _OF_NODES.sub("", sentence) if _ADDRESS_EACH.search(sentence) is not None else sentence
+        several = _SEVERAL.search(sentence) is not None or _PARTS.search(parts) is not None
         taken = int(always or _GATEWAY.search(sentence) is not None) + _reserved_addresses(sentence)
-        for match in matches:
+        of_rails = [*_subnets_of_rails(sentence, matches, taken, several=several)]
+        yield from of_rails
+        for match in () if of_rails else matches:
             if int(match[2]) > 32:
                 continue
             role, open_octets = _role_of(match, sentence), not _is_plain(match[1])
@@ -111,6 +124,26 @@ def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
                 not open_octets or (of_rail and "rail" in match[1]) or (of_rail and _one_letter(match[1]))
             )
             yield Subnet(match[0], int(match[2]), role, whole, taken)
+
+
+def _subnets_of_rails(
+    sentence: str, matches: Sequence[re.Match[str]], taken: int, *, several: bool
+) -> Iterator[Subnet]:
+    """The subnet of each rail, stated by its prefix or mask alone, or by the first and the last one of all."""
+    if _OF_RAIL.search(sentence) is None:
+        return
+    prefixes = {int(each) for each in _PREFIX.findall(sentence)}
+    prefixes |= {16 + sum(bin(int(octet)).count("1") for octet in each) for each in _MASK.findall(sentence)}
+    if not matches and not several and len(prefixes) == 1 and 16 <= min(prefixes) <= 30:
+        prefix = prefixes.pop()
+        yield Subnet(f"/{prefix}", prefix, "rail", True, taken)
+    alike = len({each[2] for each in matches}) == 1 and len({each[1] for each in matches}) == len(matches) > 1
+    if alike and int(matches[0][2]) <= 30 and _EACH_RAIL.search(sentence) is not None:
+        yield Subnet(matches[0][0], int(matches[0][2]), "rail", True, taken)
+
+
+_EACH_RAIL = pattern(r"\b(?:each|every|per|one for each|one (?:of them )?for|je|jede\w*|chaque|cada)\b")
+"""Words of several subnets of which each rail has one."""
 
 
 def _reserved_addresses(sentence: str) -> int:
@@ -226,13 +259,45 @@ def splits_in(sentences: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     >>> [*splits_in(["a /31 for each link out of 10.1.0.0/24"])]
     [('/31 for each link out of 10.1.0.0/24', 128, 'link')]
     """
-    for sentence in sentences:
+    for index, sentence in enumerate(sentences):
         for match in islice(_SPLIT.finditer(sentence), MOST_MATCHES):
             if int(match[1]) <= int(match[2]) <= 32:
                 yield match[0], 1 << (int(match[2]) - int(match[1])), _subnet_purpose(match[3])
         for match in islice(_SPLIT_TURNED.finditer(sentence), MOST_MATCHES):
             if int(match[3]) <= int(match[1]) <= 32:
                 yield match[0], 1 << (int(match[1]) - int(match[3])), _subnet_purpose(match[2])
+        following = sentences[index + 1] if index + 1 < len(sentences) else ""
+        joined = f"{sentence}; {following}" if "mask" in following else sentence
+        split = _split_of(joined) if not _SPLIT.search(sentence) and not _SPLIT_TURNED.search(sentence) else None
+        if split is not None:
+            yield split
+
+
+_SIZE_OF_EACH = pattern(
+    r"\b(?:node[- ]?)?(?:cidr[- ]?)?mask(?:[- ]?size)?(?: is| of)?[ =:]{1,2}/?(\d{2})\b|(?<![\w./])/(\d{2})(?![\w/]|\.\w)"
+)
+_THING = pattern(
+    r"\b(?:per|each|every|je|jede[nrsm]?|pro|par|chaque|cada|por)(?: of the)? (nodes?|servers?|hosts?|racks?|links?|knoten|n(?:œ|oe)uds?|nodos?)\b|(?<!\w)(?:--)?(node)(?:-?cidr)?[- ]?mask"
+)
+
+
+def _split_of(sentence: str) -> tuple[str, int, str] | None:
+    """The only block of a sentence, the number of subnets that it makes, and what each is for; None without them.
+
+    >>> _split_of("each node is assigned a /24 from the pod range 172.16.0.0/16")
+    ('172.16.0.0/16 in subnets of /24', 256, 'node')
+    """
+    blocks = [each for each in islice(_SUBNET.finditer(sentence), 3) if _is_plain(each[1])]
+    sizes = {int(one or other) for one, other in _SIZE_OF_EACH.findall(sentence)}
+    thing = _THING.search(sentence)
+    block = int(blocks[0][2]) if len(blocks) == 1 else 32
+    sizes -= {block}
+    if len(blocks) != 1 or len(sizes) != 1 or thing is None:
+        return None
+    size = sizes.pop()
+    if not block < size <= 32:
+        return None
+    return f"{blocks[0][0]} in subnets of /{size}", 1 << (size - block), _subnet_purpose(thing[1] or thing[2])
 
 
 def _subnet_purpose(words: str) -> str:

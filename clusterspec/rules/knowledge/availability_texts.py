@@ -42,6 +42,8 @@ class Combined(NamedTuple):
     rounding: float
     redundant: bool
     sentence: str
+    calculated: bool = False
+    """Whether the text calculates it from independent parts, so that a lower one is wrong as well."""
 
 
 class Share(NamedTuple):
@@ -73,7 +75,7 @@ _WHOLE_PERIOD = pattern(
     rf"(?i)\b(?:a|an|per|each|every|in a|im|pro|je|par|por|al|over a|(?=monthly|yearly|weekly|daily)) ?(?:calendar |full )?(?:{_PERIOD})\b"
 )
 _EQUALS = pattern(
-    r"(?i)=|\b(?:allow\w*|budget|permit\w*|leaves?|that is|that's|i\.e|which is|means?|equals?|corresponds?|or|erlaub\w*|das sind|entspr\w+|lässt|dürfen|soit|autoris\w+|permet\w*|c'est-à-dire|es decir|equivale\w?|permiten?|o sea)\b|\(|:"
+    r"(?i)[=→]|->|\b(?:allow\w*|in other words|is what|may occur|may be (?:down|out|off)|budget|permit\w*|leaves?|that is|that's|i\.e|which is|means?|equals?|corresponds?|or|erlaub\w*|das sind|entspr\w+|lässt|dürfen|soit|autoris\w+|permet\w*|c'est-à-dire|es decir|equivale\w?|permiten?|o sea)\b|\(|:"
 )
 _AT_MOST = pattern(r"(?i)\b(?:at most|no more than|max\w*|up to|höchstens|au plus|como máximo)\b")
 _OUTAGES = r"down(?:time)?|outages?|unavailab\w*|interruption\w*|standstill|ausf[aä]ll\w*|stillstand\w*|indisponib\w*|caídas?|fermo"
@@ -169,15 +171,21 @@ def _names_a_period(time: LoadFigure) -> bool:
 
 
 _SO = pattern(
-    r"(?i)\b(?:so|therefore|thus|hence|together|overall|gives?|makes?|yields?|results?|in total|end[- ]to[- ]end|altogether|combined|zusammen|insgesamt|ergibt|ergeben|damit|also|ensemble|donc|donnent|juntos|en total|así)\b|[=→]"
+    r"(?i)\b(?:so|therefore|thus|hence|together|overall|gives?|makes?|yields?|results?|in total|end[- ]to[- ]end|altogether|combined|total|(?:users?|customers?) (?:see|get)|zusammen|insgesamt|ergibt|ergeben|damit|also|ensemble|donc|donnent|juntos|en total|así)\b|[=→]"
 )
 _REDUNDANT = pattern(
     r"(?i)\b(?:either|independent|unabhängig\w*|redundan\w*|parallel|any (?:one )?of|one (?:of (?:them|the two) )?is enough|fail-?over|active[-/ ]active|standby|both fail|replicas?|spare|n ?\+ ?1|reicht eine?r?|redundant\w*|l'une? suffit|basta un[ao])\b"
 )
 _CHAIN = pattern(
-    r"(?i)\b(?:depends? on|in series|in a (?:row|chain)|(?:needs|requires) all|all (?:of them )?(?:are )?(?:needed|required)|hängt von)\b"
+    r"(?i)\b(?:depends? on|in series|in a (?:row|chain)|chain of|chained|one (?:behind|after) (?:the other|another)|indispensable|(?:needs|requires) all|all (?:of them )?(?:are )?(?:needed|required)|each (?:is )?(?:needed|required|necessary)|must pass|passes through"
+    r"|hängt von|hintereinander|in reihe|en série|en serie)\b"
 )
 """Words of a whole that is down where any part is: whatever is promised of it, it has the product."""
+_CALCULATES = pattern(r"(?i)[=→]|\b(?:makes?|gives?|yields?|results?|ergibt|ergeben|macht|donnent?|dan)\b")
+_INDEPENDENT = pattern(r"(?i)\b(?:independent|unabhängig\w*|indépendant\w*|independientes?)\b")
+_SO_BEHIND = pattern(
+    r"(?i)^ ?(?:in total|overall|altogether|together|for (?:the|both) (?:pair|two|whole)|end[- ]to[- ]end|insgesamt|zusammen|au total|en total)\b"
+)
 _TWICE = pattern(r"(?i)\b(?:two|three|four|2|3|4|zwei|drei|deux|trois|dos|tres)\b [^.;%]{0,40}$")
 _TARGET = pattern(
     r"(?i)\b(?:target|slo|sla|objective|promis\w+|contract|required?|goal|ziel|objectif|objetivo|at least|above|below|instead of|not)\b"
@@ -191,7 +199,7 @@ def combined_in(text: str) -> Iterator[Combined]:
     >>> [(each.parts, each.stated, each.redundant) for each in combined_in(text)]
     [((99.5, 99.5), 99.999, True)]
     """
-    for sentence in sentences_of(text, ".#"):
+    for sentence in _sentences_of_wholes(text):
         shares = [each for each in percentages_in(sentence) if LEAST <= each.value < 100]
         if len(shares) < 2:
             continue
@@ -204,8 +212,28 @@ def combined_in(text: str) -> Iterator[Combined]:
             redundant |= not chain
         elif len(parts) == 1 or redundant or counted is not None:
             continue  # some in series, some in parallel
-        if chain or (_SO.search(tail) is not None and _TARGET.search(tail) is None):
-            yield Combined(parts, shares[-1].value, _last_digit(sentence, shares[-1]), redundant, sentence)
+        concludes = _SO.search(tail) is not None or _SO_BEHIND.search(sentence[shares[-1].end :]) is not None
+        if chain or (concludes and _TARGET.search(tail) is None):
+            calculated = (
+                redundant and _CALCULATES.search(tail) is not None and _INDEPENDENT.search(sentence) is not None
+            )
+            rounding = _last_digit(sentence, shares[-1])
+            yield Combined(parts, shares[-1].value, rounding, redundant, sentence, calculated)
+
+
+def _sentences_of_wholes(text: str) -> Iterator[str]:
+    """The sentences of a text, each with the next one where that has one availability alone and concludes.
+
+    >>> [*_sentences_of_wholes("Two replicas of 99 % each. Together they have 99.99 %")]
+    ['Two replicas of 99 % each. Together they have 99.99 %', 'Together they have 99.99 %']
+    """
+    sentences = sentences_of(text, ".#")
+    for index, sentence in enumerate(sentences):
+        following = sentences[index + 1] if index + 1 < len(sentences) else ""
+        shares = [each for each in percentages_in(following) if LEAST <= each.value < 100] if following else []
+        goes_on = len(shares) == 1 and _SO.search(following[: shares[0].start]) is not None
+        ends = any(LEAST <= each.value < 100 for each in percentages_in(sentence)) and _SO.search(sentence) is None
+        yield f"{sentence}. {following}" if goes_on and ends else sentence
 
 
 _EACH_NODE = pattern(

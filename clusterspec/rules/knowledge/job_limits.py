@@ -7,32 +7,53 @@ from itertools import islice
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_units import MINUTE, TIME_WORDS
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, belongs_to_something_else, number_in_text
+from clusterspec.rules.knowledge.text_roles_b import TIME, amounts_in, amounts_of, clause_at, is_former, is_of_plan
+from clusterspec.rules.knowledge.text_units import MINUTE
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_of
 from clusterspec.standard import pattern
 
-_WORDS = "|".join(sorted((each for each in TIME_WORDS if not each.startswith(("s", "y", "j"))), key=len, reverse=True))
-_TIME = (
-    r"(?P<slurm>\d{1,3}-\d{1,2}(?::\d{2}){0,2}|\d{1,4}(?::\d{2}){2})(?![\d:-])"
-    rf"|(?P<number>\d{{1,5}}(?:[.,]\d{{1,2}})?)[ -]?(?P<unit>{_WORDS}|jours?|d)\b"
+_SLURM = pattern(
+    r"(?i)(?:(?<=time)|(?<=wall)|(?<=limit)|(?<=for)|(?<=of)|(?<=is)|(?<=to))[`'\"]{0,2} ?[:=]? ?[`'\"]{0,2}(?P<time>\d{1,3}-\d{1,2})(?![\d:-])"
 )
-_LIMIT = pattern(
-    r"(?i)\b(?:max[_ ]?time|max(?:imum|imal\w*|imale|\.)?[ -](?:run|wall|job)[ -]?time|(?:run[ -]?|wall[ -]?|job )?time limits?|wall[- ]?time|wall[- ]?clock(?: limit)?"
-    r"|longest jobs?|jobs? (?:may|can|must) (?:run|last|take)|(?:ends|stops|kills|cancels) (?:every|each|all|any|a) jobs?|zeitlimit|laufzeit(?:limit|grenze)|höchstlaufzeit|maximale laufzeit"
-    r"|limite de (?:temps|tiempo|durée)|límite de tiempo|durée (?:maximale|max)|duración máxima)\b"
-    rf"[^.;\d]{{0,32}}?(?<![\w.,-])(?:{_TIME}|(?P<minutes>\d{{1,6}})(?![\d.,:-]))"
+_CLOCK = pattern(r"(?<![\d:.-])(?P<time>\d{1,3}-\d{1,2}:\d{2}(?::\d{2})?|\d{1,4}:\d{2}:\d{2})(?![\d:-])")
+_MINUTES = pattern(r"(?i)\bmax[_ ]?time\b ?(?:=|:|is|of)? ?(?P<minutes>\d{1,6})(?![\d.,:-]| ?[a-z])")
+"""A setting of Slurm, of which a number alone counts minutes."""
+LIMIT = pattern(
+    r"(?i)\b(?:max[_ ]?(?:time|wall)|max(?:imum|imal\w*|imale|\.)? (?:run|wall|job)?[ -]?(?:time|duration)|(?:run[ -]?|wall[ -]?|job )?time[- ]limits?|limit\w*|wall[- ]?time|wall[- ]?clock(?: limit)?|longest|cap(?:s|ped)?"
+    r"|(?:may|can|must)(?: only)? (?:run|last|take|occupy|use|stay)|must (?:finish|end|complete|be done)(?: within)?|permits?|allowed|re-?queued (?:every|after)|ends?|ended|stops?|stopped|kill\w*|cancel\w*|cuts?(?: off)?|preempt\w*|terminat\w*|(?:more|longer) than|at most|up to|slots? of|(?:hour|minute|day|h|min)[- ](?:jobs|slots|allocations)|nothing longer|per (?:submission|job|allocation)|grants?|allows?"
+    r"|zeitlimit|laufzeit(?:limit|grenze)?|höchstlaufzeit|höchstens|spätestens|maximal|darf|dürfen|beendet|endet|erlaubt|tuée?s?|arrêtée?s?|coupée?s?|interrompue?s?|au bout de|limite|límite|durée (?:maximale|max)|au plus|duración máxima|como máximo)\b|--time\b"
 )
-_KEYS = ("maxtime", "max_time", "max time")
-"""Settings of Slurm, of which a number alone counts minutes."""
-CUES = ("time", "wall", "job", "zeit", "limit", "límit", "durée", "duración")
+"""Words next to the time after which a job ends."""
+_OTHER_TIMES = pattern(
+    r"(?i)\b(?:checkpoint\w*|sav(?:e|es|ed|ing)|(?<!requeued )(?<!requeued after )every(?! (?:\w+ )?jobs?\b)|interval|resum\w*|restart\w*|backfill\w*|bf_\w+|look\w* ahead|ahead|notice|training takes|run of|run takes|priority|queue wait|waits?|resolution|maintenance|reaction|operators?)\b"
+)
+_WEAK = pattern(
+    r"(?i)\b(?:ends?|ended|stops?|stopped|permits?|allowed|allows?|grants?|(?:more|longer) than|at most|up to|nothing longer|per (?:submission|job|allocation)|au bout de|spätestens|höchstens|maximal|au plus|como máximo|endet|erlaubt|darf|dürfen)\b"
+)
+"""Words of many limits: that of a job has the job in its clause, and no other event."""
+_OTHER_EVENTS = pattern(
+    r"(?i)\b(?:re-?start\w*|resum\w*|recover\w*|wait\w*|starts?|later|detect\w*|repair\w*|fail\w*|checkpoints?|sav\w+|dump\w*|drain\w*|boot\w*|burn-?in|prob\w+|h[au]ngs?|los[te]\w*|maintenance|replac\w+|neustart\w*|startet)\b"
+)
+_OF_OTHERS = pattern(
+    r"(?i)\b(?:collectives?|nccl\w*|rccl|process groups?|watchdog|http|requests?|time-?outs?|notice|warning|préavis|vorwarn\w*)\b"
+)
+"""Words of a sentence about another limit than that of jobs."""
+_OF_JOBS = pattern(
+    r"(?i)\b(?:jobs?|queues?|partitions?|slurm|sbatch|srun|salloc|wall[- ]?time|wall[- ]?clock|max[_ ]?(?:time|wall)|scheduler|time[- ]limits?|laufzeit\w*|zeitlimit|warteschlange|(?:la|une|de) file|durée maximale|limites? de|límite|cola|trabajos?|allocation|pbs|lsf)\b"
+)
+CUES = (
+    *("time", "wall", "job", "zeit", "limit", "límit", "durée", "duración", "queue", "partition", "slurm", "schlange"),
+    *("file", "cola", "scheduler", "sbatch", "srun", "salloc", "trabajo", "allocation", "pbs", "lsf"),
+)
 """Words of which every text with a limit holds one, in lower case."""
 
 
 class JobLimit(NamedTuple):
-    """A limit of the run time of a job, in seconds and as written."""
+    """A limit of the run time of a job, in seconds and as written, with its clause."""
 
     seconds: float
     written: str
+    clause: str
 
 
 def slurm_seconds(written: str) -> float:
@@ -52,18 +73,37 @@ def job_limits_in(text: str) -> Iterator[JobLimit]:
     """The limits of the run time of jobs that a text states.
 
     >>> [each.seconds / 3600 for each in job_limits_in("`dev` (MaxTime 4 h) and `full` (all nodes, MaxTime 7-00:00:00)")]
-    [4.0, 168.0]
+    [168.0, 4.0]
     >>> [each.seconds / 3600 for each in job_limits_in("MaxTime=2880; the time limit is 36 hours, Laufzeitgrenze 3 Tage")]
     [48.0, 36.0, 72.0]
     """
-    for match in islice(_LIMIT.finditer(text), MOST_MATCHES):
-        if belongs_to_something_else(text, match.start()):
+    for sentence in sentences_of(text):
+        if (
+            _OF_OTHERS.search(sentence) is not None
+            or LIMIT.search(sentence) is None
+            or _OF_JOBS.search(sentence) is None
+        ):
             continue
-        if match["slurm"]:
-            yield JobLimit(slurm_seconds(match["slurm"]), match["slurm"])
-        elif match["number"]:
-            unit = match["unit"].lower()
-            factor = DAY if unit == "d" else TIME_WORDS[unit]
-            yield JobLimit(number_in_text(match["number"]) * factor, f"{match['number']} {match['unit']}")
-        elif match[0].lower().startswith(_KEYS):
-            yield JobLimit(float(match["minutes"]) * MINUTE, f"{match['minutes']} min")
+        for match in islice((*_SLURM.finditer(sentence), *_CLOCK.finditer(sentence)), MOST_MATCHES):
+            clause = clause_at(sentence, match.start("time"))
+            if LIMIT.search(clause) is not None and not is_former(clause):
+                yield JobLimit(slurm_seconds(match["time"]), match["time"], clause)
+        for match in islice(_MINUTES.finditer(sentence), MOST_MATCHES):
+            yield JobLimit(
+                float(match["minutes"]) * MINUTE, f"{match['minutes']} min", clause_at(sentence, match.start())
+            )
+        times = [each for each in amounts_in(sentence) if each.kind == TIME]
+        for each in amounts_of(sentence, times, LIMIT, _OTHER_TIMES):
+            if is_of_plan(sentence, each) and _is_of_a_job(clause_at(sentence, each.start)):
+                yield JobLimit(each.value, each.written, clause_at(sentence, each.start))
+
+
+def _is_of_a_job(clause: str) -> bool:
+    """Whether the limit of a clause is that of the run time of jobs.
+
+    >>> _is_of_a_job("a job runs up to 4 h"), _is_of_a_job("a job restarts after at most 4 h")
+    (True, False)
+    """
+    if LIMIT.search(_WEAK.sub("", clause)) is not None:
+        return True
+    return _OF_JOBS.search(clause) is not None and _OTHER_EVENTS.search(clause) is None

@@ -5,7 +5,8 @@
 A data set larger than the `capacity` of `networks.storage`: its tokens (`dataset_tokens`; without it, `tokens`) times
 the bytes of a token (`dataset_token_bytes`; without it 2 for vocabularies below 65,500 words, else 4). Where
 `dataset_tokens` and `operations.checkpoint.keep` are stated, the checkpoints that are kept, of 14 bytes per parameter,
-are added; the same holds for the size of a corpus that the description or a comment names in TB or PB. The finding is
+are added; the same holds for the size of a corpus that the description or a comment names in TB or PB. Checkpoints
+that a text keeps, by a time (`the last 48 hours`) or by their number, are counted with `checkpoint.interval`. The finding is
 an error where `dataset_tokens` is stated, and a warning where only the tokens of the run are known, since some may
 repeat.
 
@@ -73,7 +74,7 @@ from clusterspec.cost.storage import token_width
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
-from clusterspec.rules.knowledge.text_quantities import SECOND, sentence_quantities
+from clusterspec.rules.knowledge.text_roles_b import COUNT, TIME, amounts_in, planned_text
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
@@ -82,12 +83,13 @@ from clusterspec.units import display, plain, plural, rounded_up
 
 RULE = Rule.of(__name__, "error", "likely")
 _KEPT = pattern(
-    r"(?i)\b(?:keeps?|kept|stays?|retain\w*|retention|remains?|aufbewahrt|bleib\w+|conserv\w+|behalten|guarda\w*)\b"
+    r"(?i)\b(?:keeps?|kept|stays?|retain\w*|retention|remains?|preserv\w*|delet\w+|purg\w+|remov\w+|held|aufbewahrt|aufgehoben|bleib\w+|gelöscht|conserv\w+|rest(?:e|ent)|supprim\w+|behalten|guarda\w*|borra\w*)\b"
 )
 _SOME = pattern(
-    r"(?i)\b(?:hourly|daily|every (?!checkpoint)|one (?:in|of|per|a|each)|only|last \d{1,3} checkpoints|latest|object|tape|archive\w*|tier|not|moved|copied)\b"
+    r"(?i)(?<!half-)\b(?:hourly|daily|every (?!(?:checkpoint|half|\d|thirty))|one (?:in|of|per|a|each)|only|latest|object|tape|archive\w*|tier|not|moved|copied|logs?|metrics|traces)\b"
 )
 """Words of a sentence that keeps some of the checkpoints, or keeps them elsewhere."""
+_CHECKPOINTS = ("checkpoint", "snapshot")
 _SIZE = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(TB|PB)\b")
 _DATA = pattern(r"(?i)\b(?:corpus|corpora|data ?sets?|scans|pages|images|videos?|recordings|shards|archive)\b")
 _OF_STORE = pattern(r"(?i)\b(?:capacity|usable|raw capacity)\b|\b(?:store|storage|file system) of\b")
@@ -134,20 +136,43 @@ def _retention_problem(
         or planned.keep is not None
         or planned.interval is None
         or size is None
-        or "heckpoint" not in text
+        or not any(each in text.lower() for each in _CHECKPOINTS)
     ):
         return
-    for sentence, quantities in sentence_quantities(text):
-        times = [each for each in quantities if each.unit == SECOND and each.value > planned.interval.value]
-        if len(times) != 1 or _KEPT.search(sentence) is None or _SOME.search(sentence) is not None:
+    for sentence in sentences_of(" ".join(text.split())):
+        kept = _kept_in(sentence, planned.interval.value)
+        if kept is None:
             continue
-        count = int(times[0].value / planned.interval.value)
+        count, words = kept
         if count * size > capacity.value:
-            message = f"checkpoints of {times[0].words} at one each {planned.interval.written} are {count:,} of {display(size, 'B')}, {display(count * size, 'B')} in all, more than the {capacity.written} of the storage system"
+            message = f"{words} at one each {planned.interval.written} are {count:,} of {display(size, 'B')}, {display(count * size, 'B')} in all, more than the {capacity.written} of the storage system"
             yield RULE.problem(
                 "cluster.networks.storage.capacity", message, f"keep at most {int(capacity.value / size):,}"
             )
             return
+
+
+def _kept_in(sentence: str, interval: float) -> tuple[int, str] | None:
+    """The number of checkpoints that a sentence keeps, by a number of them or a time, and its words; None without one.
+
+    >>> _kept_in("The last 100 checkpoints are kept", 1800.0), _kept_in("Checkpoints older than two days are deleted", 1800.0)
+    ((100, 'checkpoints of 100'), (96, 'checkpoints of two days'))
+    """
+    folded = sentence.lower()
+    if _KEPT.search(sentence) is None or _SOME.search(sentence) is not None or planned_text(sentence) != sentence:
+        return None
+    if not any(each in folded for each in _CHECKPOINTS):
+        return None
+    amounts = amounts_in(sentence)
+    times = [each for each in amounts if each.kind == TIME and each.value > interval]
+    if len(times) == 1:
+        return int(times[0].value / interval), f"checkpoints of {times[0].written}"
+    counts = [
+        each for each in amounts if each.kind == COUNT and any(one.startswith(_CHECKPOINTS) for one in each.words[:2])
+    ]
+    if times or len(counts) != 1 or counts[0].value < 1:
+        return None
+    return int(counts[0].value), f"checkpoints of {counts[0].written}"
 
 
 def _named_data(text: str) -> float:

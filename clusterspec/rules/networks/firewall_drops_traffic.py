@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Sentences of the description or the comments about a firewall, a security group or an access list that name the admitted
-ports and say that nothing else passes, where one of these is missing:
+Sentences of the description or the comments about a firewall, a security group or an access list between the nodes that name
+the admitted ports or protocols and say that nothing else passes, where one of these is missing:
 
 - with EFA all traffic to and from the security group itself, in both directions: SRD is neither TCP nor UDP;
 - with RoCE v2 the UDP port 4791, where the list is one of the RDMA network or of its switches;
@@ -66,6 +66,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_roles_b import planned_text
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
@@ -75,6 +76,7 @@ _CUES = (
     "security group",
     "firewall",
     "access list",
+    "access-list",
     "acl",
     "nsg",
     "nftables",
@@ -85,22 +87,37 @@ _CUES = (
     "grupo de seguridad",
     "pare-feu",
     "cortafuegos",
+    "tcp",
+    "udp",
+    "protocol",
+    "traffic from itself",
 )
 _FILTER = pattern(
-    r"\b(?:(?:network )?security (?:groups?|lists?)|firewalls?|(?:access (?:control )?lists?|acls?)|nsgs?|nftables|iptables|ufw|network polic(?:y|ies)|"
-    r"sicherheitsgruppen?|groupes? de sécurité|grupos? de seguridad|pare-feux?|cortafuegos)\b"
+    r"\b(?:(?:network )?security (?:groups?|lists?)|firewalls?|(?:access[- ](?:control )?list[es]?n?|zugriffslisten?|acls?)|nsgs?|nftables|iptables|ufw|(?:packet |the )filters?|network polic(?:y|ies)|"
+    r"sicherheitsgruppen?|groupes? de sécurité|grupos? de seguridad|pare-feux?|cortafuegos|(?:nodes'|nodes’|compute|own) groups?|(?:inside|within) the group|the group itself|sgs?|group rules)\b"
+)
+_OTHER_OWNER = pattern(
+    r"\b(?:bastion|jump|login|head|storage|management|web|database|monitoring|site|office|campus|perimeter|edge|vpn|balancer)(?:['’]?s)?(?: host| node| network)?(?:['’]s)? (?:\w+ )?(?:security group|firewall|access list|acl)"
+    r"|\b(?:security group|firewall|access list|acl|list)s? (?:of|on|for|at|in front of) the (?:\w+ )?(?:bastion|jump|login|head|storage|management|web|database|monitoring|site|office|campus|perimeter|edge|vpn|balancer)\b"
+)
+"""A filter of other machines, or at the edge of the network."""
+_ADMITS = pattern(
+    r"\b(?:allow\w*|permit\w*|admit\w*|accept\w*|lets?|open\w*|erlaub\w*|lässt|zugelassen|autoris\w+|admite\w*)\b"
+)
+_REFUSES = pattern(
+    r"\b(?:den(?:y|ied|ies)|drop\w*|discard\w*|block\w*|reject\w*|refus\w*|closed|filtered|verworfen|gesperrt|blockiert|bloqu\w+|rejet\w+|descarta\w*)\b"
 )
 _PORTS = pattern(
-    r"\b(?:tcp|udp)(?:[ /]?ports?)?[ :/]{0,2}\d{2,5}|\bports? \d{2,5}|\b\d{2,5}/(?:tcp|udp)\b|\b(?:tcp|udp) only\b|\bonly (?:tcp|udp)\b|\bicmp\b"
+    r"\b(?:tcp|udp)(?:[ /]?ports?)?[ :/]{0,2}\d{1,5}|\bports? \d{2,5}|\b\d{2,5}/(?:tcp|udp)\b|\b(?:tcp|udp)\b[^.;,]{0,16}\beq \d{2,5}|\b(?:tcp|udp) only\b|\b(?:only|just|nur|uniquement|seulement|sólo|solo)(?: \w+)? (?:tcp|udp)\b|\ball (?:tcp|udp)\b|\b(?:tcp|udp) all\b|\btcp is\b|\bicmp\b"
 )
 _NOTHING_ELSE = pattern(
-    r"\b(?:nothing (?:else|more)|and no more|no other (?:ports?|traffic|protocols?|rules?)|(?:everything|anything|all) else|(?:all|any) other (?:traffic|ports?|protocols?)|the rest|"
-    r"(?:default|by default|otherwise)[ -](?:deny|drop|denied|dropped|closed|blocked)|deny[- ](?:all|any|by default)|(?:limited|restricted|reduced|confined) to|only|exclusively|"
-    r"sonst nichts|nichts (?:anderes|weiter)|alles andere|nur|ausschließlich|rien d'autre|tout le reste|uniquement|seulement|nada más|todo lo demás|(?:sólo|solo|únicamente))\b"
+    r"\b(?:nothing (?:else|more)|and no more|no other (?:ports?|traffic|protocols?|rules?)|(?:everything|anything|all) else|(?:all|any|every) other (?:traffic|ports?|protocols?|packets?|\w+ (?:is|are|stays?))|remaining (?:traffic|packets?|ports?)|the rest|(?:full|whole|complete) list|implicit deny|all else|no other rules?|"
+    r"(?:default|by default|otherwise)[ -](?:deny|drop|denied|dropped|closed|blocked)|deny[- ](?:ip )?(?:all|any|by default)|drops? (?:ip )?(?:all|any)\b(?! (?:other|from))|(?:limited|restricted|reduced|confined) to|only|just|except|apart from|exclusively|"
+    r"sonst nichts|nichts (?:anderes|weiter)|alles (?:andere|übrige)|das übrige|nur|ausschließlich|rien d'autre|tout le reste|uniquement|seulement|nada más|todo lo demás|(?:sólo|solo|únicamente))\b"
 )
 _ALL_TRAFFIC = pattern(
     r"\b(?:all|any|every|full|unrestricted) (?:traffic|protocols?|ports and protocols|ip traffic|internal traffic|intra-cluster traffic)\b|\bprotocols? (?:-1|all|any)\b|\ball (?:inbound|outbound|ports|from|to|in|between|within)\b|"
-    r"\beverything (?:from|to|between|within|in|inside)\b|\bopen (?:between|among|within|inside|to itself)\b|\bany[- ]any\b|\bself-referenc\w*|"
+    r"\beverything (?:from|to|between|within|in|inside)\b|\bopen (?:between|among|within|inside|to itself)\b|\bpermit ip any any\b|(?<!\btcp )(?<!\budp )(?<!\bicmp )(?<!\bip )\bany[- ]any\b|\bself-referenc\w*|"
     r"\b(?:gesamte[rn]?|alle[rn]?|jeglicher) (?:verkehr|protokolle)\b|\btout (?:le )?trafic\b|\btous (?:les )?protocoles\b|\btodo el tráfico\b|\btodos los protocolos\b"
 )
 _OTHER_ALL = pattern(
@@ -111,7 +128,9 @@ _BOTH_WAYS = pattern(
     r"\bto (?:itself|the (?:same )?group)\b|\bboth (?:directions|ways)\b|\bin and out\b|\bto and from\b|\bfrom and to\b|\binbound and outbound\b|\bbeide richtungen\b|\bdeux sens\b|\bambos sentidos\b"
 )
 _INBOUND = pattern(r"\b(?:in(?:bound|coming)?|ingress|eingehend\w*|entrant\w*|entrada)\b")
-_CLAUSES = pattern(r"[,;:]|\. |\b(?:and|but|while|whereas|und|aber|et|mais|y|pero)\b")
+_CLAUSES = pattern(
+    r"[,;]|\. |\b(?:but|while|whereas|aber|mais|pero)\b|\b(?:and|und|et|y) (?=(?:out|in|egress|ingress|to|aus|ein|sort|entr|sal)\w*)"
+)
 _TO_WEB = pattern(r"\b(?:https?|443|80|dns|53|proxy|s3|internet)\b")
 _ITSELF = pattern(
     r"\b(?:itself|self|same group|own group|each other|between the (?:nodes|instances)|among|sich selbst|elle-même|lui-même|sí mismo)\b"
@@ -132,11 +151,11 @@ _RENDEZVOUS = pattern(r"\b(?:295\d\d|master[_ -]port|rendezvous|bootstrap|nccl|r
 def check(own_remarks: str, cluster: Cluster, layout: Layout | None) -> Iterator[Problem]:
     if not own_remarks or cluster.scale_out is None or cluster.nodes < 2:
         return
-    text = own_remarks.lower()
+    text = planned_text(" ".join(own_remarks.split())).lower()
     if not any(cue in text for cue in _CUES):
         return
     family = cluster.scale_out.technology.family
-    for rules in _firewall_sentences(" ".join(text.split())):
+    for rules in _firewall_texts(text):
         found = _efa_problem(rules) if family == "efa" else _roce_problem(rules) if family == "roce" else None
         if found is None and layout is not None:
             found = _rendezvous_problem(rules)
@@ -145,19 +164,36 @@ def check(own_remarks: str, cluster: Cluster, layout: Layout | None) -> Iterator
             return
 
 
-def _firewall_sentences(text: str) -> Iterator[str]:
-    """Each sentence of a text about a firewall, with the next one where that continues the list.
+def _firewall_texts(text: str) -> Iterator[str]:
+    """Each list of rules of a firewall in a text, with the sentences that continue it.
 
-    >>> [*_firewall_sentences("the firewall admits tcp 22. udp 53 too, nothing else. the hall is cold. ")]
+    >>> [*_firewall_texts("the firewall admits tcp 22. udp 53 too, nothing else. the hall is cold. ")]
     ['the firewall admits tcp 22. udp 53 too, nothing else']
     """
-    sentences = sentences_of(text)
-    for index, sentence in enumerate(sentences):
-        if _FILTER.search(sentence) is None:
-            continue
-        following = sentences[index + 1] if index + 1 < len(sentences) else ""
-        continues = _PORTS.search(following) or _NOTHING_ELSE.search(following) or _ALL_TRAFFIC.search(following)
-        yield f"{sentence}. {following}" if continues and _FILTER.search(following) is None else sentence
+    rules: list[str] = []
+    for sentence in sentences_of(text):
+        starts = _FILTER.search(sentence) is not None or (not rules and _is_list(sentence))
+        if (starts or not _continues(sentence)) and rules:
+            yield ". ".join(rules)
+            rules = []
+        if (starts and _OTHER_OWNER.search(sentence) is None) or (rules and not starts):
+            rules.append(sentence)
+    if rules:
+        yield ". ".join(rules)
+
+
+def _continues(sentence: str) -> bool:
+    """Whether a sentence may be a part of a list of rules."""
+    return any(each.search(sentence) is not None for each in (_PORTS, _NOTHING_ELSE, _ALL_TRAFFIC, _OUTBOUND))
+
+
+def _is_list(sentence: str) -> bool:
+    """Whether a sentence without a name of a firewall is a list of its rules."""
+    refuses = _PORTS.search(sentence) is not None and _REFUSES.search(sentence) is not None
+    inwards = (
+        _INBOUND.search(sentence) is not None and _ALL_TRAFFIC.search(sentence) is not None and "group" in sentence
+    )
+    return (refuses and _ADMITS.search(sentence) is not None) or inwards
 
 
 def _admits_all(rules: str) -> bool:

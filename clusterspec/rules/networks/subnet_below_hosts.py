@@ -4,7 +4,7 @@
 
 In the description and the comments:
 
-- a subnet for each rail, for the compute fabric, or for nodes, baseboard management controllers or storage clients that has
+- a subnet, or its prefix alone (`a /24 per rail`), for each rail, for the compute fabric, or for nodes, baseboard management controllers or storage clients that has
   fewer host addresses than there are NICs or nodes. The addresses of the network, of the broadcast, of a gateway that the
   sentence names and of reserved ones do not count; in a cloud those that the provider keeps do not;
 - a range or DHCP pool that is smaller than the number of nodes;
@@ -74,6 +74,7 @@ from clusterspec.rules.knowledge.address_plans import (
     subnets_in,
 )
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.text_roles_b import planned_text
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.rules.rule import Rule
@@ -103,12 +104,12 @@ _SYSTEM_NUMBERS = ("as num", "as-num")
 def check(own_remarks: str, cluster: Cluster, counts: FabricCount, power: PowerSpec | None) -> Iterator[Problem]:
     if not own_remarks:
         return
-    prefixed = any(each[:2].isdigit() for each in own_remarks.split("/")[1:])
+    prefixed = "255.255." in own_remarks or any(each[:2].isdigit() for each in own_remarks.split("/")[1:])
     numbered = any(each in own_remarks.lower() for each in _SYSTEM_NUMBERS)
     if not prefixed and not numbered and not has_word(own_remarks, _CUES):
         return
     text = own_remarks.lower()
-    sentences = sentences_of(" ".join(text.split()))
+    sentences = sentences_of(planned_text(" ".join(text.replace("...", "…").split())))
     found = (
         _small_subnet(sentences, cluster)
         or _small_pool(sentences, cluster)

@@ -53,26 +53,76 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_roles_b import COUNT, amounts_in, clauses_of, planned_text
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
-_NICS = r"(?:hcas?|nics?|host (?:channel )?adapters?|network (?:cards?|adapters?)|connectx-?\d\w*|efas?|netzwerkkarten|cartes réseau)"
-_ONE = r"(?:one|the first|the second|a single|the same|cpu ?[01]|socket ?[01]|numa ?(?:node ?)?[0-3])"
-_PLACE = r"(?:socket|cpu|processor|numa (?:node|domain)|package)"
-_ONE_SOCKET = pattern(
-    rf"(?i)\b{_NICS}\b[^.;]{{0,24}}?\ball\b[^.;]{{0,40}}?\b{_ONE}(?: {_PLACE})?\b|\b(?:all|both)\b[^.;]{{0,24}}?\b{_NICS}\b[^.;]{{0,48}}?\b(?:on|to|of|under|behind|at|in|share)\b[^.;]{{0,24}}?\b{_ONE} {_PLACE}\b"
+_NICS = r"(?:hcas?|nics?|host (?:channel )?adapters?|(?:network )?(?:cards?|adapters?)|connectx(?:-?\d\w*)?|efas?|netzwerkkarten|cartes réseau|adapter[n]?|tarjetas de red)"
+_WHICH = (
+    r"(?:first|second|same|erste[nr]?|zweite[nr]?|selben|premier|première|second|deuxième|même|primer|segundo|mismo)"
 )
-_EACH = pattern(r"(?i)\b(?:each|every|both|per) (?:cpu )?(?:sockets?|cpus?|numa)\b|\bsocket-direct\b|\bsingle-socket\b")
+_PLACE = r"(?:sockets?|sockel[ns]?|cpus?|processors?|prozessors?|processeur|procesador|numa(?: node| domain)?|package)"
+_ONE_PLACE = pattern(
+    rf"(?i)\b(?:{_WHICH}(?: cpu)? {_PLACE}|{_PLACE} ?#?[0-3]\b|(?:one|a single|einem(?: einzigen)?|un seul|un solo) {_PLACE})"
+)
+_SECOND_ONE = pattern(rf"(?i)\b(?:{_WHICH}(?: cpu)? {_PLACE}|{_PLACE} ?#?[0-3]\b)")
+"""One socket by its number or place: `each NIC on one socket` may be on different ones."""
+_ALL = pattern(
+    rf"(?i)\b(?:all|both|alle|sämtliche|tous|toutes|todas|todos)(?: of)?(?: (?:the|its|their|these|les|las|los|der|die))?(?: (?:\d|[a-z]{{3,6}}))?(?: [\w-]+)? {_NICS}\b|\b{_NICS} (?:are |were )?all\b"
+    r"|\ball (?:of them |(?:four|eight|two|[2-8]) |are |sit )?(?:in|on|at|behind|under|to|off|attached)\b"
+)
+_EACH_NIC = pattern(
+    rf"(?i)\b(?:every|each|jede[rs]?|chaque|cada)(?: of (?:the|its)(?: (?:\d|[a-z]{{3,6}}))?)?(?: [\w-]+)? {_NICS}\b"
+)
+_NAMED = pattern(rf"(?i)\b{_NICS}\b")
+_NO_NIC = pattern(
+    rf"(?i)\b(?:no|without|keine[n]?|ohne|aucune?|sans|ningun[ao]?) (?:own )?{_NICS}\b|\b(?:has|have|hat|a) none\b"
+)
+_EACH_SOCKET = pattern(r"(?i)\b(?:each|every|both|per) (?:cpu )?(?:sockets?|cpus?|numa|processors?)\b")
+_SPLIT = pattern(r"(?i)\b(?:socket-direct|single-socket|split|evenly|other (?:two|half|four))\b")
+"""Words of a text whose NICs are on several sockets."""
+_OTHERS = pattern(r"(?i)\b(?:management|storage|front-?end|in-?band|dual-port|test|boot)\b")
 
 
 def check(written_cluster: ClusterSpec, scale_out: ScaleOut, own_remarks: str | None) -> Iterator[Problem]:
     host = written_cluster.host
     if host is None or not host.nic_affinity or (host.numa_nodes or 0) < 2 or scale_out.nics_per_node < 2:
         return
-    found = _ONE_SOCKET.search(own_remarks or "")
-    if found is not None and _EACH.search(own_remarks or "") is None:
-        message = f"according to the text, all {scale_out.nics_per_node} NICs of a node are on one socket, and `nic_affinity: true` has each accelerator use one of its own socket"
-        help_ = "move half of the NICs to the other socket, or write `nic_affinity: false`"
-        yield RULE.problem("cluster.host.nic_affinity", message, help_)
+    text = " ".join((own_remarks or "").split())
+    if _NAMED.search(text) is None or _SPLIT.search(text) is not None:
+        return
+    for sentence in (planned_text(each, past=False) for each in sentences_of(text)):
+        if _are_on_one_socket(sentence, scale_out.nics_per_node, host.numa_nodes or 0):
+            message = f"according to the text, all {scale_out.nics_per_node} NICs of a node are on one socket, and `nic_affinity: true` has each accelerator use one of its own socket"
+            help_ = "move half of the NICs to the other socket, or write `nic_affinity: false`"
+            yield RULE.problem("cluster.host.nic_affinity", message, help_)
+            return
+
+
+def _are_on_one_socket(sentence: str, nics: int, domains: int) -> bool:
+    """Whether a sentence attaches all of some NICs to one socket, or none to one of two.
+
+    >>> _are_on_one_socket("Socket 0 hosts the four NICs", 4, 2), _are_on_one_socket("CPU 0 has two NICs, CPU 1 two", 4, 2)
+    (True, False)
+    """
+    if _NAMED.search(sentence) is None or _OTHERS.search(sentence) is not None:
+        return False
+    for start, end in clauses_of(sentence):
+        clause = sentence[start:end]
+        if _EACH_SOCKET.search(clause) is not None:
+            continue
+        if _ONE_PLACE.search(clause) is not None and (_ALL.search(clause) is not None or _counts(clause, nics)):
+            return True
+        if _SECOND_ONE.search(clause) is not None and _EACH_NIC.search(clause) is not None:
+            return True
+    parts = sentence.replace("|", ";").split(";")
+    return domains == 2 and any(_SECOND_ONE.search(each) and _NO_NIC.search(each) for each in parts)
+
+
+def _counts(clause: str, nics: int) -> bool:
+    """Whether a clause names as many NICs as a node has."""
+    counts = [each for each in amounts_in(clause) if each.kind == COUNT and each.value == nics]
+    return any(_NAMED.search(" ".join(each.words[:3])) is not None for each in counts)

@@ -8,7 +8,7 @@ In the description or a comment:
   44 minutes; and one that is called allowed in another sentence than the promise, and is longer;
 - the availability of parts of which all are needed, stated above the product of theirs; and that of redundant parts of
   which one is enough, stated above 1 less the product of what each lacks; that of a job on all nodes, without a spare one,
-  stated as that of one node;
+  stated as that of one node; and that of independent parts, calculated three times too far below 100 %;
 - a number of requests that may miss a target of so many percent of the stated number of all requests;
 - a share of requests that is not the quotient of the two numbers next to it.
 
@@ -98,6 +98,8 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.1
 """Relative difference of a stated downtime that rounding and months of other lengths explain."""
+TOO_LOW = 3.0
+"""Factor between what a calculated whole of independent parts lacks and what it would lack."""
 Fault = tuple[str, str, str]
 """A sentence, what is wrong in it, and what to do."""
 
@@ -152,7 +154,8 @@ def _faults_of_wholes(text: str) -> Iterator[Fault]:
         lacks = 100 * prod(1 - each / 100 for each in whole.parts)
         together = 100 - lacks if whole.redundant else _availability_in_series(whole)
         is_of_redundant = not whole.redundant and abs(whole.stated - 100 + lacks) <= whole.rounding / 2
-        if whole.stated > together + whole.rounding and not is_of_redundant:
+        too_low = whole.calculated and 100 - whole.stated > TOO_LOW * lacks + whole.rounding / 100
+        if (whole.stated > together + whole.rounding and not is_of_redundant) or too_low:
             kind = "one of which is enough" if whole.redundant else "all of which are needed"
             parts = ", ".join(f"{each:.10g} %" for each in whole.parts)
             message = f"parts of {parts}, {kind}, make {whole.stated:.10g} %; together they are {together:.6g} %"

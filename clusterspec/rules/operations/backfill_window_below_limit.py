@@ -43,11 +43,13 @@ cluster: {platform: dgx-h200, nodes: 24}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.job_limits import job_limits_in
+from clusterspec.rules.knowledge.job_limits import LIMIT, job_limits_in
+from clusterspec.rules.knowledge.text_roles_b import TIME, amounts_in, amounts_of, clause_at, planned_text
 from clusterspec.rules.knowledge.text_units import MINUTE
-from clusterspec.rules.knowledge.written_numbers import number_in_text, time_in_text, unambiguous_setting
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -55,17 +57,18 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 DEFAULT = 1440 * MINUTE
 """Seconds of the window without a setting."""
-_WINDOW = pattern(
-    r"(?i)\b(?:bf_window|backfill[- ]?(?:window|fenster))\b(?! ?(?:and|or|und|et|y)\b)[^.;\d]{0,48}?(\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.,]\d) ?(min(?:ute[ns]?|uto?s)?|h|hours?|days?|d|tagen?|stunden|jours|heures|días|horas)?\b"
+_BACKFILL = pattern(r"(?i)\b(?:bf_window|\w*backfill\w*)\b")
+_MINUTES = pattern(
+    r"(?i)\bbf_window\b[`'\"]{0,2} ?(?:=|:|is|of|at|to|auf|de|à|en)? ?(?P<minutes>\d{1,3}(?:,\d{3})+|\d{1,7})(?!\d|[.,]\d| ?(?:s|min|h|d|hours?|days?|minut\w+|stunden?|tagen?|jours?|heures?|días?|horas?)\b)"
 )
+"""The setting, of which a number alone counts minutes."""
 _DEFAULT = pattern(
-    r"(?i)\b(?:bf_window|backfill[- ]?(?:window|fenster))\b[^.;\d]{0,48}?\b(?:defaults?|not set|unset|unchanged|standard\w{0,4}|voreinstell\w{1,4}|défaut|defecto|predeterminad[oa])\b"
+    r"(?i)\b(?:defaults?|not set|unset|unchanged|untouched|alone|standard\w{0,4}|voreinstell\w{1,4}|défaut|defecto|predeterminad[oa])\b"
 )
-_FORMER = pattern(r"(?i)\b(?:was|were|had|war|était|era)\b")
+_SET = pattern(
+    r"(?i)\b(?:set|raised?|increased?|changed?|gesetzt|erhöht|mis|fijad[oa])\b[^.;]{0,24}\b(?:to|auf|à|a|en) \d"
+)
 _CUES = ("bf_window", "backfill")
-_UNITS = {
-    "d": "days", "tage": "days", "tagen": "days", "jours": "days", "días": "days", "stunden": "h", "heures": "h", "horas": "h",
-}  # fmt: skip
 
 
 def check(own_remarks: str) -> Iterator[Problem]:
@@ -73,13 +76,9 @@ def check(own_remarks: str) -> Iterator[Problem]:
     if not any(cue in folded for cue in _CUES):
         return
     text = " ".join(own_remarks.split())
-    match = unambiguous_setting(_WINDOW, text, _CUES)
-    if match is not None and _FORMER.search(match[0]) is not None:
+    window, limits = _window_in(text), [*job_limits_in(text)]
+    if not limits or window is None:
         return
-    limits = [*job_limits_in(text)]
-    if not limits or (match is None and (_WINDOW.search(text) is not None or _DEFAULT.search(text) is None)):
-        return
-    window = _window_seconds(match[1], match[2]) if match is not None else DEFAULT
     longest = max(limits, key=lambda each: each.seconds)
     if window < longest.seconds:
         message = (
@@ -90,9 +89,25 @@ def check(own_remarks: str) -> Iterator[Problem]:
         yield RULE.problem("description", message, help_)
 
 
-def _window_seconds(digits: str, unit: str | None) -> float:
-    """Seconds of a window; a number alone counts minutes."""
-    folded = (unit or "min").lower()
-    if folded.startswith("min"):
-        return number_in_text(digits) * MINUTE
-    return time_in_text(digits.replace(",", ""), _UNITS.get(folded, folded))
+def _window_in(text: str) -> float | None:
+    """Seconds of the one window that a text states, or of the default where the text names it; None without either.
+
+    >>> _window_in("bf_window=2880"), _window_in("backfill looks two days ahead"), _window_in("bf_window keeps its default")
+    (172800.0, 172800.0, 86400.0)
+    """
+    found, left = set[float](), False
+    for sentence in sentences_of(text.replace("(bf_window)", "bf_window").replace(" was never ", " is never ")):
+        if _BACKFILL.search(sentence) is None:
+            continue
+        planned = planned_text(sentence, past=False)
+        found |= {number_in_text(each["minutes"]) * MINUTE for each in islice(_MINUTES.finditer(planned), MOST_MATCHES)}
+        times = [each for each in amounts_in(planned) if each.kind == TIME]
+        times = [
+            each
+            for each in amounts_of(planned, times, _BACKFILL, LIMIT)
+            if _BACKFILL.search(clause_at(planned, each.start))
+        ]
+        if _SET.search(planned) is None:
+            found |= {each.value for each in times}
+            left |= not times and _DEFAULT.search(planned) is not None
+    return found.pop() if len(found) == 1 else DEFAULT if left and not found else None

@@ -49,33 +49,41 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.checkpoint_formats import CheckpointFormat, checkpoint_formats
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_roles_b import planned_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import LayoutSpec, OperationsSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-_DEGREE = pattern(r"(?<![\w-])(?:--)?(tp|pp|cp|ep|dp)[ =:]{1,2}(\d{1,5})\b")
+_DEGREE = pattern(
+    r"(?<![a-z0-9-])(?:--)?(?:(tp|pp|cp|ep|dp)|(tensor|pipeline|context|expert|data)[- ]parallel(?:ism|ität|e)?(?:[- ](?:size|degree))?)(?: of| von| de| at)?[ =:]{0,2}(\d{1,5})\b"
+)
+_CHANGE = pattern(
+    r"(?<![a-z0-9-])(tp|pp|cp|ep|dp) (?:goes |changes |is changed |is raised |is lowered |wechselt )?(?:from|von|de) (\d{1,5}) (?:to|auf|à|a) (\d{1,5})\b"
+)
+_AXES = {"tensor": "tp", "pipeline": "pp", "context": "cp", "expert": "ep", "data": "dp"}
 _RANKS = pattern(
     r"\b(?:from (\d{1,6}) to (\d{1,6}) (?:gpus|ranks|accelerators|nodes|replicas)|(\d{1,6}) (?:gpus|ranks|nodes|replicas) instead of (\d{1,6})"
     r"|(?:another|a different|any|fewer|more|a new) (?:number of |count of )?(?:gpus|ranks|nodes|world size|accelerators)|(?:new|other|different) world size|von (\d{1,6}) auf (\d{1,6}) (?:gpus|knoten|ranks)|andere\w* (?:anzahl|zahl) von (?:gpus|knoten|ranks))\b"
 )
 _LOADS = pattern(
-    r"\b(?:resum\w*|continu\w*|loads?|loaded|loading|restart\w*|picks? up|goes on|restor\w*|fortsetz\w*|fortgesetzt|l[äa]dt|geladen|weiter|reprend\w*|reprises?|charge\w*|reanuda\w*|carga\w*|contin[úu]a\w*)\b"
+    r"\b(?:resum\w*|continu\w*|loads?|loaded|loading|restart\w*|picks? up|goes on|restor\w*|fortsetz\w*|fortgesetzt|l[äa]dt|geladen|weiter|reprend\w*|repris\w*|repart\w*|charge\w*|reanuda\w*|carga\w*|contin[úu]a\w*)\b"
 )
 _CONVERTED = pattern(
-    r"(?<!\bno )(?<!\bwithout )(?<!\bwithout a )(?<!\bohne )(?<!\bsans )(?<!\bsin )\b(?:conver(?:t|ts|ted|ting|sion|sions)|konvertier\w*|umgewandelt|umwandlung|conversion|convert[ií]\w*|conversión|reshard(?:ed|s)? (?:offline|by a)|weights (?:only|alone)|zero_to_fp32|consolidat\w*|new optimizer|fresh optimizer|--finetune|--no-load-optim)\b(?! (?:is|are|was|step is)? ?(?:not|needless|unnecessary|nicht))"
+    r"(?<!\bno )(?<!\bwithout )(?<!\bwithout a )(?<!\bohne )(?<!\bsans )(?<!\bsin )\b(?:conver(?:t|ts|ted|ting|sion|sions)|konvertier\w*|umgewandelt|umwandlung|conversion|convert[ií]\w*|conversión|reshard(?:ed|s)? (?:offline|by a)|weights (?:only|alone)|converting|zero_to_fp32|consolidat\w*|new optimizer|fresh optimizer|--finetune|--no-load-optim)\b(?! (?:is|are|was|step is)? ?(?:not|needless|unnecessary|nicht))"
 )
 _SAME = pattern(
     r"\b(?:same (?:degrees|layout|parallelism|number of|ranks|world size)|gleiche\w* (?:grad|layout|zahl)|mêmes degrés|mismos grados)\b"
 )
-_CUES = ("ckpt", "checkpoint", "state_dict", "torch files")
+_CUES = ("ckpt", "checkpoint", "state_dict", "torch files", "torch format", "format torch")
 
 
 def check(own_remarks: str, written_layout: LayoutSpec | None, operations: OperationsSpec | None) -> Iterator[Problem]:
-    text = " ".join(own_remarks.replace("#", " ").split()).lower()
-    if not any(cue in text for cue in _CUES):
+    folded = own_remarks.lower()
+    if not any(cue in folded for cue in _CUES):
         return
+    text = planned_text(" ".join(folded.replace("#", " ").split()))
     named = [each for each in checkpoint_formats() if any(_has(text, name) for name in each.names)]
     rigid = [each for each in named if each.otherwise and _is_of(each, text, written_layout)]
     if len(rigid) != 1 or any(not each.otherwise and each.framework == rigid[0].framework for each in named):
@@ -117,8 +125,10 @@ def _changed_degrees(text: str, layout: LayoutSpec | None) -> set[str]:
     (['pp'], {'dp'})
     """
     values: dict[str, set[int]] = {}
-    for degree, number in _DEGREE.findall(text):
-        values.setdefault(degree, set()).add(int(number))
+    for degree, axis, number in _DEGREE.findall(text):
+        values.setdefault(degree or _AXES[axis], set()).add(int(number))
+    for degree, before, after in _CHANGE.findall(text):
+        values.setdefault(degree, set()).update((int(before), int(after)))
     for degree in values:
         written = getattr(layout, degree) if layout is not None else None
         values[degree] |= {written} if isinstance(written, int) else set()

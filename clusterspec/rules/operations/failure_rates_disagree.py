@@ -59,16 +59,16 @@ operations: {node_mtbf: 365 days, mean_time_between_failures: 2.9 days}
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isclose
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.quantity import HOUR, YEAR
+from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.records import fields
 from clusterspec.rules.knowledge.failures import PART_WORDS, stated_part_failures
 from clusterspec.rules.knowledge.purchases import plural_of_kind
-from clusterspec.rules.knowledge.text_quantities import SHARE, sentence_quantities
-from clusterspec.rules.knowledge.written_numbers import amount_in_text, number_in_text, unambiguous_setting
+from clusterspec.rules.knowledge.text_roles_b import COUNT, SHARE, TIME, amounts_in, clauses_of, planned_text
+from clusterspec.rules.knowledge.text_units import MONTH, TIME_WORDS
+from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec, Spec
 from clusterspec.standard import pattern
@@ -83,13 +83,40 @@ _COUNTED = pattern(
     r"(?<![\w.,])(\d{1,3}(?:[,.' ]\d{3})+|\d{3,8}) node[- ]hours\b"
 )
 """Failures of nodes that a text counts over node-hours."""
-_YEAR_WORDS = ("year", "Jahr", " an", "año")
 _CUES = ("node hours", "node-hours")
-_YEARLY = pattern(
-    r"(?i)(?<![\w.,])(\d{1,5}(?:\.\d{1,2})?) (?:times|failures|failed [a-z]{3,12}|modules|gpus|transceivers|optics|nics|mal|ausfälle|fois|pannes|veces|fallos)(?: fail)? (?:a|per|each|every|in a|pro|im|par|por|al) (?:year|jahr|an|año)\b"
+_FAILS = pattern(
+    r"(?i)\b(?:fails?|failing|failures?|failed(?= \w+ (?:a|per|each|every) )|los(?:es?|ing)|breaks?|dies?|defect\w*|mtbf|ausfall\w*|ausfäll\w*|fällt|fallen|defekt\w*|pannes?|tombe\w*|fall[oa]\w*)\b"
 )
-_FAILS = pattern(r"(?i)\b(?:fail\w*|break\w*|die|ausfall\w*|ausfäll\w*|pannes?|fall\w*)\b")
-_ONE = pattern(r"(?i)\b(?:each|every one|per (?:node|module|gpu|part)|one of them|a node|rate of)\b|\bje(?:de[rs]?)?\b")
+_FAILURE_CUES = (
+    "fail",
+    "lose",
+    "losing",
+    "lost",
+    "break",
+    "die",
+    "defect",
+    "mtbf",
+    "ausf",
+    "fällt",
+    "fallen",
+    "defekt",
+    "panne",
+    "tombe",
+    "fallo",
+    "falla",
+)
+_PERIODS = {
+    **dict.fromkeys(("annually", "yearly", "jährlich"), YEAR),
+    **dict.fromkeys(("quarter", "quarterly", "quartal", "trimestre"), YEAR / 4),
+    **dict.fromkeys(("monthly", "monatlich"), MONTH),
+    **dict.fromkeys(("weekly", "wöchentlich"), 7 * DAY),
+    **{word: seconds for word, seconds in TIME_WORDS.items() if seconds >= DAY and len(word) > 1},
+}
+_ONE = pattern(
+    r"(?i)\b(?:each|every one|per (?:node|module|gpu|part)|one of them|a (?:single )?(?:node|gpu|module|card)|one gpu (?:fails|breaks|dies)|rate of|burn-in|spares?|on site|kept|enough|probability|covered|contract|warranty|first|vendor|stock|shelf)\b|\bje(?:de[rs]?)?\b"
+)
+"""Words of a clause about one part, or about something else than the failures in operation."""
+_BOUND = pattern(r"(?i)\b(?:at most|up to|no more than|less than|below|höchstens|au plus|como máximo)\b")
 CLEAR = 1.6
 """Factor from which on a number of failures a year is not a rounded one."""
 SAME_RATE = 1.25
@@ -103,12 +130,7 @@ def check(
         return
     yield from _part_rate_problems(operations)
     yield from _counted_problem(operations, job_nodes, own_remarks or "")
-    if (
-        cluster is not None
-        and operations.failures is not None
-        and own_remarks
-        and any(each in own_remarks for each in _YEAR_WORDS)
-    ):
+    if cluster is not None and operations.failures is not None and own_remarks:
         yield from _yearly_problem(operations, cluster, spec, own_remarks)
     whole, node = operations.mean_time_between_failures, operations.node_mtbf
     if whole is None or node is None or not job_nodes or not whole.value or not node.value:
@@ -156,25 +178,58 @@ def _yearly_problem(operations: OperationsSpec, cluster: Cluster, spec: Spec, re
     and rate.
     """
     assert operations.failures is not None
+    if not any(each in remarks.lower() for each in _FAILURE_CUES):
+        return
     rates = list(stated_part_failures(operations.failures, cluster, spec.cluster))
-    for sentence, quantities in sentence_quantities(remarks) if rates else ():
-        found = _YEARLY.search(sentence)
-        if found is None or _FAILS.search(sentence) is None or _ONE.search(sentence) is not None:
-            continue
-        shares = [each.value for each in quantities if each.unit == SHARE]
-        kinds = [
-            each
-            for each in rates
-            if PART_WORDS[each[0]].search(sentence) or any(isclose(each[2], share) for share in shares)
-        ]
-        if len(kinds) != 1:
+    for sentence in sentences_of(" ".join(remarks.split())) if rates else ():
+        kinds = [each for each in rates if PART_WORDS[each[0]].search(sentence) is not None] or rates
+        if len(kinds) != 1 or _FAILS.search(sentence) is None:
             continue
         kind, number, yearly = kinds[0]
-        stated = number_in_text(found[1])
+        stated = _failures_a_year(sentence, number, cluster.nodes)
+        if stated > number * yearly and _BOUND.search(sentence) is not None:
+            continue
         if stated and not 1 / CLEAR <= number * yearly / stated <= CLEAR:
-            message = f"`{found[0]}`: {number:,} {plural_of_kind(kind)} with {yearly:g} failures a year each fail {plain(number * yearly, 3)} times a year"
+            message = f"`{sentence.strip()[:80]}`: {number:,} {plural_of_kind(kind)} with {yearly:g} failures a year each fail {plain(number * yearly, 3)} times a year, and the text counts {plain(stated, 3)}"
             yield RULE.problem("description", message, "multiply their number by the rate of one", confidence="likely")
             return
+
+
+def _failures_a_year(sentence: str, parts: int, nodes: int) -> float:
+    """The failures a year of all parts of a kind, or of all nodes, that a sentence states; 0 without a plain statement.
+
+    >>> [round(_failures_a_year(text, 128, 16), 1) for text in ("The 128 GPUs fail 1.2 times a year", "One of 128 GPUs fails every six months")]
+    [1.2, 2.0]
+    """
+    planned = planned_text(sentence)
+    clauses = [planned[start:end] for start, end in clauses_of(planned)]
+    whole = [
+        each for each in clauses if any(one.value in (parts, nodes) for one in amounts_in(each) if one.kind == COUNT)
+    ]
+    total = [each for each in clauses if each not in whole and _ONE.search(each) is None] if whole else []
+    found = {
+        round(value, 6)
+        for each in (*whole, *total)
+        if _ONE.search(each) is None and (value := _rate_in(each, (parts, nodes)))
+    }
+    return found.pop() if len(found) == 1 else 0.0
+
+
+def _rate_in(clause: str, wholes: tuple[int, ...]) -> float:
+    """Failures a year by a clause with a number of them and a period, or a time between two; 0 without one."""
+    amounts = [each for each in amounts_in(clause) if not (each.kind == COUNT and each.value in wholes)]
+    if any(each.kind == SHARE for each in amounts):
+        return 0.0
+    times = [each for each in amounts if each.kind == TIME and each.value >= DAY]
+    counts = [each for each in amounts if each.kind == COUNT]
+    if len(times) == 1 and times[0].value:
+        number = counts[0].value if counts and counts[0].start < times[0].start else 1.0
+        return number * YEAR / times[0].value
+    words = [each.strip(".,") for each in clause.lower().split()]
+    periods = {_PERIODS[each] for each in words if each in _PERIODS}
+    if "once" in words or "einmal" in words:
+        return YEAR / periods.pop() if len(periods) == 1 else 0.0
+    return counts[0].value * YEAR / periods.pop() if len(counts) == 1 and len(periods) == 1 else 0.0
 
 
 def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A limit of the run time of a job in the description or a comment (`wall time`, `time limit`, `kills every job after`) that is
-at or below the checkpoint interval, or a limit below `targets.run_time` for a run that takes one job. A text by which the job saves on a signal is silent, unless the signal comes later before
+The one limit of the run time of jobs in the description or a comment (`wall time`, `MaxTime=04:00:00`, `kills every job after`),
+other than that of tests and interactive jobs, that is at or below the checkpoint interval, or a limit below `targets.run_time` for a run that takes one job. A text by which the job saves on a signal is silent, unless the signal comes later before
 the limit (`--signal=B:USR1@90`, `SIGTERM 60 s before the limit`) than a checkpoint takes to write.
 
 ## Why it matters
@@ -42,6 +42,13 @@ cluster: {platform: dgx-a100, nodes: 8}
 operations: {checkpoint: {interval: 8 h, write_time: 4 min, mode: synchronous}}
 ```
 
+```yaml operations.checkpoint.interval
+clusterspec: 1
+description: Nach spätestens 5 Stunden beendet der Scheduler jeden Job, der nächste setzt auf dem letzten Checkpoint auf.
+cluster: {platform: dgx-a100, nodes: 8}
+operations: {checkpoint: {interval: 6 h}}
+```
+
 ## Silent
 
 ```yaml
@@ -61,22 +68,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.job_limits import CUES, job_limits_in
+from clusterspec.rules.knowledge.text_roles_b import planned_text
 from clusterspec.rules.knowledge.written_numbers import time_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-_TIME_LIMIT = pattern(
-    r"(?i)\b(?:wall[- ]?time|wall[- ]?clock(?: limit)?|time limit|kill(?:s|ed) (?:\w{1,12} ){0,3}?after|preempted (?:after|every)|jobs? (?:may run|can run|runs?|ends?|(?:is|are) (?:ended|limited|stopped|cut))(?: at most| up to| for at most| after| to)?)\b[^.;\d]{0,40}?(\d+(?:\.\d+)?) ?(h|hours?|min|minutes?|days?)\b"
-)
 _ONE_JOB = pattern(
-    r"(?i)\b(?:(?:in|as|takes|is|needs|fits (?:into|in)) (?:one|a single) job|without (?:a |any )?restarts?|no requeue|in one piece|uninterrupted)\b"
+    r"(?i)\b(?:(?:one|a single|single|einem(?: einzigen)?|einzigen|einziger|une? seule?|une?|un sol[ao]|una sola) (?:\w+ )?(?:jobs?|one|submission|sbatch|go|piece|allocation|trabajo|fois|zug)"
+    r"|(?:no|without|ohne|sans|sin)(?: an?| any| a)?(?: [a-z]{2,12}){0,2}? (?:re-?queu\w*|re-?starts?|chain\w*|resum\w*|interruptions?|neustart\w*|unterbrechung\w*|reprise|relance|reinicios?)"
+    r"|uninterrupted|d'une traite|d'un seul tenant|am stück|nothing is resumed|(?:not|never) (?:chained|re-?queued|resumed|restarted))\b"
 )
-_CUES = (
-    *("wall", "time limit", "kill", "preempted"),
-    *(f"{job} {verb}" for job in ("job", "jobs") for verb in ("may run", "can run", "run", "end", "is ", "are ")),
+"""Words of a run that is one job."""
+_OTHER_JOBS = pattern(
+    r"(?i)\b(?:interactive|debug|dev|devel|test\w*|short|evaluation\w*|eval|inference|ablations?|pilot|preprocessing|notebook\w*|jupyter|visuali[sz]ation|other|express|interaktiv\w*)\b"
 )
+"""Words of a limit of jobs other than those of the training."""
 _ON_SIGNAL = pattern(
     r"(?i)(?<!\bno )(?<!\bany )(?<!\bwithout )(?<!\bwithout a )\b(?:signals?|sigterm|sigusr\d|before (?:its|the) (?:end|limit)|saves? (?:at|before) (?:its|the) end)\b"
 )
@@ -96,16 +105,20 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
     yield from _late_signal_problem(own_remarks, operations)
     nested = operations.checkpoint.interval if operations.checkpoint is not None else None
     interval, key = nested or operations.checkpoint_interval, "checkpoint.interval" if nested else "checkpoint_interval"
-    match = unambiguous_setting(_TIME_LIMIT, own_remarks, _CUES)
-    if match is None or _ON_SIGNAL.search(own_remarks) is not None:
+    folded = own_remarks.casefold()
+    if not any(cue in folded for cue in CUES) or _ON_SIGNAL.search(own_remarks) is not None:
         return
-    limit = time_in_text(match[1], match[2])
+    text = " ".join(own_remarks.split())
+    limits = [each for each in job_limits_in(text) if _OTHER_JOBS.search(each.clause) is None]
+    if len({each.seconds for each in limits}) != 1:
+        return
+    limit = limits[0]
     run = operations.targets.run_time if operations.targets is not None else None
-    if interval is not None and interval.value >= limit:
-        message = f"a job ends after {match[1]} {match[2]}, and a checkpoint is written every {interval.written}: no job reaches one"
+    if interval is not None and interval.value >= limit.seconds:
+        message = f"a job ends after {limit.written}, and a checkpoint is written every {interval.written}: no job reaches one"
         yield RULE.problem(f"operations.{key}", message, "write checkpoints several times within a job")
-    elif run is not None and run.value > limit and _ONE_JOB.search(own_remarks) is not None:
-        message = f"a job ends after {match[1]} {match[2]}, and the run takes {run.written}: it is no single job"
+    elif run is not None and run.value > limit.seconds and _ONE_JOB.search(planned_text(text)) is not None:
+        message = f"a job ends after {limit.written}, and the run takes {run.written}: it is no single job"
         yield RULE.problem("description", message, "plan a chain of jobs that resume from the latest checkpoint")
 
 

@@ -67,6 +67,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import asynchronous_checkpoint_time, checkpoint_time
+from clusterspec.rules.knowledge.text_roles_b import TIME, amounts_in, amounts_of, clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_units import MINUTE, NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
 from clusterspec.rules.rule import Rule
@@ -75,7 +76,28 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
-_CUES = ("notice", "warning", "vorwarn", "vorlauf", "préavis", "aviso")
+_CUES = (
+    "notice",
+    "warn",
+    "announce",
+    "advance",
+    "ahead",
+    "reclaim",
+    "preempt",
+    "taken",
+    "disappear",
+    "instance goes",
+    "sigterm",
+    "vorlauf",
+    "ankündig",
+    "entzug",
+    "préavis",
+    "prévenu",
+    "aviso",
+    "interrupt",
+    "interruption",
+)
+"""Words of a notice, without one of which a text names none."""
 _GRACE_CUES = ("grace", "killwait", "sigkill", "gnadenfrist", "karenzzeit", "schonfrist", "délai de grâce", "gracia")
 _SIGNAL_CUES = (
     "sigterm",
@@ -90,13 +112,14 @@ _SIGNAL_CUES = (
     "señal",
 )
 """Words of which a sentence holds one that tells what a job does in its grace time."""
-"""Words of a notice, without one of which a text names none."""
 _LENGTH = rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})[- ]?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)\b"
 _NOTICE = pattern(
-    rf"\b(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})[- ]?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)"
-    r"(?: of|'s?| de)?[- ](?:[a-z]{3,14}[- ]){0,2}?(?:notice|warning|vorwarnung|vorlauf|préavis|aviso)\b"
-    r"|\b(?:notice|warning|vorwarnung|préavis|aviso)(?: (?:of|of an?|d'|de) ?[a-z]{5,14})?(?: (?:of|is|comes|gives|von|de)(?: only| just)? |: | ?\()"
-    rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)}) ?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)\b"
+    r"\b(?:notices?|warn\w*|reclaim\w*|preempt\w*|shut-?down|terminat\w*|announce\w*|in advance|ahead|before (?:\w+ ){0,4}?(?:reclaim\w*|goes|gone|taken|takes|disappears?|terminat\w*|shut|stops?)|(?:is|are) (?:about to be )?(?:taken|reclaimed)|later|vorwarn\w*|vorlauf\w*|ankündig\w*|entzug\w*|préavis|prévenu\w*|avisos?)\b"
+)
+"""Words next to the time between the announcement and the end of a machine."""
+_NOTICES = pattern(r"\b(?:notices?|warnings?|vorwarn\w*|vorlauf|ankündig\w*|préavis|avisos?)\b")
+_SAVE_TIME = pattern(
+    r"\b(?:takes?|needs?|lasts|of a save|a save|checkpoint (?:of|takes|needs)|dauert|braucht|dure|every|interval|hourly|after|tarda)\b"
 )
 _GRACE = pattern(
     rf"\b(?:gracetime|killwait|terminationgraceperiodseconds)\b ?[=:]? ?(?:of |to |is )?(\d{{1,4}})\b(?! ?h)(?: ?(min)\w{{0,4}}\b)?"
@@ -114,12 +137,31 @@ _CLOUDS = {
 }
 """Seconds of notice before a cloud takes a machine back, by the prefix of its platforms, and how texts name it."""
 _SAVES = pattern(
-    r"\b(?:checkpoints?|sav(?:es?|ed|ing)|snapshots?|dumps?|speicher\w*|gespeichert|sicher\w*|sauvegard\w*|guarda\w*)\b"
+    r"\b(?:checkpoints (?:to|onto|into)|saves (?!takes)|saved|saving|writes?|writing|written|dump(?:s|ed)?|flush\w*|stores|stored|persist\w*|schreib\w*|geschrieben|speichert?|sichert|gesichert|écri\w+|sauvegarde\w*|guarda\w*|escrib\w*"
+    r"|(?:to |can |we )save|(?:last|final|emergency|closing|full|complete|whole|entire|one more|letzte\w*|volle\w*|vollständige\w*|dernier|complet|último|completo) (?:[^\W\d_]+ ){0,2}?(?:checkpoints?|saves?|snapshots?|state|zustand))\b"
+)
+"""Words of a job that saves its state."""
+_STATE = pattern(
+    r"\b(?:checkpoints?|sav(?:es?|ed|ing)|snapshots?|states?|weights|optimizer|everything|zustand|speicher\w*|sicher\w*|gesichert|sauvegard\w*|état|estado|guarda\w*)\b"
 )
 _ELSEWHERE = pattern(
-    r"\b(?:memory|ram|local|nvme|peers?|neighbou?rs?|adapters?|lora|not|no|never|too short|cannot|does not|only (?:the )?(?:step|state of)|nicht|kein\w*|pas|lokal\w*)\b"
+    r"\b(?:memory|ram|local|nvme|peers?|neighbou?rs?|adapters?|lora|only (?:the )?(?:step|state of|its log)|lokal\w*|every|each|hourly|regular\w*|stündlich\w*|toutes)\b"
 )
-"""Words of a save that is no whole checkpoint on the storage system, or that a text rules out."""
+"""Words of a save that is no whole checkpoint on the storage system, or that is a regular one."""
+_READS = pattern(
+    r"\b(?:resum\w*|restor\w*|reload\w*|loads?|restart\w*|roll\w* back|falls? back|go(?:es)? (?:back|on)|since|from (?:the|its) (?:last|latest))\b"
+)
+"""Words of a checkpoint that is read, or was written before."""
+_RULED_OUT = pattern(
+    r"\b(?:too short|shorter than|less than|not|no (?:\w+ )?(?:checkpoint|save)|nothing|never|cannot|does not|insufficient|given up|abandoned|instead|nicht|kein\w*|zu kurz|trop court|pas|no alcanza|demasiado)\b"
+)
+_RELIES = pattern(
+    r"\b(?:too short|shorter than|(?:do|does|did) not|given up|abandoned|rel(?:y|ies) on the|writes nothing|zu kurz|trop court|demasiado cort\w)\b"
+)
+_TIED = pattern(
+    r"\b(?:then|in between|within|th(?:at|is) (?:time|window)|fits|that is enough|time in which|last|final|emergency|at once|immediately|handler|hook|dann|darin|alors|entonces)\b"
+)
+"""Words of a sentence that goes on with what happens in a notice."""
 
 
 def check(
@@ -138,24 +180,48 @@ def check(
     saved = saved or checkpoint_time(operations, networks, model, workload, layout)
     if saved is None:
         return
-    sentences = sentences_of(" ".join(folded.split()))
+    for text, notice in _notices_in(sentences_of(" ".join(folded.split())), cluster):
+        if _saves_within(text) and saved.seconds > notice:
+            message = f"according to the text, a checkpoint is written within {display(notice, 's')}, and it takes {display(saved.seconds, 's')}"
+            yield RULE.problem("description", message, "write checkpoints at an interval by the rate of interruptions")
+            return
+
+
+def _notices_in(sentences: Sequence[str], cluster: Cluster | None) -> Iterator[tuple[str, float]]:
+    """Each sentence in lower case with the seconds in which its job ends, with the next one where that goes on."""
     notices = [_notice_of(each, cluster) for each in sentences]
     stated = {notice for notice in notices if notice is not None}
     usual = stated.pop() if len(stated) == 1 else None
     grace = _grace_time(sentences)
-    for sentence, own in zip(sentences, notices, strict=True):
-        notice = usual if own is None and any(cue in sentence for cue in _CUES) else own
+    for index, (sentence, own) in enumerate(zip(sentences, notices, strict=True)):
+        notice = usual if own is None and _NOTICES.search(sentence) is not None else own
         if notice is None and any(cue in sentence for cue in _SIGNAL_CUES):
             notice = grace
-        if notice is None or _SAVES.search(sentence) is None:
+        if notice is None:
             continue
-        # a clause after "so no work is lost" promises, and one before "we do not worry:" rules nothing out
-        if _ELSEWHERE.search(_clause_of_notice(sentence.partition(", so ")[0])) is not None:
+        following = sentences[index + 1] if index + 1 < len(sentences) else ""
+        tied = own is not None and _TIED.search(following) is not None
+        yield (f"{sentence}. {following}" if tied else sentence), notice
+
+
+def _saves_within(text: str) -> bool:
+    """Whether a text in lower case about a notice has a clause by which the job saves its whole state in it.
+
+    >>> _saves_within("on the notice the job saves a checkpoint"), _saves_within("the notice is too short for a full checkpoint")
+    (True, False)
+    """
+    if _RELIES.search(text) is not None:
+        return False
+    promised, _, _ = text.partition(", so no")
+    found = False
+    for start, end in clauses_of(promised):
+        clause = promised[start:end]
+        if _SAVES.search(clause) is None or is_hypothetical(clause) or _READS.search(clause) is not None:
             continue
-        if saved.seconds > notice:
-            message = f"according to the text, a checkpoint is written within {display(notice, 's')}, and it takes {display(saved.seconds, 's')}"
-            yield RULE.problem("description", message, "write checkpoints at an interval by the rate of interruptions")
-            return
+        if _ELSEWHERE.search(clause) is not None or _RULED_OUT.search(clause) is not None:
+            return False
+        found |= _STATE.search(promised) is not None
+    return found
 
 
 def _grace_time(sentences: Sequence[str]) -> float | None:
@@ -168,20 +234,13 @@ def _grace_time(sentences: Sequence[str]) -> float | None:
     return count_in_text(count) * (MINUTE if unit.startswith("min") else 1.0)
 
 
-def _clause_of_notice(sentence: str) -> str:
-    """What a sentence says from the colon or semicolon before its notice on."""
-    at = min((found for cue in _CUES if (found := sentence.find(cue)) >= 0), default=0)
-    start = max(sentence.rfind(": ", 0, at), sentence.rfind("; ", 0, at))
-    return sentence[start + 1 :]
-
-
 def _notice_of(sentence: str, cluster: Cluster | None) -> float | None:
     """Seconds of the notice that a sentence names: stated, or those of its cloud, else of the platform's; None without one."""
-    found = _NOTICE.search(sentence)
-    if found is not None:
-        count, unit = (found[1] or found[3]), (found[2] or found[4])
-        return count_in_text(count) * (MINUTE if unit.startswith("min") else 1.0)
-    if not any(cue in sentence for cue in _CUES) or _TAKEN_BACK.search(sentence) is None:
+    times = [each for each in amounts_in(sentence) if each.kind == TIME]
+    found = {each.value for each in amounts_of(sentence, times, _NOTICE, _SAVE_TIME)}
+    if found:
+        return found.pop() if len(found) == 1 else None
+    if times or _NOTICES.search(sentence) is None or _TAKEN_BACK.search(sentence) is None:
         return None
     platform = cluster.platform.id if cluster is not None and cluster.platform is not None else ""
     named = [seconds for seconds, names in _CLOUDS.values() if names.search(sentence)]

@@ -81,36 +81,59 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
+from clusterspec.rules.knowledge.text_roles_b import amounts_in, clause_at, planned_text
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "error", "likely")
-_CUES = ("checkpoint", "fail", "goodput", "restart", "neustart", "ausf", "panne", "fallo", "interrup")
-_CHECKPOINT = pattern(r"(?i)\b(?:checkpoints?|snapshots?)\b")
+_CUES = (
+    "checkpoint",
+    "snapshot",
+    "state",
+    "trouble",
+    "fail",
+    "goodput",
+    "effective",
+    "restart",
+    "crash",
+    "lost",
+    "neustart",
+    "ausf",
+    "panne",
+    "fallo",
+    "interrup",
+)
+_CHECKPOINT = pattern(r"(?i)\b(?:checkpoint\w*|snapshots?|(?:full|complete|whole|entire) (?:\w+ )?states?)\b")
 _KEPT = pattern(
-    r"(?i)\b(?:kept|keep(?:s|ing)?|archiv\w*|retain\w*|permanent\w*|for good|never deleted|stay(?:s)?|behalten|aufbewahrt|archiviert|conserv\w+|archivé\w*|guard[ae]\w*|se conservan?)\b"
+    r"(?i)\b(?:kept|keep(?:s|ing)?|archiv\w*|retain\w*|retention|permanent\w*|for good|never (?:deleted|removed)|(?:none|no (?:\w+ )?(?:one|checkpoint|snapshot)) is (?:\w+ )?(?:deleted|removed|overwritten)|never delete \w+|delete (?:none|nothing)|hold on to|preserv\w*|remain\w*|erhalten|stay(?:s)?"
+    r"|behalten|aufbewahrt|aufgehoben|dauerhaft|archiviert|conserv\w+|archivé\w*|définitivement|guard[ae]\w*|se conservan?)\b"
 )
 _ELSEWHERE = pattern(
-    r"(?i)\b(?:tape|object store|bucket|s3|gcs|cold|elsewhere|another|offline|weights only|only (?:the )?weights|bf16 weights|without (?:the )?(?:optimizer|moments)|of each kind|deleted after|last|latest|rolling)\b"
+    r"(?i)\b(?:tape|object store|bucket|s3|gcs|cold|elsewhere|another|offline|weights only|only (?:the )?(?:weights|most|newest)|bf16 weights|without (?:the )?(?:optimizer|moments)|of each kind|deleted after|last|latest|newest|most recent|rolling|replac\w+|overwrit(?:es|ing)|(?:letzten|neuesten|derniers?|últimos?) \w+)\b"
 )
-_EVERY = pattern(r"(?i)\b(?:every|each|all(?:e|en)?|tous les|toutes les|cada|one (?:per|a))(?: further)? ?$")
+_EVERY = pattern(
+    r"(?i)\b(?:every|each|all(?:e|en)?|per|after|intervals? of|tous les|toutes les|cada|one (?:per|a)|je)(?: further| every)? ?$"
+)
 _OF_SIZE = pattern(r"(?i)^ ?(?:kept |full )?(?:checkpoints?|snapshots?)? ?(?:of|à|zu|x|×|at|de|mit) ?(?:about |~)?$")
 _LOSS = pattern(
-    r"(?i)\b(?:failures?|restarts?|interruptions?|crashes|lost work|ausfälle?|neustarts?|pannes?|red[ée]marrages?|fallos|reinicios)\b"
+    r"(?i)\b(?:failures?|restarts?|interruptions?|crash(?:es)?|lost work|lost time|rollbacks?|trouble|hardware faults?|breakdowns?|recover(?:y|ies)|ausfälle?n?|abstürze|neustarts?|pannes?|red[ée]marrages?|fallos|reinicios)\b"
 )
 _LOSES = pattern(
-    r"(?i)\b(?:costs?|loses?|lost|take|takes|less than|under|below|only|at most|kosten|weniger als|co[uû]tent|moins de|cuestan|menos (?:de|del))\b"
+    r"(?i)\b(?:costs?|overhead|los(?:es?|ing|t)|takes?|eats?|amounts?|consum\w+|less than|no more than|under|below|only|at most|about|kosten|verloren|weniger als|höchstens|co[uû]tent|perd\w+|moins de|au plus|cuestan|menos (?:de|del)|pierd\w+)\b"
 )
-_OF_TIME = pattern(r"(?i)^[^.;]{0,16}\b(?:time|run|training|zeit|laufzeit|temps|tiempo)\b")
+_OF_TIME = pattern(
+    r"(?i)\b(?:(?:wall[- ]clock )?time|run ?time|(?:of|from) (?:the |our )?(?:run|training)|zeit|laufzeit|temps|tiempo|der laufzeit)\b"
+)
 _A_WEEK = pattern(
     rf"(?i)(?<![\w.,])(?P<count>\d{{1,3}}|{'|'.join(NUMBER_WORDS)}) (?:node |hardware |gpu )?(?:failures?|interruptions?|restarts?|crashes|stops?) (?:a|per|each|every) (?P<period>day|week|month)\b"
 )
-_GOODPUT = pattern(r"(?i)\b(?:goodput|effective training time)\b[^.;%]{0,24}$")
+_GOODPUT = pattern(r"(?i)\b(?:goodput|effective training time|effektive trainingszeit|temps (?:de calcul )?utile)\b")
 _PARTLY = pattern(
-    r"(?i)\b(?:per|each|a day|daily|of nodes|of the (?:nodes|gpus|parts)|chance|probability|yearly|per year|target|goal|instead|not|wanted|require\w*)\b"
+    r"(?i)\b(?:per|each|a day|daily|of nodes|of the (?:nodes|gpus|parts)|chance|probability|yearly|per year|target|goal|instead|not(?! (?:cost|more|lose|exceed))|wanted|require\w*)\b"
 )
 FAR = 2.0
 """Factor between a stated figure and that of the plan which no rounding explains."""
@@ -131,9 +154,12 @@ def check(
     folded = own_remarks.casefold()
     if not any(cue in folded for cue in _CUES):
         return
-    for sentence, quantities in sentence_quantities(own_remarks):
+    sentences = sentence_quantities(own_remarks)
+    for sentence, quantities in sentences:
+        context = _with_neighbors(sentence, own_remarks)
+        if _CHECKPOINT.search(context) is not None:
+            yield from _kept_checkpoints_problem(context, sentence, quantities, training, networks)
         if _CHECKPOINT.search(sentence) is not None:
-            yield from _kept_checkpoints_problem(sentence, quantities, training, networks)
             yield from _size_problem(sentence, quantities)
             yield from _interval_problem(sentence, quantities, operations, timed)
     yield from _counted_loss_problem(own_remarks)
@@ -141,12 +167,22 @@ def check(
         yield from _loss_problem(own_remarks, cluster, layout, operations, networks, timed)
 
 
+def _with_neighbors(sentence: str, text: str) -> str:
+    """A sentence of a text, with the ones before and after it that have no quantities of their own."""
+    near = sentences_of(" ".join(text.split()))
+    at = near.index(sentence) if sentence in near else -1
+    if at < 0:
+        return sentence
+    bare = [each for each in (*near[max(0, at - 1) : at], *near[at + 1 : at + 2]) if not any(map(str.isdigit, each))]
+    return ". ".join((sentence, *bare))
+
+
 def _kept_checkpoints_problem(
-    sentence: str, quantities: tuple[TextQuantity, ...], work: Workload, networks: NetworksSpec | None
+    context: str, sentence: str, quantities: tuple[TextQuantity, ...], work: Workload, networks: NetworksSpec | None
 ) -> Iterator[Problem]:
     """The problem with checkpoints of a whole run that exceed the storage system, or the bytes of the sentence."""
     steps, size = steps_of_run(work), saved_bytes(work.model, work)
-    if _KEPT.search(sentence) is None or _ELSEWHERE.search(sentence) is not None or not steps or not size:
+    if _KEPT.search(context) is None or _ELSEWHERE.search(context) is not None or not steps or not size:
         return
     every = [each for each in quantities if each.unit in (STEP, TOKEN) and _EVERY.search(sentence[: each.start])]
     if len(every) != 1 or not every[0].value or not is_own(sentence, every[0]):
@@ -201,7 +237,7 @@ def _counted_loss_problem(text: str) -> Iterator[Problem]:
         match = _A_WEEK.search(sentence)
         shares = [each for each in quantities if each.unit == SHARE]
         times = [each for each in quantities if each.unit == SECOND and 60 <= each.value <= DAY]
-        if match is None or len(shares) != 1 or len(times) != 1 or _OF_TIME.match(sentence[shares[0].end :]) is None:
+        if match is None or len(shares) != 1 or len(times) != 1 or _OF_TIME.search(sentence[shares[0].end :]) is None:
             continue
         count = NUMBER_WORDS.get(match["count"].lower()) or float(match["count"])
         period = {"day": DAY, "week": 7 * DAY, "month": 30 * DAY}[match["period"].lower()]
@@ -218,7 +254,7 @@ def _loss_problem(
     """The problem with a share of the time that failures cost, or with a goodput, that the stated rates do not give."""
     if timed.step is None or (operations.mean_time_between_failures is None and operations.node_mtbf is None):
         return
-    stated = next(filter(None, (_stated_loss(*each) for each in sentence_quantities(text))), None)
+    stated = next(filter(None, map(_stated_loss, sentences_of(" ".join(text.split())))), None)
     if stated is None:
         return
     from clusterspec.cost.interruptions import plan_interruptions  # few texts state a share
@@ -230,15 +266,21 @@ def _loss_problem(
         yield RULE.problem("description", message, "correct the share, or save more often and restart faster")
 
 
-def _stated_loss(sentence: str, quantities: tuple[TextQuantity, ...]) -> tuple[float, str] | None:
-    """The share of the time that a sentence gives to failures, by itself or as what a goodput leaves."""
-    for each in quantities:
-        before, behind = sentence[: each.start], sentence[each.end :]
-        if each.unit != SHARE or _PARTLY.search(sentence) is not None:
-            continue
-        if _GOODPUT.search(before) is not None and 0.5 < each.value < 1:
+def _stated_loss(sentence: str) -> tuple[float, str] | None:
+    """The share of the time that a sentence gives to failures, by itself or as what a goodput leaves.
+
+    >>> _stated_loss("Crashes eat about 2 % of our time")
+    (0.02, '2 %')
+    """
+    planned = planned_text(sentence)
+    if _PARTLY.search(planned) is not None or planned != sentence:
+        return None
+    shares = [each for each in amounts_in(sentence) if each.kind == SHARE]
+    for each in shares:
+        own = sentence if len(shares) == 1 else clause_at(sentence, each.start)
+        if _GOODPUT.search(own) is not None and 0.5 < each.value < 1:
             return 1 - each.value, sentence[max(0, each.start - 12) : each.end].strip()
-        loses = _LOSS.search(before) is not None and _LOSES.search(before) is not None
-        if loses and _OF_TIME.match(behind) is not None and 0 < each.value < 0.3:
-            return each.value, each.words
+        named = _LOSS.search(sentence) is not None and _OF_TIME.search(sentence) is not None
+        if named and len(shares) == 1 and _LOSES.search(sentence) is not None and 0 < each.value < 0.3:
+            return each.value, each.written
     return None

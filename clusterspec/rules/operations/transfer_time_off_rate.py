@@ -3,8 +3,8 @@
 ## What it finds
 
 Bytes, a rate of a link or of a storage system, and the time in which the text says that these bytes are written, read or copied
-(`990 GB at 8 GB/s are in the store after 20 s`), where they take at least a sixth longer. The bytes may stand in the sentence
-before; a checkpoint that goes to the store without a rate in the text has that of `networks.storage`. Times of pauses and of intervals, and rates of each of several parts, are not read.
+(`990 GB at 8 GB/s are in the store after 20 s`), where they take at least a sixth longer. The bytes and the rate may be in sentences
+before; a rate of each of several ports counts for all of them; a checkpoint that goes to the store without a rate in the text has that of `networks.storage`. Times of pauses and of intervals, and rates of each of several parts, are not read.
 
 Where the text states what is calculated (`that is 2 min`), a longer time is found as well.
 
@@ -60,8 +60,8 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_loads import times_in
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.knowledge.text_roles_b import BYTES, COUNT, RATE, TIME, amounts_in, clause_at, planned_text
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
 from clusterspec.standard import pattern
@@ -76,43 +76,41 @@ NEAR = 80
 """Characters around an amount whose words may say that each of several parts has it."""
 FAR = 1.3
 """Factor by which a calculated time may be longer than bytes over rate, for rounding and overhead."""
-_PREFIXES = {"k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
-_SECOND = r"(?:/ ?s(?:ec)?\b|ps\b| per second\b| a second\b| pro sekunde\b| par seconde\b| por segundo\b)"
-_RATE = pattern(rf"(?i:{NUMBER} ?(?P<prefix>[kmgt])(?P<binary>i?)(?-i:(?P<unit>B|b)|(?:[Bb](?:yte|it)s?)){_SECOND})")
-_SIZE = pattern(rf"{NUMBER} ?(?P<prefix>[MGTP])(?P<binary>i?)(?:B|bytes|Bytes)\b(?! ?(?:/|per second|a second))")
 _PARTS = r"(?:node|gpu|nic|server|link|drive|disk|port|rank|client|instance|engine|replica|chip|host|accelerator|knoten|nœud|nodo)s?\b"
 _EACH = pattern(
-    rf"(?i)^[^,.;]{{0,20}}\b(?:per|each|every|a|an|pro|je|par|por|cada)[ -](?:{_PARTS}|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
+    rf"(?i)^(?: ?(?:a|an)[ -]|[^,.;]{{0,20}}\b(?:per|each|every|pro|je|par|por|cada)[ -])(?:{_PARTS}|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
 )
 """Words after an amount of each of several parts."""
-_EACH_BEFORE = pattern(rf"(?i)(?:[x×*] ?|\b(?:each|every|per|a) {_PARTS}(?: \w+){{0,4}} |\d )$")
+_EACH_BEFORE = pattern(rf"(?i)(?:[x×*] ?|\b(?:each|every|per|a) {_PARTS}(?: \w+){{0,4}} |\d |\bje )$")
+_LINKS = ("port", "link", "nic", "lane", "verbindung", "lien")
+"""Starts of the parts that a transfer uses together."""
+_SIZE_SIGNS = ("B", "Go", "To", "yte", "ctet", "bit")
 _MOVES = pattern(
     r"(?i)\b(?:writ\w+|saves?|saved|saving|checkpoint\w*|loads?|loaded|loading|reads?|reading|cop(?:y|ies|ied|ying)|transfer\w*|stream\w*|restor\w+|"
-    r"mov(?:e|es|ed|ing)|migrat\w+|upload\w*|download\w*|drain\w*|syncs?|synced|pull\w*|fetch\w*|stage[ds]?|staging|sends?|sent|takes?|flush\w*|dumps?|dumped|"
-    r"schreib\w+|gespeichert|lädt|laden|geladen|kopier\w+|écri\w+|charg\w+|copi\w+|escrib\w+|carg\w+)\b"
+    r"mov(?:e|es|ed|ing)|migrat\w+|upload\w*|download\w*|drain\w*|syncs?|synced|pull\w*|fetch\w*|stage[ds]?|staging|sends?|sent|takes?|ready|done|absorbs?|accepts?|reach\w*|cross\w*|enough|bring|comes?|arriv\w+|cold start|over|through|flush\w*|dump\w*|"
+    r"schreib\w+|gespeichert|lädt|laden|geladen|kopier\w+|kommen|sicher\w*|sicherung|écri\w+|charg\w+|copi\w+|escrib\w+|carg\w+)\b"
 )
 _IN_PART = pattern(
-    r"(?i)\b(?:pauses?|paused|stalls?|stalled|blocks?|blocked|stops?|waits?|delta|increment\w*|compress\w*|dedup\w*|changed|"
-    r"share|fraction|quarter|third|half|first|per cent|percent|cached?|burst|overlap\w*|asynchron\w*|resum\w+|old|instead|not|would|pausier\w+|steht|"
-    r"timeout|time-out|limit|heartbeat|lease|older|latency|window|interval)\b|%"
+    r"(?i)\b(?:delta|increment\w*|compress\w*|dedup\w*|changed|share|fraction|quarter|third|half|per cent|percent|cached?|burst|overlap\w*|asynchron\w*|in parallel|already)\b|%"
 )
-"""Words of times that are not of the whole transfer."""
-_LONGEST_WITHIN = pattern(
-    r"(?i)\b(?:in|within|inside|after|under|below|less than|at most|only|just|takes?|lasts?|needs?|by|dauert|braucht|nach|binnen|unter|en|après|dure|"
-    r"tarda|después de|is done in|done in)(?: (?:about|some|roughly|around|only|just|under|less than|at most|a mere|no more than|etwa|rund|environ|unos))? ?(?:~|<|≤|≈)? ?$"
+"""Words of a sentence whose time is not that of the whole size."""
+_OTHER_TIME = pattern(
+    r"(?i)\b(?:pauses?|paused|stalls?|stalled|blocks?|blocked|stops?|waits?|first|resum\w+|go(?:es)? on|continues?|old|instead|not|pausier\w+|steht|"
+    r"tim(?:es?|ed) out|time-?out|limit|heartbeat|lease|older|latency|window|interval|every|each|per|hourly|notice|alle|toutes|wartet|attend)\b"
 )
-"""What stands before the time that a transfer takes at most."""
+"""Words of a clause whose time is not that of the transfer."""
+_OTHER_SOURCE = pattern(r"(?i)\b(?:local|nvme|host memory|ram|peers?|page cache|training|lokal\w*)\b")
+"""Words of a sentence that does not go on with the link of the one before."""
 _TO_STORE = pattern(
     r"(?i)\b(?:checkpoint|snapshot|save)s?\b.*\b(?:stor(?:e|age)|file ?system|lustre|weka|vast|gpfs|speicher)\b"
 )
-_AFTER = pattern(r"(?i)^ (?:after|later|from|nach|après|después)\b")
 _CALCULATED = pattern(
     r"(?i)(?:\b(?:that is|this is|which is|or|makes|i\.e\.|das sind|soit)|=|→|\()(?: (?:about|some|roughly|around|only|just))? ?(?:~|≈)? ?$"
 )
 """What stands before a time that is calculated from the figures of the sentence."""
 
 
-class Amount(NamedTuple):
+class Flow(NamedTuple):
     """An amount of a text in bytes or bytes per second, and its words; ``shared`` where each of several parts has it."""
 
     value: float
@@ -121,68 +119,77 @@ class Amount(NamedTuple):
 
 
 def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
-    if not own_remarks or "B" not in own_remarks:
+    if not own_remarks or not any(each in own_remarks for each in _SIZE_SIGNS):
         return
     store = networks.storage if networks is not None else None
-    before: Sequence[Amount] = ()
-    for sentence in (each for each in sentences_of(own_remarks) if len(each) <= LONGEST_SENTENCE):
-        sizes, rates = sizes_in(sentence), rates_in(sentence)
-        size, rate = _whole_amount(sizes or before), _whole_amount(rates)
-        if not rates and store is not None and store.bandwidth is not None and _TO_STORE.search(sentence) is not None:
-            rate = Amount(
-                store.bandwidth.value, f"{display(store.bandwidth.value, 'B/s')} of the storage system", False
-            )
-        before = sizes
-        if size is None or rate is None or _MOVES.search(sentence) is None or _IN_PART.search(sentence) is not None:
+    before: tuple[Sequence[Flow], Sequence[Flow], str] = ((), (), "")
+    for written in sentences_of(" ".join(own_remarks.split())):
+        sentence = planned_text(written[:LONGEST_SENTENCE])
+        sizes, rates = flows_in(sentence, BYTES), flows_in(sentence, RATE)
+        goes_on = _OTHER_SOURCE.search(sentence) is None
+        size = _whole_amount(sizes or (before[0] if goes_on or rates else ()))
+        rate = _whole_amount(rates or (before[1] if goes_on else ()))
+        moves = f"{before[2]} {sentence}" if sizes or rates else sentence
+        if (
+            rate is None
+            and not rates
+            and store is not None
+            and store.bandwidth is not None
+            and _TO_STORE.search(sentence)
+        ):
+            rate = Flow(store.bandwidth.value, f"{display(store.bandwidth.value, 'B/s')} of the storage system", False)
+        timed = sizes and rates and any(each.kind == TIME for each in amounts_in(sentence))
+        before = ((), (), "") if timed else (sizes or before[0], rates or before[1], sentence)
+        if size is None or rate is None or _MOVES.search(moves) is None:
             continue
-        needed = size.value / rate.value
-        for time in times_in(sentence):
-            ahead = sentence[: time.start]
-            calculated = _CALCULATED.search(ahead) is not None
-            limited = _LONGEST_WITHIN.search(ahead) is not None or _AFTER.search(sentence[time.end :]) is not None
-            short = time.value < (1 - ROUNDED) * needed and (calculated or limited)
-            if short or (calculated and time.value > FAR * needed):
-                written = sentence[time.start : time.end]
-                message = (
-                    f"{size.words} at {rate.words} take {display(needed, 's')}, and the text gives {written} for them"
-                )
-                yield RULE.problem("description", message, "correct the time, or plan for a faster link or store")
-                return
+        message = _time_message(sentence, size, rate, calculated=bool(sizes and rates))
+        if message:
+            yield RULE.problem("description", message, "correct the time, or plan for a faster link or store")
+            return
 
 
-def sizes_in(sentence: str) -> list[Amount]:
-    """The sizes of a sentence, in bytes.
+def _time_message(sentence: str, size: Flow, rate: Flow, *, calculated: bool = False) -> str:
+    """The message on the one time of a sentence that is shorter than its transfer, or, where it is ``calculated``, longer;
+    empty without one.
 
-    >>> [each.value for each in sizes_in("0.99 TB at 8 GB/s, 16 GiB of it; 2 TB per node")]
+    >>> _time_message("the load takes 5 s", Flow(100e9, "100 GB", False), Flow(10e9, "10 GB/s", False))
+    '100 GB at 10 GB/s take 10 s, and the text gives 5 s for them'
+    """
+    times = [each for each in amounts_in(sentence) if each.kind == TIME]
+    for each in times:
+        sentence = f"{sentence[: each.start]}{' ' * (each.end - each.start)}{sentence[each.end :]}"
+    own = [each for each in times if _OTHER_TIME.search(clause_at(sentence, each.start)) is None]
+    if len(own) != 1 or _IN_PART.search(sentence) is not None:
+        return ""
+    (time,), needed = own, size.value / rate.value
+    calculated = calculated and _CALCULATED.search(sentence[: time.start]) is not None
+    if time.value < (1 - ROUNDED) * needed or (calculated and time.value > FAR * needed):
+        return f"{size.words} at {rate.words} take {display(needed, 's')}, and the text gives {time.written} for them"
+    return ""
+
+
+def flows_in(sentence: str, kind: str) -> list[Flow]:
+    """The sizes or the rates of a sentence; a rate of each of a stated number of parts is that of all of them.
+
+    >>> [each.value for each in flows_in("0.99 TB at 8 GB/s, 16 GiB of it; 2 TB per node", BYTES)]
     [990000000000.0, 17179869184.0, 2000000000000.0]
-    """
-    found = []
-    for match in _SIZE.finditer(sentence):
-        value = number_in_text(match[1]) * _byte_scale(match["prefix"], binary=bool(match["binary"]))
-        found.append(Amount(value, match[0], _is_of_each(sentence, match.start(), match.end())))
-    return found
-
-
-def rates_in(sentence: str) -> list[Amount]:
-    """The rates of a sentence, in bytes per second.
-
-    >>> [(each.value, each.shared) for each in rates_in("40 Gb/s, 5 GB/s per node and 4 x 100 Gbit/s")]
+    >>> [(each.value, each.shared) for each in flows_in("40 Gb/s, 5 GB/s per node and 4 x 100 Gbit/s", RATE)]
     [(5000000000.0, False), (5000000000.0, True), (12500000000.0, True)]
+    >>> [(each.value, each.shared) for each in flows_in("over two ports of 100 Gbit/s each", RATE)]
+    [(25000000000.0, False)]
     """
+    amounts = amounts_in(sentence)
+    counts = [each for each in amounts if each.kind == COUNT and each.words and each.words[0].startswith(_LINKS)]
     found = []
-    for match in _RATE.finditer(sentence):
-        bits = match["unit"] == "b" or "bit" in match[0].lower()
-        value = (
-            number_in_text(match[1])
-            * _byte_scale(match["prefix"].upper(), binary=bool(match["binary"]))
-            / (8 if bits else 1)
-        )
-        found.append(Amount(value, match[0], _is_of_each(sentence, match.start(), match.end())))
+    for each in amounts:
+        if each.kind == kind and each.value:
+            shared = _is_of_each(sentence, each.start, each.end)
+            number = (
+                counts[0].value if shared and kind == RATE and len(counts) == 1 and counts[0].end < each.start else 1.0
+            )
+            words = each.written if number == 1 else f"{number:g} x {each.written}"
+            found.append(Flow(number * each.value, words, shared and number == 1))
     return found
-
-
-def _byte_scale(prefix: str, *, binary: bool) -> float:
-    return float((1024 if binary else 1000) ** _PREFIXES[prefix])
 
 
 def _is_of_each(sentence: str, start: int, end: int) -> bool:
@@ -190,10 +197,7 @@ def _is_of_each(sentence: str, start: int, end: int) -> bool:
     return _EACH.search(behind) is not None or _EACH_BEFORE.search(before) is not None
 
 
-def _whole_amount(amounts: Sequence[Amount]) -> Amount | None:
+def _whole_amount(flows: Sequence[Flow]) -> Flow | None:
     """The one amount of a text, if it is that of the whole; None where there are several, or each part has one."""
-    return (
-        amounts[0]
-        if len({each.value for each in amounts}) == 1 and not amounts[0].shared and amounts[0].value
-        else None
-    )
+    one = len({each.value for each in flows}) == 1 and not flows[0].shared
+    return flows[0] if one else None

@@ -91,7 +91,8 @@ from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, known_runs, link_rate
-from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
+from clusterspec.rules.knowledge.text_roles_b import LENGTH, amounts_in, clause_at, is_of_plan
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.standard import pattern
@@ -102,8 +103,13 @@ SAME = 0.01
 """Relative tolerance of rates."""
 TITLES = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
 OF_TEXT = "as the text says"
-_METERS = pattern(r"(?<![\w.,])(\d{1,4}(?:[.,]\d)?) m\b")
-_OF_RUN = pattern(r"(?i)\b(?:leaf|leaves|switch(?:es)?|trays?|runs?|cabling)\b")
+_OF_RUN = pattern(
+    r"(?i)\b(?:leaf|leaves|leafs|tors?|switch(?:es)?|trays?|runs?|cabling|cables?|câbles?|kabel\w*|node[- ]leaf)\b"
+)
+_OTHER_LENGTH = pattern(
+    r"(?i)\b(?:spines?|cores?|reach\w*|optics?|transceivers?|modules?|aisles?|transformers?|chillers?|generators?|halls? (?:is|are)|rows? (?:is|are)|reichweite|portée|alcance|within the|wide|high)\b"
+)
+"""Words of a clause with another length than that of a cable between nodes and leaves."""
 
 
 def check(
@@ -132,11 +138,18 @@ def check(
 
 
 def _run_in_text(text: str) -> float | None:
-    """The meters that a sentence about switches or cabling states, if it states one length."""
-    for sentence in sentences_of(text):
-        lengths = _METERS.findall(sentence) if _OF_RUN.search(sentence) is not None else ()
-        if len(lengths) == 1:
-            return number_in_text(lengths[0])
+    """The meters that a sentence about switches or cabling states, if it states one length.
+
+    >>> _run_in_text("Node to leaf 64 m, leaf to spine 90 m"), _run_in_text("The switches are 35 m away, within the 50 m of the optics")
+    (64.0, 35.0)
+    """
+    for sentence in sentences_of(" ".join(text.split())):
+        if _OF_RUN.search(sentence) is None:
+            continue
+        lengths = [each for each in amounts_in(sentence) if each.kind == LENGTH and is_of_plan(sentence, each)]
+        own = {each.value for each in lengths if _OTHER_LENGTH.search(clause_at(sentence, each.start)) is None}
+        if len(own) == 1:
+            return own.pop()
     return None
 
 

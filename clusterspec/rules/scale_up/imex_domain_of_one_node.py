@@ -49,6 +49,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_roles_b import clauses_of, planned_text
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
@@ -57,13 +58,18 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "error", "likely")
 _SERVICE = pattern(r"(?i)\bimex\b|\bnodes_config\.cfg\b")
 _ALONE = pattern(
-    r"(?i)\b(?:its|their) own (?:ip )?address(?:es)?\b|\baddress of the (?:tray|node|host|server) itself\b|\bitself and nothing else\b|"
-    r"\b(?:only|just) (?:its own|the own|one|itself|the (?:local|tray's|node's) (?:own )?address|localhost|127\.0\.0\.1)\b|\b(?:a|one) domain (?:of its own|per (?:tray|node))\b|"
-    r"\beach (?:tray|node) (?:is|has|forms) (?:a|its own|an own)\b"
+    r"(?i)\b(?:its|their) own (?:ip )?(?:address(?:es)?|ip)\b|\baddress of the (?:tray|node|host|server) itself\b|\bitself and nothing else\b|"
+    r"\b(?:only|just|nur|nothing but) (?:its own|the own|one|itself|sich selbst|seine eigene|the (?:local|tray's|node's) (?:own )?address|localhost|127\.0\.0\.1)\b|\b(?:a|one) domain (?:of its own|per (?:tray|node))\b|"
+    r"\b(?:each|every) (?:\w+ )?(?:tray|node)s? (?:is|has|forms) (?:a|its own|an own)\b|\b(?:own|separate|eigene|propre) (?:imex[- ])?(?:domain|domäne|domaine)\b|\bonly (?:its|their) own\b|\bonly (?:that|this) (?:tray|node)\b|\b(?:a single|only one|just one) (?:ip )?(?:address|entry|line)\b"
 )
 _OFF = pattern(
-    r"(?i)\b(?:imex)\b[^.;]{0,40}?\b(?:is|was|are|stays?|remains?)? ?(?:disabled|masked|off|stopped|not (?:running|started|installed|enabled|used)|uninstalled)\b|\b(?:no|without) (?:nvidia-)?imex\b"
+    r"(?i)(?<!not )(?<!never )(?<!be )\b(?:disabled?|masked?|(?:switched |turned |is |are |stays? |remains? )off|stopped|inactive|dead|uninstalled|removed|abgeschaltet|ausgeschaltet|deaktiviert|gestoppt|désactivé\w*|arrêté\w*|desactivad\w*"
+    r"|(?:not|never|nicht|pas) (?:\w+ )?(?:running|run|start(?:ed)?|install(?:ed)?|enabled?|used?|deployed|configured|gestartet|installiert|läuft|démarré|lancé))\b|\bimex\W{1,3}off\b|\b(?:no|without|ohne|sans|kein) (?:nvidia-)?imex\b"
 )
+_ELSEWHERE = pattern(
+    r"(?i)\b(?:login|head|management|service|storage|cpu|build|test|old)[- ](?:nodes?|hosts?|servers?)\b|\b(?:prolog|for each job|per job|by the scheduler)\b"
+)
+"""Words of a clause about other nodes, or about a service that the scheduler starts."""
 
 
 def check(own_remarks: str, cluster: Cluster, placements: Placements) -> Iterator[Problem]:
@@ -73,10 +79,13 @@ def check(own_remarks: str, cluster: Cluster, placements: Placements) -> Iterato
         _crosses_nodes(placements, axis) for axis in ("tp", "ep", "cp", "pp", "dp")
     ):
         return
-    for sentence in sentences_of(own_remarks):
+    for sentence in sentences_of(" ".join(own_remarks.split())):
         if _SERVICE.search(sentence) is None:
             continue
-        off, alone = _OFF.search(sentence), _ALONE.search(sentence)
+        planned = planned_text(sentence)
+        clauses = [planned[start:end] for start, end in clauses_of(planned)]
+        own = ", ".join(each for each in clauses if _ELSEWHERE.search(each) is None)
+        off, alone = _OFF.search(own), _ALONE.search(own)
         if off is not None or alone is not None:
             what = "does not run" if off is not None else "knows one node alone"
             message = f"according to the text, the IMEX service {what}: the {cluster.scale_up.domain} accelerators of a domain reach those of other nodes over their NICs"
