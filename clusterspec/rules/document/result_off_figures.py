@@ -9,7 +9,9 @@ A sentence of the description or the comments whose figures give another result 
 - an amount over a rate (`1 T tokens at 4.2 million tokens a step are 120,000 steps`), a rate over a time (`36 months at
   50,000 USD a month are 2.4 million USD`), and an amount over a count (`the 12 racks draw 1.6 MW, which is 95 kW a rack`);
 - an amount of money less a discount or with tax, a share of a count, the power of a site by its PUE, and the failures of a run
-  by the mean time between failures.
+  by the mean time between failures;
+- in one or two sentences and in any order, English, German or French: the power and the energy of a number of parts, the
+  failures of a run, and the time that they cost.
 
 A result is right if any product of the figures, and of counts of the plan, gives it. Bounds, conditions, parts, and
 comparisons with something else are not read.
@@ -40,6 +42,12 @@ description: With a mean time between failures of 40 h the run of 20 days sees a
 cluster: {platform: dgx-h200, nodes: 32}
 ```
 
+```yaml description
+clusterspec: 1
+description: A node pulls 10.2 kW. For all 32 of them that means 226 kW.
+cluster: {platform: dgx-h200, nodes: 32}
+```
+
 ## Silent
 
 ```yaml
@@ -65,7 +73,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_relations import contradictions
+from clusterspec.rules.knowledge.text_totals import wrong_totals
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 
@@ -83,3 +93,7 @@ def check(own_remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
             message = f"{each.figures} are {each.right_words}, not `{each.result.words}`"
             yield RULE.problem("description", message, "compute it again, and what was derived from it")
             return
+    for total in wrong_totals(own_remarks[:MOST_CHARACTERS], counts):
+        message = f"{total.parts} are {total.right}, not `{total.stated}`"
+        yield RULE.problem("description", message, "compute it again, and what was derived from it")
+        return

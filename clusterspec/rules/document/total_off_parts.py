@@ -3,7 +3,8 @@
 ## What it finds
 
 An amount for each part (`4.2 M tokens per step`, `1,100 tokens each`, `4.1 bytes per token`, `9,000 tokens/s per GPU`), the
-number of these parts, and a total of the same unit in one sentence that is not their product.
+number of these parts, and a total of the same unit in one sentence that is not their product. The steps of a run, the tokens
+of each and those of the run are read in up to three sentences, in any order.
 
 ## Why it matters
 
@@ -44,6 +45,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_quantities import (
     ACCELERATOR,
     BARE,
@@ -57,6 +59,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
+from clusterspec.rules.knowledge.text_roles_c import clause_at, passages_of
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.rules.knowledge.written_numbers import has_unit
 from clusterspec.rules.rule import Rule
@@ -65,7 +68,7 @@ from clusterspec.standard import pattern
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "error", "likely")
-_CUES = (" per ", " a ", " each", " pro ", " par ", " por ", "/")
+_CUES = ("tep", "chritt", " pas", " per ", " a ", " each", " pro ", " par ", " por ", "/")
 _AMOUNTS = word_set("kb mb gb tb pb kib mib gib tib pib token tokens bytes jeton jetons")
 """Bytes or tokens, whose totals are compared."""
 _PER = pattern(
@@ -110,6 +113,88 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Pro
             if problem is not None and not other and not _is_calculation(sentence, own_remarks):
                 yield problem
                 return
+    for passage in passages_of(own_remarks[:MOST_CHARACTERS], MOST_SENTENCES):
+        problem = _steps_problem(passage) if any(cue in passage for cue in _CUES[:3]) else None
+        if problem is not None and not _is_calculation(passage, own_remarks):
+            yield problem
+            return
+
+
+MOST_SENTENCES = 3
+"""Sentences whose figures of one run are read together."""
+
+
+def _steps_problem(passage: str) -> Problem | None:
+    """The problem with the steps, the tokens of a step and the tokens of a run in some sentences, in any order.
+
+    >>> _steps_problem("Steps of 3.1 M tokens; the 1.5 T of the run are thus 384,000 steps.").message
+    '384,000 steps of 3.1 M tokens are 1.19T, not `1.5 T`'
+    """
+    if _OF_OTHER_STEPS.search(passage) is not None:
+        return None
+    quantities = [each for _, found in sentence_quantities(passage.replace(". ", ", ")) for each in found]
+    text = " ".join(passage.replace(". ", ", ").split())
+    tokens = {
+        each.value: each
+        for each in quantities
+        if each.unit == TOKEN or (each.unit == BARE and each.words.endswith(_TRILLION))
+    }
+    steps = {each.value: each for each in quantities if each.unit == STEP and not _is_interval(text, each)}
+    if len(tokens) != 2 or len(steps) != 1:
+        return None
+    (small, large), (count,) = (tokens[value] for value in sorted(tokens)), steps.values()
+    if large.value < LEAST_RUN or small.value < LEAST_STEP or not count.value or not _is_of_step(text, small):
+        return None
+    right = count.value * small.value
+    rounded = min(MOST_ROUNDED, sum(one.step / one.value / 2 for one in (small, large, count)))
+    close = max(ROUGH if _ROUGH.search(passage) is not None else CLOSE, rounded)
+    if abs(large.value / right - 1) <= close or abs(right / large.value - 1) <= close:
+        return None
+    message = f"{count.words} of {small.words} are {display(right, '1')}, not `{large.words}`"
+    return RULE.problem("description", message, "compute it again")
+
+
+_TRILLION = ("T", "trillion", "Billionen", "billones")
+"""What ends a number that counts tokens without their name."""
+MOST_ROUNDED = 0.12
+"""The most that the rounding of figures explains."""
+LEAST_RUN, LEAST_STEP = 1e9, 1e4
+"""Tokens of the smallest run and of the smallest step that are read."""
+_OF_STEP_BEHIND = pattern(
+    r"(?i)^,? ?(?:(?:/|(?:per|a|each|every|(?:go(?:es)? |fit )?(?:in|into) (?:a|each|every|one)|make (?:up )?(?:a|one)|pro|je|par|à chaque|por|cada) )(?:optimizer |training )?(?:step|batch|iteration|update|schritt|pas|étape|paso)|each\b|apiece|chacun|je\b)"
+)
+_OF_STEP_AHEAD = pattern(
+    r"(?i)\b(?:steps? of|steps? ?[x×*]|schritten? (?:von|mit|zu)|pas de|étapes? de|pasos de|(?:a|one|each|every|per|je|ein|jeder|pro|chaque|un|cada) (?:optimizer |training )?(?:step|batch|iteration|update|schritt|pas|étape|paso)\b[^.;,\d]{0,32}|(?:global )?batch(?: size)?(?: of| is|:)?) ?$"
+)
+"""What makes a number of tokens the one of each step."""
+_INTERVAL = pattern(
+    r"(?i)\b(?:every|each|all|alle|toutes? les|tous les|cada|first|last|after|warm-?up|of|for the|nach|après|until) (?:the )?$"
+)
+_OF_OTHER_STEPS = pattern(
+    r"(?i)\b(?:ours|their|theirs|saw|other|paper|reference|second|phases?|stages?|anneal\w*|so far|until|already|warm-?up|decay|cooldown|previous|earlier|resum\w*|mid-?training|would|could|not|up to|at most|at least|of which|more than|less than|extra|remaining|another|evaluat\w*|validat\w*|instead|than|steps? per second|ramp\w*|rises?|grows?|increas\w+|epochs?)\b"
+)
+"""Words of steps of another run, or of a part of this one."""
+
+
+def _is_interval(text: str, steps: TextQuantity) -> bool:
+    """Whether steps are an interval or a part of a run: `every 2,000 steps`; those after which all tokens are read are none."""
+    match = _INTERVAL.search(text[: steps.start])
+    ends = (
+        match is not None
+        and match[0].lower().startswith(_AFTER)
+        and _TOTAL_READ.search(clause_at(text, steps.start, steps.end))
+    )
+    return match is not None and not ends
+
+
+_AFTER = ("after", "nach", "après")
+_TOTAL_READ = pattern(r"\d ?(?:T|trillion|Billionen|B|billion)\b")
+
+
+def _is_of_step(text: str, tokens: TextQuantity) -> bool:
+    """Whether a number of tokens is that of each step, by the words around it."""
+    ahead, behind = text[: tokens.start], text[tokens.end :]
+    return _OF_STEP_BEHIND.match(behind) is not None or _OF_STEP_AHEAD.search(ahead) is not None
 
 
 def _is_calculation(sentence: str, text: str) -> bool:

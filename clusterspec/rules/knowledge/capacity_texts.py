@@ -16,7 +16,8 @@ from clusterspec.rules.knowledge.text_loads import (
     percentages_in,
     unit_of_capacity,
 )
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, NUMBERS
+from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
 from clusterspec.standard import pattern
 
 NEAR = 60
@@ -129,17 +130,18 @@ class Claim(NamedTuple):
 
 
 _LOST = pattern(
-    r"(?i)\b(?:loss of|los(?:e|es|t|ing)|fail(?:s|ed|ure|ures)?|outage|goes (?:down|dark|offline)|(?:is|are) (?:down|offline|away|out|gone)|drops? out|out of (?:service|order)|(?:switched|powered) off|offline|shut down|"
+    r"(?i)\b(?:loss of|los(?:e|es|t|ing)|fail(?:s|ed|ure|ures)?|outage|goes (?:down|dark|offline)|(?:is|are) (?:down|offline|away|out|gone)|drops? out|out of (?:service|order)|in (?:repair|maintenance|revision|wartung|reparatur|maintenance)|losing|breaks?(?: down)?|dies?|crash(?:es)?|(?:switched|powered) off|offline|shut down|"
     r"survives?|surviving|down\b|n ?[-−+] ?[12]|without (?:an?|one)\b|ausfall|ausfällt|ausfallen|fällt|verlust|verloren|perte|perdue?s?|perd|panne|tombe|pérdida|perdida|pierden?|cae|caída|falla|fallo)\b"
 )
 _CARRIED = pattern(
     r"(?i)\b(?:carr(?:y|ies|ied)|holds?|serves?|takes?(?! (?:over )?(?:\d|an?\b))|handles?|absorbs?|absorbed|suffic(?:e|es|ient)|enough|cover(?:s|ed)?|stands?|keeps? up|"
     r"fits?|survives?|tolerates?|bears?|no impact|without (?:any )?(?:impact|degradation|loss)|(?:within|inside|meets?|keeps?|holds?) (?:all )?(?:the |its |our )?(?:latency )?(?:targets?|slos?)|n ?\+ ?[12]|"
-    r"tragen|trägt|reich(?:en|t)|genüg\w{1,3}|bedienen|schaff(?:en|t)|verkraft\w{1,3}|fangen|tiennent|tient|suffi\w{1,5}|absorbe\w{0,2}|assurent|supportent|encaissent|"
+    r"picks? (?:\w+ )?up|takes? over|(?:can|may|could) (?:\w+ )?(?:lose|be (?:lost|down|taken))|can afford|no (?:problem|issue)|without (?:breaking|violating|missing|touching|harm|trouble|any)|(?:so|hence|therefore|thus)\b[^.;]{0,40}\b(?:can|may|could) fail|nobody (?:will )?notices?|no (?:user|customer|one) (?:will )?notices?|unnoticed|unbemerkt|inaperçue?|(?:is|are) (?:fine|ok|okay|acceptable|harmless)|redundan\w+|keeps? (?:going|serving)|works? on|"
+    r"tragen|trägt|auf(?:fangen|gefangen)|abgefangen|gedeckt|kompensier\w*|übern\w{2,7}|genug|überleb\w*|weiterhin|pren(?:d|nent)|reprend|reprennent|couvert\w{0,2}|absorbée?s?|compensée?s?|sans (?:impact|effet|conséquence)|ohne (?:folgen|auswirkung\w*|einschränk\w*)|cubiert\w|absorbid\w|reich(?:en|t)|genüg\w{1,3}|bedienen|schaff(?:en|t)|verkraft\w{1,3}|fangen|tiennent|tient|suffi\w{1,5}|absorbe\w{0,2}|assurent|supportent|encaissent|"
     r"soporta\w?|aguantan?|basta\w?|cubren?|atienden|llevan|absorben)\b"
 )
 _ADMITTED = pattern(
-    r"(?i)\b(?:not|cannot|can't|no longer|never|nor|only|degrad(?:es?|ed|ing)|(?<!without )degradation|shed|sheds|shedding|drops?\b(?! out)|slower|longer|reduced?|half|autoscal\w+|scales? (?:up|out)|burst|on demand|spot|overflow|"
+    r"(?i)\b(?:not|cannot|can't|no longer|never|nor|only|at any (?:time|moment|minute)|spill\w*|paus\w+|pre-?empt\w*|evict\w*|rejects?|refus\w+|throttl\w+|lower priority|degrad(?:es?|ed|ing)|(?<!without )degradation|shed|sheds|shedding|drops?\b(?! out)|slower|longer|reduced?|half|autoscal\w+|scales? (?:up|out)|burst|on demand|spot|overflow|"
     r"off-?peak|at night|outside (?:the )?peak|mean load|batch|nicht|kein\w{0,2}|nur|langsamer|nachts|pas|plus lente?s?|seulement|solo|más lent\w+|except|unless|would|too few|until|queue)\b"
 )
 """Words of a sentence that admits less after the loss, or speaks of another load or of capacity that is added."""
@@ -173,6 +175,7 @@ def claims_of_loss(text: str, counts: Mapping[str, float]) -> Iterator[Claim]:
     sentences = sentences_of(text)
     load = _stated_load(sentences)
     zones = max((each.value for one in sentences for each in figures_in(one) if each.kind == "zones"), default=0.0)
+    zones = zones or _zones_of_others(text)
     for before, sentence in zip(["", *sentences], sentences, strict=False):
         after_loss = _LOST.search(sentence) or (_REMAINING.search(sentence) and _LOST.search(before))
         if not after_loss or _CARRIED.search(sentence) is None or _ADMITTED.search(sentence) is not None:
@@ -186,6 +189,46 @@ def claims_of_loss(text: str, counts: Mapping[str, float]) -> Iterator[Claim]:
             yield Claim(sentence, None, "", left.value / zones, load)
         elif share is not None:
             yield Claim(sentence, None, "", share, load)
+        elif (
+            _ELLIPSIS.search(sentence) is not None
+            and (unit := _unit_without_name(text, before, totals, load))
+            and totals[unit] > 1
+        ):
+            yield Claim(sentence, None, "", 1 - 1 / totals[unit], load)
+
+
+_OTHER_ZONES = pattern(
+    r"(?i)\b(?:other|anderen|autres) (?P<number>two|three|2|3|zwei|beiden|drei)\b|\b(?P<ahead>two|three|deux|trois|zwei|beiden|drei) (?:others?|other ones|autres|anderen)\b"
+)
+
+
+def _zones_of_others(text: str) -> float:
+    """The zones of a text that names them, and the number of the others; 0 without both."""
+    others = _OTHER_ZONES.search(text)
+    if others is None or not any(_KIND_OF_ZONE.search(each) for each in sentences_of(text)):
+        return 0.0
+    word = (others["number"] or others["ahead"]).lower()
+    return float({"beiden": 2}.get(word) or NUMBERS.get(word) or word) + 1
+
+
+_KIND_OF_ZONE = pattern(r"(?i)\b(?:zones?|regions?|sites?|zonen|regionen|standorte?)\b")
+_ELLIPSIS = pattern(
+    r"(?i)\b(?:(?:one|any one|either)(?: of (?:them|the (?:two|three|four|five|six|\d{1,3})))? (?:is|are|goes|fails?|can|may|drops|dies|alone|takes?|carr(?:y|ies))|either of them|fällt (?:einer|eine|eins|davon)|einer? (?:davon|von ihnen|ausfällt)|"
+    r"l['’]une? (?:tombe|est|lâche|cesse)|l['’]une? (?:d['’]eux|d['’]elles|des \w{2,6}) \w|the other (?:one )?(?:is|goes|fails)|(?:loss|ausfall|perte) (?:of|von|de|d['’]) ?(?:any )?(?:one|einem|einer|l['’]une?)(?: of them| davon)?(?=[ ,.;]|$)(?! \w+ (?:link|switch|disk|feed)))"
+)
+"""One of the units that the sentence before names."""
+
+
+def _unit_without_name(text: str, before: str, totals: Mapping[str, float], load: float | None) -> str:
+    """The kind of units that a sentence loses without their name (`fällt einer aus`, `when the other is gone`): zones where the text
+    states their load, the only kind of the sentence before, else the only one whose capacity the text states; empty without it.
+    """
+    if load is not None and "zones" in totals:
+        return "zones"
+    named = {each.kind for each in figures_in(before) if each.kind in totals} or {
+        each.unit for each in capacities_in(text)
+    }
+    return next(iter(named)) if len(named) == 1 and named <= totals.keys() else ""
 
 
 def _stated_load(sentences: Sequence[str]) -> float | None:
@@ -196,9 +239,21 @@ def _stated_load(sentences: Sequence[str]) -> float | None:
             continue
         for share in percentages_in(sentence):
             near = sentence[max(0, share.start - 40) : share.end + 40]
-            if _BUSY.search(near) is not None and _OF_MEMORY.search(near) is None:
+            busy = _BUSY.search(near) is not None or (_names_peak(near) and _names_zones(sentence))
+            of_load = _OF_LOAD.match(sentence[share.end :]) is not None
+            if busy and not of_load and _OF_MEMORY.search(near) is None:
                 found.add(share.value / 100)
     return found.pop() if len(found) == 1 and max(found) <= 1 else None
+
+
+_OF_LOAD = pattern(
+    r"(?i)^ ?(?:of|der|des|de la|du|del?) (?:the |its |our )?(?:peak|load|traffic|spitze|last|pointe|trafic|pico)\b"
+)
+"""What makes a share one of the load, and not of the capacity."""
+
+
+def _names_zones(sentence: str) -> bool:
+    return _KIND_OF_ZONE.search(sentence) is not None or any(each.kind == "zones" for each in figures_in(sentence))
 
 
 def _remaining_units_figure(sentence: str, totals: Mapping[str, float]) -> LoadFigure | None:
@@ -240,13 +295,17 @@ def _remaining_share(sentence: str, totals: Mapping[str, float]) -> float | None
             return 1 - figure.value / total
     for match in _LOST_UNIT.finditer(sentence):
         total = totals.get(kind_of_unit(match["unit"]), 0.0)
-        if total > 1:
+        if total > 1 and _PART_OF_UNIT.search(sentence[max(0, match.start() - NEAR) : match.start()]) is None:
             return 1 - 1 / total
     spares = _SPARES.search(sentence)
     counted = [each for each in figures_in(sentence) if totals.get(each.kind) == each.value > 2 and not each.period]
     return 1 - float(spares["number"]) / counted[0].value if spares is not None and counted else None
 
 
+_PART_OF_UNIT = pattern(
+    r"(?i)\b(?!(?:loss|losing|failure|outage|death|absence|crash|one|two|either|any|each|share|rest|perte|panne|ausfall|pérdida)\b)[^\W\d_]+ (?:of|in|inside|de|von|in) $"
+)
+"""A part of a unit before it, which may be lost while the unit runs on."""
 _NEEDED = pattern(
     r"(?i)^[^.;\d]{0,24}?(?::|=|\b(?:needs?|takes?|requires?|that is|that's|are|is|so|i\.e|for which|on|braucht|brauchen|erfordern|das sind|soit|il faut|demandent|o sea|necesitan|requieren)\b\.?)[^.;:\d]{0,30}$"
 )
@@ -274,10 +333,24 @@ def needs_in(text: str, found: Sequence[Capacity]) -> Iterator[Need]:
         figures = figures_in(sentence) if _ADMITTED.search(sentence) is None else []
         loads = [each for each in figures if _is_load(each) and not unit_of_capacity(sentence, each)]
         counts = [each for each in figures if each.kind in UNITS and not each.period]
-        for load, count in product(loads, counts):
+        for load, count in product(loads, [_part_of(sentence, each) for each in counts]):
             of_one = [each for each in found if (each.kind, each.unit) == (load.kind, count.kind)]
             if of_one and _is_needed(sentence, load, count):
                 yield Need(sentence, count.value, load.per_second, of_one[0])
+
+
+_PART_OF = pattern(
+    rf"(?i)(?<![\w.,])(?P<part>\d{{1,4}}|{'|'.join(NUMBER_WORDS)}) (?:of|von|sur|de) (?:the |our |its |den |les |los )?$"
+)
+
+
+def _part_of(sentence: str, count: LoadFigure) -> LoadFigure:
+    """A number of units, or the part of them that stands before it: `five of the six nodes`."""
+    begin = max(0, count.start - NEAR)
+    match = _PART_OF.search(sentence[begin : count.start])
+    if match is None:
+        return count
+    return count._replace(value=float(count_in_text(match["part"].lower())), start=begin + match.start())
 
 
 def _is_needed(sentence: str, load: LoadFigure, count: LoadFigure) -> bool:

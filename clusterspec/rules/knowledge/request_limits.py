@@ -11,7 +11,7 @@ from clusterspec.standard import pattern
 
 
 class RequestLimit(NamedTuple):
-    """A limit in a ``unit``, `tokens` or `bytes`; what it is of: `bucket`, `request`, `answer` or `body`; and its name."""
+    """A limit in a ``unit``, `tokens` or `bytes`; what it is of: `bucket`, `prompt`, `request`, `answer` or `body`; and its name."""
 
     value: float
     unit: str
@@ -20,7 +20,7 @@ class RequestLimit(NamedTuple):
     sentence: str
 
 
-_BUCKET = ("bucket", "burst", "balde", "seau", "eimer")
+_BUCKET = ("bucket", "burst", "limiter", "allowance", "token pool", "balde", "seau", "eimer")
 _QUOTA = (
     "quota",
     "tpm",
@@ -48,20 +48,42 @@ _OTHER_BUCKET = pattern(
 """Words of buckets that limit nobody."""
 _OF_ONE = pattern(r"(?i)\b(?:per|each|every|a|an|one|any|pro|je|jede[rs]?|par|chaque|por|cada)\b")
 _OF_KEY = pattern(
-    r"(?i)\b(?:key|tenant|customer|client|user|team|account|consumer|kunden?|schlüssel|mandant\w*|clé|clave|cliente)s?\b"
+    r"(?i)\b(?:key|tenant|customer|client|user|team|account|consumer|project|caller|app|kunden?|nutzer|abonné|schlüssel|mandant\w*|clé|clave|cliente)s?\b"
 )
-_REFILL = pattern(r"(?i)\b(?:refill\w*|fill\w*|rate of|replenish\w*|leak\w*|drain\w*)\b[^.;\d]{0,24}$")
+_REFILL = pattern(
+    r"(?i)\b(?:refill\w*|fill\w*|füll\w*|nachgefüllt|recharg\w*|rempli\w*|rate of|replenish\w*|leak\w*|drain\w*)\b[^.;\d]{0,24}$"
+)
 _FLAG = pattern(
     rf"(?i)(?<![\w-])(?P<name>max[-_]model[-_]len|context[-_]length|max[-_]seq[-_]len|max[-_]total[-_]tokens|max_(?:new_|completion_|output_)?tokens)\b"
     rf"(?:[ =:`'\"]{{0,3}}|(?: (?!and\b|with\b|not\b)[^\W\d]{{1,12}}){{1,3}} )(?P<digits>{DIGITS})(?P<scale> ?[kK]\b)?"
 )
+_ANSWER = r"(?:answers?|completions?|outputs?|responses?|repl(?:y|ies)|generations?|generated (?:text|tokens)|new tokens|antwort(?:en)?|ausgaben?|vervollständigung\w*|réponses?|sorties?|respuestas?|salidas?)"
+_REQUEST = r"(?:context(?: window| length| size)?|(?:input|prompt|request|sequence)s?|windows?|kontext\w*|eingaben?|prompts?|anfragen?|contexte|requêtes?|entrées?|contexto)"
+_ANSWERS = pattern(rf"(?i)\b{_ANSWER}\b")
+_REQUESTS = pattern(rf"(?i)\b{_REQUEST}\b")
+_CAPPED = pattern(
+    r"(?i)\b(?:set to|set at|configured|restricted|fixed at|cap|caps|capped|cut|cuts|cutoff|truncat\w*|clip\w*|limit\w*|bound\w*|stops?|stopped|aborts?|ends?|max|maximum|no more than|(?:not|never) (?:exceed|be longer)|no \w+ (?:may|can|is)|longer than|at most|up to|accepts?|allows?|admits?|reject\w*|refus\w*|"
+    r"abgeschnitten|gekappt|kapp\w*|gekürzt|kürzt|begrenz\w*|beschränk\w*|höchstens|maximal|abgelehnt|bricht|plafonn\w*|tronqu\w*|coup\w*|au plus|refusé\w*|limita\w*|corta\w*|máximo|trunca\w*)\b"
+)
+_ENFORCED = pattern(
+    r"(?i)\b(?:gateway|proxy|router|api|server|engine|default\w*|balancer|ingress|vllm|sglang|cap|caps|capped|cut|cuts|truncat\w*|clip\w*|limit\w*|stops?|stopped|aborts?|(?:may|must|can) (?:not|be)|no \w+ (?:may|can|is)|"
+    r"abgeschnitten|gekappt|kappt|gekürzt|kürzt|begrenz\w*|beschränk\w*|bricht|plafonn\w*|tronqu\w*|coupe\w*|passerelle|puerta|corta\w*|trunca\w*)\b"
+)
+"""What makes a length a limit, and who makes it one."""
+_WINDOW_IS = pattern(r"(?i)\b(?:context|kontext)[ -]?(?:window|length|size|fenster|länge)\b")
+_WINDOW = pattern(r"(?i)\b(?:context\w*|kontext\w*|windows?|sequences?)\b")
+"""Words of a length of a prompt with its answer."""
+_OTHER_LENGTH = pattern(
+    r"(?i)\b(?:first|sliding|attention window|chunk\w*|draft|batch\w*|block|page size|per step|mean|average|median|p50|typical\w*|would|was|were|old|no longer|instead|reasoning|thinking|cache\w*|prefix|system prompt|erste\w*|premiers?|mittlere\w*|embedding|quota|minute|not (?:cut|truncated|capped|limited)|nicht)\b"
+)
+"""Words of a length that is no limit of this service, or none of a whole prompt or answer."""
 _BYTES = pattern(rf"(?i)(?P<digits>{DIGITS}) ?(?P<unit>[km]i?b|[km]|megabytes?|kilobytes?)\b(?!/)")
 _LIMITED = pattern(
     r"(?i)\b(?:limit(?:s|ed)?|rejects?|refuses?|maximum|max|at most|up to|no more than|longer than|above|client_max_body_size|höchstens|grenze|maximal|au plus|limite|máximo|como máximo)\b"
 )
 _PROMISED = pattern(
     r"(?i)\b(?:(?:prompts?|inputs?|documents?|briefs?|requests?)\b[^.;\d]{0,24}\b(?:up to|of at most|as long as|bis zu|jusqu'à|hasta)(?: \w+)?"
-    r"|(?!answers?|outputs?|repl|respon|reason|contexts?|windows?|chunks?)[^\W\d_]{4,20} (?:with|of|mit|de) (?:up to|at most|bis zu|jusqu'à|hasta)) $"
+    r"|(?!bursts?|buckets?|quotas?|limits?|answers?|outputs?|repl|respon|reason|contexts?|windows?|chunks?)[^\W\d_]{4,20} (?:with|of|mit|de) (?:up to|at most|bis zu|jusqu'à|hasta)) $"
 )
 _PROMISES = ("up to", "at most", "as long as", "bis zu", "jusqu'à", "hasta")
 
@@ -89,6 +111,8 @@ def _stated_limits(text: str) -> Iterator[RequestLimit]:
         yield from _quotas(sentence)
     for sentence in sentences_with(text, ("max", "context")):
         yield from _flags(sentence)
+    for sentence in sentences_with(text, ("token", "jeton")):
+        yield from _caps(sentence)
     for sentence in sentences_with(text, _BODY):
         yield from _body_limits(sentence)
 
@@ -110,6 +134,7 @@ def _is_near(sentence: str, figure: LoadFigure) -> bool:
 def _quotas(sentence: str) -> Iterator[RequestLimit]:
     """A quota of tokens a minute for one client: that of the whole service is a load."""
     found = [each for each in figures_in(sentence) if each.kind == "tokens" and each.period == 60.0]
+    found = [each for each in found if _REFILL.search(sentence[max(0, each.start - 40) : each.start]) is None]
     of_one = _OF_KEY.search(sentence) is not None and _OF_ONE.search(sentence) is not None
     if len(found) == 1 and of_one:
         yield RequestLimit(found[0].value, "tokens", "bucket", "a client has for each minute", sentence)
@@ -124,6 +149,31 @@ def _flags(sentence: str) -> Iterator[RequestLimit]:
             yield RequestLimit(value, "tokens", "answer", f"`{match['name']}` is", sentence)
         else:
             yield RequestLimit(value, "tokens", "request", f"`{match['name']}` is", sentence)
+
+
+def _caps(sentence: str) -> Iterator[RequestLimit]:
+    """The length at which a sentence cuts answers or refuses requests, in words and not as a flag."""
+    lengths = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period]
+    if len(lengths) != 1 or _FLAG.search(sentence) is not None or _OTHER_LENGTH.search(sentence) is not None:
+        return
+    value = lengths[0].value * (
+        1.024 if "k" in sentence[lengths[0].start : lengths[0].end].lower().split("tok")[0] else 1
+    )
+    of_answer, of_request = _ANSWERS.search(sentence) is not None, _REQUESTS.search(sentence) is not None
+    capped = _CAPPED.search(sentence) is not None
+    if of_answer and not of_request and capped and _ENFORCED.search(sentence) is not None:
+        yield RequestLimit(value, "tokens", "answer", "an answer is cut at", sentence)
+    elif of_request and not of_answer and (_WINDOW_IS.search(sentence) or (capped and _ENFORCED.search(sentence))):
+        other = any(each in sentence.casefold() for each in (*_BUCKET, *_QUOTA))
+        if not other and _PROMISED.search(sentence[: lengths[0].start]) is None:
+            whole = _WINDOW.search(sentence) is not None
+            yield RequestLimit(
+                value,
+                "tokens",
+                "request" if whole else "prompt",
+                f"a {'request' if whole else 'prompt'} may have",
+                sentence,
+            )
 
 
 def _body_limits(sentence: str) -> Iterator[RequestLimit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -16,6 +17,7 @@ from clusterspec.rules.knowledge.text_loads import (
     times_in,
     unit_of_capacity,
 )
+from clusterspec.rules.knowledge.text_roles_c import passages_of, with_numerals
 from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.standard import pattern
@@ -32,18 +34,36 @@ class Derived(NamedTuple):
     exact: bool = False
 
 
+_SERVED = r"(?:requests?|users?|streams?|sessions?|answers?|conversations?|sequences?|calls?|anfragen|antworten|requêtes|réponses|peticiones)"
 _FLYING = pattern(
-    rf"(?i)(?P<count>{DIGITS})(?P<kilo>k)? (?:(?:requests?|users?|streams?|sessions?|answers?|conversations?|sequences?|anfragen|requêtes|peticiones) )?(?:are |is )?"
-    r"(?:in[- ]flight|concurrent(?:ly)?(?: requests?| users?| streams?)?|at (?:once|a time|the same time)|simultan\w{0,16}|gleichzeitig\w{0,8}|en vol|en vuelo|in parallel|open at a time|open (?:streams|requests|connections|calls|sessions))\b"
+    rf"(?i)(?P<count>{DIGITS})(?P<kilo>k)? (?:{_SERVED} )?(?:(?:are|is|sind|sont|being|run|running|always|then) ){{0,2}}"
+    r"(?:in[- ]flight|concurrent(?:ly)?(?: requests?| users?| streams?)?|at (?:once|a time|the same time|any (?:time|moment|one time))|simultan\w{0,16}|gleichzeitig\w{0,8}|parallel\w{0,3}|en vol|en vuelo|en cours|en curso|in parallel|in progress|in the system|"
+    r"in service|outstanding|active|open(?: at (?:a|any) time)?|offene?|aktive?|served|processed)\b"
+    rf"|\b(?:concurrency|concurrent|in[- ]flight|parallelität|nebenläufigkeit|simultanéité|concurrence)(?: \w+)?(?: of| is| are|:| =| von| de| est){{1,2}} ?(?P<behind>{DIGITS})(?P<kilo_behind>k)?\b"
 )
+_PROVISIONED = pattern(
+    r"(?i)\b(?:size[ds]?|sizing|provision\w*|headroom|reserve[ds]?|margin|allow\w*|(?:enough|room) for|capacity|supports?|peaks|bursts?|admits?|ausgelegt|dimensionn\w*)\b"
+)
+"""Words of requests that a service could hold."""
+_ARRIVALS = pattern(
+    rf"(?i)(?P<count>{DIGITS}) (?:of them |new ones |davon )?(?:arrive|come in|are sent|start|kommen|treffen|arrivent|llegan)[^.;,\d]{{0,16}} (?:per|each|every|a|pro|je|par|por|chaque|cada) ?(?:second|sekunde|seconde|segundo)\b"
+)
+"""Requests of a second whose noun stands elsewhere."""
+_FOLLOWS = pattern(
+    r"(?i)=|→|\b(?:so|hence|thus|therefore|that is|which is|i\.e|are|is|makes?|gives?|means?|means that|also|daher|ergibt|ergeben|sind|donc|soit|font|sont|on a|por tanto|son|little)\b"
+)
+_ROUGH = pattern(
+    r"(?i)[~≈]|\b(?:about|around|roughly|some|nearly|almost|circa|ca|etwa|rund|environ|près|unos|peak|day|night|busiest|burst|bursts|headroom|reserve|sized|limit|batch)\b"
+)
+"""Words of figures that are rounded, or of other hours."""
 _SPEED = pattern(
-    r"(?i)^ ?(?:a|per|/|each|pro|par|por) ?(?:\w+ )?(?:tokens?|steps?|chunks?)\b|^ ?(?:ttft|tpot|to first|between|of prefill|queue|wait|timeout|peak|apart|interval|window)"
+    r"(?i)^ ?(?:a|per|/|each|pro|par|por) ?(?:\w+ )?(?:tokens?|steps?|chunks?)\b|^ ?(?:ttft|tpot|to first|between|of prefill|queue|wait|timeout|peak|apart|interval|window|in advance|ago|later)"
 )
 _NOT_ANSWERS = pattern(
-    r"(?i)\b(?:timeout|interval|every|within|window|after|ttft|tpot|first token|cold|idle|at most|up to|max\w*|limit\w*|of at least|target)\b"
+    r"(?i)\b(?:timeout|interval|every|within|window|after|ttft|tpot|first token|cold|idle|at most|up to|max\w*|limit\w*|of at least|target|p\d\d|percentile)\b"
 )
 _OF_REQUEST = pattern(
-    r"(?i)\b(?:takes?|lasts?|stays?|each|answers?|(?:per|an?) (?:request|call)|generation|open|dauer\w*|antwort\w*|anfrage|réponses?|dur\w{1,8}|respuestas?|tarda\w?)\b"
+    r"(?i)\b(?:takes?|took|lasts?|stays?|each|apiece|latency|duration|holds?|lives?|residence|spends?|je|brauch\w*|benötig\w*|laufzeit|answers?|(?:per|an?) (?:request|call)|generation|open|dauer\w*|antwort\w*|antwortzeit|latenz|latence|temps|anfrage|réponses?|requête|chacune?|tiempo|dur\w{1,8}|respuestas?|tarda\w?)\b"
 )
 """Words next to the time of a whole request."""
 _TIMES_SIGN = pattern(r"^ ?[x×*·] ?$")
@@ -55,27 +75,50 @@ def requests_in_flight(text: str) -> Iterator[Derived]:
     >>> [(each.stated, each.computed) for each in requests_in_flight("20 requests/s that take 12 s are 120 in flight.")]
     [(120.0, 240.0)]
     """
-    for sentence in sentences_of(text):
-        rates = [each for each in figures_in(sentence) if each.kind == "requests" and each.period]
-        if len(rates) != 1 or not times_in(sentence):
-            continue
+    for sentence in passages_of(text, 3):
         flying = list(_FLYING.finditer(sentence))
-        times = [each for each in times_in(sentence) if not _SPEED.match(sentence[each.end :])]
-        times = [each for each in times if not any(rate.start <= each.start < rate.end for rate in rates)]
-        if not len(flying) == len(rates) == len(times) == 1 or _NOT_ANSWERS.search(sentence) is not None:
-            continue
-        near = sentence[max(0, times[0].start - 28) : times[0].end + 20]
+        times = [each for each in times_in(sentence) if not _SPEED.match(sentence[each.end :])] if flying else []
         if (
-            unit_of_capacity(sentence, rates[0])
+            not times
+            or _NOT_ANSWERS.search(sentence) is not None
+            or _PROVISIONED.search(sentence) is not None
             or percentages_in(sentence)
-            or not (_OF_REQUEST.search(near) or _TIMES_SIGN.search(sentence[rates[0].end : times[0].start]))
         ):
             continue
-        stated = number_of(flying[0]["count"], whole=True) * (1000 if flying[0]["kilo"] else 1)
-        rate, seconds = rates[0].per_second, times[0].value
-        message = f"according to the text, {rate:,.4g} requests/s of {display(seconds, 's')} each are {stated:,.10g} in flight; they are {rate * seconds:,.6g}"
-        if stated and rate * seconds:
-            yield Derived(stated, rate * seconds, message, sentence)
+        rates = [each for each in figures_in(sentence) if each.kind == "requests" and each.period]
+        rates = rates or [_arrivals(each) for each in _ARRIVALS.finditer(sentence)]
+        times = [each for each in times if not any(rate.start <= each.start < rate.end for rate in rates)]
+        if len(flying) == len(rates) == len(times) == 1 and _is_time_of_request(sentence, rates[0], times[0]):
+            yield from _flying_requests(sentence, flying[0], rates[0].per_second, times[0].value)
+
+
+def _arrivals(match: re.Match[str]) -> LoadFigure:
+    return LoadFigure(number_of(match["count"], whole=True), "requests", 1.0, *match.span())
+
+
+def _is_time_of_request(sentence: str, rate: LoadFigure, time: LoadFigure) -> bool:
+    """Whether a time is that of a whole request, and the rate not the one of a unit."""
+    near = sentence[max(0, time.start - 28) : time.end + 20]
+    of_request = _OF_REQUEST.search(near) or _TIMES_SIGN.search(sentence[rate.end : time.start])
+    return of_request is not None and not unit_of_capacity(sentence, rate)
+
+
+def _flying_requests(sentence: str, flying: re.Match[str], rate: float, seconds: float) -> Iterator[Derived]:
+    """The requests in flight as stated and as computed, where both differ by more than rounding explains."""
+    kilo = flying["kilo"] or flying["kilo_behind"]
+    stated, computed = (
+        number_of(flying["count"] or flying["behind"], whole=True) * (1000 if kilo else 1),
+        rate * seconds,
+    )
+    follows = _FOLLOWS.search(sentence) is not None and _ROUGH.search(sentence) is None
+    tolerance = EXACT if follows else ROUNDED
+    if stated and computed and not 1 / tolerance <= stated / computed <= tolerance:
+        message = f"according to the text, {rate:,.4g} requests/s of {display(seconds, 's')} each are {stated:,.10g} in flight; they are {computed:,.6g}"
+        yield Derived(stated, computed, message, sentence)
+
+
+ROUNDED, EXACT = 1.25, 1.1
+"""Factor up to which two figures may be the same, rounded or of another hour; and one of a figure that is said to follow."""
 
 
 _CONSTANT = pattern(
@@ -85,13 +128,13 @@ _BARE_RATE = pattern(
     rf"(?i)(?P<digits>{DIGITS}) ?(?:per second|a second|/s|pro Sekunde|je Sekunde|par seconde|por segundo)\b"
 )
 _FROM_TO = pattern(
-    r"(?i)\b(?:from|between|von|de|entre) (?P<from>\d{1,2}):(?P<m>\d\d) (?:to|and|until|till|bis|à|et|a|y) (?P<to>\d{1,2}):(?P<n>\d\d)\b"
+    r"(?i)\b(?:from|between|von|zwischen|de|entre) (?P<from>\d{1,2})(?:(?::(?P<m>\d\d))| ?(?=h|uhr|am|pm|bis|to)) ?(?:uhr|h|(?P<half>am|pm))? ?(?:to|and|und|until|till|bis|à|et|a|y|-|–) (?P<to>\d{1,2})(?:(?::(?P<n>\d\d))| ?(?=h\b|uhr|am|pm)) ?(?:uhr|h|(?P<other_half>am|pm))?"
 )
 _HOURS = pattern(
-    rf"(?i)\b(?:in|within|over|for|during|per|every|each|binnen|en|durante|innerhalb von) (?:the |a |each )?(?:night of |window of )?(?P<hours>{DIGITS}) ?(?:h|hours?|stunden|heures|horas)\b"
+    rf"(?i)\b(?:in|within|over|for|during|per|every|each|window of|night of|run of|takes?|lasts?|binnen|über|dans|pendant|en|durante|innerhalb von) (?:the |a |each |its |last |den |les )*(?:night of |window of |run of )?(?P<hours>{DIGITS})[ -]?(?:h|hours?|stunden|heures|horas)\b"
 )
 _OTHER_LOAD = pattern(
-    r"(?i)\b(?:not|would|could|can|capacity|up to|limit\w*|quota|sold|per (?:key|tenant|user|customer|node|engine|gpu)|each (?:node|engine|gpu)|other|cached|elsewhere|next|later|batch api)\b"
+    r"(?i)\b(?:not|would|could|can|capacity|(?<!add )(?<!adds )(?<!added )up to|limit\w*|quota|sold|per (?:key|tenant|user|customer|node|engine|gpu)|each (?:node|engine|gpu)|other|cached|elsewhere|old|former|previous|predecessor|pilot|last (?:year|month|week)|next|later|batch api)\b"
 )
 
 
@@ -103,7 +146,7 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
     >>> [(each.stated, each.computed, each.exact) for each in counts_of_period(text, None)]
     [(34000000.0, 3456000.0, True)]
     """
-    for sentence in sentences_of(text):
+    for sentence in sentences_of(with_numerals(text)):
         figures = figures_in(sentence)
         rates = [each for each in figures if 0 < each.period <= 60]
         counted = any(each.kind in _COUNTED and each not in rates for each in figures)
@@ -120,6 +163,7 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
                 rate, of = number_of(bare["digits"]), "the stated rate"
             elif len(same) == 1 and len(rates) == 1 and not percentages_in(sentence):
                 rate, of = same[0].per_second, "the stated rate"
+                constant = constant or _is_at_rate(sentence, same[0])
             elif not rates and planned is not None and count.kind == "requests":
                 rate, of, constant = planned, "`request_rate`", False
             else:
@@ -127,6 +171,17 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
             computed = rate * period
             message = f"according to the text, there are {count.value:,.10g} {count.kind} in {what}; at {of}, {rate:,.6g} {count.kind}/s, they are {'' if constant else 'at most '}{computed:,.0f}"
             yield Derived(count.value, computed, message, sentence, constant)
+
+
+_AT = pattern(r"(?i)\b(?:at|bei|à|mit|with|a) (?:a |its |the |our |constant |rate of |an average of )*$")
+_HIGHEST = pattern(
+    r"(?i)\b(?:peak|up to|at most|max\w*|spitze\w*|pointe|burst\w*|höchstens|au plus|less than|more than|over|queue\w*|backlog)\b"
+)
+
+
+def _is_at_rate(sentence: str, rate: LoadFigure) -> bool:
+    """Whether a sentence makes its count at a rate, and not up to it."""
+    return _AT.search(sentence[: rate.start]) is not None and _HIGHEST.search(sentence) is None
 
 
 _COUNTED = ("requests", "tokens", "documents")
@@ -140,7 +195,9 @@ def _names_second(sentence: str) -> bool:
 def _counts(sentence: str, figures: Sequence[LoadFigure]) -> Iterator[tuple[LoadFigure, float, str]]:
     """The counts of requests and tokens of a sentence, each with the seconds and the name of its period."""
     hours = _HOURS.search(sentence) if times_in(sentence) else None
-    clock = _FROM_TO.search(sentence) if ":" in sentence else None
+    clock = _FROM_TO.search(sentence)
+    alone = len([each for each in figures if each.kind in _COUNTED and not each.period]) == 1
+    each_day = _PERIOD.search(sentence) if alone else None
     for each in figures:
         if each.kind not in _COUNTED:
             continue
@@ -151,12 +208,44 @@ def _counts(sentence: str, figures: Sequence[LoadFigure]) -> Iterator[tuple[Load
                 each.period,
                 names.get(round(each.period / DAY), "a month" if each.period < 40 * DAY else "a year"),
             )
-        elif not each.period and hours is not None and abs(hours.start() - each.end) <= len(" that are answered "):
+        elif not each.period and hours is not None and (alone or abs(hours.start() - each.end) <= 20):
             number = number_of(hours["hours"])
             yield each, number * 3600, f"{number:g} h"
+        elif not each.period and alone and clock is None and len(long := _long_times(sentence)) == 1:
+            yield each, long[0], f"{long[0] / 3600:g} h"
         elif not each.period and clock is not None and each.value > 1:
-            minutes = (60 * (int(clock["to"]) - int(clock["from"])) + int(clock["n"]) - int(clock["m"])) % 1440 or 1440
+            minutes = _minutes_between(clock)
             yield each, 60.0 * minutes, f"{minutes / 60:g} h"
+        elif not each.period and each_day is not None and each.value > 1 and hours is None:
+            yield each, *_PERIODS[(each_day["of"] or each_day["adverb"])[:2].lower()]
+
+
+_WINDOW = pattern(r"(?i)\b(?:night|window|shift|batch|nacht\w*|schicht|fenêtre|nuit|noche)\b")
+
+
+def _long_times(sentence: str) -> list[float]:
+    """The times of an hour or more in a sentence on a night or another window of work, in seconds."""
+    return [each.value for each in times_in(sentence) if each.value >= 3600] if _WINDOW.search(sentence) else []
+
+
+_PERIOD = pattern(
+    r"(?i)\b(?:per|each|every|a|pro|je|jeden|am|par|chaque|por|cada|al) (?P<of>day|tag|jour|día|dia|hour|stunde|heure|hora)\b|\b(?P<adverb>daily|täglich|quotidien\w*|hourly|stündlich)\b"
+)
+_PERIODS = {
+    **dict.fromkeys(("da", "ta", "jo", "dí", "di", "tä", "qu"), (DAY, "a day")),
+    **dict.fromkeys(("ho", "st", "he"), (3600.0, "an hour")),
+}
+"""The seconds and the name of a period by the first letters of its word."""
+
+
+def _minutes_between(clock: re.Match[str]) -> int:
+    """The minutes between two times of a day; an hour before noon that follows a later one is of the next day."""
+    start, end = (
+        60 * (int(clock[hour]) % 12 + 12 * (half.lower() == "pm") if half else int(clock[hour]))
+        + int(clock[minute] or 0)
+        for hour, minute, half in (("from", "m", clock["half"] or ""), ("to", "n", clock["other_half"] or ""))
+    )
+    return (end - start) % 1440 or 1440
 
 
 _MAKES = pattern(r"(?i)=|\b(?:are|is|make|makes|mean|means|that is|i\.e|ergeben|sind|font|soit|son)\b")
@@ -234,76 +323,6 @@ def shares_of_traffic(text: str) -> Iterator[Derived]:
         if not 0.8 <= shares[0].value / computed <= 1.25:
             message = f"according to the text, one of {match['all'] or match['other']} gets {shares[0].value:.10g} % of the traffic; spread evenly it gets {computed:.3g} %"
             yield Derived(shares[0].value, computed, message, sentence)
-
-
-_CACHE = pattern(r"(?i)\b(?:cache|kv|key-value|caché)\b")
-_EACH_BYTES = pattern(
-    rf"(?i)(?P<digits>{DIGITS}) ?(?P<unit>B|bytes|kB|KB|KiB|MB|MiB)(?: (?:a|per|each|pro|je|par|por) ?(?:token|jeton)| each|/token)?\b"
-)
-_SIZE = pattern(rf"(?P<digits>{DIGITS}) ?(?P<unit>[MGT]i?B)\b(?!/)")
-_BYTES = {
-    "b": 1.0,
-    "bytes": 1.0,
-    "kb": 1e3,
-    "kib": 1024.0,
-    "mb": 1e6,
-    "mib": 2.0**20,
-    "gb": 1e9,
-    "gib": 2.0**30,
-    "tb": 1e12,
-    "tib": 2.0**40,
-}
-_OTHER_BYTES = pattern(
-    r"(?i)\b(?:weights?|memory of|hbm|left|free|requests|users|sessions|engines?|nodes?|gpus?|ranks?|tp|layers?|hit|shared)\b|/s\b"
-)
-
-
-def cache_sizes(text: str) -> Iterator[Derived]:
-    """The size of a cache with the only number of tokens and the bytes of each in its sentence.
-
-    >>> [(each.stated, each.computed) for each in cache_sizes("24,000 tokens x 327,680 B are 786 MB of cache.")]
-    [(786000000.0, 7864320000.0)]
-    """
-    for sentence in sentences_of(text):
-        tokens = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period and each.value > 1]
-        if len(tokens) != 1 or not any(unit in sentence for unit in ("MB", "GB", "TB", "iB")):
-            continue
-        if _CACHE.search(sentence) is None or _OTHER_BYTES.search(sentence) is not None:
-            continue
-        sizes = [(each, _size_of(each["digits"], each["unit"])) for each in _SIZE.finditer(sentence)]
-        small = [_size_of(each["digits"], each["unit"]) for each in _EACH_BYTES.finditer(sentence)]
-        small = [each for each in small if 512 <= each <= 8e6]
-        large = [size for _, size in sizes if size not in small]
-        if len(tokens) == len(small) == len(large) == 1:
-            computed = tokens[0].value * small[0]
-            message = f"according to the text, {tokens[0].value:,.10g} tokens of {display(small[0], 'B')} are {display(large[0], 'B')} of cache; they are {display(computed, 'B')}"
-            yield Derived(large[0], computed, message, sentence)
-
-
-_OF_A_TOKEN = pattern(
-    rf"(?i)(?P<digits>{DIGITS}) ?(?P<unit>B|bytes|kB|KB|KiB|MB|MiB)(?: (?:a|per|each|for (?:a|each|every)|pro|je|par|por) ?|/)(?:token|jeton)\b"
-)
-_OF_A_PART = pattern(
-    r"(?i)\b(?:gpus?|ranks?|accelerators?|cards?|chips?|devices?|draft\w*|instead of|would|were|was"
-    r"|(?<!\d )(?<!\d kv )(?<!key-value )(?:layers?|heads?)|each of \d+ layers)\b"
-)
-"""Words of sentences on a part of the model or of the machine; `80 layers` is the whole of it."""
-
-
-def bytes_of_tokens(text: str) -> Iterator[tuple[str, float]]:
-    """The sentences that give the bytes of cache of a token of the whole model, with these bytes.
-
-    >>> list(bytes_of_tokens("The cache takes 64 KiB a token in bf16. Of it a rank holds 16 KiB a token."))
-    [('The cache takes 64 KiB a token in bf16', 65536.0)]
-    """
-    for sentence in sentences_of(text):
-        found = [_size_of(each["digits"], each["unit"]) for each in _OF_A_TOKEN.finditer(sentence)]
-        if len(found) == 1 and _CACHE.search(sentence) is not None and _OF_A_PART.search(sentence) is None:
-            yield sentence, found[0]
-
-
-def _size_of(digits: str, unit: str) -> float:
-    return number_of(digits, whole=unit.lower() in ("b", "bytes")) * _BYTES[unit.lower()]
 
 
 _ENGINES = pattern(r"(?i)^ (?:of|with|on|à|mit|von|de) $")

@@ -11,8 +11,10 @@ from functools import lru_cache
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_quantities import Reader, is_separate_number
+from clusterspec.rules.knowledge.text_roles_c import with_numerals
 from clusterspec.rules.knowledge.text_tokens import Token, numbers_of
 from clusterspec.rules.knowledge.text_units import MINUTE, NUMBERS, TIME_WORDS, word_set
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.spec.model import Spec
 
 MOST_CHARACTERS = 16_000
@@ -133,6 +135,7 @@ class _Loads(Reader):
             scale, behind, value = 1.0, at + 1, float(NUMBERS[lower])
         else:
             return None, at + 1
+        behind += scale != 1 and self.lower(behind) in ("de", "d")  # douze millions de requêtes
         kind, end = self.noun(behind, 2)
         if not kind:
             return None, at + 1
@@ -222,7 +225,7 @@ def kind_of_unit(noun: str) -> str:
 
 _CARRIES = word_set(
     "held hold holds carry carries carried take takes took serve serves served handle handles handled sustain sustains sustained "
-    "manage manages managed does did tested measured reaches reached delivers deliver complete completes rated good schafft hält "
+    "manage manages managed do process processes achieves does did tested measured reaches reached delivers deliver complete completes rated good schafft hält "
     "trägt bedient gemessen tient sert traite mesuré soporta atiende sirve aguanta lleva medido"
 )
 _ONE = word_set(
@@ -278,6 +281,9 @@ def _unit_after_figure(reader: _Loads, at: int) -> str:
     word, two = reader.lower(at), f"{reader.lower(at)} {reader.lower(at + 1)}"
     if word in _EACH or word in ("/", "and", "und", "et", "y"):
         return _unit_kind(reader, at + 1)[0]
+    if word == "is" and reader.lower(at + 1) == "the":  # is the limit of one node
+        at, two = at + 3, f"{reader.lower(at + 3)} {reader.lower(at + 4)}"
+        return _unit_kind(reader, at + 2)[0] if two in ("of one", "of a", "of each", "for one", "for a") else ""
     if two in ("for each", "à la", "on one", "on each", "on every", "on a", "auf einem", "sur un"):
         return _unit_kind(reader, at + 2)[0]
     return ""
@@ -342,5 +348,6 @@ def _unit_of_each(reader: _Loads, first: int, behind: int, figure: LoadFigure) -
 
 def place_of(sentence: str, spec: Spec) -> str:
     """The key at which a sentence is reported: the description where it has it, else the service, for a sentence of a comment."""
-    words = " ".join((spec.description or "").split())
-    return "description" if " ".join(sentence.split()) in words else "workload.serving"
+    words = with_numerals(" ".join((spec.description or "").split()))
+    first = with_numerals(" ".join(sentences_of(sentence)[0].split()))
+    return "description" if first.rstrip(".") in words else "workload.serving"

@@ -205,7 +205,7 @@ def _count_times_amount(
     aside = _ANOTHER_CLAUSE.search(sentence[amount.end : result.start]) is not None
     said_of_it = not aside or _IN_ALL.search(sentence[result.end :]) is not None
     joined = [each for each in closest if said_of_it and _LINK.match(sentence[each.end : amount.start])]
-    if not named and _EACH.match(sentence[amount.end :]):
+    if not named and said_of_it and _EACH.match(sentence[amount.end :]):
         named = closest if closest and len(sentence[closest[0].end : amount.start]) <= FAR else []
     chosen = named or ([] if amount.per else joined)
     if len({each.value for each in chosen}) == 1:

@@ -78,6 +78,40 @@ def unit_prices_in(text: str) -> list[UnitPrice]:
     return found
 
 
+class Amount(NamedTuple):
+    """An amount of money for one of what is made: in whole units of a currency, as written, and where it stands."""
+
+    value: float
+    written: str
+    start: int
+    end: int
+
+
+_NAMES_UNIT = pattern(rf"(?i){_UNIT.replace('(?P<u', '(?P<n')}|\btokens?\b|/M\b")
+_OF_TIME = pattern(
+    r"(?i)^ ?(?:/|per|an?|each|je|pro|par|por|the|la|die) ?(?:[\w-]{1,12}[ -]){0,2}?(?:h|hours?|hr|days?|months?|years?|kwh|mwh|node|gpu|stunde|knoten|monat|jahr|heure|nœud|mois|an)\b|^ ?(?:m|k|million|thousand|bn)\b"
+)
+"""What stands after an amount for a time, a machine or energy, or one of thousands."""
+_CENTS = ("ct", "cent", "cents")
+
+
+def amounts_in(passage: str) -> list[Amount]:
+    """The amounts of money of a passage that names a unit of what is made, without those for a time, a machine or energy.
+
+    >>> [each.value for each in amounts_in("0,30 € und 0,50 € je Million Token, 2 cents a request; a node costs 38 USD an hour")]
+    [0.3, 0.5, 0.02]
+    """
+    if _NAMES_UNIT.search(passage) is None:
+        return []
+    found = []
+    for each in _AMOUNT.finditer(passage):
+        value = number_of(each["behind"] or each["before"])
+        scale = 0.01 if each[0].lower().endswith(_CENTS) or each[0].lower().startswith(_CENTS) else 1.0
+        if value > 0 and _OF_TIME.match(passage[each.end() :]) is None:
+            found.append(Amount(value * scale, each[0].strip(), *each.span()))
+    return found
+
+
 def _amount_in(text: str) -> str:
     match = _AMOUNT.search(text)
     return match[0] if match is not None else text

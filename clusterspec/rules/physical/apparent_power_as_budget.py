@@ -43,22 +43,67 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.rules.knowledge.text_loads import DIGITS, MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_roles_c import clause_at
+from clusterspec.rules.knowledge.text_tokens import numbers_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
-_KILOVOLT_AMPERES = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(k|M)VA\b")
+_CUES = ("va", "volt", "apparent", "schein")
+"""What each text of apparent power has, in lower case."""
+_AMPERES = r"(?:V ?A\b|volt-?[ ]?amp)"
+_RATINGS = pattern(
+    rf"(?i)(?P<digits>{DIGITS}) ?(?P<scale>k|M|kilo|mega)-?{_AMPERES}"
+    rf"|\b(?P<scale_before>k|M){_AMPERES}\)?(?:[:=]| of| is)? ?(?P<digits_behind>{DIGITS})"
+)
+_WATTS = pattern(rf"(?i)(?P<digits>{DIGITS}) ?(?P<scale>k|M)W\b")
+_APPARENT = pattern(r"(?i)\b(?:apparent|scheinleistung|apparente)\b")
+_REAL = pattern(r"(?i)\b(?:real|active|true|wirk\w*|réelle|real power)\b")
+_UNITY = pattern(
+    r"(?i)\b(?:unity|(?:power factor|pf|cos ?(?:φ|phi)|leistungsfaktor|facteur de puissance)(?: of| is| von| de)?[ =:]{0,3}1(?:[.,]0+)?(?![.,]?\d))"
+)
+"""A power factor of 1, at which volt-amperes are watts."""
 
 
 def check(own_remarks: str, power: PowerSpec) -> Iterator[Problem]:
     budget = power.budget
     if budget is None or not own_remarks:
         return
-    for number, prefix in _KILOVOLT_AMPERES.findall(own_remarks):
-        if abs(number_in_text(number) * (1e3 if prefix == "k" else 1e6) / budget.value - 1) < 0.001:
-            message = f"the text states {number} {prefix}VA, and `power.budget` is {budget.written}: apparent power is at least the real power that a supply gives"
+    folded = own_remarks.lower()
+    if not any(cue in folded for cue in _CUES):
+        return
+    text = " ".join(own_remarks[:MOST_CHARACTERS].split())
+    for written, values in apparent_powers_in(text):
+        if any(abs(each / budget.value - 1) < SAME for each in values):
+            message = f"the text states {written}, and `power.budget` is {budget.written}: apparent power is at least the real power that a supply gives"
             help_ = "write the kilowatts of the data sheet: 0.8 to 1 times as many"
             yield RULE.problem("cluster.power.budget", message, help_)
             return
+
+
+SAME = 0.001
+
+
+def apparent_powers_in(text: str) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """The apparent powers of a text as written, each with the volt-amperes that its digits may stand for.
+
+    >>> [each for _, each in apparent_powers_in("1,2 MVA; kVA: 900; 800 kVA at unity power factor")]
+    [(1200000.0,), (900000.0,)]
+    >>> [each for _, each in apparent_powers_in("an apparent power of 1.2 MW, 960 kW of real power")]
+    [(1200000.0,)]
+    """
+    for match in _RATINGS.finditer(text):
+        digits, scale = match["digits"] or match["digits_behind"], match["scale"] or match["scale_before"]
+        if _UNITY.search(sentences_of(text[match.start() : match.end() + 80])[0]) is None:
+            yield match[0], _volt_amperes(digits, scale)
+    for match in _WATTS.finditer(text) if _APPARENT.search(text) is not None else ():
+        clause = clause_at(text, *match.span())
+        if _APPARENT.search(clause) is not None and _REAL.search(clause) is None and _UNITY.search(text) is None:
+            yield match[0], _volt_amperes(match["digits"], match["scale"])
+
+
+def _volt_amperes(digits: str, scale: str) -> tuple[float, ...]:
+    return tuple(each * (1e3 if scale.lower().startswith("k") else 1e6) for each in numbers_of(digits))

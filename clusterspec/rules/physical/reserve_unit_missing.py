@@ -69,8 +69,9 @@ from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import NUMBER, count_in_text, number_in_text, sentences_of
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_roles_c import with_numerals
+from clusterspec.rules.knowledge.written_numbers import large_number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern
@@ -88,53 +89,67 @@ class UnitKind(NamedTuple):
 
 
 KINDS = (
-    UnitKind("cooling distribution unit", r"cdus?|cool(?:ant|ing) distribution units?", cools_liquid=True),
-    UnitKind("chiller", r"chillers?|dry coolers?|kältemaschinen?", cools_liquid=True),
-    UnitKind("UPS", r"ups(?:es)?|uninterruptible power suppl(?:y|ies)|usv(?:-anlagen?)?"),
-    UnitKind("generator", r"generators?|gensets?|notstromaggregate?n?"),
-    UnitKind("transformer", r"transformers?|transformator(?:en)?"),
+    UnitKind(
+        "cooling distribution unit",
+        r"cdus?|cool(?:ant|ing) distribution units?|kühl(?:mittel)?verteil\w*|unités? de distribution",
+        cools_liquid=True,
+    ),
+    UnitKind(
+        "chiller",
+        r"chillers?|dry coolers?|kältemaschinen?|rückkühler|groupes? (?:de )?froids?|aérorefroidisseurs?",
+        cools_liquid=True,
+    ),
+    UnitKind("UPS", r"ups(?:es)?|uninterruptible power suppl(?:y|ies)|usv(?:-?anlagen?|s|en)?|onduleurs?|asi"),
+    UnitKind(
+        "generator",
+        r"(?:diesel )?generators?|gensets?|diesels|(?:notstrom|diesel)?aggregate?n?|notstrom\w*|generatoren|netzersatz\w*|(?:groupes? )?électrogènes?|générateurs?",
+    ),
+    UnitKind("transformer", r"transformers?|trafos?|transformator(?:en)?|transformateurs?"),
 )
-_OUT = (
-    r"(?:fails?|failed|failing|lost|out of service|out|offline|valved off|switched off|turned off|off|down|serviced|service|maintained|"
-    r"maintenance|isolated|removed|taken (?:out|down|offline)|unavailable|replaced|repaired|ausfallen|ausfällt|gewartet)"
-)
-_ONE_OUT = {
-    kind.name: pattern(
-        r"\b(?:either|any|any one|one|a single|each|jede[rs]?|eine[rs]?)(?: of (?:the|them|these|two|three|four|five|six|\d))?(?: \w+)?"
-        rf"(?: (?:{kind.words}|units?))?\b[^.;]{{0,24}}\b{_OUT}\b"
-    )
-    for kind in KINDS
-}
-"""One unit that is out of service, by the name of its kind."""
-_LOSS = pattern(
-    r"\b(?:loss|failure|outage|maintenance|service|ausfall) of (?:one|any|a|either|a single|any one|each)\b"
-)
-_ALONE = pattern(r"\b(?:either|each|any|one)\b[^.;]{0,24}\balone\b")
-_REDUNDANT = {
-    kind.name: pattern(
-        rf"(?:\b(?:{kind.words})\b[^.;]{{0,40}}\bn ?\+ ?1|\bn ?\+ ?1\b[^.;]{{0,24}}\b(?:{kind.words}))\b"
-    )
-    for kind in KINDS
-}
 _NAMED = {kind.name: pattern(rf"\b(?:{kind.words})\b") for kind in KINDS}
-_REFERRED = pattern(r"\b(?:of them|of these|units?)\b")
+_NUMBER = r"\d{1,3}(?:[.,]\d{3}){1,2}|\d{1,5}(?:[.,]\d{1,2})?"
+_MANY = 16
+"""Units of one kind at most; a larger number counts something else."""
 _RATED = {
     kind.name: pattern(
-        rf"(?<![\w.,])(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}) (?:[x×] )?(?:[a-z-]{{2,12}} ){{0,2}}?(?:{kind.words})"
-        rf" (?:of|with|at|rated|à|mit|zu|je)(?: [a-z]+)? ?{NUMBER} ?(k|m)(?:w|va)\b"
+        rf"(?<![\w.,])(?P<count>\d{{1,2}}) (?:[x×] )?(?:[a-zé-]{{2,14}} ){{0,2}}?(?:{kind.words})"
+        rf"(?: (?:modules?|units?|systems?|anlagen|aggregate))?,?(?: (?:of|with|at|rated|à|de|mit|zu|von|je|delivering|each|rated at))*(?: [a-z]+)? ?(?P<rating>{_NUMBER}) ?(?P<scale>k|m)(?:w|va)\b"
+        rf"|\b(?:{kind.words})(?: (?:plant|system|set|anlage|park))?(?:[:=,(]| is| are| has| have| consists? of| with| comprises?| besteht aus| est| hat)* (?P<count_behind>\d{{1,2}})(?: ?[x×]| modules?| units?| of| à| mit| je| de| zu| with| at| blocks?| machines?| anlagen){{1,3}} ?(?P<rating_behind>{_NUMBER}) ?(?P<scale_behind>k|m)(?:w|va)\b"
+        rf"|(?<![\w.,])(?P<count_ahead>\d{{1,2}}) ?(?:[x×] ?)?(?P<rating_ahead>{_NUMBER}) ?(?P<scale_ahead>k|m)(?:w|va)[ -](?:[a-zé-]{{2,14}} ){{0,2}}?(?:{kind.words})\b"
     )
     for kind in KINDS
 }
 """A number of units and the rating of each, in watts or volt-amperes."""
-_FULL = pattern(
-    r"(?i)\b(?:full (?:power|load|rate|speed|output|heat)|without (?:any |a )?(?:effect|impact|throttl\w+|derat\w+|loss|reduc\w+|interrupt\w+|slow\w+|capping)|"
-    r"carr(?:y|ies) (?:all|the (?:whole|full|entire|rest|load|heat)|everything)|(?:all|whole|entire)\b.{0,40}\b(?:run|runs|go|goes|train|trains|keep|keeps|continue|continues|stay|stays)|"
-    r"go(?:es)? on|unaffected|uninterrupted|no (?:effect|impact|throttling|derating|loss of|interruption)|keeps? (?:running|training|serving)|continues?|n ?\+ ?1|volle[rn]? last)\b"
+_RATED_ALONE = pattern(
+    rf"(?<![\w.,])(?P<count>\d{{1,2}}) ?(?:modules? |units? |machines? |anlagen |blocks? )?(?:of|with|at|x|×|à|zu|mit|de|je) (?P<rating>{_NUMBER}) ?(?P<scale>k|m)(?:w|va)\b"
+)
+_LOSS = pattern(
+    r"\b(?:(?:loss|losing|failure|fault|outage|maintenance|service|servicing|repair|trip) (?:of|on|at)(?: any| either| a single)?(?: one| a| any| single| unit| of| the| them| these| two| cdu| ups| generator| chiller| transformer)+|"
+    r"(?:can|may|could|able to) (?:\w+ )?(?:lose|take out|isolate|service|take down|valve off|stop|maintain|shut down) (?:one|either|any|a|an|each)\b|"
+    r"takes? (?:one|either|it|an? \w+) (?:out|down|off)|(?:refuses?|fails?) to start|losing|survives?|tolerates?|rides? through|fails?|failed|failing|failure|lost|loses?|out of (?:service|order)|offline|valved off|(?:switched|turned|shut) (?:off|down)|out for (?:repair|service|maintenance)|(?:is|are|be|goes|go|being) (?:out|off|down|serviced|isolated|removed|maintained|repaired|replaced|taken (?:out|down|offline))|"
+    r"drops? out|trips?|tripped|does not start|won['’]t start|service on|maintenance(?: bypass)?|in bypass|taken (?:out|down|offline)|serviced|unavailable|"
+    r"in (?:service|maintenance|repair|revision)|ausfallen|ausfällt|fällt|ausfall|ausfalls|gewartet|wartung|störung|abgeschaltet|panne|pannes|perte|défaillance|défaut|maintenance|tombe|arrêt|arrêtée?|hors service|pérdida|fallo|falla)\b"
+)
+"""A unit that is out of service."""
+_ONE = pattern(
+    r"\b(?:either|any|one|a|an|single|each|its twin|other|the other|remaining|rest|others|eine[rsnm]?|jede[rs]?|anderen?|übrigen|verbleibend\w*|une?|l['’]une?|l['’]autre|autres?|chacune?|n ?\+ ?1|redundant|una?|otr[oa]s?)\b"
+)
+_REDUNDANT = pattern(r"\b(?:n ?\+ ?1|redundan\w+)\b")
+_UNAFFECTED = pattern(
+    r"\b(?:at |with )?(?:full|100 ?%(?: of)?|normal|rated|unchanged) (?:power|load|rate|speed|output|heat|throughput|last)\b"
+    r"|\b(?:without|with no|has no|have no|no|needs no|ohne(?: jede)?|keine?n?|keinerlei|sans(?: aucun)?|aucun|sin|ningún) (?:any |a |an |further )?(?:visible |noticeable )?"
+    r"(?:effects?|impacts?|throttl\w+|derat\w+|cuts?(?: in load)?|loss(?: of \w+)?|reduc\w+|interrupt\w+|slow\w+|capping|consequences?|downtime|notice|folgen|auswirkung\w*|einschränkung\w*|drossel\w*|unterbrech\w*|einfluss|effets?|conséquences?|incidence|interruption|réduction|efecto|impacto)\b"
+    r"|\b(?:carr(?:y|ies)|takes?|handles?|covers?|cools?|removes?|feeds?|suppl(?:y|ies)|supports?|has (?:enough |the )?capacity for|is enough for|suffices for|trägt|tragen|übernimmt|übernehmen|nimmt|nehmen|kühlt|deckt|versorgt|versorgen|reprend|reprennent|assure|assurent|absorbe|absorbent|prend|porte|refroidit|alimente)"
+    r" (?:up |over )?(?:\w+ ){0,2}?(?:all|everything|whole|full|entire|rest|load|heat|racks?|hall|row|pod|cluster|gesamte\w*|ganze\w*|wärme|last|alles|toute|tout|totalité|charge|salle|chaleur)\b"
+    r"|\b(?:suffices?|(?:is|are) (?:enough|sufficient)|genügt|genügen|reicht|reichen|suffit|suffisent)\b"
+    r"|\b(?:all|whole|entire|everything|alle|alles|tout|toute|tous|training|job|run|cluster|machine|racks|nodes|trainings?lauf)\b[^.;]{0,40}?\b(?:run|runs|go|goes|train|trains|keep|keeps|continues?|stay|stays|laufen|läuft|bleib\w*|tournent|continue\w*|reste\w*)\b"
+    r"|\b(?:go(?:es)? on|going|unaffected|uninterrupted|unnoticed|unchanged|transparent\w*|invisible|seamless\w*|non-event|no problem|not a problem|no issue|harmless|keeps? (?:running|training|serving)|continues?|(?:still|fully) (?:protected|cooled|powered|supplied|covered)|never (?:notice|see)s?|(?:does|do|will) not (?:slow|stop|hurt|touch|reduce|limit|throttle|disturb)|ohne dass [^.;,]{0,40}?(?:gedrosselt|beeinträchtigt|unterbrochen|gestört|reduziert|langsamer) (?:wird|werden)|without [^.;,]{0,30}?(?:throttled|interrupted|noticed|affected|slowed)|not (?:notice|affect|feel|interrupt)\w*|does not (?:notice|feel|see|affect|matter)"
+    r"|unbemerkt|unberührt|unbeeinflusst|weiter|volle[rn]? (?:last|leistung)|volllast|n['’](?:affecte|a pas d['’]effet|interrompt|entraîne)\b(?: pas| aucun\w*)?|pleine (?:charge|puissance)|inaperçue?|n ?\+ ?1|redundan\w+)\b"
 )
 """Words of a machine that goes on as before."""
 _LESS = pattern(
-    r"(?i)\b(?:not|cannot|no (?:redundan\w+|reserve|spare)|(?<!without )throttl\w+|(?<!without )(?:derat|reduc|capp)\w+|half of|part of|a third|slower|lower|capped|powered down|"
-    r"shut down|would|should|until|unless|only if|option|idle|stops?|nicht|at night|one rack)\b"
+    r"\b(?:not|cannot|never|no (?:redundan\w+|reserve|spare)|neither|nor|throttl\w+|(?:derat|reduc|capp)\w+|half|part of|a third|a quarter|slower|lower|capped|powered down|"
+    r"shut down|shuts? down|would|could one|should|until|unless|only|option|idle|stops?|stopped|nicht|kein\w*|nur|hälfte|gedrosselt|halbe\w*|at night|one rack|pas|moitié|réduit\w*|whether|asked|in reserve|spare)\b|\d{1,2} ?% (?:of|der|de)\b|\bn\b(?! ?\+)"
 )
 """Words of a machine that does less meanwhile, of conditions and of wishes."""
 
@@ -142,10 +157,13 @@ _LESS = pattern(
 def check(own_remarks: str, power: PowerSpec | None, cluster: Cluster, counts: FabricCount) -> Iterator[Problem]:
     if not own_remarks:
         return
-    folded = own_remarks.lower()
-    sentences = sentences_of(folded)
-    for kind in KINDS:
-        demand = next((each for each in sentences if _allows_loss(each, kind)), "")
+    folded = " ".join(own_remarks[:MOST_CHARACTERS].lower().split())
+    if not any(cue in folded for cue in _CUES):
+        return
+    sentences = sentences_of(with_numerals(folded))
+    named = [kind for kind in KINDS if _NAMED[kind.name].search(folded) is not None]
+    for kind in named:
+        demand = any(_allows_loss(each, kind, named) for each in sentences)
         units = _units(sentences, kind, power) if demand else None
         if units is None or units[0] < 1:
             continue
@@ -154,30 +172,80 @@ def check(own_remarks: str, power: PowerSpec | None, cluster: Cluster, counts: F
         if load is None or left >= load:
             continue
         what = "of heat to liquid" if kind.cools_liquid else "of the IT equipment"
-        named = display(units[1], "W")
+        rating = display(units[1], "W")
         message = (
-            f"the text lets one {kind.name} be out at full load, and {units[0] - 1} of {units[0]} units of {named} carry "
+            f"the text lets one {kind.name} be out at full load, and {units[0] - 1} of {units[0]} units of {rating} carry "
             f"{display(left, 'W')} of the {display(load, 'W')} {what}"
         )
         yield RULE.problem("description", message, "add a unit, or say what stops meanwhile")
         return
 
 
-def _allows_loss(sentence: str, kind: UnitKind) -> bool:
-    """Whether a sentence lets one of the given units be out while the machine runs as before.
+_CUES = (
+    *(
+        "cdu",
+        "distribution",
+        "chiller",
+        "cooler",
+        "kälte",
+        "kühl",
+        "froid",
+        "refroid",
+        "ups",
+        "uninterrupt",
+        "usv",
+        "onduleur",
+        "asi",
+    ),
+    *(
+        "generator",
+        "genset",
+        "diesel",
+        "aggregat",
+        "notstrom",
+        "netzersatz",
+        "électrogène",
+        "générateur",
+        "transform",
+        "trafo",
+    ),
+)
+"""What the names of all kinds have, in lower case."""
 
-    >>> _allows_loss("either cdu can be valved off while all racks go on training at full power", KINDS[0])
+
+def _allows_loss(sentence: str, kind: UnitKind, named: Sequence[UnitKind]) -> bool:
+    """Whether a sentence lets one of the given units be out while the machine runs as before. A sentence without a name is on the
+    only kind that its text has ``named``.
+
+    >>> _allows_loss("either cdu can be valved off while all racks go on training at full power", KINDS[0], KINDS)
     True
-    >>> _allows_loss("when one cdu fails, half of the racks are powered down", KINDS[0])
+    >>> _allows_loss("when one cdu fails, half of the racks are powered down", KINDS[0], KINDS)
     False
     """
-    if _NAMED[kind.name].search(sentence) is None and _REFERRED.search(sentence) is None:
+    if _NAMED[kind.name].search(sentence) is None and (list(named) != [kind] or _REFERRED.search(sentence) is None):
         return False
-    if _LESS.search(sentence) is not None or _FULL.search(sentence) is None:
+    if _UNAFFECTED.search(sentence) is None or _ONE.search(sentence) is None or _ALL_OUT.search(sentence) is not None:
         return False
-    return any(
-        each.search(sentence) is not None for each in (_LOSS, _ALONE, _ONE_OUT[kind.name], _REDUNDANT[kind.name])
-    )
+    if _STOPPED.search(sentence) is not None:
+        return False
+    if _LOSS.search(sentence) is None and _REDUNDANT.search(sentence) is None and _ALONE.search(sentence) is None:
+        return False
+    return _LESS.search(_UNAFFECTED.sub(" ", _LOSS.sub(" ", sentence))) is None
+
+
+_ALL_OUT = pattern(
+    r"\b(?:both|all|beide|alle|les deux)\b[^.;,]{0,24}\b(?:are|can be|may be|be|fail|go|sind|sont) (?:\w+ )?(?:off|out|down|valved|shut|lost|serviced|taken|isolated|switched|turned|aus|arrêtés)\b"
+)
+"""All units out of service."""
+_STOPPED = pattern(
+    r"\b(?:racks?|nodes?|gpus?|jobs?|half|rows?|servers?|schränke|knoten|baies|nœuds|serveurs)\b[^.;,]{0,16}\b(?:are|is|be|go|goes|sind|sont) (?:\w+ )?(?:off|down|out|powered|shut|stopped|idle|aus|arrêtés)\b"
+)
+"""A part of the machine that stops meanwhile."""
+_REFERRED = pattern(r"\b(?:of them|of these|of the two|units?|one|either|eine[rs]?|l['’]une?)\b")
+_ALONE = pattern(
+    r"\b(?:either|each|any|one)\b[^.;]{0,40}\b(?:by itself|on its own)\b|\beither\b(?: of (?:them|the two|these|both))?(?: can| could)? (?:carr|tak|handl|cool|feed|suppl|cover|support)|"
+    r"\b(?:either|each|any|one)\b[^.;]{0,40}\balone\b|\bits twin\b|\beine[rs]? allein\b|\bseule?\b"
+)
 
 
 def _units(sentences: Sequence[str], kind: UnitKind, power: PowerSpec | None) -> tuple[int, float] | None:
@@ -185,11 +253,28 @@ def _units(sentences: Sequence[str], kind: UnitKind, power: PowerSpec | None) ->
     stated = cooling_units(power) if kind is KINDS[0] else None
     if stated is not None:
         return (stated.installed, stated.capacity) if not stated.spare else None  # `cdus-below-heat` counts spare units
-    found = {(match[1], match[2], match[3]) for each in sentences for match in _RATED[kind.name].finditer(each)}
-    if len(found) != 1:
-        return None
-    count, rating, scale = next(iter(found))
-    return count_in_text(count), number_in_text(rating) * (1e6 if scale == "m" else 1e3)
+    found = {rated for each in sentences for rated in _rated_units(each, kind)}
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _rated_units(sentence: str, kind: UnitKind) -> Iterator[tuple[int, float]]:
+    """The numbers of units of a kind in a sentence, each with their rating in watts.
+
+    >>> list(_rated_units("gensets: 4 x 200 kw; 3 250 kw diesels; 2 groupes électrogènes de 400 kw", KINDS[3]))
+    [(4, 200000.0), (3, 250000.0), (2, 400000.0)]
+    """
+    found = list(_RATED[kind.name].finditer(sentence))
+    others = any(_NAMED[each.name].search(sentence) for each in KINDS if each is not kind)
+    if not found and not others and _NAMED[kind.name].search(sentence) is not None:
+        found = list(_RATED_ALONE.finditer(sentence))
+    for match in found:
+        groups = match.groupdict()
+        count, rating, scale = (
+            next(filter(None, (groups.get(f"{name}{form}") for form in ("", "_behind", "_ahead"))))
+            for name in ("count", "rating", "scale")
+        )
+        if int(count) <= _MANY:
+            yield int(count), large_number_in_text(rating) * (1e6 if scale == "m" else 1e3)
 
 
 def _load(kind: UnitKind, cluster: Cluster, counts: FabricCount, power: PowerSpec | None) -> float | None:

@@ -62,13 +62,15 @@ layout: {framework: megatron-core, tp: 8, pp: 2}
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_roles_c import clause_bounds
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
@@ -77,40 +79,59 @@ from clusterspec.standard import pattern
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
+_SIZE = r"(?:[- ]?(?:groups?|traffic|ranks|communication|=?\d+))?"
 _AXES = {
-    "tp": r"tensor[- ](?:parallel\w*|model[- ]parallel\w*)|tensorparallel\w*|tp(?:[- ]?(?:groups?|traffic|ranks|=?\d+))?",
-    "ep": r"expert[- ]parallel\w*|expertenparallel\w*|ep(?:[- ]?(?:groups?|traffic|ranks|=?\d+))?|(?:all )?experts|dispatch(?:es)?(?: and combine)?|combine|expert exchange|exchange of (?:the )?experts",
-    "cp": r"context[- ]parallel\w*|cp(?:[- ]?(?:groups?|traffic|ranks|=?\d+))?|ring attention",
-    "pp": r"pipeline(?:[- ](?:stages?|parallel\w*|sends?|traffic))?|stages|pp(?:[- ]?(?:groups?|traffic|=?\d+))?",
-    "shard": r"fsdp (?:gathers?|all-gathers?|traffic|groups?)|gathers of (?:parameters|weights)|(?:parameter|weight) (?:all-)?gathers|shard(?:ing)? groups?",
-    "dp": r"gradients?|gradient (?:reductions?|all-reduces?|exchange)|data[- ]parallel\w*|dp[- ](?:groups?|traffic)",
+    "tp": rf"tensor[- ](?:parallel\w*|model[- ]parallel\w*)|tensorparallel\w*|parallélisme (?:tensoriel|de tenseurs?)|paralelismo (?:tensorial|de tensores)|tp{_SIZE}",
+    "ep": rf"expert[- ]parallel\w*|expertenparallel\w*|parallélisme d['’]experts|ep{_SIZE}|(?:all )?expert(?:s|en)?(?: traffic|[- ]exchange| all-to-alls?)?|dispatch(?:es)?(?: and combine)?|combine|exchange of (?:the )?(?:experts|tokens)|token[- ](?:exchange|austausch|routing)|all-?to-?alls?",
+    "cp": rf"context[- ]parallel\w*|kontextparallel\w*|cp{_SIZE}|ring attention",
+    "pp": rf"pipeline(?:[- ](?:stages?|parallel\w*|sends?|traffic))?|stages|pp{_SIZE}",
+    "shard": r"fully sharded data[- ]parallel\w*|fsdp (?:gathers?|all-gathers?|traffic|groups?)|gathers of (?:parameters|weights)|(?:parameter|weight) (?:all-)?gathers|shard(?:ing)? groups?",
+    "dp": r"gradients?|gradient (?:reductions?|all-reduces?|exchange)|gradienten?|data[- ]parallel\w*|dp[- ](?:groups?|traffic)",
 }
 """The words of a sentence for the groups of each axis."""
 _SUBJECT = pattern(r"(?i)\b(?:" + "|".join(f"(?P<{axis}>{words})" for axis, words in _AXES.items()) + r")\b")
-_NODE = r"(?P<node>nodes?|servers?|machines?|box(?:es)?|hosts?|chassis|knotens?|rechners?|nœud|serveur|nodo|servidor)"
-_DOMAIN = r"(?P<domain>(?:nvlink|nvswitch|scale-up|xgmi|infinity fabric|ici|neuronlink)(?:[- ](?:domain|island|fabric|mesh)s?)?)"
+_DEGREE = pattern(
+    r"(?i)\b(?P<axis>tp|ep|cp|pp)[ =-]{0,3}(?P<degree>\d{1,4})\b|\b(?P<first>tensor|expert|context|pipeline)[- ]parallel\w* (?:size |degree )?(?:of |= ?)?(?P<size>\d{1,4})\b"
+)
+_NODE = r"(?P<node>nodes?|servers?|machines?|box(?:es)?|hosts?|chassis|knotens?|rechners?|servers|nœuds?|noeuds?|serveurs?|nodos?|servidor(?:es)?)"
+_DOMAIN = r"(?P<domain>(?:nvlink|nvswitch|scale-up|xgmi|infinity fabric|ici|neuronlink)(?:[- ](?:domain|island|fabric|mesh|domäne|domaine|island)s?)?)"
+_ARTICLES = r"(?:(?:the|same|one|a|single|an|each|its|their|that|einem|einer|eines|ein|dem|der|des|demselben|desselben|jedem|jedes|le|du|un|d['’]un|même|seul|chaque|leur|el|la|una?|del?|cada) ?)*"
 _INSIDE = pattern(
-    r"(?i)\b(?:stays?|remains?|is kept|are kept|kept|keeps?|lies?|lives?|runs?|sits?|confined|contained|fits?|takes? place|happens?|bleib\w*|liegt|liegen|läuft|laufen|rest\w{0,3}|queda\w?|permanece\w?)"
-    rf" (?:entirely |wholly |always |all |completely |alle |ganz )?(?:inside|within|in|on|to|over|innerhalb|auf|im|dans|dentro de|en) (?:of )?(?:the same |one |a single |a |the |each |its |their |single |einem |einer |eines |dem |der |demselben |le |un |même |el |la |una? )*(?:{_NODE}|{_DOMAIN})\b"
+    r"(?i)\b(?:(?:stays?|remains?|is kept|are kept|kept|keeps?|lies?|lives?|runs?|sits?|confined|contained|fits?|takes? place|happens?|goes?|bound|restricted|limited|local|bleib\w*|liegt|liegen|läuft|laufen|rest\w{0,3}|tien\w*|queda\w?|permanece\w?)"
+    r"(?: [^\W\d_]+){0,3}? (?:inside|within|into|in|on|to|over|innerhalb|auf|im|dans|sur|dentro de|en)|(?P<bare>inside|within|innerhalb|à l['’]intérieur)|shares?|teilen sich|partagent|dentro)"
+    rf" (?:of |von |d['’]|de )?{_ARTICLES}(?:{_NODE}|{_DOMAIN})\b"
+    rf"|\b(?:nvlink|nvswitch|xgmi|node|scale-up|knoten|server)[- ](?:only|local|intern\w*|lokal)\b|\bintra-?(?:node|server|nœud|noeud|knoten|nodo|domain)\b|\bknotenintern\w*|\b(?:only|exclusively|solely|purely|entirely|ausschließlich|nur|uniquement|solo) (?:over|on|via|through|über|auf|par|sur|por) (?:the )?(?:nvlink|nvswitch|xgmi)\b"
+    r"|\b(?:over|on|via|through|über|par|sur|por) (?:the )?(?:nvlink|nvswitch|xgmi) (?:only|alone|exclusively|uniquement)\b"
 )
 """The claim that something is in one node or domain."""
+_OF_NODE = pattern(
+    r"(?i)\b(?:node|server|knoten|nœud|noeud|nodo|intra-?(?:node|server|nœud|noeud|knoten|nodo)|knotenintern\w*)\b"
+)
+_FABRICS = r"infiniband|ib|fabric|networks?|netz\w*|ethernet|roce|efa|scale-out|nics?|wire|ndr|slingshot|réseau|red"
+_DOMAINS = r"nvlink|nvswitch|domain|scale-up|island|xgmi|ici"
+_LEAVES = r"spans?|straddles?|extends?|spread|leaves?|leaving|cross(?:es|ing)?|touch(?:es|ing)?|uses?|using|reach(?:es|ing)?|needs?|see|sees|hits?|loads?|go(?:es)?|goes|going|travels?|enters?|quitt\w*|sort\w*|sale\w?|passe\w*|travers\w*|emprunt\w*|touch\w*|cruza\w?|verl[aä]ss\w*|geht|gehen|berühr\w*|belast\w*|überquer\w*|nutz\w*|braucht"
+_LEFT = pattern(r"(?i)\b(?:leav\w+|quitt\w*|sort\w*|sale\w?|verl[aä]ss\w*)\b")
+_WHAT = rf"(?:(?P<fabric>{_FABRICS})|(?P<domain>{_DOMAINS})|{_NODE})"
 _NEVER = pattern(
-    r"(?i)\b(?:never|not|no longer|nie|niemals|nicht|jamais|nunca|ne) (?:leaves?|cross(?:es)?|touch(?:es)?|uses?|reach(?:es)?|need|needs|goes? over|verl[aä]ss\w*|verlassen|quitt\w*|sale\w?)"
-    r" (?:the |a |its |their |den |das |die |le |la |el )*(?P<what>[^\W\d_-]+(?:-[^\W\d_]+)?)"
+    rf"(?i)\b(?:never|not|no longer|nie|niemals|nicht|jamais|nunca|ne|n['’]|without|ohne|sans)(?: have to| need to| has to)? ?(?:{_LEAVES})(?: (?:pas|jamais|over|on|to|onto|across|beyond|several|multiple|through|out of|the|a|its|their|any|our|den|das|die|dem|über|auf|par|de|du|le|la|les|el|del|leur))*(?: | l['’]){_WHAT}\b"
+    rf"|\b(?P<fabric_first>{_FABRICS})\w{{0,8}}(?: (?:nie|niemals|nicht|gar nicht))+ (?:{_LEAVES})\b|\b(?P<node_first>knoten|server|rechner)s?(?: (?:nie|niemals|nicht|gar nicht))+ (?:{_LEAVES})\b"
+    rf"|\b(?:no|none of (?:the|their|its|this)|nothing of (?:the|it)|keine?r?|aucune?|ningún) (?:[\w-]+ ){{1,4}}?(?:{_LEAVES}|is on|runs?)(?: (?:over|on|to|onto|through|out of|the|a|its|their|any|our|den|das|die|über|auf|sur|par|le|la))* (?:(?P<fabric_of_none>{_FABRICS})|(?P<node_of_none>nodes?|servers?|knoten|nœuds?))\b"
 )
 """The claim that something leaves no node, or uses no fabric."""
-_FABRICS = word_set(
-    "infiniband ib fabric network ethernet roce efa scale-out nic nics spine leaf wire ndr rails rail slingshot"
-)
-_DOMAINS = word_set("nvlink nvswitch domain scale-up island rack xgmi ici")
-_NODES = word_set(
-    "node nodes server servers machine machines box host chassis knoten rechner nœud serveur nodo servidor"
-)
 _NOT_THIS_PLAN = pattern(
-    r"(?i)\b(?:would|could|should|if|unless|until|only|mostly|mainly|partly|half|some of|most of|part of|share of|except|but|first|then|either|"
-    r"where possible|up to|option|alternative|instead|other|reference|prefill|decode|draft|smaller|larger|wäre|würde|falls|wenn|sonst|nur|meist|si|sauf|excepto|per cent|percent|%|two|both)\b|%"
+    r"(?i)\b(?:would|could|should|if|unless|until|mostly|mainly|partly|half|some of|most of|part of|share of|except|where possible|up to|option|alternative|instead|other|others|reference|prefill|decode|draft|smaller|larger|not all|(?!all\b)\w+ of the (?:\d+ )?(?:ranks|gpus|members)|\w+ of its (?:ranks|gpus|members)|"
+    r"wäre|würde|falls|wenn|sonst|meist|größtenteils|si|sauf|surtout|excepto|per cent|percent)\b|%"
 )
 """Words of conditions, parts, comparisons and pools, whose groups are not those of the plan as a whole."""
+_DENIED = pattern(
+    r"(?i)\b(?:not|cannot|can['’]t|never|no longer|no|nicht|kein\w*|nie|pas|jamais|ne|nunca|than|too (?:large|big|wide))\b"
+)
+_PRODUCT = pattern(r"(?i)\b(?:gb[23]00|gh200|[abh][1-3]00|nvl\d{2,3}|mi[23]\d{2}x?|tpu|trn\d)")
+"""A machine by its accelerators."""
+
+
+_NOUNS_OF_PARTS = ("dp", "shard")
+"""Axes that a text may have inside a node in addition to one between nodes: `data parallelism inside each node`."""
 
 
 class Claim(NamedTuple):
@@ -124,16 +145,39 @@ class Claim(NamedTuple):
 def check(own_remarks: str, spec: Spec, cluster: Cluster, layout: Layout, placements: Placements) -> Iterator[Problem]:
     if not own_remarks or spec.pools or spec.jobs or layout.separate_engines:
         return
-    for sentence in sentences_of(own_remarks):
+    for sentence in sentences_of(" ".join(own_remarks[:MOST_CHARACTERS].split())):
+        if _is_of_other_machine(sentence, cluster):
+            continue
         for claim in claims_of(sentence):
             placement = placements.of(claim.axis) if getattr(layout, claim.axis, 2) > 1 else None
             if placement is None or not _leaves(placement, in_node=claim.in_node):
+                continue
+            if claim.axis in _AXES_WITH_DEGREES and not _has_degree(sentence, claim.axis, getattr(layout, claim.axis)):
                 continue
             border = plural(placement.nodes, "node") if claim.in_node else plural(placement.domains, "scale-up domain")
             name = claim.axis.replace("shard", "sharding")
             message = f"`{claim.words}`: the {name} group of {plural(placement.ranks, 'rank')} spans {border}"
             yield RULE.problem("description", message, "change the degree, or correct the text")
             return
+
+
+_AXES_WITH_DEGREES = {"tp": "tensor", "ep": "expert", "cp": "context", "pp": "pipeline"}
+
+
+def _has_degree(sentence: str, axis: str, degree: int) -> bool:
+    """Whether a sentence states the given degree of an axis, or none: with another one it is about another plan."""
+    stated = {
+        int(each["degree"] or each["size"])
+        for each in _DEGREE.finditer(sentence)
+        if (each["axis"] or "").lower() == axis or (each["first"] or "").lower() == _AXES_WITH_DEGREES[axis]
+    }
+    return not stated or degree in stated
+
+
+def _is_of_other_machine(sentence: str, cluster: Cluster) -> bool:
+    """Whether a sentence names another machine by its accelerators than the one of the plan."""
+    own = f"{cluster.accelerator.id} {cluster.accelerator.name} {cluster.platform.id if cluster.platform is not None else ''}".lower()
+    return any(each[0].lower() not in own for each in _PRODUCT.finditer(sentence))
 
 
 def claims_of(sentence: str) -> Iterator[Claim]:
@@ -143,26 +187,47 @@ def claims_of(sentence: str) -> Iterator[Claim]:
     [('ep', False), ('ep', False)]
     >>> [each[:2] for each in claims_of("With tp 4 the all-reduces would stay inside a node.")]
     []
+    >>> [each[:2] for each in claims_of("TP=16 is intra-node, and no expert traffic goes over InfiniBand.")]
+    [('tp', True), ('ep', False)]
     """
-    if _NOT_THIS_PLAN.search(sentence) is not None:
-        return
     for match in _INSIDE.finditer(sentence):
-        if (axis := _axis_before(sentence, match.start())) is not None:
-            yield Claim(axis[0], match["node"] is not None, sentence[axis[1] : match.end()])
+        start, end = clause_bounds(sentence, *match.span())
+        denied = _DENIED.search(sentence, start, match.start()) or _DENIED.search(sentence, match.end(), end)
+        axis = _axis_of(sentence, match, start) if not denied else None
+        if axis is not None and (match["bare"] is None or axis[0] not in _NOUNS_OF_PARTS):
+            in_node = match["node"] is not None or (match["domain"] is None and _OF_NODE.search(match[0]) is not None)
+            yield Claim(axis[0], in_node, sentence[axis[1] : match.end()])
     for match in _NEVER.finditer(sentence):
-        what = match["what"].lower()
-        if what in _FABRICS | _DOMAINS | _NODES and (axis := _axis_before(sentence, match.start())) is not None:
-            yield Claim(axis[0], what in _NODES, sentence[axis[1] : match.end()])
+        start, _ = clause_bounds(sentence, *match.span())
+        if _LEFT.search(match[0]) is not None and any(
+            match[name] for name in ("fabric", "fabric_first", "fabric_of_none")
+        ):
+            continue  # what leaves no rail still uses it
+        if (axis := _axis_of(sentence, match, start)) is not None:
+            in_node = any(match[name] is not None for name in ("node", "node_first", "node_of_none"))
+            yield Claim(axis[0], in_node, sentence[min(axis[1], match.start()) : match.end()])
 
 
-NEAR = 60
-"""Characters between the name of a group and the verb of its claim."""
+NEAR = 80
+"""Characters between the name of a group and the end of its claim."""
+_CONTINUES = pattern(
+    r"(?i)^ ?(?:and|so|so that|which|that|they|it|these|this|its|their|thus|hence|the|sie|die|der|und|sodass|also|qui|elles?|ils?|donc|et|que|all[- ]reduces?|traffic|collectives?|ranks|is|are|does|do|will|can|has|have|verkehr|trafic|[^\W\d_]+ly| )*$"
+)
+"""The words of a clause that goes on with the subject of the one before."""
 
 
-def _axis_before(sentence: str, end: int) -> tuple[str, int] | None:
-    """The axis that the words before a place name, and where they start; none where they name several or none."""
-    start = max(0, end - NEAR, *(sentence.rfind(mark, 0, end) + 1 for mark in ",;:("))
-    found = list(_SUBJECT.finditer(sentence, start, end))
+def _axis_of(sentence: str, claim: re.Match[str], start: int) -> tuple[str, int] | None:
+    """The axis that the clause of a claim names, or the one before it if the clause goes on with its subject, and where its name
+    starts; none where there are several, or words of another plan.
+    """
+    _, end = clause_bounds(sentence, *claim.span())
+    words = sentence[start : claim.start()] + " " + sentence[claim.end() : end]
+    if _NOT_THIS_PLAN.search(words) is not None:
+        return None
+    found = list(_SUBJECT.finditer(sentence, max(start, claim.start() - NEAR), claim.end()))
+    if not found and _CONTINUES.match(sentence[start : claim.start()]) is not None:
+        found = list(_SUBJECT.finditer(sentence, max(0, start - NEAR), start))
+        found = found if _NOT_THIS_PLAN.search(sentence, max(0, start - NEAR), start) is None else []
     axes = {each.lastgroup for each in found}
     return (str(found[0].lastgroup), found[0].start()) if len(axes) == 1 else None
 

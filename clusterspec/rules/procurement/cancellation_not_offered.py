@@ -48,6 +48,7 @@ cluster: {platform: aws-p5-48xlarge, nodes: 16}
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from clusterspec.catalog.entries import Platform
 from clusterspec.catalog.purchase_terms import PurchaseTerms, purchase_terms
@@ -55,6 +56,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.text_quantities import SECOND, sentence_quantities
+from clusterspec.rules.knowledge.text_roles_c import clause_bounds
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -62,11 +64,18 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _CANCELS = pattern(
-    r"\b(?:cancel\w*|refund\w*|money back|(?:give|gives|giving|hand|hands) (?:it|them|the \w+|this) back|returned|return (?:it|them|the)|terminat\w* (?:it |the \w+ )?(?:early|before)|shorten\w*|stornier\w*|storn\w+|kündig\w*|gekündigt|rückerstatt\w*|erstatt\w*|geld zurück|annul\w*|résili\w*|rembours\w*|cancela\w*|anula\w*|reembols\w*|devolv\w*)\b"
+    r"\b(?:cancel\w*|refund\w*|credited|full credit|money (?:back|returned)|paid back|(?:gives?|giving|given|hands?|handed|handing|sends?|sent) (?:it |them |this |(?:the|our) (?:\w+ ){1,3})?back|returned|returns? (?:it|them|the)|"
+    r"(?:back|opt|get|gets|getting) out\b(?: of)?|walk away|called? off|drop (?:it|them|the \w+)|released? (?:early|it|them|before)|terminat\w* (?:it |the \w+ )?(?:early|before)|shorten\w*|"
+    r"stornier\w*|storn\w+|kündig\w*|gekündigt|zurückgegeben|zurückgeben|rückerstatt\w*|erstatt\w*|geld zurück|zurückgezahlt|gutgeschrieben|annul\w*|résili\w*|rembours\w*|rendu\w*|restitu\w*|cancela\w*|anula\w*|reembols\w*|devolv\w*)\b"
 )
 _NOT = pattern(
-    r"\b(?:not|cannot|can['’]t|never|no|non-?\w*|without|forfeit\w*|lost|binding|nicht|kein\w*|nie|ohne|verfällt|verloren|pas|aucun\w*|sans|ne|perdu\w*|ninguna?|sin|nunca|perdid\w*|pierde\w*)\b"
+    r"\b(?:not(?! (?:need|ready|required|there|finished|available|in time|used|complete|done|here|arrive))|cannot|can['’]t|never|no (?!cost|charge|fee|loss|penalty|later)|neither|nor|non-?\w*|forfeit\w*|lost|binding|nicht(?! (?:rechtzeitig|fertig|da|bereit|gebraucht|vorliegen))|kein\w*|nie|verfällt|verloren|pas|aucun\w*|ne|perdu\w*|ninguna?|nunca|perdid\w*|pierde\w*)\b"
+    r"|\bwithout (?!pay|cost|charge|fee|penalty|loss)|\b(?:ohne|sans|sin) (?!kosten|gebühr|frais|coût|pénalité|perte|coste)"
 )
+"""Words by which a purchase is not taken back."""
+_OTHER = pattern(r"\b(?:on[- ]demand|spot|instead|unlike|in contrast|would|à la demande|statt)\b")
+"""Words of another purchase, or of one that is not made."""
+_PRONOUN = pattern(r"\b(?:it|they|them|this|er|sie|es|ihn|il|elle|elles|ils|(?:back|opt|get|getting) out|walk away)\b")
 _PURCHASED = pattern(
     r"\b(?:after|of|from|since|nach|ab|après|tras|desde) (?:the |its |der |dem |l['’]|la )?(?:purchase|purchasing|buying|booking|kauf|buchung|achat|compra)\b"
 )
@@ -81,8 +90,8 @@ _WORDS_OF = {
 }
 """A word for a purchase in several languages."""
 _CUES = (
-    "cancel", "refund", "back", "return", "terminat", "shorten", "storn", "kündig", "erstatt", "zurück", "annul", "résili", "rembours",
-    "anula", "reembols", "devolv",
+    "cancel", "refund", "credit", "back", "return", "terminat", "shorten", "storn", "kündig", "erstatt", "zurück", "annul", "résili",
+    "rembours", "anula", "reembols", "devolv", "gutgeschrieben", "rendu", "restitu", "out", "walk", "call", "drop", "release",
 )  # fmt: skip
 """What each text of a cancellation has, in lower case."""
 
@@ -95,16 +104,32 @@ def check(
         return
     parts = " ".join(line.part or "" for line in procurement.quote or ()).lower() if procurement is not None else ""
     terms = [each for each in purchase_terms() if _is_bought(each, f"{text} {parts}", platform)]
-    for sentence in sentences_of(text):
-        if _CANCELS.search(sentence) is None or _NOT.search(sentence) is not None:
+    for before, sentence in pairwise(["", *sentences_of(text)]):
+        if _OTHER.search(sentence) is not None or not _is_canceled(sentence):
             continue
         for each in terms:
-            why = _refusal(each, sentence, cluster, procurement) if _is_of(each, sentence, terms) else ""
+            named = _is_of(each, sentence, terms) or (
+                _PRONOUN.search(sentence) is not None and _is_of(each, before, terms)
+            )
+            why = _refusal(each, sentence, cluster, procurement) if named else ""
             if why:
                 message = f"the text cancels a purchase, and {each.name} {why}"
                 help_ = "buy when the conditions are met, or take a form that can be canceled"
                 yield RULE.problem("description", message, help_)
                 return
+
+
+def _is_canceled(sentence: str) -> bool:
+    """Whether a clause of a sentence cancels something, and no word of it, or right after it, denies that.
+
+    >>> _is_canceled("if the data are not ready, we cancel the block"), _is_canceled("it can neither be cancelled nor moved")
+    (True, False)
+    """
+    for match in _CANCELS.finditer(sentence):
+        start, end = clause_bounds(sentence, *match.span())
+        if _NOT.search(sentence, start, end) is None:
+            return True
+    return False
 
 
 def _is_bought(terms: PurchaseTerms, text: str, platform: Platform | None) -> bool:

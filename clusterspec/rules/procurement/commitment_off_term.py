@@ -68,11 +68,16 @@ procurement: {currency: USD, as_of: 2026-11-01, term: 12 months, commitment: 1 y
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
-from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_roles_c import clause_at, measures_in
+from clusterspec.rules.knowledge.text_units import NUMBERS
+from clusterspec.rules.knowledge.written_numbers import agree, numbers_within, sentences_of, time_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -82,18 +87,29 @@ RULE = Rule.of(__name__, "error")
 SAME = 0.01
 """Relative difference of equal times: 12 months of 30.4 days and a year of 365."""
 MUCH_SHORTER = 0.9
+MOST_TERMS = 20
+"""Terms of a sentence that are read."""
 LONGEST_BLOCK = 182
 """Days of the longest EC2 Capacity Block with all extensions."""
 _BLOCK = pattern(r"(?i)\bcapacity blocks?\b")
 _DAYS = pattern(r"(?i)(?<![\w.,-])(\d{1,4})[ -](days?|weeks?|months?)\b")
 
 
-_YEARS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
-_PRICED_FOR = pattern(
-    r"(?i)\b(?:prices?|rates?|usd|eur)\b[^;]{0,80}?\b(one|two|three|four|five|[1-5])[- ]years? (?:commit\w*|reserv\w*|term|contract|cud)|"
-    r"\b(one|two|three|four|five|[1-5])[- ]years? (?:commit\w*|reserv\w*|term|contract|cud)(?: price| rate|'s price)"
+_TERM = pattern(
+    r"(?i)(?<![\w.,])(?P<count>one|two|three|four|five|zwei|drei|fünf|deux|trois|cinq|[1-5])(?:[ -]|(?=y))(?P<unit>y|years?|yrs?|jahren?|ans|año?s)\b"
+    r"|(?<![\w.,])(?P<months>12|24|36|48|60)[ -](?:months?|monate[n]?|mois|meses)\b|\b(?P<joined>zwei|drei|fünf)jähr\w*|\b(?P<each>tri)ennal\w*"
 )
-"""The years of the contract whose price a sentence names."""
+"""A term of whole years."""
+_OF_CONTRACT = pattern(
+    r"(?i)\b(?:commit\w*|cuds?|reserv\w*|contract\w*|savings plans?|ris?|terms?|columns?|spalte|colonne|lock-?in|bindung\w*|gebunden\w*|bindet|laufzeit\w*|verpflicht\w*|vertrag\w*|engagement\w*|engage\w*|contrat\w*|compromiso\w*|reserva\w*)\b"
+)
+_PRICE = pattern(
+    r"(?i)\b(?:prices?|priced|pricing|rates?|costs?|tariff?s?|tarifs?|preise?s?|kost\w+|prix|precio|usd|eur)\b|[$€]"
+)
+_NOT_OURS = pattern(
+    r"(?i)\b(?:not|never|would|could|instead|unlike|than|cheaper|compared|if (?!one commits|you commit|we commit)|nicht|statt|wäre|würde|pas|serait|au lieu|without|no)\b"
+)
+"""Words of another price than the one of the plan."""
 
 
 def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Problem]:
@@ -114,9 +130,15 @@ def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Pro
 def _longer_price_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     """Prices that according to the text hold for a longer contract than the one of the spec."""
     held = procurement.commitment or procurement.term
-    texts = [*sentences_of(remarks), *(line.part or "" for line in procurement.quote or ())]
-    named = {_years(found[1] or found[2]) for text in texts for found in _PRICED_FOR.finditer(text)}
-    if held is None or len(named) != 1:
+    if held is None:
+        return
+    stated = sorted(numbers_within(procurement))
+    texts = [
+        *sentences_of(" ".join(remarks[:MOST_CHARACTERS].split())),
+        *(line.part or "" for line in procurement.quote or ()),
+    ]
+    named = {years for text in texts for years in _priced_years(text, stated)}
+    if len(named) != 1:
         return
     (years,) = named
     if years * YEAR > held.value * (1 + SAME):
@@ -126,9 +148,33 @@ def _longer_price_problem(procurement: ProcurementSpec, remarks: str) -> Iterato
         )
 
 
-def _years(text: str) -> int:
-    """The years of a numeral or a word."""
-    return _YEARS.get(text.lower()) or int(text)
+def _priced_years(sentence: str, prices: Sequence[float]) -> Iterator[int]:
+    """The years of the contracts whose price a sentence states, where it states no amount but those of the keys.
+
+    >>> [*_priced_years("38.80 USD is the three-year CUD rate", [38.8]), *_priced_years("36 months committed: 38,80 USD", [38.8])]
+    [3, 3]
+    >>> list(_priced_years("38.80 USD with the commitment of one year, with a three-year commitment it would be 29.10 USD", [38.8]))
+    [1]
+    """
+    terms = list(islice(_TERM.finditer(sentence), MOST_TERMS))
+    if not terms or _PRICE.search(sentence) is None:
+        return
+    amounts = [each for each in measures_in(sentence) if each.dimensions[0] == 1]
+    for match in terms:
+        clause = clause_at(sentence, *match.span())
+        own = [each for each in amounts if any(agree(value, price, SAME) for value in each.values for price in prices)]
+        nearest = min(amounts, key=lambda each: max(each.start - match.end(), match.start() - each.end), default=None)
+        bound = _OF_CONTRACT.search(clause if len(terms) > 1 else sentence)
+        if bound is not None and _NOT_OURS.search(clause) is None and (nearest in own or not amounts):
+            yield _years(match)
+
+
+def _years(match: re.Match[str]) -> int:
+    """The years of a term in digits, as a word, or in months."""
+    if match["months"]:
+        return int(match["months"]) // 12
+    written = (match["count"] or match["joined"] or "three").lower()
+    return NUMBERS.get(written) or int(written)
 
 
 def _block_problems(procurement: ProcurementSpec) -> Iterator[Problem]:

@@ -59,8 +59,9 @@ from collections.abc import Iterator, Sequence
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, percentages_in, place_of
+from clusterspec.rules.knowledge.text_roles_c import clause_bounds, passages_of
 from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.unit_prices import UnitPrice, unit_prices_in
+from clusterspec.rules.knowledge.unit_prices import Amount, UnitPrice, amounts_in, unit_prices_in
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
@@ -74,14 +75,19 @@ SAME_MARGIN = 0.012
 """Difference of two margins, as shares, up to which they are the same."""
 _MONEY = word_set("usd eur gbp chf cent cents ct dollar dollars euro euros")
 _LOADED = pattern(
-    r"(?i)\b(?:load(?:ed)?|utili[sz](?:ation|ed)|busy|occupied|occupancy|auslastung|ausgelastet|last|charge|taux d'utilisation|carga|ocupación|utilización|uso medio)\b"
+    r"(?i)\b(?:load(?:ed)?|utili[sz](?:ation|ed)|busy|occupied|occupancy|duty|full|in use|used|auslastung\w*|ausgelastet|last|belegt|charge|charg[ée]e?s?|taux d'(?:utilisation|occupation)|occup\w+|carga|ocupación|utilización|uso medio)\b"
 )
-_IDLE = pattern(r"(?i)\b(?:idle|unused|empty|leer|ungenutzt|inactifs?|vides?|ociosos?|vacíos?)\b")
+_IDLE = pattern(r"(?i)\b(?:idle|idles|unused|empty|leer|ungenutzt|inactifs?|vides?|ociosos?|vacíos?)\b")
 _ON_AVERAGE = pattern(r"(?i)\b(?:on average|average|mean|im mittel|im schnitt|en moyenne|de media|en promedio)\b")
+_FULL = pattern(
+    r"(?i)\b(?:full(?:y)? (?:load(?:ed)?|utili[sz]\w+|busy|used|occupied|throughput|rate|speed|capacity)|at full|when full|saturat\w+|100 ?%|always busy|flat out|peak (?:throughput|load)|maximum (?:throughput|load)|voll\w{0,3}last|voller (?:last|auslastung)|"
+    r"voll ausgelastet|pleine? (?:charge|débit|régime|capacité)|plena carga|saturé\w*)"
+)
+"""Words of the cost of a machine that is never idle."""
 _FRACTIONS = (
     (
         pattern(
-            r"(?i)\b(?:half(?: the| of the)? (?:load|full)|half full|halbe[rn]? (?:last|auslastung)|mi-charge|media carga)\b"
+            r"(?i)\b(?:half(?: the| of the)? (?:load|full)|half full|idles? (?:for )?(?:about )?half|half (?:of the time )?(?:idle|empty)|half of the time|halbe[rn]? (?:last|auslastung)|mi-charge|media carga)\b"
         ),
         1 / 2,
     ),
@@ -93,7 +99,11 @@ _FRACTIONS = (
 _OTHER_SHARE = pattern(
     r"(?i)\b(?:discount\w*|rebate|rabatt|remise|descuento|cheaper|off|spot|reserved|committed|cached|hit|batch api|tax|vat)\b"
 )
-_MARGIN = pattern(r"(?i)\b(?:margins?|marge|margen|rohertrag|deckungsbeitrag)\b")
+_MARGINS = r"(?:(?:brutto|roh)?margen?|margins?|marges?|rohertrag|deckungsbeitrag|bruttomarge|rohmarge|margen)"
+_MARGIN = pattern(rf"(?i)\b{_MARGINS}\b")
+_MARGIN_OR_MARKUP = pattern(
+    rf"(?i)\b(?:{_MARGINS}|mark-?ups?|on top|over (?:the )?cost|aufschlag|aufgeschlagen|(?:of|on) the cost|taux de marque|above cost)\b"
+)
 _AT_FULL = pattern(
     r"(?i)^[^,;.\d]{0,40}?\b(?:full load|fully loaded|when full|voller last|pleine charge|plena carga)\b"
 )
@@ -113,14 +123,90 @@ def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
         return
     text = own_remarks[:MOST_CHARACTERS]
     prices = unit_prices_in(text)
-    if len(prices) < 2:
-        return
-    for sentence in sentences_of(text):
+    found = [
+        *_problems_of_prices(text, prices, spec),
+        *(each for passage in passages_of(text) for each in _problems_of_passage(passage, text, spec)),
+    ]
+    yield from found[:1]
+
+
+def _problems_of_prices(text: str, prices: Sequence[UnitPrice], spec: Spec) -> Iterator[Problem]:
+    """The problems with the prices of a text, each with its unit."""
+    for sentence in sentences_of(text) if len(prices) > 1 else ():
         here = [each for each in prices if each.sentence == sentence]
         if here and _OTHER_SHARE.search(sentence) is None:
             yield from _load_problem(sentence, here, prices, _loads(sentence, text, spec), spec)
         if _MARGIN.search(sentence) is not None:
             yield from _margin_problem(sentence, prices, spec)
+
+
+def _problems_of_passage(passage: str, text: str, spec: Spec) -> Iterator[Problem]:
+    """The problems with amounts of which only one has its unit, or none, in one or two sentences on a unit."""
+    amounts = amounts_in(passage)
+    if not 2 <= len(amounts) <= MOST_AMOUNTS or _HYPOTHETICAL.search(passage) is not None:
+        return
+    loads = _loads(passage, passage, spec) if _OTHER_SHARE.search(passage) is None else ()
+    for load in loads:
+        pair = _costs_at(passage, amounts, load)
+        if pair is not None and abs(pair[1].value / pair[0].value - load.share) <= SAME * load.share:
+            full, part = pair
+            message = (
+                f"according to the text, a unit costs {full.written} at full load and {part.written} at {percent(load.share, 3)} of it, which is the "
+                f"product of both; the machine costs the same at any load: {full.value / load.share:.4g}"
+            )
+            yield RULE.problem(place_of(text, spec), message, "divide the cost at full load by the mean load")
+    if _MARGIN.search(passage) is not None:
+        pairs = [(high, low) for high in amounts for low in amounts if high.value > low.value]
+        yield from _margin_of_pairs(passage, pairs, place_of(text, spec))
+
+
+MOST_AMOUNTS = 6
+_HYPOTHETICAL = pattern(r"(?i)\b(?:would|should|could|if we|wäre|würde|serait|faudrait)\b")
+
+
+def _costs_at(passage: str, amounts: Sequence[Amount], load: Load) -> tuple[Amount, Amount] | None:
+    """The cost at full load and the one at a load, by the words of a passage; None where it does not tell them apart."""
+    full = next(filter(None, (_amount_of(passage, amounts, each.span()) for each in _FULL.finditer(passage))), None)
+    rest = [each for each in amounts if each is not full]
+    part = _amount_of(passage, rest, (load.start, load.end))
+    if part is None or (full is None and len(amounts) != 2):
+        return None
+    first, last = amounts[0], amounts[-1]
+    if full is None and _FALLS_TO.fullmatch(passage[first.end : last.start]) is not None:
+        return first, last
+    other = full or next(each for each in amounts if each is not part)
+    if full is None and not (other.end <= load.start <= part.start):
+        return None  # the cost, then the load, then what follows from both
+    return other, part
+
+
+_AND = pattern(r"(?i) (?:and|und|et|y|or|while) ")
+_OF = pattern(r"(?i)\b(?:of|with|at|bei|von|à|de) (?:the |an? |ein\w* |der |une? )?$")
+"""What joins an amount with the load behind it."""
+
+
+_FALLS_TO = pattern(r"(?i) (?:down )?(?:to|auf|à|a) (?:about |only |nur )?")
+"""What stands between a cost and the one that it falls to."""
+
+
+_LOADED_AT = ("at ", "when ", "bei ")
+
+
+def _is_joined_ahead(passage: str, start: int) -> bool:
+    """Whether the load at a place is that of the amount before it: `0.80 USD at full load`, `2 cents of a saturated engine`."""
+    return passage[start : start + 5].lower().startswith(_LOADED_AT) or _OF.search(passage[:start]) is not None
+
+
+def _amount_of(passage: str, amounts: Sequence[Amount], place: tuple[int, int]) -> Amount | None:
+    """The amount in the clause of a place, else the nearest one."""
+    start, end = clause_bounds(passage, *place)
+    joints = [each.end() for each in _AND.finditer(passage, start, end)]
+    start = max((each for each in joints if each <= place[0]), default=start)
+    end = min((each for each in joints if each >= place[1]), default=end)
+    inside = [each for each in amounts if start <= each.start < end]
+    ahead = [each for each in inside if each.end <= place[0]] if _is_joined_ahead(passage, place[0]) else []
+    chosen = ahead or inside or amounts
+    return min(chosen, key=lambda each: max(place[0] - each.end, each.start - place[1]), default=None)
 
 
 def _load_problem(
@@ -162,10 +248,16 @@ def _loads(sentence: str, text: str, spec: Spec) -> list[Load]:
 def _margin_problem(sentence: str, prices: Sequence[UnitPrice], spec: Spec) -> Iterator[Problem]:
     """The problem with a margin that is the profit over the cost of two prices of the text, and over no price."""
     pairs = [(high, low) for high in prices for low in prices if high.is_of_same(low) and high.value > low.value]
+    yield from _margin_of_pairs(sentence, pairs, place_of(sentence, spec))
+
+
+def _margin_of_pairs(
+    sentence: str, pairs: Sequence[tuple[UnitPrice, UnitPrice]] | Sequence[tuple[Amount, Amount]], place: str
+) -> Iterator[Problem]:
+    """The problem with a margin of a sentence that is the profit over the cost of some pairs of a price and a cost."""
     for each in percentages_in(sentence):
         margin = each.value / 100
-        near = sentence[max(0, each.start - 40) : each.end + 24]
-        if _MARGIN.search(near) is None or any(
+        if not _is_margin(sentence, each.start, each.end) or any(
             abs(1 - low.value / high.value - margin) <= SAME_MARGIN for high, low in pairs
         ):
             continue
@@ -175,7 +267,22 @@ def _margin_problem(sentence: str, prices: Sequence[UnitPrice], spec: Spec) -> I
                     f"according to the text, {high.written} over a cost of {low.written} is a margin of {each.value:g} %: that is the profit over the cost; "
                     f"over the price it is {100 * (1 - low.value / high.value):.3g} %"
                 )
-                yield RULE.problem(
-                    place_of(sentence, spec), message, "state the margin on the price, or call it a markup"
-                )
+                yield RULE.problem(place, message, "state the margin on the price, or call it a markup")
                 return
+
+
+def _is_margin(sentence: str, start: int, end: int) -> bool:
+    """Whether the share at a place is called a margin: by the words of its clause, else by those near to it, and not a markup.
+
+    >>> [_is_margin("a markup of 50 % and a margin of 33 %", *place) for place in ((12, 16), (33, 37))]
+    [False, True]
+    """
+    named = [
+        (max(start - each.end(), each.start() - end), each[0].lower()) for each in _MARGIN_OR_MARKUP.finditer(sentence)
+    ]
+    distance, words = min(named, default=(NEAR + 1, ""))
+    return distance <= NEAR and _MARGIN.fullmatch(words) is not None
+
+
+NEAR = 40
+"""Characters between a share and the word that says what it is."""

@@ -64,29 +64,57 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
+from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.quoted_parts import BYTES
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import (
-    NUMBER,
-    count_in_text,
-    number_in_text,
-    sentences_of,
-)
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_roles_c import clause_at, passages_of
+from clusterspec.rules.knowledge.written_numbers import agree, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
-_COUNT = rf"(?<![\w.,])(\d{{1,2}}|{'|'.join(NUMBER_WORDS)})"
-_DRIVES = pattern(
-    rf"{_COUNT} (?:[\w.-]{{1,12}} ){{0,3}}?(?:drives?|ssds?|disks?|nvmes?) (?:of|with|à) {NUMBER} ?(tb|tib|gb|gib)\b|"
-    rf"{_COUNT} ?[x×] {NUMBER} ?(tb|tib|gb|gib) (?:[\w.-]{{1,12}} ){{0,2}}?(?:drives?|ssds?|disks?|nvme)\b"
+_DRIVE = r"(?:drives?|ssds?|disks?|nvmes?|laufwerken?|laufwerke|platten|disques?|discos?|unidades)"
+_COUNTS = pattern(
+    rf"(?<![\w.,-])(?<!raid )(?P<count>\d{{1,2}})(?: (?:[\w.,/-]{{1,12}} ){{0,5}}?{_DRIVE}\b| ?[x×] ?(?=\d)| (?:of|à|zu|mit|with|de) (?=\d{{1,5}}(?:[.,]\d{{1,3}})? ?[tg]i?[bo]\b)| of them\b| davon\b| d'entre eux\b)"
+    rf"|\b(?:quantity|qty|number of {_DRIVE}|{_DRIVE}):? (?P<behind>\d{{1,2}})\b(?! ?[tg]i?[bo]\b|[.,]\d)|\d ?[tg]i?[bo][\w .]{{0,16}} ?[x×] ?(?P<after>\d{{1,2}})\b"
 )
-_RAID = pattern(r"\braid[ -]?(0|1|5|6|10)\b|\b(mirror\w*)\b")
-_OF_CACHE = pattern(r"\b(?:cache|tier|kv)\b")
+"""A number of drives."""
+_SIZES = pattern(
+    r"(?<![\w.,-])(?:\d{1,2} ?[x×] ?)?(?P<size>\d{1,5}(?:[.,]\d{1,3})?) ?(?P<unit>tb|tib|gb|gib|to|go)\b(?!/s|ps)"
+)
+_RAID = pattern(r"\braid[ -]?(?P<level>0|1|5|6|10)\b|\b(?:mirror\w*|in pairs|gespiegelt\w*|spiegel\w*|miroir|espejo)\b")
+_OF_CACHE = pattern(r"\b(?:kv|\w*cach[eé]s?|cach[eé]-?\w*|tier|stufe|étage|nivel)\b")
+_DRIVES = pattern(
+    rf"\b(?:{_DRIVE}|them|they|these|u\.2|raid|mirror\w*|strip\w+|sie|davon|gespiegelt\w*)\b|\d ?[tg]i?[bo]\b"
+)
+"""What a sentence on the cache has that speaks of drives."""
+_OTHER_USE = pattern(
+    r"\b(?:checkpoints?|datasets?|boots?|os|(?:operating )?system|scratch|logs?|journal|betriebssystem|démarrage|elsewhere)\b"
+)
+_DENIED = pattern(
+    r"\b(?:not|no|never|would|could|without|instead|than|halves?|if|nicht|kein\w*|ohne|würde|statt|pas|sans|sin)\b"
+)
 SAME = 0.02
 """Relative difference up to which sizes are the same."""
+LEAST, MOST = 0.2e12, 130e12
+"""Bytes of the smallest and the largest drive that is read."""
+
+
+class Drives(NamedTuple):
+    """The drives of a cache in a text: their number, the size of each as written and in bytes, and their RAID level."""
+
+    number: int
+    written: str
+    size: float
+    level: int | None
+
+    @property
+    def held(self) -> float:
+        """The bytes of data that they hold."""
+        return _drives_for_data(self.number, self.level) * self.size
 
 
 def check(written_workload: WorkloadSpec, own_remarks: str | None) -> Iterator[Problem]:
@@ -94,27 +122,69 @@ def check(written_workload: WorkloadSpec, own_remarks: str | None) -> Iterator[P
     if not tiers or not own_remarks:
         return
     local = [(index, tier.capacity) for index, tier in enumerate(tiers) if tier.medium == "nvme"]
-    for sentence in sentences_of(own_remarks.lower()):
-        found = _DRIVES.search(sentence) if _OF_CACHE.search(sentence) is not None else None
-        if found is None or len(local) != 1:
-            continue
-        count, size, unit = next(group for group in (found.groups()[:3], found.groups()[3:]) if group[0])
-        drives = count_in_text(count)
-        level = _level(sentence)
-        held = _drives_for_data(drives, level) * number_in_text(size) * BYTES[unit]
-        index, capacity = local[0]
-        if capacity is not None and held * (1 + SAME) < capacity.value:
-            mirrored = f" in RAID {level}" if level is not None else ""
-            message = f"{drives} drives of {size} {unit.upper()}{mirrored} hold {display(held, 'B')} according to the text, and the tier has {capacity.written}"
+    for index, capacity in local:
+        drives = None
+        if len(local) == 1 and capacity is not None:
+            drives = drives_of_cache(own_remarks[:MOST_CHARACTERS].lower(), capacity)
+        if drives is not None and capacity is not None and drives.held * (1 + SAME) < capacity.value:
+            mirrored = f" in RAID {drives.level}" if drives.level is not None else ""
+            message = f"{drives.number} drives of {drives.written.upper()}{mirrored} hold {display(drives.held, 'B')} according to the text, and the tier has {capacity.written}"
             at = ("workload", "serving", "cache_tiers", index, "capacity")
             yield RULE.problem(at, message, "write the capacity of the drives")
-            return
 
 
-def _level(sentence: str) -> int | None:
-    """The RAID level that a sentence names: 1 for mirrored drives; None without one."""
-    found = _RAID.search(sentence)
-    return None if found is None else int(found[1] or 1)
+def drives_of_cache(text: str, capacity: Quantity) -> Drives | None:
+    """The drives that a text in lower case gives the cache: those of the first sentence with their number and their size, else of
+    two sentences that follow each other. None without them, and where their size is not clear.
+    """
+    for passage in passages_of(text):
+        if not any(_OF_CACHE.search(each) and _DRIVES.search(each) for each in sentences_of(passage)):
+            continue
+        count = _number_of_drives(passage)
+        sizes = {
+            (match["size"], match["unit"]): _bytes(match["size"], match["unit"]) for match in _SIZES.finditer(passage)
+        }
+        drive = {
+            written: size
+            for written, size in sizes.items()
+            if LEAST <= size <= MOST
+            and not agree(size, capacity.value, SAME)
+            and not agree(size, count * max(sizes.values()), SAME)
+        }
+        sums = {size * number for size in drive.values() for number in range(2, count + 1)}
+        drive = {written: size for written, size in drive.items() if not any(agree(size, each, SAME) for each in sums)}
+        if count and drive:
+            written, size = max(drive.items(), key=lambda each: each[1])
+            return Drives(count, " ".join(written), size, _level(passage))
+    return None
+
+
+def _bytes(digits: str, unit: str) -> float:
+    return number_in_text(digits) * BYTES[unit.replace("o", "b")]
+
+
+def _number_of_drives(passage: str) -> int:
+    """The drives of the cache: the number in a clause on it, else the largest of a passage; 0 without one."""
+    found = []
+    for match in _COUNTS.finditer(passage):
+        clause = clause_at(passage, *match.span())
+        if _OTHER_USE.search(clause) is None and _DENIED.search(clause) is None:
+            number = int(match["count"] or match["behind"] or match["after"])
+            found.append((number, _OF_CACHE.search(clause) is not None))
+    of_cache = {number for number, is_of_cache in found if is_of_cache}
+    return max(of_cache or {number for number, _ in found}, default=0)
+
+
+def _level(passage: str) -> int | None:
+    """The RAID level that a passage names and does not deny: 1 for mirrored drives; None without one.
+
+    >>> _level("raid 10 over 8 drives"), _level("a mirror would halve them"), _level("striped")
+    (10, None, None)
+    """
+    for found in _RAID.finditer(passage):
+        if _DENIED.search(clause_at(passage, *found.span())) is None:
+            return int(found["level"] or 1)
+    return None
 
 
 def _drives_for_data(drives: int, level: int | None) -> float:

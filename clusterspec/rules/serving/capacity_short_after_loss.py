@@ -103,7 +103,32 @@ _RATES = (
 """Words of a load, without one of which a text says what no unit carries."""
 _LOSSES = (
     *("los", "fail", "outage", "down", "offline", "surviv", "without", "shut", "switched", "powered", "away", "dark"),
-    *("gone", "ausf", "verl", "fällt", "pert", "perd", "panne", "tomb", "pérdid", "pierd", "cae", "caíd", "fall"),
+    *(
+        "gone",
+        "repair",
+        "maint",
+        "wartung",
+        "reparatur",
+        "die",
+        "crash",
+        "break",
+        "repair",
+        "maint",
+        "wartung",
+        "reparatur",
+        "ausf",
+        "verl",
+        "fällt",
+        "pert",
+        "perd",
+        "panne",
+        "tomb",
+        "pérdid",
+        "pierd",
+        "cae",
+        "caíd",
+        "fall",
+    ),
     *(f"n{space}{sign}{space}{lost}" for space in ("", " ") for sign in "-−+" for lost in "12"),
 )
 """Words of a loss, without one of which a text loses nothing."""

@@ -6,8 +6,8 @@ Limits in the description or a comment that lie below the requests of the keys, 
 
 - a token bucket, a burst, or a quota of tokens for each minute that holds fewer tokens than the longest prompt, where a
   request is admitted as a whole: it is refused however long it waits;
-- a length of requests (`max_model_len`) below the longest prompt with its answer (`launch-settings-off-keys` reads flags);
-- a limit of new tokens (`max_tokens`) below the mean answer;
+- a length of requests (`max_model_len`, a context window) below the longest prompt with its answer (`launch-settings-off-keys` reads flags);
+- a limit of new tokens (`max_tokens`, or a length at which answers are cut) below the mean answer;
 - a size of request bodies below the text of the longest prompt at three bytes a token.
 
 Buckets that may go below zero, and sentences in which longer prompts are refused on purpose, are not read.
@@ -92,6 +92,7 @@ def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]
     answer = _longest_length(serving.output_tokens)
     asked = {
         "bucket": ("the longest prompt has", longest),
+        "prompt": ("the longest prompt has", longest),
         "request": ("the longest prompt and its answer have", longest + answer),
         "answer": ("the mean answer has", float(workload.serving.output_tokens)),
         "body": ("its prompt has at least", BYTES_OF_TOKEN * longest),

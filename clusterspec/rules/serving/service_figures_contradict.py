@@ -78,10 +78,10 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.cache_texts import cache_sizes
 from clusterspec.rules.knowledge.service_relations import (
     Derived,
     amplified_attempts,
-    cache_sizes,
     counts_of_period,
     engines_of_accelerators,
     requests_in_flight,
@@ -110,7 +110,22 @@ _CUES = (
         "cache",
         "caché",
     ),
-    *("moteur", "motor", "attempt", "tries", "versuch", "tentativ", "intento", "one of", "/s", "second", "gpu"),
+    *(
+        "moteur",
+        "motor",
+        "attempt",
+        "tries",
+        "versuch",
+        "tentativ",
+        "intento",
+        "one of",
+        "/s",
+        "second",
+        "sekunde",
+        "gpu",
+        "concurren",
+        "flight",
+    ),
 )
 """Words of a service, without one of which a text relates no figures of one."""
 ROUNDED = 1.25
@@ -154,9 +169,7 @@ def _is_calculation(sentence: str, text: str) -> bool:
 
 
 def _derived_figures(text: str, rate: float | None) -> Iterator[Derived]:
-    for each in requests_in_flight(text):
-        if not 1 / ROUNDED <= each.stated / each.computed <= ROUNDED:
-            yield each
+    yield from requests_in_flight(text)
     for each in counts_of_period(text, rate):
         if each.stated > CLOSE * each.computed or (each.exact and each.stated < each.computed / ROUNDED):
             yield each

@@ -1,0 +1,89 @@
+"""Clauses and passages of texts: which words of a sentence belong to a figure, and which sentences are read together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from clusterspec.rules.knowledge.text_tokens import Token, tokens_of
+from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS, word_set
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.standard import pattern
+
+MOST_PASSAGES = 200
+"""Sentences of a text that are read together with their neighbors."""
+LONGEST_PASSAGE = 600
+"""Characters of sentences that are read together."""
+LONGEST_CLAUSE = 300
+"""Characters before and after a place that are looked through for the ends of its clause."""
+_NO_NUMBERS = word_set("one ein eine einem einen un une una due once dos sei")
+"""Numbers as words that are articles, or words of another language."""
+_SMALL = {word: str(number) for word, number in (NUMBERS | SPELLED_TENS).items() if word not in _NO_NUMBERS}
+_COMPOUND = pattern(
+    r"(?i)\b(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(one|two|three|four|five|six|seven|eight|nine)\b"
+)
+_WORD = pattern(r"(?<![\w-])[^\W\d_]{2,9}(?=[ -][^\W_]|[,.;:]|$)")
+_MARK = pattern(
+    r"[;:()|—–?!]|, (?=\D)|(?<=[^\d\W]),|(?<!i\.e)(?<!e\.g)(?<!d\.h)\. |(?i: (?:but|while|whereas|although|aber|während|mais|tandis|pero) )"
+)
+"""What stands between clauses: marks, and words that set one clause against another."""
+
+
+def with_numerals(text: str) -> str:
+    """A text with small numbers in digits; articles, which are also a one, stay.
+
+    >>> with_numerals("Vier Laufwerke, two of the eight racks; one node, deux, elf")
+    '4 Laufwerke, 2 of the 8 racks; one node, 2, 11'
+    >>> with_numerals("thirty-two nodes, forty GPUs")
+    '32 nodes, 40 GPUs'
+    """
+    text = _COMPOUND.sub(lambda match: str(SPELLED_TENS[match[1].lower()] + NUMBERS[match[2].lower()]), text)
+    return _WORD.sub(lambda match: _SMALL.get(match[0].lower(), match[0]), text)
+
+
+def clause_at(text: str, start: int, end: int) -> str:
+    """The clause of a text in which a place lies.
+
+    >>> text = "the peak is 70/s, and the rest (two nodes) carries it; fine"
+    >>> clause_at(text, 12, 16), clause_at(text, 32, 35)
+    ('the peak is 70/s', 'two nodes')
+    """
+    before, after = clause_bounds(text, start, end)
+    return text[before:after].strip()
+
+
+def clause_bounds(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the clause begins and ends in which a place lies."""
+    before, after = max(0, start - LONGEST_CLAUSE), min(len(text), end + LONGEST_CLAUSE)
+    for mark in _MARK.finditer(text, before, after):
+        if mark.end() <= start:
+            before = mark.end()
+        elif mark.start() >= end:
+            after = mark.start()
+            break
+    return before, after
+
+
+def passages_of(text: str, most: int = 2) -> Iterator[str]:
+    """The sentences of a text, then each two, up to ``most``, that follow each other in the description or in one comment: figures
+    that belong together may stand in several. Small numbers are in digits.
+
+    >>> list(passages_of("Five nodes. Each has eight GPUs. # Fine."))
+    ['5 nodes', 'Each has 8 GPUs', '5 nodes. Each has 8 GPUs', 'Fine.']
+    """
+    for remark in with_numerals(" ".join(text.split())).split("# "):
+        found = [each for each in islice(sentences_of(remark), MOST_PASSAGES) if each]
+        for size in range(1, most + 1):
+            for start in range(len(found) - size + 1):
+                passage = ". ".join(found[start : start + size])
+                if len(passage) <= LONGEST_PASSAGE:
+                    yield passage
+
+
+def measures_in(text: str) -> list[Token]:
+    """The numbers of a text that have a unit: money, watts, times, bytes or shares.
+
+    >>> [(each.values, each.unit) for each in measures_in("je 3,84 TB, 0,60 USD, 8 racks, 75 %")]
+    [((3.84,), 'TB'), ((0.6,), 'USD'), ((75.0,), '%')]
+    """
+    return [each for each in tokens_of(text) if each.kind == "number" and each.unit and each.values]
