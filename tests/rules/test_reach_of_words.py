@@ -7,10 +7,7 @@ whole word. One letter more moves the first or last letter of the word out of re
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
 
-from clusterspec.rules.batch.tokens_of_other_tokenizer import _size_problem
 from clusterspec.rules.document.description_off_settings import _stated_numbers
 from clusterspec.rules.knowledge.address_plans import subnets_in
 from clusterspec.rules.knowledge.capacity_texts import _is_lost, _stated_load
@@ -19,9 +16,7 @@ from clusterspec.rules.knowledge.request_limits import _buckets
 from clusterspec.rules.knowledge.service_relations import requests_in_flight
 from clusterspec.rules.knowledge.test_figures import test_figures as figures_of_tests
 from clusterspec.rules.knowledge.text_loads import figures_in
-from clusterspec.rules.knowledge.text_quantities import sentence_quantities
 from clusterspec.rules.operations.compute_off_model import _quotient_problem
-from clusterspec.rules.operations.pauses_off_stated_share import _stated_share
 from clusterspec.rules.procurement.unit_cost_off_load import _loads
 from clusterspec.spec.model import Spec
 from clusterspec.studies import study_text
@@ -29,8 +24,6 @@ from tests.effort import each
 from tests.settings import SETTINGS
 
 SPEC = Spec("a.yaml")
-MODEL: Any = SimpleNamespace(vocab=32_000, name="a model", id="a")
-"""With 32,000 rows, fewer than a tokenizer of 64,000 entries takes."""
 TEXT = (
     "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n"
     "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1.6e12}\n"
@@ -39,11 +32,6 @@ TEXT = (
 
 def is_lost(text: str) -> bool:
     return any(_is_lost(text, figure) for figure in figures_in(text))
-
-
-def has_share(text: str) -> bool:
-    [(sentence, quantities)] = sentence_quantities(text)
-    return _stated_share(sentence, quantities) is not None
 
 
 def is_for_loopbacks(text: str) -> bool:
@@ -75,7 +63,6 @@ REACHES: list[tuple[Callable[[str], bool], str, int, str]] = [
     (lambda text: _stated_load([text]) == 0.4, "At the peak 40 % ", 34, " busy"),
     (lambda text: _stated_load([text]) is None, "At the peak hbm ", 35, " 40 % busy"),
     (lambda text: _stated_load([text]) is None, "At the peak busy 40 % ", 35, " hbm"),
-    (has_share, "adds ", 34, " 2 % of the time"),
     # 24 behind the number of units
     (is_lost, "2 nodes ", 18, " fail"),
     # 12 behind the rate of NICs: that of two ports is not compared
@@ -98,9 +85,6 @@ REACHES: list[tuple[Callable[[str], bool], str, int, str]] = [
     # 20 behind the number of an earlier run
     (lambda text: not [*_stated_numbers("workload.sequence_length", text)], "sequence length of 8192 ", 11, " earlier"),
     (lambda text: not [*_stated_numbers("procurement.delivery.weeks", text)], "delivery in 12 weeks ", 11, " earlier"),
-    # 80 around the entries of a tokenizer: padded tables are larger
-    (lambda text: not [*_size_problem(text, MODEL)], "padded ", 73, " tokenizer of 64,000 entries"),
-    (lambda text: not [*_size_problem(text, MODEL)], "tokenizer of 64,000 entries ", 72, " padded"),
     # 60 before tokens per parameter, and 40 behind them: a number of a rule need not be that of the plan
     (is_another_quotient, "chinchilla ", 48, " 30 tokens per parameter"),
     (is_another_quotient, "30 tokens per parameter ", 28, " chinchilla"),
