@@ -5,6 +5,7 @@
 - A warm-up that lasts half of the run or longer.
 - Warm-up, stable part and decay in one sentence that together are not the run, and phases of tokens that together are
   not `tokens`.
+- The remaining steps after the step at which a part begins, where the run has another number left.
 - A number of steps and the tokens that they are said to be (`480,000 steps (12 T tokens)`), where the batch of the plan
   gives another.
 - A ramp of the batch that lasts longer than the run, or ends at another batch than `global_batch`.
@@ -92,7 +93,7 @@ from clusterspec.rules.knowledge.text_quantities import (
 )
 from clusterspec.rules.knowledge.text_roles_a import is_certain
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import agree
+from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, large_number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.standard import pattern
@@ -153,6 +154,7 @@ def check(own_remarks: str, training: Workload, written_workload: WorkloadSpec) 
     parts = [each for each in schedule_parts(own_remarks) if _CONTINUED.search(each.sentence) is None]
     yield from _warm_up_problem(parts, steps, training.tokens)
     yield from _parts_problem(parts, steps, training.tokens)
+    yield from _rest_problem(parts, steps)
     yield from _pair_problem(own_remarks, training)
     yield from _phase_problem(own_remarks, training.tokens)
     yield from _ramp_problem(own_remarks, training)
@@ -211,6 +213,26 @@ def _parts_problem(parts: list[SchedulePart], steps: float, tokens: float) -> It
             )
             yield RULE.problem("description", message, "let the parts of the schedule add up to the run")
             return
+
+
+def _rest_problem(parts: list[SchedulePart], steps: float) -> Iterator[Problem]:
+    """The problem with the remaining steps of a sentence that are not those after the step at which a part begins."""
+    for each in parts:
+        match = _REST.search(each.sentence) if each.is_point and each.quantity.unit == STEP else None
+        if match is None or each.part not in (STABLE, DECAY) or not 0 < each.quantity.value < steps:
+            continue
+        rest, right = large_number_in_text(match[1]), steps - each.quantity.value
+        if rest != each.quantity.value and not agree(rest, right, ROUNDED):
+            message = f"`{match[0]}` after step {each.quantity.value:,.0f} of {steps:,.0f} are {right:,.0f}"
+            yield RULE.problem("description", message, "correct the steps, or the step at which the part begins")
+            return
+
+
+_REST = pattern(
+    rf"(?i)\b(?:remaining|last|final|restlichen?|verbleibenden?|letzten|derniers|restants|últimos|restantes) {NUMBER} (?:steps|schritte\w*|pas|itérations|pasos)\b"
+)
+ROUNDED = 0.02
+"""Relative difference of a number of steps that is rounded."""
 
 
 def _sum_text(quantities: object) -> str:
