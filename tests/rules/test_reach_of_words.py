@@ -83,8 +83,18 @@ REACHES: list[tuple[Callable[[str], bool], str, int, str]] = [
     (is_for_loopbacks, "10.0.0.0/24 for ", 46, " loopback"),
     (is_for_loopbacks, "loopbacks ", 109, " 10.0.0.0/24"),
     # 20 behind the number of an earlier run
-    (lambda text: not [*_stated_numbers("workload.sequence_length", text)], "sequence length of 8192 ", 11, " earlier"),
-    (lambda text: not [*_stated_numbers("procurement.delivery.weeks", text)], "delivery in 12 weeks ", 11, " earlier"),
+    (
+        lambda text: not [*_stated_numbers("workload.sequence_length", text, 4096)],
+        "sequence length of 8192 ",
+        11,
+        " earlier",
+    ),
+    (
+        lambda text: not [*_stated_numbers("procurement.delivery.weeks", text, 10)],
+        "delivery in 12 weeks ",
+        11,
+        " earlier",
+    ),
     # 60 before tokens per parameter, and 40 behind them: a number of a rule need not be that of the plan
     (is_another_quotient, "chinchilla ", 48, " 30 tokens per parameter"),
     (is_another_quotient, "30 tokens per parameter ", 28, " chinchilla"),

@@ -7,7 +7,8 @@ model, a degree of the layout, the oversubscription, the tokens of a sequence, o
 the warranty, the term, the delivery, the tax, the discount, the PUE, the price of a kWh, the response of the support or the power
 budget, each once, where the keys state another. Numbers agree to 5 %, sizes of models to 30 %, PUE and prices to 1 %. A number that any other key states is accepted, and so is a setting that
 the text only compares with (`moved from`, `instead of`, `not`). Sentences about another machine (one that is replaced,
-compared with, or bought later) are not read.
+compared with, or bought later), settings in a clause with `would` or `if`, rates of one node, engine or accelerator, and
+tokens of a part of the run are not read.
 
 ## Why it matters
 
@@ -80,10 +81,12 @@ from math import prod
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.described_numbers import NUMBERS, SAME, SCALE, Numbers
+from clusterspec.rules.knowledge.text_roles_b import clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import (
     belongs_to_something_else,
     numbers_within,
+    sentences_of,
     written_numbers,
 )
 from clusterspec.rules.rule import Rule
@@ -99,6 +102,10 @@ _OF_OTHERS = pattern(
 """Words after the name of what a text was made from, or of a part that is gone."""
 _EARLIER = pattern(r"(?i) (?:\w+ )?(?:before(?! \w)|earlier|ago|previously|last (?:month|year))\b")
 """Words after a number of an earlier run."""
+_CONDITION = pattern(r"(?i)\W*(?:with|for|under|mit|bei|für|avec|pour|con|para|por)\b")
+"""Words with which a clause begins that names a condition of the next one."""
+NEAR = 400
+"""Characters around a setting in which its sentence is read."""
 _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\b")
 """Words after `non-blocking` that confine it to a part of the fabric."""
 
@@ -156,7 +163,7 @@ def check(
     own = _own_numbers(spec, layout, workload, own_description)
     for key in dict.fromkeys(each.key for each in NUMBERS):
         stated = own.get(key)
-        found = list(_stated_numbers(key, own_description)) if stated else []
+        found = list(_stated_numbers(key, own_description, stated)) if stated else []
         if len({value for value, *_ in found}) != 1 or stated is None:
             continue
         value, words, numbers = found[0]
@@ -179,16 +186,49 @@ def check(
             yield _problem(found_names[0][0], key, own_name)
 
 
-def _stated_numbers(key: str, description: str) -> Iterator[tuple[float, str, Numbers]]:
-    """The numbers of the text that belong to a key, in the unit of the key, each with its words."""
+def _stated_numbers(key: str, description: str, stated: float) -> Iterator[tuple[float, str, Numbers]]:
+    """The numbers of the text that belong to a key with a stated value, in the unit of the key, each with its words."""
     for numbers in (each for each in NUMBERS if each.key == key and each.cue in description):
         for match in numbers.pattern.finditer(description):
             earlier = _EARLIER.match(description[match.end() : match.end() + 20]) is not None
-            if not earlier and not belongs_to_something_else(description, match.start()):
+            if not earlier and not _is_of_another_case(match, description):
                 digits = match["n"]
                 count = NUMBER_WORDS.get(digits) or float(digits.replace(",", ""))
                 suffix = match.groupdict().get("s")
-                yield count * SCALE.get(suffix or "", 1.0) * numbers.scale, match[0], numbers
+                value = count * SCALE.get(suffix or "", 1.0) * numbers.scale
+                if not _is_of_a_part(match, description, numbers, value < stated):
+                    yield value, match[0], numbers
+
+
+def _is_of_another_case(match: re.Match[str], description: str) -> bool:
+    """Whether a setting belongs to something else, or to what a clause only supposes; a clause that begins with a
+    preposition belongs to the next one.
+
+    >>> texts = "two-year lease would cost less", "With a two-year lease, it would cost less", "a two-year lease, it is new"
+    >>> [_is_of_another_case(re.search("two-year lease", text), text) for text in texts]
+    [True, True, False]
+    """
+    if belongs_to_something_else(description, match.start()):
+        return True
+    near = description[max(0, match.start() - NEAR) : match.end() + NEAR]
+    at = min(match.start(), NEAR)
+    clauses = clauses_of(near)
+    index = next((index for index, (start, end) in enumerate(clauses) if start <= at < end), 0)
+    start, end = clauses[index]
+    if _CONDITION.match(near[start:end]) and index + 1 < len(clauses):
+        end = clauses[index + 1][1]
+    return is_hypothetical(near[start:end])
+
+
+def _is_of_a_part(match: re.Match[str], description: str, numbers: Numbers, is_less: bool) -> bool:
+    """Whether a number is that of one node, engine or accelerator, or of a part of the run."""
+    if numbers.per_one is not None and numbers.per_one.match(description, match.end()) is not None:
+        return True
+    before = sentences_of(description[max(0, match.start() - NEAR) : match.start()])[-1]
+    if numbers.of_one is not None and numbers.of_one.search(before, clauses_of(before)[-1][0]) is not None:
+        return True
+    behind = sentences_of(description[match.end() : match.end() + NEAR])[0]
+    return is_less and numbers.part is not None and numbers.part.search(before + match[0] + behind) is not None
 
 
 def _own_numbers(
@@ -240,7 +280,7 @@ def _ratio_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
     if len(found) != 1:
         return
     (match,) = found
-    confined = _WITHIN.search(description[match.end() :]) or belongs_to_something_else(description, match.start())
+    confined = _WITHIN.search(description[match.end() :]) or _is_of_another_case(match, description)
     ratio = float(match["down"]) / float(match["up"]) if match["down"] and float(match["up"]) else 1.0
     levels = [each.oversubscription for each in fabric.levels] or list(fabric.oversubscription)
     if levels and not confined and not any(abs(ratio / each - 1) <= SAME for each in (*levels, prod(levels))):
@@ -272,7 +312,7 @@ def _own_names(spec: Spec, cluster: Cluster, workload: Workload | None) -> dict[
 def _is_of_others(name: re.Match[str], description: str) -> bool:
     """Whether the words around a name say that it is that of another machine."""
     after = description[name.end() :]
-    return belongs_to_something_else(description, name.start()) or _OF_OTHERS.search(after) is not None
+    return _is_of_another_case(name, description) or _OF_OTHERS.search(after) is not None
 
 
 def _plain_letters(name: str) -> str:

@@ -37,7 +37,8 @@ class Numbers:
     """A number of the text: its pattern, with the groups ``n`` and ``s`` (a suffix), and the key it belongs to.
 
     The pattern is not compiled for a text without the letters of ``cue``, as most are: compiling all takes longer than
-    most checks.
+    most checks. A number belongs to something else where its clause up to it has a match of ``of_one``, or the words
+    after it have one of ``per_one``, or where it is below that of the key and its sentence has a match of ``part``.
     """
 
     key: str
@@ -46,8 +47,21 @@ class Numbers:
     unit: str = "1"
     scale: float = 1.0
     same: float = SAME
+    of_one: re.Pattern[str] | None = None
+    per_one: re.Pattern[str] | None = None
+    part: re.Pattern[str] | None = None
 
 
+_UNIT = r"(?:node|engine|GPU|accelerator|replica|instance|server|card|chip|rank|worker|host)"
+_OF_UNIT = pattern(
+    rf"(?i)\b(?:one|each|every|an?|any|a single|per) (?:[\w.-]{{1,16}} ){{0,2}}?{_UNIT}\b(?! (?:for|with|to|that|which)\b)"
+)
+_PER_UNIT = pattern(rf"(?i) ?(?:/ ?|(?:per|an?|each|every|(?:on|for|from) (?:each|every)) ){_UNIT}\b")
+_PART_OF_RUN = pattern(
+    r"(?i)^(?!.*\b(?:whole|entire|total|altogether|full (?:run|training))\b)(?:.*\d steps\b|"
+    r".*\b(?:first|initial|last|final|others?|remaining|remainder|rest|next|warm-?up|annealing|decays?|cool-?down|phases?|stages?)\b)"
+)
+"""A sentence that divides a run into parts, or that counts steps."""
 _STEP, _M = "tokens of a step", r"(?P<s>k|K|M|B| million)"
 NUMBERS = (
     Numbers(
@@ -76,6 +90,7 @@ NUMBERS = (
         "workload.tokens",
         " tokens",
         pattern(_N + r"(?P<s>B|T| billion| trillion) tokens\b(?! (?:an?|per|in|for) )"),
+        part=_PART_OF_RUN,
     ),
     Numbers("workload.global_batch", " sequences ", pattern(_N + r" sequences (?:a|per) (?:step|batch)\b")),
     Numbers("workload.global_batch", " samples ", pattern(_N + r" samples (?:a|per) (?:step|batch)\b")),
@@ -88,7 +103,13 @@ NUMBERS = (
     Numbers("workload.serving.concurrency", "in flight", pattern(_N + r" (?:requests|sequences|users) in flight\b")),
     Numbers("workload.serving.concurrency", "in flight", pattern(_FEW + r" in flight\b")),
     Numbers("workload.serving.concurrency", " concurrent", pattern(_N + r" concurrent (?:requests|users|sessions)\b")),
-    Numbers("workload.serving.request_rate", " requests", pattern(_N + r" requests(?: (?:a|per) second|/s)\b")),
+    Numbers(
+        "workload.serving.request_rate",
+        " requests",
+        pattern(_N + r" requests(?: (?:a|per) second|/s)\b"),
+        of_one=_OF_UNIT,
+        per_one=_PER_UNIT,
+    ),
     Numbers("workload.serving.input_tokens", " in", pattern(_N + r"(?P<s>k)?(?: tokens)? in(?=,| and)")),
     Numbers("workload.serving.output_tokens", " out", pattern(_N + r"(?P<s>k)?(?: tokens)? out\b")),
     Numbers("procurement.warranty", "warranty", pattern(_N + r"[ -]years?(?: of)? warranty\b"), "s", YEAR),
