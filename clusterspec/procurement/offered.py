@@ -48,6 +48,10 @@ _WITH_ENDS = pattern(
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
 _BOTH_TIERS = pattern(r"\b(?:leaf|leaves)\b.{0,40}\bspines?\b|\bspines?\b.{0,40}\b(?:leaf|leaves)\b")
 """Words of a line for the fabric, which may name other networks too."""
+_KIT = pattern(r"\b(?:kits?|sets?|bundles?|packages?|complete|turn-?key)\b")
+_NETWORK = pattern(r"\b(?:fabrics?|networks?|infiniband|interconnects?)\b")
+_INSTALLATION = pattern(r"\binstallation\b")
+"""A word of a service, and of a kit of the parts that are installed."""
 _ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t|qsfp-?dd|\d{1,3} ?(?:gb?e|gbase))\b")
 _INFINIBAND = pattern(r"\b(?:infiniband|ib|[hnx]dr)\b")
 _RATE = pattern(r"(?<![\d.])(\d{2,4}) ?(?:g|gb/s|gbps|gbit/s|gb?e|gbase[\w-]*)(?![\w])")
@@ -177,7 +181,7 @@ class Offered:
         if self.kind == "node" and "nic" in kinds_of_words(text):
             return ("node", "nic")
         cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(kinds_of_words(text)))
-        whole = self.kind == "cable" and _WITH_ENDS.search(text) is not None
+        whole = (whole and _is_kit_of_network(text)) or (self.kind == "cable" and _WITH_ENDS.search(text) is not None)
         return CABLING if whole or (self.is_lot and cabling) else (self.kind,)
 
     @property
@@ -220,6 +224,17 @@ class Offered:
         text = plain_part(self.line)
         with_modules = self.kind == "cable" and "transceiver" in kinds_of_words(_WITHOUT.sub("", text))
         return with_modules or _COMPLETE.search(text) is not None
+
+
+def _is_kit_of_network(text: str) -> bool:
+    """Whether a text in lower case offers the parts that connect a fabric as one kit.
+
+    >>> texts = "fabric installation kit, complete", "fabric installation", "storage network kit"
+    >>> [_is_kit_of_network(text) for text in texts]
+    [True, False, False]
+    """
+    named = _NETWORK.search(text) is not None and _KIT.search(text) is not None
+    return named and _SIDE.search(_INSTALLATION.sub("", text)) is None
 
 
 def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offered]:

@@ -22,8 +22,8 @@ It is a note, too, where another reading of the quote explains the number: lines
 of several, would fill it, some of the lines of a kind have exactly as many as needed, or the cabling of
 `extra_endpoints` is missing. A divided cable (`400G to 2x 200G`) counts by its links.
 
-A line for a whole lot (`cabling`, `network`) counts as all parts of its kind; trunks and shuffles, which carry several
-links each, are not counted. A shortage of modules is reported at the end, nodes or switches, whose lines have too few.
+A line for a whole lot (`cabling`, `network`) counts as all parts of its kind, and `fabric installation kit` as cables
+and modules; trunks and shuffles, which carry several links each, are not counted. A shortage of modules is reported at the end, nodes or switches, whose lines have too few.
 
 ## Why it matters
 
