@@ -51,6 +51,10 @@ _OTHERS = (
     "sister",
     "neighbouring",
     "neighboring",
+    "smaller",
+    "bigger",
+    "larger",
+    "the small",
 )
 _MACHINES = ("cluster", "machine", "system", "site", "hall", "team")
 _ANOTHER_MACHINE = (
@@ -277,6 +281,8 @@ def without_other_machines(text: str) -> str:
     '32 nodes of H200. two pods.'
     >>> without_other_machines("Replacement of the V100 partition, 48 nodes in 12 racks. Two rows.")
     'Two rows.'
+    >>> without_other_machines("A small cluster of 32 nodes. The small site (16 nodes) has no liquid; two pods.")
+    'A small cluster of 32 nodes. two pods.'
     >>> without_other_machines("24 DGX H200 en service, 8 s'ajoutent. 32 au total.")
     '32 au total.'
     """
