@@ -93,7 +93,8 @@ NEAR = 60
 """Characters between the name of a family and what is said of its tokenizer."""
 _NOT = pattern(
     r"(?i)\b(?:not|never|no longer|instead|again|re-?tokeni[sz]\w*|retrain\w*|replac\w*|unlike|than|draft\w*|embedding|reward|judge|teacher|pilot|old|former|previous\w*|compar\w*|"
-    r"generat\w*|synthetic|distill\w*|answers?|translat\w*|would|if|its own|baseline|evaluat\w*|initiali[sz]ed|erneut|nicht|pas)\b"
+    r"generat\w*|synthetic|distill\w*|answers?|translat\w*|would|if|its own|baseline|evaluat\w*|initiali[sz]ed|erneut|nicht|pas|anew|afresh|sufficed|suffisait|(?:was|were) (?:enough|sufficient)|"
+    r"(?:held|had|contained) (?!in |on |by )(?:[\w.]{1,16} ){0,3}?(?:token[- ]?)?(?:ids?|tokens?))\b"
 )
 """Words of sentences about a tokenizer that is not the one of these data."""
 _CUES = ("16", "short", "two", "2 byte", "2-byte", "2 octets", "zwei byte", "deux octets")
@@ -108,7 +109,7 @@ _OF_OTHER_NUMBERS = pattern(
     r"(?i)\b(?:weights?|parameters?|gradients?|activations?|bf16|fp16|float16|half precision|optimizer|cache|kv|embeddings?|logits?|checkpoints?|precision|reduc\w+|gewichte?|poids|hidden)\b"
 )
 _REFUSED = pattern(
-    r"(?i)\b(?:not|never|no longer|too (?:small|narrow|few)|instead|rather|than|would|cannot|can't|only half|nicht|pas|trop)\b"
+    r"(?i)\b(?:not|never|no longer|too (?:small|narrow|few)|instead|rather|than|would|cannot|can't|only half|nicht|pas|trop|sufficed|(?:was|were) (?:enough|sufficient)|reichten|genügten|suffisai(?:en)?t)\b"
 )
 _ENTRIES = pattern(
     rf"(?i){NUMBER} ?(?P<k>k)? (?:entries|pieces|types|subwords|einträge[n]?|entrées|entradas)\b|"
@@ -117,7 +118,14 @@ _ENTRIES = pattern(
 _OF_LARGER_TABLE = pattern(
     r"(?i)\b(?:extend\w*|resiz\w*|added|adds|enlarg\w*|padded|new (?:embedding|tokenizer)|replac\w*|retrain\w*|not|draft|special|reserved|cache)\b"
 )
-_AS_THEY_ARE = pattern(r"(?i)\b(?:not|never|nicht|pas) (?:re-?tokeni[sz]ed|tokeni[sz]ed again|erneut)\b")
+_AS_THEY_ARE = pattern(
+    r"(?i)\b(?:not|never|nicht|pas)(?: been)? (?:re-?(?:tokeni[sz]|encod)ed|(?:tokeni[sz]|encod)ed (?:again|anew|afresh)|erneut|neu)\b"
+)
+_AGAIN = pattern(
+    r"(?i)\b(?:tokeni[sz]ed|encoded|kodiert|codiert|encodée?s?) (?:\w+ )?(?:anew|again|afresh|neu|de nouveau)\b|"
+    r"\bre-?(?:tokeni[sz]|encod)(?:ed|e|es)\b|\b(?:neu|erneut) (?:ko|co|en|toke)\w+"
+)
+"""Words by which data of another tokenizer do not stay as they are."""
 FEWER = 0.8
 """Ratio of the entries of two vocabularies below which one is no part of the other."""
 
@@ -129,7 +137,9 @@ def check(own_remarks: str, remarks: str, workload: Workload, catalog: Catalog) 
     yield from _narrow_problem(own_remarks, own)
     if not any(word in folded for word in _WORDS):  # most texts
         return
-    for sentence in sentences_of(remarks):  # ids may be those of another project, and are used in this one
+    for sentence in sentences_of(
+        _without_replaced_data(remarks)
+    ):  # ids may be those of another project, and are used in this one
         found = _other_tokenizer(sentence, own, catalog)
         if found is not None:
             words, vocab = found
@@ -137,6 +147,22 @@ def check(own_remarks: str, remarks: str, workload: Workload, catalog: Catalog) 
             yield RULE.problem("workload.model", message, "tokenize the text again with the tokenizer of the model")
             return
     yield from _size_problem(own_remarks, own)
+
+
+def _without_replaced_data(text: str) -> str:
+    """A text without its sentences about data that are tokenized again by the next one.
+
+    >>> _without_replaced_data("They are Llama 2 ids. They are encoded anew. 12 TB are new.")
+    'They are encoded anew. 12 TB are new.'
+    """
+    if _AGAIN.search(_AS_THEY_ARE.sub(" ", text)) is None:
+        return text
+    sentences = sentences_of(text)
+    return ". ".join(
+        sentence
+        for sentence, following in zip(sentences, (*sentences[1:], ""), strict=True)
+        if _AGAIN.search(_AS_THEY_ARE.sub(" ", following)) is None
+    )
 
 
 def _other_tokenizer(sentence: str, own: Model, catalog: Catalog) -> tuple[str, int] | None:
@@ -175,7 +201,7 @@ def _narrow_problem(text: str, model: Model) -> Iterator[Problem]:
     folded = text.casefold()
     if model.vocab <= 256**2 or not any(cue in folded for cue in _CUES):
         return
-    for sentence in plain_sentences(text):
+    for sentence in plain_sentences(_without_replaced_data(text)):
         for match in islice(_NARROW.finditer(sentence), MOST_MATCHES):
             near = sentence[max(0, match.start() - NEAR) : match.end() + NEAR]
             clause = clause_at(sentence, *match.span())
@@ -188,7 +214,7 @@ def _narrow_problem(text: str, model: Model) -> Iterator[Problem]:
 
 def _size_problem(text: str, model: Model) -> Iterator[Problem]:
     """The problem with a vocabulary of the data that has more entries than the model has rows, or many fewer."""
-    for sentence in plain_sentences(text):
+    for sentence in plain_sentences(_without_replaced_data(text)):
         match = _ENTRIES.search(sentence) if _TOKENIZER.search(sentence) is not None else None
         if match is None or _OF_LARGER_TABLE.search(sentence) is not None or _NOT.search(sentence) is not None:
             continue

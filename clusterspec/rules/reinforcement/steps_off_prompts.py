@@ -99,6 +99,10 @@ _JOINT = pattern(r"(?i),? ?(?:x|×|\*|times|with|mit|avec|con|je|mal|fois|and|at
 _PROMPTS = pattern(
     rf"(?i){NUMBER} (?:distinct |unique |fresh |training )?(?:prompts|problems|questions|tasks)\b(?! (?:per|a|in each|each|with|of each|x))"
 )
+_STEPS = pattern(
+    rf"(?i){_COUNT} (?:grpo |ppo |rl |optimizer |training |policy |gradient )?(?:steps|iterations|updates|schritte[n]?|iterationen|pas|étapes|itérations|pasos|iteraciones)\b"
+)
+_EPOCH = pattern(r"(?i)\b(?:epochs?|pass(?:es)?|epochen?|durchl[aä]uf\w*|époques?|épocas?)\b")
 _PASSES = pattern(rf"(?i)\b(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}|a single) (?:full )?(?:epochs?|pass(?:es)?)\b")
 _CUES = ("step", "batch", "update", "iterat", "round", "schritt", "pas", "étape", "itérat", "jour")
 SAME = 0.05
@@ -142,6 +146,8 @@ def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
         return 1 < number != rl.samples_per_prompt
     if of_samples:
         fits = [rl.samples, rl.samples / rl.minibatches, rl.samples_per_prompt, rl.prompts]
+        if _PER_STEP.match(behind) is None and _STEP_HAS.search(before) is None:
+            fits += _samples_of_steps(sentence, rl)
         return number >= FEWEST and not any(agree(number, each, SAME) for each in fits)
     with_samples = _COUNTED.match(sentence, _next_number(sentence, match.end())) is not None
     of_step = (
@@ -152,6 +158,14 @@ def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
     )
     fits = [rl.prompts, rl.prompts / rl.minibatches, rl.samples]
     return of_step and number >= 8 and not any(agree(number, each, SAME) for each in fits)
+
+
+def _samples_of_steps(sentence: str, rl: Rl) -> Iterator[float]:
+    """The samples of all steps that a sentence counts, and of all prompts of an epoch."""
+    yield from (_count_of(match[1]) * rl.samples for match in islice(_STEPS.finditer(sentence), MOST_SENTENCES))
+    if _EPOCH.search(sentence) is not None:
+        prompts = (each for each in islice(_COUNTED.finditer(sentence), MOST_SENTENCES) if each["prompt"])
+        yield from (_count_of(each[1]) * rl.samples_per_prompt for each in prompts)
 
 
 def _next_number(sentence: str, at: int) -> int:
