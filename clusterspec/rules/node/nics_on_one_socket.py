@@ -84,6 +84,16 @@ _NO_NIC = pattern(
 _EACH_SOCKET = pattern(r"(?i)\b(?:each|every|both|per) (?:cpu )?(?:sockets?|cpus?|numa|processors?)\b")
 _SPLIT = pattern(r"(?i)\b(?:socket-direct|single-socket|split|evenly|other (?:two|half|four))\b")
 """Words of a text whose NICs are on several sockets."""
+_SOME = rf"(?:one|two|four|half|some|zwei|vier|die hälfte|deux|quatre|la moitié|dos|\d)(?: (?:of|davon|von|d'entre|de))?(?: (?:them|these|those|the|its|ihnen|elles|ellos|las|les|den))?(?: (?:four|eight|[48]))?(?: {_NICS})?"
+_OTHER_ONE = (
+    r"(?:the )?(?:second|other|zweiten|anderen|deuxième|second|autre|segundo|otro|(?:socket|cpu|numa node) ?[01])\b"
+)
+_MOVED = pattern(
+    rf"(?i)\b{_SOME} (?:are|is|were|was|will be|have been|get|got|wurden|werden|ont été|sont|fueron)(?: then| later| since)? (?:moved|relocated|re-?seated|shifted|transferred|déplacée?s|movidas) (?:to|into|onto|vers|sur|a|al)(?: le| la)? {_OTHER_ONE}"
+    rf"|\b(?:we|it|he|they|integrator|supplier|vendor) (?:has |have |will )?(?:moved?|moves|relocates?d?|shift(?:ed|s)?) {_SOME} (?:to|into|onto) {_OTHER_ONE}"
+    rf"|\b{_SOME} (?:wurden|werden) (?:auf|an|in) (?:den|die|das) {_OTHER_ONE}[^.;,]{{0,20}} (?:umgesteckt|versetzt|verlegt)"
+)
+"""NICs that go to another socket."""
 _OTHERS = pattern(r"(?i)\b(?:management|storage|front-?end|in-?band|dual-port|test|boot)\b")
 
 
@@ -92,7 +102,7 @@ def check(written_cluster: ClusterSpec, scale_out: ScaleOut, own_remarks: str | 
     if host is None or not host.nic_affinity or (host.numa_nodes or 0) < 2 or scale_out.nics_per_node < 2:
         return
     text = " ".join((own_remarks or "").split())
-    if _NAMED.search(text) is None or _SPLIT.search(text) is not None:
+    if _NAMED.search(text) is None or _SPLIT.search(text) is not None or _MOVED.search(planned_text(text)) is not None:
         return
     for sentence in (planned_text(each, past=False) for each in sentences_of(text)):
         if _are_on_one_socket(sentence, scale_out.nics_per_node, host.numa_nodes or 0):

@@ -67,9 +67,12 @@ _OFF = pattern(
     r"|(?:not|never|nicht|pas) (?:\w+ )?(?:running|run|start(?:ed)?|install(?:ed)?|enabled?|used?|deployed|configured|gestartet|installiert|läuft|démarré|lancé))\b|\bimex\W{1,3}off\b|\b(?:no|without|ohne|sans|kein) (?:nvidia-)?imex\b"
 )
 _ELSEWHERE = pattern(
-    r"(?i)\b(?:login|head|management|service|storage|cpu|build|test|old)[- ](?:nodes?|hosts?|servers?)\b|\b(?:prolog|for each job|per job|by the scheduler)\b"
+    r"(?i)\b(?:login|head|management|service|storage|cpu|build|test|old)[- ](?:nodes?|hosts?|servers?)\b|\b(?:prolog|for each job|per job|by the scheduler)\b|"
+    r"(?<!as )\b(?:on|in|at) (?:the |our |its |their )?(?:old|former|previous|earlier|existing|other)\b|\b[dh]gx[- ][abh]\d00\b"
 )
 """Words of a clause about other nodes, or about a service that the scheduler starts."""
+_PLACE = pattern(r"(?i)(?<!as )(\b(?:on|in|at) (?:the|our|its|their|an?) [\w -]{3,40}),(?= )")
+"""Words for a place before the clause about it."""
 
 
 def check(own_remarks: str, cluster: Cluster, placements: Placements) -> Iterator[Problem]:
@@ -82,7 +85,7 @@ def check(own_remarks: str, cluster: Cluster, placements: Placements) -> Iterato
     for sentence in sentences_of(" ".join(own_remarks.split())):
         if _SERVICE.search(sentence) is None:
             continue
-        planned = planned_text(sentence)
+        planned = _PLACE.sub(r"\1", planned_text(sentence))
         clauses = [planned[start:end] for start, end in clauses_of(planned)]
         own = ", ".join(each for each in clauses if _ELSEWHERE.search(each) is None)
         off, alone = _OFF.search(own), _ALONE.search(own)
