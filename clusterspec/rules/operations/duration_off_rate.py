@@ -160,8 +160,9 @@ _FAILS = pattern(
     r"(?i)\b(?:fail\w*|failure|mtbf|mean time between failures|interrupt\w*|breaks? down|ausf[aä]ll\w*|fällt|pannes?|falla\w*|fallos?)\b"
 )
 _ONE_PART = pattern(
-    r"(?i)\b(?:one|a|an|each|every|per|single|ein|eine|jede[rs]?|pro|un|une|chaque|par|una|cada|por) (?:h\d00|b\d00|a100|mi\d{3}x)? ?(?P<part>gpu|accelerator|chip|node|server|instance|knoten|n(?:œ|oe)ud|nodo)\b"
+    r"(?i)\b(?:one|a|an|each|every|per|single|ein|eine|jede[rs]?|pro|un|une|chaque|par|una|cada|por) (?:h\d00|b\d00|a100|mi\d{3}x)? ?(?P<part>gpu|accelerator|chip|node|host|server|machine|instance|knoten|n(?:œ|oe)ud|nodo)\b"
 )
+_HOSTS = pattern(r"(?i)^ ?(?:hosts|machines|vms)\b")
 _UTILIZED = pattern(r"\bMFU\b|\bmfu\b|(?i:\bmodel flops? utili[sz]ation\b)")
 _REPAIRS = pattern(r"(?i)\bmttr\b|repair|restart|replaced")
 _START = pattern(
@@ -358,11 +359,18 @@ def _day(text: str) -> date | None:
         return None
 
 
+def _part_unit(sentence: str, quantity: TextQuantity) -> str:
+    """The unit of a number of accelerators or nodes, hosts among them; empty for another quantity."""
+    if quantity.unit == BARE and _HOSTS.match(sentence[quantity.end :]) is not None:
+        return NODE
+    return quantity.unit if quantity.unit in (ACCELERATOR, NODE) else ""
+
+
 def _failure_problem(text: str) -> Iterator[Problem]:
     """The problem with a time between failures of all parts that is not that of one over their number."""
     for sentence, quantities in sentence_quantities(text):
         times = [each for each in quantities if each.unit == SECOND and each.value >= 60]
-        counts = [each for each in quantities if each.unit in (ACCELERATOR, NODE) and each.value > 1]
+        counts = [each for each in quantities if each.value > 1 and _part_unit(sentence, each)]
         if len(times) != 2 or len(counts) != 1 or _FAILS.search(sentence) is None:
             continue
         part = _ONE_PART.search(sentence)
@@ -370,10 +378,11 @@ def _failure_problem(text: str) -> Iterator[Problem]:
             continue
         of_nodes = part["part"].lower() not in ("gpu", "accelerator", "chip")
         one, whole = max(times, key=lambda each: each.value), min(times, key=lambda each: each.value)
-        if of_nodes != (counts[0].unit == NODE) or one.value < 100 * HOUR:
+        if of_nodes != (_part_unit(sentence, counts[0]) == NODE) or one.value < 100 * HOUR:
             continue
         right = one.value / counts[0].value
         if not 0.7 <= whole.value / right <= 1.4 and not _REPAIRS.search(sentence) is not None:
-            message = f"{counts[0].words} that each fail every {one.words} fail every {display(right, 's')} together, not every {whole.words}"
+            named = counts[0].words if counts[0].unit else f"{counts[0].words} nodes"
+            message = f"{named} that each fail every {one.words} fail every {display(right, 's')} together, not every {whole.words}"
             yield RULE.problem("description", message, "divide the time of one part by their number")
             return

@@ -6,7 +6,8 @@
 an error by a factor of three. The same limits apply to an `afr` and an `mtbf` of the same kind of part. Failures that
 the description counts (`8 stops in 72,000 node-hours`) give the time of one node: a stated one, or that of the job times its
 nodes, that differs by a quarter is an error. So are failures of all accelerators, NICs or transceivers in a year that a text
-states, and that are not their number times `afr`.
+states, and that are not their number times `afr`. The mean number of nodes that a text has away for repair is an error where
+it is not the time of a repair over the time between failures of the machine, within a factor of 1.6.
 
 ## Why it matters
 
@@ -43,6 +44,13 @@ cluster: {platform: dgx-h100, nodes: 16}
 operations: {failures: {accelerator: {afr: 0.09}}}
 ```
 
+```yaml description
+clusterspec: 1
+description: An RMA takes ten days. The 128 nodes see one failure in 156 h. On average 0.15 nodes are therefore away.
+cluster: {platform: dgx-h100, nodes: 128, spare_nodes: 2}
+operations: {node_mtbf: 19968 h}
+```
+
 ## Silent
 
 ```yaml
@@ -51,14 +59,22 @@ cluster: {platform: dgx-h100, nodes: 128, spare_nodes: 4}
 operations: {node_mtbf: 365 days, mean_time_between_failures: 2.9 days}
 ```
 
+```yaml
+clusterspec: 1
+description: An RMA takes ten days. The 128 nodes see one failure in 156 h. On average 1.5 nodes are therefore away.
+cluster: {platform: dgx-h100, nodes: 128, spare_nodes: 2}
+operations: {node_mtbf: 19968 h}
+```
+
 ## Sources
 
 - Failures of independent nodes add up: https://arxiv.org/abs/2410.21680
+- Units in a system are their rate of arrival times their time in it (Little's law): https://en.wikipedia.org/wiki/Little%27s_law
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -66,9 +82,15 @@ from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.records import fields
 from clusterspec.rules.knowledge.failures import PART_WORDS, stated_part_failures
 from clusterspec.rules.knowledge.purchases import plural_of_kind
+from clusterspec.rules.knowledge.text_quantities import SECOND, sentence_quantities
 from clusterspec.rules.knowledge.text_roles_b import COUNT, SHARE, TIME, amounts_in, clauses_of, planned_text
 from clusterspec.rules.knowledge.text_units import MONTH, TIME_WORDS
-from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of, unambiguous_setting
+from clusterspec.rules.knowledge.written_numbers import (
+    amount_in_text,
+    number_in_text,
+    sentences_of,
+    unambiguous_setting,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec, Spec
 from clusterspec.standard import pattern
@@ -123,9 +145,28 @@ SAME_RATE = 1.25
 """Ratio up to which a rounded time between failures is the counted one."""
 
 
+_AWAY = pattern(
+    r"(?i)(?<![\w.,])(\d{1,3}(?:[.,]\d{1,2})?) (?:nodes?|servers?|hosts?|machines?|knoten|n(?:œ|oe)uds?|serveurs?) (?:(?:are|is|will be|would be|sind|ist|sont|est) )?(?:therefore |thus |then |so |also |daher |donc |at any time |away |always ){0,2}"
+    r"(?:away|in repair|under repair|in rma|missing|out(?= (?:for|of)|[.,;]|$)|down|in reparatur|ausgefallen|weg|en réparation|absents?)\b"
+)
+"""The number of nodes that are away for repair."""
+_MEAN = pattern(r"(?i)\b(?:on average|in the mean|average|mean|im mittel|im schnitt|durchschnittlich|en moyenne)\b")
+_REPAIR = pattern(
+    r"(?i)\b(?:rma|repairs?|repaired|replacements?|replaced|mttr|turn-?around|reparatur\w*|austausch\w*|tausch|réparation|remplacement)\b"
+)
+_FAILURE = pattern(
+    r"(?i)\b(?:one|a|1|eine[nr]?|une) (?:node )?(?:failure|fault|ausfall|panne) (?:in|every|per|each|alle|pro|par|tous les|toutes les)\b|\bfails? (?:once )?(?:every|in)\b|\bfällt alle\b"
+)
+_OF_ONE = pattern(
+    r"(?i)\b(?:each|per node|a (?:single )?node|one node|gpus?|nics?|je(?:de[rs]?)?|pro knoten|par nœud)\b"
+)
+_AWAY_CUES = ("average", "mean", "mittel", "schnitt", "moyenne")
+
+
 def check(
     operations: OperationsSpec, cluster: Cluster | None, spec: Spec, job_nodes: int | None, own_remarks: str | None
 ) -> Iterator[Problem]:
+    yield from _away_problem(operations, own_remarks or "")
     if operations.failures is None and operations.node_mtbf is None and operations.mean_time_between_failures is None:
         return
     yield from _part_rate_problems(operations)
@@ -149,6 +190,37 @@ def check(
         severity=severity,
         related=[("operations.node_mtbf", "the time of one node")],
     )
+
+
+def _away_problem(operations: OperationsSpec, remarks: str) -> Iterator[Problem]:
+    """The mean number of nodes in repair that is not the time of a repair over the time between failures of the machine."""
+    if not any(each in remarks.lower() for each in _AWAY_CUES):
+        return
+    sentences = sentences_of(" ".join(remarks.split()))
+    away = {number_in_text(each[1]) for one in sentences if _MEAN.search(one) for each in _AWAY.finditer(one)}
+    repair = _only_time(one for one in sentences if _REPAIR.search(one) and not _FAILURE.search(one))
+    between = _only_time(
+        one for one in sentences if _FAILURE.search(one) and not _REPAIR.search(one) and not _OF_ONE.search(one)
+    )
+    repair = repair or (operations.repair_time.value if operations.repair_time is not None else 0.0)
+    whole = operations.mean_time_between_failures
+    between = between or (whole.value if whole is not None else 0.0)
+    if len(away) != 1 or not repair or not between:
+        return
+    (stated,), expected = away, repair / between
+    if stated and not 1 / CLEAR <= stated / expected <= CLEAR:
+        message = f"a repair takes {display(repair, 's')} and a node fails every {display(between, 's')}, so {plain(expected, 2)} nodes are away on average, and the text counts {stated:g}"
+        yield RULE.problem(
+            "description", message, "divide the time of a repair by that between failures", confidence="likely"
+        )
+
+
+def _only_time(sentences: Iterable[str]) -> float:
+    """The seconds of the only time in some sentences; 0 without one, or with several."""
+    found = {
+        each.value for one in sentences for _, some in sentence_quantities(one) for each in some if each.unit == SECOND
+    }
+    return found.pop() if len(found) == 1 else 0.0
 
 
 def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks: str) -> Iterator[Problem]:

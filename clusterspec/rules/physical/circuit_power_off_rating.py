@@ -42,9 +42,9 @@ cluster: {platform: dgx-h100, nodes: 16}
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import sqrt
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.circuit_ratings import circuit_rating
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.rules.knowledge.written_numbers import NUMBER, has_unit, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
@@ -54,8 +54,6 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 1.02
 """Ratio of two powers of which one may be rounded."""
-LOWEST_LINE = 300.0
-"""Volts above which a voltage is that between two of three phases."""
 _VOLTS = pattern(r"(?<![\w.,/-])(?:\d{2,3}/)?(\d{3}) ?v(?:olts?|ac)?\b(?!/)")
 _AMPERES = pattern(r"(?<![\w.,/])(\d{2,4}) ?a(?:mps?|mperes?|mpere)?\b(?! (?:and|or|und|et|y) b\b)")
 _POWER = pattern(rf"{NUMBER} ?(k|m)(?:w|va)\b(?!h)")
@@ -63,9 +61,6 @@ _CIRCUIT = pattern(
     r"\b(?:circuits?|pdus?|feeds?|busways?|busbars?|breakers?|whips?|tap[- ]?offs?|drops?|connectors?|outlets?|stromkreise?|einspeisung|départ|acometida|circuit[oi])\b"
 )
 _VOLT_WORDS = word_set("v volt volts vac")
-_ONE_PHASE = pattern(r"\b(?:single|one|1)[- ]?phase\b|\beinphasig|\bmonophasé|\bmonofásic")
-_EIGHTY = pattern(r"\b80 ?%|\b0[.,]8\b(?! ?pf)|\bfour fifths\b|\bcontinuous\w*")
-_FACTOR = pattern(r"\b(?:power factor|pf|cos ?(?:phi|φ)|leistungsfaktor)(?: of| is|:|=)? ?(0[.,]\d{1,2}|1(?:[.,]0)?)\b")
 _SEVERAL = pattern(
     r"\b(?:two|three|four|six|eight|both|[2-9]|\d\d) ?(?:[x×] ?)?(?:such |redundant |rack |three-phase |a/b )?(?:circuits?|pdus|feeds|whips|busways|breakers|drops|power strips)\b|\bpair\b|\b(?:each|per) (?:row|hall|pod)\b|\btogether\b|\btotal\b|\b\d ?[x×] ?\d{2,3} ?a\b|\bpdu pairs\b"
 )
@@ -90,20 +85,8 @@ def check(remarks: str) -> Iterator[Problem]:
         if len(volts) != 1 or len(amperes) != 1 or len(powers) != 1:
             continue
         (voltage,), (current,), (stated,) = volts, amperes, powers
-        most, how = _rating(float(voltage), float(current), sentence)
+        most, how = circuit_rating(float(voltage), float(current), sentence)
         if stated > most * ROUNDED:
             message = f"the text gives a circuit {display(stated, 'W')}, and {voltage} V and {current} A are {display(most, 'W')} at most ({how})"
             yield RULE.problem("description", message, "correct the power, or plan a larger circuit")
             return
-
-
-def _rating(volts: float, amperes: float, sentence: str) -> tuple[float, str]:
-    """The most watts of a circuit that a sentence allows, and how they follow."""
-    phases, how = (1.0, "one phase") if _ONE_PHASE.search(sentence) is not None else (sqrt(3), "× √3")
-    if how == "× √3" and volts < LOWEST_LINE and volts not in {200.0, 208.0}:
-        phases, how = 3.0, "× 3 phases"
-    factor = _FACTOR.search(sentence)
-    share = number_in_text(factor[1]) if factor is not None else 1.0
-    if _EIGHTY.search(sentence) is not None:
-        share, how = share * 0.8, f"{how} × 0.8"
-    return volts * amperes * phases * share, how
