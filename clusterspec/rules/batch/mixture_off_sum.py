@@ -64,8 +64,8 @@ from clusterspec.rules.knowledge.mixture_texts import (
     repeated_source,
     source_shares,
 )
-from clusterspec.rules.knowledge.text_roles_a import windows
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.text_windows import windows
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display, percent, plain

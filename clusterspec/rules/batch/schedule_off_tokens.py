@@ -91,8 +91,8 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_roles_a import is_certain
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.text_windows import is_certain
 from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, large_number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec

@@ -46,6 +46,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_passages import clause_at, passages_of
 from clusterspec.rules.knowledge.text_quantities import (
     ACCELERATOR,
     BARE,
@@ -59,7 +60,6 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_roles_c import clause_at, passages_of
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.rules.knowledge.written_numbers import has_unit
 from clusterspec.rules.rule import Rule

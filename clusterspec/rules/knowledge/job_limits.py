@@ -7,7 +7,7 @@ from itertools import islice
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_roles_b import TIME, amounts_in, amounts_of, clause_at, is_former, is_of_plan
+from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of, clause_at, is_former, is_of_plan
 from clusterspec.rules.knowledge.text_units import MINUTE
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_of
 from clusterspec.standard import pattern

@@ -15,8 +15,8 @@ from clusterspec.rules.knowledge.text_quantities import (
     TOKEN_PER_SECOND,
     TextQuantity,
 )
-from clusterspec.rules.knowledge.text_roles_a import MOST_BREAKS, Window, clause_at, is_certain, long_times, windows
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
+from clusterspec.rules.knowledge.text_windows import MOST_BREAKS, Window, clause_at, is_certain, long_times, windows
 from clusterspec.standard import pattern
 
 _RUN = pattern(

@@ -17,7 +17,7 @@ from clusterspec.rules.knowledge.text_loads import (
     times_in,
     unit_of_capacity,
 )
-from clusterspec.rules.knowledge.text_roles_c import passages_of, with_numerals
+from clusterspec.rules.knowledge.text_passages import passages_of, with_numerals
 from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.standard import pattern

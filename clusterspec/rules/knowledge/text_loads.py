@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_quantities import Reader, is_separate_number
-from clusterspec.rules.knowledge.text_roles_c import with_numerals
 from clusterspec.rules.knowledge.text_tokens import Token, numbers_of
 from clusterspec.rules.knowledge.text_units import MINUTE, NUMBERS, TIME_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import sentences_of

@@ -60,7 +60,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import bus_factor
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_roles_c import passages_of
+from clusterspec.rules.knowledge.text_passages import passages_of
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path

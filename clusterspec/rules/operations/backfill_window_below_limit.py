@@ -47,7 +47,7 @@ from itertools import islice
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.job_limits import LIMIT, job_limits_in
-from clusterspec.rules.knowledge.text_roles_b import TIME, amounts_in, amounts_of, clause_at, planned_text
+from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of, clause_at, planned_text
 from clusterspec.rules.knowledge.text_units import MINUTE
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule

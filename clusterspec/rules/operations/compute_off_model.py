@@ -76,7 +76,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     TextQuantity,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_roles_a import is_certain
+from clusterspec.rules.knowledge.text_windows import is_certain
 from clusterspec.rules.knowledge.written_numbers import agree, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern

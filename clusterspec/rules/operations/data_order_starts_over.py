@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_roles_a import MOST_SENTENCES, clause_at
+from clusterspec.rules.knowledge.text_windows import MOST_SENTENCES, clause_at
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern

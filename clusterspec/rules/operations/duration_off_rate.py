@@ -91,7 +91,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_roles_a import Window, clause_at, is_certain, windows
+from clusterspec.rules.knowledge.text_windows import Window, clause_at, is_certain, windows
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule

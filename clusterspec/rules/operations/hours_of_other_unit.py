@@ -69,7 +69,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     TextQuantity,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_roles_a import (
+from clusterspec.rules.knowledge.text_windows import (
     Window,
     clause_at,
     is_certain,

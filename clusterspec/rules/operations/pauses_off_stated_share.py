@@ -72,8 +72,8 @@ from clusterspec.rules.knowledge.text_quantities import (
     TOKEN,
     TextQuantity,
 )
-from clusterspec.rules.knowledge.text_roles_a import MOST_BREAKS, Window, clause_at, is_certain, is_real, windows
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
+from clusterspec.rules.knowledge.text_windows import MOST_BREAKS, Window, clause_at, is_certain, is_real, windows
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import percent

@@ -70,6 +70,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.knowledge.schedule_texts import steps_of_run
+from clusterspec.rules.knowledge.text_amounts import amounts_in, clause_at, planned_text
 from clusterspec.rules.knowledge.text_quantities import (
     BARE,
     BYTE,
@@ -81,7 +82,6 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_roles_b import amounts_in, clause_at, planned_text
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule

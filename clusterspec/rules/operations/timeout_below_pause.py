@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_roles_b import TIME, amounts_in, amounts_of, clause_at, is_of_plan, planned_text
+from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of, clause_at, is_of_plan, planned_text
 from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec

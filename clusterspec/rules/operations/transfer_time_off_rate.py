@@ -60,7 +60,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_roles_b import BYTES, COUNT, RATE, TIME, amounts_in, clause_at, planned_text
+from clusterspec.rules.knowledge.text_amounts import BYTES, COUNT, RATE, TIME, amounts_in, clause_at, planned_text
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec

@@ -44,7 +44,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_loads import DIGITS, MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_roles_c import clause_at
+from clusterspec.rules.knowledge.text_passages import clause_at
 from clusterspec.rules.knowledge.text_tokens import numbers_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule

@@ -71,7 +71,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.reserve_texts import ALL_OUT, ALONE, LOSS, STOPPED, UNAFFECTED
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_roles_c import with_numerals
+from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.written_numbers import large_number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec

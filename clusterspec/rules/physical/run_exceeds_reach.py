@@ -91,7 +91,7 @@ from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, known_runs, link_rate
-from clusterspec.rules.knowledge.text_roles_b import LENGTH, amounts_in, clause_at, is_of_plan
+from clusterspec.rules.knowledge.text_amounts import LENGTH, amounts_in, clause_at, is_of_plan
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec

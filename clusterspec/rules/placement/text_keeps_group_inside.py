@@ -70,7 +70,7 @@ from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_roles_c import clause_bounds
+from clusterspec.rules.knowledge.text_passages import clause_bounds
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule

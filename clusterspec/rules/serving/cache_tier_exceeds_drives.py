@@ -68,7 +68,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_roles_c import clause_at, passages_of
+from clusterspec.rules.knowledge.text_passages import clause_at, passages_of
 from clusterspec.rules.knowledge.written_numbers import agree, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec

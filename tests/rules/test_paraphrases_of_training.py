@@ -1,7 +1,7 @@
 """Flaws and right figures in other words than those of a rule's page: other order, synonyms, sentences and languages.
 
-``paraphrases_a.txt`` names a rule and the spec of its page, then texts with the flaw (`flaw`) and texts with the same
-words and right figures (`right`): bounds, former plans, conditions, and figures of something else.
+``paraphrases_of_training.txt`` names a rule and the spec of its page, then texts with the flaw (`flaw`) and texts
+with the same words and right figures (`right`): bounds, former plans, conditions, and figures of something else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
 
-LINES = Path(__file__).with_name("paraphrases_a.txt").read_text("utf-8").splitlines()
+LINES = Path(__file__).with_name("paraphrases_of_training.txt").read_text("utf-8").splitlines()
 
 
 def rows() -> Iterator[tuple[str, str, str, bool]]:

@@ -1,7 +1,7 @@
 """The flaw of a text is found in other words, and right sentences with the same words and figures are silent.
 
-In ``paraphrases_b.txt`` a line `@ rule number` names an example of a page; the lines below it replace its description:
-`-` begins a flawed one, `+` a right one.
+In ``paraphrases_of_operations.txt`` a line `@ rule number` names an example of a page; the lines below it replace its
+description: `-` begins a flawed one, `+` a right one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.effort import each, sampled
 
 from .test_near_misses import verdict
 
-LINES = FilePath(__file__).with_name("paraphrases_b.txt").read_text("utf-8").splitlines()
+LINES = FilePath(__file__).with_name("paraphrases_of_operations.txt").read_text("utf-8").splitlines()
 
 
 def rows() -> Iterator[tuple[str, str, bool]]:

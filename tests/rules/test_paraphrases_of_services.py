@@ -1,7 +1,7 @@
 """Rules of texts find a flaw in other words than those of their pages, and none in right sentences.
 
-A line of ``paraphrases_c.txt`` names a rule, the number of an example that its page lists under Fires, whether the rule
-fires or is silent, and the description that replaces the one of the example.
+A line of ``paraphrases_of_services.txt`` names a rule, the number of an example that its page lists under Fires,
+whether the rule fires or is silent, and the description that replaces the one of the example.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from clusterspec.studies import study_text
 from tests.effort import sampled
 from tests.settings import SETTINGS
 
-LINES = Path(__file__).with_name("paraphrases_c.txt").read_text("utf-8").splitlines()
+LINES = Path(__file__).with_name("paraphrases_of_services.txt").read_text("utf-8").splitlines()
 ROWS = [line.split(" | ", 2) for line in LINES]
 
 
