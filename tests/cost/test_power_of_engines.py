@@ -39,7 +39,8 @@ def watts(load: str) -> float:
 
 def test_a_decode_step_draws_by_its_parts() -> None:
     """Kernels at 0.8 of 700 W and more by their arithmetic, launches at 0.3, collectives at 0.65, prompts at 1."""
-    plan = study_text(ENGINE.format(load="concurrency: 4"), SETTINGS).plan
+    text = ENGINE.replace("input_tokens: 512", "input_tokens: 2048")
+    plan = study_text(text.format(load="concurrency: 4"), SETTINGS).plan
     shares, times = activity_of(plan), plan.serving
     assert shares is not None and times is not None
     parts = {part.name: part.seconds / times.decode.total for part in times.decode.parts}
@@ -55,7 +56,8 @@ def test_a_decode_step_draws_by_its_parts() -> None:
     )
     waiting = decode * parts["all_reduce"]
     kernels = shares.memory * (0.8 + shares.arithmetic)
-    assert watts("concurrency: 4") == pytest.approx(
+    draws = accelerator_draws(plan)
+    assert draws is not None and draws[1].value == pytest.approx(
         700 * (shares.products + kernels + 0.3 * shares.host + 0.65 * waiting), rel=1e-6
     )
 
@@ -86,9 +88,10 @@ def test_accelerators_without_an_engine_draw_idle_power() -> None:
     for engines, used in ((4, 1.0), (8, 2.0), (6, 1.5), (1, 0.25)):
         found = drawn(3, engines)
         assert found.busy is not None
-        assert found.busy.value == pytest.approx(used * busy + (3 - used) * idle), engines
+        assert found.busy.value == pytest.approx(used * busy + (3 - used) * idle, abs=0.1), engines
         assert dict(found.busy.inputs)["used"].value == used
-        assert found.swings is not None and found.swings.fall.value == pytest.approx(used * (busy - idle))
+        assert found.swings is not None
+        assert found.swings.fall.value == pytest.approx(used * (busy - idle), abs=0.1)
     spare, without = drawn(2, 8, ", spare_nodes: 1"), drawn(3, 8)
     assert spare.busy is not None and without.busy is not None and spare.per_token and without.per_token
     assert spare.busy.value == pytest.approx(without.busy.value)

@@ -99,7 +99,7 @@ _RISE = pattern(
 )
 _CLAUSE = pattern(r"[,;:()]|\b(?:which is|that is|i\.e\.|das sind|soit|es decir)\b")
 _COOLANT = pattern(r"\b(?:coolant|water|pg ?-?25|glycol|loop|liquid|cold plates?|wasser|eau|agua|acqua|vatten)\b")
-ROUNDED = 0.002
+ROUNDED = 0.001
 """Relative shortage that rounding explains."""
 SAME = 0.95
 """Share of a kilowatt that a flow of each kilowatt carries at least, since both are rounded."""
