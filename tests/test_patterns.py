@@ -23,8 +23,10 @@ from tests.backtracking import Program, pumped, steps
 from tests.effort import sampled
 
 SHORT, LONG = 12, 24
-FEW, MOST = 6, 20_000
-"""Steps for each character that are not worth a comparison, and steps after which a matcher is stopped."""
+FEW, MOST = 6, 300
+"""Steps for each character that are not worth a comparison, and those after which a matcher is stopped: a hundred words
+that are tried at each character take as many.
+"""
 METHODS = {"search", "match", "fullmatch", "sub", "findall", "finditer", "split"}
 LINEAR = 2.6
 """The most that the steps may grow where a text grows to twice its length; with quadratic steps it is nearly 4."""
@@ -91,11 +93,12 @@ def growth(text: str, flags: int, method: str) -> tuple[float, str]:
         return 1.0, ""
     worst = (1.0, "")
     for short, long in zip(pumped(program.example, SHORT), pumped(program.example, LONG), strict=True):
-        many = steps(program, long, method, MOST)
-        if many == MOST:
+        most = MOST * max(len(long), LONG)
+        many = steps(program, long, method, most)
+        if many == most:
             return inf, long
         if many > FEW * LONG:
-            worst = max(worst, (many / steps(program, short, method, MOST), long))
+            worst = max(worst, (many / steps(program, short, method, most), long))
     return worst
 
 

@@ -173,7 +173,7 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
             yield Derived(count.value, computed, message, sentence, constant)
 
 
-_AT = pattern(r"(?i)\b(?:at|bei|à|mit|with|a) (?:a |its |the |our |constant |rate of |an average of )*$")
+_AT = pattern(r"(?i)\b(?:at|bei|à|mit|with|a) (?:a |its |the |our |constant |rate of |an average of ){0,4}$")
 _HIGHEST = pattern(
     r"(?i)\b(?:peak|up to|at most|max\w*|spitze\w*|pointe|burst\w*|höchstens|au plus|less than|more than|over|queue\w*|backlog)\b"
 )

@@ -63,7 +63,7 @@ BEST = 0.9
 """Score without a stated one: a lower one has a larger standard error."""
 FAR = 0.15
 """Relative difference of a stated standard error that no rounding explains."""
-_NUMBER = r"(?<![\w.,])(\d{1,3}(?:[,. ]\d{3})+(?![\d.,]\d)|\d{2,6})"
+_NUMBER = r"(?<![\w.,])(\d{1,3}(?:[,. ]\d{3}){1,4}(?![\d.,]\d)|\d{2,6})"
 _NOUN = r"(?:questions?|items?|prompts?|problems?|test cases|examples?|tasks?|samples|fragen|aufgaben|beispiele?n?|exercices|problèmes|tâches|preguntas|ejercicios|tareas)"
 _ITEMS = pattern(
     rf"(?i){_NUMBER}[ -](?:\w{{3,14}}[ -]){{0,3}}?{_NOUN}\b|\bn ?= ?{_NUMBER}|\b(?:questions|items|prompts|problems|tasks) ?[|:=] ?{_NUMBER}"

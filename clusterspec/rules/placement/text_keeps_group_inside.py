@@ -95,7 +95,7 @@ _DEGREE = pattern(
 )
 _NODE = r"(?P<node>nodes?|servers?|machines?|box(?:es)?|hosts?|chassis|knotens?|rechners?|servers|nœuds?|noeuds?|serveurs?|nodos?|servidor(?:es)?)"
 _DOMAIN = r"(?P<domain>(?:nvlink|nvswitch|scale-up|xgmi|infinity fabric|ici|neuronlink)(?:[- ](?:domain|island|fabric|mesh|domäne|domaine|island)s?)?)"
-_ARTICLES = r"(?:(?:the|same|one|a|single|an|each|its|their|that|einem|einer|eines|ein|dem|der|des|demselben|desselben|jedem|jedes|le|du|un|d['’]un|même|seul|chaque|leur|el|la|una?|del?|cada) ?)*"
+_ARTICLES = r"(?:(?:the|same|one|a|single|an|each|its|their|that|einem|einer|eines|ein|dem|der|des|demselben|desselben|jedem|jedes|le|du|un|d['’]un|même|seul|chaque|leur|el|la|una?|del?|cada) ?){0,4}"
 _INSIDE = pattern(
     r"(?i)\b(?:(?:stays?|remains?|is kept|are kept|kept|keeps?|lies?|lives?|runs?|sits?|confined|contained|fits?|takes? place|happens?|goes?|bound|restricted|limited|local|bleib\w*|liegt|liegen|läuft|laufen|rest\w{0,3}|tien\w*|queda\w?|permanece\w?)"
     r"(?: [^\W\d_]+){0,3}? (?:inside|within|into|in|on|to|over|innerhalb|auf|im|dans|sur|dentro de|en)|(?P<bare>inside|within|innerhalb|à l['’]intérieur)|shares?|teilen sich|partagent|dentro)"
@@ -211,7 +211,7 @@ def claims_of(sentence: str) -> Iterator[Claim]:
 NEAR = 80
 """Characters between the name of a group and the end of its claim."""
 _CONTINUES = pattern(
-    r"(?i)^ ?(?:and|so|so that|which|that|they|it|these|this|its|their|thus|hence|the|sie|die|der|und|sodass|also|qui|elles?|ils?|donc|et|que|all[- ]reduces?|traffic|collectives?|ranks|is|are|does|do|will|can|has|have|verkehr|trafic|[^\W\d_]+ly| )*$"
+    r"(?i)^ ?(?:(?:and|so|so that|which|that|they|it|these|this|its|their|thus|hence|the|sie|die|der|und|sodass|also|qui|elles?|ils?|donc|et|que|all[- ]reduces?|traffic|collectives?|ranks|is|are|does|do|will|can|has|have|verkehr|trafic|[^\W\d_]{1,16}ly)(?: {1,2}|$)){0,12}$"
 )
 """The words of a clause that goes on with the subject of the one before."""
 

@@ -60,7 +60,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-_COUNT = r"(?<![\w.,/-])(\d{1,3}(?:[,. ]\d{3})+(?![.,]?\d)|\d{1,6})"
+_COUNT = r"(?<![\w.,/-])(\d{1,3}(?:[,. ]\d{3}){1,5}(?![.,]?\d)|\d{1,6})"
 _SAMPLE = r"(?:samples?|answers?|rollouts?|completions?|responses?|trajectory|trajectories|generations?|episodes?|outputs?|antworten|stichproben|trajektorien|réponses|échantillons|respuestas|muestras)"
 _PROMPT = r"(?:prompts?|problems?|questions?|tasks?|queries|aufgaben|fragen|tareas|preguntas)"
 _BETWEEN = r"(?:[ -](?!x\b|per\b|each\b|with\b|times\b|and\b|for\b|of\b|in\b)[^\W\d_]{2,14}){0,2}?[ -]"

@@ -62,7 +62,7 @@ _OF_PERCENTILE = pattern(rf"(?i){_PERCENTILE}")
 _PARTS = r"(?:nodes?|replicas?|engines?|pods?|servers?|instances?|shards?|zones?|regions?|sites?|hosts?|workers?|backends?|values?|series|days?|weeks?|hours?|minutes?|knoten\w*|knotenwerte|replik\w*|instanzen|tageswerte|werte|stunden|nœuds?|noeuds?|répliques?|serveurs?|instances|valeurs|nodos|réplicas|servidores|valores)"
 _OF_PARTS = pattern(rf"(?i)\b{_PARTS}\b")
 _MEAN = pattern(
-    r"(?i)\b(?:(?:arithmetic |simple |weighted |plain |running |rolling )*(?:means?|averages?|avg|mittel(?:wert)?s?|durchschnitt\w{0,2}|moyennes?|media|promedio)(?: values?)?(?: is| are| was)?(?: taken| formed| computed| calculated| gebildet| calculée?)?"
+    r"(?i)\b(?:(?:arithmetic |simple |weighted |plain |running |rolling ){0,3}(?:means?|averages?|avg|mittel(?:wert)?s?|durchschnitt\w{0,2}|moyennes?|media|promedio)(?: values?)?(?: is| are| was)?(?: taken| formed| computed| calculated| gebildet| calculée?)?"
     r"(?= ?\(| (?:of|over|across|by|per|from|der|des|von|vom|aus|über|de|du|sur|d['’]|sobre|entre|all|them|these|those|the|their|its|every|each|aller|alle|beider)\b| p ?\d\d| (?:\d\d\S* )?percentile|[.,;:)]|$)"
     r"|(?:sum|add)\w*\b[^.;]{0,60}\bdivid\w+ (?:it |them |the sum )?by|averaged|averaging|averages? (?=(?:of |over |all |the |their |its |each |every |\w+ )*(?:p ?\d\d|percentile))|gemittelt\w{0,2}|mitteln|mittelt|moyennée?s?|promedi\w{1,4}|aggregated with avg)\b"
 )
