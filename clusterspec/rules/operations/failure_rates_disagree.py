@@ -209,7 +209,7 @@ def _away_problem(operations: OperationsSpec, remarks: str) -> Iterator[Problem]
         return
     (stated,), expected = away, repair / between
     if stated and not 1 / CLEAR <= stated / expected <= CLEAR:
-        message = f"a repair takes {display(repair, 's')} and a node fails every {display(between, 's')}, so {plain(expected, 2)} nodes are away on average, and the text counts {stated:g}"
+        message = f"a repair takes {display(repair, 's')} and a node fails every {display(between, 's')}, so {plain(expected, 2)} nodes are in repair on average, and the text counts {stated:g}"
         yield RULE.problem(
             "description", message, "divide the time of a repair by that between failures", confidence="likely"
         )

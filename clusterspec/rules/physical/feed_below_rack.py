@@ -263,8 +263,8 @@ def _is_of_more(sentence: str) -> bool:
 def _ratings(sentences: Sequence[str]) -> Iterator[float]:
     """The watts of one feed, at most, by each sentence that gives them.
 
-    >>> list(_ratings(["each rack has feeds a and b of 24 kw each", "2 feeds, 3x32 a at 400 v"]))
-    [24000.0, 22170.250336881628]
+    >>> [round(each) for each in _ratings(["each rack has feeds a and b of 24 kw each", "2 feeds, 3x32 a at 400 v"])]
+    [24000, 22170]
     """
     volts = {float(each) for sentence in sentences for each in _VOLTS.findall(sentence)}
     for sentence in sentences:
