@@ -23,6 +23,7 @@ NOT_OF_PAGES = frozenset(
         f"{PACKAGE}.cli.commands.exchange",  # `import` and `export`
         f"{PACKAGE}.cli.commands.logs",  # `diagnose` and `accept`
         f"{PACKAGE}.analysis.diagnosis",  # of logs
+        f"{PACKAGE}.logs.statement_search",  # the messages of whole logs, which no spec holds
         f"{PACKAGE}.analysis.several_logs",
         f"{PACKAGE}.analysis.calibrated_failures",
         f"{PACKAGE}.cli.commands.measure",  # runs on the accelerator at hand
