@@ -10,9 +10,12 @@ from clusterspec.analysis import HOMES
 PACKAGE = "clusterspec"
 PRUNED = (
     *(f"{PACKAGE}.{name}." for name in ("exchange", "analysis", "logs")),
-    *(f"{PACKAGE}.cli.{name}" for name in ("editor.server", "commands.logs", "commands.measure")),
+    *(
+        f"{PACKAGE}.cli.{name}"
+        for name in ("completions", "editor.server", "commands.logs", "commands.measure", "language_server.server")
+    ),
 )
-"""Where modules may be left out: importers, diagnosis with its readers of logs, and the local server."""
+"""Where modules may be left out: importers, diagnosis with its readers of logs, and what serves shells and editors."""
 BY_NAME = (f"{PACKAGE}.exchange.exporters.", *(f"{PACKAGE}.analysis.{name}" for name in HOMES.values()))
 """Modules that a registry names: reports hold what several exporters write, and verbs are found by their names."""
 NOT_OF_PAGES = frozenset(
@@ -26,6 +29,7 @@ NOT_OF_PAGES = frozenset(
         f"{PACKAGE}.logs.statement_search",  # the messages of whole logs, which no spec holds
         f"{PACKAGE}.analysis.several_logs",
         f"{PACKAGE}.analysis.calibrated_failures",
+        f"{PACKAGE}.cli.language_server.server",  # for editors
         f"{PACKAGE}.cli.commands.measure",  # runs on the accelerator at hand
     }
 )
