@@ -8,8 +8,9 @@ from enum import StrEnum
 
 from clusterspec.finding import Confidence, Problem, Severity
 from clusterspec.prose.blocks import ProseLine
-from clusterspec.records import dataclass, replace
+from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.source import Position, Span
+from clusterspec.standard import pattern
 from clusterspec.units.symbols import symbol_of
 from clusterspec.units.table import TABLE
 
@@ -71,24 +72,29 @@ _COMMA_NUMBER = r"\d{1,3}(?:\.\d{3})+(?![\d.])(?:,\d+)?|\d+(?:,\d{1,9})?(?:[eE][
 _SWAPPED_SIGNS = str.maketrans(",.", ".,")
 
 
-class _NumberStyle:
+class _NumberStyle(NamedTuple):
     """The patterns of the tokens and ranges of a text by the sign before decimals, and the digits with a point there."""
 
-    def __init__(self, number: str, decimal: str) -> None:
-        self.token = re.compile(
+    token: re.Pattern[str]
+    range: re.Pattern[str]
+    decimal: str
+
+    @classmethod
+    def of(cls, number: str, decimal: str) -> _NumberStyle:
+        """The style with this pattern of a number. Most texts need one style alone: patterns are compiled on use."""
+        token = pattern(
             r"(?P<times>(?<=[\d)])[ ]?[x×](?=[ ]?[\d(~]|[ ]?[A-Z]|[ ][a-z]|[^\w]|$))"
             rf"|(?P<number>{number})"
             r"|(?P<word>[^\W\d_][^\W_]*(?:'[a-z]{1,2}\b)?)"
             r"|(?P<sign>==|=>|->|<=|>=|~=|[^\s\w])"
         )
-        self.range = re.compile(rf"[ ]?(?:[-–—/]|to)[ ]?~?(?P<high>{number})")
-        self.decimal = decimal
+        return cls(token, pattern(rf"[ ]?(?:[-–—/]|to)[ ]?~?(?P<high>{number})"), decimal)
 
     def plain_digits(self, digits: str) -> str:
         return digits.translate(_SWAPPED_SIGNS) if self.decimal == "," else digits
 
 
-_WITH_POINT, _WITH_COMMA = _NumberStyle(_NUMBER, "."), _NumberStyle(_COMMA_NUMBER, ",")
+_WITH_POINT, _WITH_COMMA = _NumberStyle.of(_NUMBER, "."), _NumberStyle.of(_COMMA_NUMBER, ",")
 _PREFIX = r"(?:[kKMGTPEZ]i?|kilo|mega|giga|tera|peta|exa|Kilo|Mega|Giga|Tera|Peta|Exa)"
 _PER = r"(?:ps(?:ec)?|[ ]?/[ ]?s(?:ec(?:ond)?)?|[ ]per[ ]sec(?:ond)?)"
 _UNIT = re.compile(
@@ -107,8 +113,8 @@ _QUALIFIED_UNIT = re.compile(
     r"(?P<unit>[ ](?:[GTPE]|[Gg]iga|[Tt]era|[Pp]eta|[Ee]xa)(?:FLOPS?|FLOPs|[Ff]lops?)(?:/s(?:ec)?)?)(?![A-Za-z0-9])"
 )
 """A unit after words that qualify the number: `989 dense BF16 TFLOPS`."""
-_DECIMAL_COMMA = re.compile(rf"(?<![\d.,])\d{{1,6}},(?:\d{{1,2}}|\d{{4,9}}){_UNIT.pattern}")
-_DECIMAL_POINT = re.compile(r"(?<![\d.,])\d{1,6}\.(?:\d{1,2}|\d{4,9})(?![\d.])|\d,\d{3}(?:\.\d|,\d{3})(?!\d)")
+_DECIMAL_COMMA = pattern(rf"(?<![\d.,])\d{{1,6}},(?:\d{{1,2}}|\d{{4,9}}){_UNIT.pattern}")
+_DECIMAL_POINT = pattern(r"(?<![\d.,])\d{1,6}\.(?:\d{1,2}|\d{4,9})(?![\d.])|\d,\d{3}(?:\.\d|,\d{3})(?!\d)")
 _NOMINAL = re.compile(r"(?P<prefix>[GT])(?![\w/])")
 _LANES = frozenset((10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 1.6, 3.2))
 _UNIT_ABBREVIATIONS = {"TF": "TFLOP/s", "PF": "PFLOP/s", "EF": "EFLOP/s", "usec": "us"}

@@ -29,9 +29,6 @@ _OTHER_PLAN = pattern(
 _HYPOTHETICAL = pattern(
     r"(?i)\b(?:would|could|might|if|unless|hypothetical\w*|suppos\w+|in theory|würden?|könnten?|wenn|falls|serait|seraient|pourrait|aurait|podría|sería|si)\b"
 )
-_RANGE = pattern(
-    r"(?i)\b(?:at most|up to|no more than|at least|maximum|max|höchstens|mindestens|bis zu|au plus|au moins|jusqu'à)[ :]"
-)
 _LONG_TIME = pattern(
     r"(?i)(?<![\w.,/-])(\d{1,3}(?:[.,]\d{1,2})?|[^\W\d_]{2,16})[ -](months?|monate?n?|mois|meses|years?|jahre?n?|ans?|años?)\b"
 )

@@ -90,7 +90,6 @@ _FEED_WORDS = (
 )
 _RACK_WORDS = r"(?:racks?|cabinets?|schr[aä]nke?n?|schranks|baies?|armoires?)"
 _FEED = pattern(rf"\b{_FEED_WORDS}\b")
-_RACK = pattern(rf"\b{_RACK_WORDS}\b")
 _POWER = pattern(rf"{NUMBER} ?k(?:w|va)\b(?!h)")
 _VOLTS = pattern(r"(?<![\w.,/-])(?:\d{2,3}/)?(\d{3})[ -]?v(?:olts?|ac)?\b(?!/)")
 _AMPERES = pattern(

@@ -98,7 +98,7 @@ def check(own_remarks: str, cluster: Cluster, procurement: ProcurementSpec | Non
         return
     rent = max(written or hourly)
     right = MILLION * rent / max(each.value for each in tokens)
-    unit = stated.written.replace(_digits(stated.written), "").strip()
+    unit = stated.written.strip("0123456789., ")
     message = (
         f"a million tokens at `{max(tokens, key=lambda each: each.value).words}` for {rent * HOUR:,.4g} an hour "
         f"cost {right:.3g} {unit}, not {stated.written}"
@@ -133,7 +133,3 @@ def _counts(cluster: Cluster, figures: Sequence[RelatedFigure]) -> set[float]:
     stated = [*islice((each.value for each in figures if each.is_count and each.value > 1), MOST_FIGURES)]
     own = (cluster.nodes, cluster.accelerators, cluster.accelerators_per_node)
     return {1.0} | {factor for each in (*stated, *own) for factor in (float(each), 1 / float(each))}
-
-
-def _digits(written: str) -> str:
-    return "".join(each for each in written if each.isdigit() or each in ".,")

@@ -92,9 +92,6 @@ _PER_STEP = pattern(
 _STEP_HAS = pattern(
     r"(?i)\b(?:each|every|a|an|one|the|per|jeder|ein|eine|pro|je|un|une|chaque|par|cada|por) (?:\w+ )?(?:step|iteration|update|batch|round|schritt|pas|étape|itération|paso)\b[^.;,\d]{0,40}$|\bbatch(?: size)?(?: is| of|:)? ?$"
 )
-_PER_ONE_STEP = pattern(
-    r"(?i)\b(?:per|a|each|every|pro|je|par|por|cada|chaque) (?:step|iteration|update|schritt|pas|étape|itération|paso)\b"
-)
 _JOINT = pattern(r"(?i),? ?(?:x|×|\*|times|with|mit|avec|con|je|mal|fois|and|at)? ?(?=\d)")
 _PROMPTS = pattern(
     rf"(?i){NUMBER} (?:distinct |unique |fresh |training )?(?:prompts|problems|questions|tasks)\b(?! (?:per|a|in each|each|with|of each|x))"
