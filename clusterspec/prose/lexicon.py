@@ -77,7 +77,7 @@ NOUNS: dict[FigureScope, str] = {
     FigureScope.PORT: "port|nic|supernic|hca|adapter|adaptor|interface|rail",
     FigureScope.DEVICE: "gpu|accelerator|chip|device|card|asic|tpu|socket|oam|package",
     FigureScope.NODE: "node|server|host|instance|machine|system|box|vm|tray|chassis",
-    FigureScope.SUM: "rack|pod|cluster|domain|fabric|switch|superpod",
+    FigureScope.SUM: "rack|pod|cluster|domain|fabric|switch|superpod|slice|cube|ultraserver",
 }
 COUNTED: dict[str, FigureScope] = {
     form: scope

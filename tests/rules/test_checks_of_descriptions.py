@@ -260,3 +260,24 @@ def test_a_description_has_the_settings_of_the_keys(text: str, spec: str, said: 
     assert not study.loading, study.loading
     found = [each.message for each in rules.run_rules(study.facts(), {SETTINGS_RULE}) if each.rule == SETTINGS_RULE]
     assert (len(found) == 1 and said in found[0]) if said else found == [], found
+
+
+@each(
+    ("text", "words"),
+    [
+        ("The 2023 cluster had 12 nodes with the same layout. Ours has 20 nodes.", ""),
+        ("Our cluster has 12 nodes with the same layout.", "`12 nodes`"),
+        ("The old pod (12 nodes) goes back to the lessor.", ""),
+        ("A second order is under discussion for 2028, which would bring us to 400 GPUs.", ""),
+        ("The order brings us to 400 GPUs.", "`400 GPUs`"),
+        ("Three nodes would be 30 kW in a rack, too much.", ""),
+        ("A whole pod would be 9,216 chips.", ""),
+        ("A whole pod is 9,216 chips.", "`9,216 chips`"),
+        ("Refresh of the 2021 HGX H100 hall.", ""),
+        ("A hall of 21 HGX H100.", "`21 HGX H100`"),
+    ],
+)
+def test_counts_of_another_machine_and_of_a_hypothesis_are_not_compared(text: str, words: str) -> None:
+    study = study_text(f"clusterspec: 1\ndescription: {text!r}\n{NODES}\n", SETTINGS)
+    found = [problem.message for problem in rules.run_rules(study.facts(), {RULE}) if problem.rule == RULE]
+    assert [words in message for message in found] == ([True] if words else [])

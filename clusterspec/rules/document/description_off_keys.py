@@ -100,6 +100,7 @@ from collections.abc import Collection, Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import price_ends
+from clusterspec.rules.knowledge.text_amounts import planned_text
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
@@ -197,12 +198,15 @@ def check(
         if other and not (cluster.all_nodes % count == 0 and _OF_UNITS.search(own_description)):
             if sum(each for _, each in _counts_with_words(_NODES, spec.description or "")) in nodes:
                 break  # parts of the whole: 62 nodes of the first phase and 31 of the second
+            if words not in planned_text(own_description):
+                continue  # a hypothesis: three nodes would be too many for a rack
             yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted} | engine_ranks
     for words, count in _counts_with_words(_ACCELERATORS, own_description):
-        if count > cluster.accelerators_per_node and count not in counted | nodes | written:
+        other = count > cluster.accelerators_per_node and count not in counted | nodes | written
+        if other and words in planned_text(own_description):
             yield _problem(words, plural(cluster.accelerators, "accelerator"))
             return
     yield from _slice_problem(own_description, cluster)
@@ -262,7 +266,7 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
         names = bool(before) and description[number.start() - 1] == " " and _is_of_a_name(before, count or 0)
         if number.start() < end or count is None or (before and before[-1] in {"x", "×", "*"}):
             continue  # a number of the part's name, as in 8 RTX 4090 servers; or a factor, as in 16 × 31 GPUs
-        if _is_of_another_size(before):
+        if _is_of_another_size(before) or _is_year(before, number[0]):
             continue
         next_word = description[number.end() + 1 :].partition(" ")[0]
         nouns = _NODE_NOUNS if counted is _NODES else _ACCELERATOR_NOUNS
@@ -337,6 +341,18 @@ def _is_of_another_size(before: list[str]) -> bool:
     return (
         before[-1:] == ["of"] and bool(before[-2:-1]) and _stated_count(before[-2].strip("(,").capitalize()) is not None
     )
+
+
+_BEFORE_A_YEAR = frozenset(("the", "our", "of", "from", "since", "in", "a"))
+
+
+def _is_year(before: list[str], digits: str) -> bool:
+    """Whether four digits before the name of a part are a year.
+
+    >>> _is_year(["Refresh", "of", "the"], "2021"), _is_year(["of", "the"], "2,021"), _is_year(["has"], "2016")
+    (True, False, False)
+    """
+    return digits.isdecimal() and 2010 <= int(digits) <= 2035 and before[-1:] != [] and before[-1] in _BEFORE_A_YEAR
 
 
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
