@@ -96,6 +96,10 @@ _PHRASES: tuple[tuple[Meaning, str], ...] = (
         Direction.ONE_WAY,
         "simplex|per direction|each direction|one direction|per dir|/ direction|/ dir|single direction",
     ),
+    (
+        Direction.ONE_WAY,
+        "while it receives|while they receive|while receiving|and receives another|and receive another",
+    ),
     (Direction.DUPLEX, "duplex|full duplex|bidirectional|bi directional|bidir|bidi|bidirectionally|both ways|two way"),
     (Direction.DUPLEX, "both directions|send and receive|bi directionally|bi dir"),
     (Sparsity.DENSE, "dense|without sparsity|no sparsity|non sparse"),

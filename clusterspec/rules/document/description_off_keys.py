@@ -102,7 +102,12 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.knowledge.text_amounts import planned_text
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
-from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of, written_numbers
+from clusterspec.rules.knowledge.written_numbers import (
+    has_word,
+    large_number_in_text,
+    sentences_of,
+    written_numbers,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -150,10 +155,11 @@ _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 _OF_DEGREE = ("tp ", "tp=", "pp ", "pp=", "cp ", "cp=", "ep ", "ep=")
 """Starts of degrees: the pattern of a text without them need not be compiled."""
 _PRICE = pattern(
-    r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d[\d,]*(?:\.\d+)?)(?: ?(?:USD|EUR|GBP|CHF|dollars|euros|[$€£]))?"
-    r" ?(?:per |/ ?|an? |for each )(?P<unit>GPU|accelerator|chip|card|node|server|instance)"
-    r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour)?"
+    r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d{1,3}(?: \d{3})+|(?<!\d )\d[\d.,]*\d|\d)(?: ?(?:USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]))?"
+    r" ?(?:per |/ ?|an? |for each |je |pro |par )(?P<unit>GPU|accelerator|chip|card|node|server|instance|Knoten|nœud|serveur)"
+    r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour|(?: und| je| pro)? Stunde| et par heure)?"
 )
+_WHOLE_NODES = frozenset(("node", "server", "instance", "Knoten", "nœud", "serveur"))
 _LOADS = ("requests", "queries", "calls", "tokens", "users", "sessions")
 _OF_LOAD = pattern(
     r"\d ?[kM]? (?:requests|queries|calls|tokens|users|sessions)(?:/s| (?:a|per) second| at once)?"
@@ -171,7 +177,9 @@ MOST_STEPS = 1.5
 """Steps of a part of the run over those at the final batch: the first ones may have smaller batches."""
 _CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|euros|[$€£]")
 SAME_PRICE = 0.03
-"""Relative difference up to which two prices are the same, one of them rounded."""
+"""Relative difference up to which two prices are the same, one of them rounded, or multiplied by accelerators."""
+ROUNDED_PRICE = 0.005
+"""The same for the price of a node that a text states to a thousand or less."""
 
 
 def check(
@@ -245,12 +253,14 @@ def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[P
         return
     for match in _PRICE.finditer(description):
         key = "node_hour" if match["hour"] else "node"
-        stated, amount = prices.get(key), float(match["amount"].replace(",", ""))
+        stated, amount = prices.get(key), large_number_in_text(match["amount"].replace(" ", ""))
         if stated is None or _CURRENCY.search(match[0]) is None:
             continue
-        of_node = amount if match["unit"] in {"node", "server", "instance"} else amount * cluster.accelerators_per_node
+        of_node = amount if match["unit"] in _WHOLE_NODES else amount * cluster.accelerators_per_node
         low, high = price_ends(stated)
-        if not low * (1 - SAME_PRICE) <= of_node <= high * (1 + SAME_PRICE):
+        exact = key == "node" and match["unit"] in _WHOLE_NODES and of_node % 10_000
+        close = ROUNDED_PRICE if exact else SAME_PRICE
+        if not low * (1 - close) <= of_node <= high * (1 + close):
             means = "" if of_node == amount else f", {of_node:,.10g} for a node of {cluster.accelerators_per_node}"
             stated_text = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
             message = f"the description says `{match[0]}`{means}, and `prices.{key}` is {stated_text}"
