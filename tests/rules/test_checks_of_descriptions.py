@@ -94,6 +94,8 @@ SHRINKS = f"{NODES}\noperations: {{recovery: shrink}}"
         ("Der Preis ist 16,40 USD je Knoten und Stunde.", PRICED, ""),
         ("Der Preis ist 16,50 USD je Knoten und Stunde.", PRICED, "`16,50 USD je Knoten und Stunde`"),
         ("Prix : 210 000 USD par nœud.", PRICED, "`210 000 USD par nœud`"),
+        ("Licences : 2 700 USD par GPU et par an.", PRICED, ""),
+        ("Licences of 2,700 USD per GPU a year.", PRICED, ""),
         ("Prix : 200 000 USD par nœud.", PRICED, ""),
         ("Offer of 207,000 USD per node.", PRICED, "`207,000 USD per node`, and `prices.node` is 200,000"),
         ("Offer of 207,000 per node, in USD.", PRICED, ""),
