@@ -194,9 +194,12 @@ def _likely_errors(claim: Claim, known: KnownFigures) -> tuple[LikelyError, ...]
 
 
 def _is_sum(claim: Claim) -> bool:
-    """Whether a claim is a sum over parts; such claims are compared only for the NICs of a known node, and for power."""
+    """Whether a claim is a sum over parts; such claims are compared only for power, and of a known node for its NICs and
+    its peaks.
+    """
     node = any(subject.kind == "platform" for subject in claim.subjects)
-    of_node = claim.scope is FigureScope.NODE and claim.channel is Channel.NETWORK and node
+    summed = claim.channel is Channel.NETWORK or (claim.token.unit == "FLOP/s" and bool(claim.precision))
+    of_node = claim.scope is FigureScope.NODE and summed and node
     return claim.scope in (FigureScope.NODE, FigureScope.SUM) and not of_node and claim.channel is not Channel.POWER
 
 
