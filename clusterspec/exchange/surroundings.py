@@ -174,10 +174,32 @@ def _with_written_configuration(kind: str, file: InputFile, found: ImportResult)
 
 
 def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the machine that its Slurm job requests."""
+    """A launch with the machine that its Slurm job requests, and with the requests to another scheduler listed."""
     if "#SBATCH" not in file.text or kind == "slurm-job":
-        return found
+        return _with_other_scheduler(file, found)
     return _with_whole_job(file, found) if kind == "deepspeed" else _with_requested_accelerators(file, found)
+
+
+_OTHER_SCHEDULER = re.compile(
+    r"^#(?:PBS|BSUB|PJM|COBALT|MSUB|[ \t]?flux:)[ \t][^\n]{0,200}?"
+    r"(?P<request>\b(?:select|nodes?|nnodes|ngpus|gpus?)(?:=|[ \t]{1,4})[\"']?[0-9][^\s\"']{0,120}"
+    r"|(?<=[ \t])-N[ \t=]?[0-9]{1,6}\b|(?<=[ \t])-gpu[ \t]{1,4}[^\n]{1,60})",
+    re.MULTILINE,
+)
+"""A request of nodes or accelerators in a directive of PBS, LSF, Fujitsu's batch system, Cobalt, or Flux."""
+
+
+def _with_other_scheduler(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the requests that its script makes to another scheduler, none of which sets a value."""
+    requests = list(islice(_OTHER_SCHEDULER.finditer(file.text), MOST_LAUNCHERS))
+    if not requests:
+        return found
+    builder = ImportBuilder(found.kind, file.name)
+    for request in requests:
+        why = "a request to the scheduler, not read: state layout.nodes and cluster.accelerators_per_node by it"
+        line = file.text.count("\n", 0, request.start("request")) + 1
+        builder.unknown(excerpt(request["request"]), why, line)
+    return combined_result([found, builder.reading()])
 
 
 def _with_requested_accelerators(file: InputFile, found: ImportResult) -> ImportResult:

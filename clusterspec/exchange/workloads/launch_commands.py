@@ -76,6 +76,8 @@ def fills_launch(array: Command, launch: re.Pattern[str]) -> bool:
     return bool(launch.search(" ".join(word.text for word in array.words if not word.text.startswith(("$(", "`")))))
 
 
+GAP = r"(?:[ \t]|\\\n){1,200}"
+"""Between two words of one command: blanks, and ends of lines that a backslash continues."""
 _AS_ANOTHER = frozenset({"sudo", "doas"})
 _TAKING_A_VALUE = frozenset({"-u", "-g", "-p", "-C", "-h", "-U", "-D", "-R", "-T", "-r", "-t", "--user", "--group"})
 """Options of sudo whose value is the next word (sudo(8))."""
