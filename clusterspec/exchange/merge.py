@@ -87,7 +87,8 @@ def missing_machine(reading: ImportResult) -> str:
         return ""
     known = {dotted_path(each.path): each.value for each in reading.given}
     ranks = next((each.value for each in reading.counts if each.name == "ranks_per_node"), None)
-    each_node = known.get("cluster.accelerators_per_node", ranks)
+    of_pod = any(part.what.startswith("cluster.accelerators_per_node") for part in reading.unknown)
+    each_node = ranks if of_pod else known.get("cluster.accelerators_per_node", ranks)
     nodes = known.get("cluster.nodes", known.get("layout.nodes"))
     nodes_key = f", nodes: {nodes}" if isinstance(nodes, int) and "cluster.nodes" not in known else ""
     of_node = f" of {each_node} accelerators" if isinstance(each_node, int) else ""

@@ -28,16 +28,19 @@ MOST_MAPPINGS = 5_000
 ACCELERATORS = "pod_accelerators"
 """The key of the accelerators that one pod requests."""
 _MODELS = (
-    "modelName",
-    "modelId",
-    "modelID",
-    "modelRef",
-    "model_name",
-    "model_id",
-    "hfModel",
-    "huggingfaceModel",
-    "model",
-    "storage",
+    *(
+        "modelName",
+        "modelId",
+        "modelID",
+        "modelRef",
+        "model_name",
+        "model_id",
+        "modelReference",
+        "modelRepo",
+        "modelUri",
+    ),
+    *("modelURI", "modelURL", "modelUrl", "modelPath", "model_path", "hfModel", "hfModelId", "hfModelName"),
+    *("huggingfaceModel", "huggingFaceModel", "repoId", "model", "storage"),
 )
 _INNER_MODELS = ("name", "id", "repository", "repo", "repoId", "hfId", "path", "model", "uri")
 _MODEL = re.compile(r"(?:hf://)?[\w.-]{1,100}/[\w.-]{1,120}|/[\w./-]{2,200}")
@@ -59,6 +62,7 @@ _INSIDE = (
     "server",
     "engine",
     "config",
+    "configuration",
     "vllmConfig",
     "engineConfig",
     "inference",
