@@ -242,3 +242,33 @@ def test_keys_of_sglang_and_degrees_of_a_mapping_are_options() -> None:
     degrees = f"{IMAGE}model: Qwen/Qwen3-8B\nparallelism: {{tensor: 4, pipeline: 2}}\n"
     found = given(read(degrees, name="values.yaml"))
     assert (found["layout.tp"], found["layout.pp"]) == (4, 2)
+
+
+PAIRS = """\
+app:
+  containers:
+    main:
+      image: {repository: a/vllm-rocm, pullPolicy: Always}
+      command: [/bin/bash, -c, python patch.py && exec vllm serve --config /vllm/config.yaml]
+config:
+  - {key: gpu-memory-utilization, value: 0.8}
+  - key: model
+    value: Qwen/Qwen3-8B-AWQ
+  - key: tensor-parallel-size
+    value: 2
+  - {key: max-num-seqs, value: 4}
+"""
+
+
+def test_options_that_a_chart_lists_as_pairs_are_those_of_the_launch_by_a_file() -> None:
+    reading = read(PAIRS, name="values.yaml")
+    found = given(reading)
+    assert (found["workload.model"], found["layout.tp"], found["layout.framework"]) == ("qwen3-8b", 2, "vllm")
+    assert (found["workload.serving.max_sequences"], found["workload.serving.memory_fraction"]) == (4, 0.8)
+    assert next(each.at.line for each in reading.given if each.path[-1] == "tp") == 11
+
+
+def test_pairs_without_a_model_are_no_engine() -> None:
+    reading = read(PAIRS.replace("key: model\n", "key: served-model-name\n"), name="values.yaml")
+    assert "layout.tp" not in given(reading)
+    assert "the command line names no model" in unknown(reading)

@@ -119,7 +119,7 @@ _IMAGE_LINE = re.compile(
 )
 _NAMES = re.compile(
     rf"(?:^[ \t-]*|[{{,][ \t]{{0,8}})(?:{'|'.join(_MODELS)})[ \t]*:|^gpuPerNode[ \t]*:"
-    r"|(?:^[ \t]*-|[\[,])[ \t]{0,8}[\"']?--model\b",
+    r"|(?:^[ \t]*-|[\[,])[ \t]{0,8}[\"']?--model\b|^[ \t-]*(?:key|name)[ \t]*:[ \t]*[\"']?(?:--)?model[\"']?[ \t]*$",
     re.MULTILINE,
 )
 _OTHER = re.compile(r"^(?:apiVersion|services|resources[ \t]*:[ \t]*\n[ \t]+(?:accelerators|gpu)[ \t]*:)", re.MULTILINE)
@@ -137,8 +137,32 @@ def chart_engines(yaml: Yaml) -> Iterator[tuple[str, Keys]]:
     if isinstance(value_at(yaml.value, "tensorrtLLM", "parallelism"), dict):
         yield "trt-llm", _triton_keys(yaml)
         return
-    found = list(_engines_in(yaml, by_image=False)) or list(_engines_in(yaml, by_image=True))
-    yield from found
+    found = list(_engines_in(yaml, by_image=False)) or list(_engines_of_pairs(yaml))
+    yield from found or _engines_in(yaml, by_image=True)
+
+
+_PAIR = ("key", "name")
+
+
+def _engines_of_pairs(yaml: Yaml) -> Iterator[tuple[str, Keys]]:
+    """The engines of lists that name each option and its value (``- {key: max-num-seqs, value: 4}``)."""
+    for listed, path in _lists_in(yaml.mapping, ()):
+        keys = Keys(command=Command((Word(str(path[-1]), yaml.line(*path)), Word(PASSED_ON[0], 0))))
+        for n, pair in enumerate(listed[:200]):
+            name = next((str(pair[key]) for key in _PAIR if isinstance(mapping_of(pair).get(key), str)), "")
+            if name and isinstance(mapping_of(pair).get("value"), str | int | float):
+                keys.put(name.lstrip("-"), pair["value"], yaml.line(*path, n, "value"))
+        if "model" in keys.values and (engine := _engine_name(keys, "", path, {}, by_image=False)):
+            yield engine, keys
+
+
+def _lists_in(value: dict[str, Any], path: Path) -> Iterator[tuple[list[Any], Path]]:
+    """The lists in a mapping and in the mappings inside it, each with its path."""
+    for key, held in value.items():
+        if isinstance(held, list):
+            yield held, (*path, key)
+        elif isinstance(held, dict) and len(path) < DEEPEST:
+            yield from _lists_in(held, (*path, key))
 
 
 def _engines_in(yaml: Yaml, *, by_image: bool) -> Iterator[tuple[str, Keys]]:
