@@ -103,3 +103,33 @@ def test_the_platform_that_is_missing_has_the_accelerators_of_a_node_not_its_ran
     reading = read(job)
     assert counts(reading)["ranks"] == 3
     assert "a platform with nodes of 4 accelerators" in missing_machine(reading)
+
+
+BY_BRANCH = """\
+if [ -x "$HOME/.venv/bin/vllm" ]; then
+  VLLM_BIN="$HOME/.venv/bin/vllm"
+elif command -v vllm; then
+  VLLM_BIN="$(command -v vllm)"
+fi
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'VLLM="$HOME/.venv/bin/vllm"\nexec "${VLLM}" serve a/b',
+        'VLLM=${VLLM:-vllm}\n$VLLM serve "$MODEL"',
+        '"$VLLM_CMD" serve "$MODEL"',
+        '"${VLLM_BIN:-/opt/vllm}" serve \\\n  a/b',
+        '$(command -v vllm) serve "$MODEL"',
+        f'{BY_BRANCH}exec "${{VLLM_BIN}}" serve "$MODEL"',
+    ],
+)
+def test_a_variable_names_the_program_of_a_server(command: str) -> None:
+    found = given(read(f"#!/bin/bash\n{command} --tensor-parallel-size 2 --kv-cache-dtype fp8\n"))
+    assert (found["layout.framework"], found["layout.tp"]) == ("vllm", 2)
+
+
+def test_a_variable_of_sglang_names_its_program() -> None:
+    found = given(read('#!/bin/bash\n"$SGLANG_BIN" serve --model-path a/b --tp-size 4\n'))
+    assert (found["layout.framework"], found["layout.tp"]) == ("sglang", 4)

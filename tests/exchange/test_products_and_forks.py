@@ -303,3 +303,10 @@ def test_a_gated_network_of_a_fork_has_no_default_width(option: str) -> None:
     assert "workload.model.ffn_hidden" not in found and "workload.model.ffn_hidden" in unknown(reading)
     wide = given(read(f"{SIZES} {option} --ffn-hidden-size 128\n"))
     assert (wide["workload.model.gated_ffn"], wide["workload.model.ffn_hidden"]) == (True, 128)
+
+
+def test_parts_of_a_sequence_of_deepspeed_are_exchanged_for_heads() -> None:
+    found = given(read(f"{SIZES} --ds-sequence-parallel-size 4 --use-flash-attn-triton\n"))
+    assert (found["layout.cp"], found["layout.cp_method"], found["workload.attention"]) == (4, "all-to-all", "flash")
+    alone = given(read(f"{SIZES} --ds-sequence-parallel-size 1\n"))
+    assert alone["layout.cp"] == 1 and "layout.cp_method" not in alone

@@ -44,6 +44,7 @@ from clusterspec.exchange.workloads.megatron_programs import (
 from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_recipe
 from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
 from clusterspec.exchange.workloads.megatron_training import (
+    set_context_method,
     set_kernels,
     set_sequence_length,
     set_sharding,
@@ -63,7 +64,7 @@ MEGATRON = "megatron"
 _LAYOUT = {
     "layout.tp": ("tensor_model_parallel_size",),
     "layout.pp": ("pipeline_model_parallel_size",),
-    "layout.cp": ("context_parallel_size",),
+    "layout.cp": ("context_parallel_size", "ds_sequence_parallel_size"),
     "layout.ep": ("expert_model_parallel_size", "moe_expert_parallel_size"),
     "layout.expert_tp": ("expert_tensor_parallel_size",),
     "layout.micro_batch": ("micro_batch_size",),
@@ -373,13 +374,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.offload.optimizer", 1, keys.line("cpu_optimizer"))
     if keys.is_on("use_tp_pp_dp_mapping"):
         builder.set("layout.order", ["tp", "cp", "ep", "pp", "dp"], keys.line("use_tp_pp_dp_mapping"))
-    set_choice(
-        keys,
-        "layout.cp_method",
-        ("cp_comm_type",),
-        {"p2p": "ring", "a2a": "all-to-all", "all_gather": "all-gather", "allgather": "all-gather"},
-        builder,
-    )
+    set_context_method(keys, builder)
     flexible = str(keys.get("moe_token_dispatcher_type")) == "flex" and keys.find("moe_flex_dispatcher_backend")
     set_choice(
         keys,

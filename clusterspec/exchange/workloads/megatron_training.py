@@ -56,14 +56,29 @@ def _set_tokens(keys: Keys, lengths: list[int], builder: ImportBuilder) -> None:
         builder.set("workload.tokens", counted, line)
 
 
+def set_context_method(keys: Keys, builder: ImportBuilder) -> None:
+    """Set how ranks exchange the parts of a sequence; DeepSpeed exchanges its parts for heads, all to all.
+
+    Source: K-Wu/Megatron-DeepSpeed 4799c1e5, megatron/arguments.py, line 960, and megatron/model/transformer.py,
+    line 645 (``--ds-sequence-parallel-size``, ``DistributedAttention`` of DeepSpeed).
+    """
+    methods = {"p2p": "ring", "a2a": "all-to-all", "all_gather": "all-gather", "allgather": "all-gather"}
+    set_choice(keys, "layout.cp_method", ("cp_comm_type",), methods, builder)
+    if (keys.integer("ds_sequence_parallel_size") or 1) > 1:
+        builder.set("layout.cp_method", "all-to-all", keys.line("ds_sequence_parallel_size"))
+
+
+_FLASH = ("use_flash_attn", *(f"use_flash_attn_{version}" for version in ("v1", "v2", "triton", "builder")))
+"""Options of Megatron-LM and of Megatron-DeepSpeed (K-Wu/Megatron-DeepSpeed 4799c1e5, megatron/arguments.py, line 425).
+"""
 _BACKENDS = {"flash": "flash", "fused": "flash", "unfused": "plain"}
 """Attention of Transformer Engine, with or without its scores in memory; ``auto`` and ``local`` decide neither."""
 
 
 def _set_attention(keys: Keys, builder: ImportBuilder) -> None:
     """Set the kind of the attention kernel where the launch states it."""
-    if keys.is_on("use_flash_attn", "use_flash_attn_v2"):
-        builder.set("workload.attention", "flash", keys.line("use_flash_attn", "use_flash_attn_v2"))
+    if keys.is_on(*_FLASH):
+        builder.set("workload.attention", "flash", keys.line(*_FLASH))
     elif (named := keys.get("attention_backend")) and (kind := _BACKENDS.get(str(named).rpartition(".")[2])):
         builder.set("workload.attention", kind, keys.line("attention_backend"))
 

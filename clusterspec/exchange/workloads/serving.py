@@ -49,7 +49,13 @@ from clusterspec.exchange.workloads.engine_limits import (
 )
 from clusterspec.exchange.workloads.engine_logs import engines_of_log, prints_engine
 from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys, chosen_launch, launches_of, set_choice, set_counts
-from clusterspec.exchange.workloads.launch_commands import GAP, engine_path, positional_model, without_rollout_servers
+from clusterspec.exchange.workloads.launch_commands import (
+    GAP,
+    engine_path,
+    positional_model,
+    program_in_variable,
+    without_rollout_servers,
+)
 from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
 from clusterspec.exchange.workloads.object_roles import take_group_size
@@ -63,11 +69,12 @@ _VLLM = (
 )
 _SGLANG = (
     rf"(?:sglang|sglang_router)[. ]launch_server|sglang(?:\.|{GAP})serve"
-    r"|\bsglang\.bench_(?:offline_throughput|one_batch)\b|\bdynamo\.sglang\b(?!\.utils)"
+    r"|\bsglang\.bench_(?:offline_throughput|one_batch)\b|\bdynamo\.sglang\b(?!\.utils)" + program_in_variable("sglang")
 )
 _TRT_LLM = r"trtllm-(serve|bench|llmapi-launch)|\bdynamo\.trtllm\b(?!\.utils)"
 _ENGINES = tuple(
-    (name, re.compile(each)) for name, each in (("vllm", _VLLM), ("sglang", _SGLANG), ("trt-llm", _TRT_LLM))
+    (name, re.compile(each + program_in_variable(name)))
+    for name, each in (("vllm", _VLLM), ("sglang", _SGLANG), ("trt-llm", _TRT_LLM))
 )
 _MODEL_AFTER = re.compile(r"serve|(?:\S{0,200}/)?trtllm-serve")
 _PRECISIONS = {
@@ -93,8 +100,6 @@ _LISTED = re.compile(
     re.MULTILINE,
 )
 """A command as a list of words, in JSON or YAML, or whose program is the entry point of a container."""
-
-
 _ATTENTION_DP = re.compile(r"(?m)^[ \t]*enable_attention_dp[ \t]*:[ \t]*(true|false)\b")
 """An option of TensorRT-LLM in a file of options that the script writes."""
 
