@@ -310,3 +310,9 @@ def test_parts_of_a_sequence_of_deepspeed_are_exchanged_for_heads() -> None:
     assert (found["layout.cp"], found["layout.cp_method"], found["workload.attention"]) == (4, "all-to-all", "flash")
     alone = given(read(f"{SIZES} --ds-sequence-parallel-size 1\n"))
     assert alone["layout.cp"] == 1 and "layout.cp_method" not in alone
+
+
+def test_the_tokens_of_an_expert_in_megatron_deepspeed() -> None:
+    options = f"{SIZES} --num-experts 8 --moe-train-capacity-factor 1.5"
+    assert given(read(f"{options}\n"))["layout.capacity_factor"] == 1.5
+    assert "layout.capacity_factor" not in given(read(f"{options} --disable-moe-token-dropping\n"))

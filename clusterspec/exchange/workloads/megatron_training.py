@@ -301,6 +301,10 @@ def set_kernels(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.loss", "fused", keys.line("cross_entropy_loss_fusion"))
 
 
+_CAPACITY = ("moe_expert_capacity_factor", "moe_train_capacity_factor")
+"""Options of Megatron-LM and of Megatron-DeepSpeed for the tokens that an expert takes; the latter's holds unless
+``--disable-moe-token-dropping`` is given.
+"""
 _ACCUMULATED = ("accumulate_allreduce_grads_in_fp32", "grad_reduce_in_fp32")
 """Options of gradients in 32 bits, which are the default of Megatron-LM."""
 
@@ -315,6 +319,8 @@ def _set_gradients(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.gradient_precision", "fp32", keys.line(*_ACCUMULATED))
     if keys.is_on("fp32_residual_connection"):
         builder.set("workload.residual_precision", "fp32", keys.line("fp32_residual_connection"))
-    factor = str(keys.get("moe_expert_capacity_factor") or "")
+    factor = str(keys.get(*_CAPACITY) or "")
+    if keys.is_on("disable_moe_token_dropping"):
+        return
     if re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{1,6})?", factor) and float(factor) > 0:
-        builder.set("layout.capacity_factor", float(factor), keys.line("moe_expert_capacity_factor"))
+        builder.set("layout.capacity_factor", float(factor), keys.line(*_CAPACITY))
