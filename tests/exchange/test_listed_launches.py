@@ -73,7 +73,7 @@ def test_a_container_of_another_program_states_its_machine_alone() -> None:
 
 
 MEGATRON = (
-    "torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 4 --hidden-size 64"
+    "mpiexec python pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 4 --hidden-size 64"
     " --num-attention-heads 4 --seq-length 512 --micro-batch-size 1 --global-batch-size 8"
 )
 
@@ -82,14 +82,54 @@ MEGATRON = (
     ("directive", "request_"),
     [
         ("#PBS -l select=2:ncpus=64:ngpus=8", "select=2:ncpus=64:ngpus=8"),
-        ("#BSUB -nnodes 4", "nnodes 4"),
-        ("#PJM -L rscgrp=a,node=12", "node=12"),
-        ("#flux: -N 4", "-N 4"),
+        ("#PBS -l nodes=1:ppn=8+2:ppn=4", "nodes=1:ppn=8+2:ppn=4"),
+        ("#PBS -l ngpus=8", "ngpus=8"),
+        ("#PJM -L gpu=4", "gpu=4"),
+        ("#BSUB -gpu num=4/task", "-gpu num=4/task"),
+        ("#PBS -l select=1\n#PBS -l select=1", "select=1"),
     ],
 )
-def test_requests_to_another_scheduler_are_listed(directive: str, request_: str) -> None:
-    shown = unknown(read(f"#!/bin/bash\n{directive}\n{MEGATRON}\n"))
-    assert f"{request_}: a request to the scheduler" in shown
+def test_requests_to_another_scheduler_that_count_no_nodes_are_listed(directive: str, request_: str) -> None:
+    reading = read(f"#!/bin/bash\n{directive}\n{MEGATRON}\n")
+    assert f"{request_}: a request to the scheduler" in unknown(reading)
+    assert "cluster.accelerators_per_node" not in given(reading) and "layout.nodes" not in given(reading)
+
+
+@pytest.mark.parametrize(
+    ("directives", "nodes", "accelerators"),
+    [
+        ("#PBS -l select=1:ncpus=64:ngpus=8,walltime=1:00:00", 1, 8),
+        ("#PBS -l nodes=1:ppn=16:gpus=4", 1, 4),
+        ("#BSUB -nnodes 1\n#BSUB -gpu 'num=6:mode=exclusive_process'", 1, 6),
+        ("#PJM -L rscgrp=a,node=1", 1, None),
+        ("#COBALT -n 1 -t 30", 1, None),
+        ("#flux: -N 1", 1, None),
+        ("#PBS -l select=4:ngpus=8\n#PBS -l place=scatter:excl", None, 8),
+        ("#PBS -l nodes=4:gpus=8", None, 8),
+        ("#BSUB -nnodes 4", None, None),
+        ("#PJM -L rscgrp=a,node=4,elapse=1:00:00", None, None),
+    ],
+)
+def test_nodes_and_accelerators_that_another_scheduler_is_asked_for(
+    directives: str, nodes: int | None, accelerators: int | None
+) -> None:
+    """A launch runs on the one node of a job, but need not run on all of several."""
+    reading = read(f"#!/bin/bash\n{directives}\n{MEGATRON}\n")
+    found = given(reading)
+    assert (found.get("layout.nodes"), found.get("cluster.accelerators_per_node")) == (nodes, accelerators)
+    assert ("layout.nodes: 4" in unknown(reading)) == (nodes is None)
+
+
+def test_a_replica_that_takes_all_accelerators_runs_on_all_nodes_of_its_job() -> None:
+    serve = "vllm serve Qwen/Qwen3-8B --tensor-parallel-size 8 --pipeline-parallel-size 2"
+    found = given(read(f"#!/bin/bash\n#PBS -l nodes=2:gpus=8\n{serve}\n"))
+    assert (found["layout.nodes"], found["cluster.accelerators_per_node"]) == (2, 8)
+
+
+def test_a_launch_on_the_hosts_of_a_job_of_pbs_runs_on_all_of_them() -> None:
+    launch = "uniq $PBS_NODEFILE > hosts\ndeepspeed --hostfile hosts train.py --per_device_train_batch_size 2 --bf16"
+    found = given(read(f"#!/bin/bash\n#PBS -l select=2:ngpus=4,place=scatter\n{launch}\n"))
+    assert (found["layout.nodes"], found["cluster.accelerators_per_node"]) == (2, 4)
 
 
 @pytest.mark.parametrize("directive", ["#PBS -q gpu", "#PBS -l walltime=1:00:00", "# select=2 nodes", "#BSUB -W 2:00"])
