@@ -80,7 +80,7 @@ OF_A_FIGURE = 100.0
 """Bytes that one parameter or number takes, and no transfer: `405 billion parameters at 14 bytes each, 5.67 TB`."""
 _PARTS = r"(?:node|gpu|nic|server|link|drive|disk|port|rank|client|instance|engine|replica|chip|host|accelerator|knoten|nœud|nodo)s?\b"
 _EACH = pattern(
-    rf"(?i)^(?: ?(?:a|an)[ -]|[^,.;]{{0,20}}\b(?:per|each|every|pro|je|par|por|cada)[ -])(?:{_PARTS}|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
+    rf"(?i)^(?: ?(?:a|an)[ -]|[^,.;]{{0,20}}\b(?:per|each|every|pro|je|par|por|cada)[ -])(?:{_PARTS}|[tg]i?b\b|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
 )
 """Words after an amount of each of several parts."""
 _EACH_BEFORE = pattern(rf"(?i)(?:[x×*] ?|\b(?:each|every|per|a) {_PARTS}(?: \w+){{0,4}} |\d |\bje )$")
@@ -89,8 +89,8 @@ _LINKS = ("port", "link", "nic", "lane", "verbindung", "lien")
 _SIZE_SIGNS = ("B", "Go", "To", "yte", "ctet", "bit")
 _MOVES = pattern(
     r"(?i)\b(?:writ\w+|saves?|saved|saving|checkpoint\w*|loads?|loaded|loading|reads?|reading|cop(?:y|ies|ied|ying)|transfer\w*|stream\w*|restor\w+|"
-    r"mov(?:e|es|ed|ing)|migrat\w+|upload\w*|download\w*|drain\w*|syncs?|synced|pull\w*|fetch\w*|stage[ds]?|staging|sends?|sent|takes?|ready|done|absorbs?|accepts?|reach\w*|cross\w*|enough|bring|comes?|arriv\w+|cold start|over|through|flush\w*|dump\w*|"
-    r"schreib\w+|gespeichert|lädt|laden|geladen|kopier\w+|kommen|sicher\w*|sicherung|écri\w+|charg\w+|copi\w+|escrib\w+|carg\w+)\b"
+    r"mov(?:e|es|ed|ing)|migrat\w+|upload\w*|download\w*|drain\w*|syncs?|synced|pull\w*|fetch\w*|stage[ds]?|staging|sends?|sent|takes?|ready|done|absorbs?|accepts?|reach\w*|cross\w*|enough|bring|comes?|arriv\w+|cold start|over|through|flush\w*|dump\w*|full rate|line rate|"
+    r"schreib\w+|gespeichert|lädt|laden|geladen|kopier\w+|kommen|drüben|übertrag\w+|voller rate|sicher\w*|sicherung|écri\w+|charg\w+|copi\w+|escrib\w+|carg\w+)\b"
 )
 _IN_PART = pattern(
     r"(?i)\b(?:delta|increment\w*|compress\w*|dedup\w*|changed|share|fraction|quarter|third|half|per cent|percent|cached?|burst|overlap\w*|asynchron\w*|in parallel|already)\b|%"
