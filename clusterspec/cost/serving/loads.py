@@ -53,10 +53,8 @@ SERVED = 1 - 1e-4
 """The highest rate that a plan serves over that of its full engines: iterations to a steady state leave that open."""
 NEAR = 0.85
 """Engines with a smaller share of their places taken, or of their time for prompts, are not near their capacity."""
-SETTLED = 1e-7
+SETTLED = 1e-6
 """The iteration for the requests in flight ends at this relative change."""
-FEW = 1e-3
-"""The number of sequences in flight from which the iteration starts."""
 
 
 def steady_load(pools: Pools) -> tuple[float, Steady]:
@@ -210,7 +208,8 @@ def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
     """Sequences per rank that a request rate keeps in flight, at most the number of places, and the steady state with
     them before waits. Prompts that are unfinished when requests start to decode keep more of them in flight.
     """
-    delayed, (found, now) = 0.0, _sequences_with_delayed(pools, rate, 0.0)
+    alone = _sequences_without_others(pools, rate)
+    delayed, (found, now) = 0.0, _sequences_with_delayed(pools, rate, 0.0, alone)
     for _ in range(DELAYED_ROUNDS):
         before, delayed = delayed, _delayed_sequences(pools, rate, now)
         if found >= pools.limit or abs(delayed - before) < DELAYED * (found + 1):
@@ -225,7 +224,13 @@ def _delayed_sequences(pools: Pools, rate: float, now: Steady) -> float:
     return max(0.0, rate * pools.load.gaps * later / pools.decode.attention_ranks)
 
 
-def _sequences_with_delayed(pools: Pools, rate: float, delayed: float, near: float = FEW) -> tuple[float, Steady]:
+def _sequences_without_others(pools: Pools, rate: float) -> float:
+    """Sequences per rank that a request rate keeps in flight if each decodes alone, and no prompt delays it."""
+    alone = decoding_seconds(pools, 1 / pools.decode.layout.attention_dp)
+    return rate * pools.load.gaps * alone / pools.decode.attention_ranks
+
+
+def _sequences_with_delayed(pools: Pools, rate: float, delayed: float, near: float) -> tuple[float, Steady]:
     """The same with ``delayed`` more sequences in each step, ``near`` a number of them.
 
     It applies where prompts occupy no places and their engines are not saturated.
