@@ -14,6 +14,8 @@ PARTS = 24
 """Parts of a distribution of lengths; the last has the longest 1/576 of the requests."""
 HALVINGS, NARROW = 40, 1e-8
 """The most bisection steps of a quantile, and the relative width at which they end."""
+LEAST = 5e-324
+"""The least positive number."""
 TERMS, CLOSE = 400, 1e-9
 """Terms of a continued fraction, and the relative change at which it ends."""
 
@@ -272,17 +274,17 @@ def smallest_reaching(
     within: Callable[[float], float], share: float, low: float, high: float, halvings: int = HALVINGS
 ) -> float:
     """The smallest value for which a rising function reaches ``share``, from ``low``."""
-    step = high - low or abs(high) or 1.0
+
+    def excess(value: float) -> float:
+        return within(value) - share or LEAST  # a value that reaches it exactly is no longer below
+
+    step, above, below = high - low or abs(high) or 1.0, excess(high), -inf
     for _ in range(HALVINGS):
-        if within(high) >= share:
+        if above > 0:
             break
-        low, high, step = high, high + step, 2 * step
-    for _ in range(halvings):
-        if high - low <= NARROW * abs(high):
-            break
-        middle = (low + high) / 2
-        low, high = (low, middle) if within(middle) >= share else (middle, high)
-    return high
+        low, high, step, below = high, high + step, 2 * step, above
+        above = excess(high)
+    return bisected_interval(excess, (low, below), (high, above), halvings, NARROW)[1]
 
 
 def secant_part(taken: float, gained: float, ends: tuple[float, float]) -> float:

@@ -106,6 +106,19 @@ def test_the_smallest_value_is_found_inside_and_beyond_the_given_ends() -> None:
     assert smallest_reaching(lambda x: x, 0.3, 0.0, 1.0, 2) == 0.5
     assert smallest_reaching(lambda x: x, 0.3, 0.0, 1.0, 4) == 0.3125
     assert smallest_reaching(lambda x: x, 1.0, 0.0, 1.0) == 1.0
+    assert smallest_reaching(lambda x: (x >= 0.3) / 2 + (x >= 0.7) / 2, 0.5, 0.0, 1.0) == pytest.approx(0.3)  # a level
+
+
+def test_the_quantile_of_a_continuous_distribution_takes_few_evaluations() -> None:
+    """That of an exponential variable, by interpolation; halvings alone would take 27 to one in 10⁸."""
+    tried: list[float] = []
+
+    def within(value: float) -> float:
+        tried.append(value)
+        return 1 - exp(-value)
+
+    assert smallest_reaching(within, 0.99, 0.0, 10.0) == pytest.approx(log(100), rel=2e-8)
+    assert len(tried) <= 16
 
 
 @pytest.mark.parametrize(
