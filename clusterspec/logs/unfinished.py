@@ -33,6 +33,7 @@ from clusterspec.logs.told_lines import (
     text_without_passed,
     text_without_stop,
 )
+from clusterspec.logs.trials import HELPED, TRIAL
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -51,7 +52,7 @@ _DEVICE = re.compile(r"^#\s+Rank\s+[0-9]{1,7}\s.{1,200}\bdevice\b")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 _TOLD = STATING | {OWN_EXCEPTION}
-_TELLING = ("suggests ", "family ", MESSAGE)
+_TELLING = ("suggests ", "family ", MESSAGE, f"{TRIAL}{HELPED} ")
 """How the names of other statements begin that tell what an error may be of."""
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
 """The same of messages of the catalog: a program reports that another process ended."""
