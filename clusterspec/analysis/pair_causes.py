@@ -45,25 +45,15 @@ def pair_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _unused_links(run: PlacedRun) -> Iterator[Cause]:
-    """Pairs of a domain with links whose figure is that of PCIe."""
+    """Pairs of a domain whose switches join all alike, with the figure of PCIe."""
     up = run.cluster.scale_up
-    if (
-        up.topology in {"pcie", "bridge"}
-        or up.domain < 2
-        or run.log_lines("slow-peer-access", "stalled-peer-access", "slow-device")
-    ):
+    if up.topology != "switched" or run.log_lines("slow-peer-access", "stalled-peer-access", "slow-device"):
         return
     for text, line in run.log_lines("slowest-pair")[:1]:
-        if float(text.split()[0]) * 1e9 < LINK_SHARE * up.bandwidth.value / _links_of_a_pair(run):
+        if float(text.split()[0]) * 1e9 < LINK_SHARE * up.bandwidth.value:
             evidence = f"line {line} of the log: {text}, of links of {display(up.bandwidth.value, 'B/s')}"
-            for name, weight in (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("peer-access-off", GIVEN)):
-                yield Cause(name, evidence, _INACTIVE, weight)
-
-
-def _links_of_a_pair(run: PlacedRun) -> int:
-    """Into how many parts the links of an accelerator are divided between its peers: one where a switch joins them."""
-    up = run.cluster.scale_up
-    return up.domain - 1 if up.topology == "full-mesh" else 1
+            for name in ("fabric-manager", "accelerator-fault", "peer-access-off"):
+                yield Cause(name, evidence, _INACTIVE, GIVEN)
 
 
 def _staged_copies(run: PlacedRun) -> Iterator[Cause]:

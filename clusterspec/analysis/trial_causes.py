@@ -107,6 +107,20 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
 }
 """The causes that a remedy circumvents, with the weight of each, and the next step. `no-peer-access` is apart, as it
 depends on the links."""
+SLOW: dict[str, tuple[_Weighed, str]] = {
+    "peer-memory": ((("gpudirect-off", STATED),), _GPUDIRECT),
+    "interface": ((("one-nic", STRONG), ("wrong-interface", STRONG)), _INTERFACE),
+    "mtu": (
+        (("invalid-setting", STRONG),),
+        "ip link on every node and the ports of the switch: one MTU, 9000 for RoCE",
+    ),
+    "privileges": (
+        (("socket-fall-back", STRONG), ("container-permission", STRONG)),
+        "docker run --device=/dev/infiniband --cap-add=IPC_LOCK; NCCL_DEBUG=INFO … 2>&1 | grep 'NET/'",
+    ),
+    "library-path": ((("plugin-missing", STRONG), ("library-release", GIVEN)), STEP_OF["library-release"]),
+}
+"""The same of a run that has a result, and is slow."""
 _PEER_ACCESS: _Weighed = (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("library-release", WEAK))
 LOWERED = 0.1
 """The weight that a contradicted cause has at most, if no line states it."""
@@ -181,9 +195,7 @@ def _circumvented(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
     if remedy == "no-peer-access":
         over_pcie = run.cluster.scale_up.topology in {"pcie", "bridge"}
         return (OVER_PCIE, _ACS) if over_pcie else (_PEER_ACCESS, _LINKS)
-    if remedy == "peer-memory" and run.has_result:  # a run that is slow without it
-        return (("gpudirect-off", STATED),), _GPUDIRECT
-    return HELPING[remedy]
+    return (SLOW.get(remedy) if run.has_result else None) or HELPING[remedy]
 
 
 def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:

@@ -45,7 +45,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("no-plugin", r"\bNCCL_NET_PLUGIN ?= ?[\"']?none\b"),
     (
         "interface",
-        r"\b\w{0,24}_SOCKET_IFNAME\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_HCA\b|\bHCCL_IF_IP\b"
+        r"\b\w{0,24}_SOCKET_IFNAME\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_(?:HCA|MERGE_NICS)\b|\bHCCL_IF_IP\b"
         r"|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bFI_TCP_IFACE\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
         r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b",
     ),

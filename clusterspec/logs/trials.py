@@ -31,7 +31,8 @@ _GOOD = re.compile(
     r"|(?:is|was|are|were|becomes|looks) (?:all )?(?:fine|ok|okay|gone|normal|good)"
     r"|no (?:more|longer any|longer) (?:hang|error|issue|problem|crash|timeout|fail|occur|happen|appear)\w{0,4}"
     r"|allow(?:s|ed)? (?:\w{1,12} ){0,5}to (?:run|work|pass|start|finish)"
-    r"|reach(?:es|ed) (?:the )?(?:full|line|expected))\b",
+    r"|reach(?:es|ed) (?:the )?(?:full|line|expected)"
+    r"|(?:did|does)(?: not|n[o']t|n't) reproduce|no longer reproduces)\b|✅",
     re.IGNORECASE,
 )
 _BAD = re.compile(
@@ -48,7 +49,7 @@ _BAD = re.compile(
 )
 WORSE = re.compile(
     r"\b(?:fail(?:s|ed|ing)|hangs?|hanging|hung|crash(?:es|ed|ing)|breaks|broke|broken|stuck|errors? out|time[sd] out"
-    r"|slow(?:er)?|deadlocks?|regress\w{0,6}|segfaults?|errors?|happens|occurs)\b",
+    r"|slow(?:er)?|deadlocks?|regress\w{0,6}|segfaults?|errors?|happens|occurs|drops?|dropped)\b|❌",
     re.IGNORECASE,
 )
 """What a run does that has the fault."""
@@ -64,11 +65,11 @@ _SUPPOSED = re.compile(
 _IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
 _OF_LOGS = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
-    r"|^\s{0,8}(?:File \"|at 0x|\||[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
+    r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
     r"|^[EIWF][0-9]{4} |<(?:warn|info|debug)>|\b[A-Z]\w{2,60}(?:Error|Exception): |\b(?:[Ee]rror|[Ff]atal|[Ff]ailed): "
     r"|^[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
 )
-"""Marks of lines that a program prints, of tables, and of commands."""
+"""Marks of lines that a program prints, and of commands."""
 _CLAUSE = re.compile(
     r"(?<=[a-z0-9)`'\"\]])[.;!] |,? (?:but|however|while|whereas|though|which)\b|\s[—–-]{1,3}\s|; "
     r"|, (?=(?:it |and )?(?:works|fails|hangs)\b)"
@@ -98,8 +99,32 @@ _EVEN = re.compile(
 )
 """Words before a remedy of a run that fails with it, too; without them its own words are of the error."""
 _SINCE = re.compile(
-    r"\b(?:since|after|when|once) (?:\w{1,12} ){0,3}(?:up(?:grad|dat)|downgrad)\w{1,4}\b", re.IGNORECASE
+    r"\b(?:since|after|when|once) (?:\w{1,12} ){0,3}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
+    r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of))\b"
+    r"|\bbisect\w{0,5} (?:\w{1,12} ){0,3}(?:to|return|point|show|identif|found|find)\w{0,5}\b",
+    re.IGNORECASE,
 )
+"""Words of a release since which a run has the fault."""
+_UNIT = r"(?:[GMT]i?[Bb](?:/s|ps|it/s)|tok(?:ens)?/s|TFLOPS)"
+_GAIN = re.compile(
+    rf"\b([0-9]{{1,5}}(?:\.[0-9]{{1,4}})?) ?{_UNIT}?(?: [\w-]{{1,20}}){{0,2}} ?(?:→|->|to) ?~?"
+    rf"([0-9]{{1,5}}(?:\.[0-9]{{1,4}})?) ?{_UNIT}"
+)
+"""Two rates, the second after a change."""
+GAINED = 1.3
+"""How many times the rate before the one after a remedy has to be."""
+_CELL_GOOD = re.compile(
+    r"^\W{0,4}(?:works|passes|passed|pass|fixed|fixes|ok|okay|stable|clean|success)\b|✅", re.IGNORECASE
+)
+_CELL_BAD = re.compile(
+    r"^\W{0,4}(?:(?:still|both|also|all) )?(?:fails?|failed|hangs?|crash\w{0,3}|same|no (?:change|effect)|times? ?out"
+    r"|slow)\b|^\W{0,4}SIG(?:SEGV|ABRT)\b|❌",
+    re.IGNORECASE,
+)
+"""What the last cell of a table of trials begins with."""
+
+
+_TELLING = (_GOOD, _BAD, WORSE, _GAIN, _CELL_GOOD)
 
 
 class Trial(NamedTuple):
@@ -121,7 +146,7 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
     []
     """
     for number, line in report_lines(text):
-        for trial in trials_of_line(line):
+        for trial in _trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line):
             yield f"{TRIAL}{trial.outcome} {trial.remedy}", shown_line(trial.text), number
 
 
@@ -129,7 +154,8 @@ def report_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of prose with the words of an outcome, at most `MOST_LINES`, each with its number."""
     read = 0
     for number, line in enumerate(lines_of(text), 1):
-        if " " not in line or len(line) > LONGEST or not any(words.search(line) for words in (_GOOD, _BAD, WORSE)):
+        told = " " in line and len(line) <= LONGEST and any(words.search(line) for words in _TELLING)
+        if not told:
             continue
         read += 1
         if read > MOST_LINES:
@@ -149,6 +175,20 @@ def trials_of_line(line: str) -> Iterator[Trial]:
         found = tuple(_trials_of_clause(clause)) if len(clause) <= MOST_WORDS else ()
         yield from found
         before = "" if found or outcome_of(part) else clause
+
+
+def _trials_of_row(line: str) -> Iterator[Trial]:
+    """The trials of a row of a table: what was tried, and in the last cell what came of it.
+
+    >>> [(each.remedy, each.outcome) for each in _trials_of_row("| `NCCL_MNNVL_ENABLE=0` | 48 ranks | **passes** |")]
+    [('domain-service', 'helped')]
+    """
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    outcome = HELPED if _CELL_GOOD.search(cells[-1]) else VAIN if _CELL_BAD.search(cells[-1]) else ""
+    tried = " ".join(cells[:-1])
+    for name, words in _REMEDIES if outcome and len(line) <= MOST_WORDS else ():
+        if words.search(tried):
+            yield Trial(name, outcome, " ".join(cells))
 
 
 def clauses_of(line: str) -> list[str]:
@@ -172,9 +212,13 @@ def outcome_of(clause: str) -> str:
 
     >>> outcome_of("with X it works"), outcome_of("X does not help"), outcome_of("it no longer works with X")
     ('helped', 'vain', '')
+    >>> outcome_of("3 GB/s -> 23.7 GB/s with X"), outcome_of("23.7 GB/s -> 23.9 GB/s with X")
+    ('helped', '')
     """
     if _BAD.search(clause):
         return VAIN
+    if (rates := _GAIN.search(clause)) and float(rates[2]) >= GAINED * float(rates[1]):
+        return HELPED
     for match in _GOOD.finditer(clause):
         good = match[0].lower().startswith("no ") or not _NEGATED.search(clause[: match.start()])
         return HELPED if good else ""
@@ -205,7 +249,8 @@ def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
     """
     versions = len(set(_VERSION.findall(clause)))
     numbered = _RELEASE.search(clause) and (_USES.search(clause) or (versions > 1 and worse))
-    if not (_CHANGES.search(clause) or numbered) or not (outcome or (worse and _SINCE.search(clause))):
+    since = _SINCE.search(clause) is not None and (worse or "bisect" in clause)
+    if not (_CHANGES.search(clause) or numbered or since) or not (outcome or since):
         return ""
     named = next((name for name, words in _PARTS if words.search(clause)), "")
     return named or ("library" if versions and outcome else "")

@@ -34,6 +34,11 @@ def trials(line: str) -> list[str]:
         ("It works on a single node with NCCL_DEBUG=INFO", []),  # a setting of the log
         ("ib_write_bw works with --use_cuda=0", []),  # a test that passes is no remedy
         ("the run fails even with NCCL_IB_DISABLE=1", ["vain no-rdma"]),
+        ("98 Gb/s single-HCA → 161 Gb/s with both HCAs + NCCL_IB_MERGE_NICS=1", ["helped interface"]),
+        ("NCCL_IB_MERGE_NICS=1: 158 Gb/s → 161 Gb/s", []),  # no more than two runs of one setting differ
+        ("A git bisect returned this NCCL commit as the introducer", ["helped release of library"]),
+        ("Starting from nccl-2.27.3 I am seeing errors", ["helped release of library"]),
+        ("JAX 0.8.0 ✅, JAX 0.8.1 ❌", ["helped release of library"]),
     ],
 )
 def test_a_sentence_reports_what_came_of_a_remedy(line: str, found: list[str]) -> None:
@@ -57,6 +62,19 @@ def test_a_sentence_reports_what_came_of_a_remedy(line: str, found: list[str]) -
 )
 def test_advice_questions_and_lines_of_programs_report_no_remedy(line: str) -> None:
     assert list(trial_statements(line)) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("| `NCCL_MNNVL_ENABLE=0` | tested at 48 ranks | **passes** |", ["trial helped domain-service"]),
+        ("| `NCCL_CUMEM_ENABLE=0` alone | with MNNVL on | still fails |", ["trial vain no-virtual-memory"]),
+        ("| `NCCL_CUMEM_ENABLE=0` | how it works | 3 |", []),  # no outcome in the last cell
+        ("| setting | result |", []),
+    ],
+)
+def test_a_row_of_a_table_of_trials_has_its_outcome_in_the_last_cell(row: str, found: list[str]) -> None:
+    assert [name for name, _, _ in trial_statements(row)] == found
 
 
 @pytest.mark.parametrize(
