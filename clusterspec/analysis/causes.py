@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from statistics import median
 
+from clusterspec.analysis.address_causes import address_causes
 from clusterspec.analysis.call_causes import without_refuted
 from clusterspec.analysis.consequences import (
     follows_end_of_other_rank,
@@ -78,7 +79,7 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *stops)))
+        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *address_causes(run), *stops)))
         if all(
             each.name in SYMPTOMS or is_own_exception(run, each) or follows_end_of_other_rank(run, each)
             for each in likeliest
@@ -99,8 +100,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
         found += [cause for check in CHECKS for cause in check(run)]
         found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
         found += release_causes(run)
-        found = with_trials(run, found)
-    return _most_likely(found)
+    return _most_likely(with_trials(run, found) if found else found)
 
 
 def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:

@@ -26,13 +26,15 @@ _GOOD = re.compile(
     r"\b(?:works|worked|working|fix(?:es|ed)|solve[sd]|resolve[sd]|helps|helped|succeed(?:s|ed)|(?:went|goes|gone) away"
     r"|tests? (?:\w{1,10} ){0,2}pass(?:es|ed)?|pass(?:es|ed) (?:now|both|again|fine|when|if|once|with)"
     r"|disappear(?:s|ed)|eliminate[sd]|cure[sd]|mitigate[sd]|doubles|improve[sd]|did the trick|back to normal"
-    r"|workaround(?: (?:is|was)|:)|(?:got|gets|made|makes) it (?:to work|run)"
+    r"|work ?around (?:is|was)|(?:actual|real|the|my|our|final) (?:fix|solution) (?:is|was)"
+    r"|(?:did|as a) work ?around|(?:got|gets|made|makes) it (?:to work|run)"
     r"|r[au]n(?:s|ning)? (?:fine|ok|okay|well|normally|correctly|successfully|through|without)"
     r"|(?:is|was|are|were|becomes|looks) (?:all )?(?:fine|ok|okay|gone|normal|good)"
     r"|no (?:more|longer any|longer) (?:hang|error|issue|problem|crash|timeout|fail|occur|happen|appear)\w{0,4}"
     r"|allow(?:s|ed)? (?:\w{1,12} ){0,5}to (?:run|work|pass|start|finish)"
     r"|reach(?:es|ed) (?:the )?(?:full|line|expected)"
-    r"|(?:did|does)(?: not|n[o']t|n't) reproduce|no longer reproduces)\b|✅",
+    r"|(?:did|does)(?: not|n[o']t|n't) reproduce|no longer reproduces)\b|✅"
+    r"|\b(?:work ?around|(?:actual|real|the|my|our|final) (?:fix|solution)|solution): ",
     re.IGNORECASE,
 )
 _BAD = re.compile(
@@ -63,11 +65,19 @@ _SUPPOSED = re.compile(
 )
 """Words of a sentence that advises, asks or supposes."""
 _IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
+_IF_DONE = re.compile(
+    r"^\W{0,4}if (?:I |we |one )?(?:chang|set|us|disabl|enabl|turn|remov|add|downgrad|upgrad|revert|run|switch)\w{0,4} "
+    r".{3,160}? (?:works?|runs?|passes|succeeds|(?:is|are) (?:fine|ok|gone)|fails?|hangs?|crash\w{0,2})\b"
+    r"(?! (?:for|on) (?:you|your)\b)",
+    re.IGNORECASE,
+)
+"""A condition that a writer has met: of what the run does, in the present, not of what it would do."""
 _OF_LOGS = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
     r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
     r"|^[EIWF][0-9]{4} |<(?:warn|info|debug)>|\b[A-Z]\w{2,60}(?:Error|Exception): |\b(?:[Ee]rror|[Ff]atal|[Ff]ailed): "
-    r"|^[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
+    r"|^(?!(?i:work ?around|solution|edit|update|note|results?|observations?|conclusion|summary):)"
+    r"[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
 )
 """Marks of lines that a program prints, and of commands."""
 _CLAUSE = re.compile(
@@ -85,8 +95,8 @@ _RELEASE = re.compile(
 )
 """A part and the number of its release."""
 _SET = re.compile(
-    r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing)"
-    rf"|defin(?:ed|ing)|{OFF})) (?:(?:the|an?|env\w{{0,12}}|variable|flag|option|to) ){{0,3}}[`'\"]?"
+    r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing|e)"
+    rf"|defin(?:ed|ing)|{OFF})) (?:(?:the|an?|env\w{{0,12}}|variable|flag|option|to|-[xe]|export) ){{0,3}}[`'\"]?"
     r"(?:(?!\w{1,30}_(?:DEBUG|LOG|LOG_LEVEL|DEBUG_SUBSYS|HOME|PATH)\b)[A-Z][A-Z0-9]{1,14}(?:_[A-Z0-9]{1,24}){1,8}\b"
     r"|--[a-z][a-z0-9]{1,20}(?:[-_.][a-z0-9]{1,20}){0,6}\b)"
 )
@@ -105,6 +115,12 @@ _SINCE = re.compile(
     re.IGNORECASE,
 )
 """Words of a release since which a run has the fault."""
+_DONE = re.compile(
+    r"\b(?:fix|solution|work ?around)(?: is| was|:) (?:to )?"
+    r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall)\b",
+    re.IGNORECASE,
+)
+"""Words of a remedy that is told as what to do."""
 _UNIT = r"(?:[GMT]i?[Bb](?:/s|ps|it/s)|tok(?:ens)?/s|TFLOPS)"
 _GAIN = re.compile(
     rf"\b([0-9]{{1,5}}(?:\.[0-9]{{1,4}})?) ?{_UNIT}?(?: [\w-]{{1,20}}){{0,2}} ?(?:→|->|to) ?~?"
@@ -124,7 +140,7 @@ _CELL_BAD = re.compile(
 """What the last cell of a table of trials begins with."""
 
 
-_TELLING = (_GOOD, _BAD, WORSE, _GAIN, _CELL_GOOD)
+_TELLING = (_GOOD, _BAD, WORSE, _GAIN)
 
 
 class Trial(NamedTuple):
@@ -154,13 +170,14 @@ def report_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of prose with the words of an outcome, at most `MOST_LINES`, each with its number."""
     read = 0
     for number, line in enumerate(lines_of(text), 1):
-        told = " " in line and len(line) <= LONGEST and any(words.search(line) for words in _TELLING)
+        row = line.lstrip().startswith("|")
+        told = " " in line and len(line) <= LONGEST and (row or any(words.search(line) for words in _TELLING))
         if not told:
             continue
         read += 1
         if read > MOST_LINES:
             return
-        if not _OF_LOGS.search(line):
+        if row or not _OF_LOGS.search(line):
             yield number, line
 
 
@@ -204,7 +221,7 @@ def _is_supposed(clause: str) -> bool:
     """
     condition, good = _IF.search(clause), _GOOD.search(clause)
     before = condition is not None and (good is None or condition.start() < good.start())
-    return before or _SUPPOSED.search(clause) is not None
+    return (before and not _IF_DONE.search(clause)) or _SUPPOSED.search(clause) is not None
 
 
 def outcome_of(clause: str) -> str:
@@ -250,7 +267,8 @@ def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
     versions = len(set(_VERSION.findall(clause)))
     numbered = _RELEASE.search(clause) and (_USES.search(clause) or (versions > 1 and worse))
     since = _SINCE.search(clause) is not None and (worse or "bisect" in clause)
-    if not (_CHANGES.search(clause) or numbered or since) or not (outcome or since):
+    changed = _CHANGES.search(clause) or _DONE.search(clause)
+    if not (changed or numbered or since) or not (outcome or since):
         return ""
     named = next((name for name, words in _PARTS if words.search(clause)), "")
     return named or ("library" if versions and outcome else "")
