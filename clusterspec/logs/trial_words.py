@@ -45,8 +45,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("no-plugin", r"\bNCCL_NET_PLUGIN ?= ?[\"']?none\b"),
     (
         "interface",
-        r"\b\w{0,24}_SOCKET_IFNAME\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_(?:HCA|MERGE_NICS)\b|\bHCCL_IF_IP\b"
-        r"|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bFI_TCP_IFACE\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
+        r"\b\w{0,24}_(?:SOCKET_IFNAME|IFACE)\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_(?:HCA|MERGE_NICS)\b|\bHCCL_IF_IP\b"
+        r"|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
         r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b",
     ),
     ("gid", r"\b\w{0,24}GID_INDEX\b|\bGID index\b|\bROCE_VERSION_NUM\b"),
@@ -124,6 +124,7 @@ CHANGES = (
     r"|(?:newer|newest|latest|older|new) (?:\w{1,12} )?(?:version|release|driver|kernel|image|container|firmware|build)"
     r"|(?:re)?install(?:ed|ing)|(?:re)?buil(?:t|ding)|rebuild|recompil\w{1,4}"
     r"|replac(?:ed|ing)|swap(?:ped|ping)|switch(?:ed|ing) (?:back )?to"
+    r"|(?:one|only|single) change|(?:following|another|other|different) (?:\w{1,12} ){0,4}(?:AMI|image|version|release)"
     r"|regression)\b"
 )
 """Words of a change of a release."""
@@ -142,11 +143,12 @@ PARTS: tuple[tuple[str, str], ...] = (
     ("nic-firmware", r"\bfirmware\b|\bfw\b"),
     ("network-plugin", r"\blibfabric\b|\b(?:EFA|efa) installer\b|\bofi-nccl\b|\bnet(?:work)? plugin\b|\brccl-net\b"),
     ("kernel", r"\b(?:Linux )?kernel\b"),
+    ("image", r"\bAMIs?\b|\b(?:container|Docker|VM|machine|OS|host) images?\b"),
     (
         "library",
         r"\b(?:NCCL|RCCL|oneCCL|PyTorch|torch|vLLM|SGLang|TensorRT-LLM|UCX|NVSHMEM|CUDA|ROCm|DeepEP|NIXL|Mooncake"
         r"|Ray|MPI|Open ?MPI|mpi4py|HPC-?X|OFED|rdma-core|transformers|triton|flashinfer|Megatron\w{0,6}|DeepSpeed|JAX"
-        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|library|package|wheel|image|container image|toolkit|software)\b",
+        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|libcxi|library|package|wheel|image|toolkit|software)\b",
     ),
 )
 """What such a change is of, the more specific before the more common."""

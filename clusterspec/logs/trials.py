@@ -6,8 +6,9 @@ advise, ask or suppose report nothing, and lines that programs print are not rea
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.logs.text_lines import lines_of, shown_line
 from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, TOOLS, USES, VERSION
@@ -20,14 +21,19 @@ LONGEST = 1_200
 """Characters of a line of prose that is read."""
 MOST_WORDS = 240
 """Characters of a clause that may report a trial: longer ones describe something else."""
+LONGEST_LIST = 12
+"""Lines below one with an outcome that are read as its list."""
 MOST_LINES = 4_000
 """Lines with the words of an outcome that are read."""
 _GOOD = re.compile(
-    r"\b(?:works|worked|working|fix(?:es|ed)|solve[sd]|resolve[sd]|helps|helped|succeed(?:s|ed)|(?:went|goes|gone) away"
-    r"|tests? (?:\w{1,10} ){0,2}pass(?:es|ed)?|pass(?:es|ed) (?:now|both|again|fine|when|if|once|with)"
+    r"(?<![-/])\b(?:works|worked|working(?!-)|fix(?:es|ed)|solve[sd]|resolve[sd]|helps|helped"
+    r"|succeed(?:s|ed)|(?:went|goes|gone) away"
+    r"|tests? (?:\w{1,10} ){0,2}pass(?:es|ed|ing)?|pass(?:es|ed) (?:now|both|again|fine|when|if|once|with)"
     r"|disappear(?:s|ed)|eliminate[sd]|cure[sd]|mitigate[sd]|doubles|improve[sd]|did the trick|back to normal"
     r"|work ?around (?:is|was)|(?:actual|real|the|my|our|final) (?:fix|solution) (?:is|was)"
-    r"|(?:did|as a) work ?around|(?:got|gets|made|makes) it (?:to work|run)"
+    r"|(?:fix|work ?around)\b.{0,20} (?:verified|confirmed)"
+    r"|(?:did|as a) work ?around"
+    r"|(?:got|gets|made|makes) it (?:to work|run)"
     r"|r[au]n(?:s|ning)? (?:fine|ok|okay|well|normally|correctly|successfully|through|without)"
     r"|(?:is|was|are|were|becomes|looks) (?:all )?(?:fine|ok|okay|gone|normal|good)"
     r"|no (?:more|longer any|longer) (?:hang|error|issue|problem|crash|timeout|fail|occur|happen|appear)\w{0,4}"
@@ -110,17 +116,19 @@ _EVEN = re.compile(
 """Words before a remedy of a run that fails with it, too; without them its own words are of the error."""
 _SINCE = re.compile(
     r"\b(?:since|after|when|once) (?:\w{1,12} ){0,3}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
-    r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of))\b"
+    r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
     r"|\bbisect\w{0,5} (?:\w{1,12} ){0,3}(?:to|return|point|show|identif|found|find)\w{0,5}\b",
     re.IGNORECASE,
 )
 """Words of a release since which a run has the fault."""
 _DONE = re.compile(
-    r"\b(?:fix|solution|work ?around)(?: is| was|:) (?:to )?"
-    r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall)\b",
+    r"\b(?:fix|solution|work ?around)\b.{0,80}?(?: is| was|:) (?:to )?"
+    r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall|swap|replace)\b|\b(?:pip3?|apt(?:-get)?) install\b",
     re.IGNORECASE,
 )
 """Words of a remedy that is told as what to do."""
+_TELLS_ITSELF = re.compile(r"\b(?:bisect|regression|incompatib)", re.IGNORECASE)
+"""Words of such a fault itself."""
 _UNIT = r"(?:[GMT]i?[Bb](?:/s|ps|it/s)|tok(?:ens)?/s|TFLOPS)"
 _GAIN = re.compile(
     rf"\b([0-9]{{1,5}}(?:\.[0-9]{{1,4}})?) ?{_UNIT}?(?: [\w-]{{1,20}}){{0,2}} ?(?:→|->|to) ?~?"
@@ -140,6 +148,15 @@ _CELL_BAD = re.compile(
 """What the last cell of a table of trials begins with."""
 
 
+_ITEM = re.compile(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
+"""How an item of a list begins."""
+_COMMAND = re.compile(
+    r"^[`$#> ]{0,4}(?:export |sudo |docker |pip3? |python3? -m pip |uv pip |conda |apt(?:-get)? |modprobe |sysctl "
+    r"|[A-Z][A-Z0-9_]{3,40}=)"
+)
+"""How a command begins that changes a setting or a release."""
+_ASIDE = re.compile(r" [—–] ([^—–]{1,60}) [—–] ")
+"""What a sentence puts in between."""
 _TELLING = (_GOOD, _BAD, WORSE, _GAIN)
 
 
@@ -161,15 +178,34 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
     >>> list(trial_statements("Try NCCL_P2P_DISABLE=1 if it does not work."))
     []
     """
+    lines: list[str] = []
     for number, line in report_lines(text):
-        for trial in _trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line):
+        trials = tuple(_trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line))
+        if not trials and not _is_supposed(line):
+            lines = lines or list(lines_of(text))
+            trials = tuple(_trials_below(line, lines[number : number + LONGEST_LIST]))
+        for trial in trials:
             yield f"{TRIAL}{trial.outcome} {trial.remedy}", shown_line(trial.text), number
+
+
+def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
+    """The trials of the list or the command that follows a line with an outcome: "the following works:"."""
+    outcome = outcome_of(head) or (VAIN if WORSE.search(head) else "")
+    listed = [line.strip() for line in following if line.strip()]
+    if outcome and head.rstrip().endswith((":", ")")):
+        for item in itertools.takewhile(_ITEM.match, listed):
+            clause = f"{_ITEM.sub('', item)} {'works' if outcome == HELPED else 'does not help'}"
+            if len(clause) <= MOST_WORDS and not _is_supposed(item):
+                yield from (Trial(each.remedy, each.outcome, item) for each in _trials_of_clause(clause))
+    if outcome == HELPED and listed and _COMMAND.match(listed[0]) and len(head) + len(listed[0]) < MOST_WORDS:
+        yield from _trials_of_clause(f"{head.strip()} {listed[0]}")
 
 
 def report_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of prose with the words of an outcome, at most `MOST_LINES`, each with its number."""
     read = 0
-    for number, line in enumerate(lines_of(text), 1):
+    for number, read_line in enumerate(lines_of(text), 1):
+        line = _ASIDE.sub(r" \1 ", read_line.replace("**", "")) if " " in read_line[:LONGEST] else read_line
         row = line.lstrip().startswith("|")
         told = " " in line and len(line) <= LONGEST and (row or any(words.search(line) for words in _TELLING))
         if not told:
@@ -265,10 +301,16 @@ def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
     'library'
     """
     versions = len(set(_VERSION.findall(clause)))
-    numbered = _RELEASE.search(clause) and (_USES.search(clause) or (versions > 1 and worse))
-    since = _SINCE.search(clause) is not None and (worse or "bisect" in clause)
-    changed = _CHANGES.search(clause) or _DONE.search(clause)
-    if not (changed or numbered or since) or not (outcome or since):
+    released = _RELEASE.search(clause)
+    numbered = released if released and (_USES.search(clause) or (versions > 1 and worse)) else None
+    since = _SINCE.search(clause) if worse or _TELLS_ITSELF.search(clause) else None
+    changed = _CHANGES.search(clause) or _DONE.search(clause) or since or numbered
+    if changed is None or not (outcome or since):
         return ""
-    named = next((name for name, words in _PARTS if words.search(clause)), "")
-    return named or ("library" if versions and outcome else "")
+    near = [(_distance(match, changed), name) for name, words in _PARTS for match in words.finditer(clause)]
+    return min(near, key=lambda each: each[0])[1] if near else ("library" if versions and outcome else "")
+
+
+def _distance(part: re.Match[str], change: re.Match[str]) -> int:
+    """The characters between two matches of a clause; 0 if they overlap."""
+    return max(part.start() - change.end(), change.start() - part.end(), 0)
