@@ -44,6 +44,15 @@ FACT_PATTERNS = (
             r"|Received import response from node id [0-9]{1,6} with failure status)\b.{0,80})"
         ),
     ),
+    # determined-ai/determined issue 8915
+    (
+        "failing-pair",
+        re.compile(
+            r"(\b(?:two|2) of (?:the|these|our|my) (?:\w{1,12} ){0,2}(?:GPUs?|cards?|accelerators?)\b.{0,20}"
+            r"\b(?:do not|don't|cannot|can't|never) (?:work|communicate|talk|run) (?:together|with each other))",
+            re.IGNORECASE,
+        ),
+    ),
     # addresses that a launch gives its ranks (vllm-project/vllm issue 19543)
     (
         "own-loopback",

@@ -51,7 +51,10 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ),
     ("gid", r"\b\w{0,24}GID_INDEX\b|\bGID index\b|\bROCE_VERSION_NUM\b"),
     ("mtu", r"\b\w{0,24}_MTU ?=|\bMTU\b|\bjumbo frames?\b"),
-    ("no-multicast", rf"\bNCCL_NVLS_ENABLE ?=? ?[\"']?0|{_AWAY}(?:NVLS|NVLink SHARP|multicast)\b"),
+    (
+        "no-multicast",
+        rf"\bNCCL_NVLS_ENABLE ?=? ?[\"']?0|\b\w{{1,24}}_DISABLE_NVLS\b|{_AWAY}(?:NVLS|NVLink SHARP|multicast)\b",
+    ),
     (
         "domain-service",
         r"\bNCCL_MNNVL_ENABLE\b|\bNVSHMEM_DISABLE_MNNVL\b|\bIMEX\b|\bnvidia-imex\b|\b[Ff]abric[- ]?[Mm]anager\b",
@@ -148,7 +151,7 @@ PARTS: tuple[tuple[str, str], ...] = (
         "library",
         r"\b(?:NCCL|RCCL|oneCCL|PyTorch|torch|vLLM|SGLang|TensorRT-LLM|UCX|NVSHMEM|CUDA|ROCm|DeepEP|NIXL|Mooncake"
         r"|Ray|MPI|Open ?MPI|mpi4py|HPC-?X|OFED|rdma-core|transformers|triton|flashinfer|Megatron\w{0,6}|DeepSpeed|JAX"
-        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|libcxi|library|package|wheel|image|toolkit|software)\b",
+        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|libcxi|library|enviro\w{1,8}|venv|package|wheel|image|toolkit|software)\b",
     ),
 )
 """What such a change is of, the more specific before the more common."""

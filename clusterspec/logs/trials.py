@@ -23,6 +23,8 @@ MOST_WORDS = 240
 """Characters of a clause that may report a trial: longer ones describe something else."""
 LONGEST_LIST = 12
 """Lines below one with an outcome that are read as its list."""
+SHORT = 40
+"""Characters of a sentence that says no more than that something is solved: the next one tells by what."""
 MOST_LINES = 4_000
 """Lines with the words of an outcome that are read."""
 _GOOD = re.compile(
@@ -39,7 +41,8 @@ _GOOD = re.compile(
     r"|no (?:more|longer any|longer) (?:hang|error|issue|problem|crash|timeout|fail|occur|happen|appear)\w{0,4}"
     r"|allow(?:s|ed)? (?:\w{1,12} ){0,5}to (?:run|work|pass|start|finish)"
     r"|reach(?:es|ed) (?:the )?(?:full|line|expected)"
-    r"|(?:did|does)(?: not|n[o']t|n't) reproduce|no longer reproduces)\b|✅"
+    r"|(?:did|does)(?: not|n[o']t|n't) (?:reproduce|occur|happen|appear)|did (?:fix|solve|help)"
+    r"|(?:get|gets|got|goes|went) through|no longer reproduces)\b|✅"
     r"|\b(?:work ?around|(?:actual|real|the|my|our|final) (?:fix|solution)|solution): ",
     re.IGNORECASE,
 )
@@ -70,6 +73,8 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence that advises, asks or supposes."""
+_KNOWN = re.compile(r"\bwork ?around (?:is|was)\b|\bwork ?around: ", re.IGNORECASE)
+"""Words of a remedy that is known, even where it is recommended."""
 _IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
 _IF_DONE = re.compile(
     r"^\W{0,4}if (?:I |we |one )?(?:chang|set|us|disabl|enabl|turn|remov|add|downgrad|upgrad|revert|run|switch)\w{0,4} "
@@ -101,10 +106,10 @@ _RELEASE = re.compile(
 )
 """A part and the number of its release."""
 _SET = re.compile(
-    r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing|e)"
+    r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:e|ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing|e)"
     rf"|defin(?:ed|ing)|{OFF})) (?:(?:the|an?|env\w{{0,12}}|variable|flag|option|to|-[xe]|export) ){{0,3}}[`'\"]?"
     r"(?:(?!\w{1,30}_(?:DEBUG|LOG|LOG_LEVEL|DEBUG_SUBSYS|HOME|PATH)\b)[A-Z][A-Z0-9]{1,14}(?:_[A-Z0-9]{1,24}){1,8}\b"
-    r"|--[a-z][a-z0-9]{1,20}(?:[-_.][a-z0-9]{1,20}){0,6}\b)"
+    r"|--[a-z][a-z0-9]{1,20}(?:[-_.][a-z0-9]{1,20}){0,6}\b|[a-z][a-z0-9_]{3,40} ?= ?(?:True|False|None|[0-9]))"
 )
 """A variable or an option that was set or taken away, other than one of a log."""
 _WITHOUT = re.compile(rf"\b{OFF} (?:\w{{1,12}} ){{0,2}}[`'\"]?$", re.IGNORECASE)
@@ -127,6 +132,12 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 """Words of a remedy that is told as what to do."""
+_BLAMED = re.compile(
+    r"\b(?:is|are|was|were|seems?(?: to be)?) (?:causing|the (?:cause|culprit|reason)|to blame)\b"
+    r"|\bcauses? (?:an? |the |our )?(?:\w{1,12} )?(?:hangs?|deadlocks?|crash\w{0,2}|fail\w{0,5}|errors?|slow)",
+    re.IGNORECASE,
+)
+"""Words after what a fault is due to."""
 _TELLS_ITSELF = re.compile(r"\b(?:bisect|regression|incompatib)", re.IGNORECASE)
 """Words of such a fault itself."""
 _UNIT = r"(?:[GMT]i?[Bb](?:/s|ps|it/s)|tok(?:ens)?/s|TFLOPS)"
@@ -155,9 +166,15 @@ _COMMAND = re.compile(
     r"|[A-Z][A-Z0-9_]{3,40}=)"
 )
 """How a command begins that changes a setting or a release."""
+_ANSWER = re.compile(
+    r"^[> ]{0,8}(?:thanks\W{1,3})?(?:this|that|it|your \w{1,12}) (?:\w{1,8} ){0,2}"
+    r"(?:work(?:s|ed)|fixed|solved|resolved|helped|did the trick)\b",
+    re.IGNORECASE,
+)
+"""How an answer to advice begins: the line above has the remedy."""
 _ASIDE = re.compile(r" [—–] ([^—–]{1,60}) [—–] ")
 """What a sentence puts in between."""
-_TELLING = (_GOOD, _BAD, WORSE, _GAIN)
+_TELLING = (_GOOD, _BAD, WORSE, _GAIN, _BLAMED)
 
 
 class Trial(NamedTuple):
@@ -179,13 +196,48 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
     []
     """
     lines: list[str] = []
+    given = set[str]()
+    releases: dict[str, dict[str, tuple[str, str, int]]] = {}
     for number, line in report_lines(text):
+        for part, release, outcome in _releases_of_line(line):
+            releases.setdefault(part, {}).setdefault(release, (outcome, line, number))
         trials = tuple(_trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line))
-        if not trials and not _is_supposed(line):
+        if not trials:
             lines = lines or list(lines_of(text))
-            trials = tuple(_trials_below(line, lines[number : number + LONGEST_LIST]))
+            trials = tuple(_trials_around(line, number, lines))
+        given.update(f"{TRIAL}{trial.outcome} {trial.remedy}" for trial in trials)
         for trial in trials:
             yield f"{TRIAL}{trial.outcome} {trial.remedy}", shown_line(trial.text), number
+    for part, found in releases.items():
+        name = f"{TRIAL}{HELPED} release of {part}"
+        good = next((each for each in found.values() if each[0] == HELPED), None)
+        if good and name not in given and any(each[0] == VAIN for each in found.values()):
+            yield name, shown_line(good[1].strip(" *-")), good[2]
+
+
+def _trials_around(line: str, number: int, lines: Sequence[str]) -> Iterator[Trial]:
+    """The trials of the lines around one with an outcome alone: the advice that it answers, or the list below it."""
+    if _ANSWER.search(line):
+        above = next((each.strip() for each in reversed(lines[max(number - 4, 0) : number - 1]) if each.strip()), "")
+        yield from _trials_of_clause(f"{above} works") if len(above) < MOST_WORDS else ()
+    elif not _is_supposed(line):
+        yield from _trials_below(line, lines[number : number + LONGEST_LIST])
+
+
+def _releases_of_line(line: str) -> Iterator[tuple[str, str, str]]:
+    """The parts and releases of a line that says of one release whether a run works with it.
+
+    >>> list(_releases_of_line("NCCL 2.28.9 + aws-ofi-nccl deadlocks")), list(_releases_of_line("NCCL 2.27.7 works"))
+    ([('library', '2.28.9', 'vain')], [('library', '2.27.7', 'helped')])
+    """
+    found = _RELEASE.search(line)
+    if found is None or len(line) > MOST_WORDS or _is_supposed(line):
+        return
+    outcome = outcome_of(line) or (VAIN if WORSE.search(line) else "")
+    part = next((name for name, words in _PARTS if words.match(found[0])), "")
+    releases = set(_VERSION.findall(found[0]))
+    if outcome and part and len(releases) == 1:
+        yield part, releases.pop(), outcome
 
 
 def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
@@ -227,7 +279,8 @@ def trials_of_line(line: str) -> Iterator[Trial]:
             continue
         found = tuple(_trials_of_clause(clause)) if len(clause) <= MOST_WORDS else ()
         yield from found
-        before = "" if found or outcome_of(part) else clause
+        solved = outcome_of(part) == HELPED and len(part) <= SHORT
+        before = "" if found or (outcome_of(part) and not solved) else clause
 
 
 def _trials_of_row(line: str) -> Iterator[Trial]:
@@ -257,7 +310,8 @@ def _is_supposed(clause: str) -> bool:
     """
     condition, good = _IF.search(clause), _GOOD.search(clause)
     before = condition is not None and (good is None or condition.start() < good.start())
-    return (before and not _IF_DONE.search(clause)) or _SUPPOSED.search(clause) is not None
+    told = clause.replace("recommended", "") if _KNOWN.search(clause) else clause
+    return (before and not _IF_DONE.search(clause)) or _SUPPOSED.search(told) is not None
 
 
 def outcome_of(clause: str) -> str:
@@ -304,6 +358,7 @@ def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
     released = _RELEASE.search(clause)
     numbered = released if released and (_USES.search(clause) or (versions > 1 and worse)) else None
     since = _SINCE.search(clause) if worse or _TELLS_ITSELF.search(clause) else None
+    since = since or (released if released and _BLAMED.search(clause[released.end() :]) else None)
     changed = _CHANGES.search(clause) or _DONE.search(clause) or since or numbered
     if changed is None or not (outcome or since):
         return ""

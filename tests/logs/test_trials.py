@@ -54,6 +54,14 @@ def trials(line: str) -> list[str]:
         ("Incompatibility with libfabric 1.22 - RCCL hangs", ["helped release of network-plugin"]),
         ("libfabric 1.22 and RCCL hangs", []),
         ("With the following AMI the tests are passing", ["helped release of image"]),
+        ("The recent release of PyTorch 2.10 is causing issues", ["helped release of library"]),
+        ("The recent release of PyTorch 2.10 is out", []),
+        ("Solved: set parallel_output=False", ["helped setting"]),
+        ("The recommended workaround is to disable MSCCL with `export RCCL_MSCCL_ENABLE=0`", ["helped setting"]),
+        ("I recommend to set RCCL_MSCCL_ENABLE=0, it works", []),
+        ("it managed to get through the run with UCX 1.8", ["helped release of library"]),
+        ("Problem solved. I updated the driver", ["helped release of driver"]),
+        ("Problem solved. I had a typo, and the driver is 550.54", []),
     ],
 )
 def test_a_sentence_reports_what_came_of_a_remedy(line: str, found: list[str]) -> None:
@@ -128,6 +136,17 @@ def test_every_remedy_has_causes() -> None:
         ("I fixed the problem for two GPUs\n`pip install -U nvidia-nccl-cu12`\n", ["trial helped release of library"]),
         ("I fixed the typo\n\nAnother sentence.\npip install -U nvidia-nccl-cu12\n", []),
         ("Could you try these, if it works:\n- NCCL_IB_DISABLE=1\n", []),
+        ("You could try `pip install -U ray`\nThis worked, thanks!\n", ["trial helped release of library"]),
+        ("You could try `pip install -U ray`\nI did not have time yet, thanks!\n", []),
+        (
+            "NCCL 2.28.9 + aws-ofi-nccl deadlocks\nNCCL 2.27.7 + aws-ofi-nccl is perfect, it works\n",
+            ["trial helped release of library"],
+        ),
+        ("NCCL 2.28.9 is installed\nNCCL 2.27.7 + aws-ofi-nccl works\n", []),
+        (
+            "It does **not** occur when both are disabled, by setting:\nNCCL_P2P_DISABLE=1\n",
+            ["trial helped no-peer-access"],
+        ),
         ("The knob that fixes it — `CCL_KVS_IFACE=lo` — is not documented.\n", ["trial helped interface"]),
     ],
 )
