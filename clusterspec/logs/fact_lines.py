@@ -48,9 +48,8 @@ FACT_PATTERNS = (
     (
         "failing-pair",
         re.compile(
-            r"(\b(?:two|2) of (?:the|these|our|my) (?:\w{1,12} ){0,2}(?:GPUs?|cards?|accelerators?)\b.{0,20}"
-            r"\b(?:do not|don't|cannot|can't|never) (?:work|communicate|talk|run) (?:together|with each other))",
-            re.IGNORECASE,
+            r"(\b(?:[Tt]wo|2) of (?:the|these|our|my) (?:\w{1,12} ){0,2}(?:GPUs?|cards?|accelerators?)\b.{0,20}"
+            r"\b(?:do not|don't|cannot|can't|never) work together)"
         ),
     ),
     # addresses that a launch gives its ranks (vllm-project/vllm issue 19543)

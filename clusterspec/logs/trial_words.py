@@ -17,7 +17,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         "no-peer-access",
         r"\bNCCL_P2P_DISABLE\b ?[=:]? ?[\"']?1?|\bNCCL_P2P_LEVEL ?= ?[\"']?(?:LOC|0)\b|\bNCCL_P2P_DIRECT_DISABLE\b"
         rf"|{_AWAY}(?:NCCL |GPU |PCIe |CUDA |direct )?(?:P2P|peer[- ]to[- ]peer|peer access)\b"
-        r"|\b(?:P2P|peer access) (?:is |was )?(?:off|disabled)\b",
+        rf"|{_AWAY}GGML_CUDA_P2P\b|\b(?:P2P|peer access|GGML_CUDA_P2P) (?:is |was )?(?:off|disabled|unset)\b",
     ),
     ("no-own-all-reduce", r"\bdisable[-_]custom[-_]all[-_]?reduce\b|\bFORCE_NCCL_ALL_REDUCE_STRATEGY\b"),
     (

@@ -87,7 +87,7 @@ _OF_LOGS = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
     r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
     r"|^[EIWF][0-9]{4} |<(?:warn|info|debug)>|\b[A-Z]\w{2,60}(?:Error|Exception): |\b(?:[Ee]rror|[Ff]atal|[Ff]ailed): "
-    r"|^(?!(?i:work ?around|solution|edit|update|note|results?|observations?|conclusion|summary):)"
+    r"|^(?!(?i:work ?around|solution|solved|resolved|fixed|edit|update|note|results?|observations?|conclusion):)"
     r"[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
 )
 """Marks of lines that a program prints, and of commands."""
@@ -202,9 +202,9 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
         for part, release, outcome in _releases_of_line(line):
             releases.setdefault(part, {}).setdefault(release, (outcome, line, number))
         trials = tuple(_trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line))
-        if not trials:
+        if not trials or line.rstrip().endswith(":"):
             lines = lines or list(lines_of(text))
-            trials = tuple(_trials_around(line, number, lines))
+            trials = (*trials, *_neighboring_trials(line, number, lines))
         given.update(f"{TRIAL}{trial.outcome} {trial.remedy}" for trial in trials)
         for trial in trials:
             yield f"{TRIAL}{trial.outcome} {trial.remedy}", shown_line(trial.text), number
@@ -215,7 +215,7 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
             yield name, shown_line(good[1].strip(" *-")), good[2]
 
 
-def _trials_around(line: str, number: int, lines: Sequence[str]) -> Iterator[Trial]:
+def _neighboring_trials(line: str, number: int, lines: Sequence[str]) -> Iterator[Trial]:
     """The trials of the lines around one with an outcome alone: the advice that it answers, or the list below it."""
     if _ANSWER.search(line):
         above = next((each.strip() for each in reversed(lines[max(number - 4, 0) : number - 1]) if each.strip()), "")
