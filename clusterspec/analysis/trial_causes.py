@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STRONG, WEAK
+from clusterspec.logs.outcomes import HELPED, VAIN
 from clusterspec.logs.scopes import SCOPE
-from clusterspec.logs.trials import HELPED, TRIAL, VAIN
+from clusterspec.logs.trials import TRIAL
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -38,6 +39,7 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "peer-memory": ((("gpudirect-refused", STATED),), _GPUDIRECT),
     "no-plugin": ((("plugin-mismatch", STRONG),), STEP_OF["plugin-mismatch"]),
     "interface": ((("wrong-interface", STATED),), _INTERFACE),
+    "mixed-releases": ((("mixed-releases", STATED),), STEP_OF["mixed-releases"]),
     "gid": (
         (("unreachable-peer", STATED), ("invalid-setting", GIVEN)),
         "show_gids on every node: one index of RoCE v2",
@@ -103,6 +105,10 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "release of nic-firmware": ((("nic-fault", STRONG),), "mlxfwmanager on every node: one release of firmware"),
     "release of network-plugin": ((("plugin-mismatch", STATED),), _RELEASE),
     "release of kernel": ((("driver-release", STRONG), ("library-release", GIVEN)), _RELEASE),
+    "release of host-firmware": (
+        (("wrong-pcie-generation", GIVEN), ("acs", GIVEN), ("driver-release", WEAK)),
+        "lspci -vv of the slot (LnkSta, ACSCtl) and dmidecode -s bios-version on every node, against one that works",
+    ),
     "release of image": (
         (("library-release", STRONG), ("driver-release", STRONG), ("plugin-mismatch", GIVEN)),
         "uname -r, modinfo of the drivers, fi_info --version and the libraries of both images: what differs",

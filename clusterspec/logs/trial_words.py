@@ -47,7 +47,12 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         "interface",
         r"\b\w{0,24}_(?:SOCKET_IFNAME|IFACE)\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_(?:HCA|MERGE_NICS)\b|\bHCCL_IF_IP\b"
         r"|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
-        r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b",
+        r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b|\binterface name\b",
+    ),
+    (
+        "mixed-releases",
+        r"\bsame (?:\w{1,12} ){0,3}(?:version|release|image|build|container)s? (?:on|of|for|in)"
+        r" (?:all|both|every|each)\b",
     ),
     ("gid", r"\b\w{0,24}GID_INDEX\b|\bGID index\b|\bROCE_VERSION_NUM\b"),
     ("mtu", r"\b\w{0,24}_MTU ?=|\bMTU\b|\bjumbo frames?\b"),
@@ -122,11 +127,42 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("clocks", r"\bnvidia-smi -(?:pl|lgc|ac)\b|\bpower (?:limit|cap)\b|\bthermal paste\b|\b(?:better )?cooling\b"),
 )
 """Names of remedies and the words that report them."""
+FAULTS: tuple[tuple[str, str], ...] = (
+    (
+        "mixed-releases",
+        r"\bdifferent (?:\w{1,12} ){0,2}(?:versions?|releases?|builds?|images?)\b|\bversions? (?:mismatch|differ)"
+        r"|\bmismatch\w{0,4} (?:of|in|between) (?:\w{1,16} ){0,3}(?:versions?|releases?)\b",
+    ),
+    ("no-acs", r"\b(?:PCIe )?ACS\b"),
+    ("no-iommu", r"\bIOMMU\b|\bVT-d\b"),
+    ("cable", r"\b(?:cables?|transceivers?|optics|DACs?)\b"),
+    ("accelerator", r"\b(?:bad|faulty|broken|defective|dying) (?:GPU|card|accelerator)s?\b"),
+    ("node", r"\b(?:bad|faulty|broken|defective) (?:nodes?|hosts?|machines?)\b"),
+    ("clocks", r"\bthrottl\w{2,4}\b"),
+)
+"""What people blame in other words than those of a remedy."""
+BLAMABLE = frozenset(
+    {
+        *("peer-memory", "interface", "gid", "mtu", "domain-service", "locked-memory", "open-files", "privileges"),
+        *(
+            "firewall",
+            "flow-control",
+            "cable",
+            "clock",
+            "names",
+            "login",
+            "topology",
+            "numa-balancing",
+            "shared-memory",
+        ),
+    }
+)
+"""Remedies of a thing that may be at fault itself."""
 CHANGES = (
     r"\b(?:(?:up|down)grad\w{1,4}|updat(?:ed|ing)|roll(?:ed|ing)? ?back|revert\w{0,4}|pin(?:ned|ning)"
     r"|(?:newer|newest|latest|older|new) (?:\w{1,12} )?(?:version|release|driver|kernel|image|container|firmware|build)"
     r"|(?:re)?install(?:ed|ing)|(?:re)?buil(?:t|ding)|rebuild|recompil\w{1,4}"
-    r"|replac(?:ed|ing)|swap(?:ped|ping)|switch(?:ed|ing) (?:back )?to"
+    r"|replac(?:ed|ing)|swap(?:ped|ping)|switch(?:ed|ing) (?:back )?(?:to|from)|mov(?:ed|ing) to"
     r"|(?:one|only|single) change|(?:following|another|other|different) (?:\w{1,12} ){0,4}(?:AMI|image|version|release)"
     r"|regression)\b"
 )
@@ -146,6 +182,7 @@ PARTS: tuple[tuple[str, str], ...] = (
     ("nic-firmware", r"\bfirmware\b|\bfw\b"),
     ("network-plugin", r"\blibfabric\b|\b(?:EFA|efa) installer\b|\bofi-nccl\b|\bnet(?:work)? plugin\b|\brccl-net\b"),
     ("kernel", r"\b(?:Linux )?kernel\b"),
+    ("host-firmware", r"\b(?:BIOS|UEFI|BMC)\b"),
     ("image", r"\bAMIs?\b|\b(?:container|Docker|VM|machine|OS|host) images?\b"),
     (
         "library",

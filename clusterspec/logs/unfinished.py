@@ -20,6 +20,7 @@ from clusterspec.logs.first_failures import (
 )
 from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
+from clusterspec.logs.outcomes import HELPED
 from clusterspec.logs.program_lines import OF_DEVICES, STATING
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.logs.statement_search import device_statements, log_evidence
@@ -33,7 +34,7 @@ from clusterspec.logs.told_lines import (
     text_without_passed,
     text_without_stop,
 )
-from clusterspec.logs.trials import HELPED, TRIAL
+from clusterspec.logs.trials import TRIAL
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.analysis.trial_causes import HELPING
 from clusterspec.logs.scopes import scope_statements
-from clusterspec.logs.trial_words import PARTS, REMEDIES
+from clusterspec.logs.trial_words import BLAMABLE, FAULTS, PARTS, REMEDIES
 from clusterspec.logs.trials import trial_statements, trials_of_line
 
 
@@ -39,6 +39,32 @@ def trials(line: str) -> list[str]:
         ("A git bisect returned this NCCL commit as the introducer", ["helped release of library"]),
         ("Starting from nccl-2.27.3 I am seeing errors", ["helped release of library"]),
         ("JAX 0.8.0 ✅, JAX 0.8.1 ❌", ["helped release of library"]),
+        ("neither NCCL_IB_DISABLE=1 nor NCCL_P2P_DISABLE=1 helped", ["vain no-peer-access", "vain no-rdma"]),
+        ("neither nv_peer_mem, or nvidia_peermem detected", []),
+        ("it was a stale IMEX daemon", ["helped domain-service"]),
+        ("it was a long night with IMEX", []),
+        ("We found that ACS was on", ["helped no-acs"]),
+        ("updating the BIOS fixed the slow GPU", ["helped release of host-firmware"]),
+        ("exporting FI_EFA_USE_DEVICE_RDMA=1 got us from 20 to 75 GB/s", ["helped setting"]),
+        ("It turned out that a firewall dropped these ports", ["helped firewall"]),
+        ("The root cause was not the firewall", []),
+        ("The firewall is off", []),
+        ("the hang was due to different versions of NCCL", ["helped mixed-releases"]),
+        ("the hang could be due to different versions of NCCL", []),
+        ("culprit: a bad cable to that rack", ["helped cable"]),
+        ("the same image on both nodes fixed it", ["helped mixed-releases"]),
+        ("the same image runs on both nodes", []),
+        ("NCCL_NVLS_ENABLE=0 avoids the hang", ["helped no-multicast"]),
+        ("To avoid the hang, use NCCL_NVLS_ENABLE=0", []),
+        ("No difference with NCCL_IB_DISABLE=1", ["vain no-rdma"]),
+        ("Works on 2.19.3 but not on 2.20.5", ["helped release of library"]),
+        ("Works on 2.19.3 and on 2.20.5", []),
+        ("It only appears with NCCL >= 2.26", ["helped release of library"]),
+        ("It appears in the list of NCCL >= 2.26", []),
+        ("downgrading libfabric to 1.22 restores the bandwidth", ["helped release of network-plugin"]),
+        ("replaced the QSFP cable and the errors stopped", ["helped cable"]),
+        ("replaced the QSFP cable", []),
+        ("This PR fixes NCCL_P2P_DISABLE on Windows", []),
         ("If I set NCCL_NVLS_ENABLE=0 everything works fine", ["helped no-multicast"]),
         ("If you set NCCL_NVLS_ENABLE=0 everything works fine", []),  # a condition of the reader
         ("If that works, NCCL_NVLS_ENABLE=0 is the reason", []),
@@ -119,6 +145,7 @@ def test_a_sentence_reports_where_a_run_works_or_fails(line: str, scopes: list[s
 def test_every_remedy_has_causes() -> None:
     named = {name for name, _ in REMEDIES} | {f"release of {name}" for name, _ in PARTS} | {"setting"}
     assert named == set(HELPING) | {"no-peer-access"}
+    assert {name for name, _ in FAULTS} | BLAMABLE <= named
 
 
 @pytest.mark.parametrize(
