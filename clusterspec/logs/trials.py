@@ -26,8 +26,10 @@ LONGEST_LIST = 12
 """Lines below one with an outcome that are read as its list."""
 SHORT = 40
 """Characters of a sentence that says no more than that something is solved: the next one tells by what."""
-MOST_LINES = 4_000
-"""Lines with the words of an outcome that are read."""
+MOST_LINES = 2_000
+"""Lines of prose that are read."""
+MOST_FORMS = 20_000
+"""Different lines, digits aside, of which those of programs are told apart."""
 _SUPPOSED = re.compile(
     r"\b(?:try|please|should|could|might|may|would|maybe|perhaps|probably|possibly|let me|let us|suggest\w{0,4}"
     r"|recommend\w{0,4}|expect\w{0,3}|want|needs? to|ha(?:ve|s) to|will"
@@ -124,6 +126,7 @@ _CELL_BAD = re.compile(
 
 _ITEM = re.compile(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
 """How an item of a list begins."""
+_DIGITS = str.maketrans("123456789", "000000000")
 _COMMAND = re.compile(
     r"^[`$#> ]{0,4}(?:export |sudo |docker |pip3? |python3? -m pip |uv pip |conda |apt(?:-get)? |modprobe |sysctl "
     r"|[A-Z][A-Z0-9_]{3,40}=)"
@@ -217,22 +220,25 @@ def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
 
 
 def report_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of prose with the words of an outcome, at most `MOST_LINES`, each with its number."""
-    read = 0
-    for number, read_line in enumerate(lines_of(text), 1):
-        line = _ASIDE.sub(r" \1 ", read_line.replace("**", "")) if " " in read_line[:LONGEST] else read_line
-        row = line.lstrip().startswith("|")
-        told = (
-            " " in line
-            and len(line) <= LONGEST
-            and (row or blames(line) or any(words.search(line) for words in _TELLING))
-        )
-        if not told:
+    """The lines of prose with the words of an outcome, each with its number; of lines that differ only in their digits
+    the first. Of more than `MOST_LINES` lines that no program prints, the first and the last are read.
+    """
+    prose: list[tuple[int, str]] = []
+    seen = set[str]()
+    for number, line in enumerate(lines_of(text), 1):
+        if " " not in line[:LONGEST] or len(line) > LONGEST or (form := line.translate(_DIGITS)) in seen:
             continue
-        read += 1
-        if read > MOST_LINES:
-            return
-        if row or not _OF_LOGS.search(line):
+        seen.add(form)
+        if len(seen) > MOST_FORMS:
+            break
+        if line.lstrip().startswith("|") or not _OF_LOGS.search(line):
+            prose.append((number, line))
+    if len(prose) > MOST_LINES:
+        prose = [*prose[: MOST_LINES // 2], *prose[-MOST_LINES // 2 :]]
+    for number, read in prose:
+        line = _ASIDE.sub(r" \1 ", read.replace("**", ""))
+        row = line.lstrip().startswith("|")
+        if row or blames(line) or any(words.search(line) for words in _TELLING):
             yield number, line
 
 
