@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from statistics import median
 
+from clusterspec.analysis.address_causes import address_causes
 from clusterspec.analysis.call_causes import without_refuted
 from clusterspec.analysis.consequences import (
     follows_end_of_other_rank,
@@ -35,11 +36,14 @@ from clusterspec.analysis.host_causes import (
     peer_access_causes,
     topology_causes,
 )
+from clusterspec.analysis.nic_causes import unstable_links
 from clusterspec.analysis.other_devices import other_device_causes
+from clusterspec.analysis.pair_causes import pair_causes
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun
 from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
+from clusterspec.analysis.trial_causes import with_trials
 from clusterspec.analysis.worded_steps import with_steps_of_words
 from clusterspec.cost.measured import above_links_text, largest_possible_busbw
 from clusterspec.results.diagnosis import ABOVE_LINKS, Cause
@@ -75,7 +79,7 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *stops)))
+        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *address_causes(run), *stops)))
         if all(
             each.name in SYMPTOMS or is_own_exception(run, each) or follows_end_of_other_rank(run, each)
             for each in likeliest
@@ -86,7 +90,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
             likeliest = _ordered_causes(run, others)
         elif not any(each.is_likely for each in likeliest):
             likeliest = _ordered_causes(run, (*causes_of_a_silent_end(run), *likeliest, *suggested_causes(run)))
-        return likeliest
+        return _most_likely(with_trials(run, likeliest))
     if impossible := impossible_causes(run):
         return impossible
     last = run.largest
@@ -96,7 +100,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
         found += [cause for check in CHECKS for cause in check(run)]
         found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
         found += release_causes(run)
-    return _most_likely(found)
+    return _most_likely(with_trials(run, found) if found else found)
 
 
 def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
@@ -273,13 +277,6 @@ def _packet_loss(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("packet-loss", evidence, following, STRONG)
 
 
-def _unstable_link(run: PlacedRun) -> Iterator[Cause]:
-    """Ports that the driver reports as failing during the run (NVIDIA/nccl, issue 905)."""
-    for text, line in run.log_lines("port-error")[:1]:
-        following = "ibqueryerrors, or mlxlink -d DEVICE -c, for the host of that line; reseat or replace its cable"
-        yield Cause("unstable-link", f"line {line} of the log: {text}", following, STATED)
-
-
 def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
     """Ranks of one node or domain that cannot reach each other: they run in separate containers (NVIDIA/nccl, issues
     1536 and 1781), or the service that connects the domain is missing.
@@ -389,11 +386,12 @@ CHECKS: tuple[Check, ...] = (
     _bonded_port_causes,
     _network_inside_domain,
     _packet_loss,
-    _unstable_link,
+    unstable_links,
     unreachable_peers,
     host_setting_causes,
     memory_interleaving_causes,
     topology_causes,
+    pair_causes,
     _slow_size,
     _small_messages,
 )

@@ -16,6 +16,7 @@ from clusterspec.logs.catalogued_messages import MESSAGE, xid_patterns
 from clusterspec.logs.engine_lines import ENGINE_PATTERNS
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.exit_lines import EXIT_PATTERNS
+from clusterspec.logs.fact_lines import FACT_PATTERNS
 from clusterspec.logs.failing_nics import failing_nic
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
@@ -32,6 +33,7 @@ from clusterspec.logs.message_index import (
     statement_of_entry,
 )
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS
+from clusterspec.logs.pair_faults import pair_statements
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS
 from clusterspec.logs.progress import (
@@ -44,9 +46,11 @@ from clusterspec.logs.progress import (
 )
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
+from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.shared_devices import ranks_on_one_device
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
+from clusterspec.logs.trials import trial_statements
 from clusterspec.records import NamedTuple
 
 Stated = tuple[str, str, int]
@@ -61,6 +65,7 @@ _LINES = (
     *ENGINE_PATTERNS,
     *BUILD_PATTERNS,
     *EXIT_PATTERNS,
+    *FACT_PATTERNS,
 )
 _CALL = -1
 """The place of refused calls among the patterns."""
@@ -319,7 +324,9 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "data-wait": waiting_for_data,
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
-    lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))
+    of_lines = (*line_statements(text), *launcher_statements(text), *pair_statements(text))
+    of_people = (*trial_statements(text), *scope_statements(text))
+    lines = (Evidence(*each) for each in (*of_lines, *of_people))
     for each in (*_with_refused_peers(text, lines), *_adapter_of_all_channels(text), *joined):
         key = (each.name, each.text)
         most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST

@@ -20,6 +20,7 @@ from clusterspec.logs.first_failures import (
 )
 from clusterspec.logs.launch_lines import nodes_launched
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
+from clusterspec.logs.outcomes import HELPED
 from clusterspec.logs.program_lines import OF_DEVICES, STATING
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.logs.statement_search import device_statements, log_evidence
@@ -33,6 +34,7 @@ from clusterspec.logs.told_lines import (
     text_without_passed,
     text_without_stop,
 )
+from clusterspec.logs.trials import TRIAL
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -51,7 +53,7 @@ _DEVICE = re.compile(r"^#\s+Rank\s+[0-9]{1,7}\s.{1,200}\bdevice\b")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 _TOLD = STATING | {OWN_EXCEPTION}
-_TELLING = ("suggests ", "family ", MESSAGE)
+_TELLING = ("suggests ", "family ", MESSAGE, f"{TRIAL}{HELPED} ")
 """How the names of other statements begin that tell what an error may be of."""
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
 """The same of messages of the catalog: a program reports that another process ended."""

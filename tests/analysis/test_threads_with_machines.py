@@ -18,6 +18,14 @@ programs print them; for a benchmark with a result also the share of the predict
   access that a setting forces through the CPU, a rank that was ended before its peers wait for it, waits for data of
   one step in several, and small messages whose bandwidth no longer grows (openucx/ucx pull 10955, which no log of a
   collective shows). One stays missed: DeepEP's timeout, which an assignment of NICs mends.
+- `AD1` to `AD4` (2026-11-29): threads of AMD, EFA, Slingshot, Intel, TPU, engines over several nodes, NVSHMEM, DeepEP,
+  NIXL, UCX, Mooncake and IMEX whose cause the thread states, prose in own words; each draw after the one before was
+  mended. Before anything was changed, eight of 15 were named first and nine at all (two refused), then four of 14 and
+  six (two refused), four of 15 and five (five refused), three of 16 and four (six refused): the later draws have more
+  sentences of people and fewer lines of programs. Not known were what people tried and what came of it, releases of
+  which one works and another does not, pairs of devices and of NICs, addresses of a launch, and modules that are not
+  loaded. Two more are tests of their own (openucx/ucx issue 3984, NVIDIA/nccl issue 2001). Three stay refused and
+  four missed: reports without an outcome, two installations of Ray, NCCL's allocator out of step.
 """
 
 from __future__ import annotations

@@ -1,0 +1,333 @@
+"""What a report says that was tried, and what came of it: the words of people around a log.
+
+A sentence such as "with NCCL_P2P_DISABLE=1 it works" tells more of a cause than most lines of a log. Sentences that
+advise, ask or suppose report nothing, and lines that programs print are not read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from clusterspec.logs.blamed_things import blamed_things, blames
+from clusterspec.logs.outcomes import BAD, GAIN, GOOD, HELPED, VAIN, WORSE, outcome_of
+from clusterspec.logs.text_lines import lines_of, shown_line
+from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, TOOLS, USES, VERSION
+from clusterspec.records import NamedTuple
+
+TRIAL = "trial "
+"""What the names of these statements begin with; the outcome and the name of the remedy follow."""
+LONGEST = 1_200
+"""Characters of a line of prose that is read."""
+MOST_WORDS = 240
+"""Characters of a clause that may report a trial: longer ones describe something else."""
+LONGEST_LIST = 12
+"""Lines below one with an outcome that are read as its list."""
+SHORT = 40
+"""Characters of a sentence that says no more than that something is solved: the next one tells by what."""
+MOST_LINES = 2_000
+"""Lines of prose that are read."""
+MOST_FORMS = 20_000
+"""Different lines, digits aside, of which those of programs are told apart."""
+_SUPPOSED = re.compile(
+    r"\b(?:try|please|should|could|might|may|would|maybe|perhaps|probably|possibly|let me|let us|suggest\w{0,4}"
+    r"|recommend\w{0,4}|expect\w{0,3}|want|needs? to|ha(?:ve|s) to|will"
+    r"|(?:this|the) (?:PR|pull request|patch)|hope\w{0,4}|consider|can you|you (?:can|need)"
+    r"|(?:see|check|test|verify|wonder\w{0,3}|sure|know) (?:if|whether)|not sure)\b|\?",
+    re.IGNORECASE,
+)
+"""Words of a sentence that advises, asks or supposes."""
+_KNOWN = re.compile(r"\bwork ?around (?:is|was)\b|\bwork ?around: ", re.IGNORECASE)
+"""Words of a remedy that is known, even where it is recommended."""
+_IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
+_IF_DONE = re.compile(
+    r"^\W{0,4}if (?:I |we |one )?(?:chang|set|us|disabl|enabl|turn|remov|add|downgrad|upgrad|revert|run|switch)\w{0,4} "
+    r".{3,160}? (?:works?|runs?|passes|succeeds|(?:is|are) (?:fine|ok|gone|good|well)|fails?|hangs?|crash\w{0,2})\b"
+    r"(?! (?:for|on) (?:you|your)\b)",
+    re.IGNORECASE,
+)
+"""A condition that a writer has met: of what the run does, in the present, not of what it would do."""
+_OF_LOGS = re.compile(
+    r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
+    r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
+    r"|^[EIWF][0-9]{4} |<(?:warn|info|debug)>|\b[A-Z]\w{2,60}(?:Error|Exception): |\b(?:[Ee]rror|[Ff]atal|[Ff]ailed): "
+    r"|^(?!(?i:work ?around|solution|solved|resolved|fixed|edit|update|note|results?|observations?|conclusion):)"
+    r"[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
+)
+"""Marks of lines that a program prints, and of commands."""
+_CLAUSE = re.compile(
+    r"(?<=[a-z0-9)`'\"\]])[.;!] |,? (?:but|however|while|whereas|though|which)\b|\s[—–-]{1,3}\s|; "
+    r"|, (?=(?:it |and )?(?:works|fails|hangs)\b)"
+)
+_REMEDIES = tuple((name, re.compile(words)) for name, words in REMEDIES)
+_PARTS = tuple((name, re.compile(words, re.IGNORECASE)) for name, words in PARTS)
+_CHANGES, _USES = (re.compile(words, re.IGNORECASE) for words in (CHANGES, USES))
+_TOOLS = re.compile(TOOLS)
+_VERSION = re.compile(VERSION)
+_RELEASE = re.compile(
+    rf"\b(?:{'|'.join(words for _, words in PARTS)}|version|release)(?: version| release)?(?: to| from| is| at)?"
+    rf"[ =>-]{{1,4}}{VERSION}",
+    re.IGNORECASE,
+)
+"""A part and the number of its release."""
+_SET = re.compile(
+    r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:e|ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing|e)"
+    rf"|defin(?:ed|ing)|{OFF})) (?:(?:the|an?|env\w{{0,12}}|variable|flag|option|to|-[xe]|export) ){{0,3}}[`'\"]?"
+    r"(?:(?!\w{1,30}_(?:DEBUG|LOG|LOG_LEVEL|DEBUG_SUBSYS|HOME|PATH)\b)[A-Z][A-Z0-9]{1,14}(?:_[A-Z0-9]{1,24}){1,8}\b"
+    r"|--[a-z][a-z0-9]{1,20}(?:[-_.][a-z0-9]{1,20}){0,6}\b|[a-z][a-z0-9_]{3,40} ?= ?(?:True|False|None|[0-9]))"
+)
+"""A variable or an option that was set or taken away, other than one of a log."""
+_WITHOUT = re.compile(rf"\b{OFF} (?!difference|effect|change|luck|impact)(?:\w{{1,12}} ){{0,2}}[`'\"]?$", re.IGNORECASE)
+_EVEN = re.compile(
+    r"\b(?:with|using|sett?ing|set|after|even|despite|also|adding|added|tried|disabling|disabled|enabling) "
+    r"(?:\w{1,12} ){0,3}[`'\"]?$",
+    re.IGNORECASE,
+)
+"""Words before a remedy of a run that fails with it, too; without them its own words are of the error."""
+_SINCE = re.compile(
+    r"\b(?:since|after|when|once) (?:\w{1,12} ){0,3}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
+    r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
+    r"|\bonly (?:appear|happen|occur|fail|hang|reproduc)\w{0,4} (?:with|on|in|since|after|from)\b"
+    r"|\bbisect\w{0,5} (?:\w{1,12} ){0,3}(?:to|return|point|show|identif|found|find)\w{0,5}\b",
+    re.IGNORECASE,
+)
+"""Words of a release since which a run has the fault."""
+_DONE = re.compile(
+    r"\b(?:fix|solution|work ?around)\b.{0,80}?(?: is| was|:) (?:to )?"
+    r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall|swap|replace)\b|\b(?:pip3?|apt(?:-get)?) install\b",
+    re.IGNORECASE,
+)
+"""Words of a remedy that is told as what to do."""
+_BLAMED = re.compile(
+    r"\b(?:is|are|was|were|seems?(?: to be)?) (?:causing|the (?:cause|culprit|reason)|to blame)\b"
+    r"|\bcauses? (?:an? |the |our )?(?:\w{1,12} )?(?:hangs?|deadlocks?|crash\w{0,2}|fail\w{0,5}|errors?|slow)",
+    re.IGNORECASE,
+)
+"""Words after what a fault is due to."""
+_TELLS_ITSELF = re.compile(r"\b(?:bisect|regression|incompatib|only (?:appear|reproduc))", re.IGNORECASE)
+"""Words of such a fault itself."""
+_BOTH = re.compile(
+    rf"\bworks? (?:fine |well )?(?:on|with|in|using) (?:[\w-]{{1,20}} ){{0,2}}{VERSION}"
+    rf".{{0,20}}\bnot (?:on|with|in) .{{0,20}}?{VERSION}",
+    re.IGNORECASE,
+)
+"""Two releases, of which the first works and the second does not."""
+_CELL_GOOD = re.compile(
+    r"^\W{0,4}(?:works|passes|passed|pass|fixed|fixes|ok|okay|stable|clean|success)\b|✅", re.IGNORECASE
+)
+_CELL_BAD = re.compile(
+    r"^\W{0,4}(?:(?:still|both|also|all) )?(?:fails?|failed|hangs?|crash\w{0,3}|same|no (?:change|effect)|times? ?out"
+    r"|slow)\b|^\W{0,4}SIG(?:SEGV|ABRT)\b|❌",
+    re.IGNORECASE,
+)
+"""What the last cell of a table of trials begins with."""
+
+
+_ITEM = re.compile(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
+"""How an item of a list begins."""
+_DIGITS = str.maketrans("123456789", "000000000")
+_COMMAND = re.compile(
+    r"^[`$#> ]{0,4}(?:export |sudo |docker |pip3? |python3? -m pip |uv pip |conda |apt(?:-get)? |modprobe |sysctl "
+    r"|[A-Z][A-Z0-9_]{3,40}=)"
+)
+"""How a command begins that changes a setting or a release."""
+_ANSWER = re.compile(
+    r"^[> ]{0,8}(?:thanks\W{1,3})?(?:this|that|it|your \w{1,12}) (?:\w{1,8} ){0,2}"
+    r"(?:work(?:s|ed)|fixed|solved|resolved|helped|did the trick)\b",
+    re.IGNORECASE,
+)
+"""How an answer to advice begins: the line above has the remedy."""
+_ASIDE = re.compile(r" [—–] ([^—–]{1,60}) [—–] ")
+"""What a sentence puts in between."""
+_TELLING = (GOOD, BAD, WORSE, GAIN, _BLAMED, _SINCE)
+
+
+class Trial(NamedTuple):
+    """What was tried (``remedy``, a name of `trial_words`), what came of it (``outcome``), and the words of it."""
+
+    remedy: str
+    outcome: str
+    text: str
+
+
+def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
+    """The remedies that sentences of a text report with their outcome, each with its words and its line.
+
+    >>> for each in trial_statements("It hangs.\\nWith NCCL_P2P_DISABLE=1 it works, but a new driver did not help"):
+    ...     print(each)
+    ('trial helped no-peer-access', 'With NCCL_P2P_DISABLE=1 it works', 2)
+    ('trial vain release of driver', 'a new driver did not help', 2)
+    >>> list(trial_statements("Try NCCL_P2P_DISABLE=1 if it does not work."))
+    []
+    """
+    lines: list[str] = []
+    given = set[str]()
+    releases: dict[str, dict[str, tuple[str, str, int]]] = {}
+    for number, line in report_lines(text):
+        for part, release, outcome in _releases_of_line(line):
+            releases.setdefault(part, {}).setdefault(release, (outcome, line, number))
+        trials = tuple(_trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line))
+        if not trials or line.rstrip().endswith(":"):
+            lines = lines or list(lines_of(text))
+            trials = (*trials, *_neighboring_trials(line, number, lines))
+        given.update(f"{TRIAL}{trial.outcome} {trial.remedy}" for trial in trials)
+        for trial in trials:
+            yield f"{TRIAL}{trial.outcome} {trial.remedy}", shown_line(trial.text), number
+    for part, found in releases.items():
+        name = f"{TRIAL}{HELPED} release of {part}"
+        good = next((each for each in found.values() if each[0] == HELPED), None)
+        if good and name not in given and any(each[0] == VAIN for each in found.values()):
+            yield name, shown_line(good[1].strip(" *-")), good[2]
+
+
+def _neighboring_trials(line: str, number: int, lines: Sequence[str]) -> Iterator[Trial]:
+    """The trials of the lines around one with an outcome alone: the advice that it answers, or the list below it."""
+    if _ANSWER.search(line):
+        above = next((each.strip() for each in reversed(lines[max(number - 4, 0) : number - 1]) if each.strip()), "")
+        yield from _trials_of_clause(f"{above} works") if len(above) < MOST_WORDS else ()
+    elif not _is_supposed(line):
+        yield from _trials_below(line, lines[number : number + LONGEST_LIST])
+
+
+def _releases_of_line(line: str) -> Iterator[tuple[str, str, str]]:
+    """The parts and releases of a line that says of one release whether a run works with it.
+
+    >>> list(_releases_of_line("NCCL 2.28.9 + aws-ofi-nccl deadlocks")), list(_releases_of_line("NCCL 2.27.7 works"))
+    ([('library', '2.28.9', 'vain')], [('library', '2.27.7', 'helped')])
+    """
+    found = _RELEASE.search(line)
+    if found is None or len(line) > MOST_WORDS or _is_supposed(line):
+        return
+    outcome = outcome_of(line) or (VAIN if WORSE.search(line) else "")
+    part = next((name for name, words in _PARTS if words.match(found[0])), "")
+    releases = set(_VERSION.findall(found[0]))
+    if outcome and part and len(releases) == 1:
+        yield part, releases.pop(), outcome
+
+
+def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
+    """The trials of the list or the command that follows a line with an outcome: "the following works:"."""
+    outcome = outcome_of(head) or (VAIN if WORSE.search(head) else "")
+    listed = [line.strip() for line in following if line.strip()]
+    if outcome and head.rstrip().endswith((":", ")")):
+        for item in itertools.takewhile(_ITEM.match, listed):
+            clause = f"{_ITEM.sub('', item)} {'works' if outcome == HELPED else 'does not help'}"
+            if len(clause) <= MOST_WORDS and not _is_supposed(item):
+                yield from (Trial(each.remedy, each.outcome, item) for each in _trials_of_clause(clause))
+    if outcome == HELPED and listed and _COMMAND.match(listed[0]) and len(head) + len(listed[0]) < MOST_WORDS:
+        yield from _trials_of_clause(f"{head.strip()} {listed[0]}")
+
+
+def report_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of prose with the words of an outcome, each with its number; of lines that differ only in their digits
+    the first. Of more than `MOST_LINES` lines that no program prints, the first and the last are read.
+    """
+    prose: list[tuple[int, str]] = []
+    seen = set[str]()
+    for number, line in enumerate(lines_of(text), 1):
+        if " " not in line[:LONGEST] or len(line) > LONGEST or (form := line.translate(_DIGITS)) in seen:
+            continue
+        seen.add(form)
+        if len(seen) > MOST_FORMS:
+            break
+        if line.lstrip().startswith("|") or not _OF_LOGS.search(line):
+            prose.append((number, line))
+    if len(prose) > MOST_LINES:
+        prose = [*prose[: MOST_LINES // 2], *prose[-MOST_LINES // 2 :]]
+    for number, read in prose:
+        line = _ASIDE.sub(r" \1 ", read.replace("**", ""))
+        row = line.lstrip().startswith("|")
+        if row or blames(line) or any(words.search(line) for words in _TELLING):
+            yield number, line
+
+
+def trials_of_line(line: str) -> Iterator[Trial]:
+    """The trials that the clauses of a line report; a clause without an outcome has that of the next one."""
+    if (both := _BOTH.search(line)) and len(line) <= MOST_WORDS and not _is_supposed(line):
+        part = next((name for name, words in _PARTS if words.search(both[0])), "library")
+        yield Trial(f"release of {part}", HELPED, line.strip())
+        return
+    before = ""
+    for part in _CLAUSE.split(line):
+        clause = f"{before} {part}".strip(" *_-")
+        if _is_supposed(part):
+            before = ""
+            continue
+        found = tuple(_trials_of_clause(clause)) if len(clause) <= MOST_WORDS else ()
+        yield from found
+        solved = outcome_of(part) == HELPED and len(part) <= SHORT
+        before = "" if found or (outcome_of(part) and not solved) else clause
+
+
+def _trials_of_row(line: str) -> Iterator[Trial]:
+    """The trials of a row of a table: what was tried, and in the last cell what came of it.
+
+    >>> [(each.remedy, each.outcome) for each in _trials_of_row("| `NCCL_MNNVL_ENABLE=0` | 48 ranks | **passes** |")]
+    [('domain-service', 'helped')]
+    """
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    outcome = HELPED if _CELL_GOOD.search(cells[-1]) else VAIN if _CELL_BAD.search(cells[-1]) else ""
+    tried = " ".join(cells[:-1])
+    for name, words in _REMEDIES if outcome and len(line) <= MOST_WORDS else ():
+        if words.search(tried):
+            yield Trial(name, outcome, " ".join(cells))
+
+
+def clauses_of(line: str) -> list[str]:
+    """The parts of a line between ends of sentences and words that turn to something else, other than suppositions."""
+    return [part for part in _CLAUSE.split(line) if len(part) <= MOST_WORDS and not _is_supposed(part)]
+
+
+def _is_supposed(clause: str) -> bool:
+    """Whether a clause advises, asks or supposes: a condition reports only behind its outcome ("works if …").
+
+    >>> _is_supposed("it works if X is set"), _is_supposed("if X is set it works"), _is_supposed("X should fix it")
+    (False, True, True)
+    """
+    condition, good = _IF.search(clause), GOOD.search(clause)
+    before = condition is not None and (good is None or condition.start() < good.start())
+    told = clause.replace("recommended", "") if _KNOWN.search(clause) else clause
+    return (before and not _IF_DONE.search(clause)) or _SUPPOSED.search(told) is not None
+
+
+def _trials_of_clause(clause: str) -> Iterator[Trial]:
+    """The remedies that a clause names, each with its outcome; without it the run fails, or with it."""
+    if blamed := tuple(blamed_things(clause)):
+        yield from (Trial(name, HELPED, clause) for name in blamed)
+        return
+    outcome, worse = outcome_of(clause), WORSE.search(clause) is not None
+    found = [(name, match.start()) for name, words in _REMEDIES if (match := words.search(clause))]
+    for name, start in found:
+        if _WITHOUT.search(clause[:start]):
+            if outcome == HELPED or worse:
+                yield Trial("setting" if outcome == HELPED else name, HELPED, clause)
+        elif outcome or (worse and _EVEN.search(clause[:start])):
+            yield Trial(name, outcome or VAIN, clause)
+    if part := _changed_part(clause, outcome, worse=worse):
+        yield Trial(f"release of {part}", outcome or HELPED, clause)
+    elif not found and outcome == HELPED and _SET.search(clause) and not _TOOLS.search(clause):
+        yield Trial("setting", HELPED, clause)
+
+
+def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
+    """The part of which a clause says that another release changed the outcome; empty if it says none of it.
+
+    >>> _changed_part("NCCL 2.18 works and 2.19 hangs", "helped", worse=True)
+    'library'
+    """
+    versions = len(set(_VERSION.findall(clause)))
+    released = _RELEASE.search(clause)
+    numbered = released if released and (_USES.search(clause) or (versions > 1 and worse)) else None
+    since = _SINCE.search(clause) if worse or _TELLS_ITSELF.search(clause) else None
+    since = since or (released if released and _BLAMED.search(clause[released.end() :]) else None)
+    changed = _CHANGES.search(clause) or _DONE.search(clause) or since or numbered
+    if changed is None or not (outcome or since):
+        return ""
+    near = [(_distance(match, changed), name) for name, words in _PARTS for match in words.finditer(clause)]
+    return min(near, key=lambda each: each[0])[1] if near else ("library" if versions and outcome else "")
+
+
+def _distance(part: re.Match[str], change: re.Match[str]) -> int:
+    """The characters between two matches of a clause; 0 if they overlap."""
+    return max(part.start() - change.end(), change.start() - part.end(), 0)
