@@ -9,7 +9,8 @@ from math import prod
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_passages import clause_at, clause_bounds, passages_of
+from clusterspec.rules.knowledge.text_clauses import clause_at, clause_bounds
+from clusterspec.rules.knowledge.text_passages import passages_of
 from clusterspec.rules.knowledge.text_tokens import Dimensions, Token, numbers_of, tokens_of
 from clusterspec.rules.knowledge.text_units import MONTH
 from clusterspec.standard import pattern, sum_of
