@@ -61,9 +61,9 @@ from itertools import islice
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_quantities import plain_sentences
 from clusterspec.rules.knowledge.text_units import NUMBERS
-from clusterspec.rules.knowledge.text_windows import clause_at, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, belongs_to_something_else
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern

@@ -81,7 +81,7 @@ from math import prod
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.described_numbers import NUMBERS, SAME, SCALE, Numbers
-from clusterspec.rules.knowledge.text_amounts import clauses_of, is_hypothetical
+from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import (
     belongs_to_something_else,

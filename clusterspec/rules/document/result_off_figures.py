@@ -11,7 +11,10 @@ A sentence of the description or the comments whose figures give another result 
 - an amount of money less a discount or with tax, a share of a count, the power of a site by its PUE, and the failures of a run
   by the mean time between failures;
 - in one or two sentences and in any order, English, German or French: the power and the energy of a number of parts, the
-  failures of a run, and the time that they cost.
+  failures of a run, and the time that they cost;
+- in up to three sentences: what follows by units and nouns from two or three figures, such as the time of a number of tokens
+  by the time of each, an amount by a rate and a time, the parts of racks, the time between failures of all nodes by that of
+  one, and the nodes in repair on average.
 
 A result is right if any product of the figures, and of counts of the plan, gives it. Bounds, conditions, parts, and
 comparisons with something else are not read.
@@ -48,6 +51,18 @@ description: A node pulls 10.2 kW. For all 32 of them that means 226 kW.
 cluster: {platform: dgx-h200, nodes: 32}
 ```
 
+```yaml description
+clusterspec: 1
+description: We promise 50 ms per output token. The longest answer of 4,096 tokens is therefore through after 41 s.
+cluster: {platform: dgx-h200, nodes: 32}
+```
+
+```yaml description
+clusterspec: 1
+description: Hosts have an MTBF of 25,000 h per node, so the whole job is interrupted about once in 16 days.
+cluster: {platform: dgx-h200, nodes: 256}
+```
+
 ## Silent
 
 ```yaml
@@ -73,16 +88,20 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_dimensions import Figure
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_relations import contradictions
+from clusterspec.rules.knowledge.text_results import figure_of_plan, wrong_results
 from clusterspec.rules.knowledge.text_totals import wrong_totals
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 
 
-def check(own_remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
+def check(own_remarks: str, cluster: Cluster | None, operations: OperationsSpec | None) -> Iterator[Problem]:
     if not own_remarks:
         return
     counts: tuple[float, ...] = ()
@@ -97,3 +116,19 @@ def check(own_remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
         message = f"{total.parts} are {total.right}, not `{total.stated}`"
         yield RULE.problem("description", message, "compute it again, and what was derived from it")
         return
+    for result in wrong_results(own_remarks[:MOST_CHARACTERS], _figures_of_plan(cluster, operations)):
+        message = f"{result.figures} are {result.right}, not `{result.stated}`"
+        yield RULE.problem("description", message, "compute it again, and what was derived from it")
+        return
+
+
+def _figures_of_plan(cluster: Cluster | None, operations: OperationsSpec | None) -> list[Figure]:
+    """The numbers of nodes and accelerators, and the time between failures of each."""
+    found = []
+    if cluster is not None:
+        found.append(figure_of_plan(cluster.nodes, f"{cluster.nodes:,} nodes", node=1))
+        found.append(figure_of_plan(cluster.accelerators, f"{cluster.accelerators:,} accelerators", accelerator=1))
+    if operations is not None and operations.node_mtbf is not None:
+        hours = operations.node_mtbf.value
+        found.append(figure_of_plan(hours, f"{display(hours, 's')} of each node", s=1, node=1, failure=-1))
+    return found

@@ -45,8 +45,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import clause_at, passages_of
+from clusterspec.rules.knowledge.text_passages import passages_of
 from clusterspec.rules.knowledge.text_quantities import (
     ACCELERATOR,
     BARE,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.rules.knowledge.service_relations import Derived
+from clusterspec.rules.knowledge.text_clauses import clause_bounds
 from clusterspec.rules.knowledge.text_loads import DIGITS, figures_in, number_of
-from clusterspec.rules.knowledge.text_passages import clause_bounds
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display

@@ -7,7 +7,8 @@ from itertools import islice
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of, clause_at, is_former, is_of_plan
+from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of, is_of_plan
+from clusterspec.rules.knowledge.text_clauses import clause_at, is_former
 from clusterspec.rules.knowledge.text_units import MINUTE
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_of
 from clusterspec.standard import pattern
@@ -85,17 +86,17 @@ def job_limits_in(text: str) -> Iterator[JobLimit]:
         ):
             continue
         for match in islice((*_SLURM.finditer(sentence), *_CLOCK.finditer(sentence)), MOST_MATCHES):
-            clause = clause_at(sentence, match.start("time"))
+            clause = clause_at(sentence, *match.span("time"))
             if LIMIT.search(clause) is not None and not is_former(clause):
                 yield JobLimit(slurm_seconds(match["time"]), match["time"], clause)
         for match in islice(_MINUTES.finditer(sentence), MOST_MATCHES):
             yield JobLimit(
-                float(match["minutes"]) * MINUTE, f"{match['minutes']} min", clause_at(sentence, match.start())
+                float(match["minutes"]) * MINUTE, f"{match['minutes']} min", clause_at(sentence, *match.span())
             )
         times = [each for each in amounts_in(sentence) if each.kind == TIME]
         for each in amounts_of(sentence, times, LIMIT, _OTHER_TIMES):
-            if is_of_plan(sentence, each) and _is_of_a_job(clause_at(sentence, each.start)):
-                yield JobLimit(each.value, each.written, clause_at(sentence, each.start))
+            if is_of_plan(sentence, each) and _is_of_a_job(clause_at(sentence, each.start, each.end)):
+                yield JobLimit(each.value, each.written, clause_at(sentence, each.start, each.end))
 
 
 def _is_of_a_job(clause: str) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_quantities import BARE, BYTE, SHARE, TOKEN, TextQuantity
-from clusterspec.rules.knowledge.text_windows import Window, clause_at, is_hypothetical, is_of_other_plan
+from clusterspec.rules.knowledge.text_windows import Window
 from clusterspec.standard import pattern, sum_of
 
 MOST_FRACTIONS = 50

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_quantities import (
     FLOP,
     FLOP_PER_SECOND,
@@ -16,7 +17,8 @@ from clusterspec.rules.knowledge.text_quantities import (
     TextQuantity,
 )
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
-from clusterspec.rules.knowledge.text_windows import MOST_BREAKS, Window, clause_at, is_certain, long_times, windows
+from clusterspec.rules.knowledge.text_windows import Window, is_certain, long_times, windows
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES
 from clusterspec.standard import pattern
 
 _RUN = pattern(
@@ -76,7 +78,7 @@ def _spans(sentence: str) -> Iterator[TextQuantity]:
     >>> [each.value / 86400 for each in _spans("pretraining from day 1 to day 28")]
     [28.0]
     """
-    for match in islice(_SPAN.finditer(sentence), MOST_BREAKS):
+    for match in islice(_SPAN.finditer(sentence), MOST_MATCHES):
         number, unit = int(match["last"]) - int(match["first"]) + 1, TIME_WORDS[match["unit"].lower()]
         if number > 0:
             yield TextQuantity(number * unit, SECOND, match.start(), match.end(), match[0], float(unit))

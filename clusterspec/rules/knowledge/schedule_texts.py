@@ -7,9 +7,10 @@ from itertools import pairwise
 
 from clusterspec.cluster.model import Workload
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_quantities import BARE, STEP, TOKEN, TextQuantity, sentence_quantities
 from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.text_windows import are_links, clause_at
+from clusterspec.rules.knowledge.text_windows import are_links
 from clusterspec.standard import pattern
 
 WARM_UP, STABLE, DECAY, RAMP, OTHER = "warm-up", "stable", "decay", "ramp", ""

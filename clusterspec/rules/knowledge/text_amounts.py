@@ -9,6 +9,7 @@ from itertools import islice
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_clauses import clause_at, clause_bounds, is_former, is_hypothetical
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_quantities import is_separate_number, pieces_of
 from clusterspec.rules.knowledge.text_tokens import readings_of
@@ -217,46 +218,19 @@ class _Amounts:
         return (size / seconds, RATE, at + 2) if seconds and self.lower(at) in _PER else (size, BYTES, at)
 
 
-_CLAUSE_END = pattern(
-    r"[,;|()!?\n](?=\s|$)|:(?=\s|$)(?!\s{0,2}[\d~<≤≈])|[;|()]|[.](?=\s|$)|\s[–—-](?=\s)|\b(?:and|but|while|whereas|whilst|yet|und|aber|während|et|mais|tandis|y|pero|mientras)\b"
-)
-"""Signs and words between clauses."""
-
-
-@lru_cache(64)
-def clauses_of(text: str) -> Sequence[tuple[int, int]]:
-    """The start and the end of each clause of a text.
-
-    >>> [text[start:end] for text in ["a save takes 4 min, and 10.5 s of it (x) wait"] for start, end in clauses_of(text)]
-    ['a save takes 4 min', ' ', ' 10.5 s of it ', 'x', ' wait']
-    """
-    found, start = [], 0
-    for end in _CLAUSE_END.finditer(text):
-        if end.start() > start:
-            found.append((start, end.start()))
-        start = end.end()
-    return (*found, (start, len(text)))
-
-
-def clause_at(text: str, place: int) -> str:
-    """The clause of a text with the character at a place."""
-    start, end = next((each for each in clauses_of(text) if each[0] <= place < each[1]), (0, len(text)))
-    return text[start:end]
+_JOINT = pattern(r"\b(?:and|und|et|y)\b")
 
 
 def gap_to(cue: re.Pattern[str], text: str, amount: Amount) -> int:
-    """Characters between an amount and the nearest match of a cue in its clause; a large number without one."""
-    start, end = next((each for each in clauses_of(text) if each[0] <= amount.start < each[1]), (0, len(text)))
+    """Characters between an amount and the nearest match of a cue in its part of a clause; a large number without one."""
+    start, end = clause_bounds(text, amount.start, amount.end)
+    start = max((each.end() for each in _JOINT.finditer(text, start, amount.start)), default=start)
+    joint = _JOINT.search(text, amount.end, end)
+    end = joint.start() if joint is not None else end
     found = (max(each.start() - amount.end, amount.start - each.end(), 0) for each in cue.finditer(text, start, end))
     return min(found, default=len(text) + MOST_CHARACTERS)
 
 
-_HYPOTHETICAL = pattern(
-    r"(?i)\b(?:would|could|might|if|unless|suppose\w*|imagine\w*|wäre\w*|würden?|könnten?|falls|hätten?|serai\w*|aurai\w*|sería\w*|habría\w*)\b|^\W*(?:were|si|had)\b"
-)
-_FORMER = pattern(
-    r"(?i)\b(?:was|were|used to|previous(?:ly)?|former(?:ly)?|until|old|earlier|last (?:year|month)|no longer|originally|by mistake|früher\w*|bisher\w*|bis|war|waren|alte[rsn]?|ancien\w*|était|étaient|avant|antes|era|eran)\b"
-)
 _IN_PLACE_OF = pattern(
     r"(?i)\b(?:instead of|rather than|not|(?<!more )(?<!longer )than|statt|anstatt|nicht|au lieu de?)(?: (?:the|its|a))?(?: default(?: of)?)?(?: about| only)? ?$"
 )
@@ -267,38 +241,13 @@ _TO = pattern(r"(?i) ?(?:to|auf|à|a) \d")
 _NO = pattern(r"(?i)\b(?:no|not|none|never|cannot|any|every|keine?|nicht)\b")
 
 
-def is_hypothetical(clause: str) -> bool:
-    """Whether a clause supposes something, such as one with `if` or `would`."""
-    return _HYPOTHETICAL.search(clause) is not None
-
-
-def is_former(clause: str) -> bool:
-    """Whether a clause is about the past."""
-    return _FORMER.search(clause) is not None
-
-
-def planned_text(text: str, *, past: bool = True) -> str:
-    """A text without its clauses that suppose something, and without those about the past unless ``past``.
-
-    >>> planned_text("Were it 0, drains would stop; it is 1.")
-    ' it is 1.'
-    """
-    ends = [*[start for start, _ in clauses_of(text)][1:], len(text)]
-    clauses = [
-        (text[start:end], text[start:behind]) for (start, end), behind in zip(clauses_of(text), ends, strict=True)
-    ]
-    return "".join(
-        whole for clause, whole in clauses if not is_hypothetical(clause) and (past or not is_former(clause))
-    )
-
-
 def is_of_plan(text: str, amount: Amount) -> bool:
     """Whether the clause of an amount states it of this plan: no former value, and no hypothesis.
 
     >>> [is_of_plan(text, amounts_in(text)[0]) for text in ("the limit is 4 h", "the limit was 4 h", "raised from 10 min to 40")]
     [True, False, False]
     """
-    clause = clause_at(text, amount.start)
+    clause = clause_at(text, amount.start, amount.end)
     before = text[max(0, amount.start - 40) : amount.start]
     if _FROM.search(before) is not None and _TO.match(text, amount.end) is not None:
         return False

@@ -1,4 +1,4 @@
-"""Clauses and passages of texts: which words of a sentence belong to a figure, and which sentences are read together."""
+"""Passages of texts: the sentences that are read together, with small numbers in digits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ MOST_PASSAGES = 200
 """Sentences of a text that are read together with their neighbors."""
 LONGEST_PASSAGE = 600
 """Characters of sentences that are read together."""
-LONGEST_CLAUSE = 300
-"""Characters before and after a place that are looked through for the ends of its clause."""
 _NO_NUMBERS = word_set("one ein eine einem einen un une una due once dos sei")
 """Numbers as words that are articles, or words of another language."""
 _SMALL = {word: str(number) for word, number in (NUMBERS | SPELLED_TENS).items() if word not in _NO_NUMBERS}
@@ -23,10 +21,6 @@ _COMPOUND = pattern(
     r"(?i)\b(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(one|two|three|four|five|six|seven|eight|nine)\b"
 )
 _WORD = pattern(r"(?<![\w-])[^\W\d_]{2,9}(?=[ -][^\W_]|[,.;:]|$)")
-_MARK = pattern(
-    r"[;:()|—–?!]|, (?=\D)|(?<=[^\d\W]),|(?<!i\.e)(?<!e\.g)(?<!d\.h)\. |(?i: (?:but|while|whereas|although|aber|während|mais|tandis|pero) )"
-)
-"""What stands between clauses: marks, and words that set one clause against another."""
 
 
 def with_numerals(text: str) -> str:
@@ -39,29 +33,6 @@ def with_numerals(text: str) -> str:
     """
     text = _COMPOUND.sub(lambda match: str(SPELLED_TENS[match[1].lower()] + NUMBERS[match[2].lower()]), text)
     return _WORD.sub(lambda match: _SMALL.get(match[0].lower(), match[0]), text)
-
-
-def clause_at(text: str, start: int, end: int) -> str:
-    """The clause of a text in which a place lies.
-
-    >>> text = "the peak is 70/s, and the rest (two nodes) carries it; fine"
-    >>> clause_at(text, 12, 16), clause_at(text, 32, 35)
-    ('the peak is 70/s', 'two nodes')
-    """
-    before, after = clause_bounds(text, start, end)
-    return text[before:after].strip()
-
-
-def clause_bounds(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the clause begins and ends in which a place lies."""
-    before, after = max(0, start - LONGEST_CLAUSE), min(len(text), end + LONGEST_CLAUSE)
-    for mark in _MARK.finditer(text, before, after):
-        if mark.end() <= start:
-            before = mark.end()
-        elif mark.start() >= end:
-            after = mark.start()
-            break
-    return before, after
 
 
 def passages_of(text: str, most: int = 2) -> Iterator[str]:

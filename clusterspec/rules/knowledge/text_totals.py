@@ -9,7 +9,8 @@ from math import prod
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_passages import clause_at, clause_bounds, passages_of
+from clusterspec.rules.knowledge.text_clauses import clause_at, clause_bounds
+from clusterspec.rules.knowledge.text_passages import passages_of
 from clusterspec.rules.knowledge.text_tokens import Dimensions, Token, numbers_of, tokens_of
 from clusterspec.rules.knowledge.text_units import MONTH
 from clusterspec.standard import pattern, sum_of
@@ -138,7 +139,11 @@ def _is_of_each(passage: str, figure: Token, counts: Sequence[re.Match[str]]) ->
     """Whether a figure is that of each part: by the words around it, or by a single part before it in its clause."""
     before, behind = passage[: figure.start], passage[figure.end :]
     owner = _OWNER.search(before)
-    if _OTHER_EACH.search(before) is not None or (owner is not None and _IS_PART.match(owner["noun"]) is None):
+    if (
+        _RATING.search(before) is not None
+        or _OTHER_EACH.search(before) is not None
+        or (owner is not None and _IS_PART.match(owner["noun"]) is None)
+    ):
         return False
     if figure.per:
         return _VERB.match(behind) is None
@@ -149,6 +154,10 @@ def _is_of_each(passage: str, figure: Token, counts: Sequence[re.Match[str]]) ->
     return _EACH_SUBJECT.search(passage, start, figure.start) is not None
 
 
+_RATING = pattern(
+    r"(?i)\b(?:feeds?|pdus?|whips?|circuits?|breakers?|einspeisung(?:en)?|zuleitung(?:en)?|alimentations?|arrivées?|voies?)\b[^.;,\d]{0,48}$"
+)
+"""Words of a supply before its rating, which is no draw of a part."""
 _VERB = pattern(
     r"(?i)^ (?:draws?|takes?|needs?|has|have|uses?|pulls?|consumes?|is|gives?|makes?|zieht|braucht|hat|consomme)\b"
 )

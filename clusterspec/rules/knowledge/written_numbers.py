@@ -255,13 +255,14 @@ def sentences_of(text: str, signs: str = ".;#") -> Sequence[str]:
     found, start = [], 0
     for end in _SENTENCE_END.finditer(text):
         at = end.start()
-        if text[at] in signs and not (text[at] == "." and _is_abbreviated(text[max(0, at - _LONGEST) : at])):
+        if text[at] in signs and not (text[at] == "." and is_abbreviated(text[max(0, at - _LONGEST) : at])):
             found.append(text[start:at])
             start = end.end()
     return [*found, text[start:]]
 
 
-def _is_abbreviated(before: str) -> bool:
+def is_abbreviated(before: str) -> bool:
+    before = before[-_LONGEST:]
     return before[-1:].isalpha() and before.rsplit(maxsplit=1)[-1].strip("(").lower() in _ABBREVIATIONS
 
 

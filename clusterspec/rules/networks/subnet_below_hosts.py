@@ -74,7 +74,7 @@ from clusterspec.rules.knowledge.address_plans import (
     subnets_in,
 )
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.text_amounts import planned_text
+from clusterspec.rules.knowledge.text_clauses import planned_text
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.rules.rule import Rule

@@ -47,7 +47,8 @@ from itertools import islice
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.job_limits import LIMIT, job_limits_in
-from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of, clause_at, planned_text
+from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of
+from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
 from clusterspec.rules.knowledge.text_units import MINUTE
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
@@ -105,7 +106,7 @@ def _window_in(text: str) -> float | None:
         times = [
             each
             for each in amounts_of(planned, times, _BACKFILL, LIMIT)
-            if _BACKFILL.search(clause_at(planned, each.start))
+            if _BACKFILL.search(clause_at(planned, each.start, each.end))
         ]
         if _SET.search(planned) is None:
             found |= {each.value for each in times}

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.checkpoint_formats import CheckpointFormat, checkpoint_formats
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_amounts import planned_text
+from clusterspec.rules.knowledge.text_clauses import planned_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import LayoutSpec, OperationsSpec

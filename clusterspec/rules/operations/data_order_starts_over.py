@@ -46,7 +46,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_windows import MOST_SENTENCES, clause_at
+from clusterspec.rules.knowledge.text_clauses import clause_at
+from clusterspec.rules.knowledge.text_windows import MOST_SENTENCES
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern

@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_amounts import planned_text
+from clusterspec.rules.knowledge.text_clauses import planned_text
 from clusterspec.rules.knowledge.text_units import NUMBERS
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, belongs_to_something_else
 from clusterspec.rules.rule import Rule

@@ -78,6 +78,7 @@ from clusterspec.cost.parameters import model_weights, workload_flops_per_token
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.schedule_texts import steps_of_run
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_quantities import (
     ACCELERATOR,
     BARE,
@@ -91,7 +92,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_windows import Window, clause_at, is_certain, windows
+from clusterspec.rules.knowledge.text_windows import Window, is_certain, windows
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule

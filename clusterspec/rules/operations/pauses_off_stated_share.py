@@ -63,6 +63,7 @@ from clusterspec.cluster.model import Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_quantities import (
     BARE,
     SECOND,
@@ -73,7 +74,8 @@ from clusterspec.rules.knowledge.text_quantities import (
     TextQuantity,
 )
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
-from clusterspec.rules.knowledge.text_windows import MOST_BREAKS, Window, clause_at, is_certain, is_real, windows
+from clusterspec.rules.knowledge.text_windows import Window, is_certain, is_real, windows
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import percent
@@ -240,7 +242,7 @@ def _periods(text: str) -> Iterator[TextQuantity]:
     >>> [each.value for each in _periods("hourly; each minute; une par heure; jede halbe Stunde")]
     [3600.0, 60.0, 3600.0, 1800.0]
     """
-    for match in islice(_PERIOD.finditer(text), MOST_BREAKS):
+    for match in islice(_PERIOD.finditer(text), MOST_MATCHES):
         adverb = (match["adverb"] or "").lower()
         seconds, words = next((each for word, each in _ADVERBS.items() if adverb.startswith(word)), (0.0, ""))
         if not adverb:

@@ -70,7 +70,8 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.knowledge.schedule_texts import steps_of_run
-from clusterspec.rules.knowledge.text_amounts import amounts_in, clause_at, planned_text
+from clusterspec.rules.knowledge.text_amounts import amounts_in
+from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
 from clusterspec.rules.knowledge.text_quantities import (
     BARE,
     BYTE,
@@ -277,7 +278,7 @@ def _stated_loss(sentence: str) -> tuple[float, str] | None:
         return None
     shares = [each for each in amounts_in(sentence) if each.kind == SHARE]
     for each in shares:
-        own = sentence if len(shares) == 1 else clause_at(sentence, each.start)
+        own = sentence if len(shares) == 1 else clause_at(sentence, each.start, each.end)
         if _GOODPUT.search(own) is not None and 0.5 < each.value < 1:
             return 1 - each.value, sentence[max(0, each.start - 12) : each.end].strip()
         named = _LOSS.search(sentence) is not None and _OF_TIME.search(sentence) is not None

@@ -57,7 +57,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of, clause_at, is_of_plan, planned_text
+from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of, is_of_plan
+from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
 from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
@@ -169,7 +170,11 @@ def _timeouts_in(text: str) -> Iterator[tuple[str, float]]:
         if _COLLECTIVE.search(own) is None:
             continue
         times = [each for each in amounts_in(sentence) if each.kind == TIME and is_of_plan(sentence, each)]
-        times = [each for each in times if _is_of_collectives(clause_at(sentence, each.start), alone=len(times) == 1)]
+        times = [
+            each
+            for each in times
+            if _is_of_collectives(clause_at(sentence, each.start, each.end), alone=len(times) == 1)
+        ]
         found = {each.value for each in amounts_of(sentence, times, _TIMEOUT, _SAVING)} | {*_settings_in(sentence)}
         if len(found) == 1:
             yield sentence, found.pop()

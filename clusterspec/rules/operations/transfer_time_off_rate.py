@@ -60,7 +60,8 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_amounts import BYTES, COUNT, RATE, TIME, amounts_in, clause_at, planned_text
+from clusterspec.rules.knowledge.text_amounts import BYTES, COUNT, RATE, TIME, amounts_in
+from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
@@ -160,7 +161,7 @@ def _time_message(sentence: str, size: Flow, rate: Flow, *, calculated: bool = F
     times = [each for each in amounts_in(sentence) if each.kind == TIME]
     for each in times:
         sentence = f"{sentence[: each.start]}{' ' * (each.end - each.start)}{sentence[each.end :]}"
-    own = [each for each in times if _OTHER_TIME.search(clause_at(sentence, each.start)) is None]
+    own = [each for each in times if _OTHER_TIME.search(clause_at(sentence, each.start, each.end)) is None]
     if len(own) != 1 or _IN_PART.search(sentence) is not None:
         return ""
     (time,), needed = own, size.value / rate.value

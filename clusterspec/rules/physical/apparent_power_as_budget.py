@@ -43,8 +43,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_loads import DIGITS, MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import clause_at
 from clusterspec.rules.knowledge.text_tokens import numbers_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule

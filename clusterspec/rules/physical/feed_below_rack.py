@@ -63,7 +63,6 @@ cluster: {platform: dgx-h100, nodes: 16, power: {node: 10 kW, nodes_per_rack: 4,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from re import Match
 
 from clusterspec.cluster.model import Cluster
@@ -125,6 +124,9 @@ _RACK_BEFORE = pattern(
 _TOTAL_BEFORE = pattern(
     r"\b(?:together|altogether|in total|in all|zusammen|insgesamt|gesamt|au total|ensemble|makes|soit|macht)(?: \w+){0,2}[:,]? ?$"
 )
+_SUM_BEHIND = pattern(
+    r",? ?(?:in total|in all|in sum|together|combined|altogether|in summe|insgesamt|zusammen|au total|en tout|ensemble)\b"
+)
 _EACH_RACK = pattern(rf"\b(?:per|pro|je|par|each|every|jede[rmns]?|chaque|a|ein|im|une|un) {_RACK_WORDS}\b")
 _LIMIT = pattern(
     r"\b(?:limit\w*|budget|rated|rating|allow\w*|contract\w*|grenze|cooling|kühl\w*|autoris\w*)\b[^.;,]{0,30}$"
@@ -156,6 +158,10 @@ _RUNS_ON = pattern(
     r"|\b(?:does|do|will|must|may|should) not (?:be )?(?:drop|stop|lose|take|go|interrupt|reboot|shut|affect)\w*|\b(?:bleib\w*|läuft|laufen)\b[^.;,]{0,30}\b(?:an|weiter|in betrieb|unter strom|am netz)\b|\brest\w* (?:allumée?s?|sous tension|en service|en marche)|\bcontinue\w*\b|\bsurvives?\b|\bübersteht\b"
 )
 """A rack that goes on as before."""
+_NEEDLESS = pattern(
+    r"\b(?:shutdowns?|shutting|switching|shedding|throttling|abschalt\w*|drossel\w*|arrêt\w*|délestage)(?: [\w-]+){0,5}? (?:(?:is|are|ist|sind) (?:not|nicht) (?:needed|necessary|required|nötig|notwendig|erforderlich)|(?:is |ist )?(?:unnecessary|unnötig|überflüssig)|n['’](?:est|a) pas (?:nécessaire|lieu))\b"
+)
+"""Nodes that need not stop."""
 _NORMAL_SHARE = pattern(
     r"\b(?:each|every|both|normally|jede\w*|beide|chaque|normalerweise|im normalbetrieb|en temps normal|en fonctionnement normal)\b[^.;,]{0,40}?\b(?:half|hälfte|halbe\w*|moitié|50 ?%)"
 )
@@ -204,6 +210,7 @@ def _is_spared(sentence: str) -> bool:
     >>> _is_spared("the nodes are capped meanwhile"), _is_spared("no node is capped"), _is_spared("feeds a, b and c")
     (True, False, True)
     """
+    sentence = _NEEDLESS.sub(" ", sentence)
     if _THREE.search(sentence) is not None or _CAPPED.search(_NO_CAP.sub(" ", sentence)) is not None:
         return True
     return any(each.search(_NO_STOP.sub(" ", sentence)) is not None for each in (_SHEDS, STOPPED))
@@ -217,9 +224,10 @@ def _carries_alone(sentences: Sequence[str]) -> bool:
     >>> _carries_alone(["either feed carries half of the rack alone"])
     False
     """
-    for before, now in pairwise(["", *sentences]):
+    for first, before, now in zip(["", "", *sentences], ["", *sentences], sentences, strict=False):
         before_names, now_names = (_FEED.search(each) is not None for each in (before, now))
-        if (now_names or (before_names and _refers(now))) and _goes_on(now):
+        names = before_names or _FEED.search(first) is not None
+        if (now_names or (names and _refers(now))) and _goes_on(now):
             return True
         if before_names and now_names and _is_lost(before) and _goes_on(f"{before}, {now}"):
             return True
@@ -245,7 +253,7 @@ def _goes_on(sentence: str) -> bool:
     if not (alone and goes_on) and _REDUNDANT.search(whole) is None:
         return False
     rest = whole
-    for each in (_NO_CAP, _RUNS_ON, UNAFFECTED, LOSS):
+    for each in (_NEEDLESS, _NO_CAP, _RUNS_ON, UNAFFECTED, LOSS):
         rest = each.sub(" ", rest)
     return _LESS.search(rest) is None
 
@@ -279,8 +287,10 @@ def _ratings(sentences: Sequence[str]) -> Iterator[float]:
 
 
 def _is_rating(sentence: str, power: Match[str]) -> bool:
-    """Whether a power is the rating of a feed, by the words around it."""
+    """Whether a power is the rating of one feed, by the words around it."""
     behind = sentence[power.end() :]
+    if _SUM_BEHIND.match(behind) is not None or _TOTAL_BEFORE.search(sentence[: power.start()]) is not None:
+        return False
     if _FEED_BEHIND.match(behind) is not None:
         return True
     feeds = list(_FEED.finditer(sentence[: power.start()]))

@@ -91,7 +91,8 @@ from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, known_runs, link_rate
-from clusterspec.rules.knowledge.text_amounts import LENGTH, amounts_in, clause_at, is_of_plan
+from clusterspec.rules.knowledge.text_amounts import LENGTH, amounts_in, is_of_plan
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
@@ -147,7 +148,9 @@ def _run_in_text(text: str) -> float | None:
         if _OF_RUN.search(sentence) is None:
             continue
         lengths = [each for each in amounts_in(sentence) if each.kind == LENGTH and is_of_plan(sentence, each)]
-        own = {each.value for each in lengths if _OTHER_LENGTH.search(clause_at(sentence, each.start)) is None}
+        own = {
+            each.value for each in lengths if _OTHER_LENGTH.search(clause_at(sentence, each.start, each.end)) is None
+        }
         if len(own) == 1:
             return own.pop()
     return None

@@ -69,8 +69,8 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_clauses import clause_bounds
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import clause_bounds
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule

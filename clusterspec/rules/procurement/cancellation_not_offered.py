@@ -55,7 +55,7 @@ from clusterspec.catalog.purchase_terms import PurchaseTerms, purchase_terms
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
-from clusterspec.rules.knowledge.text_passages import clause_bounds
+from clusterspec.rules.knowledge.text_clauses import clause_bounds
 from clusterspec.rules.knowledge.text_quantities import SECOND, sentence_quantities
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule

@@ -74,8 +74,9 @@ from itertools import islice
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import clause_at, measures_in
+from clusterspec.rules.knowledge.text_passages import measures_in
 from clusterspec.rules.knowledge.text_units import NUMBERS
 from clusterspec.rules.knowledge.written_numbers import agree, numbers_within, sentences_of, time_in_text
 from clusterspec.rules.rule import Rule, quote_path

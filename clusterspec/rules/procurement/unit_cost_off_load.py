@@ -58,8 +58,9 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_clauses import clause_bounds
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, percentages_in, place_of
-from clusterspec.rules.knowledge.text_passages import clause_bounds, passages_of
+from clusterspec.rules.knowledge.text_passages import passages_of
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.rules.knowledge.unit_prices import Amount, UnitPrice, amounts_in, unit_prices_in
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of

@@ -67,8 +67,9 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.quoted_parts import BYTES
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import clause_at, passages_of
+from clusterspec.rules.knowledge.text_passages import passages_of
 from clusterspec.rules.knowledge.written_numbers import agree, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
