@@ -46,13 +46,19 @@ class TransferTime:
         """Seconds of all calls on the wire, or while kernels send their copies."""
         return call_seconds(self.transfer, self.cost.device_seconds) * self.transfer.calls
 
+    @property
+    def collectives(self) -> float:
+        """The calls that the host launches by themselves: what runs inside products is launched with them."""
+        return self.transfer.calls * (1.0 - self.pipelined)
+
 
 @dataclass(frozen=True)
 class PhaseTime:
     """One pass over a part of the model: its kernels with their seconds, its transfers, and kernel launches.
 
-    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts kernel launches by the host,
-    ``expert_launches`` the launches of single experts; ``launch`` is the launch overhead in seconds.
+    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts what the host launches, ``collectives``
+    those of them that are collectives, ``expert_launches`` the launches of single experts; ``launch`` is the launch
+    overhead in seconds.
     """
 
     kernels: tuple[tuple[Kernel, float], ...]
@@ -60,6 +66,7 @@ class PhaseTime:
     device: float
     exposed: float
     launches: float
+    collectives: float
     expert_launches: float
     launch: float
 
@@ -238,21 +245,18 @@ class PhaseTimer:
     def phase_time(self, kernels: PassKernels, sent: TransferTimes) -> PhaseTime:
         """One pass: the kernels one after another, exposed transfers, and launch overhead."""
         exposed, calls = sum_of(one.exposed for one in sent), sum_of(one.transfer.calls for one in sent)
-        launches = kernels.launches + calls
-        launch = self.launch_seconds(kernels, exposed, calls)
-        return PhaseTime(kernels.timed, sent, kernels.device, exposed, launches, kernels.expert_launches, launch)
+        collectives = sum_of(one.collectives for one in sent)
+        launches, of_experts = kernels.launches + calls, kernels.expert_launches
+        launch = self.launch_seconds(kernels, exposed, calls, collectives)
+        return PhaseTime(kernels.timed, sent, kernels.device, exposed, launches, collectives, of_experts, launch)
 
-    def launch_seconds(self, kernels: PassKernels, exposed: float, calls: float) -> float:
-        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` collectives."""
-        software = self.software
-        return launch_overhead(
-            kernels.launches + calls,
-            kernels.device + exposed,
-            gap=software.gap,
-            interval=software.interval,
-            expert_launches=kernels.expert_launches,
-            expert_interval=software.interval_expert,
-        )
+    def launch_seconds(self, kernels: PassKernels, exposed: float, calls: float, collectives: float) -> float:
+        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` transfers, of which the host
+        launches ``collectives`` by themselves.
+        """
+        launches = kernels.launches + calls
+        host = self.software.host_seconds(launches, collectives, kernels.expert_launches)
+        return launch_overhead(launches, kernels.device + exposed, host, self.software.gap)
 
     def transfer_times(self, transfers: Transfers) -> TransferTimes:
         """The times of the transfers of one pass."""

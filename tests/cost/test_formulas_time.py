@@ -39,6 +39,13 @@ FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
     (partial(compute.tile_fill, units=132), (whole(1, 9999), whole(1, 9999), whole(64, 256), whole(64, 256))),
     (compute.kernel_time, (real(0, 9), real(1, 9), real(0, 9), real(1, 9))),
     (compute.launch_idle_time, (real(0, 9), real(0, 9))),
+    (compute.launch_overhead, (whole(1, 99), real(0, 9), real(0, 9), real(0, 1))),
+    (
+        partial(
+            compute.host_launch_time, collectives=4, collective_interval=2.0, expert_launches=3, expert_interval=0.5
+        ),
+        (whole(9, 99), real(0, 9)),
+    ),
     (compute.causal_pairs, (whole(1, 9999), whole(1, 9999))),
     (compute.core_flops, (whole(1, 9999), whole(1, 99), whole(64, 256), whole(64, 256))),
     (compute.score_traffic, (whole(1, 9999), whole(1, 9999), whole(1, 99), real(1, 9))),

@@ -85,7 +85,7 @@ SUMS = ("device", "mixing_gemms", "network_gemms", "core", "launches", "expert_l
 """The sums of the kernels of a pass that are stored."""
 AGAIN = ("device", "launches", "expert_launches")
 """The sums stored for recomputed kernels, which overlap with no transfer."""
-PASSES = ("forward", "backward", "exposed", "calls")
+PASSES = ("forward", "backward", "exposed", "calls", "collectives")
 """Stored values of a layer: seconds of both passes, exposed seconds and calls of the transfers that recomputation
 repeats.
 """
@@ -197,8 +197,9 @@ class LayerTimes:
             for layer, there, back in zip(self.layers, *self._stored_passes(_selected_columns(sums, at)), strict=True):
                 shard = Shard.of(self.tables.workload, layout, layer.mixer, layer.wide)
                 time = layer_time("", LayerKernels(layer, shard, {}, there, back), layout, timer)
-                calls = sum(one.transfer.calls for one in time.recomputation.transfers)
-                values += [time.forward.total, time.backward.total, time.recomputation.exposed, calls]
+                again = time.recomputation
+                calls = sum(one.transfer.calls for one in again.transfers)
+                values += [time.forward.total, time.backward.total, again.exposed, calls, again.collectives]
             _set_columns(found, at, values)
         return found
 
@@ -225,12 +226,12 @@ class LayerTimes:
 
     def _layer_time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array]) -> StageTime:
         """Pass times of one kind of layer."""
-        forward, backward, exposed, calls = passes[len(PASSES) * index :][: len(PASSES)]
+        forward, backward, exposed, *sent = passes[len(PASSES) * index :][: len(PASSES)]
         sums = dict(zip(AGAIN, map(as_number, repeated[len(AGAIN) * index :]), strict=False))
         kernels = PassKernels((), mixing_gemms=0.0, network_gemms=0.0, core=0.0, flops=0.0, **sums)
-        sent, called = as_number(exposed), as_number(calls)
-        launch = self._phase_timer({}).launch_seconds(kernels, sent, called)
-        return StageTime(as_number(forward), as_number(backward), kernels.device + sent + launch)
+        waited = as_number(exposed)
+        launch = self._phase_timer({}).launch_seconds(kernels, waited, *map(as_number, sent))
+        return StageTime(as_number(forward), as_number(backward), kernels.device + waited + launch)
 
     def _group_columns(self, axis: str, places: Numbers) -> GroupColumns:
         return GroupColumns(self.library, self.known.placements.groups, places.values)

@@ -23,7 +23,7 @@ from clusterspec.cost.compute import (
     sum_bytes,
 )
 from clusterspec.cost.compute.attention import mixing_parts
-from clusterspec.cost.formulas.compute import is_divided
+from clusterspec.cost.formulas.compute import host_launch_time, is_divided
 from clusterspec.cost.layers import FeedForward
 from clusterspec.records import dataclass
 
@@ -52,12 +52,12 @@ class SoftwareBehavior:
     does. ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where separate kernels, or a
     compiler, apply them.
 
-    Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
-    launches experts one by one, which captured graphs leave to it, since routing decides on the rows of each (scopes of
-    graphs in Megatron Bridge 0.5, scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a
-    tensor that tensor parallelism cuts over ``interval``, where operations run one by one; ``gap`` seconds that the
-    device idles at each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step``
-    fixed seconds per step.
+    Of the host: ``interval`` seconds between launches of kernels, ``interval_collective`` for each collective outside
+    products, ``interval_expert`` for each expert of a grouped GEMM where it launches experts one by one, which captured
+    graphs leave to it, since routing decides on the rows of each (scopes of graphs in Megatron Bridge 0.5,
+    scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a tensor that tensor parallelism
+    cuts over ``interval``, where operations run one by one; ``gap`` seconds that the device idles at each launch, where
+    nothing says that a compiler or one's own kernels fuse the operations; ``step`` fixed seconds per step.
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``tensor_copies`` how often it copies the rows at each collective along the sequence;
@@ -83,6 +83,7 @@ class SoftwareBehavior:
     wide_adapters: bool
     fused_adapters: bool
     interval: float
+    interval_collective: float
     interval_expert: float
     sharded: float
     gap: float
@@ -120,6 +121,7 @@ class SoftwareBehavior:
             wide_adapters=stack.adapter_precision == "fp32",
             fused_adapters=stack.fused is True,
             interval=0.0 if stack.captured else figure("launch.interval", 0.0),
+            interval_collective=0.0 if stack.captured else figure("launch.collective", figure("launch.interval", 0.0)),
             interval_expert=0.0 if stack.fused_experts else figure("launch.expert", 0.0),
             sharded=figure("launch.sharded", 0.0) / figure("launch.interval", 1.0) if stack.fused is False else 0.0,
             gap=0.0 if stack.captured or stack.fused else figure("launch.gap", 0.0),
@@ -143,9 +145,20 @@ class SoftwareBehavior:
     @property
     def part_figures(self) -> tuple[object, ...]:
         """The figures on which the time of a part of a model depends, at given rates and overlap."""
-        host = self.interval, self.interval_expert, self.gap
+        host = self.interval, self.interval_collective, self.interval_expert, self.gap
         saved = self.stack.memory.gathered_inputs, self.stack.selective, self.stack.saved_exchanges
         return *self.kernel_figures, self.loss, *host, self.interference, *saved
+
+    def host_seconds(self, launches: float, collectives: float, expert_launches: float) -> float:
+        """Seconds of the host for the launches of a pass, ``collectives`` of which are collectives."""
+        return host_launch_time(
+            launches,
+            self.interval,
+            collectives=collectives,
+            collective_interval=self.interval_collective,
+            expert_launches=expert_launches,
+            expert_interval=self.interval_expert,
+        )
 
     def overlaps(self, axis: str) -> bool:
         """Whether it can overlap this communication with computation."""
