@@ -201,7 +201,7 @@ def _launch_seconds(phase: PhaseTime, software: SoftwareBehavior, pace: float) -
     time was measured.
     """
     measured = phase.collectives if "launch.collective" in software.stack.achievable else 0.0
-    others = phase.launches - measured, phase.collectives - measured, phase.expert_launches
+    others = phase.launches - measured, phase.collectives - measured, phase.expert_launches, phase.shards
     host = pace * software.host_seconds(*others) + software.host_seconds(measured, measured, 0.0)
     return launch_overhead(phase.launches, phase.device + phase.exposed, host, software.gap)
 

@@ -25,6 +25,8 @@ from clusterspec.standard import sum_of
 from clusterspec.units import display
 
 KINDS = ("matrix_products", "attention", "memory_bound")
+CAPTURED = frozenset(f"launch.{name}" for name in ("interval", "collective", "layer", "matrix", "gap"))
+"""Host times of a stack that captured graphs spare."""
 TRAFFIC = {"tensor_parallel_traffic": ("tp", "expert_tp"), "context_parallel_traffic": ("cp",)}
 TRAFFIC |= {"expert_parallel_traffic": ("ep",)}
 """Axes whose transfers run inside the passes, by the name of their term."""
@@ -59,7 +61,7 @@ class _StepExplanation:
     def _software_figure(self, name: str, unit: str = "1", otherwise: float = 0.0) -> Figure:
         """A figure of the stack; ``otherwise`` where its entry lacks it."""
         stack = self.record.software.stack
-        if stack.captured and name in {"launch.interval", "launch.collective", "launch.gap"}:
+        if stack.captured and name in CAPTURED:
             return computed_figure(0.0, "captured graphs launch the kernels", unit)
         if stack.fused_experts and name == "launch.expert":
             return computed_figure(0.0, "fused products launch all experts at once", unit)
@@ -161,8 +163,10 @@ class _StepExplanation:
             ("collective_interval", self._software_figure("launch.collective", "s", software.interval)),
             ("expert_launches", computed_figure(time.expert_launches, "experts of grouped products")),
             ("expert_interval", self._software_figure("launch.expert", "s")),
+            ("shards", computed_figure(time.shards, "gathers of sharded weights, and reductions of their gradients")),
+            ("shard_interval", self._software_figure("launch.matrix" if software.by_matrix else "launch.layer", "s")),
         )
-        value = software.host_seconds(time.launches, time.collectives, time.expert_launches)
+        value = software.host_seconds(time.launches, time.collectives, time.expert_launches, time.shards)
         return Expanded(value, EXPRESSIONS[compute.host_launch_time], inputs)
 
     def traffic_term(self, name: str, axes: tuple[str, ...]) -> Term:

@@ -42,7 +42,13 @@ FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
     (compute.launch_overhead, (whole(1, 99), real(0, 9), real(0, 9), real(0, 1))),
     (
         partial(
-            compute.host_launch_time, collectives=4, collective_interval=2.0, expert_launches=3, expert_interval=0.5
+            compute.host_launch_time,
+            collectives=4,
+            collective_interval=2.0,
+            expert_launches=3,
+            expert_interval=0.5,
+            shards=2,
+            shard_interval=1.5,
         ),
         (whole(9, 99), real(0, 9)),
     ),

@@ -25,6 +25,10 @@ from clusterspec.cost.step import StageTime
 from clusterspec.cost.timing import Content
 from clusterspec.records import NamedTuple, dataclass
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.sharded_layers import ShardedPasses
+
 
 @dataclass(frozen=True)
 class StageKind:
@@ -114,8 +118,9 @@ Part = tuple[Array, LayerRows, Layout]
 class LayerTimes:
     """Tables of the times of all parts of the model."""
 
-    def __init__(self, known: BatchTables, hiding: Hiding) -> None:
+    def __init__(self, known: BatchTables, hiding: Hiding, sharded: ShardedPasses | None) -> None:
         self.known, self.tables, self.library, self.hiding = known, known.tables, known.library, hiding
+        self.sharded = sharded
         self.layers = tuple(part for part in self.tables.parts if isinstance(part, Layer))
         self.ends = tuple(part for part in self.tables.parts if isinstance(part, str))
         self._executions, self._repetitions = PairIndex(self.library), PairIndex(self.library)
@@ -239,7 +244,8 @@ class LayerTimes:
     def _phase_timer(self, groups: Mapping[str, GroupColumns]) -> PhaseTimer:
         assert self.tables.rates is not None
         found = cast(Mapping[str, Group], groups)
-        return PhaseTimer(self.tables.rates.speed, self.tables.software, self.hiding, found.__getitem__)
+        speed, software = self.tables.rates.speed, self.tables.software
+        return PhaseTimer(speed, software, self.hiding, found.__getitem__, self.sharded)
 
     def _empty_columns(self, count: int, table: RowTable) -> list[Array]:
         return [self.library.zeros(count) for _ in range(table.width)]

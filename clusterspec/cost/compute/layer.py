@@ -56,8 +56,10 @@ class SoftwareBehavior:
     products, ``interval_expert`` for each expert of a grouped GEMM where it launches experts one by one, which captured
     graphs leave to it, since routing decides on the rows of each (scopes of graphs in Megatron Bridge 0.5,
     scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a tensor that tensor parallelism
-    cuts over ``interval``, where operations run one by one; ``gap`` seconds that the device idles at each launch, where
-    nothing says that a compiler or one's own kernels fuse the operations; ``step`` fixed seconds per step.
+    cuts over ``interval``, where operations run one by one; ``interval_shard`` for each gather of sharded weights and
+    each reduction of their gradients, of a layer, or ``by_matrix`` of a matrix; ``gap`` seconds that the device idles
+    at each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step`` fixed seconds
+    per step.
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``tensor_copies`` how often it copies the rows at each collective along the sequence;
@@ -86,6 +88,8 @@ class SoftwareBehavior:
     interval_collective: float
     interval_expert: float
     sharded: float
+    interval_shard: float
+    by_matrix: bool
     gap: float
     step: float
     tensor_hidden: float
@@ -124,6 +128,8 @@ class SoftwareBehavior:
             interval_collective=0.0 if stack.captured else figure("launch.collective", figure("launch.interval", 0.0)),
             interval_expert=0.0 if stack.fused_experts else figure("launch.expert", 0.0),
             sharded=figure("launch.sharded", 0.0) / figure("launch.interval", 1.0) if stack.fused is False else 0.0,
+            interval_shard=0.0 if stack.captured else figure("launch.layer", figure("launch.matrix", 0.0)),
+            by_matrix="launch.matrix" in stack.achievable,
             gap=0.0 if stack.captured or stack.fused else figure("launch.gap", 0.0),
             step=figure("step", 0.0),
             tensor_hidden=figure("hidden.tensor", 0.0),
@@ -145,12 +151,14 @@ class SoftwareBehavior:
     @property
     def part_figures(self) -> tuple[object, ...]:
         """The figures on which the time of a part of a model depends, at given rates and overlap."""
-        host = self.interval, self.interval_collective, self.interval_expert, self.gap
+        host = self.interval, self.interval_collective, self.interval_expert, self.interval_shard, self.gap
         saved = self.stack.memory.gathered_inputs, self.stack.selective, self.stack.saved_exchanges
         return *self.kernel_figures, self.loss, *host, self.interference, *saved
 
-    def host_seconds(self, launches: float, collectives: float, expert_launches: float) -> float:
-        """Seconds of the host for the launches of a pass, ``collectives`` of which are collectives."""
+    def host_seconds(self, launches: float, collectives: float, expert_launches: float, shards: float = 0.0) -> float:
+        """Seconds of the host for the launches of a pass, ``collectives`` of which are collectives, and for its
+        ``shards``.
+        """
         return host_launch_time(
             launches,
             self.interval,
@@ -158,6 +166,8 @@ class SoftwareBehavior:
             collective_interval=self.interval_collective,
             expert_launches=expert_launches,
             expert_interval=self.interval_expert,
+            shards=shards,
+            shard_interval=self.interval_shard,
         )
 
     def overlaps(self, axis: str) -> bool:

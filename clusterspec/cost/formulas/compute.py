@@ -247,7 +247,10 @@ def streaming_time(traffic: float, bandwidth: float) -> float:
     return traffic / bandwidth
 
 
-@formula("(launches - collectives) * interval + collectives * collective_interval + expert_launches * expert_interval")
+@formula(
+    "(launches - collectives) * interval + collectives * collective_interval + expert_launches * expert_interval"
+    " + shards * shard_interval"
+)
 def host_launch_time(
     launches: float,
     interval: float,
@@ -256,20 +259,24 @@ def host_launch_time(
     collective_interval: float,
     expert_launches: float,
     expert_interval: float,
+    shards: float,
+    shard_interval: float,
 ) -> float:
     """Seconds that the host takes for the launches of a pass.
 
     ``collectives`` of the launches take ``collective_interval`` seconds each, the others ``interval`` seconds;
-    experts that are launched singly take ``expert_interval`` seconds more each.
+    experts that are launched singly take ``expert_interval`` seconds more each. The ``shards``, gathers of sharded
+    weights and reductions of their gradients, take ``shard_interval`` seconds each; they are no launches.
 
     Range: collectives <= launches.
 
     >>> several = {"collectives": 4, "collective_interval": 2.0, "expert_launches": 8, "expert_interval": 0.25}
-    >>> host_launch_time(10, 0.5, **several)
-    13.0
+    >>> host_launch_time(10, 0.5, **several, shards=2, shard_interval=1.0)
+    15.0
     """
     kernels = launches - collectives
-    return kernels * interval + collectives * collective_interval + expert_launches * expert_interval
+    launched = kernels * interval + collectives * collective_interval + expert_launches * expert_interval
+    return launched + shards * shard_interval
 
 
 @formula("launches * gap + max(0, host - device - launches * gap)")
