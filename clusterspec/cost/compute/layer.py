@@ -12,11 +12,13 @@ from clusterspec.cost.compute import (
     NORM_PASSES,
     RESIDUAL_PASSES,
     GemmShape,
+    Kernel,
     Role,
     Shard,
     Work,
     accumulation_work,
     cast_work,
+    is_product,
     less_fused_work,
     linear_work,
     streaming_work,
@@ -56,7 +58,8 @@ class SoftwareBehavior:
     products, ``interval_expert`` for each expert of a grouped GEMM where it launches experts one by one, which captured
     graphs leave to it, since routing decides on the rows of each (scopes of graphs in Megatron Bridge 0.5,
     scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a tensor that tensor parallelism
-    cuts over ``interval``, where operations run one by one; ``interval_shard`` for each gather of sharded weights and
+    cuts over ``interval``, where operations run one by one; ``module`` the time of a call of a module with a matrix
+    beyond ``interval``, over it; ``interval_shard`` for each gather of sharded weights and
     each reduction of their gradients, of a layer, or ``by_matrix`` of a matrix; ``gap`` seconds that the device idles
     at each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step`` fixed seconds
     per step.
@@ -88,6 +91,7 @@ class SoftwareBehavior:
     interval_collective: float
     interval_expert: float
     sharded: float
+    module: float
     interval_shard: float
     by_matrix: bool
     gap: float
@@ -128,6 +132,7 @@ class SoftwareBehavior:
             interval_collective=0.0 if stack.captured else figure("launch.collective", figure("launch.interval", 0.0)),
             interval_expert=0.0 if stack.fused_experts else figure("launch.expert", 0.0),
             sharded=figure("launch.sharded", 0.0) / figure("launch.interval", 1.0) if stack.fused is False else 0.0,
+            module=max(0.0, figure("launch.module", 0.0) / figure("launch.interval", 1.0) - 1.0),
             interval_shard=0.0 if stack.captured else figure("launch.layer", figure("launch.matrix", 0.0)),
             by_matrix="launch.matrix" in stack.achievable,
             gap=0.0 if stack.captured or stack.fused else figure("launch.gap", 0.0),
@@ -145,7 +150,7 @@ class SoftwareBehavior:
         """The figures on which the kernels of a layer depend, at given rates."""
         routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.loops
         kinds = map(float, (self.fused_experts, self.wide_adapters, self.fused_adapters))
-        cut = self.tensor_copies, self.sharded
+        cut = self.tensor_copies, self.sharded, self.module
         return self.fusion, *routed, self.unevenness, self.cast, self.accumulation, *kinds, *cut
 
     @property
@@ -305,6 +310,9 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
 
         copies = 4 * share * software.tensor_copies
         parts = {**parts, **sharded_parts(parts, shard, copies, software.sharded)}
+    if software.module:
+        called = {name: _called_work(work, software.module) for name, work in parts.items() if name != "router"}
+        parts = {**parts, **called}
     if shard.trainable is not None:
         from clusterspec.cost.compute.frozen import frozen_work  # few designs need it
 
@@ -312,6 +320,17 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
         wide = software.wide_adapters if stated is None else stated == "fp32"
         parts = {name: frozen_work(name, work, shard, wide, software.fused_adapters) for name, work in parts.items()}
     return {name: _work_of_software(work, software, shard) for name, work in parts.items()}
+
+
+def _called_work(work: Work, launches: float) -> Work:
+    """The work with the calls of its modules, which take the host as long as ``launches`` others each, beyond those of
+    their kernels: one call forward and one backward for each product. A router is no module of a library.
+    """
+    calls = sum(is_product(kernel) for kernel in work.forward)
+    if not calls:
+        return work
+    call = Kernel("calls of modules", 0.0, 0.0, launches=launches * calls, role=Role.COUNTED)
+    return work + Work((call,), (call,))
 
 
 def _norm_work(shard: Shard, share: float) -> Work:
