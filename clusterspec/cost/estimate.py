@@ -182,7 +182,7 @@ def host_spread(record: StepRecord) -> tuple[float, float]:
 
 
 def step_of_host(record: StepRecord, pace: float) -> float:
-    """Seconds of the step if every launch took the host ``pace`` times as long.
+    """Seconds of the step if every launch took the host ``pace`` times as long, except collectives of a measured time.
 
     Where the kernels of a pass take longer, they hide it. The idle time of a pipeline grows with its passes.
     """
@@ -197,15 +197,13 @@ def step_of_host(record: StepRecord, pace: float) -> float:
 
 
 def _launch_seconds(phase: PhaseTime, software: SoftwareBehavior, pace: float) -> float:
-    """Seconds that launching adds to a pass where it takes the host ``pace`` times as long."""
-    return launch_overhead(
-        phase.launches,
-        phase.device + phase.exposed,
-        gap=software.gap,
-        interval=pace * software.interval,
-        expert_launches=phase.expert_launches,
-        expert_interval=pace * software.interval_expert,
-    )
+    """Seconds that launching adds to a pass where it takes the host ``pace`` times as long, but for collectives whose
+    time was measured.
+    """
+    measured = phase.collectives if "launch.collective" in software.stack.achievable else 0.0
+    others = phase.launches - measured, phase.collectives - measured, phase.expert_launches, phase.shards
+    host = pace * software.host_seconds(*others) + software.host_seconds(measured, measured, 0.0)
+    return launch_overhead(phase.launches, phase.device + phase.exposed, host, software.gap)
 
 
 def spread_without_software(record: StepRecord, unseen: float = 0.0) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from clusterspec.cost.collectives.explain import expanded_seconds
 from clusterspec.cost.compute import WEIGHT_SHARE, Kernel, Role
 from clusterspec.cost.compute.rates import MEMORY
-from clusterspec.cost.formulas import compute, pipeline
+from clusterspec.cost.formulas import EXPRESSIONS, compute, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.layer_tables import FULL_RATE, PHASES, PartTime, PhaseTime, TransferTime
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
@@ -25,6 +25,8 @@ from clusterspec.standard import sum_of
 from clusterspec.units import display
 
 KINDS = ("matrix_products", "attention", "memory_bound")
+CAPTURED = frozenset(f"launch.{name}" for name in ("interval", "collective", "layer", "matrix", "gap"))
+"""Host times of a stack that captured graphs spare."""
 TRAFFIC = {"tensor_parallel_traffic": ("tp", "expert_tp"), "context_parallel_traffic": ("cp",)}
 TRAFFIC |= {"expert_parallel_traffic": ("ep",)}
 """Axes whose transfers run inside the passes, by the name of their term."""
@@ -59,8 +61,10 @@ class _StepExplanation:
     def _software_figure(self, name: str, unit: str = "1", otherwise: float = 0.0) -> Figure:
         """A figure of the stack; ``otherwise`` where its entry lacks it."""
         stack = self.record.software.stack
-        if stack.captured and name in {"launch.interval", "launch.gap"}:
+        if stack.captured and name in CAPTURED:
             return computed_figure(0.0, "captured graphs launch the kernels", unit)
+        if stack.fused_experts and name == "launch.expert":
+            return computed_figure(0.0, "fused products launch all experts at once", unit)
         if stack.fused and name == "launch.gap":
             return computed_figure(0.0, "a compiler or one's own kernels leave few launches", unit)
         return stack.achievable.get(name) or computed_figure(otherwise, f"{stack.id} has no such figure", unit)
@@ -144,12 +148,26 @@ class _StepExplanation:
         arguments: dict[str, Argument] = {
             "launches": computed_figure(time.launches, "kernels and collectives that the host launches"),
             "device": computed_figure(time.device + time.exposed, "kernels and exposed communication", "s"),
+            "host": self._host_time(time),
             "gap": self._software_figure("launch.gap", "s"),
-            "interval": self._software_figure("launch.interval", "s"),
-            "expert_launches": computed_figure(time.expert_launches, "experts of grouped products"),
-            "expert_interval": self._software_figure("launch.expert", "s"),
         }
         return leaf_term(f"{phase}_{part.name}_launching", compute.launch_overhead, arguments, repeats)
+
+    def _host_time(self, time: PhaseTime) -> Expanded:
+        """The seconds of the host for the launches of a pass."""
+        software = self.record.software
+        inputs: Inputs = (
+            ("launches", computed_figure(time.launches, "kernels and collectives that the host launches")),
+            ("interval", self._software_figure("launch.interval", "s")),
+            ("collectives", computed_figure(time.collectives, "collectives outside the products around them")),
+            ("collective_interval", self._software_figure("launch.collective", "s", software.interval)),
+            ("expert_launches", computed_figure(time.expert_launches, "experts of grouped products")),
+            ("expert_interval", self._software_figure("launch.expert", "s")),
+            ("shards", computed_figure(time.shards, "gathers of sharded weights, and reductions of their gradients")),
+            ("shard_interval", self._software_figure("launch.matrix" if software.by_matrix else "launch.layer", "s")),
+        )
+        value = software.host_seconds(time.launches, time.collectives, time.expert_launches, time.shards)
+        return Expanded(value, EXPRESSIONS[compute.host_launch_time], inputs)
 
     def traffic_term(self, name: str, axes: tuple[str, ...]) -> Term:
         """The exposed transfers of the given axes that run inside the passes."""

@@ -24,6 +24,10 @@ from clusterspec.cost.traffic import Transfer, call_seconds
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.standard import cached_property, sum_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.sharded_layers import ShardedPasses
+
 PHASES = ("forward", "backward", "recomputation")
 
 
@@ -46,13 +50,19 @@ class TransferTime:
         """Seconds of all calls on the wire, or while kernels send their copies."""
         return call_seconds(self.transfer, self.cost.device_seconds) * self.transfer.calls
 
+    @property
+    def collectives(self) -> float:
+        """The calls that the host launches by themselves: what runs inside products is launched with them."""
+        return self.transfer.calls * (1.0 - self.pipelined)
+
 
 @dataclass(frozen=True)
 class PhaseTime:
     """One pass over a part of the model: its kernels with their seconds, its transfers, and kernel launches.
 
-    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts kernel launches by the host,
-    ``expert_launches`` the launches of single experts; ``launch`` is the launch overhead in seconds.
+    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts what the host launches, ``collectives``
+    those of them that are collectives, ``expert_launches`` the launches of single experts, ``shards`` the gathers and
+    reductions of sharded weights; ``launch`` is the launch overhead in seconds.
     """
 
     kernels: tuple[tuple[Kernel, float], ...]
@@ -60,8 +70,10 @@ class PhaseTime:
     device: float
     exposed: float
     launches: float
+    collectives: float
     expert_launches: float
     launch: float
+    shards: float = 0.0
 
     @property
     def total(self) -> float:
@@ -218,12 +230,15 @@ TransferTimes = tuple[TransferTime, ...]
 
 @dataclass(frozen=True)
 class PhaseTimer:
-    """Times passes of one layout: kernels by ``speed``, transfers by the ``group`` of their axis."""
+    """Times passes of one layout: kernels by ``speed``, transfers by the ``group`` of their axis, and gathers and
+    reductions of ``sharded`` weights.
+    """
 
     speed: Speed
     software: SoftwareBehavior
     hiding: Hiding
     group: Callable[[str], Group]
+    sharded: ShardedPasses | None = None
 
     def part_time(self, name: str, work: Work) -> PartTime:
         """Both passes over a part of the model that communicates nothing and recomputes nothing."""
@@ -235,24 +250,24 @@ class PhaseTimer:
             name, forward, backward, self.phase_time(NO_KERNELS, ()), sum_of(k.flops for k in work.forward), 0.0
         )
 
-    def phase_time(self, kernels: PassKernels, sent: TransferTimes) -> PhaseTime:
+    def phase_time(self, kernels: PassKernels, sent: TransferTimes, shards: float = 0.0) -> PhaseTime:
         """One pass: the kernels one after another, exposed transfers, and launch overhead."""
         exposed, calls = sum_of(one.exposed for one in sent), sum_of(one.transfer.calls for one in sent)
-        launches = kernels.launches + calls
-        launch = self.launch_seconds(kernels, exposed, calls)
-        return PhaseTime(kernels.timed, sent, kernels.device, exposed, launches, kernels.expert_launches, launch)
+        collectives = sum_of(one.collectives for one in sent)
+        launches, of_experts = kernels.launches + calls, kernels.expert_launches
+        launch = self.launch_seconds(kernels, exposed, calls, collectives, shards)
+        host = launches, collectives, of_experts, launch, shards
+        return PhaseTime(kernels.timed, sent, kernels.device, exposed, *host)
 
-    def launch_seconds(self, kernels: PassKernels, exposed: float, calls: float) -> float:
-        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` collectives."""
-        software = self.software
-        return launch_overhead(
-            kernels.launches + calls,
-            kernels.device + exposed,
-            gap=software.gap,
-            interval=software.interval,
-            expert_launches=kernels.expert_launches,
-            expert_interval=software.interval_expert,
-        )
+    def launch_seconds(
+        self, kernels: PassKernels, exposed: float, calls: float, collectives: float, shards: float = 0.0
+    ) -> float:
+        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` transfers, of which the host
+        launches ``collectives`` by themselves, and with ``shards`` gathers and reductions of sharded weights.
+        """
+        launches = kernels.launches + calls
+        host = self.software.host_seconds(launches, collectives, kernels.expert_launches, shards)
+        return launch_overhead(launches, kernels.device + exposed, host, self.software.gap)
 
     def transfer_times(self, transfers: Transfers) -> TransferTimes:
         """The times of the transfers of one pass."""
@@ -320,8 +335,9 @@ class LayerKernels(NamedTuple):
 def layer_time(name: str, kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> PartTime:
     """One micro-batch through a layer, with the transfers around its blocks."""
     sent, returned = _layer_transfers(kernels, layout, timer)
-    forward = timer.phase_time(kernels.forward, sent)
-    backward = timer.phase_time(kernels.backward, returned)
+    gathered, reduced = timer.sharded.launched(kernels.shard.model, kernels.layer) if timer.sharded else (0.0, 0.0)
+    forward = timer.phase_time(kernels.forward, sent, gathered)
+    backward = timer.phase_time(kernels.backward, returned, reduced)
     again = timer.phase_time(kernels.recomputed, _repeated_transfers(kernels, layout, sent))
     return PartTime(name, forward, backward, again, kernels.forward.flops, kernels.recomputed.flops)
 

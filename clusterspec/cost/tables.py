@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.stacks import Stack
+from clusterspec.catalog.stacks import SHARDS_GRADIENTS, Stack
 from clusterspec.cluster.groups import group_runs, runs_placement
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters
@@ -20,6 +20,10 @@ from clusterspec.cost.layers import Chunk, FeedForward, Layer, further_layers, m
 from clusterspec.cost.parameters import Share
 from clusterspec.records import fields
 from clusterspec.standard import Recent, recent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.sharded_layers import ShardedPasses
 
 LANES = 16
 USUAL_SLOT = 4
@@ -170,15 +174,26 @@ class Tables:
         experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is FeedForward.EXPERTS else ()
         axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
         groups = {axis: self.group(layout, axis) for axis in axes if getattr(layout, axis) > 1}
-        key = (layer, *_shape_degrees(layout), *experts, layout.cp_method, hiding, *groups.items())
+        sharded = self.sharded_passes(layout)
+        key = (layer, *_shape_degrees(layout), *experts, layout.cp_method, hiding, sharded, *groups.items())
         again = (layout.recompute, layout.recomputed_share, key)
         found = self._parts.get(again)
         if found is None:
             name, kernels = layer_name(layer, self._one_mixer), self._kernels_of(layer, layout)
             assert self.rates is not None
-            timer = PhaseTimer(self.rates.speed, self.software, hiding, groups.__getitem__)
+            timer = PhaseTimer(self.rates.speed, self.software, hiding, groups.__getitem__, sharded)
             found = self._parts[again] = layer_time(name, kernels, layout, timer)
         return found
+
+    def sharded_passes(self, layout: Layout) -> ShardedPasses | None:
+        """The gathers and reductions of sharded weights in every micro-batch; None where the software has no time of
+        them, or shards no gradients.
+        """
+        if not self.software.interval_shard or layout.sharding not in SHARDS_GRADIENTS:
+            return None
+        from clusterspec.cost.sharded_layers import ShardedPasses  # few layouts shard gradients
+
+        return ShardedPasses.of(layout, self.stack, self.software.by_matrix)
 
     def _kernels_of(self, layer: Layer, layout: Layout) -> LayerKernels:
         """The kernels of a layer, which placement does not change."""

@@ -189,13 +189,12 @@ class LayoutTiming:
 
     @property
     def layer_by_layer(self) -> bool:
-        """Whether each micro-batch gathers weights or reduces gradients: not where the framework keeps both whole in
-        pipelines, or may do so.
-        """
-        sharding = self.layout.sharding
-        memory = self.tables.software.stack.memory_of(sharding)
-        once = is_divided(self.layout.pp) and (memory.kept_in_pipelines or memory.may_keep_in_pipelines)
-        return sharding in SHARDS_GRADIENTS and not once
+        """Whether each micro-batch gathers weights or reduces gradients."""
+        if self.layout.sharding not in SHARDS_GRADIENTS:
+            return False
+        from clusterspec.cost.sharded_layers import communicates_by_layer  # few layouts shard gradients
+
+        return communicates_by_layer(self.layout, self.tables.software.stack)
 
     @property
     def reduces_once(self) -> bool:
@@ -204,12 +203,12 @@ class LayoutTiming:
 
     @property
     def gathers_once(self) -> bool:
-        """Whether weights that are sharded with their gradients stay whole from one update to the next, as in stage 2
-        of DeepSpeed (runtime/zero/stage_1_and_2.py, all_gather_dp_groups after the update). FSDP frees them after each
-        backward pass.
-        """
-        stack, sharding = self.tables.software.stack, self.layout.sharding
-        return self.layer_by_layer and sharding == "zero2" and not stack.memory_of(sharding).sharded_master
+        """Whether weights that are sharded with their gradients stay whole from one update to the next."""
+        if not self.layer_by_layer:
+            return False
+        from clusterspec.cost.sharded_layers import gathers_once
+
+        return gathers_once(self.layout, self.tables.software.stack)
 
     @property
     def gather(self) -> float:

@@ -167,7 +167,7 @@ def phase(transfers: tuple[TransferTime, ...] = (), launch: float = 0.0, exposed
     """A second of kernels: half in GEMMs, a fifth in attention, the rest bound by memory."""
     rates = (("matmul", 0.4), ("matmul.fp8", 0.1), ("attention_forward", 0.2), ("", 0.3))
     kernels = tuple((kernel(rate), seconds) for rate, seconds in rates)
-    return PhaseTime(kernels, transfers, 1.0, exposed, 4.0, 0.0, launch)
+    return PhaseTime(kernels, transfers, 1.0, exposed, 4.0, 0.0, 0.0, launch)
 
 
 def shown(parts: tuple[StackPart, ...]) -> list[tuple[str, Any]]:
@@ -197,7 +197,7 @@ def test_communication_below_two_thousandths_of_a_pass_is_not_drawn(seconds: flo
     assert hidden.links and bool(hidden.exposed) is drawn
 
 
-EMPTY = PhaseTime((), (), 0.0, 0.0, 0.0, 0.0, 0.0)
+EMPTY = PhaseTime((), (), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def recorded(*parts: tuple[str, int, PhaseTime]) -> StepRecord:

@@ -157,12 +157,20 @@ Part = tuple[Sequence[PlacedDivisions], Mapping[str, Array]]
 
 
 class Call:
-    """Rows that either all have one pipeline stage or all have several, evaluated with each of their orders of axes."""
+    """Rows that either all have one pipeline stage or all have several, evaluated with each of their orders of axes.
+
+    With ``free``, gathers and reductions of sharded weights take the host no time.
+    """
 
     def __init__(
-        self, known: JobTables, variants: Sequence[Layout], divisions: Divisions, parts: Sequence[Part]
+        self,
+        known: JobTables,
+        variants: Sequence[Layout],
+        divisions: Divisions,
+        parts: Sequence[Part],
+        free: bool = False,
     ) -> None:
-        self.known, self.template = known, variants[0]
+        self.known, self.template, self._free = known, variants[0], free
         self.hiding = Hiding.of(self.template.overlap, known.tables.software)
         codes = known.variant_codes(variants)
         self.parts = [
@@ -214,9 +222,10 @@ class Call:
 
     @cached_property
     def slowest(self) -> SlowestStages:
-        """The slowest stages of all layouts with this overlap and kind of schedule."""
-        key = (self.hiding, self.mirrored)
-        return stored_value(self.known.slowest, key, lambda: SlowestStages(self.known, self.hiding))
+        """The slowest stages of all layouts with this overlap, kind of schedule and gathers of sharded weights."""
+        sharded = None if self._free else self.known.tables.sharded_passes(self.timing.layout)
+        key = (self.hiding, self.mirrored, sharded)
+        return stored_value(self.known.slowest, key, lambda: SlowestStages(self.known, self.hiding, sharded))
 
     @cached_property
     def replicas(self) -> ReplicaTable:
@@ -341,14 +350,16 @@ class Batch:
         self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[RowsOfOrders]
     ) -> list[Array]:
         """A lower bound of the step time of each row in seconds, valid for all its orders of axes: it counts the
-        transfers of tensor parallelism, which is always the first axis, and takes all other transfers as free.
+        transfers of tensor parallelism, which is always the first axis, and takes all other transfers as free, also for
+        the host.
 
         Not a number where no fabric connects the ranks of a tensor-parallel group.
         """
         known = Divisions(self._known, divisions)
         first = all(order[0] == "tp" for orders, _ in some for order in orders)
         placed = known.placed_divisions(replace(variants[0], order=some[0][0][0]), FIRST_AXES if first else frozenset())
-        return Call(self._known, variants, known, [([placed], rows) for _, rows in some]).least_times()
+        parts = [([placed], rows) for _, rows in some]
+        return Call(self._known, variants, known, parts, free=True).least_times()
 
     def _fill(
         self,

@@ -25,6 +25,10 @@ from clusterspec.cost.step import StageTime
 from clusterspec.cost.timing import Content
 from clusterspec.records import NamedTuple, dataclass
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.sharded_layers import ShardedPasses
+
 
 @dataclass(frozen=True)
 class StageKind:
@@ -85,7 +89,7 @@ SUMS = ("device", "mixing_gemms", "network_gemms", "core", "launches", "expert_l
 """The sums of the kernels of a pass that are stored."""
 AGAIN = ("device", "launches", "expert_launches")
 """The sums stored for recomputed kernels, which overlap with no transfer."""
-PASSES = ("forward", "backward", "exposed", "calls")
+PASSES = ("forward", "backward", "exposed", "calls", "collectives")
 """Stored values of a layer: seconds of both passes, exposed seconds and calls of the transfers that recomputation
 repeats.
 """
@@ -114,8 +118,9 @@ Part = tuple[Array, LayerRows, Layout]
 class LayerTimes:
     """Tables of the times of all parts of the model."""
 
-    def __init__(self, known: BatchTables, hiding: Hiding) -> None:
+    def __init__(self, known: BatchTables, hiding: Hiding, sharded: ShardedPasses | None) -> None:
         self.known, self.tables, self.library, self.hiding = known, known.tables, known.library, hiding
+        self.sharded = sharded
         self.layers = tuple(part for part in self.tables.parts if isinstance(part, Layer))
         self.ends = tuple(part for part in self.tables.parts if isinstance(part, str))
         self._executions, self._repetitions = PairIndex(self.library), PairIndex(self.library)
@@ -197,8 +202,9 @@ class LayerTimes:
             for layer, there, back in zip(self.layers, *self._stored_passes(_selected_columns(sums, at)), strict=True):
                 shard = Shard.of(self.tables.workload, layout, layer.mixer, layer.wide)
                 time = layer_time("", LayerKernels(layer, shard, {}, there, back), layout, timer)
-                calls = sum(one.transfer.calls for one in time.recomputation.transfers)
-                values += [time.forward.total, time.backward.total, time.recomputation.exposed, calls]
+                again = time.recomputation
+                calls = sum(one.transfer.calls for one in again.transfers)
+                values += [time.forward.total, time.backward.total, again.exposed, calls, again.collectives]
             _set_columns(found, at, values)
         return found
 
@@ -225,12 +231,12 @@ class LayerTimes:
 
     def _layer_time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array]) -> StageTime:
         """Pass times of one kind of layer."""
-        forward, backward, exposed, calls = passes[len(PASSES) * index :][: len(PASSES)]
+        forward, backward, exposed, *sent = passes[len(PASSES) * index :][: len(PASSES)]
         sums = dict(zip(AGAIN, map(as_number, repeated[len(AGAIN) * index :]), strict=False))
         kernels = PassKernels((), mixing_gemms=0.0, network_gemms=0.0, core=0.0, flops=0.0, **sums)
-        sent, called = as_number(exposed), as_number(calls)
-        launch = self._phase_timer({}).launch_seconds(kernels, sent, called)
-        return StageTime(as_number(forward), as_number(backward), kernels.device + sent + launch)
+        waited = as_number(exposed)
+        launch = self._phase_timer({}).launch_seconds(kernels, waited, *map(as_number, sent))
+        return StageTime(as_number(forward), as_number(backward), kernels.device + waited + launch)
 
     def _group_columns(self, axis: str, places: Numbers) -> GroupColumns:
         return GroupColumns(self.library, self.known.placements.groups, places.values)
@@ -238,7 +244,8 @@ class LayerTimes:
     def _phase_timer(self, groups: Mapping[str, GroupColumns]) -> PhaseTimer:
         assert self.tables.rates is not None
         found = cast(Mapping[str, Group], groups)
-        return PhaseTimer(self.tables.rates.speed, self.tables.software, self.hiding, found.__getitem__)
+        speed, software = self.tables.rates.speed, self.tables.software
+        return PhaseTimer(speed, software, self.hiding, found.__getitem__, self.sharded)
 
     def _empty_columns(self, count: int, table: RowTable) -> list[Array]:
         return [self.library.zeros(count) for _ in range(table.width)]

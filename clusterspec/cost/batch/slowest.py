@@ -25,6 +25,10 @@ from clusterspec.cost.step import ReplicaSeconds, StageTime
 from clusterspec.cost.timing import LayoutTiming, unsharded_weights
 from clusterspec.records import NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.sharded_layers import ShardedPasses
+
 SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes", *ADAPTERS)
 """The fields of `Share`."""
 
@@ -69,9 +73,9 @@ class SlowestStage(NamedTuple):
 class SlowestStages:
     """The slowest stage of each layout, cached by its inputs. Layouts are numbered first, and computed together."""
 
-    def __init__(self, known: BatchTables, hiding: Hiding) -> None:
+    def __init__(self, known: BatchTables, hiding: Hiding, sharded: ShardedPasses | None) -> None:
         self.known, self.library, self.hiding = known, known.library, hiding
-        self.layers, self.stages = LayerTimes(known, hiding), StageTable(self.library)
+        self.layers, self.stages = LayerTimes(known, hiding, sharded), StageTable(self.library)
         self.shares = RowTable(self.library, 3, len(SHARES))
         self._table = RowTable(self.library, 2, len(SlowestStage._fields))
         self._kinds = PairIndex(self.library)

@@ -12,18 +12,20 @@ from clusterspec.cost.compute import (
     NORM_PASSES,
     RESIDUAL_PASSES,
     GemmShape,
+    Kernel,
     Role,
     Shard,
     Work,
     accumulation_work,
     cast_work,
+    is_product,
     less_fused_work,
     linear_work,
     streaming_work,
     sum_bytes,
 )
 from clusterspec.cost.compute.attention import mixing_parts
-from clusterspec.cost.formulas.compute import is_divided
+from clusterspec.cost.formulas.compute import host_launch_time, is_divided
 from clusterspec.cost.layers import FeedForward
 from clusterspec.records import dataclass
 
@@ -52,12 +54,15 @@ class SoftwareBehavior:
     does. ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where separate kernels, or a
     compiler, apply them.
 
-    Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
-    launches experts one by one, which captured graphs leave to it, since routing decides on the rows of each (scopes of
-    graphs in Megatron Bridge 0.5, scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a
-    tensor that tensor parallelism cuts over ``interval``, where operations run one by one; ``gap`` seconds that the
-    device idles at each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step``
-    fixed seconds per step.
+    Of the host: ``interval`` seconds between launches of kernels, ``interval_collective`` for each collective outside
+    products, ``interval_expert`` for each expert of a grouped GEMM where it launches experts one by one, which captured
+    graphs leave to it, since routing decides on the rows of each (scopes of graphs in Megatron Bridge 0.5,
+    scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a tensor that tensor parallelism
+    cuts over ``interval``, where operations run one by one; ``module`` the time of a call of a module with a matrix
+    beyond ``interval``, over it; ``interval_shard`` for each gather of sharded weights and
+    each reduction of their gradients, of a layer, or ``by_matrix`` of a matrix; ``gap`` seconds that the device idles
+    at each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step`` fixed seconds
+    per step.
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``tensor_copies`` how often it copies the rows at each collective along the sequence;
@@ -83,8 +88,12 @@ class SoftwareBehavior:
     wide_adapters: bool
     fused_adapters: bool
     interval: float
+    interval_collective: float
     interval_expert: float
     sharded: float
+    module: float
+    interval_shard: float
+    by_matrix: bool
     gap: float
     step: float
     tensor_hidden: float
@@ -120,8 +129,12 @@ class SoftwareBehavior:
             wide_adapters=stack.adapter_precision == "fp32",
             fused_adapters=stack.fused is True,
             interval=0.0 if stack.captured else figure("launch.interval", 0.0),
+            interval_collective=0.0 if stack.captured else figure("launch.collective", figure("launch.interval", 0.0)),
             interval_expert=0.0 if stack.fused_experts else figure("launch.expert", 0.0),
             sharded=figure("launch.sharded", 0.0) / figure("launch.interval", 1.0) if stack.fused is False else 0.0,
+            module=max(0.0, figure("launch.module", 0.0) / figure("launch.interval", 1.0) - 1.0),
+            interval_shard=0.0 if stack.captured else figure("launch.layer", figure("launch.matrix", 0.0)),
+            by_matrix="launch.matrix" in stack.achievable,
             gap=0.0 if stack.captured or stack.fused else figure("launch.gap", 0.0),
             step=figure("step", 0.0),
             tensor_hidden=figure("hidden.tensor", 0.0),
@@ -137,15 +150,30 @@ class SoftwareBehavior:
         """The figures on which the kernels of a layer depend, at given rates."""
         routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.loops
         kinds = map(float, (self.fused_experts, self.wide_adapters, self.fused_adapters))
-        cut = self.tensor_copies, self.sharded
+        cut = self.tensor_copies, self.sharded, self.module
         return self.fusion, *routed, self.unevenness, self.cast, self.accumulation, *kinds, *cut
 
     @property
     def part_figures(self) -> tuple[object, ...]:
         """The figures on which the time of a part of a model depends, at given rates and overlap."""
-        host = self.interval, self.interval_expert, self.gap
+        host = self.interval, self.interval_collective, self.interval_expert, self.interval_shard, self.gap
         saved = self.stack.memory.gathered_inputs, self.stack.selective, self.stack.saved_exchanges
         return *self.kernel_figures, self.loss, *host, self.interference, *saved
+
+    def host_seconds(self, launches: float, collectives: float, expert_launches: float, shards: float = 0.0) -> float:
+        """Seconds of the host for the launches of a pass, ``collectives`` of which are collectives, and for its
+        ``shards``.
+        """
+        return host_launch_time(
+            launches,
+            self.interval,
+            collectives=collectives,
+            collective_interval=self.interval_collective,
+            expert_launches=expert_launches,
+            expert_interval=self.interval_expert,
+            shards=shards,
+            shard_interval=self.interval_shard,
+        )
 
     def overlaps(self, axis: str) -> bool:
         """Whether it can overlap this communication with computation."""
@@ -282,6 +310,9 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
 
         copies = 4 * share * software.tensor_copies
         parts = {**parts, **sharded_parts(parts, shard, copies, software.sharded)}
+    if software.module:
+        called = {name: _called_work(work, software.module) for name, work in parts.items() if name != "router"}
+        parts = {**parts, **called}
     if shard.trainable is not None:
         from clusterspec.cost.compute.frozen import frozen_work  # few designs need it
 
@@ -289,6 +320,17 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
         wide = software.wide_adapters if stated is None else stated == "fp32"
         parts = {name: frozen_work(name, work, shard, wide, software.fused_adapters) for name, work in parts.items()}
     return {name: _work_of_software(work, software, shard) for name, work in parts.items()}
+
+
+def _called_work(work: Work, launches: float) -> Work:
+    """The work with the calls of its modules, which take the host as long as ``launches`` others each, beyond those of
+    their kernels: one call forward and one backward for each product. A router is no module of a library.
+    """
+    calls = sum(is_product(kernel) for kernel in work.forward)
+    if not calls:
+        return work
+    call = Kernel("calls of modules", 0.0, 0.0, launches=launches * calls, role=Role.COUNTED)
+    return work + Work((call,), (call,))
 
 
 def _norm_work(shard: Shard, share: float) -> Work:

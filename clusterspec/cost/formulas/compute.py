@@ -247,22 +247,49 @@ def streaming_time(traffic: float, bandwidth: float) -> float:
     return traffic / bandwidth
 
 
-@formula("launches * gap + max(0, launches * interval + expert_launches * expert_interval - device - launches * gap)")
-def launch_overhead(
-    launches: float, device: float, *, gap: float, interval: float, expert_launches: float, expert_interval: float
+@formula(
+    "(launches - collectives) * interval + collectives * collective_interval + expert_launches * expert_interval"
+    " + shards * shard_interval"
+)
+def host_launch_time(
+    launches: float,
+    interval: float,
+    *,
+    collectives: float,
+    collective_interval: float,
+    expert_launches: float,
+    expert_interval: float,
+    shards: float,
+    shard_interval: float,
 ) -> float:
+    """Seconds that the host takes for the launches of a pass.
+
+    ``collectives`` of the launches take ``collective_interval`` seconds each, the others ``interval`` seconds;
+    experts that are launched singly take ``expert_interval`` seconds more each. The ``shards``, gathers of sharded
+    weights and reductions of their gradients, take ``shard_interval`` seconds each; they are no launches.
+
+    Range: collectives <= launches.
+
+    >>> several = {"collectives": 4, "collective_interval": 2.0, "expert_launches": 8, "expert_interval": 0.25}
+    >>> host_launch_time(10, 0.5, **several, shards=2, shard_interval=1.0)
+    15.0
+    """
+    kernels = launches - collectives
+    launched = kernels * interval + collectives * collective_interval + expert_launches * expert_interval
+    return launched + shards * shard_interval
+
+
+@formula("launches * gap + max(0, host - device - launches * gap)")
+def launch_overhead(launches: float, device: float, host: float, gap: float) -> float:
     """Seconds that launch overhead adds to ``device`` seconds of kernels and exposed communication.
 
-    Each launch leaves the device idle for ``gap`` seconds and takes the host ``interval`` seconds, or
-    ``expert_interval`` seconds for an expert that is launched singly.
+    The host takes ``host`` seconds for all launches; each leaves the device idle for ``gap`` seconds.
 
-    >>> host = {"gap": 0.1, "interval": 0.5, "expert_launches": 0, "expert_interval": 0.0}
-    >>> launch_overhead(10, 2.0, **host), launch_overhead(10, 9.0, **host)
+    >>> launch_overhead(10, 2.0, 5.0, 0.1), launch_overhead(10, 9.0, 5.0, 0.1)
     (3.0, 1.0)
-
     """
     gaps = launches * gap
-    return gaps + launch_idle_time(device + gaps, launches * interval + expert_launches * expert_interval)
+    return gaps + launch_idle_time(device + gaps, host)
 
 
 # The FLOPs of a model by the field's convention: what MFU divides by the peak

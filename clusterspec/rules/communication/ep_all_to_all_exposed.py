@@ -28,7 +28,7 @@ Do not ignore it. If the framework overlaps the all-to-alls, state `overlap: {ep
 clusterspec: 1
 cluster: {platform: mi300x-ubb8, nodes: 8, scale_out: {technology: roce-v2, flow_control: {pfc: true, ecn: true}}}
 workload: {model: qwen3-30b-a3b, sequence_length: 4096, global_batch: 4096}
-layout: {tp: 1, ep: 4, recompute: full}
+layout: {tp: 1, ep: 4, micro_batch: 4, recompute: full}
 ```
 
 ## Silent
