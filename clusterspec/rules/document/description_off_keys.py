@@ -100,7 +100,7 @@ from collections.abc import Collection, Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import price_ends
-from clusterspec.rules.knowledge.text_amounts import planned_text
+from clusterspec.rules.knowledge.text_clauses import planned_text
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import (
     has_word,
