@@ -29,8 +29,8 @@ SINGLE_STAGE = {"micro_batch": 1, "virtual_stages": 1}
 
 
 class Divisions:
-    """Columns of the `DIVIDED` degrees, expert_dp and all ranks, and the index of each sub-result that depends on them
-    alone.
+    """Columns of the `DIVIDED` degrees, of expert_dp and of the ranks, and the index of each sub-result that depends on
+    these degrees only.
     """
 
     def __init__(self, known: BatchTables, columns: Mapping[str, Array]) -> None:
@@ -73,8 +73,8 @@ class Divisions:
 
 
 class PlacedDivisions(NamedTuple):
-    """Divisions with their ranks placed. ``places`` has the index of the groups of each axis; ``path``, ``stage`` and
-    ``replicas`` are the indices of the inputs of a layer, of a stage and of data parallelism.
+    """Divisions with their ranks placed. ``places`` numbers the groups of each axis. ``path``, ``stage`` and
+    ``replicas`` number the distinct inputs of a layer, of a stage and of data parallelism.
     """
 
     divisions: Divisions
@@ -157,7 +157,9 @@ Part = tuple[Sequence[PlacedDivisions], Mapping[str, Array]]
 
 
 class Call:
-    """Rows that either all have one pipeline stage or all have several, evaluated with each of their orders of axes."""
+    """Rows of a batch, evaluated with each of their axis orders. Either all rows have one pipeline stage, or all have
+    several.
+    """
 
     def __init__(
         self, known: JobTables, variants: Sequence[Layout], divisions: Divisions, parts: Sequence[Part]
@@ -300,8 +302,8 @@ RowsOfOrders = tuple[Sequence[Order], Mapping[str, Array]]
 
 
 class BatchResult(NamedTuple):
-    """Columns of memory, bytes on the fullest accelerator and the high end of their range, and for each order a column
-    of the seconds of a step, not a number if no fabric connects the ranks of a group.
+    """Columns of results: bytes on the fullest accelerator, the high end of their range, and for each axis order the
+    seconds of a step. A step time is not a number if no fabric connects the ranks of a group.
     """
 
     step_times: list[Array]
@@ -340,8 +342,8 @@ class Batch:
     def least_times(
         self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[RowsOfOrders]
     ) -> list[Array]:
-        """A lower bound of the step time of each row in seconds, valid for all its orders of axes: it counts the
-        transfers of tensor parallelism, which is always the first axis, and takes all other transfers as free.
+        """A lower bound of each row's step time in seconds, valid for all its axis orders. It includes the transfers of
+        tensor parallelism, which is always the first axis, and assumes that all other transfers take no time.
 
         Not a number where no fabric connects the ranks of a tensor-parallel group.
         """
@@ -358,7 +360,7 @@ class Batch:
         parts: Sequence[Part],
         alike: Array,
     ) -> None:
-        """Write the columns of the rows whose division is one of ``alike``."""
+        """Writes the result columns of the rows whose division is marked in ``alike``."""
         chosen = [self.library.flatnonzero(alike.take(rows["division"])) for _, rows in parts]
         numbers = [at for at, rows in enumerate(chosen) if len(rows)]
         taken = [(parts[at][0], {name: each[chosen[at]] for name, each in parts[at][1].items()}) for at in numbers]
