@@ -295,7 +295,7 @@ def print_new_entry(args: argparse.Namespace) -> int:
 
 
 def _print_left_open(entry: NewEntry) -> None:
-    """Print what a program could not decide about an entry, as the entry lists it."""
+    """Prints what the program could not decide in a new entry; the entry has the same list."""
     if entry.left_open:
         print_error("left open:")
     for line in entry.left_open:

@@ -123,7 +123,7 @@ def rule_list(columns: int) -> tuple[str, dict[str, object]]:
 
 
 def key_page(name: str, paint: Ink) -> tuple[str, dict[str, object]] | None:
-    """What a key of a spec means, takes and holds, as text and as JSON; None for names of rules and unknown ones.
+    """The meaning and the possible values of a key, as text and as JSON; None for rule names and unknown names.
 
     Raises `UsageFault` for the last part of several keys, and for a path that no key has.
     """

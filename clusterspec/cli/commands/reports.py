@@ -282,7 +282,7 @@ def sole_job(study: Study, name: str) -> Study:
 
 
 def caller_names(study: Study, name: str, folder: Path) -> dict[str, str]:
-    """The caller's names for the files of a study, which may be copies in a folder."""
+    """The names that the caller uses for the files of a study, which may be copies in a temporary folder."""
     return {study.source.name: name, f"{folder}{os.sep}": f"{name.partition(':')[0]}:"}
 
 
