@@ -31,7 +31,7 @@ def matches_astra_sim(file: InputFile) -> bool:
 
 
 def read_astra_sim(file: InputFile) -> ImportResult:
-    """The accelerators of a network. Raises `FormatError` if its dimensions do not fit each other."""
+    """The accelerators of a network. Raises `FormatError` if the lists of its dimensions have different lengths."""
     yaml, builder = read_yaml(file), ImportBuilder(ASTRA, file.name)
     old = "topologies-per-dim" in yaml.mapping
     names = ("topologies-per-dim", "units-count") if old else ("topology", "npus_count")
@@ -56,7 +56,7 @@ def read_astra_sim(file: InputFile) -> ImportResult:
 
 
 def _listed_values(yaml: Yaml, name: str) -> list[Any]:
-    """The values of a key; a single value may stand without brackets."""
+    """The values of a key; a single value may be written without brackets."""
     value = yaml.mapping.get(name)
     return value if isinstance(value, list) else [] if value is None else [value]
 

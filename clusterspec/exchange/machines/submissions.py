@@ -160,7 +160,7 @@ _SPLITS = ("layout.tp", "layout.pp", "layout.cp")
 
 
 def _set_global_batch(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the global batch: the sequences of a replica × replicas, if all degrees are stated."""
+    """Set the global batch to sequences per replica × replicas, if all degrees are stated."""
     each, line = keys.integer("MINIBS"), keys.line("MINIBS")
     counts = [keys.integer(*_DEGREES[path]) for path in (*_SPLITS, "layout.nodes", "cluster.accelerators_per_node")]
     if not keys.find("MINIBS") or keys.find("GBS"):
