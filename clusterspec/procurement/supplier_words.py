@@ -321,7 +321,7 @@ def _iso_date(match: re.Match[str]) -> str:
 
 
 def _meaning_with_spaces(match: re.Match[str], meaning: str) -> str:
-    """The English meaning of a matched phrase. A space is added on a side where a letter or digit follows directly."""
+    """The English meaning of a matched phrase, with a space on each side that adjoins a letter or digit."""
     text, (start, end) = match.string, match.span()
     before = " " if start and text[start - 1].isalnum() else ""
     behind = " " if end < len(text) and text[end].isalnum() else ""

@@ -241,7 +241,7 @@ def problem_in_fleet(document: Document, part: FleetPart, problem: Problem) -> P
 
 
 def _text_in_fleet(part: FleetPart, path: Path, text: str) -> str:
-    """The text of a problem with the key names of the fleet's file in place of those of the part.
+    """The text of a problem in which the key names of the part are replaced by those of the fleet's file.
 
     Jobs of one pool share the problems of the pool, whose sentences name no job.
     """
