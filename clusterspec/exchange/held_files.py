@@ -84,7 +84,7 @@ def _reason_unread(file: InputFile, name: str, texts: int) -> str:
     found = (first for first, _ in _documents_named(file.text, name))
     tests = (branches.get(first, 0) for first in found)
     test = next((each for each in tests if each), 0)
-    return f"written only where the test on line {test} holds, which the script alone does not decide" if test else ""
+    return f"written only if the test on line {test} is true, which the script alone does not decide" if test else ""
 
 
 def machine_with_launch(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:

@@ -84,7 +84,7 @@ def _machine_options(parser: argparse.ArgumentParser) -> None:
         type=path,
         default=[],
         help="compare machines: platforms of the catalog, and specs with a `cluster`; without SPEC the work is that of "
-        "the first spec. --within and --nodes hold here too",
+        "the first spec. --within and --nodes apply as well",
     )
     machines.add_argument(
         "--fabrics",

@@ -45,7 +45,7 @@ def _refuse_pool_without_job(study: Study, merged: Merged) -> None:
         pool = study.fleet_part[1].pool
         raise UsageFault(
             f"--write: no rate of pool `{pool}` can be stored: it has no job or no failure, and `operations` of the"
-            " file are those of all pools"
+            " file applies to all pools"
         )
 
 

@@ -366,7 +366,7 @@ def run_init(args: argparse.Namespace) -> int:
     where = _machine_text(platform, args.nodes)
     found = starting_spec(settings, platform, model, kind, args.nodes)
     if not found.text:
-        advice = "leave out --nodes for a number" if args.nodes else "write a spec with a layout of your own"
+        advice = "omit --nodes to get a number that fits" if args.nodes else "write a spec with a layout of your own"
         raise UsageFault(f"no common layout of {model} divides over {where} and fits; {advice}")
     print_text(found.text)
     if found.errors:

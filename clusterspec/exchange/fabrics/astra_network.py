@@ -48,7 +48,7 @@ def read_astra_sim(file: InputFile) -> ImportResult:
     builder.count("accelerators", total, line)
     for n, (kind, count) in enumerate(zip(kinds, counts, strict=True)):
         builder.count(f"dimension_{n + 1}", f"{kind} of {count}{_link_text(yaml, n, old=old)}", line)
-    why = "a network says neither which of its dimensions are in a node nor which interconnect they are"
+    why = "the file does not state which dimensions are inside a node, or their interconnect"
     builder.unknown("cluster.scale_up and cluster.scale_out", why, line)
     if "dimension-type" in yaml.mapping:
         builder.unknown("dimension-type", "names of the levels of a package: not imported", yaml.line("dimension-type"))

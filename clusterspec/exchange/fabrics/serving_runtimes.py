@@ -85,9 +85,7 @@ def record_workspace(yaml: Yaml, builder: ImportBuilder, documents: Sequence[Yam
         if isinstance(config := value_at(stated, "inference", "config"), str):
             _set_settings(config, model, documents, builder, yaml.line(*path, "config"))
     elif isinstance(tuned, str):
-        builder.unknown(
-            f"tuning of {excerpt(tuned)}", "how it trains, a ConfigMap of KAITO states", yaml.line("tuning")
-        )
+        builder.unknown(f"tuning of {excerpt(tuned)}", "a ConfigMap of KAITO states how it trains", yaml.line("tuning"))
 
 
 def _set_settings(config: str, model: str | None, documents: Sequence[Yaml], builder: ImportBuilder, line: int) -> None:
@@ -96,9 +94,7 @@ def _set_settings(config: str, model: str | None, documents: Sequence[Yaml], bui
     named = (each for each in documents if value_at(each.value, "metadata", "name") == config)
     held = next((each for each in named if isinstance(value_at(each.value, *path), str)), None)
     if held is None:
-        builder.unknown(
-            f"settings {excerpt(config)}", "a ConfigMap that this text does not hold: import it as well", line
-        )
+        builder.unknown(f"settings {excerpt(config)}", "a ConfigMap that is not in this text: import it as well", line)
         return
     inner = yaml_of_text("inference_config.yaml", value_at(held.value, *path), held.line(*path))
     keys = Keys(command=Command((Word("vllm", inner.line("vllm")),)))

@@ -70,7 +70,7 @@ def _read_devices(file: InputFile) -> ImportResult:
     builder = ImportBuilder(SLURM_NODES, file.name)
     name, count = _kind_of_node(parts, first)
     builder.set("cluster.accelerators_per_node", count, first)
-    builder.unknown("cluster.nodes", "the lines hold for each node that has this file, and name none", first)
+    builder.unknown("cluster.nodes", "the lines apply to each node with this file and name no node", first)
     if name:
         why = "a name of the site: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {name}", why, first)
@@ -164,7 +164,7 @@ def _record_kind(kind: Kind, lines: list[int], builder: ImportBuilder, printed: 
     else:
         why = "a name of the site: it does not tell the form and the memory of the product"
         shown = f"accelerator {name}" if name else "the accelerator"
-        builder.unknown(shown, why if name else "the line states its number, and no type of it", line)
+        builder.unknown(shown, why if name else "the line states the number, but no type", line)
 
 
 def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
