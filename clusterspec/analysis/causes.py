@@ -48,7 +48,7 @@ from clusterspec.units import display, percent, plural, size_text
 ONE_PORT_OF_TWO = 0.75
 """A bond that uses one of its two ports reaches at most this share of the expected bandwidth: half, plus a margin."""
 PLATEAU = 256 * 1024**2
-"""Message size in bytes above which bandwidth dominates the time on all fabrics with published measurements."""
+"""Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 FLAT = 0.9
 """If a quarter of the largest size reaches at least this share of its bandwidth, latency no longer limits the time."""
 DIP = 0.7
@@ -60,9 +60,8 @@ COLLAPSE = 0.5
 FEW_CHANNELS = 8
 """Channels that do not fill the links of an H100, where NCCL opens 16 to 32 (uccl-project/uccl issue 205)."""
 DUPLEX = (0.33, 0.46)
-"""Ratio of measured to stated bandwidth in a scale-up domain that indicates a stated figure for both directions. About
-80 % of one direction is reached (NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149).
-"""
+"""Range of measured over stated bandwidth in a scale-up domain if the stated figure sums both directions. Source:
+NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: about 80 % of one direction is reached."""
 
 _NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
 

@@ -199,7 +199,7 @@ def step_of_host(record: StepRecord, pace: float) -> float:
 
 
 def _launch_seconds(phase: PhaseTime, software: SoftwareBehavior, pace: float) -> float:
-    """Seconds that kernel launches add to a pass if each launch takes the host ``pace`` times as long."""
+    """Seconds that launching adds to a pass where it takes the host ``pace`` times as long."""
     return launch_overhead(
         phase.launches,
         phase.device + phase.exposed,

@@ -189,8 +189,8 @@ class LayoutTiming:
 
     @property
     def layer_by_layer(self) -> bool:
-        """Whether each micro-batch gathers weights or reduces gradients. It does not in pipelines whose framework
-        keeps, or may keep, both unsharded.
+        """Whether each micro-batch gathers weights or reduces gradients: not where the framework keeps both whole in
+        pipelines, or may do so.
         """
         sharding = self.layout.sharding
         memory = self.tables.software.stack.memory_of(sharding)
@@ -204,9 +204,9 @@ class LayoutTiming:
 
     @property
     def gathers_once(self) -> bool:
-        """Whether gathered weights are kept from one update to the next, as in DeepSpeed stage 2
-        (runtime/zero/stage_1_and_2.py, all_gather_dp_groups after the update). FSDP frees them after each backward
-        pass.
+        """Whether weights that are sharded with their gradients stay whole from one update to the next, as in stage 2
+        of DeepSpeed (runtime/zero/stage_1_and_2.py, all_gather_dp_groups after the update). FSDP frees them after each
+        backward pass.
         """
         stack, sharding = self.tables.software.stack, self.layout.sharding
         return self.layer_by_layer and sharding == "zero2" and not stack.memory_of(sharding).sharded_master

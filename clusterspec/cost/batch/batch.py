@@ -157,9 +157,7 @@ Part = tuple[Sequence[PlacedDivisions], Mapping[str, Array]]
 
 
 class Call:
-    """Rows of a batch, evaluated with each of their axis orders. Either all rows have one pipeline stage, or all have
-    several.
-    """
+    """Rows that either all have one pipeline stage or all have several, evaluated with each of their orders of axes."""
 
     def __init__(
         self, known: JobTables, variants: Sequence[Layout], divisions: Divisions, parts: Sequence[Part]
@@ -342,8 +340,8 @@ class Batch:
     def least_times(
         self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[RowsOfOrders]
     ) -> list[Array]:
-        """A lower bound of each row's step time in seconds, valid for all its axis orders. It includes the transfers of
-        tensor parallelism, which is always the first axis, and assumes that all other transfers take no time.
+        """A lower bound of the step time of each row in seconds, valid for all its orders of axes: it counts the
+        transfers of tensor parallelism, which is always the first axis, and takes all other transfers as free.
 
         Not a number where no fabric connects the ranks of a tensor-parallel group.
         """

@@ -86,10 +86,10 @@ class StageTable:
 SUMS = ("device", "mixing_gemms", "network_gemms", "core", "launches", "expert_launches")
 """The sums over the kernels of a pass that are stored."""
 AGAIN = ("device", "launches", "expert_launches")
-"""The sums stored for recomputed kernels. No transfer overlaps with these."""
+"""The sums stored for recomputed kernels, which overlap with no transfer."""
 PASSES = ("forward", "backward", "exposed", "calls")
-"""The values stored for a layer: seconds of both passes, and exposed seconds and calls of the transfers that
-recomputation repeats.
+"""Stored values of a layer: seconds of both passes, exposed seconds and calls of the transfers that recomputation
+repeats.
 """
 
 
