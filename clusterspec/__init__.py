@@ -7,7 +7,7 @@ the other functions take the path of a spec and return a typed result with `to_j
 from __future__ import annotations
 
 TYPE_CHECKING = False
-"""As `typing` has it, without its import: `--version` takes hardly longer than Python itself."""
+"""Set to False here to avoid the import of `typing`, so that `--version` is almost as fast as Python's own start-up."""
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,8 +143,8 @@ def diff(old: str | Path, new: str | Path) -> DiffReport:
 def diagnose(
     path: str | Path, logs: Sequence[str | Path], collective: str | None = None, ranks: int | None = None
 ) -> DiagnosisReport:
-    """Logs of collectives compared with a design, and the causes of low bandwidth; of a folder, all logs in it and in
-    those below it.
+    """The causes of low bandwidth in logs of collectives, by comparison with a design. For a folder, all logs in it and
+    in its subfolders are read.
 
     ``collective`` and ``ranks`` apply to logs that do not state them. Raises `OSError`, and the `FormatError` of
     `clusterspec.exchange.import_result` for files that are no logs or do not fit the cluster.

@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 SELDOM = 100_000
-"""New objects between two searches for cycles: a short run needs none, and each takes as long as reading a spec."""
+"""Number of new objects between two runs of the garbage collector. A short run needs none, and each takes as long as
+reading a spec.
+"""
 UNPRINTED = 2
 """Exit status if the version cannot be printed; the same as for any call that cannot be carried out."""
 NEED_AN_ORDERLY_END = frozenset({"atexit", "threading"})
-"""Modules whose users have something to do when the interpreter ends."""
+"""Modules that register work for the end of the interpreter."""
 
 
 def main() -> NoReturn:

@@ -13,7 +13,9 @@ from clusterspec.source import Path, Span
 
 
 class Severity(StrEnum):
-    """Error: it does not start, cannot be built, is wrong, or costs a quarter of the machine."""
+    """The severity of a finding. An error means that the design does not start, cannot be built, is wrong, or loses a
+    quarter of the machine.
+    """
 
     ERROR = "error"
     WARNING = "warning"
@@ -26,8 +28,8 @@ class Severity(StrEnum):
 
 
 ALWAYS_REPORTED = frozenset({"duplicate-key", "unreadable-yaml", "unresolved-extends", "unsupported-spec-version"})
-"""Rules about text that could not be read as it is. No waiver, baseline or configuration silences them, because the
-text may have further errors that are unknown.
+"""Rules about text that could not be read correctly. No waiver, baseline or configuration silences them, because the
+unread text may have further errors.
 """
 
 
@@ -112,7 +114,7 @@ class Problem:
     related: tuple[tuple[Path | Span, str], ...] = ()
     fix: Fix | None = None
     span: Span | None = None
-    """Set only where no key path can say it: text that is not YAML."""
+    """Set only for text that is not YAML and therefore has no key paths."""
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,8 @@ class LoadedDesign:
         nodes: Sequence[int] = (),
         top: int = 3,
     ) -> FleetSearchReport:
-        """Which job of a fleet runs on which pool with how many nodes, by ``time``, ``cost`` or ``energy``.
+        """The assignment of a fleet's jobs to pools and numbers of nodes that is best in ``time``, ``cost`` or
+        ``energy``.
 
         ``within`` is the longest time of a run in seconds by job, of all others under the empty name; ``nodes`` are the
         sizes to try. Raises `clusterspec.analysis.fleet_search.FleetSearchFault` where nothing can be searched, and

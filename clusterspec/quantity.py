@@ -28,7 +28,9 @@ class Direction(StrEnum):
 
 
 class Basis(StrEnum):
-    """The bytes that a bandwidth counts: those on a link, the payload of a collective, or its payload on the bus."""
+    """What the bytes of a bandwidth count: all bytes on a link, the payload of a collective, or the payload scaled to
+    bus bandwidth.
+    """
 
     LINE = "line rate"
     ALGORITHM = "algbw"
@@ -239,7 +241,7 @@ class Precision:
 
 
 WIDE = ("bf16", "fp16", "tf32", "fp32")
-"""Peaks that operands are widened to, in order, where the accelerator has no narrower one."""
+"""Formats whose peak applies, in order, if the accelerator has no peak at the precision of the operands."""
 PRECISIONS = {
     one.name: one
     for one in (
@@ -261,16 +263,17 @@ PRECISIONS = {
 }
 """All formats by name. tf32 is how products round fp32 numbers; they are stored in 32 bits."""
 ROUNDED = frozenset({"fp8", "mxfp8", "fp4", "nvfp4"})
-"""Weight formats that engines multiply at the first of their rates, with activations rounded to the same format.
+"""Weight formats for which engines round activations to the same format and multiply at the first of the format's
+rates.
 
 Checkpoints in int4 and int8, and mxfp4 checkpoints not from AMD, may leave activations in 16 bits.
 """
 WIDTHS = {name: one.bytes for name, one in PRECISIONS.items()}
 """The bytes of one number in each format."""
 OPERANDS = {"fp8": "mxfp8", "fp4": "nvfp4", "int8": "int8"}
-"""The format in which products of a narrow precision keep their operands: block formats of Transformer Engine."""
+"""The format in which operands of a narrow precision are stored: block formats of Transformer Engine."""
 NARROW = frozenset(OPERANDS)
-"""Precisions of the matrix work whose activations stay in 16 bits between the products."""
+"""Precisions of matrix products for which activations between products stay in 16 bits."""
 
 
 def precision_width(name: str) -> float:
@@ -292,7 +295,7 @@ def activation_width(work: str) -> float:
 
 
 def table_width(stored: str) -> float:
-    """The bytes of a number of the embedding and of the output head where weights are served in precision ``stored``.
+    """The bytes of one number of the embedding and the output head if weights are served in precision ``stored``.
 
     Quantization leaves both in 16 bits: the recipes of vLLM's llm-compressor ignore ``lm_head`` and quantize linear
     layers only, and ModelOpt excludes ``lm_head`` and ``model.embed_tokens`` (vLLM documentation, "FP8 W8A8").

@@ -75,8 +75,8 @@ else:
         return cls
 
     def _own_fields(cls, explicit):
-        """The fields that a class itself annotates, and those given as fields. Raises TypeError or ValueError for those
-        that are not supported.
+        """The fields that a class itself annotates or creates with `field`. Raises TypeError or ValueError for
+        unsupported ones.
         """
         own, given, annotations = {}, cls.__dict__, cls.__annotations__
         try:
@@ -105,14 +105,14 @@ else:
         return own
 
     def _is_class_variable(cls, name, annotation):
-        """Whether an annotation is of a variable of the class; raises TypeError for a kind that is not supported."""
+        """Whether an annotation denotes a class variable. Raises TypeError for an unsupported kind of annotation."""
         kind = annotation.partition("[")[0].rpartition(".")[2].strip()
         if kind in {"InitVar", "KW_ONLY"}:
             raise TypeError(f"{cls.__name__}.{name}: records do not support {kind}")
         return kind == "ClassVar"
 
     def _refuse_what_is_unsound(cls, described, *, frozen, order, eq):
-        """Raises TypeError or ValueError where the standard decorator does."""
+        """Raises TypeError or ValueError for definitions that the standard decorator also rejects."""
         defaulted = ""
         for one in described.values():
             if _is_optional(one):
@@ -173,7 +173,7 @@ else:
         return hash(getattr(type(self), _VALUES)(self))
 
     class _Getter:
-        """A descriptor of the function that returns the compared values of a record, created on first access."""
+        """A descriptor that creates, on first access, the function that returns the compared values of a record."""
 
         def __get__(self, _, owner):
             compared = [name for name, one in getattr(owner, _MARK).items() if one.compare]
@@ -186,7 +186,7 @@ else:
     _GETTER = _Getter()
 
     class _Compared:
-        """A descriptor of the number of fields if all are compared and arguments, else -1, found on first access."""
+        """The number of fields, computed on first access; -1 unless all fields are compared and are arguments."""
 
         def __get__(self, _, owner):
             described = getattr(owner, _MARK)
@@ -222,7 +222,7 @@ else:
     """``__init__`` of other records: those with more fields, factories, or a ``__post_init__``."""
 
     def _first_init(cls, described):
-        """An ``__init__`` that the first instance replaces by that of the fields: many classes never have one."""
+        """A provisional ``__init__``: the real one is created with the first instance, as many classes have none."""
 
         def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
             made = cls.__init__ = _named_init(_init_of_fields(cls, described), cls)
@@ -231,8 +231,8 @@ else:
         return __init__
 
     def _init_of_fields(cls, described):
-        """The ``__init__`` of a class: a template with the names of its fields, which takes a hundredth of the time of
-        compiling one.
+        """The ``__init__`` of a class. It is made from a template and the field names, a hundred times faster than
+        compilation.
         """
         given = [one for one in described.values() if one.type != "no init"]
         names, optional = tuple([one.name for one in given]), [one for one in given if _is_optional(one)]
@@ -248,13 +248,13 @@ else:
         return one.default is not MISSING or one.default_factory is not MISSING
 
     def _store_values(given):
-        """Gives a new instance, the argument ``self``, its values: the other arguments."""
+        """Sets the attributes of a new instance: ``given`` has the instance as ``self`` and its field values."""
         # NOTE: read in half the time of values added one by one (CPython 3.11). A copy: tracing writes to `locals`.
         _set_values(given.pop("self"), "__dict__", given.copy())
 
     def _completed_by(cls, described):
-        """The function that gives a new instance, the argument ``self``, its values: the other arguments, and those
-        that are not given.
+        """The function that sets the attributes of a new instance, like `_store_values`, including those with defaults
+        and factories.
         """
         factories = [
             (one.name, one.default_factory) for one in described.values() if one.default_factory is not MISSING

@@ -50,8 +50,8 @@ else:
     _new_tuple = tuple.__new__
 
     def function_with_names(template, name, arguments, defaults, space=None):
-        """The function of a template with its own name, names of arguments and defaults, and those names in place of
-        the keywords that the template passes on; ``space`` holds the globals of a template of another module.
+        """A copy of a template function with its own name, argument names and defaults. The argument names also replace
+        the keywords that the template passes on. ``space`` has the globals of a template from another module.
         """
         code, keywords = template.__code__, arguments[1:]
         passed = code.co_varnames[1:]
@@ -82,7 +82,7 @@ else:
     """``__new__`` of a named tuple by its number of fields."""
 
     def _tuple_of(given):
-        """A named tuple of its arguments, after that of its class."""
+        """A named tuple. ``given`` has its class and then its values, as arguments of ``__new__``."""
         cls, *values = given.values()
         return _new_tuple(cls, values)
 
@@ -134,7 +134,7 @@ else:
     NamedTuple = type.__new__(_Named, "NamedTuple", (), {})
 
     class Generic:
-        """Stands for the base of generic classes, which have no parameters when they run."""
+        """A base class for generic classes, whose type parameters have no effect at run time."""
 
         def __class_getitem__(cls, _):
             return cls
@@ -146,8 +146,8 @@ else:
         return value
 
     class cached_property:  # noqa: N801 - the name of the standard library
-        """`functools.cached_property` as of Python 3.12, without a lock, which takes most of the time of a short
-        function before. Threads that ask at the same moment compute the value twice.
+        """`functools.cached_property` as of Python 3.12. Earlier versions take a lock, which costs more than computing
+        a short property. Threads that access it at the same moment compute the value twice.
         """
 
         def __init__(self, function):
@@ -254,7 +254,7 @@ class Recent(Generic[T]):
 
 
 def _holds_others(known: tuple[object, ...], given: tuple[object, ...]) -> bool:
-    """Whether one of the given arguments is a record, or alike, that equals another object."""
+    """Whether a given argument is a different object than the known one and has attributes, such as a record."""
     return any(one is not other and hasattr(one, "__dict__") for one, other in zip(known, given, strict=True))
 
 

@@ -50,8 +50,9 @@ HOMES = {
     "sweep": "sweeps",
     "tender": "full_report",
 }
-"""The module of each function that is not defined here. No module has the name of a function, which its import would
-replace."""
+"""The module of each function that is not defined here. No module has the same name as a function, since importing the
+module would replace the function.
+"""
 __all__ = [
     "accept",
     "accepted_ranges",
@@ -95,7 +96,7 @@ def _file_findings(one: Study | Checked) -> FileFindings:
 
 
 def __getattr__(name: str) -> object:
-    """A function of a verb: a check needs none of the modules of a search."""
+    """A function of a verb. Its module is imported on demand, since a check does not need the modules of a search."""
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

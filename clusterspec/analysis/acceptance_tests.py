@@ -130,8 +130,8 @@ def accept(study: Study, logs: Logs, earlier: Logs = ()) -> tuple[AcceptanceRepo
 
 
 def _logs_of_machine(study: Study, logs: Logs) -> tuple[Logs, list[tuple[str, str]]]:
-    """The logs whose devices are those of the spec, as far as they tell, and the others with the reason: measurements
-    of another machine pass no test.
+    """The logs of the spec's devices, or of unknown devices, and the other logs with the reason. A measurement of
+    another machine passes no test.
     """
     from clusterspec.analysis.other_devices import other_devices
 

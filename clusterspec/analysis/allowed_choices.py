@@ -25,7 +25,7 @@ CHOICE_RULES = frozenset(
         "sharding-forbids-pipeline",
     }
 )
-"""The rules that are errors at a key whose choice specs leave open, whatever it costs in time or memory."""
+"""The rules whose errors exclude a choice of a key whatever the choice costs in time or memory."""
 
 
 def choice_filter(study: Study) -> Callable[[str, str], bool]:

@@ -44,7 +44,7 @@ from clusterspec.standard import sum_of
 from clusterspec.studies import Study, variation
 
 MOST_TRIED = 8
-"""Layouts of one value that the rules are asked about, the fastest first."""
+"""Maximum number of layouts per value that are checked against the rules, fastest first."""
 
 
 def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whole: Study | None = None) -> SolveReport:
@@ -127,7 +127,7 @@ def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> 
 
 
 def _other_load(study: Study, key: str) -> str:
-    """The kind of load of the spec, where that of ``key`` replaces it; empty elsewhere."""
+    """The kind of load in the spec if a value of ``key`` replaces it with another kind; else empty."""
     work = study.design.workload
     load = work.serving.load if work is not None and work.serving is not None else ""
     kinds = {"concurrency": ("closed", "static"), "request_rate": ("open",)}
@@ -135,7 +135,9 @@ def _other_load(study: Study, key: str) -> str:
 
 
 def _part_of_machine(study: Study, lever: Lever) -> dict[str, Any]:
-    """The key of nodes of which the job of a spec of one cluster uses a part, and the nodes of that cluster."""
+    """The key of the nodes and the size of the cluster, for a report on a job that uses part of a single cluster; else
+    empty.
+    """
     cluster = study.design.cluster
     if cluster is None or study.fleet_part is not None or not uses_part(study.design):
         return {}
@@ -175,7 +177,9 @@ def _condition_in_fleet(condition: Condition, study: Study, whole: Study | None)
 
 
 class _Trials:
-    """The study at values of a lever, each with its layout; ``layouts`` are the best ones found, by value."""
+    """The study with different values of a lever, each with its layout; ``layouts`` are the best layouts found, by
+    value.
+    """
 
     def __init__(self, studied: Studied, lever: Lever, condition: Condition, *, best_layout: bool) -> None:
         self.studied, self.lever, self.condition, self.best_layout = studied, lever, condition, best_layout
@@ -186,12 +190,12 @@ class _Trials:
 
     @property
     def is_of_one_layout(self) -> bool:
-        """Whether all values are tried with the layout and the division of nodes of the spec."""
+        """Whether every value uses the spec's layout and its division of nodes."""
         return self.divisions is None and not self.best_layout
 
     def trial(self, value: float) -> Trial:
-        """The plan at a value, and the rules that refuse it. If the computation fails, neither, but the failure of the
-        study.
+        """The plan at a value, and the rules that refuse it. If the computation fails, both are empty and the study
+        records the failure.
         """
         if value not in self._known:
             part = f"{self.lever.name} {value:g}"
@@ -213,8 +217,8 @@ class _Trials:
         return none
 
     def _best_division(self, divisions: Divisions, value: float) -> Trial:
-        """The fastest division of nodes between roles that meets the condition and that `check` passes, else the
-        fastest.
+        """The fastest division of nodes between roles that meets the condition and that `check` accepts; without one,
+        the fastest.
         """
         fastest = Trial(None, Refusal)
         for study, layout in islice(divisions.of_nodes(int(value)), MOST_TRIED):
@@ -285,8 +289,8 @@ def _value_in_spec(lever: Lever, value: float | None) -> float | None:
 
 
 def _directed_lever(lever: Lever, condition: Condition) -> Lever:
-    """The lever with the direction that satisfies the condition: throughput and latency grow with the load, and power
-    with the nodes, among which the same work is divided with a lower MFU.
+    """The lever with the direction in which it comes to satisfy the condition. Throughput and latency grow with the
+    load. Power grows with the number of nodes, since a fixed amount of work then has a lower MFU.
     """
     grows = lever.name in OF_LOAD and not condition.at_most and condition.metric not in WHOLE
     if lever.name == "nodes" and seeks_most_nodes(condition.metric, "<=" if condition.at_most else ">="):

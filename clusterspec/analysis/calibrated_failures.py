@@ -30,7 +30,7 @@ from clusterspec.units import plural
 SURE = 0.9
 """The probability of the interval of a rate."""
 LEAST_FAILURES = 3
-"""Failures without which their times do not tell the time observed."""
+"""Minimum number of failures from which their times indicate the observed time."""
 NAMED_AS = {
     "NIC": "nic",
     "leaf switch": "leaf",
@@ -40,7 +40,7 @@ NAMED_AS = {
     "power feed": "feed",
     "storage system": "store",
 }
-"""Classes of parts by their keys in `operations.failures`."""
+"""Key in `operations.failures` of each class of parts whose name differs."""
 
 
 def poisson_interval(failures: int, exposure: float, share: float = SURE) -> tuple[float, float]:
@@ -170,15 +170,15 @@ def _observed_seconds(logs: Sequence[FailureLog], distinct: Sequence[FailureEven
 
 
 def _with_levels(failures: Counter[str]) -> Counter[str]:
-    """The failures. If some name a switch without its level, all switch failures are counted as one kind."""
+    """The failures. If some name only a switch, without its level, all switch failures are counted as one kind."""
     if failures["switch"]:
         failures["switch"] += sum(failures.pop(level, 0) for level in ("leaf", "spine", "core"))
     return failures
 
 
 def _distinct_failures(events: Sequence[FailureEvent], repair: float) -> Iterator[FailureEvent]:
-    """The events, counting repeated failures of one part within its repair time once; all events where the node is not
-    named.
+    """The failures, where repeated failures of one part within its repair time count once. Failures without a node name
+    all count.
     """
     last = defaultdict[tuple[str, str, str], float](lambda: float("-inf"))
     for event in sorted(events, key=lambda each: each.time):
@@ -195,7 +195,9 @@ def _rate_row(part: str, failures: int, parts: int, seconds: float) -> FailureRa
 
 
 def _import_result_of_rates(rows: Sequence[FailureRateRow], log: str) -> ImportResult:
-    """The rates of parts that failed; a rate without failures has an upper end alone, and is not written."""
+    """The rates of parts that failed, to be written to the spec. A part without failures has only an upper limit and is
+    not written.
+    """
     builder = ImportBuilder("failures", log)
     for row in rows:
         if row.rate is not None:

@@ -124,7 +124,7 @@ driver of the kernel has none), NVIDIA/nccl issue 290 (ENOSPC), kubernetes-sigs/
 of processes that ended), MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark issue 259 (ENOMEM of one kernel alone).
 """
 _WIDE = frozenset({"locked-memory", "unreachable-peer", "shared-memory", "invalid-setting", "storage-full"})
-"""Causes that other statements derive from the name of a call alone."""
+"""Causes that other statements derive only from the name of a call."""
 
 
 def causes_of_calls(run: PlacedRun) -> Iterator[Cause]:
@@ -144,7 +144,7 @@ def _causes_of_statement(run: PlacedRun, statement: str) -> tuple[tuple[str, flo
 
 
 def without_refuted(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, without causes of `_WIDE` that the error on their own line refutes.
+    """The causes, except those in `_WIDE` that contradict the error on their own line.
 
     A cause that the error does not have is left out; one that it has weighs no more than the error says.
     """
@@ -159,5 +159,5 @@ def without_refuted(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
 
 
 def evidence_line(cause: Cause) -> str:
-    """The line of the log that a cause rests on, as `line 7`; the text of its evidence if that names none."""
+    """The log line that a cause is based on, such as `line 7`; the whole text of the evidence if it names no line."""
     return cause.evidence.partition(" of the log")[0]

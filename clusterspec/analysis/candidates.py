@@ -138,7 +138,9 @@ def machine(work: Study, candidate: Candidate, nodes: int, fabric: str, prices: 
 
 
 def _with_size(cluster: Section, nodes: int, fabric: str) -> Section:
-    """The section of a cluster with another size, and another fabric: ``roce`` or ``roce@2:1``, tapered."""
+    """The `cluster` section with another number of nodes, and another fabric if one is given: ``roce``, or ``roce@2:1``
+    with oversubscription.
+    """
     changed = {key: value for key, value in cluster.items() if key != "accelerators"} | {"nodes": nodes}
     if not fabric:
         return changed
@@ -228,7 +230,7 @@ def default_sizes(work: Study, candidate: Candidate, fabric: str, prices: Prices
 
 
 def nodes_of_domain_of_platform(design: Design, platform: Platform | None) -> int:
-    """Nodes that are bought together: the nodes of one scale-up domain as the platform is sold."""
+    """The number of nodes that are sold together: those of one scale-up domain."""
     from clusterspec.cluster.degrees import nodes_of_rack
 
     if design.cluster is None:
@@ -280,7 +282,7 @@ def _spread_sizes(first: int, last: int, unit: int) -> list[int]:
 
 
 def sizes_between(rows: Sequence[tuple[int, bool]], unit: int) -> Iterator[int]:
-    """Sizes between the largest that misses the time limit and the next larger that meets it.
+    """Up to three sizes between the largest size that misses the time limit and the smallest that meets it.
 
     >>> list(sizes_between([(48, False), (64, True), (96, True)], 1))
     [52, 56, 60]

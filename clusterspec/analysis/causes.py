@@ -54,12 +54,11 @@ ONE_PORT_OF_TWO = 0.75
 PLATEAU = 256 * 1024**2
 """Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 FLAT = 0.9
-"""Share of the bandwidth at the largest size that a quarter of it reaches where latency no longer limits the time."""
+"""If a quarter of the largest size reaches at least this share of its bandwidth, latency no longer limits the time."""
 DIP = 0.7
 """Share of the median of neighboring sizes below which a size counts as delayed."""
 NEXT_TO_NOTHING = 0.1
-"""Share of the expected bandwidth below which RDMA over Ethernet loses packets: "0.x GB/s" of 10 (NVIDIA/nccl issue
-378)."""
+"""Below this share of the expected bandwidth, RDMA over Ethernet probably loses packets (NVIDIA/nccl issue 378)."""
 COLLAPSE = 0.5
 """Share of the best bandwidth below which that of the largest messages is a collapse, not a plateau."""
 FEW_CHANNELS = 8
@@ -117,16 +116,16 @@ def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 
 def _ordered_causes(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
-    """Each cause once, the likeliest first, and what only follows from the failure of a rank last."""
+    """Each cause once, likeliest first. Causes that only follow from the failure of another rank come last."""
     return _most_likely(with_explained_last(with_ends_last(run, with_consequences_lowered(run, found))))
 
 
 _ENDS_OF_ONE = frozenset({"program-fault", "host-memory-full"})
-"""Causes that end one process, which ends the others: a crash, a process that the kernel kills."""
+"""Causes that end one process, after which the others end: a crash, or a kill by the kernel for lack of memory."""
 
 
 def _most_likely(found: Iterable[Cause]) -> tuple[Cause, ...]:
-    """Each cause once, the likeliest first; that another process ended after a cause of its own that is as likely."""
+    """Each cause once, likeliest first. The end of another process comes after an equally likely cause of that end."""
     found = tuple(found)
     faults = {each.weight for each in found if each.name in _ENDS_OF_ONE}
     best: dict[str, Cause] = {}

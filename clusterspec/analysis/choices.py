@@ -34,8 +34,8 @@ from clusterspec.studies import Study, variation
 from clusterspec.units import plural, term_text
 
 SIZES = (Fraction(1, 2), Fraction(3, 4), Fraction(1), Fraction(3, 2), Fraction(2))
-"""Other sizes of the machine, as multiples of the nodes of its job; of whole scale-up domains if the job uses part of
-one.
+"""Sizes to compare, as multiples of the nodes that the job uses; if the job uses part of each scale-up domain, as
+multiples of the cluster.
 """
 OF_SIZE: tuple[Path, ...] = (
     ("cluster", "accelerators"),
@@ -44,7 +44,7 @@ OF_SIZE: tuple[Path, ...] = (
     ("layout", "dp"),
     ("acceptance",),
 )
-"""Keys that another number of nodes contradicts."""
+"""Keys that are invalid for a different number of nodes."""
 
 
 def choices(study: Study, report: FullReport) -> Choices | None:
@@ -76,7 +76,8 @@ def choices(study: Study, report: FullReport) -> Choices | None:
 
 
 def recommended_row(rows: Sequence[Choice], unit: str) -> int | None:
-    """The number of the choice that `Choices.recommended` means, the design being the first; None if there is none.
+    """The index of the choice recommended in `Choices.recommended`, counting from the design; None if no choice can be
+    recommended.
 
     Whether money is worth time is the buyer's to say, so no size of the machine that takes longer or costs more is
     recommended over a design that nothing rules out; fewer ranks nearly always train a token for less.
@@ -99,7 +100,7 @@ def recommended_row(rows: Sequence[Choice], unit: str) -> int | None:
 
 
 AS_FAST = 1.01
-"""The time of a run that is as fast as another, over that."""
+"""The ratio of two run times up to which the longer run counts as equally fast."""
 
 
 def _planned_work(report: FullReport) -> tuple[object, ...]:
@@ -121,13 +122,15 @@ def is_no_worse(size: Choice, design: Choice, unit: str = "s") -> bool:
 
 
 def holds_for_less(size: Choice, design: Choice) -> bool:
-    """Whether a size of a serving machine holds the load of the spec, has no errors and costs less than the design."""
+    """Whether a size of a serving machine sustains the load of the spec, has no errors and costs less than the
+    design.
+    """
     sound = not size.errors and size.surely_fits and size.holds_load
     return sound and size.amount.middle.low < design.amount.middle.low
 
 
 def _price_of_work(choice: Choice, unit: str) -> float:
-    """The price of a machine over the work that it does in a given time, up to a factor."""
+    """The price of a machine relative to its work rate, up to a constant factor."""
     price = choice.amount.middle.low
     return price * choice.work if unit == "s" else price / choice.work
 
@@ -157,8 +160,8 @@ def _choice_of_report(report: FullReport, name: str, kind: str) -> Choice | None
 
 
 def _machine_errors(found: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
-    """The rules with errors that speak against a machine, whatever its size: neither about its purchase nor in a quote,
-    which is for the machine that it was asked for.
+    """The rules that find errors in the machine itself at any size. Errors about the purchase are excluded, and so are
+    errors in a quote, which is for one machine only.
     """
     return tuple(sorted({rule for rule, path in found if rule not in OF_PURCHASE and path[:2] not in QUOTED}))
 
@@ -173,14 +176,14 @@ def _exceeds_budget(amount: Money, buying: ProcurementSpec | None) -> bool:
 
 
 def _rent_term(found: Cost | None, buying: ProcurementSpec | None) -> str:
-    """The term of a rent; empty for a purchase."""
+    """The term of a rent as text; empty for a purchase."""
     rents = found is not None and found.total is not None and any(part.name == "rent" for part in found.total.parts)
     return term_text(buying.term.value) if rents and buying and buying.term else ""
 
 
 def _other_node_counts(study: Study) -> Iterator[Choice]:
-    """The machine of a training design with other numbers of nodes and the same layout, as far as its batch divides;
-    where the design does not fit, also the smallest on which some layout does.
+    """Choices with the same layout on other numbers of nodes, as far as the batch divides. If the design does not fit
+    in memory, also the smallest machine on which some layout fits.
     """
     for _, changes in _other_sizes(study):
         choice = _choice_of_size(variation.rewritten_study(study, changes))
@@ -194,7 +197,7 @@ def _other_node_counts(study: Study) -> Iterator[Choice]:
 
 
 def _serving_sizes(study: Study) -> Iterator[Choice]:
-    """The machine of a serving design with other numbers of nodes and as many of its engines, and with other engines
+    """Choices for serving on other numbers of nodes: with proportionally more or fewer engines, and with the engines
     that a search finds.
     """
     cluster = study.design.cluster
@@ -208,7 +211,7 @@ def _serving_sizes(study: Study) -> Iterator[Choice]:
 
 
 def _other_sizes(study: Study) -> Iterator[tuple[Fraction, Changes]]:
-    """The multiples of the machine that consist of whole domains, and the keys that each changes."""
+    """The multiples of the machine that consist of whole domains, and the changed keys of each."""
     cluster, layout = study.design.cluster, study.design.layout
     if cluster is None or layout is None or study.document is None:
         return
@@ -221,8 +224,8 @@ def _other_sizes(study: Study) -> Iterator[tuple[Fraction, Changes]]:
 
 
 def _is_slice(study: Study, cluster: Cluster) -> bool:
-    """Whether a cloud rents the machine as a part of a larger domain; the size of the rented domain then follows from
-    the size of the machine.
+    """Whether the machine is rented from a cloud as part of a larger domain. The size of the rented domain then follows
+    from the size of the machine.
     """
     stated = study.spec.cluster.scale_up if study.spec.cluster else None
     free = stated is None or (stated.domain is None and stated.shape is None)
@@ -231,8 +234,8 @@ def _is_slice(study: Study, cluster: Cluster) -> bool:
 
 
 def _changes_of_size(study: Study, cluster: Cluster, nodes: int) -> Changes:
-    """The keys of a machine with this number of nodes, and its share of the spare ones, where the spec states their
-    number: that it has none is stated of every size.
+    """The changed keys for a machine with ``nodes`` nodes. If the spec states spare nodes, their number changes in
+    proportion.
     """
     stated = study.spec.cluster is not None and study.spec.cluster.spare_nodes is not None
     spares = ceil(Fraction(cluster.spare_nodes * nodes, cluster.nodes)) if stated else None
@@ -240,7 +243,7 @@ def _changes_of_size(study: Study, cluster: Cluster, nodes: int) -> Changes:
 
 
 def _serving_choice(machine: ServingMachine, kind: str) -> Iterator[Choice]:
-    """The choice of a serving machine, with the rules that refuse it; none if the price is unknown."""
+    """The choice for a serving machine, with the rules that refuse it; empty if the price is unknown."""
     other = machine.study
     found = _priced_choice(other, kind, machine.work, _machine_errors(other.error_places))
     if found is not None:
@@ -248,7 +251,7 @@ def _serving_choice(machine: ServingMachine, kind: str) -> Iterator[Choice]:
 
 
 def _choice_of_size(other: Study) -> Choice | None:
-    """The choice of a size at which the layout is legal, with its errors: also those of the design that stay.
+    """The choice for another size on which the layout is legal. Its errors include those that the design has as well.
 
     Reinforcement learning with a stated number of nodes per role allows no other size.
     """

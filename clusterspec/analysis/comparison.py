@@ -37,7 +37,7 @@ class Side:
 
 
 Names = Mapping[str, str]
-"""Text shown instead of a file name, or of the start of one."""
+"""Text to show for a file name, or for the beginning of a file name."""
 
 
 def diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> DiffReport:
@@ -96,7 +96,9 @@ def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
 
 
 def _is_in_lost_section(finding: Finding, old: Any, new: Any) -> bool:
-    """Whether the top-level section that a finding is about is gone; an unknown key is no section."""
+    """Whether the other design lacks the top-level section that a finding refers to. An unknown key does not count as a
+    section.
+    """
     path = finding.path[:-1] if finding.rule == "unknown-key" else finding.path
     if not path or not isinstance(new, dict):
         return not isinstance(new, dict)
@@ -162,7 +164,7 @@ def _key_changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
 
 
 def _effects(old: Side, new: Side) -> Iterator[Effect]:
-    """The compared figures, in review order."""
+    """The compared figures, in the order in which a reviewer reads them."""
     one, other = old.estimate, new.estimate
     for name, unit, path in _FIGURES:
         yield Effect(name, unit, value_at(one, *path), value_at(other, *path))
@@ -307,13 +309,13 @@ def _kind_quantity(bill: Json, kind: str) -> float:
 
 
 def _is_fabric_uncounted(bill: Json, other: Json) -> bool:
-    """Whether one bill lacks a fabric that the other bill counts, and therefore only appears cheaper."""
+    """Whether a bill lacks the fabric that the other bill includes, and therefore only seems cheaper."""
     nodes = _kind_quantity(bill, "node") + _kind_quantity(bill, "spare_node")
     return bill["fabric"] is None and other["fabric"] is not None and nodes > 1
 
 
 def _counted_quantity(bill: Json, other: Json, kind: str) -> float | None:
-    """The number of parts of a kind; None if none is counted since the fabric cannot be."""
+    """The number of parts of a kind; None if it is zero only because the fabric cannot be counted."""
     found = _kind_quantity(bill, kind)
     return None if not found and _is_fabric_uncounted(bill, other) else found
 
@@ -331,8 +333,8 @@ def _total_price(bill: Json) -> float | None:
 
 
 def _findings_beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings that another design lacks: it has neither the rule at the same key nor the same message at another
-    key.
+    """The findings that the other design does not have, neither by the same rule at the same key nor with the same
+    message at another key.
     """
     left, found = list(known), list(findings)
     for alike in (lambda one: (one.rule, one.path), lambda one: (one.rule, one.message)):

@@ -42,7 +42,9 @@ def _serving_figure(name: str) -> Callable[[Plan], float | None]:
 
 
 def _latency_with_queue(name: str) -> Callable[[Plan], float | None]:
-    """A latency that includes the wait for a place: infinite where requests arrive faster than they are served."""
+    """A function that returns a latency including the queueing time; infinite if requests arrive faster than they are
+    served.
+    """
 
     def value(plan: Plan) -> float | None:
         times = plan.serving
@@ -66,8 +68,8 @@ def _meets_targets(plan: Plan) -> float | None:
 
 
 def _share_of_time(name: str) -> Callable[[Plan], float | None]:
-    """A share of the time: ``stall``, when checkpoints and data stop training, or the time spent on steps that are
-    kept.
+    """A function that returns a share of time: ``stall``, in which training waits for checkpoints or data, or
+    ``goodput``, spent on steps that are kept.
     """
 
     def value(plan: Plan) -> float | None:
@@ -176,22 +178,22 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
 }
 """The metrics that a condition may name, each with the unit of its limit and its value in a plan."""
 TARGETS = "targets"
-"""The name of the condition that a serving plan meets its spec's latency targets at their percentile."""
+"""The name of the condition that a serving plan meets the latency targets of its spec."""
 WHOLE = ("fits", TARGETS)
 """The conditions without a limit."""
 RELATIVE = "slowdown"
-"""The metric of a plan against the spec's own: step time over step time, less one."""
+"""The metric that compares a plan with the spec: the ratio of the step times minus one."""
 _FORM = re.compile(r"([a-z_]+)\s*(<=|>=)\s*+(\S.*)")
 _KINDS = {"s": "time", "B": "bytes", "W": "power"}
 _UNITS = {"s": " s", "B": " GB", "W": " kW"}
-"""Units that the message on a limit without one proposes."""
+"""Units suggested in the error about a limit without a unit."""
 _OF_RUNS = frozenset({"time_to_train", "run_time", "elapsed"})
-"""Metrics of times whose limits are days."""
+"""Time metrics whose limits are usually in days."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A metric, ``<=`` or ``>=``, and a limit in SI units; `fits` has no limit of its own.
+    """A condition: a metric, ``<=`` or ``>=``, and a limit in SI units. `fits` has no limit.
 
     ``holds`` is False if the metric cannot be computed. A plan that does not fit meets no condition; where
     ``surely``, the upper end of its memory range has to fit.
@@ -205,11 +207,11 @@ class Condition:
     """Seconds of the spec's own step, for `RELATIVE`."""
     surely: bool = True
     share: float = 1.0
-    """The share of the term that a job of a fleet has its nodes; `elapsed` counts the pauses."""
+    """The share of the term for which a job of a fleet has its nodes. The metric `elapsed` includes the pauses."""
     of_other_pools: float = 0.0
-    """The figure of the other pools of a fleet, for `OF_FLEET`."""
+    """The value of the metric for the other pools of a fleet, for metrics in `OF_FLEET`."""
     of_pool: Callable[[Plan], float | None] | None = None
-    """The figure of the own pool with its jobs, for the metrics of `OF_FLEET` that depend on them."""
+    """The value for the job's own pool with all its jobs, for metrics in `OF_FLEET` that depend on the jobs."""
 
     def admits(self, metric: float) -> bool:
         """Whether a value of the metric is within the limit."""
@@ -245,8 +247,9 @@ class Condition:
 
 
 def parse(text: str, baseline: float | None = None, others: Sequence[str] = ()) -> Condition:
-    """Reads a condition; ``baseline`` is the seconds of a whole step of the spec. Raises `ConditionFault`, with the
-    ``others`` that its place takes."""
+    """The condition that a text states; ``baseline`` is the seconds of a whole step of the spec. Raises
+    `ConditionFault`, which also lists the words in ``others`` as valid.
+    """
     if text.strip() in WHOLE:
         return Condition(text.strip(), text.strip(), at_most=False, limit=1.0)
     match = _FORM.fullmatch(text.strip())
@@ -296,8 +299,8 @@ def _unreadable_reason(text: str, metric: str, fault: ValueError | UnitFault) ->
 
 
 def _condition_number(text: str, unit: str) -> float:
-    """A share, with or without a percent sign, a number of tokens per second, or an amount of the currency of the spec,
-    such as ``20M``.
+    """The number of a limit: a share with or without a percent sign, tokens per second, or an amount in the spec's
+    currency such as ``20M``.
     """
     share, text = unit == "1", text.strip()
     amount = read_amount(text) if unit == MONEY else None

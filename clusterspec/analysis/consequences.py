@@ -19,11 +19,13 @@ from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
 FOLLOWS = 0.1
-"""The weight of a cause whose line follows from the failure of another rank: below that of every other line."""
+"""The weight of a cause whose log line only follows from the failure of another rank. It is lower than that of any
+other line.
+"""
 
 
 def with_consequences_lowered(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. Lines that only follow from the failure of another rank give a weight of at most `FOLLOWS`."""
+    """The causes, where a line that only follows from the failure of another rank has a weight of at most `FOLLOWS`."""
     following = {f"line {line}" for _, line in run.log_lines(CONSEQUENCE)}
     for cause in found:
         follows = evidence_line(cause) in following
@@ -31,20 +33,20 @@ def with_consequences_lowered(run: PlacedRun, found: Iterable[Cause]) -> Iterato
 
 
 def is_own_exception(run: PlacedRun, cause: Cause) -> bool:
-    """Whether a cause is the exception of the rank that failed first, which no known line explains."""
+    """Whether a cause is an exception that no known line explains, raised by the rank that failed first."""
     return evidence_line(cause) in {f"line {line}" for _, line in run.log_lines(OWN_EXCEPTION)}
 
 
 def follows_end_of_other_rank(run: PlacedRun, cause: Cause) -> bool:
-    """Whether a cause rests on a line that ranks print when another one ended, such as a connection that was lost, in
-    a log with an earlier failure.
+    """Whether a cause is based on a line that ranks print after another rank ended, such as a lost connection, in a log
+    with an earlier failure.
     """
     return bool(_following_ends(run, (cause,)))
 
 
 def with_ends_last(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. A failure that a rank tells of itself comes before what ranks print later because one ended: these
-    lines have a weight of at most `FOLLOWS`.
+    """The causes, where lines that ranks print after another rank ended have a weight of at most `FOLLOWS`. A rank's
+    report of its own failure therefore comes first.
     """
     found = tuple(found)
     following = _following_ends(run, found)
@@ -54,9 +56,9 @@ def with_ends_last(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
 
 
 def _following_ends(run: PlacedRun, found: Iterable[Cause]) -> set[str]:
-    """The lines of causes that only follow from a failure: a rank reports the end of another one, and a rank above it
-    in the log reports a failure of its own. The rank that torchrun observed first is no consequence; if it reports an
-    end, exceptions in the log belong to other ranks and are consequences, too.
+    """The log lines of causes that only follow from a failure. On such a line a rank reports the end of another rank,
+    and an earlier line reports a rank's own failure. The rank that torchrun saw fail first is excluded; if that rank
+    reports the end of others, exceptions of other ranks also follow from it.
     """
     said = run.benchmark.evidence
     observed = {each.line for each in said if each.name == OBSERVED_END}
@@ -71,5 +73,5 @@ def _following_ends(run: PlacedRun, found: Iterable[Cause]) -> set[str]:
 
 
 def _is_own_failure(name: str) -> bool:
-    """Whether a statement is of a failure of the rank that makes it, or of an exception that it raised."""
+    """Whether a statement reports a failure of the rank that prints it, or an exception that it raised."""
     return name in OF_EXCEPTIONS or (name not in ENDS and tells_a_failure(name))

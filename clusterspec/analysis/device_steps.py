@@ -59,9 +59,9 @@ STEPS = {
         "memory-full": "hl-smi or xpu-smi stats on the host of that line: other processes",
     },
 }
-"""Next steps by vendor and cause; of other vendors, and of NVIDIA, those of `STEP_OF` hold."""
+"""Next steps by vendor and cause. Other vendors and NVIDIA use the steps in `STEP_OF`."""
 _OF_DEVICES = frozenset(name for steps in STEPS.values() for name in steps)
-"""The causes that have a next step of a vendor."""
+"""The causes for which some vendor has its own next step."""
 WORDS = (
     ("AWS", r"\b[Nn]euron|NEURON_|\bNRT[:_]|\bTDRV:|\bnrtd?[_\[]|\bNEFF\b|\bVNC id\b|\bnd[0-9]{1,2}\b"),
     ("Google", r"\bTPUs?\b|libtpu|/dev/accel[0-9]"),
@@ -88,7 +88,9 @@ def vendor_of_line(text: str) -> str:
 
 
 def with_steps_of_devices(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. A device's cause gets the next steps of the vendor in its line, else of the cluster's vendor."""
+    """The causes, where a cause at a device has the next step of the vendor in its log line, or of the cluster's
+    vendor.
+    """
     for cause in found:
         if cause.name not in _OF_DEVICES or cause.next != STEP_OF[cause.name]:
             yield cause

@@ -18,16 +18,16 @@ _REASONS = (
 )
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in _REASONS)
 _SPECIAL = re.compile(r"/dev/|/proc/|/sys/|/run/|\.sock(?:et)?\b|\bshm\b|\bpublickey\b|\bcgroup|\bsocket\b|\bmmap\b")
-"""Paths and objects whose errors have other meanings: devices, kernels, sockets, shared memory, logins."""
+"""Paths and objects for which system errors have other meanings: devices, kernels, sockets, shared memory, logins."""
 _FULL = frozenset({"storage-full", "file-limit"})
-"""Causes that a special path does not change, other than one of shared memory."""
+"""Causes that are valid for special paths too, except for shared memory."""
 GENERAL = frozenset({"invalid-setting", "library-release", "program-error", "unshared-files", "outside-server"})
-"""Causes of messages that say what a program could not do; those of other causes name an object of their own."""
+"""Causes of messages that only state which action failed. Messages with other causes name a specific object."""
 
 
 def cause_of_reason(cause: str, tells: str, text: str) -> str:
-    """The cause that the system's error in the text of a message tells, where the message itself tells a general one
-    without certainty (``tells``, one of `WEIGHTS`); empty if it tells none.
+    """The cause that the system's error in a message indicates, if the message itself has only a general ``cause`` that
+    is uncertain (``tells``, one of `WEIGHTS`); else empty.
 
     >>> cause_of_reason("unshared-files", "shows", "couldn't chdir to `/home/a': Permission denied: going to /tmp")
     'file-permission'

@@ -27,4 +27,4 @@ EXIT_CAUSES = (
     ("not-executable", "file-permission", ": a shell may not execute the program", _EXECUTED, GIVEN),
     ("not-executable", "library-release", ", as of another architecture", _EXECUTED, WEAK),
 )
-"""What the end of a process is compatible with: evidence, cause, what follows its text, next step and weight."""
+"""Causes that may explain how a process ended: evidence, cause, words after its text, next step and weight."""

@@ -90,7 +90,9 @@ def _unknown_name_problems(tests: list[dict[str, Any]], folder: Path) -> Iterato
 
 
 Verdict = Callable[[Study, Study], str]
-"""The reason why an expectation about a study fails, empty if it holds. The second study is the unchanged spec's."""
+"""A function that returns why an expectation about a study fails, empty if it does not. The second argument is the
+study of the unchanged spec.
+"""
 
 
 def expectation(text: str) -> Verdict:
@@ -119,7 +121,7 @@ def _findings_text(study: Study, unwanted: Callable[[Any], bool]) -> str:
 
 
 def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
-    """Why a condition on the figures of a study does not hold."""
+    """The reason why a condition on the figures of a study is not met; empty if it is met."""
     if not study.has_figures:
         errors = _findings_text(study, lambda one: one.severity is Severity.ERROR)
         return f"there is no estimate, because of errors: {errors}"
@@ -138,7 +140,7 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
 
 
 def _missed_limit(condition: Condition, value: float, plan: Plan, unchanged: Plan) -> str:
-    """The value of a metric that misses its limit."""
+    """Text with the value of a metric that misses its limit."""
     if condition.metric in METRICS:
         fits = "" if condition.fit(plan) is not False else f", and it {_fit_text(plan)}"
         shown = percent(value, 4) if "%" in condition.text else display(value, METRICS[condition.metric][0], 4)

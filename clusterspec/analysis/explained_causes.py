@@ -29,7 +29,7 @@ EXPLAINED = {
     "shared-accelerator": frozenset({"missing-accelerator"}),
     "non-finite-values": _OF_PEERS | {"program-fault"},
 }
-"""Causes whose event explains what others report, and the causes that these reports would have alone.
+"""Causes that are events, each with the causes that other ranks' reports of that event would suggest by themselves.
 
 NVIDIA's catalog of Xids: an application that ran on the device ends with an error of its own. `NCCL_IB_TIMEOUT` and
 "Troubleshooting" of the NCCL documentation: retries of a request are used up where its peer or its link is gone.
@@ -37,7 +37,7 @@ NVIDIA's catalog of Xids: an application that ran on the device ends with an err
 
 
 def with_explained_last(found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. One that the event of another cause explains weighs at most as much as a setting that may be wrong.
+    """The causes. If another cause's event explains a cause, its weight is at most that of a setting that may be wrong.
 
     The event is stated, or shown by the log's numbers, on a separate line.
     """

@@ -95,7 +95,8 @@ def _neighbor_pairs(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], p
 
 
 class Shared(NamedTuple):
-    """The innermost place that parts of two classes share, the number of such pairs, and their planes.
+    """The innermost place that parts of two classes share, the number of pairs that share it, and the planes of the
+    parts.
 
     For a link and a leaf in different planes, ``planes`` says whether the leaf belongs to another NIC of the node.
     """
@@ -143,7 +144,9 @@ def _shared_places(machine: FailingMachine, places: Places, one: PartClass, othe
 
 
 def _shared_with_tray(machine: FailingMachine, places: Places, trays: PartClass, other: PartClass) -> Iterator[Shared]:
-    """What a switch tray shares with a part of another class: its domain, or a rack that holds whole domains."""
+    """The place that a switch tray shares with a part of another class: its domain, or a rack with several whole
+    domains.
+    """
     power, domain = machine.written.power, nodes_of_domain(machine.cluster)
     per_rack = power.nodes_per_rack if power and power.nodes_per_rack else 0
     together = per_rack // domain if per_rack % domain == 0 else 0
@@ -168,7 +171,9 @@ def _parts_held_by_rack(places: Places, part: PartClass) -> int:
 
 
 def _stops_same_engines(machine: FailingMachine, shared: str, names: tuple[str, str]) -> bool:
-    """Whether one of two parts that share a node or a leaf stops the engines of the other too."""
+    """Whether the failure of one of two parts on a shared node or leaf stops the same engines as the failure of the
+    other.
+    """
     if shared == "node":
         layout = machine.design.layout
         whole = layout is not None and layout.ranks // layout.dp >= machine.cluster.ranks_per_node

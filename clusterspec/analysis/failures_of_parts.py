@@ -63,12 +63,15 @@ BOUGHT_AS: Mapping[str, Mapping[str, int]] = {
     "NIC": {"nic": 1},
     **{f"{name} link": {"cable": 1, "transceiver": 2} for name in ("NIC-leaf", "leaf-spine", "spine-core")},
 }
-"""The kinds of part of `procurement.prices` that replace a failed part; a link may lose its cable or either module.
-Cables with fixed ends have no modules."""
+"""The kinds of part in `procurement.prices` that replace a failed part. A failed link needs a new cable or a module at
+either end; cables with fixed ends have no modules.
+"""
 
 
 def priced_stock(stock: Stock | None, study: Study, machine: FailingMachine) -> Stock | None:
-    """The stock with its price by `procurement.prices`, which has no price for single accelerators."""
+    """The stock of spare parts with its price, as far as `procurement.prices` has one. Single accelerators have no
+    price.
+    """
     procurement = study.spec.procurement
     if stock is None or procurement is None or not procurement.prices:
         return stock
@@ -141,7 +144,9 @@ def yearly_goodput(machine: FailingMachine, factor: float = 1.0) -> YearlyGoodpu
 
 
 def _yearly_losses(machine: FailingMachine, factor: float) -> Mapping[str, YearlyLoss]:
-    """The failures of a year that stop the job, by class: each takes up to an interval of work since the checkpoint."""
+    """The failures per year that stop the job, by class, with the hours that each takes. The time since the last
+    checkpoint is uniformly distributed over the checkpoint interval.
+    """
     interval = machine.kept.interval.value / HOUR if machine.kept is not None else 0.0
     return {
         part.name: YearlyLoss(rate.yearly * (1.0 if part.name == SOFTWARE else factor), each - interval / 2, interval)
@@ -151,7 +156,8 @@ def _yearly_losses(machine: FailingMachine, factor: float) -> Mapping[str, Yearl
 
 
 def _common_variance(machine: FailingMachine, losses: Mapping[str, YearlyLoss]) -> float:
-    """The variance of the hours of a year over the square of their mean that the ranges of the rates cause.
+    """The relative variance of a year's lost hours that results from the uncertainty of the rates: variance over
+    squared mean.
 
     A machine that is worse than others is taken to be worse in all parts together, which gives the widest spread.
     """

@@ -55,7 +55,8 @@ SEVERAL_NODES = {
         ("unreachable-peer", f"{_ALONE}ib_write_bw between the nodes"),
     ),
 }
-"""What a family may be where ranks are on several nodes: cause and the measurement that decides, the likelier first.
+"""Possible causes of each family if ranks are on several nodes, likeliest first, each with the measurement that
+decides.
 
 Published: NVIDIA/nccl issue 1634 (plugins), pytorch/pytorch issue 23363 and NVIDIA/nccl issue 375 (system calls),
 sgl-project/sglang issue 2658 (start), NVIDIA/nccl issues 447 and 719 (silent), pytorch/pytorch issue 118369 (timeouts).
@@ -71,7 +72,9 @@ ONE_NODE = {
         ("acs", _P2P),
     ),
 }
-"""The same on one node. Published: NVIDIA/nccl issue 473 and HRNet/DEKR issue 18 (containers), 257 (ACS, IOMMU)."""
+"""The same for ranks on one node. Sources: NVIDIA/nccl issue 473 and HRNet/DEKR issue 18 (containers), NVIDIA/nccl
+issue 257 (ACS, IOMMU).
+"""
 ANYWHERE = {
     "device-call": (
         ("unsupported-accelerator", f"{_DEVICE}torch.cuda.get_arch_list() has that of the accelerator?"),
@@ -219,7 +222,9 @@ ANYWHERE = {
         ("library-release", _RELEASE),
     ),
 }
-"""The same wherever ranks are. NCCL, `src/nccl.h.in` and "Troubleshooting": what each result stands for."""
+"""The same for any placement of ranks. Source: NCCL, `src/nccl.h.in` and "Troubleshooting", on the meaning of each
+result.
+"""
 
 
 SILENT = ("connecting", "silent")
@@ -227,8 +232,8 @@ SILENT = ("connecting", "silent")
 
 
 def families_of_causes(run: PlacedRun, of: Collection[str] = (), but: Collection[str] = ()) -> Iterator[Cause]:
-    """Each cause of the families that lines state, with the measurement that tells it from the others; of some families
-    alone, if they are given (``of``), and not of others (``but``).
+    """The causes of the families named in log lines, each with the measurement that distinguishes it from the others.
+    ``of`` restricts the families, ``but`` excludes some.
     """
     members = ANYWHERE | (SEVERAL_NODES if run.group.nodes > 1 else ONE_NODE)
     for family, causes in members.items():
@@ -242,11 +247,11 @@ def families_of_causes(run: PlacedRun, of: Collection[str] = (), but: Collection
 
 
 _OVER_PCIE = frozenset({"acs", "iommu-translation"})
-"""Causes that traffic over links of accelerators alone does not have."""
+"""Causes that cannot affect traffic on direct links between accelerators."""
 
 
 def causes_of_a_silent_end(run: PlacedRun) -> Iterator[Cause]:
-    """The causes of a run whose log ends with a line of a communicator: nothing tells of an error."""
+    """The causes of a run whose log ends with a communicator line and has no error."""
     direct = not run.uses_network and run.cluster.scale_up.topology not in {"pcie", "bridge"}
     for each in families_of_causes(run, of=SILENT):
         if not direct or each.name not in _OVER_PCIE:
@@ -259,6 +264,6 @@ def causes_of_a_silent_end(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _all_ranks_wait_in_one_call(run: PlacedRun) -> bool:
-    """Whether every rank waits in one call of the group of all ranks, so that none of them parted from the others."""
+    """Whether all ranks wait in the same call, so that no rank has diverged from the others."""
     waiting = (text.rpartition(" ")[2].split(",") for text, _ in run.log_lines("waiting"))
     return any(set(map(int, ranks)) >= set(range(run.group.ranks)) for ranks in waiting)

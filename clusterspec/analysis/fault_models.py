@@ -108,7 +108,7 @@ FAULT_MODELS = (
 MAX_MISS = 0.25
 """Maximum relative difference between prediction and measurement at which a fault is likely."""
 LOWERED = 0.95
-"""Share of the prediction without a fault above which the fault would not lower the bandwidth of a run."""
+"""If a fault lowers the predicted bandwidth to no less than this share, it would not be noticeable in the run."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,8 @@ def fault_fits(run: PlacedRun) -> list[FaultFit]:
 
 
 def _lowered_bandwidths(run: PlacedRun, cluster: Cluster) -> Iterator[tuple[float, str]]:
-    """The predicted bandwidths in B/s of the largest size on a faulty machine where its fault lowers them: by the
-    fastest algorithm, and by each other one that the library may choose, with its name.
+    """The predicted bandwidths in B/s at the largest size on a machine with a fault, if the fault lowers them: for the
+    fastest algorithm, and by name for each other algorithm that the library may choose.
 
     The library chooses by a model of its own, which knows no fault: its choice on a faulty machine need not be the
     fastest. A log that names its algorithm leaves no choice.

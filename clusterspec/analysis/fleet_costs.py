@@ -48,8 +48,8 @@ class FleetCosts:
         return _cost_over_term(self.of_pool(name))
 
     def of_changed(self, plan: Plan, pool: str, job: str | None) -> float | None:
-        """The cost over the term of a pool as the design of a plan has it, or with the ``job`` of the plan, whose other
-        jobs are as written; None if it is not known.
+        """The cost of a pool over the term with the design of a plan. If ``job`` is given, the plan is for that job,
+        and the pool's other jobs are as written; otherwise the plan is for the pool. None if it is not known.
         """
         counted, cluster, fleet = bill(plan.design), plan.design.cluster, self.parts.fleet
         jobs = [self._job_on_pool(pool, each) for each in fleet.jobs_of(pool) if each.name != job]
@@ -65,8 +65,8 @@ class FleetCosts:
         return _cost_over_term(found)
 
     def of_job(self, name: str) -> Cost | None:
-        """The cost of a job: total and years are those of its main pool with all jobs, a run, a million tokens and the
-        cost of its nodes those of the job, with the time in which it waits for a storage system.
+        """The cost of a job. The total and the yearly costs are those of its main pool with all jobs. The costs of a
+        run, of a million tokens and of its nodes are those of the job, including its wait for a storage system.
         """
         job = self.parts.fleet.jobs[name]
         own, pool = self._cost_of_job(name), main_pool(job.spec)
@@ -93,7 +93,7 @@ class FleetCosts:
         return whole * found.nodes / nodes * found.share if whole is not None and nodes else None
 
     def _job_on_pool(self, pool: str, job: Job) -> PoolJob | None:
-        """The part that a job has of a pool; None if its nodes are not known."""
+        """The share of a pool that belongs to a job; None if its number of nodes is unknown."""
         study, nodes = self.parts.jobs.get(job.name), self.parts.fleet.job_node_count(pool, job.name)
         if study is not None and main_pool(job.spec) == pool and study.design.layout is not None:
             own, cluster = self._cost_of_job(job.name), study.design.cluster
@@ -113,8 +113,8 @@ def _cost_over_term(found: Cost | None) -> float | None:
 
 
 def cost_in_fleet(study: Study, costs: FleetCosts | None = None) -> Cost | None:
-    """The cost of a pool, or of a job with its pool, as the whole fleet has it; of a study that is no part of a fleet,
-    or not as written, the cost of its design.
+    """The cost of a pool, or of a job with its pool, computed for the whole fleet. For a study outside a fleet, or one
+    that differs from the fleet's file, the cost of its own design.
     """
     part = study.fleet_part[1] if study.fleet_part is not None else None
     if part is None or part.fleet is None or study.is_variation:
@@ -129,8 +129,8 @@ def _cost_with_work(study: Study) -> Cost | None:
 
 
 def drawn_energy(study: Study, found: Cost | None, seconds: float | None, nodes: float) -> float | None:
-    """The joules that ``nodes`` of the nodes of a job draw at work in some ``seconds``; at the nameplates of the cost
-    ``found`` where their power at work is not predicted, and None where neither is known.
+    """The energy in joules that ``nodes`` of a job's nodes draw in ``seconds`` of work. Without a predicted power it is
+    computed from the nameplates in the cost ``found``; None if neither is known.
     """
     design = study.design
     if seconds is None or design.cluster is None:
@@ -144,7 +144,7 @@ def drawn_energy(study: Study, found: Cost | None, seconds: float | None, nodes:
 
 
 def store_wait(fleet: Fleet, job: Job) -> float:
-    """The factor by which the checkpoints of other jobs on the storage system of its pool lengthen the run of a job."""
+    """The factor by which a job's run lengthens because other jobs write checkpoints to the same storage system."""
     pool = fleet.pools.get(job.spec.pool or "")
     demand = store_demand(fleet, pool) if pool is not None else None
     return demand.run_stretch(job.name) if demand is not None else 1.0

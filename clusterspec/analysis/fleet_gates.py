@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from clusterspec.studies.fleet import FleetStudy
 
 OF_POOLS = ("prices", "delivery", "warranty", "acceptance")
-"""The gates that each pool has for itself, and that are joined."""
+"""The gates that are evaluated for each pool and then joined."""
 WORST_FIRST = (GateStatus.FAILED, GateStatus.OPEN, GateStatus.MET, GateStatus.NOT_NEEDED)
 
 
@@ -111,8 +111,8 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
 
 
 def _quoted_pools(parts: FleetStudy, machines: Machines, quote: Sequence[QuoteLine]) -> Machines:
-    """The pools that the quote is for, without the parts of fabrics that none of their jobs needs: pools that are in
-    place by the description are not asked of a supplier.
+    """The pools that the quote is for, without fabrics that none of their jobs needs. Pools that already exist
+    according to the description are excluded, since no supplier was asked for them.
     """
     lines = lines_of_pools(quote, [cluster for _, cluster in machines.values()])
     nodes = {name: needed_parts(bill, lines).get("node", 0) for name, (bill, _) in machines.items()}
@@ -131,7 +131,7 @@ def _is_rented(machine: FullReport) -> bool:
 
 
 def _known_sum(amounts: Sequence[Money | None]) -> Money | None:
-    """The sum; None if an amount is not known or in another currency."""
+    """The sum; None if an amount is unknown or the currencies differ."""
     known = [each for each in amounts if each is not None]
     one_currency = len({each.currency for each in known}) == 1
     return Money.total(known) if one_currency and len(known) == len(amounts) else None
@@ -141,7 +141,7 @@ def _known_sum(amounts: Sequence[Money | None]) -> Money | None:
 
 
 def _joined_gate(name: str, bought: Mapping[str, Purchase]) -> Gate:
-    """One gate of all pools: the worst status, and each text once with the pools that it is about."""
+    """One gate for all pools: the worst status, and each distinct text once with the names of its pools."""
     gates = {pool: gate for pool, one in bought.items() for gate in one.gates if gate.gate == name}
     status = next(one for one in WORST_FIRST if any(gate.status is one for gate in gates.values()))
     asks = dict.fromkeys(gate.ask for gate in gates.values() if gate.status is status and gate.ask)

@@ -61,7 +61,7 @@ class Goal:
 
 
 class Place(NamedTuple):
-    """Jobs on a number of nodes of a pool; several jobs take turns."""
+    """Jobs on a number of nodes of one pool. Several jobs use them in turn."""
 
     jobs: tuple[str, ...]
     pool: str
@@ -202,8 +202,8 @@ ROUNDS = 3
 
 
 def _with_placement_again(option: JobOption, parts: FleetStudy, goal: Goal, rollouts: Rollouts) -> JobOption:
-    """The option after alternating between the fastest placement for its layout and the best layout for that placement,
-    until neither changes.
+    """The option after alternating two steps until neither changes anything: the fastest placement for its layout, then
+    the best layout for that placement.
 
     The first placement was chosen with the layout of the spec.
     """
@@ -238,7 +238,7 @@ def _placed_study(option: JobOption, parts: FleetStudy, rollouts: Rollouts) -> t
 
 
 def _splits_of_found_layout(study: Study, option: JobOption, rollouts: Rollouts) -> tuple[RlSplit, ...]:
-    """The placements with the best layout of a trainer on all nodes, where none fits with the layout of the spec."""
+    """The placements with the trainer's best layout on all nodes, used if none fits with the layout of the spec."""
     whole = variation.rewritten_study(with_a_layout(study), {**COLOCATED, ("layout", "nodes"): option.nodes})
     rows = search(whole, SearchOptions(objective="step_time", top=1, best_only=True)).layouts
     found = variation.rewritten_study(study, {("layout",): rows[0].layout}) if rows else None
@@ -263,7 +263,7 @@ def _option_with_best_layout(
 
 
 def _option_as_written(option: JobOption, parts: FleetStudy, goal: Goal) -> JobOption:
-    """The option of a job with engines on other pools, which keeps the nodes and degrees of the spec."""
+    """The option of a job with engines on other pools. It keeps the nodes and degrees of the spec."""
     study = parts.jobs[option.job]
     value, work = study.document.value if study.document else {}, study.design.workload
     served = serving_json(study.plan.serving, work.serving if work else None)
@@ -278,7 +278,7 @@ def _option_as_written(option: JobOption, parts: FleetStudy, goal: Goal) -> JobO
 
 
 def without_search(study: Study, place: Place) -> tuple[JobOption, ...]:
-    """The options of a place before a search: each with the least time of its run."""
+    """The options of a place that has not been searched, each with a lower bound of its run time."""
     parts = study.fleet
     assert parts is not None
     return tuple(
@@ -288,8 +288,8 @@ def without_search(study: Study, place: Place) -> tuple[JobOption, ...]:
 
 
 def least_time(parts: FleetStudy, place: Place, name: str) -> float:
-    """A lower bound of the run time of a job on some nodes, in seconds, including pauses in which other jobs have the
-    nodes: its matrix multiplications at the peak of all accelerators.
+    """A lower bound of a job's run time in seconds, including the pauses in which other jobs have the nodes: the time
+    of its matrix products with all accelerators at peak.
 
     0 if nothing is known, and for serving.
     """
@@ -339,7 +339,7 @@ def _with_row(option: JobOption, row: LayoutRow) -> JobOption:
 
 
 def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal, *, alone: bool) -> JobOption:
-    """The option with the figures of a design of the job."""
+    """The option with the figures of the placed design; ``alone`` means that no other job shares the nodes."""
     design, plan = placed.design, placed.plan
     assert design.cluster is not None
     share = parts.fleet.jobs[option.job].term_share
@@ -381,7 +381,7 @@ def _billed_cost(found: Cost | None, placed: Study, nodes: float) -> float | Non
 
 
 def _counted_seconds(study: Study) -> float:
-    """The seconds for which a serving plan is counted: the term of the procurement, else a year."""
+    """The seconds for which cost and energy of a serving plan are counted: the procurement term, else a year."""
     procurement = study.spec.procurement
     return procurement.term.value if procurement and procurement.term else YEAR
 

@@ -50,13 +50,14 @@ __all__ = [
 ]
 
 MOST_EFFICIENT = 0.95
-"""Node-seconds, cost or energy of a run on nodes that are not searched, at least, relative to the least found for the
-job on the pool. The best layout of more nodes is seldom more efficient: groups grow, and micro-batches become fewer.
+"""Assumed lower bound of the node-seconds, cost or energy of a run on a number of nodes that is not searched, relative
+to the best value found for the job on the pool. The best layout on more nodes is seldom more efficient: groups grow,
+and micro-batches become fewer.
 """
 MOST_COMPARED = 40
-"""Assignments that are compared with the waits for stores, at most."""
+"""The maximum number of assignments that are compared including waits for storage systems."""
 Group = tuple[Place, ...]
-"""Places of the same jobs on the same pool."""
+"""Places with the same jobs on the same pool but different numbers of nodes."""
 Evaluate = Callable[[Sequence[Group]], Iterable[Sequence[Sequence[JobOption]]]]
 """The options of groups of places, in their order."""
 
@@ -67,7 +68,8 @@ def fleet_search(
     evaluate: Evaluate | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> FleetSearchReport:
-    """The best assignments of a fleet. ``evaluate`` finds the options of `places_of_jobs` as `options_of_sizes` does.
+    """The best assignments of a fleet. ``evaluate`` returns the options for `places_of_jobs`; the default is
+    `options_of_sizes`.
 
     Raises `FleetSearchFault`, and `SolverMissing` where the solver is not installed.
     """
@@ -123,8 +125,8 @@ class _Table:
     def _best_assignments(
         self, rows: Sequence[Option], where: Sequence[Place]
     ) -> list[tuple[Chosen, Assignment | None]]:
-        """The assignments of least value with the waits for shared storage systems, least first; None if one misses a
-        target by its waits.
+        """The assignments with the lowest value once waits for shared storage are included, lowest first. An assignment
+        is None if its waits make a job miss a target.
 
         Waits only lengthen runs, so that none beyond the last of `best_assignments` that is compared can be better.
         """
@@ -145,8 +147,8 @@ class _Table:
         ]
 
     def _first_places(self) -> list[Place]:
-        """The places to search first: the places of the spec, and for every job on every pool the size a third up the
-        list, which is fast to search and usually efficient.
+        """The places to search first: those of the spec, and for every job and pool the size one third up the list,
+        which is quick to search and usually efficient.
         """
         stated = {(each.jobs, each.pool, each.nodes) for pool in self._fleet.pools.values() for each in pool.sets}
         groups = places_by_size(self.places)
@@ -165,7 +167,9 @@ class _Table:
             progress(len(self.searched), len(self.places))
 
     def _rows(self) -> tuple[list[Option], list[Place]]:
-        """The usable places as options of the integer program, those not searched at their least value."""
+        """The usable places as options of the integer program. Places that have not been searched have their lowest
+        possible value.
+        """
         rows, where, least = [], [], self._least_values()
         for place, options in self.options.items():
             if place in self.searched:
@@ -181,12 +185,12 @@ class _Table:
 
     @property
     def _falls_with_nodes(self) -> bool:
-        """Whether the objective falls with the nodes of a job: time, not cost and energy."""
+        """Whether more nodes lower the objective, as for time but not for cost or energy."""
         return self.goal.objective == "time"
 
     def _least_values(self) -> dict[tuple[tuple[str, ...], str], float]:
-        """The least cost or energy, or the least time on one node, of the runs of jobs on a pool that are not searched:
-        `MOST_EFFICIENT` of the least one found.
+        """The lowest possible value for jobs on a pool at sizes that have not been searched: `MOST_EFFICIENT` times the
+        best value found. For time, the value is per node.
         """
         found: dict[tuple[tuple[str, ...], str], float] = {}
         for place in self.searched:

@@ -65,7 +65,7 @@ def fleet_report(study: Study, verb: str) -> FleetReport:
 
 
 def _single_report(study: Study, verb: str, costs: FleetCosts) -> EstimateReport | BillReport | CostReport:
-    """The result of a command for one job; its cost with those that the fleet has already."""
+    """The result of a command for one job. The cost reuses the costs that were computed for the fleet."""
     return cost(study, costs) if verb == "cost" else VERBS[verb](study)
 
 

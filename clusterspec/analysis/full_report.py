@@ -163,7 +163,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
 def _with_parts_for_engineers(
     study: Study, cluster: Cluster, whole: FullReport, audience: str, *, live: bool
 ) -> FullReport:
-    """The report with the parts of a design report that a procurement report lacks."""
+    """The report with the additional parts of a design report, which a procurement report omits."""
     from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
     from clusterspec.analysis.lever_effects import sensitivity
     from clusterspec.analysis.longest_sequence import longest_sequence
@@ -262,7 +262,9 @@ def _layout_cell(present: Plan, tp: int, pp: int) -> LayoutCell:
 
 
 def _illegal_reason(design: Design, refused: Sequence[str]) -> str:
-    """The reason why a layout is not legal: the numbers of the most telling condition, else the name of its rule."""
+    """The reason why a layout is not legal: the numbers of the most informative condition, else the name of its
+    rule.
+    """
     if design.cluster is None or design.layout is None or design.workload is None:
         return "the layout does not resolve"
     layout, model, demands = design.layout, design.workload.model, demands_of(design)
@@ -321,7 +323,7 @@ def _checkpoint_bytes(plan: Plan) -> float | None:
 
 
 MOST = 16
-"""Stages that are listed; of more, evenly spaced ones with both ends."""
+"""The maximum number of stages in a table. Of more stages, the first, the last and evenly spaced ones are shown."""
 
 
 def stage_memory(plan: Plan) -> tuple[StageMemory, ...]:

@@ -83,7 +83,7 @@ RULES_OF_GATES = {
     "warranty": ("support-slower-than-repair", "warranty-shorter-than-term"),
     "acceptance": ("payment-before-acceptance", "procurement-without-acceptance"),
 }
-"""Rules that report on the subject of another gate than the design; their findings count at that gate only."""
+"""Rules whose findings count at a specific gate rather than at the gate of the design, by gate."""
 RESTATED = frozenset(
     {
         *(
@@ -96,9 +96,9 @@ RESTATED = frozenset(
         *("power-over-budget", "quote-off-bill", "rack-over-power-limit", "row-over-power-limit"),
     }
 )
-"""Rules whose errors a gate that fails states in its own words."""
+"""Rules whose errors repeat what a failed gate already states."""
 MISSING_INPUTS = "incomplete-cost-inputs"
-"""The rule whose notes keep a gate open where they say that the cost leaves energy out."""
+"""The rule whose notes keep a gate open if they report that the cost excludes energy."""
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
 DESIGN_ASKS = {
     VerdictStatus.FAILS: "have the errors among the findings mended",
@@ -188,7 +188,7 @@ def findings_of_design(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def checked_gate(gate: Gate, findings: Sequence[Finding], buying: ProcurementSpec) -> Gate:
-    """A gate with the worst finding on its subject, where that is worse than the result of the gate.
+    """The gate, replaced by the worst finding on its subject if that is worse than the gate's own result.
 
     Notes are not, except that the cost leaves energy out.
     """
@@ -213,7 +213,7 @@ def checked_gate(gate: Gate, findings: Sequence[Finding], buying: ProcurementSpe
 
 
 def _leaves_energy_out(finding: Finding, buying: ProcurementSpec) -> bool:
-    """Whether a finding says which inputs the cost lacks, and the price of electricity is one of them."""
+    """Whether a finding reports that the cost excludes energy because no price of electricity is stated."""
     return finding.rule == MISSING_INPUTS and finding.path == ("procurement",) and not buying.electricity
 
 

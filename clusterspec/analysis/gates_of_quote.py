@@ -14,9 +14,9 @@ from clusterspec.results.verdict import Gate, GateStatus
 from clusterspec.spec.model import ProcurementSpec
 
 Amounts = tuple[Money | None, Money | None]
-"""The quoted and the expected amount, in the terms of the quote."""
+"""The quoted and the expected amount, both in the terms of the quote (discount and tax)."""
 OF_LACKING = frozenset({"quote-off-bill", "fleet-quote-off-bill"})
-"""Rules that judge what a quote lacks."""
+"""Rules about parts that a quote lacks."""
 
 
 def quote_gate(
@@ -27,8 +27,9 @@ def quote_gate(
     *,
     rents: bool,
 ) -> Gate:
-    """The gate of the quote. Where it lacks parts the gate fails only if the check objects: a note says that another
-    supplier, or the description, may have them."""
+    """The gate of the quote. Missing parts fail the gate only if the check reports them as an error or a warning; a
+    note means that another supplier, or the described site, may provide them.
+    """
     quoted, expected = amounts
     if not parts:
         if rents and quoted is None:
@@ -71,8 +72,8 @@ def _lacking_text(lacking: Sequence[QuotedPart], buying: ProcurementSpec) -> str
 def budget_gate(
     buying: ProcurementSpec, amounts: Amounts, parts: tuple[QuotedPart, ...], currency: str, quote: Gate
 ) -> Gate:
-    """The gate of the budget: the amount of the quote and what it lacks, in its terms. Parts of which the gate of the
-    ``quote`` is not sure leave it open. A total below the sum of its lines does, too.
+    """The gate of the budget: the quoted amount plus the value of missing parts. It is open if the gate of the
+    ``quote`` leaves parts uncertain, and if the total is below the sum of the lines.
     """
     if buying.budget is None:
         return Gate("budget", GateStatus.NOT_NEEDED, "no budget is stated")

@@ -17,7 +17,7 @@ from clusterspec.rules.knowledge.domains import ranks_text
 from clusterspec.studies import Study
 
 CURVE = tuple(float(1 << power) for power in (*range(10, 33, 2), 33))
-"""Sizes in bytes of the curve of a collective; those of its table are among them."""
+"""Sizes in bytes at which the curve of a collective is computed, including those in its table."""
 SIZES = tuple(float(1 << power) for power in (10, 20, 24, 28, 33))
 """1 KiB, 1 MiB, 16 MiB, 256 MiB and 8 GiB: from latency to the plateau of a fabric."""
 
@@ -51,7 +51,9 @@ def rank_groups(plan: Plan) -> tuple[RankGroups, ...]:
 
 
 def sized_collectives(study: Study, tests: Sequence[PlannedTest]) -> tuple[SizedCollective, ...]:
-    """The collectives of the acceptance plan at sizes from latency to the plateau, as `collective` predicts them."""
+    """The collectives of the acceptance plan at sizes from latency-bound to bandwidth-bound, as predicted by
+    `collective`.
+    """
     found = []
     for test in dict.fromkeys((test.collective, test.nodes, test.ranks) for test in tests):
         name, nodes, ranks = test

@@ -44,7 +44,7 @@ _SLOWS = frozenset(
         "nic-distance",
     }
 )
-"""Causes that slow a run and do not stop it."""
+"""Causes that slow a run but do not stop it."""
 _INTERFACE = "ip -br addr; set NCCL_SOCKET_IFNAME to the interface that reaches the other nodes, on all of them"
 _GLOO = (
     "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
@@ -59,41 +59,44 @@ _LAYERS = "ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of 
 _LAYER = re.compile(r":[0-9]{1,3}/(IB|RoCE)\b")
 """The link layer of a NIC in the list that NCCL prints."""
 SYMPTOMS = frozenset({"program-fault", "peer-ended", "job-ended"})
-"""Causes that an earlier error of the log explains, where it has one."""
+"""Causes that an earlier error in the log explains, if there is one."""
 NEXT_STEPS = {
     "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
     "program-error": "the program on two accelerators of one node: the same error there is the program's",
     "separate-jobs": service_steps.LAUNCHER,
 }
-"""The next steps for causes that catalogued messages alone name; below those of all other causes."""
+"""The next steps for causes that only catalogued messages name. The next steps of other causes take precedence."""
 NEXT_STEPS |= {cause: step for _, cause, _, step, _ in POSSIBLE}
 NEXT_STEPS |= STEP_OF
 _WEIGHT_OF = dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))
-"""The weight of a cause by how much a catalogued message tells of it."""
+"""The weight of a cause, by how certainly a catalogued message indicates it."""
 _ADDRESS = re.compile(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
-"""An address that a connection to another node names, other than one of the link alone."""
+"""An IPv4 address in the text of a connection."""
 _LOOPBACK = re.compile(r"\b(?:127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|localhost)\b|\[::1\]")
 _FIRST_RANK = "MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank: an address that the others reach"
 _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
-"""A status of a request that was sent again until its retries were used up."""
+"""The status of a request that was resent until its retries were exhausted."""
 _UNDECIDED = re.compile(r"[Rr]etry|RETRY|\b12\b|\[Handshake\] Failed to modify QP")
-"""The same, and a connection that an agent made of several reasons: the peer, its link, or its NIC (sgl-project/sglang
-pulls 27730 and 29127)."""
+"""The same, or a connection that an agent failed to establish for an unclear reason: the peer, its link, or its NIC
+(sgl-project/sglang pulls 27730 and 29127).
+"""
 _NO_DATA = "No data available"
-"""What libfabric says of a provider that no device of the container fits."""
+"""The message of libfabric if no device in the container matches a provider."""
 _OF_GIDS = (("unreachable-peer", STATED), ("wrong-interface", STRONG), ("invalid-setting", GIVEN))
-"""A connection with a GID that the NIC does not have."""
+"""The causes, with weights, of a connection that uses a GID which the NIC does not have."""
 _UNREAD_GID = re.compile(r"ncclIb|GID is NULL|Invalid gid\[|[Nn]o (?:suitable|usable|valid) GID")
-"""A GID that is missing or cannot be read, before any connection: an address of the port that is missing, the NIC
-itself, or the index that the environment sets. None is certain (NVIDIA/nccl issue 622, uccl-project/uccl issue 301)."""
+"""A GID that is missing or unreadable before any connection. Possible causes are a missing address on the port, the NIC
+itself, or the configured index; none is certain (NVIDIA/nccl issue 622, uccl-project/uccl issue 301).
+"""
 MOST_ABSENT = 0.25
-"""Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
+"""If more than this share of the ranks report nothing, they are assumed to write to other files rather than to be late.
+"""
 Check = Callable[[PlacedRun], Iterator[Cause]]
 _REASONS = (
     *("o space left on device", "nput/output error", "tale file handle", "ead-only file system"),
     *("annot allocate memory", "ermission denied"),
 )
-"""Errors of the system that tell a reason by themselves, so that nothing before them has to."""
+"""System errors that state a reason by themselves, whatever precedes them."""
 _UNLOCK = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware; or, to test, set NCCL_P2P_DISABLE=1",
     "iommu-translation": "add iommu=pt to the kernel command line, or turn the IOMMU off in the firmware",
@@ -139,7 +142,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
 
 
 def stops_of_one_rank(run: PlacedRun) -> Iterator[Cause]:
-    """The causes of a program of one accelerator, which no peer and no link can stop."""
+    """The causes of a stop in a program on one accelerator, where no peer and no link can be the cause."""
     yield from stated_stops(run)
     yield from causes_of_calls(run)
     yield from _possible_stops(run)
@@ -197,11 +200,11 @@ _SLOWING = frozenset(
         "wrong-topology",
     }
 )
-"""Causes that a run may outlive, so that it is slow."""
+"""Causes that a run may survive, so that it is only slow."""
 
 
 def messages_of_a_slow_run(run: PlacedRun) -> Iterator[Cause]:
-    """The causes that messages of libraries state of a run which they did not stop (aws/aws-k8s-tester, pull 473)."""
+    """The causes stated by library messages in a run that nevertheless finished (aws/aws-k8s-tester, pull 473)."""
     if run.has_result:
         yield from (each for each in _catalogued_causes(run) if each.name in _SLOWING)
 
@@ -226,8 +229,8 @@ def refused_connections(run: PlacedRun) -> Iterator[Cause]:
 
 
 def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Cause]:
-    """The causes that other errors suggest for some symptoms, followed by the symptoms. Without symptoms, the causes
-    that the errors suggest.
+    """The causes that other errors suggest for some symptoms, followed by the symptoms. Without symptoms, only the
+    suggested causes.
     """
     lines = {evidence_line(each) for each in symptoms}
     suggested = list(suggested_causes(run))
@@ -239,7 +242,7 @@ def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Ca
 
 
 def suggested_causes(run: PlacedRun) -> Iterator[Cause]:
-    """The causes that common words of an error suggest, for a run without a result of which nothing else is known.
+    """The causes suggested by common words of an error, for a run without a result and without any other known cause.
 
     Lines with such a reason of the system precede those that tell only what failed.
     """
@@ -277,8 +280,8 @@ _TCP = re.compile(r"[Cc]onnect (?:to|failed|timeout|returned)\b")
 
 
 def _possible_ends_of_a_connection(run: PlacedRun, text: str, line: int) -> Iterator[Cause]:
-    """What else a connection over TCP may lack: the interface, where the library chose it itself, and a process that
-    listens, where the peer's host answers.
+    """Further causes of a failed TCP connection: an interface that the library chose by itself, or no listening process
+    on a host that answers.
 
     Published: espnet/espnet issue 4466 (hosts with a public and a private address) and 1940 (an address that an earlier
     run left in the file of a store).
@@ -361,8 +364,8 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _unlike_nics(run: PlacedRun) -> Iterator[Cause]:
-    """NICs of two link layers that the library uses side by side, where a connection between NICs failed: a rank
-    reaches the NICs of its own kind alone (NVIDIA/nccl issue 302).
+    """NICs with two link layers in one run, after a failed connection between NICs. A rank can reach only NICs of its
+    own kind (NVIDIA/nccl issue 302).
     """
     refused = any(each.name.startswith(f"{CALL}address") for each in run.benchmark.evidence)
     if not refused and not run.log_lines("unreachable"):

@@ -78,7 +78,7 @@ def fabric_hops(
 
 
 def _rates_of_link(number: int, top: int, rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The rates of the link into the switch ``number``, counted from 0, of a path whose highest switch is ``top``."""
+    """The rates of the link into switch ``number``, counted from 0 along a path whose highest switch is ``top``."""
     up = number if number <= top else 2 * top - number + 1
     return rates[min(up, len(rates) - 1)]
 

@@ -10,9 +10,11 @@ from clusterspec.results.diagnosis import Cause
 from clusterspec.units import percent, plural
 
 FEW_NUMA_NODES = 2
-"""NUMA nodes of a host of two sockets with one each."""
+"""NUMA nodes of a host with two sockets and one NUMA node per socket."""
 NEARLY_NOTHING = 0.25
-"""Share of the expected bandwidth below which a given topology file is a likely cause; clouds give one as a rule."""
+"""Share of the expected bandwidth below which a configured topology file is a likely cause. Clouds usually configure
+one.
+"""
 
 
 _DISABLED = "nvidia-smi topo -p2p rw: the reason that the driver gives; in a guest, the clique of its devices"
@@ -49,8 +51,8 @@ def access_control_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def peer_access_causes(run: PlacedRun) -> Iterator[Cause]:
-    """Peer access that the environment turns off, that the driver refuses (NCCL, `src/graph/paths.cc`, line 402;
-    NVIDIA/nccl issue 1329), or that the accelerator has not.
+    """Peer access that is disabled by the environment, refused by the driver (NCCL, `src/graph/paths.cc`, line 402;
+    NVIDIA/nccl issue 1329), or not supported by the accelerator.
     """
     for text, line in run.log_lines("environment"):
         if text in {"NCCL_P2P_DISABLE 1", "NCCL_P2P_LEVEL LOC", "NCCL_P2P_LEVEL 0"}:
@@ -69,12 +71,14 @@ def peer_access_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 _THROUGH_THE_HOST = frozenset({"NCCL_P2P_LEVEL SYS", "NCCL_P2P_LEVEL PHB", "NCCL_P2P_LEVEL NODE", "NCCL_P2P_LEVEL 5"})
-"""Settings by which accelerators write to one another through the CPU, where the library takes the host's memory."""
+"""Settings that make accelerators write to each other through the CPU, where the library would otherwise use host
+memory.
+"""
 
 
 def _forced_peer_access(run: PlacedRun) -> Iterator[Cause]:
-    """Peer access through the CPU that the environment asks for: CPUs pass it on slowly, most of all where every
-    accelerator sends to all others (NVIDIA/nccl issue 1603, tinygrad/open-gpu-kernel-modules issue 17).
+    """Peer access through the CPU that the environment forces. CPUs forward such traffic slowly, most of all in an
+    all-to-all (NVIDIA/nccl issue 1603, tinygrad/open-gpu-kernel-modules issue 17).
     """
     inside = run.has_result and not run.uses_network and run.cluster.scale_up.topology == "pcie"
     for text, line in run.log_lines("environment") if inside and run.log_lines("p2p-direct") else ():
@@ -103,7 +107,7 @@ def host_setting_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def memory_interleaving_causes(run: PlacedRun) -> Iterator[Cause]:
-    """Few NUMA nodes in an AMD host whose CPUs pass the traffic on.
+    """An AMD host with few NUMA nodes whose CPUs forward the traffic.
 
     NCCL prints the maker of the CPU (RCCL, src/graph/topo.cc, line 277; 2 is AMD). Published: NVIDIA/nccl issue 1285,
     NVIDIA/nccl-tests issues 74 and 293, where four NUMA nodes for each socket (NPS4) solved it.
@@ -146,8 +150,8 @@ _HIDDEN = (
 
 
 def _hidden_switches(run: PlacedRun) -> Iterator[Cause]:
-    """Distant NICs on a node that has one for each accelerator: a virtual machine hides the PCIe switch that the two
-    share, unless a topology file describes it (NVIDIA/nccl issues 439, 1464 and 1843).
+    """Distant NICs on a node with one NIC per accelerator: a virtual machine hides the PCIe switch that each pair
+    shares, unless a topology file describes it (NVIDIA/nccl issues 439, 1464 and 1843).
     """
     fabric = run.cluster.scale_out
     files = any(text.startswith("NCCL_TOPO_FILE ") for text, _ in run.log_lines("environment"))

@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 STEP = 0.1
 """The relative change of a number without a range."""
 COSTS = frozenset({"B", "s"})
-"""Units of figures of which more takes longer: their upper end is tried first, since the lower one saves."""
+"""Units of figures that cost more if they are larger. Their upper end is tried first, since the lower end saves."""
 DEGREES = frozenset(
     f"layout.{key}" for key in ("tp", "cp", "ep", "pp", "expert_tp", "micro_batch", "virtual_stages", "shard_group")
 )
 EARLIEST_SOFTWARE = 2021
 PLUGIN = "cluster.scale_out.collective_plugin"
 OF_RANGES = frozenset({"spread", "spread.experts", "spread.part"})
-"""Figures of a software release or an accelerator that widen a range and change no time."""
+"""Figures of a software release or an accelerator that only widen a range and do not change a time."""
 OF_QUESTION = frozenset({"workload.kind"})
-"""Keys with alternatives that change the question, and so yield incomparable figures."""
+"""Keys whose alternatives describe different work, so that figures are not comparable."""
 PARAMETERS = "workload.parameter_precision"
 OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
 SIZES: Mapping[str, Callable[[str], tuple[object, Any]]] = {
@@ -53,12 +53,13 @@ SIZES: Mapping[str, Callable[[str], tuple[object, Any]]] = {
     "layout.optimizer_states.master": lambda name: (precision_width(name) > 0, precision_width(name)),
     "layout.optimizer_states.moments": lambda name: ("moments", precision_width(name)),
 }
-"""For choices in training that affect time and memory only through a size: their kind and size, by key.
+"""For choices that affect the time and memory of training only through a size: functions from a choice to its kind and
+size, by key.
 
 Among choices of one kind, a larger size needs more of both.
 """
 WIDE = frozenset({"fp32", "tf32"})
-"""Formats in which nobody runs the products of language models, or serves their weights, unless the spec says so."""
+"""Formats that are not used for the products or the stored weights of language models unless a spec states them."""
 GRADIENTS = "workload.gradient_precision"
 NARROW = frozenset(name for name, each in PRECISIONS.items() if each.bits <= 8)
 """Formats in which nobody sums gradients: small ones vanish (the rule `narrow-gradients`)."""
@@ -138,7 +139,7 @@ def _plan_of_changed_design(plan: Plan, design: Design) -> Plan:
 
 
 def _has_same_memory(one: Design, other: Design) -> bool:
-    """Whether two designs put the same work on ranks with the same memory.
+    """Whether two designs do the same work on accelerators with the same memory.
 
     Achieved rates, rank order and overlap of communication are ignored.
     """
@@ -152,7 +153,7 @@ def _has_same_memory(one: Design, other: Design) -> bool:
 
 
 _memory_inputs = attrgetter(*(each.name for each in fields(Layout) if each.name not in {"order", "overlap", "stack"}))
-"""The values of a layout that memory may depend on, apart from one part of its stack."""
+"""The fields of a layout that may affect memory, except for its stack."""
 
 
 def _holds_as_much(one: Layout, other: Layout) -> bool:
@@ -186,7 +187,7 @@ def _time_change(plan: Plan, other: Plan) -> float:
 
 
 def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
-    """The alternative values of an assumption that may have the largest influence.
+    """Lists of alternative values of an assumption that may have the largest influence.
 
     The first value of each list with which the design can run has the largest influence.
     """
@@ -204,7 +205,9 @@ def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
 
 
 def _has_sizes(design: Design, key: str) -> bool:
-    """Whether the choices of a key enter the cost of a design by kind and size; engines also have rates for each."""
+    """Whether the choices of a key affect cost only by kind and size. This is so in training only, since engines have
+    separate rates for each choice.
+    """
     return key in SIZES and design.workload is not None and design.workload.kind == "train"
 
 
@@ -227,7 +230,7 @@ def _is_unused_figure(design: Design, key: str) -> bool:
 
 
 def _alternative_values(design: Design, key: str, value: Any) -> list[Any]:
-    """Alternative values of a key."""
+    """The alternative values of a key, by the type of its value."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, str):
@@ -263,7 +266,9 @@ def other_choices(design: Design, key: str, value: str) -> list[str]:
 
 
 def _alternative_numbers(key: str, value: float) -> list[Any]:
-    """Alternative numbers: twice a degree, `STEP` up and down otherwise, up to the most that the key takes."""
+    """Alternative numbers: twice a parallel degree; for other numbers `STEP` below and above, up to the maximum of the
+    key.
+    """
     if key in DEGREES:
         return [2 * value]
     most = _schema_node(key).get("maximum", inf)
@@ -300,8 +305,8 @@ def _schema_node(key: str) -> Mapping[str, Any]:
 
 
 def _design_with_key(plan: Plan, key: str, value: Any) -> Design | None:
-    """The design with another value for a key of the spec; None if the assumption is about no key, or if the other
-    design cannot run, or not at a known rate as the design of the plan.
+    """The design with another value for a key of the spec. None if the assumption is not about a key, if the other
+    design cannot run, or if its peak rate is unknown.
     """
     try:
         other = design_with_keys(plan.design, {tuple(key.split(".")): value})
@@ -333,7 +338,7 @@ def _design_with_figure(plan: Plan, key: str, value: float) -> Design:
 
 
 def _range_influence(plan: Plan, assumption: Assumption) -> Influence | None:
-    """The effect on memory of a figure whose terms have their own range."""
+    """The effect on memory of an assumed figure whose terms have a range of their own."""
     key, value, _ = assumption
     if plan.memory is None or not isinstance(value, Figure):
         return None
@@ -347,7 +352,7 @@ def _range_influence(plan: Plan, assumption: Assumption) -> Influence | None:
 
 @recent(1)
 def _terms_by_assumption(total: Term) -> Mapping[str, list[Term]]:
-    """The terms without parts below a term, by the assumptions that are their inputs."""
+    """The leaf terms below a term, grouped by the assumptions among their inputs."""
     found: dict[str, list[Term]] = {}
     for term in total.walk():
         if not term.parts:

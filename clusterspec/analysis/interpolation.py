@@ -81,8 +81,9 @@ Axes = tuple[list[float], list[float], list[float]]
 
 
 def _refined_axes(logs: Seconds, axes: Axes) -> tuple[Axes, float, int]:
-    """The axes with points added until each cell of the table holds in its middle, the largest relative error that is
-    left there, and the number of positions tried."""
+    """The axes with points added until interpolation is accurate in the middle of each cell, the largest remaining
+    relative error, and the number of positions tried.
+    """
     open_, held, tried = list(product(*map(_intervals_between_points, axes))), 0.0, 0
     for last in (*[False] * ROUNDS, True):
         missed: list[tuple[Cell, int]] = []
@@ -143,14 +144,16 @@ def _evenly_spaced(low: float, high: float, points: int) -> tuple[float, ...]:
 
 
 def needs_tables_by_taper(seconds: Seconds, present: Rates, tapers: tuple[float, float]) -> bool:
-    """Whether an oversubscription does more than divide the rate of the NICs, so that a curve has a table for each."""
+    """Whether oversubscription has an effect other than dividing the NIC rate, so that a curve needs a table for each
+    oversubscription.
+    """
     return len(_taper_points(seconds, present[0], present[1], tapers)[1]) > 1
 
 
 def largest_error(
     curves: Sequence[Curve], seconds: Seconds, present: Rates, span: float, tapers: tuple[float, float]
 ) -> float:
-    """The largest relative error of the least of the given curves at positions that fill the range."""
+    """The largest relative error of the fastest of the given curves, over positions that fill the range."""
     checked = _evenly_spaced_rates(present[0], present[1], span, tapers)
     return max(_error_at(curves, seconds, at) for at in checked)
 
@@ -158,8 +161,8 @@ def largest_error(
 def _taper_points(
     seconds: Seconds, bandwidth: float, nic: float, tapers: tuple[float, float]
 ) -> tuple[float, tuple[float, ...]]:
-    """The share of the traffic that an oversubscription divides, if it does nothing else, and otherwise its points; a
-    share of 0 if it has no effect.
+    """The share of traffic that crosses the oversubscribed level, if the only effect is to divide this traffic's rate;
+    otherwise the oversubscriptions at which tables are needed. The share is 0 if there is no effect.
     """
     most = tapers[1]
     tried = [(bandwidth, nic * factor) for factor in (0.3, 1.0, 3.0)]
@@ -177,7 +180,9 @@ def _taper_points(
 
 
 def _crossing_share(seconds: Seconds, bandwidth: float, nic: float, taper: float) -> float:
-    """The share of the traffic by which an oversubscription has the effect of a lower NIC rate, by bisection."""
+    """The share of traffic for which an oversubscription has the same effect as a lower NIC rate, found by
+    bisection.
+    """
     wanted, low, high = seconds(bandwidth, nic, taper), 0.0, 1.0
     if seconds(bandwidth, nic / taper, 1.0) <= wanted * (1 + SAME / 10):
         return 1.0
@@ -189,8 +194,8 @@ def _crossing_share(seconds: Seconds, bandwidth: float, nic: float, taper: float
 
 
 def _needed_bandwidths(seconds: Seconds, bandwidth: float, span: float, nic: float, least: float) -> list[float]:
-    """Logarithms of the scale-up bandwidths at which a table needs points, so that linear interpolation is within the
-    tolerance for each of several rate ratios.
+    """Logarithms of the scale-up bandwidths at which a table needs points. Between them linear interpolation is within
+    the tolerance for each of several rate ratios.
 
     The points are evenly spaced where a part of the time depends on one rate only.
     """
@@ -204,15 +209,16 @@ def _needed_bandwidths(seconds: Seconds, bandwidth: float, span: float, nic: flo
 
 
 def _needed_rates(logs: Seconds, bandwidth: float, taper: float, low: float, high: float) -> list[float]:
-    """The rates or ratios between which linear interpolation is within the tolerance; all arguments are logarithms."""
+    """Rates or ratios between which linear interpolation is within the tolerance. All arguments are logarithms."""
     points = _evenly_spaced(low, high, SCAN)
     value = cache(lambda number: logs(bandwidth, points[number], taper))
     return [points[number] for number in _needed_numbers(value, len(points))]
 
 
 def _needed_numbers(value: Callable[[int], float], count: int) -> list[int]:
-    """The numbers of the points between which linear interpolation of a value is within the tolerance, tried at the
-    quarters of each interval."""
+    """The indices of points between which linear interpolation of a value is within the tolerance, checked at the
+    quarters of each interval.
+    """
     kept = {0, count - 1}
     open_ = [(0, count - 1)]
     while open_:

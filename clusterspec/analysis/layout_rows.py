@@ -47,7 +47,7 @@ def _candidate_row(studied: Studied, job: SearchJob, space: Space, candidate: Ca
 
 
 def refused_row(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> LayoutRow | None:
-    """The row of the first layout that the rules refuse, where they refuse all; else None."""
+    """The row of the first layout if the rules refuse all layouts; else None."""
     refused = picks.best_refused
     return None if refused is None else _candidate_row(studied, job, space, refused)
 

@@ -93,13 +93,13 @@ class Searched(NamedTuple):
 
 
 Evaluations = list[tuple[SearchJob, Evaluate | None]]
-"""Jobs (without their number of nodes), each with the evaluation of its layouts on any number of nodes."""
+"""Jobs, without their number of nodes, each with an evaluation of its layouts on any number of nodes."""
 
 
 def searches_of_studies(
     studies: Sequence[Study], options: SearchOptions, known: Evaluations | None = None
 ) -> list[Searched | None]:
-    """The layouts of each study that `search` finds, fastest first; None for a study that it cannot search, and
+    """The layouts that `search` finds for each study, fastest first. None for a study that cannot be searched, and
     without NumPy.
 
     Studies that differ only in the number of nodes or in the placement of reinforcement-learning roles are evaluated
@@ -133,7 +133,9 @@ def searches_of_studies(
 
 
 def _job_without_size(job: SearchJob) -> SearchJob:
-    """The job on one node with the defaults of every searched layout, without the roles next to the trainer."""
+    """The job on one node, with the settings that a search varies at their defaults and without roles other than the
+    trainer.
+    """
     layout = replace(job.layout, nodes=1, order=ORDER, sharding="none", schedule="1f1b", recompute="none")
     layout = with_degrees(replace(layout, sequence_parallel=False), job.workload, dict.fromkeys(DEGREES, 1))
     return SearchJob(job.cluster, replace(job.workload, rl=None), layout)

@@ -18,7 +18,7 @@ Move = tuple[str, object, object, Changes]
 OF_TRAINING = frozenset(
     {"global_batch", "sequence_length", "recompute", "sharding", "micro_batch", "overlap.tp", "overlap.dp"}
 )
-"""Levers that move no serving plan."""
+"""Levers that do not affect serving plans."""
 
 
 def sensitivity(study: Study) -> SensitivityReport:
@@ -51,8 +51,8 @@ def _step_or_token_seconds(study: Study) -> float | None:
 
 
 def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
-    """The moves of `sensitivity`: the largest effect on the time per token, or on the throughput of a plan above its
-    capacity, first, and refused steps last.
+    """The moves of `sensitivity`, sorted by their effect on the time per token (largest first), with refused steps
+    last. For a plan above its capacity the effect is on the throughput.
 
     A step is omitted if its design does not resolve or has no time.
     """
@@ -63,7 +63,7 @@ def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
 
 
 def _guarded_rows(studied: Studied, move: Move) -> tuple[LeverRow, ...]:
-    """The row of a move; without one, and with a failure of the study, where its computation fails."""
+    """The row of a move; empty if its computation fails, which the study records."""
     return studied.one.part(f"{move[0]} {move[2]}", lambda: tuple(_move_rows(studied, move)), ())
 
 
@@ -87,8 +87,8 @@ def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
 
 
 def _effect(one: Study, other: Study) -> float | None:
-    """The relative change of the time per token from one study to another; of the output tokens per second where the
-    queue of the first grows without end, as its times are those of full engines whatever the load.
+    """The relative change of the time per token from one study to another. If the queue of the first grows without
+    limit, the change of output tokens per second, since its times are then those of full engines.
     """
     before, after = one.plan.serving, other.plan.serving
     if before is not None and after is not None and before.queue_grows:
@@ -98,7 +98,9 @@ def _effect(one: Study, other: Study) -> float | None:
 
 
 def _seconds_per_token(study: Study) -> float | None:
-    """The time per token: for serving, of an output token; for training, that of a whole step over its tokens."""
+    """The time per token in seconds: per output token in serving, and the time of a whole step divided by its tokens in
+    training.
+    """
     plan, workload = study.plan, study.design.workload
     if plan.serving is not None:
         return plan.serving.tpot
@@ -110,7 +112,7 @@ def _seconds_per_token(study: Study) -> float | None:
 
 
 def _lever_moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:
-    """The levers of a design, each moved to its neighboring values. ``sold`` overrides the values of a lever with those
+    """The levers of a design, each moved to its neighboring values. ``sold`` replaces the values of a lever by those
     sold for this machine.
     """
     served = design.workload is not None and design.workload.serving is not None

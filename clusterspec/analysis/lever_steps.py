@@ -16,7 +16,9 @@ UNORDERED = frozenset({"recompute", "sharding"})
 
 
 def changes_of(design: Design, name: str, value: object) -> Changes:
-    """The changes to a spec that move a lever to a value, in SI units. Raises `ValueError` for an unknown lever."""
+    """The changes to a spec that set a lever to a value in SI units. Raises `ValueError` for an unknown lever or an
+    invalid value.
+    """
     if name in WORDS:
         return {WORDS[name][0]: value}
     if name not in LEVERS or isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
@@ -39,7 +41,7 @@ def neighboring_lever_values(study: Study, count: int) -> dict[str, tuple[float,
 
 
 def next_steps(steps: Sequence[float], value: float) -> tuple[float | None, float | None]:
-    """The steps next to a value, below and above; ``steps`` ascend.
+    """The steps next to a value, below and above it; ``steps`` are in ascending order.
 
     >>> next_steps(LEVERS["oversubscription"].steps, 2.0)
     (1.5, 3.0)

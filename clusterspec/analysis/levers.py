@@ -40,7 +40,9 @@ class Lever:
     grown_from: float = inf
     most: float = inf
     spread: Callable[[float], Changes] | None = None
-    """Where the value is a sum of several keys, the changes that divide it between them."""
+    """For a value that is a sum of several keys: a function that returns the changes for each value, divided among the
+    keys.
+    """
 
     @property
     def is_hardware(self) -> bool:
@@ -52,8 +54,8 @@ class Lever:
         return isinstance(self.written(value), int)
 
     def printable(self, value: float) -> float:
-        """The nearest value that is printed in full: an integer where it is written so, else four significant digits
-        in the unit in which the key is printed.
+        """The nearest value that can be printed exactly: an integer if the key counts something, else four significant
+        digits in the printed unit.
         """
         scale = 8.0 if self.name == "nic_bandwidth" else 1.0
         return float(round(value)) if self.counts(value) else float(f"{value * scale:.3e}") / scale
@@ -115,11 +117,11 @@ def _serving_number(name: str) -> Callable[[Design], float | None]:
 
 NODES: Path = ("cluster", "nodes")
 _OF_NODES: Mapping[Path, None] = {("cluster", "accelerators"): None}
-"""Keys that another number of nodes contradicts."""
+"""Keys that conflict with a changed number of nodes."""
 SERVING: Path = ("workload", "serving")
 OF_LOAD = frozenset({"concurrency", "request_rate"})
-"""Levers that trade throughput for waits: more gives more throughput and longer waits, so the condition decides which
-end to seek.
+"""Levers that trade throughput for waiting time. A higher value raises both, so the condition decides whether the
+minimum or maximum is wanted.
 """
 STORE: Path = ("cluster", "networks", "storage")
 SCALE_OUT: Path = ("cluster", "scale_out")
@@ -160,7 +162,7 @@ OF_STORE: Mapping[str, Lever] = {
         ),
     )
 }
-"""Parameters that change the cost of checkpoints and the waiting for data, and neither step time nor memory."""
+"""Parameters that affect only the cost of checkpoints and the waiting for data, not step time or memory."""
 LEVERS: Mapping[str, Lever] = {
     lever.name: lever
     for lever in (
@@ -272,7 +274,7 @@ LEVERS: Mapping[str, Lever] = {
 
 
 MACHINE = "cluster.nodes"
-"""The nodes of the machine, where the job uses fewer: those are `nodes`."""
+"""The name for the nodes of the machine if the job uses only some of them; `nodes` then means those of the job."""
 
 
 def uses_part(design: Design) -> bool:
@@ -283,13 +285,15 @@ def uses_part(design: Design) -> bool:
 
 
 def machine_lever(design: Design) -> Lever:
-    """The lever of the cluster's nodes alone, whatever the job uses; that of `nodes` where the job uses all of them."""
+    """The lever that changes only the cluster's number of nodes. If the job uses all of them, it is the lever
+    `nodes`.
+    """
     return replace(LEVERS["nodes"], removed=tuple(_OF_NODES)) if uses_part(design) else lever_of("nodes", design)
 
 
 def lever_of(name: str, design: Design) -> Lever:
-    """A lever of a design. For the nodes, it is the number that the job uses, if the spec states fewer than the cluster
-    has; of reinforcement learning, that of all its roles on all machines, divided as in the spec.
+    """A lever of a design. `nodes` is the number that the job uses if the spec states fewer than the cluster has. In
+    reinforcement learning it is the number for all roles on all machines, divided as in the spec.
     """
     lever, cluster, layout = LEVERS[name], design.cluster, design.layout
     if name == "input_tokens" and design.workload is not None:
@@ -309,7 +313,9 @@ def lever_of(name: str, design: Design) -> Lever:
 
 
 def _longest_prompt(work: Workload) -> float:
-    """The tokens of a prompt with which a mean answer fills the context of the model; infinite if that is unknown."""
+    """Tokens of the longest prompt for which a mean answer still fits the model's context; infinite if that is
+    unknown.
+    """
     context, answer = work.model.max_sequence_length, work.serving.output_tokens if work.serving else 0
     return float(max(1, context - answer)) if context else inf
 

@@ -15,15 +15,15 @@ from clusterspec.records import NamedTuple
 MOST_FILES = 1_024
 """Files of a folder of logs: two of each of 512 ranks."""
 MOST_ENTRIES = 4 * MOST_FILES
-"""Entries of a folder of logs and of those below it, folders and hidden files among them."""
+"""Maximum number of entries in a folder of logs and its subfolders, including folders and hidden files."""
 DEEPEST = 6
 """Folders below a folder of logs: torchrun writes into two (run and attempt) and one for each rank."""
 Reader = Callable[[str, int], bytes]
-"""What returns the first bytes of a file: those of its name, one more than a number."""
+"""A function that returns the first bytes of a named file, one more than the given number."""
 
 
 class NamedLogs(NamedTuple):
-    """Logs by the names that reports use, and files of folders that are no logs, with the reasons."""
+    """Logs by the names that reports use, and files that are not logs, with the reasons."""
 
     logs: Logs
     skipped: tuple[tuple[str, str], ...] = ()
@@ -57,7 +57,7 @@ def logs_of_ranks(
 
 
 def logs_of_folder(folder: str, read: Reader) -> NamedLogs:
-    """The logs in a folder and those below it, in order of their paths; names are paths from the folder given.
+    """The logs in a folder and its subfolders, ordered by path. Their names are paths that begin with ``folder``.
 
     Raises `FormatError` if it has none, or too many or too large files, and what ``read`` raises.
     """

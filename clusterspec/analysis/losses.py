@@ -14,12 +14,14 @@ PRODUCTS = ("matrix_products", "attention")
 LAUNCHING = "_launching"
 """The end of the name of the time of a pass in which an accelerator waits for the host to launch kernels."""
 LEAST = 5e-4
-"""Share of the step below which a loss is left out; the losses and the achieved share then sum to 1 within their number
-times this."""
+"""Losses with a smaller share of the step are left out. The sum of the losses and the achieved share may differ from 1
+by this value for each loss.
+"""
 
 
 def losses(plan: Plan) -> tuple[Loss, ...]:
-    """The losses from the peak to the model FLOPs utilization (MFU), in the order of a step; empty without a step time.
+    """The losses between the peak and the model FLOPs utilization (MFU), in the order of a step; empty without a step
+    time.
 
     A step takes the model FLOPs at peak (``MFU * step``) plus the additional time of each part. The losses and the MFU
     sum to 1.

@@ -21,7 +21,7 @@ MANY = 300
 CELLS = 1000
 """Cells of the lattice."""
 PIECES = 16
-"""Equal parts in which hours that are evenly distributed are put on the lattice."""
+"""Number of equal parts by which uniformly distributed hours are approximated on the lattice."""
 REACH = 8.0
 """Standard deviations above the mean at which the lattice ends."""
 NORMAL = {0.05: -1.6448536269514722, 0.5: 0.0, 0.95: 1.6448536269514722}
@@ -30,8 +30,8 @@ NORMAL = {0.05: -1.6448536269514722, 0.5: 0.0, 0.95: 1.6448536269514722}
 
 @dataclass(frozen=True)
 class YearlyLoss:
-    """``failures`` expected per year. Each takes ``fixed`` hours plus a uniformly distributed time of up to ``spread``
-    hours.
+    """The ``failures`` expected per year. Each takes ``fixed`` hours, plus between 0 and ``spread`` hours with uniform
+    distribution.
     """
 
     failures: float

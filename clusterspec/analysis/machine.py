@@ -63,9 +63,8 @@ def _more_nodes(
 
 
 def _nodes_within(budget: float, peak: float, cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> int:
-    """The nodes that a power budget allows in addition to the machine, with the switches that they need and what racks
-    draw in addition to their nodes; whole domains where a rack-scale domain draws power of its own. Powers are in
-    watts.
+    """The number of nodes that a power budget in watts allows in addition to the machine, including the additional
+    switches and rack overhead. They are whole domains if a domain draws power in addition to its nodes.
     """
     shared = power_draw(cluster, fabric, power).domain_overhead is not None
     unit = nodes_of_rack(cluster.platform) if shared and cluster.platform else 1
@@ -82,7 +81,7 @@ def _nodes_within(budget: float, peak: float, cluster: Cluster, fabric: Fabric |
 
 
 def _nodes_on_switches(cluster: Cluster, fabric: Fabric) -> int | None:
-    """The nodes that more switches of the same tiers can still connect."""
+    """The number of nodes that can still be connected without adding a tier of switches; None if unknown."""
     out, levels = cluster.scale_out, fabric_levels(cluster)
     if out is not None and out.levels:
         most = levels[-1].nodes if levels else None

@@ -38,7 +38,7 @@ from clusterspec.studies import Study, variation
 from clusterspec.units import display, distinct_texts
 
 LIMITED = frozenset({"over-budget", "power-over-budget"})
-"""Rules about limits that a row names itself."""
+"""Rules about limits that a row reports by itself."""
 Progress = Callable[[int, int], None]
 Evaluate = Callable[[Sequence[Machine]], Iterator[MachineRow]]
 """The rows of the given machines, in their order."""
@@ -90,7 +90,7 @@ def chosen_keys(machines: Sequence[Machine]) -> list[tuple[str, str, int]]:
 def _sizes_between_rows(
     work: Study, candidate: Candidate, fabric: str, prices: Prices, rows: dict[tuple[str, str, int], MachineRow]
 ) -> Iterator[int]:
-    """Sizes between a size that is too slow and a size that is fast enough."""
+    """Sizes to try between the largest size that is too slow and the smallest that is fast enough."""
     own = [row for (name, used, _), row in rows.items() if (name, used) == (candidate.name, fabric)]
     timed = [(row.nodes, not any(text.startswith(LATE) for text in row.missed)) for row in own if row.elapsed]
     design = variation.rewritten_study(work, machine(work, candidate, 1, fabric, prices).changes).design
@@ -201,7 +201,7 @@ def _with_money(row: MachineRow, study: Study, limits: Limits) -> MachineRow:
 
 
 def _nodes_are_priced(study: Study, counted: Bill) -> bool:
-    """Whether nodes have a price; without it a cost would be that of the rest."""
+    """Whether nodes have a price. Without one, the cost would cover only the other parts."""
     prices = (study.spec.procurement.prices if study.spec.procurement else None) or {}
     return "node_hour" in prices or all(item.price is not None for item in counted.items if item.kind == "node")
 
@@ -278,13 +278,17 @@ def _or_worst(value: float | None) -> float:
 def _least_row(
     rows: Sequence[MachineRow], key: Callable[[MachineRow], tuple[float | None, float | None]]
 ) -> MachineRow | None:
-    """The row with the least first figure, and among equal ones the least second; None if no row has a first."""
+    """The row with the lowest first figure, and among equal ones the lowest second figure; None if no row has a first
+    figure.
+    """
     having = [row for row in rows if key(row)[0] is not None]
     return min(having, key=lambda row: (_or_worst(key(row)[0]), _or_worst(key(row)[1])), default=None)
 
 
 def nearest_rows(rows: Sequence[MachineRow]) -> dict[str, MachineRow]:
-    """For each limit the row that misses it alone, by the least: what the other limits allow at best."""
+    """For each limit, the row that misses only this limit and by the least. It shows what the other limits allow at
+    best.
+    """
     missing: dict[str, list[MachineRow]] = {}
     for row in rows:
         if row.layout is not None and len(row.missed) == 1 and "not known" not in row.missed[0]:

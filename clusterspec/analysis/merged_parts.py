@@ -1,4 +1,4 @@
-"""Values from files merged into a spec; of a part of a fleet, at the keys of that part."""
+"""Values from files merged into a spec. For a part of a fleet, they are merged at the keys of that part."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def study_of_merged(study: Study, merged: Merged) -> Study:
 
 
 def _jobs_of_pool(study: Study, part: FleetPart) -> list[str]:
-    """The jobs that are designed on the pool of a part."""
+    """The jobs that are designed on the pool of a fleet's part."""
     whole = study_text(study.source.text.removeprefix("\ufeff"), study.settings, study.input.name, study.folder)
     return [name for name, job in (whole.spec.jobs or {}).items() if main_pool(job) == part.pool]
 
 
 def _fleet_places(document: Document, part: FleetPart, given: ImportedValue, jobs: list[str]) -> Iterator[Path]:
-    """The places of a value in the file of a fleet."""
+    """The paths at which an imported value belongs in the file of a fleet."""
     head, pools = given.path[:1], mapping_at(document.value, ("pools",))
     if head == ("measured",):
         yield _place_of_measured(document, part, given.path, len(pools))
@@ -75,5 +75,5 @@ def _place_of_measured(document: Document, part: FleetPart, path: Path, pools: i
 
 
 def _own_or_shared_place(document: Document, own: Path, path: Path) -> Path:
-    """The place of a value under the keys ``own``, else its place in the section for the whole file."""
+    """The path of a value below the keys ``own``; or its path at the top level, if only that exists."""
     return path if path in document.places and (*own, *path) not in document.places else (*own, *path)

@@ -10,7 +10,7 @@ from clusterspec.analysis.stated_causes import STATED, STEP_OF, STRONG
 from clusterspec.results.diagnosis import Cause
 
 _UNANSWERED = re.compile(r"RETRY|[Rr]etry|(?:status=|error )12\b")
-"""A request that was sent again until its retries were used up: its packets, or the answers, were lost."""
+"""A request that was resent until its retries were exhausted, because its packets or the answers were lost."""
 _PORT = (
     "ibstat and mlxlink -d of that NIC: the state, the rate and the error counters of its port; exchange its cable, "
     "then its transceiver and the port of the switch; leave it out of NCCL_IB_HCA until then"
@@ -18,7 +18,7 @@ _PORT = (
 
 
 def failing_nics(run: PlacedRun) -> Iterator[Cause]:
-    """The port and the device of a NIC that alone of its host fails toward several peers.
+    """The port or the device of a NIC that fails toward several peers while no other NIC of its host fails.
 
     Lost packets are of the port first, errors that the device itself reports of the device.
     """

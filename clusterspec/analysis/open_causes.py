@@ -14,7 +14,7 @@ from clusterspec.analysis.stated_causes import STEP_OF
 from clusterspec.results.diagnosis import Cause
 
 SAME_END = 0.2
-"""The weight of a cause that no line names, and that ends in the same lines as one that is possible."""
+"""The weight of a cause that no log line names but that ends in the same lines as a possible cause."""
 _OOM = "dmesg | grep -i -E 'oom|killed process' and free -g on the host of that rank, at that time"
 _PROGRAM = "the program on two accelerators of one node: the same error there is the program's"
 _RELEASES = (
@@ -75,16 +75,16 @@ ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
     "job-ended": (("host-memory-full", _OOM), ("peer-ended", _STARTED)),
     "checkpoint-mismatch": (("library-release", _RELEASES), ("invalid-setting", _OPTIONS)),
 }
-"""Causes that end alike, by the one that a log has as possible, the likelier first, each with its next step."""
+"""For each cause: other causes that end in the same lines, likeliest first, each with its next step."""
 BETWEEN_NODES = frozenset({"unreachable-peer", "wrong-interface", "nic-fault"})
-"""Causes that ranks of one node do not have."""
+"""Causes that do not apply to a run on one node."""
 MOST = 6
 """Causes that are listed together where the log decides none."""
 
 
 def causes_alike(run: PlacedRun, found: Sequence[Cause], error: str) -> tuple[Cause, ...]:
-    """The causes that no line of a run without a result names, and that end in the same lines as those ``found``, or
-    as an ``error`` of none of the known causes; none where the log decides the cause.
+    """Causes that no log line names but that end in the same lines as the causes ``found``, or as an ``error`` without
+    a known cause. Empty if the run has a result or the log decides its cause.
     """
     if run.has_result or any(cause.is_decisive for cause in found):
         return ()
@@ -101,6 +101,6 @@ def causes_alike(run: PlacedRun, found: Sequence[Cause], error: str) -> tuple[Ca
 
 
 def _place_of(evidence: str) -> str:
-    """The line that an evidence names, as the evidence of a cause begins."""
+    """The start of a cause's evidence that names its log line, such as `line 7 of the log`."""
     line = evidence.partition(": ")[0].removesuffix(" of the log")
     return f"{line} of the log"

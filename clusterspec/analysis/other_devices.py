@@ -26,7 +26,8 @@ class _Named(NamedTuple):
 
 
 def _devices_of_others(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> list[_Named]:
-    """The devices that a log prints, if none of them is of the spec and the catalog has an entry of each.
+    """The devices that a log prints, if none of them belongs to the spec and the catalog has an entry for each; else
+    empty.
 
     An accelerator of a company's catalog may be sold under any name.
     """
@@ -44,8 +45,8 @@ def _devices_of_others(cluster: Cluster, benchmark: Benchmark, catalog: Catalog 
 
 
 def other_devices(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> str:
-    """Evidence that the devices that a log prints are not those of the spec, with lines and bandwidths; empty if they
-    are, or if no entry of the catalog has their name.
+    """Evidence that the log's devices are not those of the spec, with lines and bandwidths. Empty if they match, or if
+    the catalog lacks one of them.
     """
     own, parts = cluster.accelerator, []
     for entry, printed, name, line in _devices_of_others(cluster, benchmark, catalog)[:MOST_NAMED]:
@@ -64,7 +65,7 @@ def have_other_links(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | 
 
 
 MOST_NAMED = 3
-"""Names of devices that are shown."""
+"""Maximum number of device names that are shown."""
 
 
 def _link_text(accelerator: Accelerator) -> str:

@@ -48,7 +48,9 @@ def estimate(study: Study) -> EstimateReport:
 
 
 def _storage_used(study: Study) -> StorageUse | None:
-    """The transfers between the job and its storage system; None if the spec describes no network but the fabric."""
+    """The transfers between the job and its storage system; None if the spec describes no networks other than the
+    fabric.
+    """
     written = study.design.spec.cluster
     if written is None or written.networks is None:
         return None
@@ -128,7 +130,9 @@ def bill(study: Study) -> BillReport:
 
 
 def cost(study: Study, fleet: FleetCosts | None = None) -> CostReport:
-    """The cost of a design over its term, by year, by run and by token; ``fleet`` has those of its fleet."""
+    """The cost of a design over its term, by year, run and token; ``fleet`` has costs already computed for its
+    fleet.
+    """
     from clusterspec.analysis.fleet_costs import cost_in_fleet
     from clusterspec.procurement.bill import bill as counted
     from clusterspec.procurement.neighbor import cheaper_neighbor

@@ -18,16 +18,17 @@ from clusterspec.records import dataclass
 from clusterspec.studies import Study
 
 MORE_CHECKS = 12
-"""Limit on candidates to check in addition to twice the number shown, while rules object to too many."""
+"""Maximum number of candidates to check in addition to twice the number shown, if rules object to too many."""
 LEAST_CHECKS = 32
-"""Candidates that are checked however few are shown, until enough have no objection."""
+"""Number of candidates to check even if fewer are shown, unless enough have no objection."""
 VARIED = (
     *("tp", "cp", "ep", "expert_tp", "pp", "virtual_stages", "micro_batch"),
     *("sharding", "shard_group", "recompute", "schedule"),
 )
 """The settings of a layout that a search varies, in addition to the order of the axes."""
 OPERATIONAL_SECTIONS = (("operations",), ("procurement",), ("acceptance",))
-"""Sections whose errors keep no layout from running: they are listed with each layout, and exclude none."""
+"""Sections whose errors do not prevent a layout from running. Such errors are listed with each layout and exclude none.
+"""
 K = TypeVar("K")
 
 
@@ -47,7 +48,7 @@ class Candidate(Generic[K]):
 
     @classmethod
     def of(cls, kept: K, study: Study, studied: Studied, ignored: frozenset[str] = frozenset()) -> Candidate[K]:
-        """A candidate whose rules have run; those in ``ignored`` do not count."""
+        """A candidate with the findings of its check, except those of rules in ``ignored``."""
         counted = [each for each in study.checked.findings if each.rule not in ignored]
         layout = tuple(each for each in counted if each.path[:1] == ("layout",) or each.path[:3] == POOLS)
         other = tuple(each for each in counted if each not in layout)
@@ -107,7 +108,7 @@ class Picks(Generic[K]):
 
     @property
     def best_candidates(self) -> list[Candidate[K]]:
-        """The candidates to show: those with the fewest objections of the least severity first, else in their order.
+        """The candidates to show, sorted by their numbers of errors and warnings, and otherwise in their order.
 
         Notes do not change the order: what they say of time is part of the predicted step.
         """
@@ -149,7 +150,7 @@ def _check_layouts(
 
 
 def _other_layouts(picks: Picks[Kept], job: SearchJob, space: Space, near: Sequence[Kept]) -> list[Kept]:
-    """Layouts that differ from those checked in a setting, then in a pair of settings: the best with each."""
+    """The best layouts with a setting, then with a pair of settings, that none of the checked layouts has."""
     settings = [_layout_settings(job, space, each) for each in near]
     found: list[int] = []
     for size, most in ((1, 2 * MORE_CHECKS), (2, 3 * MORE_CHECKS)):
@@ -170,7 +171,7 @@ def _layout_settings(job: SearchJob, space: Space, kept: Kept) -> list[tuple[str
 
 
 def _is_out_of_range(picks: Picks[Kept], kept: Kept) -> bool:
-    """Whether a layout is slower than the range of the first one allows."""
+    """Whether a layout is slower than the upper end of the first layout's range."""
     span = picks.checked[0].study.plan.step_time_range if picks.checked else None
     return span is not None and kept.step_time > span[1]
 
@@ -211,7 +212,7 @@ def tied_with(kept: Sequence[Kept]) -> list[Kept]:
 
 
 def refusing_text(refused: Counter[str]) -> str:
-    """The rules that refuse candidates after a colon, those that refuse most first; empty without any.
+    """The rules that refuse candidates, most frequent first, with a colon before them; empty if there are none.
 
     >>> refusing_text(Counter({"batch-indivisible": 2, "heads-indivisible": 7}))
     ': heads-indivisible, batch-indivisible'

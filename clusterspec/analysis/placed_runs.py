@@ -14,13 +14,13 @@ from clusterspec.results.diagnosis import ComparedRow
 from clusterspec.standard import cached_property, sum_of
 
 UNFINISHED = "all-reduce"
-"""Collective that stands in for an unnamed one in a run without a result."""
+"""The collective that is assumed for a run without a result if the log does not name one."""
 NO_RESULT = (float(1 << 30), 0.0)
-"""Bytes, and bandwidth in B/s, of the row of a run without a result."""
+"""The size in bytes and the bandwidth in B/s in the row of a run without a result."""
 
 
 BUILT_WITH_MPI = "make clean, build nccl-tests with MPI=1, and start it with mpirun of that MPI"
-"""Remedy that joins copies of the benchmark to one job."""
+"""The remedy for copies of the benchmark that were not joined to one job."""
 
 
 class NotComparable(Exception):
@@ -50,17 +50,17 @@ class PlacedRun:
     log: str
     rows: tuple[ComparedRow, ...]
     published: tuple[ReleaseFault, ...] = ()
-    """Published faults of the collective library of this machine, of all releases."""
+    """Published faults of this machine's collective library, for all releases."""
     assumed_ranks: bool = False
     """Whether neither the log nor the caller states the ranks, which are then all of the design."""
     other_devices: str = ""
     """What says that the devices that the log prints are not those of the spec; else empty."""
     other_links: bool = False
-    """Whether the links of such devices have another bandwidth than those of the spec."""
+    """Whether these devices have a different link bandwidth than those of the spec."""
 
     @property
     def has_result(self) -> bool:
-        """Whether the log has a result; the only row of a run without one has no bandwidth."""
+        """Whether the log has a result. Without one, the run has a single row without a bandwidth."""
         return bool(self.series.points)
 
     @property
@@ -85,7 +85,9 @@ class PlacedRun:
 
     @property
     def nics_used(self) -> int | None:
-        """The NICs of a node that the log lists: interfaces where the fabric is one of sockets; None without a list."""
+        """The number of NICs per node that the log lists, or of network interfaces on a TCP fabric; None if it lists
+        none.
+        """
         fabric = self.cluster.scale_out
         sockets = fabric is not None and fabric.technology.family == "tcp" and not fabric.technology.proprietary
         return (interface_count if sockets else adapter_count)(self.benchmark.evidence)
@@ -96,8 +98,8 @@ class PlacedRun:
         return cost.busbw if cost else None
 
     def predicted_cost(self, cluster: Cluster, size: float, algorithm: str | None = None) -> CollectiveCost | None:
-        """The predicted cost of this run on another machine, by the ``algorithm``, or the fastest where that does not
-        apply; None if it cannot run there.
+        """The predicted cost of this run on another machine with ``algorithm``, or with the fastest one if that does
+        not apply. None if the run is impossible there.
         """
         group = contiguous_placement(
             cluster, self.group.ranks, self.group.nodes
@@ -137,14 +139,14 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
 
 
 def _host_count(cluster: Cluster, series: Series, ranks: int) -> int:
-    """The hosts that print lines of a run, where they can be the nodes of its ranks; else 1: containers of one node
-    have names of their own.
+    """The number of hosts that print lines of a run, if these can be the nodes of its ranks; else 1, since containers
+    of one node may have different host names.
     """
     return series.hosts if 1 < series.hosts <= min(ranks, cluster.all_nodes) and ranks % series.hosts == 0 else 1
 
 
 def _are_on_two_nodes(cluster: Cluster, benchmark: Benchmark, series: Series, ranks: int) -> bool:
-    """Whether two ranks whose log names no host are on two nodes: all of their channels go over the network."""
+    """Whether two ranks without host names in the log are on two nodes, because all their channels use the network."""
     said = {
         each.name for each in benchmark.evidence if each.text.startswith(("/GDRDMA", "NET/")) or each.text.isdecimal()
     }

@@ -361,7 +361,7 @@ POSSIBLE = (
     ("peer-ended", "peer-ended", ": its own log has the reason", FIRST, WEAK),
     ("own-exception", "program-error", ", the exception of the rank that failed first", _PROGRAM, STRONG),
 )
-"""What lines that state no cause are compatible with: evidence, cause, what follows its text, next step and weight.
+"""Possible causes of lines that state no cause: evidence, cause, words after its text, next step and weight.
 
 Published: pytorch/pytorch issue 67581 and vllm-project/vllm issue 15744 (rendezvous).
 """

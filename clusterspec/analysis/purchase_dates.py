@@ -20,8 +20,8 @@ from clusterspec.units import display, portion, term_text
 
 
 def order_day(buying: ProcurementSpec, today: date) -> date:
-    """The first day on which the machine can be ordered: the date of the prices, or today where that is past. Raises
-    `ValueError` for a date that is none.
+    """The first day on which the machine can be ordered: the date of the prices, or today if that date has passed.
+    Raises `ValueError` for an invalid date.
     """
     return max(today, date.fromisoformat(buying.as_of)) if buying.as_of else today
 
@@ -76,7 +76,7 @@ def delivery_gate(spec: Spec, today: date, *, rents: bool) -> Gate:
 
 
 def sold_gate(gate: Gate, cluster: Cluster) -> Gate:
-    """The gate of the delivery; open where the catalog knows that the node, or its accelerator, is not on sale."""
+    """The gate of the delivery. It is open if the catalog lists the node, or its accelerator, as not on sale."""
     part = cluster.platform or cluster.accelerator
     if gate.status not in {GateStatus.MET, GateStatus.OPEN} or part.status.state not in NOT_SOLD:
         return gate
@@ -86,12 +86,12 @@ def sold_gate(gate: Gate, cluster: Cluster) -> Gate:
 
 
 NOT_SOLD = frozenset({"announced", "discontinued"})
-"""States of an entry whose delivery a date in the spec does not settle."""
+"""States of a catalog entry in which a delivery date in the spec does not settle the delivery."""
 
 
 def _days_late(spec: Spec, weeks: float, today: date) -> tuple[float, date] | None:
-    """Days between the day when the machine is needed and the end of its burn-in, and the day of the order; None if a
-    date is absent or unreadable.
+    """The number of days by which the end of burn-in misses the required date, and the order date; None if a date is
+    absent or unreadable.
     """
     buying = spec.procurement or ProcurementSpec()
     try:
@@ -113,7 +113,7 @@ def _run_seconds(report: FullReport) -> float | None:
 
 
 def run_text(report: FullReport) -> str:
-    """Text about the share of the term that the planned run takes; empty if only a scheduling reserve is left."""
+    """Text about the share of the term that the planned run takes; empty if the run takes almost all of it."""
     buying, run = report.estimate.design.spec.procurement, _run_seconds(report)
     if buying is None or buying.term is None or run is None or run >= (1 - IDLE) * buying.term.value:
         return ""
@@ -122,7 +122,7 @@ def run_text(report: FullReport) -> str:
 
 
 def unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
-    """The rent of the days after the planned run, where these are more than the reserve of a schedule."""
+    """The rent for the days after the planned run, if these exceed a usual scheduling reserve."""
     buying, run = report.estimate.design.spec.procurement, _run_seconds(report)
     if buying is None or buying.term is None or run is None or rent is None:
         return None

@@ -15,7 +15,7 @@ from clusterspec.results.diagnosis import Cause
 LIBRARIES = {"NVIDIA": "nccl", "AMD": "rocm"}
 """The library whose releases count, by the vendor of the accelerators: RCCL is released with ROCm."""
 SPECIFIC = 2
-"""Conditions that, together with the place, make a fault the likely cause, not only a possible one."""
+"""Number of conditions in addition to the place from which a published fault is a likely cause."""
 
 
 def published_faults(cluster: Cluster, catalog: Catalog) -> tuple[ReleaseFault, ...]:
@@ -48,7 +48,7 @@ def _logged_releases(run: PlacedRun) -> list[tuple[str, int]]:
 
 
 def _conditions_hold(run: PlacedRun, fault: ReleaseFault) -> bool:
-    """Whether the conditions of a fault hold for a run, as far as its log tells."""
+    """Whether the conditions of a fault apply to a run, as far as its log shows."""
     fabric = run.cluster.scale_out
     place = "over nodes" if run.uses_network else "in a node"
     settings = {text for text, _ in run.log_lines("environment")}
@@ -63,8 +63,8 @@ def _conditions_hold(run: PlacedRun, fault: ReleaseFault) -> bool:
 
 
 def _fault_weight(run: PlacedRun, fault: ReleaseFault) -> float:
-    """The weight of a fault as a cause, by the number of its conditions; it is weak where the log does not show one of
-    them.
+    """The weight of a fault as a cause, by the number of its conditions. It is weak if the log does not show that a
+    condition applies.
     """
     if fault.host and not run.log_lines("amd-host"):
         return WEAK

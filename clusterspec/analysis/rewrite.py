@@ -44,8 +44,8 @@ def text_with_row(study: Study, row: LayoutRow) -> str:
 
 
 def text_with_best(whole: Study, study: Study, report: SearchReport) -> str:
-    """The text of a spec with the best layout; of reinforcement learning with the fastest placement, unless the step of
-    the spec is as short.
+    """The text of a spec with the best layout. For reinforcement learning it has the fastest placement, or is unchanged
+    if the spec's step is as fast.
     """
     best, times = report.layouts[0], study.plan.rl
     if report.splits:
@@ -99,8 +99,8 @@ def text_with_assignment(whole: Study, found: Assignment) -> str:
 
 
 def _placement_changes(written: Mapping[str, object], rl: Mapping[str, object]) -> Changes:
-    """The keys of reinforcement learning that place rollout as ``rl`` does. The method that sends weights stays where
-    the placement does.
+    """The keys that change the placement of rollout to that of ``rl``. The transfer method for weights is removed if
+    the placement kind changes.
     """
     at: Path = ("workload", "rl")
     rollout = mapping_at(rl, ("rollout",))
@@ -134,8 +134,8 @@ def text_with_split(whole: Study, study: Study, row: LayoutRow, split: RlSplit) 
 def _text_with_job(
     whole: Study, job: str, section: Section, serving: Mapping[str, object] | None, changes: Changes
 ) -> str:
-    """The text of a fleet with a layout, requests and other keys of one job. Its nodes are those of the job, unless its
-    layout states them as well.
+    """The text of a fleet with another layout, other requests and other keys for one job. The job states its nodes; its
+    layout states them only if it already did.
     """
     at: Path = ("jobs", job)
     layout = dict(section)
@@ -149,7 +149,7 @@ def _text_with_job(
 
 
 def _with_pools_as_written(serving: Mapping[str, object], written: Mapping[str, object]) -> Mapping[str, object]:
-    """Requests whose separate engines are on the pools that the file of the fleet names."""
+    """Requests whose separate engines name the same pools as the file of the fleet."""
     if "disaggregated" not in serving:
         return serving
     found = {}
@@ -161,8 +161,8 @@ def _with_pools_as_written(serving: Mapping[str, object], written: Mapping[str, 
 
 
 def _job_changes(job: Study, part: FleetPart, row: LayoutRow, written: Mapping[str, object]) -> Changes:
-    """The job's own keys that change with a row: its nodes if the engines take fewer, and its pool if the spec places
-    engines on two pools and the row has engines of one kind.
+    """The job's own keys that change with a row. Its nodes change if the engines take fewer. Its pool changes if the
+    spec has engines on two pools but the row has one kind of engine.
     """
     separate, nodes = row.serving is not None and row.serving["disaggregated"], row.layout.get("nodes")
     if row.serving is None or (separate and part.away) or "nodes_of" in written or nodes is None:
@@ -198,7 +198,7 @@ def text_with_changes(study: Study, changes: Changes) -> str:
 
 
 def _mapping_above(own: Mapping[str, object], path: Path) -> Path:
-    """The path of the innermost mapping that the text has above a key; the section's path if the section is absent."""
+    """The path of the innermost existing mapping above a key; the section's path if the section is absent."""
     inner = [path[:size] for size in range(1, len(path)) if isinstance(value_at(own, *path[:size]), dict)]
     return inner[-1] if inner else path[:1]
 
@@ -217,8 +217,8 @@ def _serving_section(study: Study, row: LayoutRow) -> Mapping[str, object] | Non
 
 
 def _text_with_mappings(study: Study, wanted: Mapping[Path, Mapping[str, object]]) -> str:
-    """The text with the mappings at some paths replaced: key by key if this yields the wanted values, else by writing
-    the whole document again.
+    """The text with the mappings at some paths replaced. The text is edited key by key; if that does not yield the
+    wanted values, the whole document is written again.
     """
     text = study.source.text
     edits = [edit for path, value in wanted.items() for edit in _edits_of(study, path, value)]
@@ -231,7 +231,7 @@ def _text_with_mappings(study: Study, wanted: Mapping[Path, Mapping[str, object]
 
 
 def _own_value(study: Study, text: str) -> dict[str, object]:
-    """The value in a text itself, without its bases."""
+    """The value of a text itself, without the bases that it extends."""
     document, _ = documents.parse(Source(study.source.name, text))
     return dict(document.value) if document is not None and isinstance(document.value, dict) else {}
 

@@ -25,13 +25,13 @@ IDLE = 0.05
 """Unplanned share of accelerators that counts as a normal scheduling reserve."""
 
 ROUNDED_CENTS = 1.0
-"""A difference of sums up to which they are rounded."""
+"""Difference of two sums, in currency units, up to which rounding is assumed to be the cause."""
 
 LEAST_DELAY = 0.005
 """Share of a run below which no delay by failures is listed as a risk."""
 
 LEAST_LOAD = 0.5
-"""Share of the requests in flight within the targets below which half of the engines would serve the load."""
+"""Share of the concurrency within the targets below which half of the engines would be enough for the load."""
 
 
 def lightly_loaded(served: ServingTimes) -> bool:
@@ -96,8 +96,9 @@ def _delay_risks(kept: Reliability, run: float, price: Callable[[float], Money |
 
 
 def _risks_of_sums(buying: ProcurementSpec, currency: str) -> Iterator[Risk]:
-    """What a quote may cost more than it says: its lines against its total, and the price of a line against its
-    quantity at its unit price."""
+    """Amounts by which a quote may cost more than stated: the lines differ from the total, or the price of a line
+    differs from its quantity times its unit price.
+    """
     lines, total = total_of_lines(buying), buying.quoted_total
     prices = [(line, line_price(line)) for line in buying.quote or ()]
     if lines is not None and total is not None and all(price is not None for _, price in prices):
@@ -120,7 +121,9 @@ def _risks_of_sums(buying: ProcurementSpec, currency: str) -> Iterator[Risk]:
 
 
 def _unquoted_text(parts: tuple[QuotedPart, ...]) -> str:
-    """The parts without a quote: those that it lacks, and those that may be from another supplier, with their sums."""
+    """The parts without a quote, with their sums: parts that the quote lacks, and parts that another supplier may
+    provide.
+    """
     lacking = [part for part in parts if part.missing is not None and part.has_too_few]
     elsewhere = [part for part in parts if part.missing is not None and not part.has_too_few]
     texts = []

@@ -1,4 +1,6 @@
-"""Nodes of reinforcement learning at which a condition holds: each number divided between trainer and rollout."""
+"""Numbers of nodes for which reinforcement learning meets a condition. Each number is divided between trainer and
+rollout.
+"""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ SHARES = (1 / 8, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4)
 DEGREES = (1, 2, 4, 8, 16, 32)
 RL = ("workload", "rl")
 FULLEST = 0.9
-"""Share of an engine's memory above which its weights leave too little cache."""
+"""If weights take more than this share of an engine's memory, too little is left for the cache."""
 
 
 Rollouts = dict[tuple[int, int, int], Rollout | None]
-"""The generation of a batch by the nodes of the engines, their tp, and the staleness."""
+"""The generation of a batch, by the number of engine nodes, the engines' tp, and the staleness."""
 
 
 def rl_splits(
@@ -98,7 +98,9 @@ def _nodes_of_models(rl: Rl, *, here: bool = False) -> int:
 
 
 def rollout_nodes_in_proportion(design: Design, nodes: int) -> int:
-    """The rollout nodes among ``nodes``, in the design's proportion; 0 if rollout has no separate nodes."""
+    """The number of rollout nodes if all roles have ``nodes`` nodes, in the design's proportion; 0 if rollout has no
+    separate nodes.
+    """
     rl = _rl_of(design)
     if not rl.rollout_nodes:
         return 0
@@ -108,8 +110,8 @@ def rollout_nodes_in_proportion(design: Design, nodes: int) -> int:
 
 
 def keys_of_nodes(design: Design, nodes: int, rollout: int) -> Changes:
-    """The keys that give all roles ``nodes`` nodes: ``rollout`` nodes generate, and models other than the trained one
-    keep their nodes.
+    """The keys that distribute ``nodes`` nodes over all roles: ``rollout`` nodes for rollout, the present number for
+    other models, and the rest for the trainer.
 
     The trainer's machine gets the nodes that its roles need, and never fewer than it has outside the job. The rollout
     machine grows if it has too few.
@@ -146,8 +148,8 @@ FEW = 16
 
 
 def _rollout_counts(nodes: int) -> tuple[int, ...]:
-    """Numbers of rollout nodes to try when rollout and trainer share the nodes: all if there are few, else sixteenths
-    and the usual shares.
+    """Numbers of rollout nodes to try if rollout and trainer divide ``nodes`` nodes: all if there are few, else
+    sixteenths of them and the usual shares.
     """
     if nodes <= FEW:
         return tuple(range(1, nodes))
@@ -156,8 +158,8 @@ def _rollout_counts(nodes: int) -> tuple[int, ...]:
 
 
 def _rollout_counts_of_job(rl: Rl, nodes: int) -> tuple[int, ...]:
-    """The counts of `_rollout_counts`; those that leave the trainer a power of two of nodes, since its replicas then
-    usually divide a batch; and those that leave a role its nodes of the design.
+    """Numbers of rollout nodes to try: those of `_rollout_counts`; those that leave the trainer 2^n nodes, since its
+    replicas then usually divide a batch; and those that keep the design's number of nodes for a role.
     """
     left = {nodes - 2**power for power in range(nodes.bit_length())} | {nodes - rl.trainer_nodes, rl.rollout_nodes}
     return tuple(sorted({*_rollout_counts(nodes), *(count for count in left if 0 < count < nodes)}))
@@ -172,7 +174,9 @@ def _engine_tp_degrees(design: Design, rl: Rl) -> tuple[int, ...]:
 
 
 def _changes_on_pool(design: Design, rl: Rl) -> Iterator[Changes]:
-    """The keys of rollout on its other machine: on the nodes of the spec or fewer, in turns or ahead."""
+    """The keys for rollout on another machine: with the spec's number of nodes or fewer, synchronously or ahead of the
+    trainer.
+    """
     counts = {count for count in _rollout_counts(rl.rollout_nodes + 1) if count <= rl.rollout_nodes}
     for tp in _engine_tp_degrees(design, rl):
         for count in sorted(counts | {rl.rollout_nodes}):
@@ -185,7 +189,7 @@ def _changes_on_pool(design: Design, rl: Rl) -> Iterator[Changes]:
 
 
 def faster_splits(present: Iterable[RlSplit], best: Iterable[RlSplit]) -> tuple[RlSplit, ...]:
-    """Each placement with the layout of the spec, or with the best one where that is faster; the fastest first."""
+    """Each placement once, with the spec's layout or with the best layout if that is faster; fastest first."""
     found: dict[tuple[str, int, int, int, int], RlSplit] = {}
     for each in sorted([*present, *best], key=lambda each: each.step_time):
         keys = (each.placement, each.trainer_nodes, each.rollout_nodes, each.rollout_tp, each.max_staleness)
@@ -205,7 +209,7 @@ def _keys_of_placements(rl: Rl, nodes: int, degrees: Iterable[int]) -> Iterator[
 
 
 def placement_on_nodes(changes: Changes, nodes: int) -> Changes:
-    """The keys of a placement whose trainer has what rollout leaves of ``nodes``."""
+    """The keys of a placement in which the trainer has the nodes that rollout leaves."""
     own = changes[*RL, "rollout", "nodes"]
     return {**changes, ("layout", "nodes"): nodes - own if isinstance(own, int) else nodes}
 
@@ -274,7 +278,7 @@ def _evaluated_split(design: Design, changes: Changes, rollouts: Rollouts, named
 
 
 def _engine_degree(design: Design) -> int:
-    """The tensor parallelism of the engines as the spec states it; 0 if it leaves it open."""
+    """The tensor parallelism of the rollout engines as stated in the spec; 0 if it is not stated."""
     work = design.spec.workload
     rollout = work.rl.rollout if work is not None and work.rl is not None else None
     return (rollout.tp if rollout is not None else None) or 0

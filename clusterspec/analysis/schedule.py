@@ -10,7 +10,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.results.machine import Operation, Schedule
 
 MOST_OPERATIONS = 160
-"""Operations of a stage that are drawn, at most; further micro-batches repeat the steady state."""
+"""The maximum number of operations of a stage that are drawn. Further micro-batches repeat the steady state."""
 SIMULATED = frozenset({"gpipe", "1f1b", "interleaved"})
 """Schedules whose order of operations is fixed by the number of stages, virtual stages and micro-batches."""
 
@@ -55,7 +55,9 @@ def schedule(plan: Plan) -> Schedule | None:
 
 
 def _drawn_count(count: int, stages: int, virtual: int) -> int:
-    """The micro-batches that are drawn: at most all, in whole groups of the stages where there are more."""
+    """The number of micro-batches to draw: all, or as many as the limit allows in whole multiples of the number of
+    stages.
+    """
     most = max(stages, MOST_OPERATIONS // (2 * virtual) // stages * stages)
     return min(count, most)
 

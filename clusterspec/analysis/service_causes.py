@@ -6,7 +6,7 @@ from clusterspec.analysis import service_steps
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
 
 UNSAID = ", which does not say why"
-"""The end of the evidence where a line of a log names an effect alone."""
+"""The end of the evidence if a log line only names an effect."""
 SERVICE_CAUSES = (
     (
         "driver-unloaded",
@@ -64,4 +64,4 @@ SERVICE_CAUSES = (
     ("unlike-ends", "invalid-setting", ", as a backend that two variables name", service_steps.ENDS, GIVEN),
     ("no-collectives", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
 )
-"""What such lines leave open: evidence, cause, what follows its text, next step and weight."""
+"""Possible causes of such lines: evidence, cause, words after its text, next step and weight."""

@@ -66,14 +66,16 @@ def load_tokens(design: Design) -> float | None:
 
 
 def machine_of_size(study: Study, changes: Changes, factor: Fraction) -> ServingMachine | None:
-    """A machine of another size with ``factor`` times the engines of the design; None if that is no whole number."""
+    """A machine of another size with ``factor`` times the engines of the design; None unless that gives whole
+    numbers.
+    """
     job = serving_job(study.design)
     plan = scaled_plan(own_plan(job), factor) if job is not None else None
     return _machine_with_plan(study, changes, plan, float(factor)) if plan is not None else None
 
 
 def scaled_plan(plan: Plan, factor: Fraction) -> Plan | None:
-    """A plan with ``factor`` times the engines of each kind; None if that is no whole number.
+    """A plan with ``factor`` times the engines of each kind; None unless that gives whole numbers.
 
     >>> one = Engines(replicas=4, tp=2)
     >>> scaled_plan((None, one), Fraction(3, 4))[1].replicas, scaled_plan((None, one), Fraction(1, 8))

@@ -189,7 +189,9 @@ def _ordered_plans(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]
 
 
 def _are_equally_good(first: Rated, other: Rated, objective: str) -> bool:
-    """Whether two plans are equally good within the range of the objective; the number of accelerators has no range."""
+    """Whether two plans are equally good within the uncertainty range of the objective. The number of accelerators has
+    no uncertainty.
+    """
     if objective == "accelerators":
         return other.times.accelerators == first.times.accelerators
     return _is_in_range(first, other)

@@ -1,7 +1,7 @@
-"""Logs of several ranks of one run: the log whose ranks failed first, and the logs that only tell of its end.
+"""Logs of several ranks of one run: the log whose ranks failed first, and logs that only report its consequences.
 
-A rank that ends leaves the others in a collective. Their logs tell of timeouts and closed connections, and the cause is
-in the log of the rank that failed.
+A rank that ends leaves the others in a collective. Their logs have timeouts and closed connections, and the cause is in
+the log of the rank that failed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ NEVER = (0, float("inf"))
 
 
 def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared]) -> tuple[Compared, ...]:
-    """The comparisons of runs, those without a result first, in the order in which their ranks failed: those of logs
-    that only tell of the end of other ranks last, with causes that weigh at most `FOLLOWS`.
+    """The comparisons of runs, with runs without a result first, in the order in which their ranks failed. Logs that
+    only report the end of other ranks come last, and their causes have a weight of at most `FOLLOWS`.
 
     The order in which the logs are given changes neither weights nor the order of logs without a result.
     """
@@ -43,7 +43,7 @@ def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared])
 
 
 def _with_causes_weighed_down(run: PlacedRun, one: Compared, failures: Sequence[tuple[PlacedRun, Ending]]) -> Compared:
-    """A comparison with the causes weighed down if its log only tells of the end of the ranks of another log."""
+    """A comparison, with lower weights of its causes if its log only reports the end of the ranks of another log."""
     ending = run.benchmark.ending
     if ending is None or ending.own:
         return one
@@ -56,7 +56,9 @@ def _with_causes_weighed_down(run: PlacedRun, one: Compared, failures: Sequence[
 
 
 def _may_follow(ending: Ending, failure: Ending) -> bool:
-    """Whether the end of other ranks was not told before a failure, as far as their times can be compared."""
+    """Whether the end of other ranks may be a consequence of a failure, since it was not reported before it as far as
+    their times are comparable.
+    """
     if ending.time is None or failure.time is None or ending.time[0] != failure.time[0]:
         return True
     return ending.time[1] >= failure.time[1] - CLOCKS

@@ -39,8 +39,8 @@ def socket_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _may_span_nodes(run: PlacedRun) -> bool:
-    """Whether a run that is taken for one of a node may be of several: its log does not name its hosts, and the
-    library chose sockets on a machine with RDMA.
+    """Whether a run that counts as one of a single node may span several nodes: its log names no hosts, and the library
+    used sockets although the machine has RDMA.
     """
     fabric = run.cluster.scale_out
     unlisted = run.series.nodes is None and run.series.hosts <= 1 and run.group.ranks > 1

@@ -12,9 +12,9 @@ from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results.levers import OF_SIZE
 
 TOLERANCE = 1e-3
-"""Relative distance at which a bisection stops; whole numbers are told to one."""
+"""Relative distance at which a bisection stops. Whole numbers are found exactly."""
 SPAN = 64.0
-"""How far a bisection of a load looks from the usual steps: down to the least over this, up to the largest times it."""
+"""The range of a bisection of a load: from the smallest usual step divided by this to the largest multiplied by it."""
 NEAR = 40
 """Number of counts to try below the exact solution; the layout must divide each."""
 MOST_PROBED = 400
@@ -33,7 +33,8 @@ class Refusal(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """The plan with the lever at a value, and its refusal: with the spec's layout, or the best one there.
+    """The plan at a value of the lever, with the spec's layout or the best one for this value, and the rules that
+    refuse it.
 
     ``plan`` is None if no layout can run.
     """
@@ -145,7 +146,9 @@ class _Seeker:
         return best
 
     def proportional(self, present: float) -> float | None:
-        """The count at which a metric of the size of the machine reaches its limit; None for other metrics."""
+        """The count at which a metric that is proportional to the machine's size reaches its limit; None for other
+        metrics.
+        """
         if self.condition.metric not in OF_SIZE:
             return None
         self.holds(present)
@@ -179,8 +182,8 @@ def _misfit_text(plan: Plan) -> str:
 
 
 def _counts_to_scan(lever: Lever, present: float, sought: float | None = None) -> tuple[float, ...]:
-    """Counts to scan: the usual values, the present value with its integer multiples and divisors, and `NEAR` whole
-    numbers below the count at which a metric proportional to it reaches its limit.
+    """Counts to scan: the usual values, counts related to the present one, and numbers around ``sought``, where a
+    metric proportional to the count reaches its limit.
     """
     near = {present * factor for factor in range(1, 9)} | set(_related_counts(present))
     if sought is not None:
@@ -196,7 +199,7 @@ def _related_counts(present: float) -> Iterator[float]:
 
 
 def _nearest_sold_value(lever: Lever, value: float, seeker: _Seeker) -> float | None:
-    """The sold value next to the boundary, on the side that meets the condition, in which no rule finds an error."""
+    """The sold value nearest to the boundary that meets the condition and has no errors."""
     if any(abs(step - value) <= TOLERANCE * value for step in lever.steps):
         near = min(lever.steps, key=lambda step: abs(step - value))
         if seeker.holds(near) and not seeker.probes[near].errors:

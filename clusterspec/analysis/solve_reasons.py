@@ -13,11 +13,11 @@ from clusterspec.units import display, metric_text, percent, plural
 OF_CHECKPOINTS = ("stall", "goodput", "restore", "loading")
 """The metrics that the storage system moves."""
 ALIKE = 1e-9
-"""Relative difference up to which a metric is the same at all values of a lever."""
+"""Relative difference of a metric below which all values of a lever count as equal."""
 NEGLIGIBLE = 5e-4
-"""Relative difference of a metric that is too small to buy by it."""
+"""Relative difference of a metric that is too small to decide a purchase."""
 READS = ("restore", "loading")
-"""Those of them that it moves by reads."""
+"""The metrics among these that depend on reads."""
 
 
 def misfit_reason(plan: Plan, best_layout: bool) -> str:
@@ -26,7 +26,9 @@ def misfit_reason(plan: Plan, best_layout: bool) -> str:
 
 
 def unmoved_text(found: Solution, study: Study) -> str:
-    """That a lever does not move a metric, where every value tried meets the condition by the figure of the spec."""
+    """Text that a lever does not affect a metric, if every value tried meets the condition with the metric of the spec;
+    else empty.
+    """
     own, lever = found.condition.value(study.plan), found.lever
     metrics = [probe.metric for probe in found.probes if probe.value != lever.value(study.design)]
     if not found.free or found.condition.metric in WHOLE or own is None or not metrics:
@@ -46,8 +48,8 @@ def _refused_text(probe: Probe, metric: float, lever: Lever, condition: Conditio
 
 
 def nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study, lever: Lever) -> str:
-    """A value of the lever that only `check` refuses, else the best value of the metric; without one, why there is
-    none.
+    """Text on the best that was found: a value of the lever that only `check` refuses, else the best value of the
+    metric, else the reason why there is none.
     """
     metrics = [probe.metric for probe in probes if probe.metric is not None]
     if not metrics and study.has_figures and condition.value(study.plan) is None:
@@ -71,7 +73,7 @@ def nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study, 
 
 
 def _setting_text(condition: Condition, study: Study, lever: Lever) -> str:
-    """The stated key that sets what the storage system would set of a metric; empty where none does."""
+    """The stated key that determines a metric in place of the storage system's parameter; empty if there is none."""
     operations, cluster = study.design.spec.operations, study.design.spec.cluster
     store = cluster.networks.storage if cluster is not None and cluster.networks is not None else None
     if condition.metric not in OF_CHECKPOINTS or lever.name not in OF_STORE:
@@ -91,7 +93,9 @@ def _setting_text(condition: Condition, study: Study, lever: Lever) -> str:
 
 
 def _clients_text(probes: tuple[Probe, ...], condition: Condition, study: Study, lever: Lever) -> str:
-    """Why a faster storage system does not help, where its clients reach less than the fastest that was tried."""
+    """The reason why a faster storage system does not help: its clients cannot reach the highest rate that was tried.
+    Empty if they can.
+    """
     from clusterspec.cost.storage import storage_use
 
     if condition.metric not in OF_CHECKPOINTS or lever.name not in ("storage.bandwidth", "storage.read"):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 STATED, STRONG, GIVEN, WEAK = 1.0, 0.7, 0.4, 0.3
 """Weights of evidence: the log states the cause; the log's numbers show it; the log states a setting that may be wrong;
-its numbers are compatible with the cause.
+the log's numbers are compatible with it.
 """
 SLOWED = 0.25
-"""The weight of what only slows a run, where it has no result: below that of every cause that may have stopped it."""
+"""The weight, in a run without a result, of a cause that only slows a run. It is lower than that of every cause that
+may stop one.
+"""
 STOPS = {
     "plugin-mismatch": (
         "registration",
@@ -173,7 +175,7 @@ UNFINISHED_STOPS = {
         "CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer: the kernel that fails; then update or turn off what brings it",
     ),
 }
-"""The same for runs without a result alone: what ends a program, and does not slow it.
+"""The same for runs without a result only: causes that end a program rather than slow it.
 
 Published: NVIDIA/Megatron-LM issue 343 and pytorch/pytorch issue 85604 (ports), verl-project/verl issue 719
 (processes).

@@ -132,7 +132,7 @@ class Space:
         return Choice(family, *(values[index] for values, index in zip(family.axes, place, strict=True)))
 
     def place(self, number: int) -> tuple[int, tuple[int, ...]]:
-        """The place of the family of a layout, and the indices of its choices there."""
+        """The index of a layout's family, and the indices of its choices in that family."""
         at = bisect_right(self.first, number) - 1
         rest, indices = number - self.first[at], []
         for values in reversed(self.families[at].axes):
@@ -168,7 +168,9 @@ class SearchJob:
 
     @property
     def searches_pipelines(self) -> bool:
-        """Whether the search tries pipelines: not where the framework leaves them to a user whose layout has none."""
+        """Whether the search tries pipelines. It does not if the framework has no built-in pipelines and the spec's
+        layout has none.
+        """
         return self.layout.pp > 1 or not self.layout.capabilities.refuses("pipeline.built_in")
 
 
@@ -206,7 +208,7 @@ KEPT_KEYS = (
     "overlap",
     "dispatcher",
 )
-"""Keys of the spec's own layout that every layout of a search keeps."""
+"""Layout keys of the spec that every searched layout keeps."""
 QUOTED = (("procurement", "quote"), ("procurement", "quoted_total"))
 """The keys of a quote."""
 POOLS: KeyPath = ("workload", "serving", "disaggregated")
@@ -221,7 +223,7 @@ class Studied:
         self._bills: dict[str, Bill] = {}
 
     def with_layout(self, section: Section | None) -> Study:
-        """The study with another layout section; None leaves it out."""
+        """The study with another layout section; without one if it is None."""
         layout = None if section is None else section_with_fixed_settings(self.one, section)
         return variation.rewritten_study(self.one, {("layout",): layout})
 
@@ -232,7 +234,7 @@ class Studied:
 
     @property
     def _rules_with_unreadable_layout_keys(self) -> frozenset[str]:
-        """Rules that cannot read a key of the layout that every layout of a search keeps."""
+        """Rules that report a layout key as unreadable although every searched layout keeps it."""
         kept = {("layout", key) for key in KEPT_KEYS}
         unread = (each for each in self.one.problems if each.severity is Severity.ERROR)
         return frozenset(each.rule for each in unread if each.path[:2] in kept)
@@ -243,8 +245,8 @@ class Studied:
         return _known_errors(self.one)
 
     def refusing_rules(self, study: Study) -> tuple[str, ...]:
-        """The rules that reject a variation as an alternative: those with an error that the spec does not have, and all
-        with an error if the layout cannot run or does not fit.
+        """The rules that reject a variation as an alternative: those with an error that the spec does not have, or
+        those with any error if the layout cannot run or does not fit.
 
         A quote is for the machine that it was asked for: an error in it rejects no other one.
         """
@@ -285,12 +287,14 @@ def errors_of(study: Study) -> frozenset[str]:
 
 
 def _known_errors(study: Study) -> frozenset[str]:
-    """Rules with an error in a study; rules that fail are ignored."""
+    """Rules with an error in a study. Rules whose check failed are ignored."""
     return frozenset(found.rule for found in study.checked.findings if found.severity is Severity.ERROR)
 
 
 def with_a_layout(study: Study) -> Study:
-    """The study, with an empty layout where the spec has none; for a job of a fleet with the nodes of the job."""
+    """The study, with an empty layout if its spec has none. For a job of a fleet, the layout has the nodes of
+    the job.
+    """
     if study.document is None or study.design.layout is not None:
         return study
     nodes = study.fleet_part[1].nodes if study.fleet_part else None

@@ -45,7 +45,8 @@ MOST_NODES = 16_384
 
 
 def survival(design: Design, *, live: bool = True) -> Survival | None:
-    """The grid around the nodes of the job; unless ``live``, only its own nodes and model.
+    """The grid of communication times for several numbers of nodes and models; unless ``live``, only for those of the
+    spec.
 
     None unless the design is training on more than one node with a switched fabric."""
     cluster, work = design.cluster, design.workload
@@ -189,8 +190,8 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
 
 
 def _curves(plan: Plan, name: str, present: Rates, machine: VariedRates) -> tuple[Curves, float, int] | None:
-    """The communication time of a case over the rates, the least of one or two curves, the largest relative error of
-    the interpolation, and the number of positions checked.
+    """The communication time of a case over the rates, as the minimum of one or two curves, with the largest relative
+    interpolation error and the number of positions checked.
 
     An oversubscription slows trees more than rings. Where both are the fastest somewhere, each has a curve of its own,
     in which it divides the rate of the NICs: a table for each oversubscription takes many more points.
@@ -214,7 +215,9 @@ def _curves(plan: Plan, name: str, present: Rates, machine: VariedRates) -> tupl
 
 
 def _seconds_of(times: Sequence[WireTime], machine: VariedRates, trees: bool | None = None) -> Seconds:
-    """The seconds of transfers over the rates: by the fastest algorithms, or by trees or the others alone."""
+    """A function from rates to the seconds of transfers: with the fastest algorithms, with trees only, or without trees
+    (``trees`` False).
+    """
     timed = [(one, machine.timings(one.collective, one.placement, trees)) for one in times]
 
     def seconds(bandwidth: float, nic: float, taper: float) -> float:
@@ -247,7 +250,7 @@ class VariedRates:
         self._timings: dict[tuple[str, Placement, bool | None], GroupTimings] = {}
 
     def timings(self, collective: str, placement: Placement, trees: bool | None = None) -> GroupTimings:
-        """The timings of a collective of a group, by the rates; of trees or of the other algorithms alone, if asked."""
+        """The timings of a group's collective by rates; with trees only or without trees if ``trees`` is given."""
         key = (collective, placement, trees)
         if key not in self._timings:
             links = self._groups.setdefault(placement, GroupLinks(self, placement))
@@ -262,7 +265,7 @@ class VariedRates:
 
 
 class GroupLinks(dict["Rates", "MeasuredLinks | None"]):
-    """The links of a group by the rates, which all its collectives share; None if no link connects its ranks."""
+    """The links of a group by rates, shared by all its collectives; None if no link connects its ranks."""
 
     def __init__(self, machine: VariedRates, placement: Placement) -> None:
         super().__init__()
@@ -280,7 +283,9 @@ class GroupLinks(dict["Rates", "MeasuredLinks | None"]):
         return self[rates]
 
     def decisive_rates(self, rates: Rates) -> Rates:
-        """The rates on which the links depend: inside one domain the scale-up bandwidth, the others as they are."""
+        """The rates that affect the links: within one domain only the scale-up bandwidth, so that the others are set to
+        those of the machine.
+        """
         fabric = self.machine.cluster.scale_out
         if self.placement.domains > 1 or fabric is None:
             return rates
@@ -288,7 +293,7 @@ class GroupLinks(dict["Rates", "MeasuredLinks | None"]):
 
 
 class GroupTimings(dict["Rates", "CollectiveTiming | None"]):
-    """The timings of a collective of a group by the rates; of ``trees`` or of the other algorithms alone, if asked."""
+    """The timings of a group's collective by rates; with trees only or without trees if ``trees`` is given."""
 
     def __init__(self, links: GroupLinks, collective: str, trees: bool | None = None) -> None:
         super().__init__()

@@ -35,11 +35,11 @@ IDENTITY = (("cluster", "platform"), ("cluster", "accelerator"))
 """Keys that identify the machine, and so determine which node prices apply."""
 
 AT_LOAD = frozenset({"requests-queue", "target-missed-at-load"})
-"""Rules that find a load which the engines serve too slowly. Such a plan runs: its figures are those of the load."""
+"""Rules about a load that the engines serve too slowly. Such a plan can run, and its figures are for that load."""
 
 
 OF_JOB = "nodes"
-"""The axis of the nodes of a job, which `solve` varies, too."""
+"""The axis for the number of nodes of a job, which `solve` also varies."""
 
 
 class SweepFault(ValueError):
@@ -89,7 +89,9 @@ def read_axes(path: Path) -> Axes:
 
 
 def _axis_name(name: str, base: Path, *, best_layout: bool) -> str:
-    """The dotted path of an axis; `nodes`, as `solve` has it, where the job of the base uses a part of its cluster."""
+    """The dotted path of an axis. If the base's job uses only part of its cluster, `nodes` keeps its name, as in
+    `solve`.
+    """
     if name == OF_JOB and not best_layout and base.is_file() and uses_part(_base_study(base, ()).design):
         return name
     return dotted_path(key_path(name))
@@ -116,7 +118,7 @@ def located_text(problem: Problem, document: Document | None, source: Source) ->
 
 
 def _axis_problems(value: object) -> Iterator[Problem]:
-    """Axes that are no key of a spec, or have a value that is not finite, or none of their key."""
+    """The problems of axes that are not keys of a spec, or have values that are not finite or not valid for the key."""
     axes = value.get("axes") if isinstance(value, dict) else None
     for name, values in axes.items() if isinstance(axes, dict) else ():
         if unknown := unknown_key_problem(("axes", name), name):
@@ -141,7 +143,7 @@ def unknown_key_problem(place: KeyPath, name: str) -> Problem | None:
 
 
 def key_path(name: str) -> KeyPath:
-    """The path of an axis: the path of a key that `solve` takes, else the dotted path itself.
+    """The path of an axis: the key path of a lever's name, else the dotted path.
 
     >>> key_path("nodes"), key_path("workload.precision")
     (('cluster', 'nodes'), ('workload', 'precision'))
@@ -196,7 +198,7 @@ def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
 
 
 def _prices_machine(study: Study) -> bool:
-    """Whether a spec states a price for its nodes; without one, its cost is not the cost of the machine."""
+    """Whether a spec states a price for its nodes. Without one, its cost does not include the machine."""
     prices = section_of_spec(study, "procurement").get("prices")
     return isinstance(prices, dict) and any(prices.get(key) is not None for key in ("node", "node_hour"))
 
@@ -241,7 +243,7 @@ def _row_of_best_layout(studied: Studied, varied: Study, row: SweepRow, changes:
 
 
 def _unreadable_rules(study: Study) -> tuple[str, ...]:
-    """The rules that report a key as unreadable or unknown, on which figures would rest."""
+    """The rules that report unreadable or unknown keys on which figures would depend."""
     if study.has_figures:
         return ()
     unread = (one for one in study.problems if one.severity is Severity.ERROR)

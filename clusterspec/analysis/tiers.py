@@ -30,8 +30,9 @@ LARGE = float(1 << 30)
 
 
 def levels_and_climbed_rows(cluster: Cluster, fabric: Fabric | None) -> tuple[tuple[Level, ...], tuple[int, ...]]:
-    """The levels of the fabric, with the pod where the fabric has rows of cores that no level of the spec names, and
-    the rows of switches above the leaves that a path climbs: below the first level, between the levels, and above.
+    """The levels of the fabric, and the number of switch rows above the leaves that a path climbs: below the first
+    level, between levels, and above the last. If the fabric has core switches that no stated level names, the pod is
+    added as a level.
     """
     levels = fabric_levels(cluster)
     if fabric is not None and fabric.core_switches and len(levels) == 1:
@@ -131,8 +132,8 @@ def _scale_out_tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | 
 
 
 def _nodes_at_full_rate(cluster: Cluster) -> int:
-    """The nodes whose accelerators all reach their share of the NIC rate: those below the first oversubscribed level,
-    else all.
+    """The number of nodes whose accelerators can all use their share of the NIC rate at once: those below the first
+    oversubscribed level, else all.
     """
     taper = 1.0
     for level in fabric_levels(cluster):

@@ -16,7 +16,8 @@ from clusterspec.studies import Study
 
 
 def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple[tuple[UpdatedRange, ...], Merged]:
-    """The range of each test before and after the logs that measured the tests, and the spec with them in `measured`.
+    """The predicted range of each test before and after the logs that measured it, and the spec with these logs in
+    `measured`.
 
     As in `diagnose`, each log sets the achieved share of its limiting link, so the prediction equals the measurement at
     the largest size; the new range is the narrower range of shares measured on the same machine. Raises `FormatError`
@@ -42,6 +43,6 @@ def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple
 
 
 def _range_of(study: Study, test: PlannedTest) -> tuple[float, float]:
-    """The bus bandwidths in B/s between which the collective of a test is predicted."""
+    """The low and high end of the predicted bus bandwidth of a test in B/s."""
     row: CollectiveRow = collective(study, test.collective, test.ranks, (test.size,)).rows[0]
     return row.least_busbw, row.busbw * row.seconds / row.low if row.low else row.busbw

@@ -55,8 +55,8 @@ def _memory_area(plan: Plan) -> Iterator[Area]:
 
 
 def _link_area(plan: Plan) -> Iterator[Area]:
-    """The busy time of the links of a tier in a step; the busiest link bounds the step time from below. A tier whose
-    exposed communication takes more than `CLOSE` of the step is tight, however long its links are free.
+    """The busy time of a tier's links in a step. The busiest link is a lower bound of the step time. A tier is also
+    tight if its exposed communication takes more than `CLOSE` of the step.
 
     In a torus, the groups of different axes use different links.
     """
@@ -134,7 +134,7 @@ def _power_areas(design: Design, rack: Rack | None) -> Iterator[Area]:
 
 
 def _power_area(what: str, watts: float, least: float, limit: float) -> Area:
-    """The power of some equipment and its limit; ``least`` is the power with nodes of assumed power at its low end."""
+    """The area of a power and its limit; ``least`` is the power if nodes of assumed power draw the low end."""
     found = _limited_area("power", what, watts, limit, unit="W")
     if found.state == "bad" and least <= limit:
         note = f"at least {display(least, 'W')}, as the power of a node is assumed"
@@ -218,7 +218,7 @@ def validity_condition(plan: Plan) -> str:
 
 
 def unjudged_parts(plan: Plan, *, words: bool = False) -> Iterator[str]:
-    """The parts of a design that were not judged, each with the reason; with ``words`` without names of rules."""
+    """The parts of a design that were not judged, each with the reason; ``words`` means no names of rules."""
     design = plan.design
     if design.cluster is None:
         yield "the cluster: its description cannot be resolved"
@@ -257,7 +257,7 @@ def _why_no_time(plan: Plan, *, words: bool) -> str:
 
 
 def _why_no_step_time(design: Design) -> str:
-    """Why a step has no time: the figure that the accelerator lacks, or the keys of the layout."""
+    """The reason why a step has no time: a figure that the accelerator lacks, or the keys of the layout."""
     assert design.workload is not None
     if design.workload.peak is None:
         return f"the accelerator has no peak at {design.workload.precision}"
@@ -277,7 +277,7 @@ def _why_not_served(design: Design) -> str:
 
 
 OF_MEMORY = frozenset({"activations-exceed-memory", "states-exceed-memory"})
-"""Rules whose message the reason about the fit repeats."""
+"""Rules whose messages would repeat the reason that memory does not fit."""
 MOST_MESSAGES = 2
 
 
@@ -296,7 +296,7 @@ DESCRIBED = frozenset({"cluster", "jobs", "layout", "measured", "operations", "p
 
 
 def values_left_out(findings: Sequence[Finding]) -> str:
-    """The keys with values that cannot be read, which no figure takes: `request_rate: 4/s`; empty without any."""
+    """The keys with unreadable values, which no figure includes, such as `request_rate: 4/s`; empty if none."""
     unread = [one for one in findings if one.severity is Severity.ERROR and one.rule in UNREAD]
     keys = [
         f"`{one.path[-1]}: {one.written}`" if one.written else f"`{one.path[-1]}`"
@@ -371,7 +371,7 @@ def fit_text(plan: Plan) -> str:
 def _refusal_reasons(
     plan: Plan, findings: Sequence[Finding], waived: Sequence[Waived], *, words: bool
 ) -> Iterator[str]:
-    """Why the layout cannot run: its number of ranks, and refusing rules that have no finding."""
+    """The reasons why the layout cannot run: a wrong number of ranks, and refusing rules without a finding."""
     yield from (unmatched := tuple(_rank_mismatch(plan.design)))
     named = {one.rule for one in (*findings, *(each.finding for each in waived)) if one.severity is Severity.ERROR}
     others = plan.refused - named - ({"world-size-mismatch"} if unmatched else set())

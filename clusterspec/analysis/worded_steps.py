@@ -52,12 +52,12 @@ STEPS = (
         "the account on that host: access.conf of PAM, nologin, AllowUsers of sshd; or sshd of the job's own user",
     ),
 )
-"""Causes, words of their line, and the next step for it; the first that fits holds."""
+"""Causes, words of their log line, and the next step for both. The first match applies."""
 _STEPS = tuple((cause, re.compile(words), step) for cause, words, step in STEPS)
 
 
 def step_of_words(cause: str, text: str) -> str:
-    """The next step for a cause of a line with these words; empty without one of its own.
+    """The next step for a cause whose line has certain words; empty if there is none for them.
 
     >>> step_of_words("container-permission", "seccomp: Function not implemented")[:8]
     'uname -r'
@@ -68,7 +68,9 @@ def step_of_words(cause: str, text: str) -> str:
 
 
 def with_steps_of_words(found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. One that has the general next step of its name gets that of its words, where these have one."""
+    """The causes. A cause with the general next step for its name gets the one for the words of its line, if there is
+    one.
+    """
     for cause in found:
         own = step_of_words(cause.name, cause.evidence) if cause.next == STEP_OF.get(cause.name) else ""
         yield replace(cause, next=own) if own else cause

@@ -202,7 +202,7 @@ def _built_entry(kind: str, raw: RawEntry) -> tuple[Entry, list[Problem]]:
 
 @cache
 def _shipped_folder() -> str:
-    """What the file names of shipped entries begin with."""
+    """The prefix of the file names of shipped entries."""
     return f"{resources.catalog()}/"
 
 

@@ -83,8 +83,8 @@ KINDS_OF_KEYS = {
     "base": "model",
     "framework": "framework",
 }
-"""The kind of entry that the value of a key names, where it is a text: the key, with the one above it where that
-decides.
+"""The kind of entry that the value of a key names if the value is text. A key is listed with its parent key if the
+parent decides the kind.
 """
 
 
@@ -99,7 +99,9 @@ def kind_of_key(path: Path) -> str | None:
 
 
 def ids_of_key(catalog: Catalog, path: Path) -> tuple[str, ...]:
-    """The ids that the key at a path accepts, where `kind_of_key` has a kind; those of invalid company entries, too."""
+    """The ids that the key at a path accepts, including ids of invalid company entries; empty for a key that names no
+    entry.
+    """
     kind, refused = kind_of_key(path), REFUSED_SCOPES.get(str(path[-1]))
     ids = catalog.ids(kind) if kind is not None else ()
     return tuple(id_ for id_ in ids if _interconnect_scope(catalog, id_) != refused) if refused else ids

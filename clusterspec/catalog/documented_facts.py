@@ -1,7 +1,7 @@
 """Facts of documentation that texts are compared with: the table `documented-facts.csv` of the catalog.
 
-A row has a claim that the documentation refutes, as words that stand in one sentence. It says nothing of numbers: what
-the keys or arithmetic can decide is a rule of its own.
+A row has a claim that the documentation refutes, as words that occur in one sentence. It has no numbers: what can be
+decided from keys or by arithmetic has a separate rule.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from clusterspec.records import NamedTuple
 
 FILE = "documented-facts.csv"
 WORDS = "words-of-claims.csv"
-"""Lists of words that claims name in braces: what many claims say in the same ways, as `{guarantees}`."""
+"""The table of word lists that claims name in braces, such as `{guarantees}`, for words that many claims have in
+common.
+"""
 EVERYWHERE = "@"
-"""Begins a group whose words may stand anywhere in the text."""
+"""The mark of a group of words that may be anywhere in the text, not only in the sentence of the claim."""
 
 
 class DocumentedFact(NamedTuple):
@@ -42,12 +44,12 @@ class DocumentedFact(NamedTuple):
 
     @property
     def groups(self) -> list[str]:
-        """The groups of words that stand in one sentence."""
+        """The groups of words that occur in one sentence."""
         return [group for group in self.claim.split(" & ") if not group.startswith(EVERYWHERE)]
 
     @property
     def elsewhere(self) -> list[str]:
-        """The groups of words that may stand anywhere in the text."""
+        """The groups of words that may occur anywhere in the text."""
         return [group[len(EVERYWHERE) :] for group in self.claim.split(" & ") if group.startswith(EVERYWHERE)]
 
     @property
@@ -74,7 +76,7 @@ def _with_words(groups: str, lists: dict[str, str]) -> str:
 
 
 def within(fact: DocumentedFact, folded: str) -> DocumentedFact | None:
-    """A fact with those words alone whose letters a text in lower case has; None where a group has none of them.
+    """A fact reduced to the words whose letters occur in a lower-case text; None if a group has no such word.
 
     Patterns of a few words are compiled in a tenth of the time that those of all words of a group take.
     """
@@ -94,11 +96,15 @@ def _words_within(group: str, folded: str) -> str:
 
 @lru_cache(512)
 def pattern_of_words(group: str) -> re.Pattern[str]:
-    """Finds one word of a group in a text in lower case; `5 m` is no part of `2.5 m`, `0` none of `0.7`."""
+    """A pattern for one word of a group in a lower-case text. A number matches only as a whole: `5 m` does not match in
+    `2.5 m`.
+    """
     words = "|".join(re.escape(word.rstrip("*")) + _end_of(word) for word in group.split("|"))
     return re.compile(rf"(?<!\w)(?<!\d[.,])(?:{words})(?!\w)")
 
 
 def _end_of(word: str) -> str:
-    """The pattern behind the letters of a word: the rest of it for an asterisk, no decimals for a number."""
+    """The pattern for what may follow a word: any letters if it ends with an asterisk, no decimals if it ends with a
+    digit.
+    """
     return r"\w*" if word.endswith("*") else r"(?![.,]\d)" if word[-1].isdigit() else ""

@@ -65,23 +65,23 @@ class Accelerator(PoweredPart):
 
     ranks_per_accelerator: int = 1
     slice_names: tuple[str, ...] = ()
-    """How names of slices call the part: ``v5p`` in ``v5p-512``."""
+    """The names of this part in names of slices: ``v5p`` in ``v5p-512``."""
     units_of_slices: int = 1
-    """Number of units of one part that the number in such a slice name counts."""
+    """The number of units per part by which slice names count: 2 if ``v5p-512`` has 256 parts."""
     memory: Figure | None = None
     memory_printed: str = ""
     memory_bandwidth: Figure | None = None
     check_bits_in_memory: bool = False
-    """Whether error correction keeps its check bits in the memory that is sold, as the report of the device shows."""
+    """Whether error correction stores its check bits in the advertised memory, so that the device reports less."""
     on_chip_name: str = ""
-    """What the memory on the chip is, whose capacity and bandwidth follow: shared memory, a cache, SRAM."""
+    """The kind of on-chip memory that the next two figures describe: shared memory, a cache, or SRAM."""
     on_chip_memory: Figure | None = None
     on_chip_bandwidth: Figure | None = None
     """B/s over the whole chip, as its source counts them."""
     peaks: Mapping[str, Peak] = field(default_factory=dict)
     unpublished_peaks: tuple[str, ...] = ()
     double_peak: Peak | None = None
-    """FLOP/s in native fp64, of matrix units where it has them; None where that is not known."""
+    """FLOP/s in native fp64, of matrix units if these support it; None if not known."""
     interconnects: tuple[str, ...] = ()
     scale_up_bandwidth: Bandwidth | None = None
     peer_bandwidth: Bandwidth | None = None
@@ -98,13 +98,13 @@ class Accelerator(PoweredPart):
     year: int | None = None
     compute_units: int | None = None
     tile_rounds: bool = True
-    """Whether times of GEMMs count tiles that do not fill all compute units; False where the shares of the peak that
-    are stated or fitted already contain that loss.
+    """Whether GEMM times include the loss from tiles that do not fill all compute units. False if the shares of the
+    peak already contain this loss.
     """
     array: int | None = None
     kernels: str | None = None
     cooling: tuple[str, ...] = ()
-    """Coolings with which it is sold (``air``, ``liquid``); empty where a node may have either."""
+    """The kinds of cooling with which it is sold (``air``, ``liquid``); empty if its node decides."""
     unified_memory: bool = False
     """Whether the processors of the host use its memory and have none of their own."""
     processor_memory: Figure | None = None
@@ -249,7 +249,7 @@ ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
 
 
 def carries(families: tuple[str, ...], family: str) -> bool:
-    """Whether a part of these families carries the packets of a family of technologies; True if its own are unknown.
+    """Whether a part for some families of technologies carries packets of ``family``; True if ``families`` is empty.
 
     >>> carries(("roce", "tcp"), "ultra-ethernet"), carries(("infiniband",), "roce"), carries((), "roce")
     (True, False, True)
@@ -298,21 +298,21 @@ class Platform(PoweredPart):
     accelerator: str = ""
     accelerators_per_node: int | None = None
     node_sizes: tuple[int, ...] = ()
-    """Accelerators of its nodes, where it is sold with several sizes of nodes."""
+    """The numbers of accelerators per node with which it is sold, if there are several."""
     servers: tuple[str, ...] = ()
-    """Servers of other makers that are sold with it."""
+    """Servers of other makers that are sold with this board."""
     domain: int | None = None
     shape: tuple[int, ...] = ()
     topology: str | None = None
     interconnect: str | None = None
     scale_up_bandwidth: Bandwidth | None = None
     scale_up_switches: int | None = None
-    """Switch trays of a domain of several nodes, each of which connects to every accelerator of it."""
+    """Switch trays of a domain that spans several nodes. Each tray connects to every accelerator of the domain."""
     switch_tray_units: int | None = None
     switch_loss: str | None = None
     """What a job does after the loss of a tray: ``stops``, ``restarts`` or ``slows``."""
     scale_up_switch_links: tuple[int, ...] = ()
-    """Links of one accelerator to each scale-up switch of its node, in their order."""
+    """The number of links from one accelerator to each scale-up switch of its node, in order."""
     technologies: tuple[str, ...] = ()
     nics_per_node: int | None = None
     nic_bandwidth: Bandwidth | None = None
@@ -337,9 +337,9 @@ class Platform(PoweredPart):
     sold_nodes: int = 1
     cooling: tuple[str, ...] = ()
     liquid_share: Figure | None = None
-    """Share of the heat of a node that its coolant loop takes up."""
+    """The share of a node's heat that its coolant loop removes."""
     supplies: int | None = None
-    """Power supplies of a node, or power shelves of a rack that is sold whole; ``supply_power`` watts each."""
+    """Number of power supplies of a node, or of power shelves of a rack sold whole; each has ``supply_power`` watts."""
     supply_power: Figure | None = None
     supply_units: int | None = None
     """Rack units of a power shelf; ``switch_tray_units`` those of a switch tray."""
@@ -351,7 +351,7 @@ class Platform(PoweredPart):
     """Lowest and highest rent in US dollars of one accelerator for an hour, by the price list of its provider."""
 
     def of_size(self, accelerators: int) -> Platform:
-        """The platform with nodes of another size that it is sold with: a part of a host has its share of the NICs."""
+        """The platform with another of its node sizes (else unchanged), and with the share of the host's NICs."""
         whole = self.accelerators_per_node or accelerators
         if accelerators == whole or accelerators not in self.node_sizes:
             return self
@@ -370,9 +370,9 @@ class Kernels(Entry):
     accelerator: str = ""
     year: int = 0
     stands_in_from: int | None = None
-    """First year of accelerators without measured kernels that use this table instead."""
+    """The first year of accelerators that use this table because they have no measured kernels."""
     stands_in_for: str = ""
-    """Architecture whose accelerators without measured kernels use this table, whatever their year."""
+    """The architecture whose accelerators without measured kernels use this table, whatever their year."""
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 
@@ -399,4 +399,4 @@ class PartFailures(Entry):
 
 
 REFUSED_SCOPES = {"interconnect": "scale-out", "technology": "scale-up"}
-"""The scope of interconnects that a key does not take."""
+"""The scope of interconnect entries that each key rejects."""

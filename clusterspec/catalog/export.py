@@ -78,7 +78,8 @@ def filtered_rows(rows: Sequence[CatalogRow], vendor: str = "", since: int | Non
 
 
 def nearest_vendors(rows: Sequence[CatalogRow], text: str) -> list[str] | None:
-    """The vendors whose name, or a word of it, is most similar to a text; None if the name of a vendor holds the text.
+    """The vendors whose name, or a word of it, is most similar to a text. None if the text is contained in a vendor's
+    name.
 
     >>> nearest_vendors([CatalogRow("nic", "connectx-7", "ConnectX-7", "NVIDIA", "shipping", "", 2022, "")], "nvidea")
     ['NVIDIA']
@@ -360,7 +361,7 @@ def _detail_lines(line: FactView) -> Iterator[str]:
 
 
 def _titled_list(title: str, texts: Sequence[str], width: int) -> list[str]:
-    """A titled list, wrapped between words only, so that addresses can be copied."""
+    """A titled list that is wrapped only between words, so that addresses can be copied."""
     indent = " " * _INDENT
     wrapped = [_between_words(text, width, indent, indent) for text in texts]
     return ["", title, *(line for lines in wrapped for line in lines)] if texts else []

@@ -24,10 +24,10 @@ GROUP = "features."
 SUPPORT = "support."
 MULTIPLES = "multiples."
 OWN = "custom"
-"""The framework of a layout that names none, in results."""
+"""The name in results of the framework of a layout that names none."""
 UNNAMED = "unnamed"
-"""The entry with the requirements on a layout that names no framework. Its stacks also apply to frameworks that have
-none.
+"""The id of the entry with the requirements for layouts that name no framework. Its stacks also apply to frameworks
+without stacks of their own.
 """
 
 
@@ -99,7 +99,7 @@ class Framework(Entry):
     calendar: bool = False
     releases: Mapping[str, int | None] = field(default_factory=dict)
     base_releases: Mapping[str, str] = field(default_factory=dict)
-    """For each release, the release of the base that it builds on, oldest first."""
+    """The release of the base framework that each release builds on, oldest first."""
     synonyms: tuple[str, ...] = ()
     run_by: tuple[str, ...] = ()
     features: Mapping[str, Feature] = field(default_factory=dict)
@@ -134,7 +134,9 @@ class Framework(Entry):
         )
 
     def _with_own_release_numbers(self, feature: Feature) -> Feature:
-        """A base's feature with its releases as numbered by this framework; empty if no own release reaches them."""
+        """A base's feature with the release numbers of this framework; empty if none of its releases builds on the
+        base's release.
+        """
         return replace(
             feature, since=self._first_release_on_base(feature.since), until=self._first_release_on_base(feature.until)
         )
@@ -151,7 +153,7 @@ def _with_base_release_numbers(feature: Feature) -> Feature:
 
 
 def _lines_read(lines: Mapping[str, _Line], read: Callable[[Feature], Feature]) -> dict[str, _Line]:
-    """Lines of a base, their features read by a framework upon it."""
+    """The support lines of a base framework, with their features converted by ``read``."""
     return {text: replace(each, feature=read(each.feature)) for text, each in lines.items()}
 
 
@@ -196,7 +198,7 @@ class Capabilities:
         return any(numbers[: len(known)] == known for known in map(version_numbers, self.framework.releases))
 
     def members(self, group: str) -> tuple[str, ...]:
-        """The features of a group that the framework has; empty if its entry states none of the group."""
+        """The features of a group that the framework is known to have."""
         start = f"{group}."
         return tuple(
             name.removeprefix(start) for name, held in self.features.items() if held and name.startswith(start)
@@ -269,7 +271,7 @@ def release_and_base(release: str) -> tuple[str, str]:
 
 
 def release_and_year(release: str) -> tuple[str, int | None]:
-    """A release of the catalog and its year, `None` where the entry does not state it.
+    """The release and its year as written in the catalog; the year is `None` if the entry does not state it.
 
     >>> release_and_year("0.7 (2024)"), release_and_year("0.16")
     (('0.7', 2024), ('0.16', None))
@@ -315,7 +317,9 @@ def _parsed_multiple(text: str) -> Multiple:
 def _parsed_facts(
     read: FactReader, releases: Mapping[str, int | None], start: str, parsed: Callable[[str], _Named]
 ) -> Iterator[tuple[str, _Named, Feature]]:
-    """The facts of a group whose names are texts to parse. A fact that cannot be parsed is a problem."""
+    """The facts whose names begin with ``start``, with the parsed rest of the name. A name that cannot be parsed is
+    recorded as a problem.
+    """
     for name, fact in read.raw_entry.facts.items():
         if not name.startswith(start) or (found := _feature(read, fact, releases)) is None:
             continue

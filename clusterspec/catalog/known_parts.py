@@ -42,7 +42,7 @@ class KnownPart(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Its name, then the others."""
+        """Its names, the main name first."""
         return [self.name, *filter(None, map(str.strip, self.aliases.split(";")))]
 
     @property
@@ -85,5 +85,5 @@ def _is_designation(word: str) -> bool:
 
 
 def _maker_prefixes(part: KnownPart) -> tuple[str, str, str]:
-    """What may stand before a name: nothing, the whole vendor, its first word."""
+    """Possible prefixes of a name: nothing, the vendor, or the vendor's first word."""
     return "", part.vendor, part.vendor.partition(" ")[0]

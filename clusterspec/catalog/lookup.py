@@ -66,7 +66,7 @@ def _accelerators_of(catalog: Catalog, kernels: str) -> Iterator[tuple[str, str]
 
 
 def _frameworks_beneath(catalog: Catalog, program: str) -> Iterator[str]:
-    """The frameworks that a program runs underneath: verl trains with FSDP or Megatron Core."""
+    """The frameworks on which a program is based: verl trains with FSDP or Megatron Core."""
     wanted = letters_and_digits(program.lower())
     for each in catalog.ids("framework"):
         fact = catalog.raw_entry("framework", each).facts.get("run_by")
@@ -173,7 +173,7 @@ class AmbiguousName(LookupError):
 
 
 MISSED = (AmbiguousName, SeveralEntries, RunsOnFrameworks, HoldsBoards, NamesSlice, KnownByName)
-"""Errors of a lookup whose name is not the name of a single entry."""
+"""Errors of a lookup by a name that does not denote exactly one entry."""
 
 
 def resolved_id(catalog: Catalog, name: str) -> tuple[str, str]:

@@ -9,15 +9,15 @@ from datetime import date
 from clusterspec.catalog.reader import Fact, FactReader, RawEntry
 
 WIDTHS = "widths"
-"""The exception of an entry whose peaks do not double from 16 to 8 bits."""
+"""The name of the exception for entries whose 8-bit peak is not twice the 16-bit peak."""
 NARROWER = 0.1
-"""Largest share by which the peak in 8 bits is off twice that in 16."""
+"""The maximum relative difference between the 8-bit peak and twice the 16-bit peak."""
 LEAST_OF_PRINT = 0.9
-"""Least share of the printed capacity, in powers of two, that a driver reports."""
+"""The minimum ratio of the memory that a driver reports to the printed capacity in powers of two."""
 CHECKED = frozenset({"GDDR5", "GDDR6", "GDDR6X"})
-"""Kinds of memory that have no place of their own for the check bits of error correction."""
+"""Kinds of memory without separate space for the check bits of error correction."""
 MOST_CHECKED = 0.95
-"""Share of the printed capacity at and below which a driver reports memory without its check bits, a sixteenth."""
+"""The maximum ratio of reported to printed memory from which the check bits, a sixteenth, are known to be excluded."""
 FIRST_YEARS = {
     **{"HBM2": 2016, "HBM2E": 2018, "HBM3": 2022, "HBM3E": 2023, "HBM4": 2025},
     **{"GDDR6": 2017, "GDDR6X": 2020, "GDDR7": 2024},
@@ -34,7 +34,7 @@ _CODED = ("lane.bandwidth", "link.bandwidth", "bandwidth", "widths.x1", "widths.
 
 
 def measure_faults(raw: Sequence[RawEntry]) -> Iterator[str]:
-    """What the entries measure otherwise than the rules say, each with the entry in front."""
+    """The violations of these rules in the entries, as texts that begin with kind and id."""
     for each in raw:
         read = FactReader(each)
         faults = [*_memory_faults(each, read), *_year_faults(each, read), *_basis_faults(each), *_width_faults(read)]
@@ -42,7 +42,9 @@ def measure_faults(raw: Sequence[RawEntry]) -> Iterator[str]:
 
 
 def _memory_faults(entry: RawEntry, read: FactReader) -> Iterator[str]:
-    """DRAM is built in powers of two, and a driver reports at most what is printed, in powers of two."""
+    """Violations of the memory rules: DRAM is made in powers of two, and a driver reports at most the printed capacity
+    in powers of two.
+    """
     fact, kind = entry.facts.get("memory"), read.text("memory_type") or ""
     if entry.kind != "accelerator" or fact is None:
         return
@@ -73,7 +75,9 @@ def _year_faults(entry: RawEntry, read: FactReader) -> Iterator[str]:
 
 
 def _basis_faults(entry: RawEntry) -> Iterator[str]:
-    """Rates of ports are those after coding; what counts bytes of users says where that stands."""
+    """Violations of the rules for bases: port rates are stated after coding, and a rate that counts payload cites the
+    words of its source.
+    """
     for name, fact in entry.facts.items():
         if fact.basis == "payload" and not (fact.note or fact.prints):
             yield f"{name} counts bytes of users: say in `note` or `prints` which words of the source do"
@@ -91,7 +95,9 @@ def _mixed_bases(facts: Sequence[Fact]) -> Iterator[str]:
 
 
 def _width_faults(read: FactReader) -> Iterator[str]:
-    """A part multiplies 8 bits twice as fast as 16, or its entry says why not; never slower."""
+    """Violations of the peak rules: the 8-bit peak is twice the 16-bit peak unless the entry states a reason, and never
+    lower.
+    """
     peaks, excused = read.peaks("peak"), WIDTHS in read.raw_entry.exceptions
     wide, narrow = peaks.get("bf16"), next((peaks[name] for name in ("fp8", "int8") if name in peaks), None)
     if not wide or not narrow:

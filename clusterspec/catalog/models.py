@@ -159,7 +159,7 @@ class Model(Entry):
     shared_kv: bool = False
     ffn_hidden: int = 0
     quantized_ffn_hidden: int = 0
-    """The width of its maker's AWQ and GPTQ checkpoints, which are padded; 0 where it is the same, or unknown."""
+    """The FFN width of the publisher's padded AWQ and GPTQ checkpoints; 0 if it equals ``ffn_hidden`` or is unknown."""
     vocab: int = 0
     max_sequence_length: int | None = None
     gated_ffn: bool = False
@@ -168,7 +168,7 @@ class Model(Entry):
     fp16_overflows: bool = False
     """Activations exceed the range of fp16."""
     uncut_shared_experts: bool = False
-    """Tensor parallelism does not cut blocks of the shared experts in its fp8 checkpoint."""
+    """Whether tensor parallelism leaves the shared experts of the fp8 checkpoint unsharded."""
     norm_across_heads: bool = False
     """Queries and keys are normalized over all heads together, not each head by itself."""
     latent_q: int = 0
@@ -207,7 +207,7 @@ class Model(Entry):
     license: str = ""
     """The license of the weights, by its SPDX id where it has one; empty if unknown."""
     checkpoint_precision: str | None = None
-    """How its publisher stores the weights; None for 16 bits, or where that is not known."""
+    """The precision of the published weights; None for 16 bits, or if unknown."""
     checkpoint_expert_precision: str | None = None
     """The precision of expert weights in the published checkpoint, if it differs from the other weights."""
     fp8_block: int = 0
@@ -215,7 +215,7 @@ class Model(Entry):
     year: int | None = None
 
     def __hash__(self) -> int:
-        """By few values: keys of caches hold models, whose figures with all their sources take long to hash."""
+        """A hash of a few fields: models are parts of cache keys, and hashing all figures is slow."""
         return hash((self.id, self.layers, self.hidden, self.experts))
 
     @property
@@ -225,7 +225,7 @@ class Model(Entry):
 
     @property
     def drafts(self) -> bool:
-        """Whether its released weights have layers of multi-token prediction, which can draft tokens."""
+        """Whether the released weights have multi-token prediction layers, which can draft tokens."""
         return self.prediction is not None and not self.no_prediction_weights
 
     @property

@@ -12,15 +12,15 @@ from clusterspec.document.schema import letters_and_digits
 CLOUDS = ("aws-", "azure-", "gcp-", "oci-")
 """Prefixes of the ids of instance types; the cloud's own name of the type lacks them."""
 SHORT_NAMES = {"Google": "GCP", "Microsoft": "Azure", "Oracle": "OCI"}
-"""What clouds are called before the names of their instance types, by the first word of the vendor."""
+"""The names of clouds in front of names of their instance types, by the first word of the vendor."""
 _TUNING = re.compile(r"[-_ ](?:base|chat|hf|instruct|it)(?=[-_ ]|$)")
-"""Words in names of repositories that differ in weights only, not in shape."""
+"""Words in repository names for variants that differ only in weights, not in shape."""
 _PRECISION = re.compile(
     r"[-_](?:w-)?(?:(?:nv|mx)?fp[48]|(?:int|w)[248](?:a(?:4|8|16))?|[bf][pf](?:16|32)|[248]-?bit|awq|gptq|gguf|qat|quantized"
     r"|(?:unsloth-)?bnb-4bit)"
     r"(?:[-_.](?:v\d|dynamic|static|block|pertensor|ct|a-fp8|fp8|w\da\d+|int4|awq|mobile))*(?=[-_]|$)"
 )
-"""Words of repositories that quantize a checkpoint of the same shape: ``-NVFP4-v2``, ``-quantized.w8a8``."""
+"""Words in repository names for quantized variants of the same shape: ``-NVFP4-v2``, ``-quantized.w8a8``."""
 _QUANTIZED = (
     (r"nvfp4|(?<![a-z])fp4(?![a-z0-9])", "nvfp4"),
     (r"mxfp4", "mxfp4"),
@@ -76,12 +76,12 @@ def _ids_of_full_names(kind: str) -> dict[str, tuple[str, ...]]:
 
 @cache
 def _ids_of_designations(kind: str) -> dict[str, tuple[str, ...]]:
-    """The ids of a kind by the identifying parts of names in comparison form."""
+    """The ids of a kind by the identifying parts of their names, in comparison form."""
     return _ids_by_name((row.id, _compared_names(row, _designations(row))) for row in _rows_of_kind(kind))
 
 
 def _ids_by_name(named: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[str, ...]]:
-    """The ids by each of their names, in the order given."""
+    """The ids that have each name, in the order given."""
     found: dict[str, tuple[str, ...]] = {}
     for id_, names in named:
         for name in {*names}:
@@ -96,7 +96,7 @@ def _ids_of_part_number(kind: str, wanted: str) -> tuple[str, ...]:
 
 @cache
 def _part_numbers_of_kind(kind: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The ids with part numbers, and these."""
+    """The ids of a kind that have part numbers, with these numbers."""
     found = ((row.id, tuple(_part_numbers(row))) for row in _rows_of_kind(kind))
     return tuple(each for each in found if each[1])
 
@@ -106,7 +106,9 @@ def _rows_of_kind(kind: str) -> Iterator[CatalogRow]:
 
 
 def _ids_of_plain_name(kind: str, name: str) -> tuple[str, ...]:
-    """The ids for a name of software without its release, or of a checkpoint without precision, then without date."""
+    """The ids for a name without its suffix: the release of software, or the precision or else the date of a
+    checkpoint.
+    """
     name = name[:_LONGEST].lower() if kind == "model" else name[:_LONGEST]
     dropped = {"model": (_PRECISION, _DATED)}.get(kind, (_RELEASE,) if kind in _SOFTWARE else ())
     for pattern in dropped:
@@ -155,8 +157,8 @@ def _is_designation(word: str) -> bool:
 
 
 def _comparable_name(kind: str, name: str) -> str:
-    """The letters and digits of a name, without a checkpoint's owner and the last word of its tuning, and without what
-    SageMaker writes before instance types.
+    """A name in comparison form: its letters and digits. The owner and tuning words of a checkpoint are removed, and
+    SageMaker's prefix of instance types.
     """
     if kind == "model":
         name = _TUNING.sub("", name.lower().rpartition("/")[2])

@@ -35,7 +35,9 @@ MONEY = {"market.price": "USD", "market.rent": "USD/h"}
 """Units of prices, which are ranges: of a part, and of an accelerator for an hour."""
 
 DOCUMENT, QUOTED, UNRECORDED, ASSUMED, UNSTATED = "document", "copy", "copy without address", "assumed", ""
-"""How a figure is known: read at its source, in a copy with an address, in one without, or taken for a reason."""
+"""How a figure is known: read at its source, in a copy with an address, or in a copy without one; or assumed with a
+reason.
+"""
 
 INSTALL = "pip install 'clusterspec[parquet]'"
 
@@ -110,7 +112,8 @@ def export_sqlite(catalog: Catalog, kinds: Sequence[str] = ()) -> bytes:
 
 
 def export_parquet(catalog: Catalog, kinds: Sequence[str] = ()) -> bytes:
-    """A Parquet table with the columns of the CSV: numbers as float64, null where there is none, the rest as strings.
+    """A Parquet table with the columns of the CSV. Numbers are float64, or null if absent; all other columns are
+    strings.
 
     Raises `ParquetMissing`.
     """
@@ -200,7 +203,7 @@ def _fact_record(entry: EntryView, line: FactView, version: str) -> Record:
 
 
 def _printed_value(line: FactView) -> float | None:
-    """The value in SI: for a sparse peak the printed figure, not its dense half; a year or generation as a number."""
+    """The value in SI as printed: a sparse peak is not halved. Years and generations are numbers."""
     quantity = quantity_of(line.fact) if line.name.startswith("sparse_peak.") else None
     if quantity is not None:
         return quantity.value

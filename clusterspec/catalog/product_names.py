@@ -33,7 +33,7 @@ def boards_of_server(name: str, catalog: Catalog) -> tuple[str, ...]:
 
 
 def _names_of_servers(platform: str, catalog: Catalog) -> Iterator[str]:
-    """Each server of a platform in comparison form, with all its words and without the first ones."""
+    """The names of a platform's servers in comparison form, each also without its first words."""
     fact = catalog.raw_entry("platform", platform).facts.get("servers")
     for server in fact.value if fact is not None and isinstance(fact.value, list) else ():
         words = str(server).lower().split()
@@ -65,7 +65,7 @@ def torus_shape(text: str) -> tuple[int, ...]:
 
 
 def slice_of_name(name: str, catalog: Catalog) -> TpuSlice | None:
-    """The slice of a name; None for another name, or for a count that is no whole number of chips.
+    """The slice with a name; None for other names, and for a count that is not a whole number of chips.
 
     >>> found = slice_of_name("v5p-512", Catalog.open())
     >>> found.chip.id, found.chips, slice_of_name("tpu7x-4x4x8", Catalog.open()).shape

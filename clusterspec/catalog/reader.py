@@ -104,7 +104,7 @@ class Fact:
     reference: Reference | None = None
     """The source of a cited fact as the entry lists it."""
     bare: bool = False
-    """Whether the fact is written as a bare value; its path is then the path of the value."""
+    """Whether the fact is written as a plain value; its path is then that of the value."""
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ class FactReader:
         return fact is not None and isinstance(fact.origin, Cited)
 
     def text(self, name: str, *choices: str) -> str | None:
-        """A word or an id; of ``choices``, where there are any."""
+        """A word or an id. If ``choices`` are given, any other word is recorded as a problem."""
         found = self._plain_value(name, str, "a word")
         if found is not None and choices and found not in choices:
             self.refuse(self.raw_entry.facts[name], "wrong-type", f"{name} is {found!r}, not {' or '.join(choices)}")
@@ -284,7 +284,7 @@ class FactReader:
         return tuple(str(value) for value in self._listed_values(name))
 
     def printed_figure(self, name: str) -> str:
-        """A figure as the vendor prints it; empty if that is the figure itself."""
+        """The figure as printed by the vendor; empty if the entry states no other form."""
         fact = self._fact(name)
         return printed_capacity(fact.prints) if fact else ""
 

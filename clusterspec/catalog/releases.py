@@ -124,7 +124,7 @@ def key_and_words(use: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Combination:
-    """A condition for a statement to apply: a design must use one use from each set, and none of ``without``."""
+    """The condition of a statement. It applies to designs that have a use from each set, and none of ``without``."""
 
     uses: tuple[frozenset[str], ...]
     architectures: frozenset[str] = frozenset()
@@ -146,28 +146,26 @@ class Combination:
         return True
 
     def words(self, used: frozenset[str]) -> str:
-        """Words for the uses that the design and the combination share, and for the uses that must be absent, joined by
-        ``and``.
+        """Words, joined by ``and``, for the uses shared by design and combination and for the uses that must be
+        absent.
         """
         there = [key_and_words(each)[1] for each in self._named_uses(used)]
         lacking = [f"no {USES[each][1]}" for each in sorted(self.without)]
         return " and ".join(dict.fromkeys((*there, *lacking)))
 
     def _named_uses(self, used: frozenset[str]) -> Iterator[str]:
-        """The uses of a design that it names, in the order of the clauses and of `USES`."""
+        """The uses that a design and the combination share, in the order of the clauses and of `USES`."""
         order = {name: place for place, name in enumerate(USES)}
         for clause in self.uses:
             yield from sorted(clause & used, key=lambda name: (order.get(name, len(order)), name))
 
     def key(self, used: frozenset[str]) -> str:
-        """The key of the spec that states the first use that design and combination share, preferably one of the
-        layout.
-        """
+        """The key that states the first shared use of design and combination, preferably a key of the layout."""
         keys = self.keys(used)
         return next((key for key in keys if key.startswith("layout.")), keys[0] if keys else "cluster.accelerator")
 
     def keys(self, used: frozenset[str]) -> tuple[str, ...]:
-        """The keys of the spec that state the uses that design and combination share, each once."""
+        """The keys that state the shared uses of design and combination, each once."""
         return tuple(dict.fromkeys(key_and_words(each)[0] for each in self._named_uses(used)))
 
 
@@ -191,7 +189,7 @@ def combination(text: str) -> Combination:
 
 
 def _uses_between_slashes(text: str) -> frozenset[str]:
-    """The uses that a text names between slashes. Raises `UnreadableCombination` for an unknown one."""
+    """The uses in a text that separates them by slashes. Raises `UnreadableCombination` for an unknown use."""
     names = frozenset(text.split("/")) if text else frozenset()
     if names.issubset(USES):
         return names
@@ -201,8 +199,8 @@ def _uses_between_slashes(text: str) -> frozenset[str]:
 
 
 def undecided_combinations(combinations: Iterable[Combination], settled: frozenset[str]) -> tuple[Combination, ...]:
-    """The combinations that a design's settled uses do not rule out, each with the clauses that only the layout
-    decides.
+    """The combinations that are still possible with a design's settled uses, each reduced to the clauses that only the
+    layout decides.
     """
     found = []
     for each in combinations:
@@ -229,12 +227,14 @@ QUANTITIES: Mapping[str, str] = {
 }
 """Numbers of a design for which multiples may be required, each with the key that states it."""
 AXES = ("tp", "cp", "ep", "expert_tp", "pp")
-"""Degrees of a layout that such numbers are divided by."""
+"""Degrees of a layout by which such numbers may have to be divisible."""
 
 
 @dataclass(frozen=True)
 class Multiple:
-    """A number of a design that must be a multiple of ``number`` × the degrees of ``axes``, where ``when`` applies."""
+    """A requirement that a number of a design is a multiple of ``number`` times the degrees in ``axes``, if the
+    condition ``when`` applies.
+    """
 
     quantity: str
     number: int

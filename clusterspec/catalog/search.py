@@ -1,4 +1,4 @@
-"""What ``catalog search`` finds: entries that have the words, parts known by name alone, else what is nearest."""
+"""The results of ``catalog search``: entries with all words, parts known by name only, or else the nearest entries."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import NamedTuple
 
 MOST_NEAREST = 5
-"""Entries that are offered where none has all words."""
+"""Number of entries to suggest if none has all words."""
 MOST_KEPT = 10_000
-"""Texts of entries and words whose spellings are kept for the next search."""
+"""Number of entry texts and word spellings to cache for the next search."""
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([gt])(?:b(?:e|ps)?|be)?")
-"""A rate or a capacity as it is typed: 800G, 1.6T, 400GbE, 141GB."""
+"""A rate or a capacity as users type it: 800G, 1.6T, 400GbE, 141GB."""
 _RELEASE = re.compile(r"v?\d+(?:\.\d+)+(?:\.?(?:post|rc|a|b)\d+)?")
-"""A release of software as it is typed: 2.28, v0.9.1, 0.7.0rc1."""
+"""A software release as users type it: 2.28, v0.9.1, 0.7.0rc1."""
 _SOFTWARE = frozenset({"framework", "library"})
 _LENGTH = re.compile(r"(\d+(?:\.\d+)?)(k?)m")
-"""A length of a cable or a run as it is typed: 2m, 0.5m, 2km."""
+"""The length of a cable or a run as users type it: 2m, 0.5m, 2km."""
 _SIZE = re.compile(r"\d{1,6}(?:\.\d{1,3})?(?:[tp]b|[km]?w|[km]va|g)")
-"""The size in which a part is ordered, as it is typed: 122.88TB, 1250kW, 800G."""
+"""The size in which a part is ordered, as users type it: 122.88TB, 1250kW, 800G."""
 _SIZE_UNIT = re.compile(r"(?<!\S)(\d{1,6}(?:\.\d{1,3})?) ([tp]b|[km]?w|[km]va|g)(?!\S)")
-"""A size whose unit is a word of its own: 1250 kW."""
+"""A size with its unit as a separate word: 1250 kW."""
 _PLAIN = frozenset(
     {
         *("rack", "server", "system", "node", "instance", "vm", "accelerator", "gpu", "card", "chip", "cpu", "nic"),
@@ -39,7 +39,7 @@ _PLAIN = frozenset(
         *("price", "rent", "cost", "spec", "specs", "hour", "hourly", "per"),
     }
 )
-"""Words for what a part is and for what is asked of it, which narrow nothing where no entry has them."""
+"""Words for the kind of a part or for the wanted information. They are ignored if no entry has them."""
 
 
 class Found(NamedTuple):
@@ -63,7 +63,8 @@ class Found(NamedTuple):
 
 
 def entries_with_words(catalog: Catalog, text: str) -> Found:
-    """The entries and the parts that have the words of a text, what is called so before what mentions it.
+    """The entries and parts that have all words of a text. Those whose names have the words come before those that only
+    mention them.
 
     The kinds of what is called so come first. A rate matches in either spelling (800G, 800 Gb/s), and the name of
     software with a release, the software; the name of a server finds its boards, and of a slice of TPUs, its chip.
@@ -97,8 +98,8 @@ def entries_with_words(catalog: Catalog, text: str) -> Found:
 
 
 def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
-    """The parts without an entry that words name together with a size (122.88TB, 1250 kW); nothing if no word is a
-    size, or if an entry has the others.
+    """Parts without an entry that are named together with a size (122.88TB, 1250 kW). Empty if there is no size, or if
+    an entry has the other words.
     """
     joined = _SIZE_UNIT.sub(r"\1\2", " ".join(words)).split()
     named = [word for word in joined if not _SIZE.fullmatch(word)]
@@ -109,7 +110,7 @@ def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
 
 
 def _software_of_release(catalog: Catalog, words: Sequence[str]) -> Found:
-    """The software that words name together with a release that no entry lists; nothing if no word is a release."""
+    """Software that is named together with a release that no entry lists; empty if no word is a release."""
     named = [word for word in words if not _RELEASE.fullmatch(word)]
     if not named or len(named) == len(words):
         return Found((), ())
@@ -125,13 +126,13 @@ def _length_in_meters(word: str) -> float:
 
 
 def _reaches(catalog: Catalog, row: CatalogRow, length: float) -> bool:
-    """Whether a row is an optical part or a cable that is known to reach a length in meters."""
+    """Whether a row is an optical module or cable that reaches at least ``length`` meters."""
     entry = catalog.get(row.kind, row.id)
     return isinstance(entry, Optics) and entry.reach is not None and entry.reach.value >= length
 
 
 def _entries_with_all_words(catalog: Catalog, text: str) -> Found:
-    """The entries and the parts that have all words of a text, or the name that they make; else what is nearest."""
+    """The entries and parts that have all words of a text, or the name formed by the words; else the nearest ones."""
     named = {(kind, each) for kind in catalog.kinds for each in catalog.ids_named(kind, text)}
     rows = catalog_rows(catalog)
     matching = {(each.kind, each.id) for each in matching_rows(rows, text)} | named
@@ -161,7 +162,7 @@ def matching_rows(rows: Sequence[CatalogRow], text: str) -> tuple[CatalogRow, ..
 
 
 def has_word(searched: str, word: str) -> bool:
-    """Whether a text contains a word, which stands alone among digits if it is a number.
+    """Whether a text contains a word. A number must not be part of a longer number.
 
     >>> has_word("gemma-2-27b 46 layers", "27b"), has_word("gemma-2-27b 46 layers", "4"), has_word("gemma-4-12b", "4")
     (True, False, True)
@@ -172,7 +173,9 @@ def has_word(searched: str, word: str) -> bool:
 
 
 def _boards_and_sliced_accelerators(catalog: Catalog, text: str) -> set[tuple[str, str]]:
-    """The boards of a server, and the accelerator of a slice of TPUs, by their names: XE9680L, v5p-512."""
+    """The boards in the server with this name, and the accelerator of the TPU slice with this name: XE9680L,
+    v5p-512.
+    """
     sliced = slice_of_name(text, catalog)
     return {("platform", each) for each in boards_of_server(text, catalog)} | (
         {("accelerator", sliced.chip.id)} if sliced else set()
@@ -180,7 +183,7 @@ def _boards_and_sliced_accelerators(catalog: Catalog, text: str) -> set[tuple[st
 
 
 def _matched_words(searched: str, words: Sequence[str]) -> list[str]:
-    """The words that a text has in one of their spellings."""
+    """The words that occur in a text in any of their spellings."""
     return [
         word for word in words if _has_spelling(word, searched) or _has_designation(_part_designation(word), searched)
     ]
@@ -207,14 +210,16 @@ _bare = lru_cache(MOST_KEPT)(letters_and_digits)
 
 
 def _has_whole(plain: str, searched: str) -> bool:
-    """Whether a designation ends where one of a text does: gb300nvl of ``gb300-nvl72``, not 6000d of ``6000 dom``."""
+    """Whether a designation occurs in a text and is not cut off: gb300nvl in ``gb300-nvl72``, but not 6000d in ``6000
+    dom``.
+    """
     after = "[0-9]" if plain[-1].isdigit() else "[a-z]"
     return re.search(rf"{'[^a-z0-9]*'.join(map(re.escape, plain))}(?!{after})", searched) is not None
 
 
 @lru_cache(MOST_KEPT)
 def _spellings(word: str) -> tuple[str, ...]:
-    """A word as typed, and a rate or a capacity as entries write it.
+    """The spellings of a word: as typed, and for a rate or capacity also as entries write it.
 
     >>> _spellings("1.6t"), _spellings("141gb"), _spellings("gb300")
     (('1.6t', '1600 gb', '1.6 tb'), ('141gb', '141 gb'), ('gb300',))
@@ -227,7 +232,9 @@ def _spellings(word: str) -> tuple[str, ...]:
 
 
 def _nearest_rows(rows: Sequence[CatalogRow], words: Sequence[str]) -> Iterator[CatalogRow]:
-    """The rows with the most words of a text, if these are at least half of them and one is in the name of the part."""
+    """The rows with the most words of a text, if they have at least half of the words, one of them in the name of the
+    part.
+    """
     counted = {(each.kind, each.id): _matched_words(each.words, words) for each in rows}
     most = max((len(each) for each in counted.values()), default=0)
     if 2 * most < len(words) or not most:
@@ -245,7 +252,7 @@ _WIDTH = 100
 
 
 def search_text(found: Found, width: int = 0) -> str:
-    """The rows as `list_text` prints them, then the parts without an entry; ``width`` is 0 where nothing limits it."""
+    """The rows as printed by `list_text`, followed by the parts without an entry. ``width`` 0 means unlimited."""
     blocks = [list_text(found.rows, width)] if found.rows or not (found.parts or found.nearest) else []
     if found.parts:
         title = f"known by name, without an entry ({len(found.parts)})"

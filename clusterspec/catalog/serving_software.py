@@ -12,8 +12,8 @@ from clusterspec.records import NamedTuple, dataclass, field, replace
 
 
 class DefaultTier(NamedTuple):
-    """Other defaults of serving software on some accelerators: with less than ``below`` bytes of memory, with at least
-    ``least``, or of an architecture. ``max_sequences`` None: as elsewhere.
+    """Defaults of serving software on certain accelerators: with less than ``below`` bytes of memory, with at least
+    ``least`` bytes, or of an architecture. ``max_sequences`` is None if it does not differ.
     """
 
     chunk_tokens: int
@@ -52,56 +52,60 @@ class ServingSoftware:
     own_output: bool = False
     """A request is admitted only if its prompt and its output fit in the free part of the cache."""
     prompts_alone: bool = False
-    """Steps with prompts hold no sequences that decode."""
+    """Whether steps that compute prompts decode no sequences."""
     dense_short_prompts: bool = False
-    """Prompts that are no longer than the selection of a sparse index run as dense attention."""
+    """Whether prompts that are not longer than the selection of a sparse index use dense attention."""
     steps_ahead: frozenset[str] = frozenset()
-    """The engines that form and launch a step while the step before it runs: ``decode``, or separate ``prefill``
+    """The engines that form and launch a step during the step before: ``decode`` engines, or separate ``prefill``
     engines.
     """
     repeated_reads: frozenset[str] = frozenset()
-    """Architectures on which attention reads the cache once for each query head in steps with prompts."""
+    """Architectures on which attention reads the cache once per query head in steps with prompts."""
     reads_by_head: frozenset[str] = frozenset()
-    """Architectures on which attention reads the cache once for each query head in every step."""
+    """Architectures on which attention reads the cache once per query head in every step."""
     prompt_graphs: float = 0
-    """Tokens up to which captured graphs hold all of a step with prompts but ``outside_graphs``."""
+    """The largest number of tokens for which steps with prompts run as captured graphs, except for
+    ``outside_graphs``.
+    """
     latent_prompt_graphs: float = inf
-    """The same with latent attention, if it is less."""
+    """The same for latent attention, if it is smaller."""
     outside_graphs: tuple[str, ...] = ("attention",)
-    """What the host launches in each layer in addition to these graphs: ``attention``, ``all-reduce``."""
+    """Kernels that the host launches separately in each layer: ``attention``, ``all-reduce``."""
     without_graphs: frozenset[str] = frozenset()
-    """Where it captures none for prompts: keys of the spec, vendors of accelerators, and ``latent on`` an architecture
-    for latent attention there.
+    """The cases without captured graphs for prompts: keys of the spec, vendors, and ``latent on`` an architecture for
+    latent attention.
     """
     separate_norms: frozenset[str] = frozenset()
-    """Where the norm after an all-reduce is a separate kernel, and the all-reduce is by the kernels of the software:
-    with ``grouped`` or ``latent`` attention, ``on`` an architecture or on all.
+    """The cases in which the norm after an all-reduce is a separate kernel and the software's own kernels do the
+    all-reduce: ``grouped`` or ``latent`` attention, everywhere or ``on`` an architecture.
     """
     separate_kernels: Mapping[str, int] = field(default_factory=dict)
-    """Kernels between the GEMMs of one layer that later releases fuse: in layers with ``latent`` attention, or with it
-    ``on`` an architecture, and in addition those with ``latent experts``, in models with latent attention.
+    """The number of kernels between the GEMMs of a layer that later releases fuse: in layers with ``latent`` attention,
+    possibly ``on`` an architecture; those with ``latent experts`` are in addition, for models with latent attention.
     """
     uncaptured: frozenset[str] = frozenset()
-    """Where decoding is launched kernel by kernel unless a spec says otherwise: models with ``latent`` attention."""
+    """The models for which decode kernels are launched one by one unless a spec states otherwise: with ``latent``
+    attention.
+    """
     window_tokens: float = 0.0
-    """Tokens for which the cache of a layer with a window has space, over those of a layer without; at least its
+    """The tokens of cache space in a layer with a window, as a fraction of those in a layer without; at least the
     window.
     """
     sampling_bytes: float = 0.0
-    """Bytes for each entry of the vocabulary of each of ``max_sequences`` that it keeps free for sampling."""
+    """Bytes reserved for sampling per vocabulary entry and sequence of ``max_sequences``."""
     state_pool: float = 0.0
-    """Memory of recurrent states over that of keys and values, where each has a separate pool; 0 where they share
-    one.
+    """The ratio of memory for recurrent states to memory for keys and values if they have separate pools; 0 if they
+    share one.
     """
     state_slots: float = 1.0
-    """States in that pool for each request that may run."""
+    """The number of states in that pool for each request that may run."""
     expert_tokens: float = 0.0
-    """The most tokens of all attention replicas together for whose copies a rank reserves buffers; 0 where the buffers
-    are outside the share of memory that it fills.
+    """The maximum number of tokens, over all attention replicas, for which a rank reserves expert buffers; 0 if these
+    are not part of the memory share that the engine fills.
     """
     expert_tiles: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """By architecture, or empty for all others: the multiples to which it fills up the hidden width and the width of a
-    rank's experts where these have 4 bits and products 16.
+    """The multiples, by architecture or empty for all others, to which the hidden width and a rank's expert width are
+    padded for 4-bit experts multiplied in 16 bits.
     """
 
     def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
@@ -158,14 +162,14 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
 
 
 def _most_tokens(read: FactReader, name: str, all_of: str) -> float:
-    """A limit of tokens: a number, infinite if the fact is ``all_of`` (any step), 0 if it is absent."""
+    """A limit of tokens: the stated number, infinite if the fact is the word ``all_of``, 0 if it is absent."""
     if read.texts(f"{SERVING}.{name}") == (all_of,):
         return inf
     return read.count(f"{SERVING}.{name}") or 0
 
 
 def _default_tier(text: str) -> DefaultTier:
-    """Defaults on some accelerators, as written: tokens of a step, with or without sequences, and where they hold.
+    """The defaults that a text states: tokens of a step, sequences if any, and the accelerators to which they apply.
 
     >>> _default_tier("2048, 256 below 70 GiB")
     DefaultTier(chunk_tokens=2048, max_sequences=256, below=75161927680.0, least=None, architecture='')
@@ -185,7 +189,7 @@ def _default_tier(text: str) -> DefaultTier:
 
 
 def _expert_tiles(text: str) -> tuple[str, tuple[int, int]]:
-    """An architecture, empty if none is named, and its multiples of two widths, as written.
+    """The architecture that a text states, empty if there is none, and its multiples of two widths.
 
     >>> _expert_tiles("256, 128 on sm_80"), _expert_tiles("256, 64")
     (('sm_80', (256, 128)), ('', (256, 64)))
@@ -196,7 +200,7 @@ def _expert_tiles(text: str) -> tuple[str, tuple[int, int]]:
 
 
 def _separate_kernels(text: str) -> tuple[str, int]:
-    """Where a number of kernels is, and that number, as written.
+    """The case that a text states, and the number of kernels in this case.
 
     >>> _separate_kernels("22 latent on gfx942")
     ('latent on gfx942', 22)

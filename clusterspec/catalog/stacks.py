@@ -93,7 +93,7 @@ class FrameworkMemory:
     sub_group: float = inf
 
     def with_pipelines(self, may_keep: bool, keep: bool) -> FrameworkMemory:
-        """The same with pipelines that may keep, or do keep, gathered weights and gradients whole."""
+        """A copy of the figures for pipelines that may keep, or do keep, gathered weights and gradients unsharded."""
         return replace(self, may_keep_in_pipelines=may_keep, kept_in_pipelines=keep)
 
     def gradient_precision(self, work: str) -> str:
@@ -104,7 +104,9 @@ class FrameworkMemory:
 FULLY = frozenset({"fsdp", "hsdp"})
 """The shardings that shard weights."""
 SHARDS_GRADIENTS = FULLY | {"zero2"}
-"""The shardings that shard gradients: each micro-batch reduces them where nothing keeps them whole until the last."""
+"""The shardings that shard gradients. Each micro-batch reduces its gradients, unless they are kept unsharded until the
+last one.
+"""
 
 
 @dataclass(frozen=True)
@@ -163,8 +165,8 @@ class Stack(Entry):
         return self.serving.window_tokens if self.serving is not None else 0.0
 
     def saves_exchange(self, shared_experts: bool) -> bool:
-        """Whether selective recomputation saves the tokens that ranks of experts exchange, of a model with or without
-        shared experts.
+        """Whether selective recomputation saves the tokens exchanged between expert ranks, which may depend on whether
+        the model has shared experts.
         """
         return self.saved_exchanges == "all" or (shared_experts and self.saved_exchanges == "shared-experts")
 
@@ -175,21 +177,23 @@ class Stack(Entry):
 
     @property
     def may_be_plain(self) -> bool:
-        """Whether it may run without fused kernels or with a plain loss, and nothing says otherwise."""
+        """Whether it may run without fused kernels or with a plain loss, since neither the entry nor the spec decides
+        this.
+        """
         return self.memory.may_be_plain and (self.fused is None or self.loss is None)
 
     def may_keep_gradients(self, sharding: str) -> bool:
-        """Whether its pipelines may keep the gradients whole that this sharding divides."""
+        """Whether its pipelines may keep gradients unsharded that this sharding would divide."""
         return sharding in SHARDS_GRADIENTS and self.memory_of(sharding).may_keep_in_pipelines
 
     def of_most_memory(self, sharding: str) -> Stack | None:
-        """The software with the largest memory that it may have; None if its memory follows from entry and spec."""
+        """The variant of the software that uses the most memory; None if entry and spec leave only one variant."""
         plain = replace(self, fused=bool(self.fused), loss=self.loss or "plain") if self.may_be_plain else self
         found = plain.with_pipelines(keep=True) if self.may_keep_gradients(sharding) else plain
         return None if found is self else found
 
     def with_pipelines(self, *, may_keep: bool = False, keep: bool = False) -> Stack:
-        """The software with pipelines that may keep, or do keep, gathered weights and gradients whole."""
+        """A copy of the software for pipelines that may keep, or do keep, gathered weights and gradients unsharded."""
         found, fully = self.memory.with_pipelines(may_keep, keep), self.fully_sharded
         return replace(
             self, memory=found, fully_sharded=None if fully is None else fully.with_pipelines(may_keep, keep)

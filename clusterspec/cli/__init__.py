@@ -38,7 +38,8 @@ class InternalError(Exception):
 
 
 def run(arguments: Sequence[str], caller: Caller | None = None) -> int:
-    """Run a command and return its exit status. ``caller`` is the program in whose place a person would type it.
+    """Runs a command and returns its exit status. ``caller`` is set if another program, rather than a shell, makes the
+    call.
 
     0: no finding at or above the threshold; 1: findings; 2: the call cannot be carried out; 3: an
     internal error.
@@ -114,7 +115,7 @@ def _end_process(*_: object) -> NoReturn:
 
 
 def _end_lost_interrupt(given: sys.UnraisableHookArgs) -> None:
-    """Ends the process for a `KeyboardInterrupt` that was raised where Python can only print exceptions."""
+    """Ends the process for a `KeyboardInterrupt` in a place where Python would only print the exception."""
     if issubclass(given.exc_type, KeyboardInterrupt):
         _end_process()
     sys.__unraisablehook__(given)

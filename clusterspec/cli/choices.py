@@ -84,7 +84,7 @@ def current_date(args: argparse.Namespace) -> date:
 
 
 def chosen_config(args: argparse.Namespace, folder: Path, known: dict[Path, Config] | None = None) -> Config:
-    """The configuration given by the call, else the folder's (see ``--trust``); ``known`` as in `discover`.
+    """The configuration named in the call, or else the folder's, as ``--trust`` allows; ``known`` as in `discover`.
 
     Raises `UsageFault` if it cannot be read or requires another version of the program.
     """
@@ -148,7 +148,9 @@ def config_with_options(config: Config, args: argparse.Namespace, own: Collectio
         return expanded_rules(f"{config.file}: {key}", names, own, every_own=False)
 
     def by_rule(key: str, table: Mapping[str, T]) -> dict[str, T]:
-        """The values of a table by rule; an entry for a group applies to its rules without an entry of their own."""
+        """The values of a table by rule. An entry for a group applies to the rules of the group that have no entry of
+        their own.
+        """
         table = {current_name(name): value for name, value in table.items()}
         rules_of = {name: rules_of_file(key, [name]) for name in table}
         of_groups = {rule: table[name] for name, members in rules_of.items() for rule in members if rule != name}
@@ -190,7 +192,8 @@ def named_rules(args: argparse.Namespace, option: str, own: Collection[str] = ()
 def expanded_rules(
     where: str, names: Iterable[str], own: Collection[str] = (), *, every_own: bool = True
 ) -> tuple[str, ...]:
-    """Rule names, with groups expanded to their rules. ``own`` lists the company rules; ``every_own`` allows others.
+    """Rule names, with groups expanded to their rules. ``own`` are the known company rules; ``every_own`` accepts
+    others too.
 
     Raises `UsageFault` for an unknown name, since a misspelled rule would never report.
     """
@@ -228,7 +231,7 @@ def headed_document(args: argparse.Namespace, body: Json) -> Json:
 MACHINES = ("json", "sarif", "junit", "gitlab")
 """Formats that a program reads."""
 OF_SUFFIX = {".json": "json", ".sarif": "sarif", ".xml": "junit", ".md": "markdown", ".txt": "text"}
-"""The format of a file by its suffix, where the call names no format."""
+"""The format for an output file by its suffix, if the call does not name a format."""
 OF_SUFFIX_IN_GITLAB = OF_SUFFIX | {".json": "gitlab"}
 
 

@@ -171,7 +171,9 @@ def _outer_pattern(words: Words) -> str:
 
 
 def _fish_condition(name: str, words: Words) -> str:
-    """The condition under which the words of a command are offered; actions may be named like commands."""
+    """The condition under which the words of a command are offered. Actions need one because they may have the names of
+    commands.
+    """
     outer, _, action = name.partition(" ")
     seen = "__fish_seen_subcommand_from"
     if action:
@@ -249,7 +251,7 @@ def _property_schema(path: tuple[str, str], node: Node, catalog: Catalog) -> Any
 
 
 def _nullable_node(node: Node) -> Node:
-    """A schema that accepts null, too."""
+    """The schema node, changed to accept null as well."""
     texts = {key: node[key] for key in _ABOUT if key in node}
     rest = {key: value for key, value in node.items() if key not in _ABOUT}
     null = {"type": "null"}

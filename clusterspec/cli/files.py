@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WORTHWHILE = 32
 """Minimum number of files per process at which a further process saves time."""
 CHUNK = 8
-"""Files handed to a process at a time: few enough that none waits long for the last one."""
+"""Files per task of a process: few enough that processes do not wait long for the last task."""
 
 
 def named_files(args: argparse.Namespace, reader: StudyReader) -> list[str]:
@@ -63,7 +63,9 @@ def named_files(args: argparse.Namespace, reader: StudyReader) -> list[str]:
 
 
 def _tell_unversioned(name: str) -> None:
-    """Say on standard error that a file of a folder is not checked though it has the sections of a spec."""
+    """Reports on standard error that a file with the sections of a spec is not checked, since it lacks the key of
+    specs.
+    """
     print_error(f"clusterspec: {name} has sections of a spec, and is not checked: `clusterspec: 1` is missing")
 
 
@@ -85,7 +87,9 @@ def _settings_of_search(reader: StudyReader, path: str) -> Settings:
 
 
 def _ignored_paths(args: argparse.Namespace, path: str) -> Ignored | None:
-    """The paths ignored by git in a folder, from the ``.gitignore`` files of ``--trust``; None if they do not apply."""
+    """The paths below a folder that git ignores, from the ``.gitignore`` files that ``--trust`` allows; None if none
+    are used.
+    """
     if args.trust == "none":
         return None
     from clusterspec.config.patterns import Ignored
@@ -136,7 +140,7 @@ def parallel_checks(args: argparse.Namespace, names: Sequence[str], processes: i
 
 @contextlib.contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Delays Ctrl-C until the end, also in the processes started meanwhile, which do not handle it yet."""
+    """Delays Ctrl-C until the end of the block, also in processes started in it, which cannot handle it yet."""
     import signal
 
     if not hasattr(signal, "pthread_sigmask"):

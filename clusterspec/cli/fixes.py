@@ -29,7 +29,7 @@ from clusterspec.units import plural
 
 MARK = "\ufeff"
 LONGEST = 60
-"""Characters of an old or a new text that the list of changes repeats."""
+"""Maximum characters of an old or new text in the list of changes."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def quoted_text(text: str) -> str:
 
 @dataclass(frozen=True)
 class FixedFiles:
-    """The changes made by fixes, and one line for each fix omitted because it would make its file worse."""
+    """The changes made by fixes, and one line for each fix that was omitted because it would make its file worse."""
 
     changes: Changes
     refused: tuple[str, ...]
@@ -156,7 +156,7 @@ class Trial:
         return kept
 
     def harm(self, findings: Sequence[Finding]) -> str:
-        """The damage that the fixes of the given findings do; empty if they break nothing.
+        """A description of the new errors that the fixes of the given findings cause; empty if there are none.
 
         An error that the file had before, or that only shows because more of the file can be checked, is no harm.
         """
@@ -170,7 +170,9 @@ class Trial:
         return ""
 
     def shown_by(self, findings: Sequence[Finding], after: Study, rule: str, path: Path) -> bool:
-        """Whether a new error existed before, and appears only because fixes allow more checks."""
+        """Whether a new error was present before the fixes, and only becomes visible because more can be
+        checked now.
+        """
         edits = [edit for finding in findings for edit in finding.edits]
         if rule in ALWAYS_REPORTED or any(path in edit.keys for edit in edits):
             return False
@@ -222,7 +224,9 @@ def diff_lines(change: FileChange, context: int = 3) -> list[str]:
 
 
 def write_changes(changes: Changes) -> None:
-    """Write all changed files. Raises `UsageFault` for those that were saved meanwhile, which stay as they are."""
+    """Writes all changed files. Files saved by another program in the meantime are not written; `UsageFault` is raised
+    for them.
+    """
     saved = []
     for name, change in changes.items():
         if present_text(name) == change.before:
@@ -267,7 +271,9 @@ def report_with_baseline(args: argparse.Namespace, reader: StudyReader, report: 
 
 
 def refuse_unknown_rules(path: FilePath, read: Baseline, reader: StudyReader, report: CheckReport) -> None:
-    """Raises `UsageFault` for an entry of a rule that does not exist, among company rules for its file."""
+    """Raises `UsageFault` if an entry of the baseline names a rule that exists neither in the program nor among the
+    company rules for the entry's file.
+    """
     files = {report.names[one.name].project: one.name for one in report.inputs if one.name in report.names}
     for entry in sorted(read.known):
         own = [rule.name for rule in reader.settings_of(files[entry.file]).own_rules] if entry.file in files else []
@@ -278,7 +284,9 @@ def refuse_unknown_rules(path: FilePath, read: Baseline, reader: StudyReader, re
 
 
 class Inheritance:
-    """Tells whether the base of a finding at an ``extends`` has the finding itself. Each base is checked once."""
+    """Determines whether a finding reported at ``extends`` is also a finding of the base itself. Each base is checked
+    once.
+    """
 
     def __init__(self, reader: StudyReader, report: CheckReport) -> None:
         self.reader = reader

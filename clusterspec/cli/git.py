@@ -102,7 +102,7 @@ def _object_name(entry: bytes) -> str:
 # ``--trust base``: the configuration, waivers and baseline of the base revision of a change
 
 _named: list[str] = []
-"""The revision that the call names."""
+"""The revision named in the call."""
 
 
 def choose_base(args: argparse.Namespace) -> None:
@@ -293,7 +293,7 @@ def _copy_files(root: Path, commit: str, relative: str, target: Path) -> None:
 # Specs of git revisions (`main:cluster.yaml`) with their bases and logs, copied to a separate folder
 
 MOST_FILES = 64
-"""Files of a revision that one spec may name, bases and logs together."""
+"""The maximum number of files of a revision, bases and logs together, that one spec may refer to."""
 
 
 def revision_of(name: str) -> tuple[str, str] | None:

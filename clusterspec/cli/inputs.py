@@ -233,7 +233,7 @@ def chosen_part(args: argparse.Namespace, whole: Study) -> Study:
 
 
 def _choices_text(args: argparse.Namespace, whole: Study) -> str:
-    """The jobs and pools of a fleet that a command can take, and the option for all of them where it has one."""
+    """The jobs and pools of a fleet that a command accepts, and the option for all of them if the command has one."""
     jobs, pools = (whole.fleet.jobs, whole.fleet.pools) if whole.fleet is not None else ({}, {})
     if args.command == "simulate":
         serving = [
@@ -254,8 +254,8 @@ def fleet_or_study(args: argparse.Namespace, name: str) -> Study:
 
 
 def fleet_or_part(args: argparse.Namespace, whole: Study) -> Study:
-    """A whole fleet if a call chooses no part of it, else the result of `chosen_part`. JSON states job and pool of one,
-    too.
+    """The whole fleet if the call selects no part of it, else the result of `chosen_part`. A fleet with one job and one
+    pool counts as a whole for JSON output only.
     """
     several = whole.fleet is not None and (len(whole.fleet.jobs), len(whole.fleet.pools)) != (1, 1)
     several = several or any(pool.phases for pool in (whole.spec.pools or {}).values())
@@ -271,16 +271,16 @@ def _named_part(kind: str, name: str, parts: Mapping[str, Study]) -> Study:
 
 
 MOST_NAMED = 20
-"""Errors of a spec that are named before its figures."""
+"""Maximum number of errors that are printed before the figures."""
 
 
 def study_with_errors_named(args: argparse.Namespace, name: str) -> Study:
-    """A study of the spec of a command; its errors are named on standard error, since all figures rest on them."""
+    """A study of a command's spec. Its errors are printed on standard error, since all figures depend on them."""
     return with_errors_named(args, study_of(args, name), name)
 
 
 def with_errors_named(args: argparse.Namespace, found: Study, name: str) -> Study:
-    """A study whose errors are named on standard error."""
+    """The study, after its errors were printed on standard error."""
     errors = [finding for finding in found.checked.findings if finding.severity is Severity.ERROR]
     for finding in errors[:MOST_NAMED]:
         print_error(f"{location_text(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
@@ -295,7 +295,8 @@ def with_errors_named(args: argparse.Namespace, found: Study, name: str) -> Stud
 
 
 def status_of(study: Study, *, told: bool = False, name: str = "") -> int:
-    """1 if a spec has errors, with the reason on standard error unless the output has ``told`` it, else 0.
+    """The exit status: 1 if a spec has errors, else 0. The reason is printed on standard error unless the output
+    already has it (``told``).
 
     ``name`` is the name of the spec that the caller knows, where the study read a copy.
 

@@ -22,8 +22,8 @@ def named_logs(names: Sequence[str]) -> Logs:
 
 
 def logs_of_ranks(names: Sequence[str]) -> NamedLogs:
-    """The logs of files and folders, those of runs without a result too. Raises `UsageFault` if a file that is named
-    is not a log, or a folder has none, or too many or too large files.
+    """The logs in files and folders, including runs without a result. Raises `UsageFault` if a named file is not a log,
+    or if a folder has no logs, or too many or too large files.
     """
     shown = _shown_names(names)
     try:
@@ -45,7 +45,7 @@ def _read_log(name: str, data: bytes, *, unfinished: bool) -> Benchmark:
 
 
 def _shown_names(names: Sequence[str]) -> dict[str, str]:
-    """The name of each file in reports: without its folders where no other file has the same."""
+    """The name of each file in reports, without its folders unless another file has the same name."""
     short = {name: name if name == STDIN else Path(name).name for name in dict.fromkeys(names)}
     times = Counter(short.values())
     return {name: each if times[each] == 1 else name for name, each in short.items()}

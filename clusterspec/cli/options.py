@@ -30,7 +30,7 @@ class Help(argparse.HelpFormatter):
         super().__init__(prog, width=terminal_columns() - 2)
 
     def add_usage(self, usage: Any, actions: Iterable[argparse.Action], groups: Any, prefix: str | None = None) -> None:
-        """Adds a usage line with what the call needs; the options that it may have are listed below it."""
+        """Adds a usage line with the required arguments only, since the options are listed below it."""
         needed = [action for action in actions if not action.option_strings or action.required]
         super().add_usage(usage, needed, [], prefix)
 
@@ -54,7 +54,7 @@ class Help(argparse.HelpFormatter):
 
 
 EVERYWHERE = "everywhere"
-"""The title of the options of all commands, which the help lists last."""
+"""The title of the options that all commands have. The help lists them last."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -64,7 +64,9 @@ class Parser(argparse.ArgumentParser):
     """The arguments of a usual call, which the help shows below the usage."""
 
     def format_help(self) -> str:
-        """The help: the commands or arguments first, then the options of this command, then those of all."""
+        """The help text: first the commands or arguments, then the options of this command, then those of all
+        commands.
+        """
         last = {EVERYWHERE: 2, "commands": -1}
         self._action_groups.sort(key=lambda group: last.get(group.title or "", 0))
         usage, gap, rest = super().format_help().partition("\n\n")
@@ -81,7 +83,7 @@ class Parser(argparse.ArgumentParser):
         return found
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parses as argparse does, after reordering the words: argparse allows options in few places only."""
+        """Parses the arguments after reordering them, since argparse accepts options in certain places only."""
         words = [*args]
         return super().parse_known_args(self.command_first(words) if self.commands() else self.options_first(words))
 
@@ -96,7 +98,8 @@ class Parser(argparse.ArgumentParser):
         return [words[at], *words[:at], *words[at + 1 :]]
 
     def command_at(self, words: Sequence[str]) -> int | None:
-        """The position of the command, behind the last word if there is none; None if help or version is asked for.
+        """The index of the command among the words, or their number if there is none; None if help or the version is
+        requested.
 
         >>> shared_options().command_at(["--catalog", "check", "--debug", "estimate", "check"])
         3
@@ -219,7 +222,9 @@ def suggestion_text(word: str, known: Iterable[str]) -> str:
 
 
 class _OneFile(argparse.Action):
-    """An option that names the one output file of a call; a second name would leave the first file unwritten."""
+    """The action of an option for the single output file of a call. A second name is an error, since the first file
+    would not be written.
+    """
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
@@ -230,7 +235,7 @@ class _OneFile(argparse.Action):
 
 
 def output_option(parser: argparse.ArgumentParser, help_: str) -> None:
-    """Adds the option of the one output file of a call, which it needs."""
+    """Adds the required option for the single output file of a call."""
     parser.add_argument("-o", "--output", metavar="FILE", type=path, required=True, action=_OneFile, help=help_)
 
 

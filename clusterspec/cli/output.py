@@ -42,7 +42,8 @@ def write_whole(target: Path, data: bytes) -> None:
 
 
 def writable_place(target: Path) -> Path:
-    """The file that a path leads to, which can be written. A slow command asks before it computes.
+    """The file that a path resolves to, after a check that it can be written. Slow commands call this before they
+    compute.
 
     Raises `UsageFault` if the target is a folder, has no folder, leads out of the project or is write-protected.
     """
@@ -62,7 +63,7 @@ def writable_place(target: Path) -> Path:
 
 
 def leads_out_of_project(target: Path, place: Path) -> bool:
-    """Whether a symlink, of the file or of a folder on its path, leads from the project to the outside.
+    """Whether a symlink in a path, either the file or one of its folders, leads from the project to the outside.
 
     The link and the working folder each define a project. Outside of any project, a symlink to a file may only
     lead into its own folder. System devices (`/dev/stdout`) are exempt.
@@ -166,7 +167,7 @@ def refuse_listed_as_output(option: str, target: str, names: Iterable[str | os.P
 
 
 def refuse_output_in_folders(option: str, target: str, folders: Iterable[Path]) -> None:
-    """Raises `UsageFault` if an output is in a folder of a catalog or of rules that is read."""
+    """Raises `UsageFault` if an output is in a catalog or rules folder that the call reads."""
     for folder in folders:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             if Path(target).resolve().is_relative_to(folder.resolve()):

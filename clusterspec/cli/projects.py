@@ -119,7 +119,7 @@ def _shown_path(path: str, names: dict[str, str]) -> str:
 
 
 def changed_specs(revisions: Revisions) -> list[str]:
-    """The specs of both sides that changed, or may have: names relative to the root, in their order."""
+    """The specs of both sides that changed or may have changed, as sorted names relative to the root."""
     changed = set(_changed_files(revisions))
     if not changed:
         return []
@@ -137,7 +137,7 @@ def _changed_files(revisions: Revisions) -> Iterator[str]:
 
 
 def _files_with(revisions: Revisions, side: str | None, pattern: str) -> Iterator[str]:
-    """The YAML files of a side that have a line of a pattern."""
+    """The YAML files of a side that have a line matching a pattern."""
     options = ("--name-only", "-z", "-I", "-E", "-e", pattern)
     where = ("--untracked",) if side is None else ()
     listed = _listed_names(git_output(revisions.root, "grep", *where, *options, *((side,) if side else ()), "--"))

@@ -23,49 +23,53 @@ DEGREES = (1, 2, 4, 8, 16, 32, 64)
 EXPERT_DEGREES = (8, 16, 32, 64)
 NODES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 PRECISIONS = {"train": ("bf16", "fp16", "fp8", "fp32"), "serve": ("bf16", "fp16", "fp8", "fp4", "fp32")}
-"""Precisions of GEMMs, the most usual first. A template states the first that has a published peak."""
+"""Precisions of GEMMs by kind of work, most usual first. A template uses the first with a published peak."""
 LEAST_BYTES = {"train": 16, "serve": 1}
-"""Bytes of a parameter that a plan cannot do without, over all accelerators: adam with fp32 states; fp8 weights."""
+"""Minimum bytes per parameter over all accelerators: Adam with fp32 states in training, fp8 weights in serving."""
 LEAST_BYTES_OF_RANK = {"train": 6, "serve": 1}
-"""The part of `LEAST_BYTES` that data parallelism does not divide: bf16 weights and fp32 gradients; fp8 weights."""
+"""The part of `LEAST_BYTES` that data parallelism does not divide: bf16 weights and fp32 gradients in training, fp8
+weights in serving.
+"""
 FRAMEWORKS = {"train": ("megatron-core", "maxtext", "neuronx-distributed"), "serve": ("vllm", "sglang")}
-"""Frameworks, the most usual first. A template states the first that runs on accelerators of the vendor."""
+"""Frameworks by kind of work, most usual first. A template uses the first that runs on the vendor's accelerators."""
 OTHER_FRAMEWORK = "custom"
 OUTPUT_TOKENS = 256
-"""Tokens of a usual request; prompt and output together fit in the context of the model."""
+"""Output tokens of a typical request. Prompt and output together fit in the model's context."""
 USUAL_CONCURRENCY = 16
-"""Requests in flight of a template with at most as many engines; more engines have one each."""
+"""Requests in flight of a template. With more engines than this, one request per engine."""
 COMMENTS = 32
 """The column of comments."""
 UNSOUND = (100, 0, 0.0)
-"""The rank of a spec with an error, see `_spec_rank`."""
+"""The rank of a spec with an error (see `_spec_rank`)."""
 UNFIT = 10_000
-"""The first number of the rank of a plan that does not fit, above those of plans with errors."""
+"""The first number of the rank of a plan that does not fit. It is above the ranks of plans with errors."""
 FLAWLESS = (0, 0, 0.0)
 MOST_ADVISED = 3
-"""Times that a spec is changed as its check advises: a stated key may be followed by advice on its value."""
+"""Maximum number of times that a spec is changed as its check advises, since advice on a key may lead to advice on its
+value.
+"""
 UNEVEN = "layers-indivisible-by-pp"
-"""The rule that asks for the layers of each stage, which it does not list where there are many."""
+"""The rule that asks for the layers of each stage. If there are many stages, its message does not list the layers."""
 MOST_BETTERED = 100
-"""Layouts that are tried after the first one without a warning, for one without a note about the layout."""
+"""Number of layouts to try after the first without a warning, to find one without a note about the layout."""
 ADVISED = (
     ("cluster", "scale_out", "placement"),
     ("cluster", "scale_out", "collective_plugin"),
     ("layout", "stage_layers"),
 )
-"""Keys that a template states as the check advises where it misses them."""
+"""Keys that a template states with the advised value if the check asks for them."""
 MOST_TRIED = 1000
-"""Layouts that are tried; an estimate takes a millisecond."""
+"""Maximum number of layouts to try; an estimate takes a millisecond."""
 MOST_NAMED = 16
-"""Ids that a message lists where a name is the first word of several."""
+"""Maximum number of ids to list if a name is the first word of several ids."""
 INHERENT = {
     "unreleased-hardware": "announced; confirm the delivery date",
     "precision-unsupported": "no peak is published; state `peak_flops` once it is known",
     "shared-nic": "the NICs that the platform has",
 }
-"""Warnings about the platform itself, which no layout avoids, with the reason that the template states in a waiver."""
+"""Warnings about the platform itself that no layout avoids, each with the reason for the template's waiver."""
 KEEPING = frozenset({"tp-over-latent-attention"})
-"""Rules whose notes on a small load advise to keep the layout."""
+"""Rules whose notes on a small load advise keeping the layout."""
 MOST_OF_NODES = 400
 """Maximum number of layouts tried for one number of nodes."""
 
@@ -84,8 +88,9 @@ class Attempt:
 
     @property
     def global_batch(self) -> int:
-        """Sequences that divide over the data-parallel ranks, 256 or more, eight or more per node, and so many that the
-        bubble of the pipeline is a tenth of the step at most: (pp - 1) / (micro-batches + pp - 1).
+        """A global batch in sequences that is divisible by the data-parallel ranks: at least 256, at least eight per
+        node, and large enough that the pipeline bubble, (pp - 1) / (micro-batches + pp - 1), is at most a tenth of the
+        step.
         """
         copies = max(self.ranks // (self.tp * self.pp), 1)
         least = max(256, self.nodes * 8, 9 * (self.pp - 1) * copies)
@@ -141,7 +146,9 @@ layout:
 
 
 def _scale_out_text(platform: Platform, advised: Mapping[Path, str]) -> str:
-    """The flow control of a RoCE fabric, where the provider of the platform does not state it, and what is advised."""
+    """The `scale_out` keys of a template: advised values, and flow control of a RoCE fabric unless the platform's
+    provider states it.
+    """
     lines = [f"    {path[-1]}: {value}\n" for path, value in advised.items() if path[:2] == ("cluster", "scale_out")]
     stated = platform.cloud or platform.pfc is not None or platform.ecn is not None
     if not stated and LOSSY.intersection(platform.technologies[:1]):
@@ -150,9 +157,7 @@ def _scale_out_text(platform: Platform, advised: Mapping[Path, str]) -> str:
 
 
 def _checkpoint_text(model: Model) -> str:
-    """Values that a spec leaves to the model's published checkpoint: the precision of its weights; empty for plain
-    bf16.
-    """
+    """A comment on the weight precision that comes from the model's published checkpoint; empty for plain bf16."""
     weights, experts = model.checkpoint_precision, model.checkpoint_expert_precision
     if weights is None or {weights, experts} <= {"bf16", None}:
         return ""
@@ -171,7 +176,9 @@ def aligned_spec(text: str) -> str:
 
 
 class StartingSpec(NamedTuple):
-    """The text of a spec, whether it has no errors and fits, and the errors of one that fits, as sentences."""
+    """The text of a spec, and whether the plan has no errors and fits in memory. ``errors`` are the errors of a plan
+    that fits, as sentences.
+    """
 
     text: str
     sound: bool
@@ -216,7 +223,7 @@ def _error_sentences(study: Study) -> tuple[str, ...]:
 def _advised_spec(
     text_with: Callable[[Mapping[Path, str]], str], settings: Settings
 ) -> tuple[str, Study, tuple[int, int, float]]:
-    """The spec of a layout with the `ADVISED` keys for which its check asks; its study and its rank."""
+    """The spec of a layout, with the `ADVISED` keys that its check asks for, its study and its rank."""
     advised: dict[Path, str] = {}
     best = _ranked_spec(text_with(advised), settings)
     last = best
@@ -282,9 +289,9 @@ def _waived_spec(text: str, study: Study) -> str:
 
 
 def _spec_rank(study: Study) -> tuple[int, int, float]:
-    """The rank of a spec, less being better: its warnings and its notes about the layout; with errors their number, the
-    nodes and the warnings, since more nodes mend no error of the machine; the memory in bytes of a plan that does not
-    fit.
+    """The rank of a spec; lower is better. Without errors it consists of the numbers of warnings and of notes about the
+    layout. With errors it consists of their number, the nodes and the warnings, since more nodes do not fix errors of
+    the machine. For a plan that does not fit, it contains the memory in bytes.
 
     The rules are not asked about a plan that does not fit, since that alone is an error. Findings that no layout avoids
     do not count.
@@ -303,8 +310,8 @@ def _spec_rank(study: Study) -> tuple[int, int, float]:
 def candidate_layouts(
     platform: Platform, chip: Accelerator | None, model: Model, kind: str, nodes: int | None
 ) -> Iterator[Attempt]:
-    """Candidate layouts on ``nodes`` nodes; without ``nodes``, on growing numbers of units that hold the parameters:
-    of nodes, or of what the platform is sold in.
+    """Candidate layouts on ``nodes`` nodes. If no number is given, on increasing numbers of nodes, or of the units in
+    which the platform is sold, that have enough memory for the parameters.
     """
     units = NODES[_fewest_nodes(platform, chip, model, kind) :]
     for number in (nodes,) if nodes else (platform.sold_nodes * each for each in units):
@@ -348,7 +355,9 @@ def _usual_precision(chip: Accelerator | None, kind: str) -> str:
 
 
 def _fewest_nodes(platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> int:
-    """The place in `NODES` of the fewest nodes, or units of sale, whose memory holds the parameters."""
+    """The index in `NODES` of the smallest number of nodes, or of units of sale, with enough memory for the
+    parameters.
+    """
     if chip is None or not chip.memory:
         return 0
     needed = model_weights(model).total * LEAST_BYTES[kind]

@@ -31,7 +31,7 @@ LONGEST_LINE = 1000
 NARROWEST, WIDEST = 40, 200
 """Limits of the columns used, whatever width a terminal reports."""
 OWN_MESSAGE = "clusterspec: "
-"""What messages of this program start with, unlike findings."""
+"""The prefix of this program's own messages; findings do not have it."""
 
 
 def print_text(text: str, *, exact: bool = False) -> None:

@@ -12,7 +12,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.terminal import print_error
 
 PAUSE = 0.25
-"""Seconds between two checks for changed files: a tenth of the time to save in an editor and look."""
+"""Seconds between two checks for changed files, a tenth of the time in which a person saves a file and looks up."""
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 Check = Callable[[], tuple[int, Collection[str]]]
 """A check; it returns its exit status and the files and folders read."""

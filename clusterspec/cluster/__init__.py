@@ -94,13 +94,15 @@ def _names_parts(machine: ClusterSpec) -> bool:
 
 
 def _section_of_samples(spec: Spec) -> WorkloadSpec:
-    """The workload of reinforcement learning with a batch and a length that its samples and its machine would give."""
+    """The workload section of reinforcement learning. A missing batch or sequence length is set to 1, since the samples
+    and the machine determine both later.
+    """
     section = spec.workload or WorkloadSpec()
     return replace(section, global_batch=section.global_batch or 1, sequence_length=section.sequence_length or 1)
 
 
 def _section_with_nodes(spec: Spec, log: ResolutionLog) -> ClusterSpec:
-    """The cluster section; if it states no size, with the number of nodes in the layout."""
+    """The cluster section. If it states no size, `nodes` is the number of nodes in the layout."""
     section = spec.cluster or ClusterSpec()
     stated = spec.layout.nodes if spec.layout and not describes_rl(spec) else None
     if stated is None or section.nodes or section.accelerators or log.unreadable(("cluster", "nodes")):
@@ -341,8 +343,8 @@ def _node_count(accelerators: int | None, per_node: int, log: ResolutionLog) -> 
 
 
 def _accelerator_cap(section: PowerSpec | None, accelerator: Accelerator) -> Figure | None:
-    """The stated cap of an accelerator where it limits something: None at or above its own power, except that its own
-    power is one choice of several for a part that is sold with a range of limits.
+    """The power cap of an accelerator as stated; None if it does not limit the accelerator. A cap above the rated power
+    never does. A cap equal to the rated power counts only for parts sold with a range of power limits.
     """
     cap, own = section.accelerator_cap if section else None, accelerator.power
     if cap is None or own is None or cap.value > own.value:

@@ -63,8 +63,9 @@ def _derived_runs(racks: int, served: int, floor: FloorSpec | None) -> Iterator[
 
 
 def shortest_way(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int) -> Run | None:
-    """The horizontal way from the farthest rack to its leaf, without the ways up and down, in the arrangement of the
-    floor plan; without one, in as many rows as make it shortest. None if the racks are not known.
+    """The horizontal cable length from the farthest rack to its leaf, without the vertical runs. Racks are arranged as
+    in the floor plan, or else in the number of rows that gives the shortest run. None if the spec states no nodes per
+    rack.
     """
     power, plan = written.power or PowerSpec(), written.floor or FloorSpec()
     if not power.nodes_per_rack:

@@ -63,13 +63,14 @@ def parts_needed(whole: int, part: int) -> int:
 
 
 MAX_ADDED = 1.5
-"""Limit of switches for an even spread of uplinks, over those that the ports need. The published designs add up to a
-third (12 → 16, 16 → 18, 32 → 36); a design choice, not a limit of the hardware.
+"""Maximum factor by which the number of switches may rise so that uplinks spread evenly. The published designs add up
+to a third (12 → 16, 16 → 18, 32 → 36). This is a design choice, not a limit of the hardware.
 """
 
 
 def even_switch_count(least: int, links: int) -> int:
-    """Switches over which ``links`` uplinks spread: the next divisor of ``links``, at least ``least``.
+    """Number of switches that share ``links`` uplinks evenly: the smallest divisor of ``links`` that is at least
+    ``least``.
 
     Where that divisor exceeds `MAX_ADDED` times ``least``, it is ``least``, and links spread unevenly.
 
@@ -156,8 +157,8 @@ def clos_in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_p
 
 
 def cables_between(links: int, lower: int, upper: int, carried: int) -> tuple[int, bool]:
-    """Cables of ``links`` from a row of ``lower`` switches, each to ``upper`` switches of the next, and whether some
-    are divided. A cable carries up to ``carried`` links.
+    """Number of cables for ``links`` links between ``lower`` switches and the ``upper`` switches above each of them,
+    and whether some cables are divided. A cable carries up to ``carried`` links.
 
     Links spread as evenly as possible over the switches of the row, and those of one over the switches above. Two
     switches with at least a cable of links have cables of their own, the last of which may carry fewer. Where they have
@@ -201,7 +202,7 @@ class ModuleCount:
     assumed: tuple[str, ...]
     how: str
     half_empty: int = 0
-    """Modules of the switches that another distribution of the links over them saves."""
+    """Switch modules that a different distribution of the links over the switches would save."""
 
     @property
     def total(self) -> int:
@@ -209,8 +210,8 @@ class ModuleCount:
 
     @property
     def needed_at_least(self) -> int:
-        """The modules that are needed even if every cage whose ports are not known takes two links, and no cage of a
-        switch is half empty.
+        """The lower bound of the module count: every cage with unknown ports takes two links, and no cage of a switch
+        is half empty.
         """
         ends = {"node": self.node, "switch": self.leaf + self.spine + self.core}
         return self.total - sum(ends[end] for end in self.assumed) // 2 - self.half_empty
@@ -219,7 +220,7 @@ class ModuleCount:
 def count_modules(
     cluster: Cluster, count: SwitchCount, cable_types: Mapping[str, str], links_per_cable: Mapping[str, int]
 ) -> ModuleCount:
-    """Modules of a counted plane times its planes; ``cable_types`` and ``links_per_cable`` by the names of
+    """Number of transceiver modules in all planes. ``cable_types`` and ``links_per_cable`` are by level, as named in
     `fabric.LEVELS`.
 
     Where the cages of the switch are not known, a module carries the links of one cable.
@@ -262,7 +263,9 @@ def count_modules(
 
 @dataclass(frozen=True)
 class _Ends:
-    """The ends of ``links`` at a number of ``switches``, with ``per_module`` links per module."""
+    """The ends of ``links`` links that are spread over ``switches`` switches; one module terminates ``per_module``
+    links.
+    """
 
     links: int
     switches: int

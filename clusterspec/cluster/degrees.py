@@ -56,8 +56,8 @@ def nodes_of_rack(platform: Platform) -> int:
 
 
 def share_of_rack(platform: Platform | None) -> float | None:
-    """Watts of a rack that is sold whole for each of its nodes; None for a node, and where the catalog has no power of
-    the rack.
+    """Watts per node of a rack that is sold whole: the rack's power divided by its nodes. None for machines sold by the
+    node, and if the catalog has no power for the rack.
     """
     nodes = nodes_of_rack(platform) if platform is not None else 1
     if platform is None or platform.rack_power is None or nodes == 1:
@@ -238,8 +238,8 @@ def _virtual_stage_layers(per_rank: tuple[int, ...], virtual_stages: int) -> lis
 
 
 def even_stages(layers: int, stages: int) -> tuple[int, ...]:
-    """Layers over stages as even as possible; the last stage (it holds the head) and then the first
-    (the embedding) are the shorter ones, as Llama 3 does (arXiv:2407.21783, section 3.3.2).
+    """Layers of each stage, divided as evenly as possible. Shorter stages are put last first, where the output head is,
+    then first, where the embedding is, as in Llama 3 (arXiv:2407.21783, section 3.3.2).
 
     >>> even_stages(126, 16)
     (7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7)
@@ -301,7 +301,9 @@ def _software_overlap(axis: str, stack: Stack | None, sharding: str = "") -> tup
 
 
 def _tensor_overlap(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> str | float:
-    """``none``, ``partial``, ``full`` or a share; false means none and true full."""
+    """The overlap of tensor-parallel communication: ``none``, ``partial``, ``full`` or a share. A written false means
+    none, true means full.
+    """
     if section.tp is None:
         if degrees.tp > 1:
             log.assume(f"{OVERLAP_KEY}.tp", "partial", _partial_overlap_reason(stack))
@@ -328,7 +330,9 @@ def resolve_dispatcher(
     stack: Stack | None,
     log: ResolutionLog,
 ) -> Dispatcher:
-    """The dispatcher of tokens: as written, else the software's; listed only where tokens are sent."""
+    """The dispatcher of tokens: as written, else the software's default. The default is listed as an assumption only if
+    the layout dispatches tokens.
+    """
     written = section.dispatcher
     kind = written.kind if isinstance(written, DispatcherSpec) else written
     precision = written.precision if isinstance(written, DispatcherSpec) else None
@@ -365,8 +369,8 @@ def accelerators_used(design: Design) -> int | None:
 
 
 def nodes_of_engines(design: Design) -> int | None:
-    """Nodes on which a serving plan places ranks: of its layout's nodes, separate engines may fill a part; None without
-    a layout.
+    """Nodes on which a serving plan places ranks; separate engines may fill only some of the layout's nodes. None
+    without a layout.
     """
     used = accelerators_used(design)
     if used is None or design.layout is None or design.cluster is None:
@@ -375,8 +379,8 @@ def nodes_of_engines(design: Design) -> int | None:
 
 
 def own_accelerators(design: Design) -> int | None:
-    """Accelerators that the whole job uses on its machine, for the layout and for roles on separate nodes; None without
-    a layout.
+    """Accelerators that the whole job uses on its own machine, including roles on separate nodes; None without a
+    layout.
     """
     rl = design.workload.rl if design.workload is not None else None
     if rl is None or design.cluster is None:

@@ -38,7 +38,7 @@ class Demands:
     required: tuple[Multiple, ...] = ()
     """Numbers that have to be multiples of others."""
     serves: bool = False
-    """The replicas are engines, which share no experts."""
+    """Whether the replicas are serving engines. Engines do not share experts."""
     domain: int = 1
     """Ranks of a scale-up domain, or of a node without one."""
     in_groups: bool = False
@@ -107,8 +107,8 @@ def demands_of(design: Design) -> Demands:
 
 
 def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: Layout) -> Conditions:
-    """The framework's conditions that a design leaves to its layout's degrees, sharding, schedule and recomputation:
-    combinations that do not work, and numbers that must be multiples, each with the uses still undecided.
+    """The framework's conditions that depend on the degrees, sharding, schedule or recomputation of a layout:
+    unsupported combinations and required multiples, each reduced to the features that are still undecided.
     """
     held = layout.capabilities
     if not held.refused and not held.required:
@@ -118,7 +118,7 @@ def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: La
 
 @recent(4)  # most layouts of a job settle the same
 def _open_conditions(held: Capabilities, settled: frozenset[str]) -> Conditions:
-    """The conditions of a framework that are still open once it is known which features are used."""
+    """The conditions of a framework that the features in ``settled`` leave undecided."""
     from clusterspec.catalog.releases import undecided_combinations  # loaded with any condition
 
     refused = undecided_combinations((each.combination for each in held.refused), settled)
@@ -265,7 +265,7 @@ def recomputation_uses(recompute: str | tuple[str, ...]) -> Iterator[str]:
 
 
 OF_STAGES = ("interleaved", "1f1b")
-"""The schedules that the number of virtual stages decides between."""
+"""The schedules for which the number of virtual stages decides which one runs."""
 
 
 def layout_uses(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:

@@ -122,7 +122,8 @@ class Fabric:
 
 @dataclass(frozen=True)
 class NoFabric:
-    """Returned with the reason where the customer builds no fabric, or where the fabric cannot be counted.
+    """The result in place of a fabric if the customer builds none, or if the fabric cannot be counted; ``why`` is the
+    reason.
 
     ``needed`` says that the customer builds one with unknown parts.
     """
@@ -223,7 +224,9 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
 
 
 def _as_stated(count: SwitchCount, written: ScaleOutSpec, planes: int) -> SwitchCount:
-    """A counted plane with the spines that the spec states, over which its links spread; as counted without them."""
+    """A counted plane with the number of spines that the spec states, if that number suffices; otherwise the plane as
+    counted.
+    """
     spines = (written.spine_switches or 0) // planes
     return replace(count, spines=spines) if count.spines and spines >= count.least_spines > 0 else count
 
@@ -250,7 +253,9 @@ def _cables_of_pairs(
 
 
 class _Carried(NamedTuple):
-    """The links of one cable and the reason; ``of_ports`` where it is one port of a switch, not stated otherwise."""
+    """The number of links in one cable, and the reason. ``of_ports`` is true if the number follows from the switch
+    ports and the spec does not state it.
+    """
 
     links: int
     why: str
@@ -291,7 +296,7 @@ def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -
 
 
 def _ports_in_cage(cluster: Cluster, scale_out: ScaleOut) -> int:
-    """The ports on accelerators that one cage of the node leads out; 1 where NICs have ports of their own."""
+    """The number of accelerator ports that share one cage of the node; 1 if the ports belong to NICs."""
     cages = cluster.platform.cages if cluster.platform and scale_out.technology.on_accelerator else None
     return max(1, scale_out.nics_per_node // cages) if cages else 1
 
@@ -310,7 +315,9 @@ def _switch_name(cluster: Cluster) -> str:
 
 
 def _rounding(pairs: tuple[int, bool] | None) -> str:
-    """How links are rounded up to cables, with the cables of pairs of switches where they are counted so."""
+    """How links are rounded up to cables; ``pairs`` is the cable count of switch pairs, or None if cables are not
+    counted by pair.
+    """
     if pairs is None:
         return "rounded up"
     _, divided = pairs

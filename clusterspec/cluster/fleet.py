@@ -34,7 +34,7 @@ class NodeSet:
     jobs: tuple[str, ...]
     nodes: int | None
     stated: bool
-    """Whether the spec determines the number by itself; else the set takes the remaining nodes."""
+    """Whether the spec states the number of nodes. Otherwise the set takes the remaining nodes."""
     path: Path | None = None
     """The key of the engines that have the nodes, if these are on another pool than the job."""
 
@@ -53,7 +53,7 @@ class Pool:
 
     @property
     def promised_nodes(self) -> int:
-        """The nodes of all jobs, those of jobs that take turns counted once."""
+        """The nodes of all jobs. Nodes that jobs use in turn count once."""
         return sum(each.nodes or 0 for each in self.sets)
 
     @property
@@ -106,8 +106,9 @@ class Fleet:
 
 @dataclass(frozen=True)
 class FreeGroups:
-    """The free nodes of a pool by groups of ``size`` nodes: ``whole`` groups are free, and one group has ``largest``
-    free nodes or fewer."""
+    """The free nodes of a pool in groups of ``size`` nodes: ``whole`` groups are entirely free, and the largest partly
+    free group has ``largest`` free nodes.
+    """
 
     name: str
     size: int
@@ -145,8 +146,8 @@ def _free_groups(name: str, size: int, first: int, nodes: int) -> FreeGroups:
 
 
 class EnginesAway(NamedTuple):
-    """Engines of a job on another pool than the job: the key of their mapping below the job, and their nodes (or ranks,
-    where the number of engines is stated).
+    """Engines of a job that run on another pool than the job: their role, the key path of their mapping below the job,
+    and their number of nodes. If the spec states the number of engines, ``ranks`` is given in place of ``nodes``.
     """
 
     role: str
@@ -187,8 +188,8 @@ def _ranks_of_engines(engines: EnginesSpec) -> int:
 
 
 def engines_at_home(job: JobSpec, ranks_per_node: int | None) -> tuple[str, int] | None:
-    """The side of prefill and decode that is on the job's own pool, and its nodes there; None unless the other side is
-    on another pool.
+    """The engines, `prefill` or `decode`, that stay on the job's own pool while the others run on another pool, and
+    their nodes; None if no engines run on another pool.
     """
     sides = job.workload.serving.disaggregated if job.workload and job.workload.serving else None
     away = {each.role for each in engines_on_other_pools(job)}

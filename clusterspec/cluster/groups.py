@@ -131,7 +131,9 @@ def group_runs(layout: Layout, axis: str) -> tuple[Runs, Runs]:
 
 
 def runs_placement(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes_per_domain: int | None) -> Placement:
-    """The placement of groups with the offsets ``group`` from the first ranks ``others``."""
+    """The placement of groups; ``group`` has the offsets of one group's members, ``others`` the first rank of each
+    group.
+    """
     return _placement(axis, group, others, _blocks_of_cluster(nodes_per_domain, cluster))
 
 
@@ -195,8 +197,8 @@ class _Blocks:
 
 @recent(16)
 def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placement:
-    """The placement of groups: ``group`` has the offsets of one group's members, ``others`` the first ranks of all
-    groups.
+    """The placement of groups; ``group`` has the offsets of one group's members, ``others`` the first rank of each
+    group.
     """
     straddling, first = _straddling_groups(group, others, blocks.domain)
     worst = _first_rank_of_worst_group(group, others, blocks)

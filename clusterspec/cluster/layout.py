@@ -66,7 +66,9 @@ def resolve_software(section: LayoutSpec, lookup: Lookup, *, serves: bool = Fals
 
 @recent(8)
 def _logged_software(section: LayoutSpec, serves: bool, catalog: Catalog) -> tuple[Software, ResolutionLog]:
-    """The software, with the assumptions and problems: a varied design mostly keeps them."""
+    """The software of a layout, with the log of assumptions and problems. It is cached, since most variations of a
+    design keep the software.
+    """
     lookup = Lookup(catalog, ResolutionLog(Spec("")))
     return _named_software(section, lookup, serves=serves), lookup.log
 
@@ -100,7 +102,7 @@ def _named_software(section: LayoutSpec, lookup: Lookup, *, serves: bool) -> Sof
 
 
 def _with_full_sharding_memory(software: Software, lookup: Lookup) -> Software:
-    """The software, with the memory of the stack whose full sharding it uses."""
+    """The software with the memory figures of its full-sharding implementation, if its catalog entry names one."""
     name = software.stack.full_sharding if software.stack is not None else None
     other = lookup.named_entry("stack", name) if name is not None else None
     if software.stack is None or not isinstance(other, Stack):
@@ -220,14 +222,16 @@ def _with_stated_settings(
 
 
 def _stated_settings(section: LayoutSpec) -> frozenset[str]:
-    """The settings that the spec states, among those that are otherwise assumed from the rest of the layout."""
+    """The keys, such as `overlap.ep`, that the spec states although they have a default that depends on the rest of the
+    layout.
+    """
     stated = {key for key in ("cp_method", "dispatcher") if getattr(section, key) is not None}
     overlap = section.overlap or OverlapSpec()
     return frozenset(stated | {f"overlap.{axis}" for axis in ("ep", "dp", "pp") if getattr(overlap, axis) is not None})
 
 
 def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:
-    """The software with what the layout states of its kernels."""
+    """The software with the kernel options that the layout states, such as fusion and captured graphs."""
     if stack is None:
         return None
     return replace(
@@ -241,8 +245,8 @@ def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:
 
 
 def _software_of_pipelines(section: LayoutSpec, stack: Stack) -> Stack:
-    """The software, whose pipelines may reduce whole gradients once per step if neither a framework nor a key says
-    otherwise.
+    """The software with its handling of pipeline gradients. Unless `gradient_sync` is `micro-batch`, pipelines may keep
+    whole gradients and reduce them once per step, if the entry allows it or if the spec names no framework.
     """
     unnamed = section.framework is None and section.software is None
     if not (unnamed or stack.memory.may_keep_in_pipelines):

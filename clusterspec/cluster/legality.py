@@ -157,7 +157,7 @@ def _sequence_indivisible_by_shards(numbers: LayoutNumbers, demands: Demands) ->
 
 
 def sequence_divides(length: int, tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -> bool:
-    """Whether sequence parallelism can divide a sequence; a length that cp itself cannot divide is no fault of tp.
+    """Whether sequence parallelism over tp can divide a sequence; also True if cp cannot (another rule reports that).
 
     >>> from clusterspec.catalog.frameworks import NOTHING_KNOWN
     >>> [sequence_divides(length, 4, 2, NOTHING_KNOWN, ring=True) for length in (4096, 4100, 4098)]
@@ -196,8 +196,8 @@ def _fp8_blocks_cut(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def cut_blocks(model: Model, tp: int, expert_tp: int) -> tuple[tuple[str, int, int], ...]:
-    """Name, width and ranks of the feed-forward weights whose share of a rank is not whole blocks of the published
-    fp8 checkpoint. Shares that are no whole numbers have their own rules.
+    """Feed-forward weights that expert or tensor parallelism cuts inside a block of the published fp8 checkpoint, each
+    as name, width and number of ranks. Widths that the ranks do not divide at all have their own rules.
     """
     widths = [("ffn_hidden", model.ffn_hidden, tp)] if model.dense_layers else []
     if model.experts:
@@ -270,8 +270,8 @@ OF_MICRO_BATCHES = frozenset({"global-batch-indivisible", "microbatches-indivisi
 
 
 def refusals(design: Design) -> frozenset[str]:
-    """The names of the rules that find an error in the degrees of a layout, by `CONDITIONS` and by what the framework
-    combines; empty without a layout.
+    """The names of the rules that report an error in the degrees of a layout, from `CONDITIONS` and from the
+    framework's unsupported combinations; empty without a layout.
 
     Layers that are not divisible by the stages are no error where stages may differ; fewer layers than stages are.
     Engines for prefill are a second layout.
@@ -301,12 +301,12 @@ def _refusals_of_layout(design: Design) -> frozenset[str]:
 
 LACKS = "framework-lacks-feature"
 _NO_ERRORS_OF_LAYOUTS = frozenset({"layers-indivisible-by-pp", LACKS})
-"""Conditions that `refusals` does not ask: stages may differ, and the whole support matrix is read for the other."""
+"""Conditions that `refusals` leaves out: uneven stages may be legal; the support matrix is evaluated separately."""
 
 
 @recent(2)
 def _statements_on_layouts(capabilities: Capabilities) -> tuple[Statement, ...]:
-    """The statements with a document that the framework does not run layouts of a kind, whatever else they run on."""
+    """The documented statements that the framework does not support a certain layout, whatever hardware it runs on."""
     if not capabilities.refused:
         return ()
     from clusterspec.catalog.releases import DEGREES

@@ -61,7 +61,7 @@ def _levels_to_one_block(levels: tuple[Level, ...], nodes: int) -> tuple[Level, 
 
 
 def _level_row(level: Level, nodes: int, below: _Row, ports: int, unit: int) -> _Row:
-    """One level above ``below``; its number of switches is a multiple of ``unit`` per block."""
+    """The level above ``below``. The number of switches in each block is a multiple of ``unit``."""
     size = min(level.nodes or nodes, nodes)
     blocks = parts_needed(nodes, size)
     down = parts_needed(below.links_up * size, nodes)

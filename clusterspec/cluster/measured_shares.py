@@ -7,9 +7,9 @@ from clusterspec.records import dataclass
 
 RATE_OF_PRODUCTS, RATE_OF_KERNELS, RATE_OF_GEMMS = "products", "kernels", "gemms"
 OF_DEVICES = frozenset({RATE_OF_PRODUCTS, RATE_OF_KERNELS, RATE_OF_GEMMS})
-"""Kinds of shares that follow from a job or from GEMMs alone, not from a test of links."""
+"""Kinds of measured shares that come from a job or from GEMMs, and not from a link test."""
 MEASURED_AGAIN = 1e-4
-"""The relative difference to a measured time below which a predicted time is that of the measured job."""
+"""The relative difference within which a predicted time is taken for the measured time of the same job."""
 
 
 @dataclass(frozen=True)

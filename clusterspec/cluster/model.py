@@ -82,7 +82,9 @@ class ScaleUp:
     oversubscription: float = 1.0
     in_network_reduction: bool = False
     switches: int | None = None
-    """Switch trays of a domain of several nodes, each of which connects to every accelerator of it; None if unknown."""
+    """Switch trays of a domain that spans several nodes. Each tray connects to every accelerator of the domain. None if
+    unknown.
+    """
     switch_loss: str = ""
     """What a job does after the loss of a tray: ``stops``, ``restarts`` or ``slows``; empty if unknown."""
 
@@ -192,7 +194,7 @@ class Cluster:
         return self.accelerators_per_node * self.ranks_per_accelerator
 
     def nodes_of_ranks(self, ranks: int) -> int:
-        """The nodes that some ranks fill, the last one perhaps in part."""
+        """The nodes that a number of ranks occupies; the last node may be partly filled."""
         return -(-ranks // self.ranks_per_node)
 
     @property
@@ -347,8 +349,8 @@ class Layout:
     capabilities: Capabilities = field(default=NOTHING_KNOWN, compare=False, repr=False)
     """What the framework supports and requires in this release or year."""
     stated: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
-    """The settings that the spec states, among those that are otherwise assumed; rules report no errors about assumed
-    ones.
+    """The settings that the spec states although they have a default that depends on the rest of the layout. Rules
+    report no errors about the defaults.
     """
     separate_engines: bool = False
     """Prefill and decode run on separate engines: the degrees describe decode, ``ranks`` counts both."""
@@ -368,7 +370,7 @@ class Layout:
 
     @property
     def replica_ranks(self) -> int:
-        """Ranks of one replica of the model: in serving of one engine, of decode where engines are separate."""
+        """Ranks of one replica of the model. In serving this is one engine, with separate engines one decode engine."""
         return self.tp * self.attention_dp * self.cp * self.pp
 
 
@@ -389,4 +391,4 @@ class Design:
     traces: Mapping[str, TraceSummary] = field(default_factory=dict, repr=False)
     """The files of requests that the spec names, by name, as far as they could be read."""
     shares_machine: bool = field(default=False, compare=False, repr=False)
-    """Whether the design is a part of a fleet, whose other jobs may have the nodes that its own job does not use."""
+    """Whether the design is part of a fleet, so that other jobs may use the nodes that its own job leaves idle."""

@@ -15,8 +15,8 @@ CDUS = "cluster.power.cdus"
 
 
 def with_named_parts(machine: ClusterSpec, lookup: Lookup) -> ClusterSpec:
-    """The machine with the figures of the storage systems and cooling units that it names, where it states none; each
-    is listed as an assumption.
+    """The machine with the catalog figures of the storage systems and cooling units that it names. Figures stated in
+    the spec have precedence, and each catalog figure is listed as an assumption.
     """
     networks, power = _resolved_networks(machine.networks, lookup), _resolved_power(machine.power, lookup)
     return replace(machine, networks=networks, power=power)

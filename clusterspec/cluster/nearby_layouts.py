@@ -1,5 +1,5 @@
-"""Layouts near a given one: other degrees of tp and pp, which reports compare and advice on memory tries, and fewer
-nodes, on which the degrees divide better.
+"""Layouts near a given one: other degrees of tp and pp for reports and for advice on memory, and fewer nodes that the
+degrees divide evenly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def neighbor_degrees(cluster: Cluster, work: Workload, layout: Layout) -> tuple[
 
 
 def _candidate_degrees(most: int, present: int) -> tuple[int, ...]:
-    """The powers of two and the doublings of the present degree up to a limit, and the present degree.
+    """The candidate degrees: the powers of two up to ``most``, the ``present`` degree, and its doublings up to
+    ``most``.
 
     >>> _candidate_degrees(9, 3), _candidate_degrees(4, 8)
     ((1, 2, 3, 4, 6, 8), (1, 2, 4, 8))
@@ -37,8 +38,8 @@ LEAST_USED = 0.75
 
 
 def fewer_nodes(section: LayoutSpec | None, cluster: Cluster) -> tuple[str, int] | None:
-    """The key of the layout, and its value, with which a job uses a power of two of nodes, or three times one, in each
-    domain or in all.
+    """The layout key and value with which a job uses 2^n or 3 × 2^n nodes, counted in each domain or in the whole
+    cluster.
 
     The degrees of a layout rarely divide the 72 ranks of an 18-node domain, but often divide the 64 ranks of 16 nodes.
     Likewise 48 nodes divide more often than 52. None if the spec states the nodes, they are such a number, or more

@@ -68,8 +68,8 @@ def refuses_uneven_interleaving(model: Model, layout: Layout) -> bool:
 
 
 def lacks_stages_to_interleave(layout: Layout, *, forbids_overlap: bool) -> bool:
-    """Whether there are virtual stages without a pipeline, or with a pipeline of two stages that the framework
-    interleaves only with overlapped transfers, which the spec turns off.
+    """Whether the layout has virtual stages but too few pipeline stages: a single stage, or two stages where the
+    framework requires overlapped transfers and the spec turns the overlap off.
     """
     if layout.virtual_stages == 1 or layout.pp > 2:
         return False

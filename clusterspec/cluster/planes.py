@@ -87,7 +87,9 @@ class _Demand:
 
     @property
     def least_uplinks(self) -> int:
-        """The fewest uplinks of all leaves: the ports of nodes over the oversubscription. Extra endpoints add none."""
+        """The minimum number of uplinks over all leaves: the node ports divided by the oversubscription. Extra
+        endpoints add none.
+        """
         return ceiling((self.endpoints - self.fabric.extra_endpoints) / self.leaf_ratio - 1e-9)
 
     def leaves(self, down: int) -> int:
@@ -98,8 +100,9 @@ class _Demand:
         return min(apart, max(self.least_leaves(down), self.ordered.leaves or apart))
 
     def uplinks(self, leaves: int, leaf: Ports) -> int:
-        """Number of links between leaves and spines: all up ports of the leaves, or fewer if fewer are ordered that
-        suffice for the present endpoints. Ordered spines give every leaf as many ports as every other if that suffices.
+        """Number of links between leaves and spines: all up ports of the leaves, or the ordered number if it is smaller
+        and suffices for the present endpoints. Ordered spines give every leaf the same number of uplinks if that
+        suffices.
         """
         full, least = leaves * leaf.up, self.least_uplinks
         spines = self.ordered.spines or 0
@@ -108,7 +111,9 @@ class _Demand:
         return ordered if least <= ordered < full else full
 
     def least_leaves(self, down: int) -> int:
-        """The fewest leaves: rails of few NICs share a leaf, each as a whole, and extra endpoints take any port."""
+        """The minimum number of leaves. Several rails with few NICs may share a leaf, but a rail is never split, and
+        extra endpoints take any free port.
+        """
         return max(self._shared_leaves(down), parts_needed(self.endpoints, down))
 
     def _shared_leaves(self, down: int) -> int:
@@ -121,7 +126,9 @@ class _Demand:
         return parts_needed(self.rails, down // of_rail)
 
     def _separate_leaves(self, down: int) -> int:
-        """Number of leaves if no leaf serves two rails; extra endpoints take free ports, or further leaves."""
+        """Number of leaves if no leaf serves two rails. Extra endpoints take free ports first, then additional
+        leaves.
+        """
         return self._leaves_of_rails(down) + self._leaves_of_extras(down)
 
     def _leaves_of_rails(self, down: int) -> int:
@@ -216,8 +223,9 @@ def _count_of_rails(demand: _Demand) -> SwitchCount:
 
 
 def _plane_demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
-    """The endpoints of a plane, and the ratios of leaf and spine; with a full-bandwidth pod, a single ratio applies
-    above the pod. A pod that fills one leaf is this leaf, whose uplinks have the ratio.
+    """The endpoints of a plane, and the oversubscription ratios of leaves and spines. With pods of full bandwidth, a
+    single stated ratio applies above the pod. A pod of exactly one leaf counts as that leaf, and the ratio applies to
+    its uplinks.
     """
     nodes = cluster.all_nodes
     leaf, spine, *_ = (*fabric.oversubscription, 1.0, 1.0)
@@ -242,8 +250,8 @@ def tier_count(cluster: Cluster) -> int | None:
 
 
 def _tier_count_of_demand(demand: _Demand) -> int:
-    """Tiers of a plane: one if the endpoints fit one switch and the spec states neither more tiers nor ratios; n ratios
-    need n + 1 tiers.
+    """Tiers of a plane. One tier is enough if the endpoints fit one switch and the spec states neither several ratios
+    nor a tier count. n stated ratios need n + 1 tiers.
     """
     fabric = demand.fabric
     if fabric.tiers:
@@ -260,7 +268,9 @@ def _tier_count_of_demand(demand: _Demand) -> int:
 
 
 def _single_tier_count(demand: _Demand) -> SwitchCount:
-    """Switches without uplinks: one for all, or one for each rail or for several."""
+    """The count of a single tier of switches without uplinks: one switch for all endpoints, one for each rail, or one
+    for several rails.
+    """
     separate = demand.fabric.topology == "rail-only"
     single = demand.fabric.topology == "single-switch" or (demand.endpoints <= demand.ports and not separate)
     leaves = 1 if single else demand.leaves(demand.ports)

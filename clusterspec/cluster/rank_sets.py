@@ -38,7 +38,7 @@ class BlockSpread:
 
     @property
     def smallest_block(self) -> int:
-        """The ranks of a group in the outermost block that has the fewest of them."""
+        """The smaller of the group's rank counts in its first and its last block."""
         return min(self.first_members, self.last_members)
 
 
@@ -195,7 +195,9 @@ def block_alignments(bases: Runs, block: int) -> dict[int, tuple[int, int]]:
 # The number of groups of one axis that share a node, and so its NICs, at the same time
 
 MOST_RANKS = 20_000
-"""Limit of enumerated ranks, where a group of several runs does not fit the pattern of the nodes."""
+"""Maximum number of ranks to enumerate. Groups with several runs are enumerated if they do not fit the pattern of the
+nodes.
+"""
 
 
 @lru_cache(maxsize=1 << 13)  # clusters with equal nodes share them
@@ -224,8 +226,8 @@ def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
 
 
 def _candidate_nodes(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
-    """Candidate nodes, as (first rank, its remainder by ``turn``): the first, the last, and one for each alignment of a
-    node with a multiple of ``turn``.
+    """Nodes to examine, each as its first rank and that rank modulo ``turn``: the first node, the last node, and one
+    node for each alignment with the multiples of ``turn``.
     """
     nodes = -(-total // node)
     step = gcd(turn, node)
@@ -250,7 +252,8 @@ def _count_of_groups_leaving_node(start: int, length: int, turn: int, stride: in
 
 
 def _split_group_count(inside: int, turn: int, stride: int) -> int:
-    """Number of groups of one turn with members on both sides, if ``inside`` of the turn's ranks are on one side.
+    """Number of groups of one turn that have members on both sides of a node boundary; ``inside`` of the turn's ranks
+    are on one side.
 
     Each group is on at least one side; the groups on both are therefore the sum of the two sides' groups less all
     groups.
@@ -259,7 +262,7 @@ def _split_group_count(inside: int, turn: int, stride: int) -> int:
 
 
 def _most_enumerated_groups(group: Runs, others: Runs, node: int) -> int:
-    """The most groups that leave one of the first nodes, by enumeration of `MOST_RANKS` ranks."""
+    """The maximum number of groups that leave a node, found by enumerating the first `MOST_RANKS` ranks."""
     ranks = min(member_count(group) * member_count(others), MOST_RANKS)
     end = -(-ranks // node) * node
     offsets = [*islice(rank_members(0, group), end)]

@@ -86,7 +86,9 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
 
 
 def _with_spread(written: int | LengthsSpec | None, log: ResolutionLog) -> Lengths | None:
-    """The lengths of outputs with the usual 99th percentile, where a mapping states none; else None."""
+    """The output lengths with an assumed 99th percentile, if the spec states a mean but no 99th percentile;
+    else None.
+    """
     if not isinstance(written, LengthsSpec) or written.mean is None or written.p99 is not None:
         return None
     if written.max is not None and written.max < written.mean:
@@ -144,7 +146,7 @@ def _trainer_and_rollout_nodes(
 
 
 def _assumed_role_nodes(key: str, left: int, why: str, log: ResolutionLog) -> int:
-    """The nodes that a role is assumed to have; 0 where the others leave none."""
+    """The number of nodes that a role is assumed to have; 0 if the other roles leave no node."""
     found: int = log.assume(key, left, why) if left > 0 else 0
     return found
 
@@ -156,7 +158,9 @@ def _role_nodes(rl: RlSpec) -> list[tuple[str, int]]:
 
 
 def _missing_nodes_problem(rl: RlSpec, layout: LayoutSpec, nodes: int, lacking: list[str]) -> Problem:
-    """The problem of roles that have more nodes than the cluster, or leave none for those that are ``lacking``."""
+    """The problem reported if the roles need more nodes than the cluster has, or leave no node for the ``lacking``
+    roles.
+    """
     stated = rl.rollout.nodes if rl.rollout is not None and rl.rollout.pool is None else None
     named = [*([("the trainer", layout.nodes)] if layout.nodes else []), *([("rollout", stated)] if stated else [])]
     named += _role_nodes(rl)
@@ -239,13 +243,15 @@ def _batch_problem(rl: Rl, samples: int, packed: int, stated: int) -> Problem:
 
 
 def dividing_minibatches(rl: Rl) -> int:
-    """The minibatches of a step, or the most below them that divide its samples: 6 of 480 samples in 7 minibatches."""
+    """The largest number of minibatches, up to the stated one, that divides the samples of a step: 6 for 480 samples
+    and 7 stated minibatches.
+    """
     return next(each for each in range(min(rl.minibatches, rl.samples), 0, -1) if rl.samples % each == 0)
 
 
 def _divisors_text(samples: int, minibatches: int, replicas: int) -> str:
-    """The minibatches next to a number, on either side, that divide the samples; evenly over the replicas where they
-    can.
+    """The nearest smaller and larger numbers of minibatches that divide the samples, as text. Numbers whose minibatches
+    also divide evenly over the replicas are preferred.
     """
     found = [each for each in range(1, min(samples, 2 * minibatches) + 1) if samples % each == 0]
     found = [each for each in found if samples // each % replicas == 0] or found
@@ -277,11 +283,15 @@ def trainer_workload(workload: Workload, rl: Rl) -> Workload:
 
 
 def spread_tokens(rl: Rl) -> float:
-    """Tokens by which the sample of a token is longer than the mean sample: the variance over the mean."""
+    """The mean length of the sample that a random token belongs to, minus the mean sample length: variance over mean,
+    in tokens.
+    """
     return (_length_variance(rl.inputs) + _length_variance(rl.outputs)) / rl.sample_tokens
 
 
 def _length_variance(lengths: Lengths) -> float:
-    """The variance of lengths; a cut keeps them within half of the cut of their mean."""
+    """The variance of lengths in tokens². With a cut at ``most``, the standard deviation is at most half of
+    ``most``.
+    """
     found = lengths.mean**2 * lengths.variation
     return min(found, (lengths.most / 2) ** 2) if lengths.most else found

@@ -74,7 +74,8 @@ class Session(NamedTuple):
 
 
 class CacheTier(NamedTuple):
-    """Memory below the accelerator's that keeps caches: bytes and B/s of each engine, node or plan (``scope``).
+    """A memory below the accelerator's that keeps KV caches. ``capacity`` is in bytes, ``read`` and ``write`` in B/s,
+    each per ``scope``: engine, node or plan.
 
     ``writes_per_day`` are the times a day that the medium may be overwritten; None if it does not wear out.
     """
@@ -100,7 +101,8 @@ class Target(NamedTuple):
 
 
 class ExpertLoad(NamedTuple):
-    """How tokens are distributed over experts: the i-th most popular has i^-``alpha``, or each its own of ``counts``.
+    """How tokens are distributed over experts: the i-th most popular expert has a load proportional to i^-``alpha``,
+    unless ``counts`` states the load of each expert.
 
     ``ratio``, where it is stated, is the load of the fullest rank over the mean, as counted. ``balanced`` says whether
     experts are placed by load also without copies.
@@ -149,13 +151,17 @@ class Day(NamedTuple):
 
 
 NARROW_CHUNK = 1024
-"""Tokens of a chunk on one replica below which launch scripts state the size, instead of sharing the default."""
+"""Tokens of a chunk per replica below which the default chunk size is not divided among replicas: launch scripts then
+state a size.
+"""
 WIDE_CHUNK = 8192
-"""Tokens of a chunk on one replica then: published launch lines of wide expert parallelism have 4,096 to 16,384."""
+"""Tokens of a chunk per replica in that case. Published launch commands for wide expert parallelism use 4,096 to
+16,384.
+"""
 
 
 def gaps_between(output_tokens: float) -> float:
-    """Number of gaps between the output tokens of a request, in which it decodes; 1 for a single token."""
+    """Number of decode intervals for an output, one between each two tokens; 1 for a single token."""
     return max(1.0, output_tokens - 1.0)
 
 
@@ -197,9 +203,11 @@ class Serving:
     own_output: bool = False
     """A request starts only if its prompt and its output fit in the free part of the cache."""
     raised_from: float | None = None
-    """The default of ``memory_fraction``, where the fraction may rise from it; None where it may not."""
+    """The default of ``memory_fraction`` if the software may raise the fraction above it; else None."""
     kept: int = 0
-    """Requests for which the fraction rises where they arrive at a rate; 0 until the engines are known."""
+    """Number of concurrent requests for which the memory fraction is raised under a stated request rate; 0 until the
+    engines are known.
+    """
     prefill: Engines | None = None
     decode: Engines | None = None
     draft_method: str | None = None
@@ -220,16 +228,18 @@ class Serving:
     expert_load: ExpertLoad | None = None
     """None where the spec does not say; `cost.serving.expert_parts` then assumes a spread."""
     receive_interval: int = 1
-    """Decode steps after which an engine looks for new requests; it also does after each step with prompts."""
+    """Decode steps between two looks for new requests. An engine also looks after each step that computes prompts."""
     hold_steps: int = 1
-    """Steps for which an engine holds prompts at most until all of its attention replicas have one."""
+    """Maximum steps for which an engine delays prompts until each of its attention replicas has one."""
     sampled_sequences: int = 0
-    """Sequences for whose sampling an engine keeps memory free: ``max_sequences``, or the default of its software."""
+    """Number of sequences for whose sampling an engine reserves memory: ``max_sequences``, or the default of its
+    software.
+    """
     sampling_bytes: float = 0.0
     """Bytes of that memory for each sequence and entry of the vocabulary."""
     expert_tiles: tuple[int, int] | None = None
-    """The multiples to which the software fills up the hidden width and the width of a rank's experts where these have
-    4 bits and products 16; None where nothing is known.
+    """Multiples to which the software pads the hidden width and a rank's expert width, for 4-bit expert weights
+    multiplied in 16 bits; None if unknown.
     """
 
     @property
@@ -254,7 +264,7 @@ class Serving:
 
     @property
     def gaps(self) -> float:
-        """Number of gaps between the output tokens of a request, in which it decodes; 1 for a single token."""
+        """Number of decode intervals of a request, one between each two output tokens; 1 for a single token."""
         return gaps_between(self.output_tokens)
 
     def chunk_of_replica(self, replicas: int) -> int | None:

@@ -43,7 +43,7 @@ class WeightSync:
     place (``in-place``).
     """
     requests: str = "stopped"
-    """Whether engines stop their requests while weights change (``stopped``), or go on with them (``kept``)."""
+    """Whether engines stop their requests while weights change (``stopped``) or continue them (``kept``)."""
 
 
 @dataclass(frozen=True)

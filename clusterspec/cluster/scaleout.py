@@ -116,7 +116,7 @@ def _usual_technology(parts: Parts) -> str:
 
 
 def _supplied_technology(sources: _FabricSources) -> str | None:
-    """The technology that the machine usually has; another one where the stated parts cannot carry it."""
+    """The usual technology of the machine, or another one if the stated parts cannot carry the usual one."""
     key, platform, accelerator = f"{KEY}.technology", sources.parts.platform, sources.parts.accelerator
     offered = platform.technologies if platform is not None else ()
     usual = offered or ((accelerator.scale_out,) if accelerator.scale_out else ())
@@ -134,7 +134,7 @@ def _supplied_technology(sources: _FabricSources) -> str | None:
 
 
 def _stated_families(sources: _FabricSources) -> dict[str, tuple[str, ...]]:
-    """The families of technologies that each stated part or setting of the fabric can carry, by its name."""
+    """For each stated part or setting of the fabric, by name: the families of technologies that it supports."""
     section, lookup = sources.section, sources.parts.lookup
     named = [
         lookup.named_entry(kind, name) for kind, name in (("switch", section.switch), ("nic", section.nic)) if name
@@ -148,8 +148,8 @@ def _stated_families(sources: _FabricSources) -> dict[str, tuple[str, ...]]:
 
 
 def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether every stated part carries a technology, and the technology's line rate, if it has one, equals the line
-    rate of the stated NICs.
+    """Whether all stated parts support a technology, and its line rate, if it has one, equals that of the
+    stated NICs.
     """
     technology, rate = sources.parts.lookup.named_entry("interconnect", name), _stated_rate(sources)
     return (
@@ -258,7 +258,7 @@ def _topology_of_rails(section: ScaleOutSpec, log: ResolutionLog) -> str:
 
 
 def _tiers_of_switches(section: ScaleOutSpec, topology: str, log: ResolutionLog) -> int | None:
-    """Tiers of each rail's own tree by the switches that the spec states; None if it has none above the leaves."""
+    """Tiers of each rail's own switch tree, from the spec's spine or core switches; None if it states neither."""
     if topology != "rail-only" or section.levels:
         return None
     for key, tiers in (("core_switches", 3), ("spine_switches", 2)):
@@ -268,7 +268,7 @@ def _tiers_of_switches(section: ScaleOutSpec, topology: str, log: ResolutionLog)
 
 
 def _tiers_of_spines(sources: _FabricSources, topology: str, ports: int | None, nics: int) -> int | None:
-    """Two tiers where the spec states leaves and spines for endpoints that one switch would connect; else None."""
+    """Two tiers if the spec states leaves and spines although one switch could connect all endpoints; else None."""
     section = sources.section
     several = (section.leaf_switches or 0) > 1 and bool(section.spine_switches)
     endpoints = (sources.parts.nodes or 0) * nics // (section.planes or 1) + (section.extra_endpoints or 0)
@@ -323,7 +323,7 @@ def _resolved_oversubscription(section: ScaleOutSpec, log: ResolutionLog) -> tup
 
 
 def _levels(section: ScaleOutSpec, log: ResolutionLog) -> tuple[Level, ...]:
-    """The stated levels. What crosses the level below crosses one whose blocks have no stated number of nodes."""
+    """The stated levels. All traffic through the level below crosses a level without a stated block size."""
     levels = tuple(_level(level, index) for index, level in enumerate(section.levels or ()))
     below = 1
     for index, level in enumerate(levels[:-1]):
@@ -382,7 +382,7 @@ def _collective_plugin(sources: _FabricSources, technology: Interconnect) -> str
 PLUGINS_OF_VENDORS = {"AMD": "aws-ofi-rccl", "AWS": "neuron", "Intel": "hccl"}
 """The plugins that serve the collective library of one vendor alone."""
 WITH_PLUGINS = frozenset({"", "NVIDIA", "AMD", "AWS"})
-"""Vendors whose libraries reach libfabric through a plugin: oneCCL of Intel calls it itself."""
+"""Vendors whose collective libraries use libfabric through a plugin. Intel's oneCCL calls libfabric directly."""
 REDUCING_PLUGIN = "nccl-rdma-sharp"
 
 

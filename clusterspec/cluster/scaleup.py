@@ -31,7 +31,7 @@ class _DomainSources:
 
     @property
     def topology(self) -> str:
-        """The topology of a domain; ``pcie`` where only the host bus connects the accelerators."""
+        """The topology of a domain; ``pcie`` if the accelerators are connected only by the host bus."""
         sources = (self.parts.platform, self.parts.accelerator, self.interconnect)
         supplied = next((entry.topology for entry in sources if entry is not None and entry.topology), PCIE)
         on_bus = self.interconnect is None or self.interconnect.family == PCIE
@@ -122,7 +122,7 @@ def _accelerator_bandwidth(sources: _DomainSources) -> Bandwidth | None:
 
 
 def _catalog_bandwidth(sources: _DomainSources) -> Bandwidth | None:
-    """Bandwidth per accelerator and direction of the entries alone."""
+    """Bandwidth per accelerator and direction from catalog entries, without what the spec states."""
     return _first_stated_bandwidth(
         sources.parts.platform.scale_up_bandwidth if sources.parts.platform else None,
         sources.parts.accelerator.scale_up_bandwidth,
@@ -138,7 +138,9 @@ def _slot_bandwidth(sources: _DomainSources) -> Bandwidth | None:
 
 
 def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) -> Bandwidth:
-    """The bandwidth between the slowest pair: meshes and tori divide the links, a switch does not."""
+    """The bandwidth between the two accelerators with the slowest connection. Meshes and tori divide the links among
+    peers, a switch does not.
+    """
     section = sources.section.peer_bandwidth
     if section is not None and section.direction is not None:
         return written_bandwidth(section, "cluster.scale_up.peer_bandwidth")
@@ -158,8 +160,8 @@ def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) 
 
 
 def _bandwidth_of_stated_links(sources: _DomainSources, supplied: Bandwidth) -> Bandwidth:
-    """The catalog's bandwidth of a part of the links of an accelerator; where the spec states another bandwidth of all
-    of them, the same part of that.
+    """The catalog's bandwidth of some links of an accelerator. If the spec states a different total for all links, it
+    is scaled by the same factor.
     """
     stated, usual = sources.section.bandwidth, _catalog_bandwidth(sources)
     if stated is None or stated.direction is None or usual is None or not usual.value:
@@ -217,7 +219,9 @@ def _oversubscription_ratio(section: Quantity | None) -> float:
 
 
 def _switch_tray_count(sources: _DomainSources, domain: int) -> int | None:
-    """The switch trays of a domain that is larger than a node; those inside a node are parts of it."""
+    """The number of switch trays of a domain that is larger than a node; None for domains within a node, whose switches
+    are parts of the node.
+    """
     platform = sources.parts.platform
     if sources.topology != "switched" or domain <= sources.parts.per_node:
         return None

@@ -103,9 +103,7 @@ def resolve_serving(
 
 
 def _drafting(speculative: SpeculativeSpec, model: Model | None, log: ResolutionLog) -> dict[str, Any]:
-    """How tokens are drafted and the share of them that is accepted: as written, else as assumptions where a step
-    drafts any.
-    """
+    """The draft method and the accepted share of draft tokens: as written, else assumed if a step drafts any tokens."""
     key = f"{KEY}.speculative"
     if not speculative.tokens:
         return {"draft_acceptance": speculative.acceptance or 0.0}
@@ -165,8 +163,8 @@ def _batching_settings(
 
 
 def _captures_graphs(section: ServingSpec, stack: Stack | None, latent: bool, log: ResolutionLog) -> bool:
-    """Whether steps of decoding are launched as captured graphs: as written, else by default but where the software
-    does not for ``latent`` attention.
+    """Whether decode steps are launched as captured graphs: as written, else yes, unless the software does not capture
+    models with ``latent`` attention.
     """
     if latent and stack is not None and stack.serving is not None and "latent" in stack.serving.uncaptured:
         why = f"the default of {stack.name} for models with latent attention"
@@ -229,7 +227,7 @@ def _resolved_targets(section: TargetsSpec, percentile: float) -> Iterator[Targe
 
 
 def _with_traced_requests(section: ServingSpec, log: ResolutionLog) -> ServingSpec:
-    """The requests with the rate, the variation and the lengths of their trace, where the spec states none."""
+    """The requests with the rate, variation and lengths of their trace for all keys that the spec does not state."""
     arrivals = section.arrivals
     summary = log.traces.get(arrivals.trace) if arrivals and arrivals.trace else None
     if arrivals is None or summary is None:
@@ -249,7 +247,7 @@ def _with_traced_requests(section: ServingSpec, log: ResolutionLog) -> ServingSp
 
 
 def _with_highest_rate(section: ServingSpec, log: ResolutionLog) -> ServingSpec:
-    """The requests at the highest rate of their day, where the spec states no other load."""
+    """The requests at the highest rate of their day, if the spec states no other load."""
     stated = section.concurrency is not None or section.request_rate is not None or section.load not in {None, "open"}
     if section.day is None or stated:
         return section
@@ -262,7 +260,9 @@ def _with_highest_rate(section: ServingSpec, log: ResolutionLog) -> ServingSpec:
 
 
 def _drawable_percentile(lengths: TraceLengths) -> int:
-    """The 99th percentile of the log-normal distribution that approximates the lengths of a trace."""
+    """The 99th percentile of a trace's lengths, limited so that a log-normal distribution with this percentile and the
+    mean exists.
+    """
     return int(min(max(lengths.p99, lengths.mean), MOST_SPREAD * lengths.mean, lengths.most))
 
 
@@ -292,7 +292,7 @@ def resolved_lengths(written: int | LengthsSpec | None, path: Path, log: Resolut
 
 
 def _spread_of_lengths(section: ServingSpec, prompt: Lengths, answer: Lengths) -> dict[str, Any]:
-    """The lengths that vary, and whether the spec states that outputs are equal, and not only their mean."""
+    """The distributions of lengths that vary, and whether the spec states that all outputs have the same length."""
     written = section.output_tokens
     stated = written is not None and not isinstance(written, int) and written.p99 is not None
     return {

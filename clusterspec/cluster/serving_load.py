@@ -60,7 +60,7 @@ def resolve_day(section: ServingSpec, load: str, log: ResolutionLog) -> Day | No
 
 
 def _rates_by_minute(section: ServingSpec, highest: float, log: ResolutionLog) -> list[float]:
-    """The request rate of each minute; where hours overlap, the first entry that names a minute counts."""
+    """The request rate of each minute of the day. If hours overlap, the first entry that includes the minute counts."""
     found = [highest] * DAY_MINUTES
     earlier: dict[int, int] = {}
     for number, hours in enumerate(section.day or ()):
@@ -125,7 +125,8 @@ def resolve_session(section: ServingSpec, prompt: int, log: ResolutionLog) -> Se
 
 
 def _session_advice(prompt: int, turns: int, growth: int, shared: int) -> str:
-    """The bound of each key, in tokens or turns, at which the first prompt holds the ``shared`` prefix and a token.
+    """The limit of each key, in tokens or turns, that leaves room in the first prompt for the ``shared`` prefix and one
+    token.
 
     ``prompt`` is the mean over ``turns`` prompts that grow by ``growth`` tokens each. A bound that a key cannot have
     is left out.

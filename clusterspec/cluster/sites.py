@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clusterspec.cluster.samples import Rl
 
 FREE: Changes = {("pools",): None, ("pool_links",): None}
-"""Keys that the design on the other machine lacks."""
+"""Keys that the design on the other machine does not keep."""
 
 
 class PoolLink(NamedTuple):
@@ -33,7 +33,8 @@ class PoolLink(NamedTuple):
 
 
 def design_on_pool(design: Design, pool: str, changes: Changes) -> Design:
-    """The design of a job on the machine of ``pools``, with other keys. Measured shares hold for one machine only.
+    """The design of a job on the machine of a pool, with other keys. Measured shares are dropped, since they apply to
+    one machine only.
 
     Raises `ValueError` for a pool that the spec does not have.
     """
@@ -98,7 +99,7 @@ def accelerators_away(design: Design) -> dict[str, int]:
 
 
 def _accelerators_of_roles(design: Design, rl: Rl) -> dict[str, int]:
-    """Accelerators of rollout and of the models on nodes of other pools, by pool."""
+    """Accelerators of rollout and of the other roles whose nodes are on other pools, by pool."""
     found: dict[str, int] = {}
     for pool, nodes in (
         (rl.rollout_pool, rl.rollout_nodes),

@@ -16,7 +16,7 @@ from clusterspec.source import Path
 CLEARLY_MEANT = 0.85
 """Similarity (Ratcliff and Obershelp) above which the nearest id is offered as a fix."""
 CLEAR_LEAD = 0.05
-"""Lead of the nearest id over the next one that this requires."""
+"""Minimum lead in similarity of the nearest id over the second nearest for this fix."""
 LONGEST = 64
 """Characters of a name that are compared; no id is longer."""
 LISTED = 12
@@ -24,7 +24,7 @@ LISTED = 12
 
 
 def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "") -> Problem:
-    """The problem with a name without an entry: a family of entries, or a name similar to others.
+    """The problem with an unknown name: it may denote a family of entries, or be similar to the names of some.
 
     ``usual`` is the entry that other parts of the design suggest; the help lists it first.
     """
@@ -59,7 +59,9 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
 
 
 def _server_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
-    """The problem with a platform that names a server of another maker, whose boards have entries; None for others."""
+    """The problem with a platform name that denotes another maker's server with a catalogued board; None if it does
+    not.
+    """
     from clusterspec.catalog.product_names import boards_of_server  # only for names that are no ids
 
     held = boards_of_server(name, catalog)
@@ -72,7 +74,7 @@ def _server_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
 
 
 def _precision_remedy(name: str) -> str:
-    """The key to add to a model id for the precision that a checkpoint name states; empty if it states none."""
+    """The advice to add `parameter_precision` to a model id if the checkpoint name states a precision; else empty."""
     from clusterspec.catalog.names import quantized_precision  # only for names that are no ids
 
     kept = quantized_precision(name)

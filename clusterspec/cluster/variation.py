@@ -94,7 +94,7 @@ def design_of_spec(
 
 
 def _engines_on_unknown_pools(spec: Spec) -> dict[Path, str]:
-    """The pools that engines name and the spec does not describe, by the path of their key."""
+    """The pools that engines name but the spec does not describe, by key path."""
     work = spec.workload
     if work is None or not (work.rl or (work.serving and work.serving.disaggregated)):
         return {}
@@ -104,7 +104,7 @@ def _engines_on_unknown_pools(spec: Spec) -> dict[Path, str]:
 
 
 def _store_of_unknown_pool(spec: Spec) -> dict[Path, str]:
-    """The pool that the storage system names and the spec does not describe, by the path of its key."""
+    """The pool that the storage system names but the spec does not describe, by key path."""
     networks = spec.cluster.networks if spec.cluster else None
     pool = networks.storage.pool if networks and networks.storage else None
     known = pool is None or pool in (spec.pools or {})
@@ -130,7 +130,9 @@ def design_on_machine(design: Design, machine: ClusterSpec, changes: Changes) ->
 
 
 def layout_of_most_memory(layout: Layout) -> Layout | None:
-    """The layout on the software of most memory that its job may run on (`Stack.of_most_memory`); None if known."""
+    """The layout on the software variant that uses the most memory among those that may run the job
+    (`Stack.of_most_memory`); None if the software is unknown.
+    """
     stack = layout.stack.of_most_memory(layout.sharding) if layout.stack is not None else None
     return None if stack is None else replace(layout, stack=stack)
 
@@ -205,7 +207,7 @@ def _empty_record(record: type, name: str) -> object:
 
 
 def layout_of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
-    """The layout with the degrees of other engines, for a model with a given number of layers."""
+    """The layout with the degrees of other engines; ``layers`` is the number of layers of the model."""
     return replace(
         layout,
         ranks=engines.replicas * engines.ranks,

@@ -83,8 +83,8 @@ def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | No
 
 
 def _assume_selection(model: Model, sparse: SparseAttention, log: ResolutionLog) -> None:
-    """Lists how the times of serving follow the selection of a sparse index in layers of latent attention that have
-    none.
+    """Lists the assumption that layers of latent attention without a sparse index reuse the selection of an earlier
+    layer.
     """
     key = "workload.model.sparse_attention"
     if model.latent and not model.compressed and sparse.layers < model.full_layers:
@@ -123,7 +123,7 @@ def _with_predicted_layers(model: Model, section: WorkloadSpec, kind: str, log: 
 
 
 def _with_wide_layers(model: Model, section: WorkloadSpec, kind: str, precision: str) -> Model:
-    """The model with the layers at either end that training multiplies in 16 bits where ``precision`` has fewer."""
+    """The model with the first and last layers that training computes in 16 bits although ``precision`` is narrower."""
     written = section.bf16_layers
     if written is None or kind != "train" or precision not in NARROW:
         return model
@@ -132,7 +132,9 @@ def _with_wide_layers(model: Model, section: WorkloadSpec, kind: str, precision:
 
 
 def _document_length(section: WorkloadSpec, log: ResolutionLog) -> float | None:
-    """Tokens of the document of a token, on average over tokens: E[L²] / E[L] of lengths L that vary."""
+    """Mean document length in tokens, weighted by tokens: E[L²] / E[L] for documents of length L, at most the sequence
+    length.
+    """
     if section.document_tokens is None:
         return None
     from clusterspec.cluster.serving import resolved_lengths
@@ -236,7 +238,8 @@ def _precisions(
 
 
 def _multiplication_precision(kept: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
-    """The precision in which engines multiply weights stored in ``kept``; None if activations stay in 16 bits.
+    """The precision to which engines round activations for weights stored in ``kept``; None if activations stay in 16
+    bits.
 
     AMD's own mxfp4 checkpoints also round activations to mxfp4 (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4).
     Models published in mxfp4 use it for experts only, with activations in 16 bits.
@@ -248,8 +251,8 @@ def _multiplication_precision(kept: str | None, model: Model | None, accelerator
 
 
 def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:
-    """Whether weights come from the published checkpoint: the spec states the checkpoint's quantized precision, or
-    leaves the precision open and states no other one for products.
+    """Whether the weights come from the published checkpoint. This is so if the spec states the checkpoint's quantized
+    precision, or if it leaves `parameter_precision` open and states no other `precision`.
 
     Weights of 16 bits may come from another, unquantized checkpoint.
     """
@@ -259,7 +262,9 @@ def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:
 
 
 def _weight_precisions(section: WorkloadSpec, loaded: Model | None, log: ResolutionLog) -> tuple[str, str]:
-    """The precisions of weights and of expert weights: as written, as in the checkpoint of ``loaded``, else bf16."""
+    """The precisions of weights and of expert weights: as written, else as in the checkpoint of ``loaded``,
+    else bf16.
+    """
     kept = loaded.checkpoint_precision if loaded else None
     why = f"as in the checkpoint of {loaded.name}" if loaded else "usual"
     written = section.parameter_precision, section.expert_parameter_precision
@@ -273,9 +278,7 @@ def _weight_precisions(section: WorkloadSpec, loaded: Model | None, log: Resolut
 
 
 def _cache_precision(parameters: str, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> str:
-    """The precision of the cache if the spec states none: the software's cache precision for quantized weights, else
-    bf16.
-    """
+    """The default precision of the KV cache: the software's cache precision for quantized weights, else bf16."""
     if kind != "serve":
         return "bf16"
     model, stack = known

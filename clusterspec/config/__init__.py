@@ -152,9 +152,9 @@ _PYPROJECT = "pyproject.toml"
 _MAY_HAVE_TABLE = pattern(
     rb"""tool["']?[ \t]*\.[ \t]*["']?clusterspec|^[ \t]*(?:\[[ \t]*)?["']?tool["']?[ \t]*[\]=]|\\[uUx]""", re.MULTILINE
 )
-"""What every ``pyproject.toml`` with the table ``tool.clusterspec`` matches; its key may be written with escapes."""
+"""A pattern that matches every ``pyproject.toml`` with the table ``tool.clusterspec``, even if the key has escapes."""
 DEEPEST = 16
-"""Dotted parts of one key; a configuration needs three."""
+"""Maximum number of dotted parts of a key; a configuration needs three."""
 
 
 @dataclass(frozen=True)

@@ -217,9 +217,7 @@ class Ignored:
         return False
 
     def _that_apply(self, folder: str) -> list[tuple[Path, tuple[str, ...]]]:
-        """The patterns that apply to ``folder``: each folder from it up to the root that has patterns, with its
-        patterns.
-        """
+        """The folders from ``folder`` up to the root that have patterns, each with its patterns."""
         if folder not in self._above:
             parents = (Path(folder), *Path(folder).parents)
             if self._root in parents:

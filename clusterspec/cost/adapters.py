@@ -19,7 +19,9 @@ from clusterspec.standard import sum_of
 
 
 def share_with_adapters(share: Share, workload: Workload, layout: Layout, held: tuple[Chunk, ...]) -> Share:
-    """The weights of a rank whose pipeline stage has the chunks ``held``, including adapter weights."""
+    """The weights ``share`` of a rank, with the weights of its adapters added; ``held`` are the chunks of its pipeline
+    stage.
+    """
     dense, expert, unit = _adapters_of_chunks(workload, layout, held)
     return replace(share, adapters=dense, expert_adapters=expert, adapter_unit=unit)
 

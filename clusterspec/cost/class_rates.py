@@ -18,7 +18,7 @@ from clusterspec.standard import sum_of
 from clusterspec.units import plain
 
 LEVEL_OF = {"NIC-leaf link": "node_leaf", "leaf-spine link": "leaf_spine", "spine-core link": "spine_core"}
-"""The level of the fabric of each class of links, as `cluster.scale_out.cable_type` names it."""
+"""The level of the fabric to which each class of links belongs, as named in `cluster.scale_out.cable_type`."""
 COPPER = FIXED_ENDS - {"aoc"}
 """Types of cables without optical parts."""
 
@@ -61,7 +61,9 @@ class MachineRates(NamedTuple):
         yield from ((numbers[key], rate) for key, rate in found.items() if rate is not None and numbers[key])
 
     def part_count(self, part: PartClass) -> int:
-        """How many parts of a class carry the job. For software and for the network the accelerators are counted."""
+        """The number of parts of a class that carry the job. Failures of software and of the network are counted per
+        accelerator.
+        """
         return self.accelerators if part.kind in ("software", "network") else part.used
 
     def rates_of_classes(self, classes: Iterable[PartClass], whole: float | None) -> dict[str, PartRate]:
@@ -103,7 +105,7 @@ class MachineRates(NamedTuple):
 
 
 class MachineFailures(NamedTuple):
-    """The failures of a machine: the classes of its parts, and for each known one its failures in a year.
+    """The failures of a machine: the classes of its parts, and the failures per year of each class with a known rate.
 
     ``stated`` is the seconds between failures of the job as the spec states them. ``uncounted`` says why the parts of
     the fabric are not counted, empty where they are.
@@ -154,7 +156,7 @@ class MachineFailures(NamedTuple):
 
 
 RAREST = 1e-9
-"""Failures in a year of a job whose parts are stated never to fail."""
+"""Assumed failures per year of a job if the spec states that its parts never fail."""
 
 
 def _exact_rate(rate: PartRate, yearly: float) -> PartRate:

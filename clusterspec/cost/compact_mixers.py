@@ -14,7 +14,7 @@ STATE_PRODUCTS = {"gated-delta": 3, "kimi-delta": 3, "mamba-2": 2}
 
 
 def attended_entries(model: Model, part: CompressedAttention, sequence: float) -> tuple[float, float]:
-    """Entries and tokens that one token attends to in light and in heavy layers."""
+    """The number of entries and recent tokens that one token attends to, in light layers and in heavy layers."""
     near = min(part.window, sequence)
     light, heavy = (attention.compressed_entries(sequence, ratio) for ratio in (part.light_ratio, part.heavy_ratio))
     return near + min(light, model.sparse.tokens if model.sparse else light), near + heavy
@@ -30,9 +30,9 @@ def recurrence_flops(part: LinearAttention) -> float:
 # Weights of token mixing: one layer's attention or recurrence, on one tensor-parallel rank
 
 GATES = {"gated-delta": 2, "mamba-2": 1}
-"""Gates per head: decay and update rate in a gated delta net (arXiv 2412.06464), the time step in Mamba-2."""
+"""Gates per head. A gated delta net has a decay and an update rate (arXiv 2412.06464), Mamba-2 has a time step."""
 OVERLAPPING = 2
-"""Entries that a token contributes to where compressed entries overlap (DeepSeek-V4, arXiv 2606.19348)."""
+"""The number of compressed entries to which a token contributes if they overlap (DeepSeek-V4, arXiv 2606.19348)."""
 
 
 def recurrence_layer_weights(model: Model, linear: LinearAttention, ranks: int) -> LayerWeights:

@@ -13,11 +13,11 @@ from clusterspec.records import replace
 
 DRAFT_WEIGHTS, DRAFT_EXPERTS = "draft weights", "draft experts"
 PUBLISHED_WIDTH = 2.0
-"""Bytes of a weight of published heads and layers that draft, which are trained after a finished model."""
+"""Bytes per weight of published draft heads and layers, which are trained after the model itself."""
 
 
 def drafter_weights(work: Workload, layout: Layout) -> tuple[Stored, ...]:
-    """The weights that draft tokens on a rank of the last stage; empty where nothing drafts or its size is unknown.
+    """The weights that draft tokens on a rank of the last stage; empty if nothing drafts or the size is unknown.
 
     A module of multi-token prediction has a layer of the model and a projection of two hidden states, in the precisions
     of the model; its embedding and its head are those of the model. A layer of EAGLE has the same with a dense network,
@@ -48,8 +48,8 @@ def drafter_weights(work: Workload, layout: Layout) -> tuple[Stored, ...]:
 
 
 def drafter_cache_bytes(work: Workload, tokens: float, ranks: int) -> float:
-    """Bytes of keys and values of the layers that draft, of a sequence of ``tokens`` tokens on one of ``ranks`` ranks;
-    0 for heads and matches, which read none.
+    """Bytes of keys and values of the drafting layers for a sequence of ``tokens`` tokens on one of ``ranks`` ranks; 0
+    for Medusa heads and n-gram matches.
     """
     method, model = _method(work), work.model
     layers = _modules(model).layers if method == "mtp" else 1 if method == "eagle" else 0
@@ -67,13 +67,13 @@ def _method(work: Workload) -> str | None:
 
 
 def _modules(model: Model) -> TokenPrediction:
-    """The modules of multi-token prediction of a model; one like its layers where its entry has none."""
+    """The multi-token prediction modules of a model; if its entry has none, one module like the model's layers."""
     return model.prediction or TokenPrediction(1, "experts" if model.experts else "dense")
 
 
 def _network_without_dense(model: Model) -> float:
-    """The weights that a token uses in a layer with experts, where no layer of the model has a dense network whose size
-    a drafting layer has.
+    """The weights that a token uses in an expert layer, if the model has no dense network whose size a drafting layer
+    could have; else 0.
     """
     if model.ffn_hidden:
         return 0.0

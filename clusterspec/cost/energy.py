@@ -84,7 +84,7 @@ def mean_price(procurement: ProcurementSpec | None, currency: str) -> Term | Non
 
 
 def money_of(name: str, energy: Term, procurement: ProcurementSpec | None) -> Term | None:
-    """The price of an energy with its range; None without a price of electricity."""
+    """The price of an amount of energy, with its range; None if the spec states no price of electricity."""
     currency = procurement.currency if procurement and procurement.currency else "currency"
     price = mean_price(procurement, currency)
     if price is None:
@@ -128,7 +128,7 @@ def _energy_term(
 
 
 def parts_power(name: str, count: float, each: Figure) -> Term:
-    """The power of ``count`` parts of a kind in watts, of ``each`` as stated or of the catalog."""
+    """The power of ``count`` equal parts in watts; ``each`` is the power of one, as stated or from the catalog."""
     number = Figure(float(count), "1", Computed(f"{name.replace('_', ' ')} installed"))
     return computed_term(name, power_of_parts, "W", (("count", number), ("watts_each", each)))
 
@@ -138,8 +138,8 @@ def parts_power(name: str, count: float, each: Figure) -> Term:
 
 @dataclass(frozen=True)
 class Supply:
-    """The power of a full rack, of a full row and of the hall at nameplates, in watts, the rating of each feed of a
-    rack and the capacity of all feeds, and where the heat goes; None if the spec does not state what it takes.
+    """The nameplate power of a full rack, a full row and the hall in watts; the rating of each feed of a rack and the
+    capacity of all feeds; and the heat. A field is None if the spec lacks its inputs.
     """
 
     rack: Term | None = None
@@ -150,7 +150,7 @@ class Supply:
     hall: Term | None = None
     all_feeds: Term | None = None
     heat: tuple[Heat, ...] = ()
-    """The heat of a rack, a row and the hall, as far as known."""
+    """The heat of a rack, a row and the hall, as far as it is known."""
 
     def to_json(self) -> dict[str, object]:
         """The document in watts; a rack has ``feeds`` feeds with a rating of ``feed`` each."""
@@ -192,7 +192,7 @@ def supply(cluster: Cluster, section: ClusterSpec | None, hall: Term | None = No
 
 
 def _power_of_rack(cluster: Cluster, section: ClusterSpec, per_rack: int, node: Figure) -> Term:
-    """The power of a full rack of nodes that draw ``node`` each."""
+    """The power of a full rack; ``node`` is the power of one node."""
     power = section.power
     stated = power is not None and power.nodes_per_rack is not None
     origin = Written("cluster.power.nodes_per_rack") if stated else Computed("nodes of the platform's rack")
@@ -205,7 +205,7 @@ def _power_of_rack(cluster: Cluster, section: ClusterSpec, per_rack: int, node: 
 
 
 def _least_count(held: int, origin: Origin, installed: int, of_installed: str) -> Figure:
-    """The nodes of a rack or racks of a row: as many as it holds, or as are installed, with its origin."""
+    """The number of nodes in a rack, or of racks in a row: its capacity, or the installed number if that is smaller."""
     return Figure(float(held), "1", origin) if held <= installed else Figure(installed, "1", Computed(of_installed))
 
 

@@ -97,14 +97,15 @@ HIGHEST_MFU = {
         (True, "systolic", "accelerators with large systolic arrays", "fp8", "8", 0.341, "iron-019"),
     )
 }
-"""The highest published MFU, by whether the accelerator has large systolic arrays, and by the precision that shares are
-listed under.
+"""The highest published MFU, by kind of accelerator (with or without large systolic arrays) and by precision as in
+`share_precision`.
 """
 
 
 def highest_mfu(design: Design) -> float | None:
-    """The highest published utilization of this kind of accelerator in this precision; of any precision where none is
-    published. None if nothing is trained."""
+    """The highest published MFU for this kind of accelerator and precision; if none is published for the precision, the
+    highest for any. None if the design has no cluster or workload.
+    """
     if design.cluster is None or design.workload is None:
         return None
     systolic = design.cluster.accelerator.array is not None
@@ -113,7 +114,7 @@ def highest_mfu(design: Design) -> float | None:
 
 
 def mfu_figure_name(design: Design) -> str | None:
-    """Name of the accelerator's figure for published runs like this design; None if the design trains nothing.
+    """The name of the accelerator's figure for published runs like this design; None if the design trains nothing.
 
     Runs in 16 or more bits count as one precision, and frameworks that share kernels count as one framework.
     """
@@ -125,11 +126,11 @@ def mfu_figure_name(design: Design) -> str | None:
 
 
 PART_SPREAD = "spread.part"
-"""Name of an accelerator's figure: what the range gains because few sources of published runs used its chips."""
+"""The name of an accelerator's figure for the extra uncertainty that comes from few published sources."""
 
 
 def unseen_spread(design: Design) -> Figure | None:
-    """Half-width that the step's range gains without a published run like the design; None if there is one."""
+    """The half-width added to the step's range if no published run is like the design; None if there is one."""
     name, workload, cluster = mfu_figure_name(design), design.workload, design.cluster
     if name is None or workload is None or cluster is None:
         return None
@@ -140,7 +141,8 @@ def unseen_spread(design: Design) -> Figure | None:
 
 
 def evidence_figures(design: Design) -> tuple[tuple[str, Figure], ...]:
-    """The half-widths that the step's range gains because of what is published of the accelerator, with their keys.
+    """The half-widths, with their keys, that are added to the step's range because few runs on the accelerator are
+    published.
 
     A part of which nothing is measured has `UNSEEN_PART` alone. Others have their own figure, which falls with the
     number of sources whose runs used the chip, and `UNSEEN_KIND` where none of these is of this precision and
@@ -176,7 +178,7 @@ def step_range(
 
 
 def host_spread(record: StepRecord) -> tuple[float, float]:
-    """The relative half-width of a step's range down and up for the host alone: a faster and a slower one."""
+    """The relative half-widths of a step's range, down and up, due to a faster and a slower host."""
     fast, slow = (step_of_host(record, pace) / record.seconds for pace in (1 / HOST.value, HOST.value))
     return 1 / fast - 1, slow - 1
 
@@ -207,8 +209,8 @@ def _launch_seconds(phase: PhaseTime, software: SoftwareBehavior, pace: float) -
 
 
 def spread_without_software(record: StepRecord, unseen: float = 0.0) -> float:
-    """The relative half-width of a step's range without the uncertainty of its software and its host: exposed
-    communication, stragglers, and ``unseen`` errors of the accelerator.
+    """The relative half-width of a step's range from exposed communication, stragglers and ``unseen`` errors of the
+    accelerator; software and host are excluded.
     """
     late = STRAGGLERS.value * record.times.straggling
     return hypot(unseen, _communication_uncertainty(record) / record.seconds, late / record.seconds)
@@ -238,7 +240,7 @@ REPLICATED = frozenset({"dp_cp", "expert_dp", "replicate", "shard"})
 
 
 def _hideable_seconds(record: StepRecord) -> float:
-    """Exposed seconds of the axes that the software may hide, at most the seconds of the computation."""
+    """Exposed seconds of the axes whose communication the software may hide, limited to the seconds of computation."""
     axes = {*record.software.stack.may_hide}
     if not axes:
         return 0.0
@@ -274,7 +276,7 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
 
 
 def reestimate(design: Design, plan: Plan) -> Plan:
-    """The plan of a design that uses as much memory as another plan: the same ranks run the same work."""
+    """The plan of a design that has the same memory use as another plan, since the same ranks do the same work."""
     return _plan_with_times(_with_parameters(Plan(design, stored=plan.stored)), plan.tables)
 
 
@@ -298,7 +300,7 @@ def legal_estimate(design: Design, tables: Tables | None = None) -> Plan:
 
 
 def legal_times(plan: Plan, tables: Tables | None = None) -> Plan:
-    """A plan with memory, and its times if the layout can run."""
+    """The plan with times, unless its layout cannot run."""
     return plan if refusals(plan.design) else _plan_with_times(plan, tables)
 
 
@@ -308,7 +310,7 @@ def plan_with_memory(design: Design) -> Plan:
 
 
 def design_with_share_of_memory(design: Design) -> Design:
-    """The design with the share of the memory with which its engines are started; itself where it does not serve."""
+    """The design with the memory fraction with which its engines are started; unchanged if it does not serve."""
     if design.workload is None or design.workload.serving is None:
         return design
     from clusterspec.cost.serving.plan_engines import design_with_share  # a training plan needs none of its modules
@@ -321,8 +323,8 @@ _RECENT: Recent[Tables] = Recent(4)
 
 
 def _recent_tables(design: Design, near: Tables | None) -> Tables | None:
-    """The tables of a design; new ones if no recent tables apply. They share equal parts with ``near``, tables of
-    another design.
+    """The tables of a design, from the recent ones if any apply. New tables share equal parts with ``near``, the tables
+    of another design.
     """
     known = next((tables for tables in _RECENT if tables.apply_to(design)), None)
     if known is not None:
@@ -378,7 +380,9 @@ def _with_time(plan: Plan, record: StepRecord) -> Plan:
 
 
 def unmeasured_step_time(plan: Plan) -> float | None:
-    """The step time in seconds with catalog efficiencies; None without measurements or a step time."""
+    """The step time in seconds if catalog efficiencies replaced the measured ones; None without measurements or a step
+    time.
+    """
     cluster = plan.design.cluster
     if plan.step is None or cluster is None or not cluster.measured:
         return None

@@ -196,7 +196,7 @@ class _StepExplanation:
         return leaf_term(name, overlap.exposed_time_of_calls, arguments, repeats)
 
     def sends_term(self) -> Term:
-        """Sends between stages that nothing overlaps."""
+        """Sends between stages, unless computation overlaps them."""
         if self.choices.hides_sends or not self.record.sends:
             return Term.total("pipeline_sends", ())
         fixed = {"micro_batches": self.counted, "virtual_stages": self._virtual_stages}
@@ -255,7 +255,9 @@ class _StepExplanation:
         return leaf_term("idle_stages", pipeline.fill_and_drain_idle, arguments)
 
     def _replica_interference(self) -> Figure:
-        """The share of the device that data-parallel traffic takes: less than usual between nodes with slow NICs."""
+        """The share of the device that data-parallel traffic takes. It is below the usual share between nodes with slow
+        NICs.
+        """
         taken = self.choices.overlap.interference
         if taken == self.interference.value:
             return self.interference
@@ -308,7 +310,9 @@ class _StepExplanation:
         return Term.total("optimizer", parts)
 
     def _host_terms(self, host: HostUpdate, weights: Figure, offloaded: Figure) -> Iterator[Term]:
-        """The update of the offloaded share on the host: gradients there, the update, and weights back."""
+        """The update of the offloaded share on the host: gradients are copied to it, weights updated and copied
+        back.
+        """
         hidden, copies = hidden_copies(self.inputs, host)
         bus = computed_figure(host.bandwidth, "a slot of 16 lanes, shared by the ranks of it", "B/s")
         of_all: dict[str, Argument] = {"weights": weights, "offloaded": offloaded}
@@ -351,12 +355,12 @@ class _StepExplanation:
 
 
 def _neighboring_stages(sent: Transfer) -> Figure:
-    """The neighbors of a stage that a transfer between stages goes to."""
+    """The number of neighboring stages with which a stage makes this transfer."""
     return computed_figure(2 * sent.calls, "neighbors of a stage at this distance")
 
 
 def _call_seconds(one: TransferTime) -> Expanded:
-    """Seconds of one call: those of its links, or of the kernels that send its copies."""
+    """Seconds of one call: the time on its links, or the time of the kernels that send its copies if that is longer."""
     wire, copies = one.cost.device_seconds, one.transfer.copies
     if call_seconds(one.transfer, wire) <= wire:
         return expanded_seconds(one.cost)

@@ -36,7 +36,7 @@ class PartRate(NamedTuple):
     repair: Figure | None = None
 
     def times(self, number: float) -> PartRate:
-        """The rate of some such parts together."""
+        """The rate of ``number`` such parts together."""
         return self._replace(yearly=number * self.yearly, low=number * self.low, high=number * self.high)
 
 
@@ -106,7 +106,9 @@ def catalog_of(design: Design) -> Catalog:
 
 
 def stated_time_between_failures(written: OperationsSpec, nodes: int | None) -> Figure | None:
-    """Seconds between failures of a job on some nodes, as the spec states it for the job or for one node; else None."""
+    """Seconds between failures of a job on ``nodes`` nodes, as the spec states it for the job or for one node; else
+    None.
+    """
     stated = stated_figure(written.mean_time_between_failures, "operations.mean_time_between_failures")
     if stated is not None or written.node_mtbf is None or not nodes:
         return stated
@@ -115,14 +117,16 @@ def stated_time_between_failures(written: OperationsSpec, nodes: int | None) -> 
 
 
 def published_time_between_failures(cluster: Cluster, nodes: int, catalog: Catalog) -> tuple[float, float, float]:
-    """Seconds between failures of a job on some nodes at published rates: the mean, the least and the most."""
+    """Seconds between failures of a job on ``nodes`` nodes at published rates: the mean, the shortest and the
+    longest.
+    """
     rates = published_failures(cluster, nodes, catalog)
     mean, least, most = (YEAR / sum_of(getattr(rate, end) for rate in rates) for end in ("yearly", "high", "low"))
     return mean, least, most
 
 
 def published_failures(cluster: Cluster, nodes: int, catalog: Catalog) -> tuple[PartRate, ...]:
-    """The published failures in a year of a job by cause; those of its network as a whole, by accelerators.
+    """The published failures per year of a job, by cause. Network failures are published per accelerator.
 
     A job inside one scale-up domain does not depend on the scale-out network.
     """

@@ -11,12 +11,13 @@ from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display
 
 POWER = "power"
-"""The tier of a loss that lowers the power of the accelerators."""
+"""The tier name for the loss of a feed, which lowers the power of the accelerators."""
 
 
 class FeedLoss(NamedTuple):
-    """``lost`` is the share by which the power of each accelerator has to fall; 0 if the supplies that are left
-    carry the full load. With ``is_least`` the power of the accelerators alone is known, and the share is the least.
+    """The effect of a lost feed: ``lost`` is the share by which each accelerator has to lower its power; 0 if the
+    remaining supplies carry the full load. With ``is_least``, only the accelerators' power is known and ``lost`` is a
+    lower bound.
     """
 
     lost: float
@@ -25,7 +26,7 @@ class FeedLoss(NamedTuple):
 
 
 class Supplies(NamedTuple):
-    """``number`` power supplies of ``each`` watts that carry ``load`` watts of some ``nodes``: a rack, or one node."""
+    """``number`` power supplies of ``each`` watts that carry ``load`` watts of ``nodes`` nodes: a rack, or one node."""
 
     number: int
     each: float
@@ -48,7 +49,9 @@ def supplies_of(cluster: Cluster, power: PowerSpec | None) -> Supplies | None:
 
 
 def _supplies_of_accelerators(cluster: Cluster, power: PowerSpec) -> Supplies | None:
-    """The stated supplies of a node with the power of its accelerators alone, the least that the node draws."""
+    """The stated supplies of a node, loaded with the power of its accelerators only, which is a lower bound of the
+    node's power.
+    """
     stated, own = power.supplies, cluster.accelerator_cap or cluster.accelerator.power
     if stated is None or not stated.count or stated.power is None or own is None or cluster.node_power is not None:
         return None

@@ -55,7 +55,9 @@ def _time_terms(plan: Plan) -> Iterator[Term]:
 
 
 def _rl_time_terms(plan: Plan, work: Workload, rl: Rl) -> Iterator[Term]:
-    """The rate and the run in reinforcement learning, over the step of all roles and in an update of the trainer."""
+    """Tokens per second and the duration of the run in reinforcement learning, for the step of all roles; and the same
+    for the trainer's update.
+    """
     times, used, rate = plan.rl, accelerators_used(plan.design), plan.tokens_per_second_per_accelerator
     if times is not None:
         tokens = (named_count("samples", rl.samples), ("sample_tokens", _sample_tokens(rl)))
@@ -99,7 +101,7 @@ def _utilization_terms(plan: Plan) -> Iterator[Term]:
 
 
 def _rl_utilization(times: RlTimes) -> Term:
-    """The MFU of all roles over the whole step."""
+    """The MFU over the whole step: the FLOPs of all roles divided by the peak of all accelerators."""
     inputs = (
         ("flops", Figure(times.flops, "FLOP", Computed("generation, log-probabilities and training of a step"))),
         ("rl_step", Figure(times.step, "s", Computed("the step of all roles"))),

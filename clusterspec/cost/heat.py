@@ -131,7 +131,9 @@ def heat_of(name: str, watts: Term, cluster: Cluster, written: PowerSpec | None,
 
 
 def heat_assumptions(cluster: Cluster, written: PowerSpec | None) -> tuple[Assumption, ...]:
-    """The assumed share of cold plates; nothing if it is stated, or all heat goes one way."""
+    """The assumed share of heat that cold plates remove; empty if the spec states the share, or if all heat goes to one
+    medium.
+    """
     share = liquid_shares(cluster, written)[1]
     if not isinstance(share.origin, Assumed) or share.value in (0.0, 1.0):
         return ()

@@ -1,4 +1,4 @@
-"""Bandwidth of the memory of hosts, in which optimizers that are offloaded update their states."""
+"""Memory bandwidth of hosts, which limits the optimizer update of offloaded states."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ LPDDR_RATE = assumed_figure(
 
 
 def host_update(tables: Tables, layout: Layout, workload: Workload) -> HostUpdate:
-    """The update of offloaded states by the processors of a host, which all ranks of a node share.
+    """The optimizer update of offloaded states by a host's processors, whose memory bandwidth the ranks of the node
+    share.
 
     Gradients that the framework keeps in host memory are copied during the backward pass of each micro-batch, and the
     update and the copy of the weights follow one another: DeepSpeed, deepspeed/runtime/zero/stage3.py,
@@ -93,6 +94,6 @@ def host_memory_figure(cluster: Cluster) -> Figure:
 
 
 def _assumed(value: float, figure: Figure) -> Figure:
-    """B/s that a figure of this module gives, under the key that states them."""
+    """An assumed host memory bandwidth in B/s, listed under the key `cluster.host.memory_bandwidth`."""
     assert isinstance(figure.origin, Assumed)
     return Figure(value, "B/s", Assumed("cluster.host.memory_bandwidth", figure.origin.why))

@@ -75,7 +75,9 @@ ASYNCHRONOUS_PAUSE = Figure(
 
 
 MOSTLY = 0.5
-"""Above this share of the failures that wait for a repair, repairs take most of what is lost to restarts."""
+"""If more than this share of the failures waits for a repair, repairs are reported as the main cause of the time lost
+to restarts.
+"""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Interruptions:
     high: float
     waits: float = 0.0
     rests_on: tuple[Figure, ...] = ()
-    """The times of which ``restart`` is the mean."""
+    """The restart times that ``restart`` averages."""
     standby: Figure | None = None
     """The standby node that is assumed where the spec leaves spares open."""
 
@@ -112,17 +114,17 @@ class Interruptions:
 
     @property
     def repeated(self) -> float:
-        """The share of the time that goes to steps which a failure loses, since no checkpoint has them."""
+        """The share of time spent on steps that a failure discards because no checkpoint includes them."""
         return max(0.0, 1 - self.stopped - self.saving - self.share)
 
     @property
     def mostly_waits(self) -> bool:
-        """Whether repairs take most of what is lost to restarts."""
+        """Whether repairs are the main cause of the time lost to restarts."""
         return self.waits > MOSTLY
 
     @property
     def figures(self) -> tuple[tuple[str, Figure], ...]:
-        """The inputs of the goodput by the names of its formula."""
+        """The inputs of the goodput formula by name."""
         return (
             ("interval", self.interval),
             ("between", self.between),
@@ -218,7 +220,7 @@ class Recovery(NamedTuple):
         return known.value if known is not None and isinstance(self.repair.origin, Assumed) else self.repair.value
 
     def share_waiting(self, part: PartClass) -> float:
-        """The share of the failures of a part for whose repair a job waits, or runs on fewer nodes."""
+        """The share of a part's failures after which the job waits for the repair or runs on fewer nodes."""
         return 0.0 if part.restarts else self.share_without_standby(part.nodes, part.held)
 
     def seconds_of(self, part: PartClass, repair: float) -> float:
@@ -228,18 +230,18 @@ class Recovery(NamedTuple):
         return self.noticed + self.restart.value if part.restarts else self.seconds(part.nodes, part.held, repair)
 
     def share_without_standby(self, away: int, held: int) -> float:
-        """The share of the failures for whose repair the job waits, or runs on fewer nodes; they take ``away`` nodes of
-        the job and ``held`` of the machine.
+        """The share of failures that standby nodes cannot cover, so that the job waits for the repair or runs on fewer
+        nodes. A failure takes ``away`` nodes of the job and ``held`` nodes of the machine.
         """
         return 0.0 if self.alone and held == ONE_NODE else 1 - self.standbys.replaced_share(away, held)
 
     def waits_for_repair(self, away: int, held: int) -> bool:
-        """Whether a job waits for the repair of such a part in some places at least, or runs on fewer nodes."""
+        """Whether the job waits for a repair, or runs on fewer nodes, after at least some failures of such a part."""
         return self.share_without_standby(away, held) > 0
 
     def seconds(self, away: int, held: int, repair: float) -> float:
-        """Seconds of the job that a failure takes until it runs again, with a repair time of ``repair`` seconds, after
-        which the job restarts; the mean over the places of the part.
+        """Mean seconds that a failure costs the job, from the failure until it runs again; ``repair`` is the repair
+        time in seconds. The mean is over the locations of the part.
         """
         restart, waits = self.noticed + self.restart.value, self.share_without_standby(away, held)
         if self.shrinks and away < self.layout.nodes:
@@ -283,7 +285,7 @@ def _checkpoint_time(
 def _read_after_failure(
     written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None, layout: Layout
 ) -> float:
-    """Seconds in which all ranks read the last checkpoint; 0 if the stated restart time already includes them or
+    """Seconds in which all ranks read the last checkpoint; 0 if the stated restart time already includes the read, or
     if the spec states no storage bandwidth.
     """
     if written.restart_time is not None or networks is None or parameters is None:
@@ -294,8 +296,8 @@ def _read_after_failure(
 
 
 def _restart_time(standbys: Standbys, written: OperationsSpec, read: float) -> Figure:
-    """The time from a failure until training runs again where a standby node takes over, with the seconds of the read
-    of the checkpoint; a stated time includes them.
+    """The time from a failure until training runs again with a standby node: the stated time, or else an assumed time
+    plus ``read`` seconds for reading the checkpoint.
     """
     stated = stated_figure(written.restart_time, "operations.restart_time")
     if stated is not None:

@@ -123,8 +123,8 @@ FULL_RATE = assumed_figure(
 
 
 def interference_share(cluster: Cluster) -> float:
-    """The part of `interference` that collectives between nodes cause: all of it where the NICs of a node carry
-    `FULL_RATE`, less below, by their bandwidth and not by their number.
+    """The factor on `interference` for collectives between nodes: 1 if the NICs of a node have `FULL_RATE` or more,
+    less below. It depends on the NICs' total bandwidth, not on their number.
 
     1 on one node or one scale-up domain, whose traffic takes no NIC, and where no NICs are known.
     """
@@ -140,8 +140,8 @@ class NoPathError(Exception):
 
 
 class Group:
-    """Groups that use the same ``links`` (None if no fabric connects their ranks); ``placement`` is the placement of
-    one of them.
+    """Process groups that use the same ``links``; None if no fabric connects their ranks. ``placement`` is that of one
+    group.
     """
 
     def __init__(self, placement: Placement, links: MeasuredLinks | None) -> None:
@@ -208,7 +208,7 @@ class Hiding(NamedTuple):
 
     @classmethod
     def of(cls, overlap: Overlap, software: SoftwareBehavior) -> Hiding:
-        """The overlap settings of a layout; ``partial`` is the default of the software."""
+        """The overlap settings of a layout. ``partial`` means the software's default share."""
         refused = overlap.tp in ("none", 0)
         share = overlap.tp if isinstance(overlap.tp, int | float) else software.tensor_hidden
         return cls(
@@ -274,7 +274,7 @@ class PhaseTimer:
         return tuple(self.transfer_time(transfer) for transfer in transfers)
 
     def transfer_time(self, transfer: Transfer) -> TransferTime:
-        """All calls of a transfer, with the time that the computation of their windows does not hide."""
+        """All calls of a transfer, with the seconds that the computation in its overlap window does not hide."""
         cost = self.group(transfer.axis).cost(transfer.collective, transfer.size)
         pipelined = self.hiding.pipelined if transfer.axis == "tp" else 0.0
         hidden = getattr(self.hiding, transfer.axis, False) or (transfer.hidden_by_default and self.hiding.by_default)
@@ -285,7 +285,7 @@ class PhaseTimer:
 
 
 Routed = Callable[[float], Transfers]
-"""The expert traffic of one pass, as a function of the seconds of computation in it."""
+"""The expert transfers of one pass as a function of the seconds of computation in the pass."""
 
 
 NETWORKS = {FeedForward.DENSE: "dense_layer", FeedForward.EXPERTS: "expert_layer", FeedForward.NONE: "layer"}
@@ -293,8 +293,8 @@ MIXERS = {Mixer.FULL: "full_", Mixer.WINDOW: "window_", Mixer.LINEAR: "linear_",
 
 
 def layer_name(layer: Layer, one_mixer: bool) -> str:
-    """The name of a layer in terms: by its network, by its token mixing where the model has several kinds, and by its
-    precision where it is another.
+    """The name of a layer in terms. It has the kind of network, the token mixing if the model has several kinds, and
+    `wide` for layers in a wider precision.
     """
     return ("wide_" if layer.wide else "") + ("" if one_mixer else MIXERS[layer.mixer]) + NETWORKS[layer.network]
 
@@ -320,7 +320,7 @@ class LayerKernels(NamedTuple):
         return cls(layer, shard, parts, PassKernels.of(forward), PassKernels.of(backward))
 
     def recomputed_passes(self, layout: Layout, software: SoftwareBehavior, speed: Speed) -> PassKernels:
-        """The kernels that run again under the recomputation of a layout."""
+        """The timed kernels that run again because of the layout's recomputation."""
         recompute, share = layout.recompute, layout.recomputed_share
         if recompute == "none":
             return NO_KERNELS
@@ -381,7 +381,7 @@ def _layer_transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -
 
 
 def _windows_of_blocks(layer: Layer, shard: Shard, kernels: PassKernels) -> dict[str, float]:
-    """Seconds of GEMMs in each block that tensor parallelism cuts: the mixing, and a network other than that of routed
+    """Seconds of GEMMs in each block that tensor parallelism shards: token mixing, and a dense network or shared
     experts.
     """
     cut = layer.network is FeedForward.DENSE or (

@@ -33,8 +33,8 @@ class FeedForward(StrEnum):
 
 
 class Layer(NamedTuple):
-    """The token mixing and the feed-forward network of one layer; ``wide`` if it multiplies in 16 bits where others do
-    in fewer.
+    """The token mixing and the feed-forward network of one layer. ``wide`` is true if it multiplies in 16 bits while
+    other layers use fewer.
     """
 
     mixer: Mixer
@@ -43,7 +43,7 @@ class Layer(NamedTuple):
 
 
 def model_of_mixer(model: Model, mixer: Mixer) -> Model:
-    """The model; for layers with a window, with the heads of these layers."""
+    """The model with the attention heads of layers of this mixer; unchanged except for windows."""
     window = model.window
     if mixer is not Mixer.WINDOW or window is None:
         return model
@@ -80,8 +80,8 @@ def model_layers(model: Model) -> tuple[Layer, ...]:
 
 
 def _evenly_spread(some: int, every: int) -> tuple[bool, ...]:
-    """For each of ``every`` positions, whether it holds one of ``some`` evenly spread items; the item is late in each
-    period.
+    """For each of ``every`` positions: whether it has one of ``some`` evenly spread items. Items are at the ends of
+    periods.
     """
     turns = [(place + 1) * some // every for place in range(every)]
     return tuple(now > before for before, now in zip([0, *turns], turns, strict=False))
@@ -107,7 +107,7 @@ def _networks_in_order(model: Model) -> Iterator[FeedForward]:
 
 
 def further_layers(model: Model) -> tuple[Layer, ...]:
-    """The layers of multi-token prediction that are trained with ``model``, after its own."""
+    """The multi-token prediction layers that are trained with ``model``; they follow its own layers."""
     if model.prediction is None:
         return ()
     mixer = Mixer.FULL if model.full_layers else Mixer.WINDOW
@@ -140,12 +140,12 @@ class Chunk:
     predicted: int = 0
 
     def __hash__(self) -> int:
-        """By few values, for the same reason as of `clusterspec.catalog.models.Model`: its kinds take long to hash."""
+        """A hash of a few fields, since hashing all of them is slow (as for `clusterspec.catalog.models.Model`)."""
         return hash((self.layers, self.first, self.last, self.moe_layers))
 
     @classmethod
     def of(cls, own: tuple[Layer, ...], first: bool, last: bool, further: tuple[Layer, ...] = ()) -> Chunk:
-        """The chunk of the layers ``own``, and where it is the last of ``further`` ones."""
+        """The chunk of the layers ``own``; the last chunk also has the ``further`` layers."""
         held = own + further if last else own
         mixers, networks = [layer.mixer for layer in held], [layer.network for layer in held]
         return cls(
@@ -224,7 +224,7 @@ Span = tuple[int, int, Chunk]
 
 
 def _equal_spans(order: tuple[Layer, ...], further: tuple[Layer, ...], counts: tuple[int, ...]) -> Iterator[Span]:
-    """Spans of equal chunks of the whole pipeline; the last chunk also holds the ``further`` layers."""
+    """Spans of equal chunks over the whole pipeline. The last chunk also has the ``further`` layers."""
     start, index, final = 0, 0, len(counts) - 1
     for each, same in groupby(counts):
         number = len(list(same))
@@ -236,7 +236,9 @@ def _equal_spans(order: tuple[Layer, ...], further: tuple[Layer, ...], counts: t
 
 
 def _span_ends(first: int, last: int, final: int, uniform: bool) -> Iterator[tuple[int, int]]:
-    """A run split where chunks differ: everywhere, or only at both ends of the pipeline."""
+    """A run of chunks of equal length, split where their contents differ: everywhere unless ``uniform``, else only at
+    both ends of the pipeline.
+    """
     if not uniform:
         yield from ((index, index + 1) for index in range(first, last))
         return
@@ -330,7 +332,9 @@ CHUNK_COUNTS = {
 
 
 def logits_count(chunks: tuple[Chunk, ...]) -> float:
-    """How often a stage of these chunks computes logits: for its head, and for each layer of multi-token prediction."""
+    """How many times a stage with these chunks computes logits: once for the output head, and once for each layer of
+    multi-token prediction.
+    """
     return float(any(chunk.last for chunk in chunks) + sum(chunk.predicted for chunk in chunks))
 
 

@@ -89,7 +89,7 @@ def _readable_log(log: NcclLog | NotALogError) -> NcclLog:
 
 
 def _chosen_table(entry: MeasuredSpec, log: NcclLog) -> NcclLog:
-    """The table of a log with the collective and ranks of an entry; the whole log where its tables repeat one run.
+    """The table of a log that has the collective and ranks of an entry. If all tables repeat one run, the whole log.
 
     Raises `NotALogError` if several tables fit that are of different runs, or none does.
     """
@@ -161,7 +161,7 @@ def _check_bandwidth_ratio(log: NcclLog, collective: str | None, ranks: int | No
 
 
 def _log_rows(log: NcclLog) -> tuple[MeasuredSize, ...]:
-    """One row per size; sizes that were run several times have their mean time."""
+    """One row per size, with the mean time if a size was run several times."""
     seconds: defaultdict[float, list[float]] = defaultdict(list)
     ratio: dict[float, float] = {}
     for line in log.lines:
@@ -210,7 +210,9 @@ BROKEN = assumed_figure(
     " rails, settings); above it, the bound of the prediction is assumed",
 )
 MOST_PARTS = 6
-"""The highest number of algorithms slowed down until none is predicted faster than the measurement."""
+"""The maximum number of algorithms that are slowed down one after another, until none is predicted to be faster than
+the measurement.
+"""
 _BISECTIONS = 16
 _LOWEST = 1e-4
 
@@ -282,7 +284,7 @@ PLATEAU = float(2**33)
 
 
 def above_links_text(measured: float, possible: float) -> str:
-    """What a figure above those of the links means, both in B/s."""
+    """A message about a measured bandwidth above what the links can carry, both in B/s."""
     carried = display(possible / BEYOND_LINKS.value, "B/s")
     return (
         f"{display(measured, 'B/s')} is impossible: the links carry at most {carried}. "
@@ -291,8 +293,8 @@ def above_links_text(measured: float, possible: float) -> str:
 
 
 def leaves_nics_idle(cluster: Cluster, measurement: Measurement) -> bool:
-    """Whether ranks in several domains leave NICs of their nodes idle, so that the measurement does not cover
-    all NICs.
+    """Whether a run across several domains uses fewer NICs per node than there are, so that the measurement does not
+    cover all NICs.
     """
     group, fabric = measurement.group(cluster), cluster.scale_out
     if group is None or fabric is None or group.domains == 1:
@@ -345,7 +347,9 @@ class _ShareSearch:
         return self._with_share(cluster, part, cost.tier, high)
 
     def _calibrated_part(self, cost: CollectiveCost) -> str:
-        """The bottleneck, or the network where it is assumed to be faulty."""
+        """The share to calibrate: that of the bottleneck, or that of the network if the result is so low that a fault
+        is assumed.
+        """
         if cost.tier == "scale-out" and (cost.bound_by.startswith(cost.tier) or self.busbw < BROKEN.value * cost.busbw):
             return "network"
         if cost.algorithm.startswith("nvls"):

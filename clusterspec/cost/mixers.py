@@ -88,7 +88,7 @@ NOTHING = LayerWeights(0.0, 0.0)
 
 
 def full_attention_weights(model: Model, ranks: int = 1) -> LayerWeights:
-    """Softmax attention of one layer without a window; the mean of light and heavy layers where it is compressed."""
+    """Softmax attention of one layer without a window. For compressed attention, the mean of light and heavy layers."""
     if model.compressed:
         from clusterspec.cost.compact_mixers import compressed_attention_weights
 
@@ -175,7 +175,7 @@ def _index_weights(model: Model, sparse: SparseAttention) -> LayerWeights:
 # State kept per sequence in serving, on one tensor-parallel rank, in elements
 
 INDEX = 1 + 4 / 128
-"""Bytes of an element of an index key, whatever the precision of the cache: 8 bits, and a scale of 32 bits for 128
+"""Bytes per element of an index key, whatever the cache precision: 8 bits, and a scale of 32 bits for every 128
 elements.
 
 Source: vLLM, vllm/model_executor/models/deepseek_v2.py: the `k_cache` of `Indexer` has `head_dim + head_dim // 128 * 4`
@@ -239,7 +239,9 @@ def next_token_bytes(model: Model, held: tuple[Chunk, ...], precision: str, rese
 
 
 def _full_attention_cache(model: Model, tokens: float, ranks: int) -> float:
-    """Keys and values of one layer with full attention; the mean of light and heavy layers if compressed."""
+    """Elements of keys and values of one layer with full attention. For compressed attention, the mean of light and
+    heavy layers.
+    """
     if model.compressed:
         from clusterspec.cost.compact_mixers import compressed_cache
 

@@ -20,7 +20,7 @@ The ratings of DGX-1, DGX-2 and DGX A100, H100, H200, B200 and B300 give 0.46 to
 8.4 kW in training, that is 0.50 (Latif et al., Single-Node Power Demand During AI Training, IEEE Access 13, 2025).
 """
 SUPERCHIP_SHARES = (0.1, 0.4)
-"""As `HOST_SHARES`, where the power of the accelerator is that of one module with its processor.
+"""The same as `HOST_SHARES` for superchips, where the accelerator's power includes the processor in its module.
 
 El Capitan drew 29.6 MW in HPL on 11,136 nodes of four MI300A of 550 W, network and pumps included: 0.21
 (https://top500.org/system/180307).
@@ -73,8 +73,8 @@ class PowerDraw:
 
     @property
     def overhead(self) -> tuple[int, Figure] | None:
-        """The racks, or rack-scale domains, and the watts of each in addition to its nodes; None where no such power is
-        known.
+        """The number of racks, or of rack-scale domains, and the watts that each draws in addition to its nodes; None
+        if no such power is known.
         """
         if self.domain_overhead is not None:
             return self.domains, self.domain_overhead
@@ -105,8 +105,8 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
 
 
 def charged_nodes(design: Design, cluster: Cluster) -> int:
-    """The nodes of which a job carries cost and energy: all of its machine, since no other work is stated for idle
-    ones, or in a fleet those that the job has. Without spares.
+    """The nodes whose cost and energy a job pays for, without spares. This is the whole machine unless it is shared in
+    a fleet; in a fleet, the nodes of the job.
     """
     if not design.shares_machine or design.layout is None:
         return cluster.nodes
@@ -115,7 +115,7 @@ def charged_nodes(design: Design, cluster: Cluster) -> int:
 
 
 def node_cooling(cluster: Cluster, written: PowerSpec | None) -> tuple[str, str]:
-    """How nodes are cooled (``air``, ``liquid``, ``immersion``), and why, where the spec does not state it."""
+    """How nodes are cooled (``air``, ``liquid`` or ``immersion``), and the reason if it is assumed."""
     if written is not None and written.cooling is not None:
         return written.cooling, ""
     own = cluster.accelerator.power
@@ -191,7 +191,7 @@ def it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None)
 
 
 def least_it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> float | None:
-    """The sum of `it_power` with nodes of assumed power at the low end of their range."""
+    """The sum of `it_power` with the low end of the range for nodes whose power is assumed."""
     found, draw = it_power(cluster, fabric, written), power_draw(cluster, fabric, written)
     if found is None or draw.node is None or draw.node_range is None:
         return found[0] if found else None

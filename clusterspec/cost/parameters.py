@@ -28,13 +28,13 @@ UPDATE_PASSES = {
         ("gradients", 5.0, "reads and writes of a gradient: its norm, its clipping and both moments"),
     )
 }
-"""Reads and writes by one update of Adam of numbers in the precision of moments, of weights, and of gradients."""
+"""The number of reads and writes per weight in one Adam update: of moments, of weights and of gradients."""
 TABLE_MOMENTS = {**MOMENTS, "muon": 2}
 """Moments per weight of embedding and head, which Muon leaves to Adam (Jordan, "Muon", 2024)."""
 
 
 def updates_operation_by_operation(optimizer: str, stack: Stack | None) -> bool:
-    """Whether a step updates weights operation by operation, each for all weights of a rank."""
+    """Whether the optimizer step runs one operation at a time over all weights of a rank."""
     return stack is not None and not stack.fused_update and MOMENTS[optimizer] == MOMENTS["adam"]
 
 
@@ -273,7 +273,7 @@ class Share:
 
     @property
     def output(self) -> float:
-        """Weights that the output head multiplies with: the embedding's weights if the two are tied on the rank."""
+        """Weights that the output head multiplies by: the embedding's if the two are tied and on the same rank."""
         return self.head or self.embedding
 
 
@@ -284,8 +284,8 @@ def residual_width(workload: Workload) -> float:
 
 
 def copies_weights(workload: Workload, sharding: str) -> bool:
-    """Whether each rank keeps whole weights in fp32 and copies them for narrower products (automatic casting); what
-    shards weights narrows a shard before it gathers it.
+    """Whether each rank stores whole fp32 weights and copies them to a narrower precision for products (automatic
+    casting). Full sharding narrows each shard before the gather instead.
     """
     wide = precision_width(workload.parameter_precision) > activation_width(workload.precision)
     return wide and sharding not in FULLY
@@ -341,8 +341,8 @@ class Stored(NamedTuple):
 
 
 def served_weights(held: Share, work: Workload, expert_tp: int) -> tuple[Stored, Stored, Stored]:
-    """The weights of a rank as they are served: experts in their own precision and, cut over ``expert_tp`` ranks,
-    filled up to the tiles of their kernels; the tables in 16 bits at least.
+    """The weights of a rank as served. Experts have their own precision and are padded to the tiles of their kernels
+    after sharding over ``expert_tp`` ranks. Embedding and head have at least 16 bits.
     """
     return (
         Stored("served weights", held.dense + held.replicated, precision_width(work.parameter_precision)),
@@ -361,8 +361,8 @@ def served_bytes(held: Share, work: Workload, expert_tp: int) -> float:
 
 
 def filled_experts(work: Workload, expert_tp: int) -> float:
-    """The weights of experts as they lie in memory over those of the model: kernels that multiply 4-bit weights in 16
-    bits want both widths of a matrix in whole tiles, and the engine fills up what is missing when it loads them.
+    """The ratio of padded to original expert weights. Kernels that multiply 4-bit weights in 16 bits need matrices of
+    whole tiles, so the engine pads both widths when it loads the weights.
     """
     tiles = work.serving.expert_tiles if work.serving is not None else None
     kept, network = work.expert_parameter_precision, work.model.expert_ffn_hidden / expert_tp

@@ -1,4 +1,4 @@
-"""The classes of the parts of a machine: how many there are, and what one failure takes from a job.
+"""The classes of a machine's parts: how many parts each has, and the effect of one failure on a job.
 
 All parts of a class have the same effect on the job. A part whose loss leaves bandwidth slows the job; any other loss
 stops it.
@@ -24,11 +24,11 @@ from clusterspec.spec.model import ClusterSpec, PowerSpec
 from clusterspec.units import display, plural
 
 UNKNOWN_SUPPLIES = "whether the others carry the nodes takes `power.supplies`"
-"""Of machines whose power supplies, or their load, are not known."""
+"""The explanation for machines with unknown power supplies or an unknown load."""
 SCALE_UP_SWITCH = "scale-up switch"
 """The class of the switch trays of scale-up domains."""
 SCALE_UP = "scale-up"
-"""The tier of a failure that takes bandwidth inside a scale-up domain."""
+"""The tier of a failure that reduces the bandwidth inside a scale-up domain."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class PartClass:
 
 
 class BuiltMachine(NamedTuple):
-    """A machine with what is counted of it: ``nodes`` and ``accelerators`` belong to the job, ``levels`` those of the
-    fabric from the leaf upward; ``fabric`` is None if its parts are not counted.
+    """A machine with the counts that its failures depend on. ``nodes`` and ``accelerators`` are those of the job;
+    ``levels`` are the levels of the fabric from the leaf upward; ``fabric`` is None if its parts are not counted.
     """
 
     design: Design
@@ -83,8 +83,8 @@ class BuiltMachine(NamedTuple):
 
     @property
     def places(self) -> Iterator[tuple[int, int]]:
-        """The first node, from 0, and the one behind the last, of each run of nodes of the job: a layout that leaves
-        nodes of each domain free takes the first ones of each.
+        """The runs of consecutive nodes that the job uses, each as its first node (from 0) and the node after its last.
+        A layout that uses only some nodes of each domain uses the first ones.
         """
         layout, domain = self.design.layout, nodes_of_domain(self.cluster)
         used = layout.nodes_per_domain if layout is not None else None
@@ -95,7 +95,9 @@ class BuiltMachine(NamedTuple):
             yield number * domain, number * domain + min(used, self.nodes - number * used)
 
     def blocks(self, each: int, size: int) -> int:
-        """The blocks of ``size`` ports that the job has, if each node takes ``each`` ports in their order."""
+        """The number of blocks of ``size`` ports that the job uses, if every node connects to ``each`` ports in
+        order.
+        """
         found, reached = 0, 0
         for first, end in self.places:
             low, high = max(reached, first * each // size), parts_needed(end * each, size)
@@ -114,7 +116,7 @@ class BuiltMachine(NamedTuple):
 
 
 def built_levels(cluster: Cluster, fabric: Fabric | None) -> tuple[Level, ...]:
-    """The levels of the fabric from the leaf upward, with a level of leaves if the spec states a pod alone."""
+    """The levels of the fabric from the leaf upward. A level of leaves is added if the spec states only pods."""
     levels = fabric_levels(cluster)
     out = cluster.scale_out
     if out is None or fabric is None or not levels or levels[0].name != "pod":
@@ -158,8 +160,8 @@ def _node_classes(machine: BuiltMachine) -> Iterator[PartClass]:
 
 
 def _nodes_in_domain(machine: BuiltMachine) -> int:
-    """The most nodes of the job in one scale-up domain: those that the layout places there, else as many as it has or
-    the domain takes.
+    """The most nodes of the job in one scale-up domain: as stated in the layout, else limited by the domain and by the
+    job.
     """
     layout = machine.design.layout
     placed = layout.nodes_per_domain if layout is not None else None
@@ -167,8 +169,8 @@ def _nodes_in_domain(machine: BuiltMachine) -> int:
 
 
 def _scale_up_switches(cluster: Cluster, domains: int, nodes: int) -> PartClass:
-    """The switch trays of scale-up domains with some ``nodes`` of the job each. A tray connects to every accelerator of
-    its domain, so each loses the same share of its links.
+    """The switch trays of scale-up domains that have ``nodes`` nodes of the job each. Every tray connects to every
+    accelerator of its domain, so its loss takes the same share of links from each.
     """
     inside, held = cluster.scale_up, nodes_in_built_domain(cluster)
     trays, loss = inside.switches, inside.switch_loss or "stops"
@@ -222,8 +224,8 @@ def _edge_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
 
 
 def _leaves_of_job(machine: BuiltMachine, fabric: Fabric) -> int:
-    """The leaf switches with a NIC of the job, all planes together. Nodes fill the leaves in order, as the drawing of
-    the fabric shows, so that some may have spare and idle nodes alone.
+    """The number of leaf switches, over all planes, that connect to a NIC of the job. Nodes fill the leaves in order,
+    so some leaves may have only spare and idle nodes.
     """
     out, leaves = machine.cluster.scale_out, fabric.leaf_switches // fabric.planes
     assert out is not None
@@ -242,7 +244,9 @@ def _leaves_of_job(machine: BuiltMachine, fabric: Fabric) -> int:
 
 
 def _pods_of_job(machine: BuiltMachine, fabric: Fabric) -> tuple[int, int]:
-    """The groups of leaves with separate spines: those that have nodes of the job, at least, and all."""
+    """The number of pods, that is groups of leaves with their own spines: those with nodes of the job (a lower bound),
+    and all.
+    """
     out, pods = machine.cluster.scale_out, pod_count(machine.cluster, fabric)
     assert out is not None
     if machine.nodes >= machine.all_nodes or pods <= 1 or out.topology == "rail-only":
@@ -254,17 +258,17 @@ def _pods_of_job(machine: BuiltMachine, fabric: Fabric) -> tuple[int, int]:
 
 
 def _nodes_below_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
-    """The most nodes of the job with a NIC at one leaf; all of them where the fabric has no levels."""
+    """The most nodes of the job with a NIC on the same leaf; all its nodes if the fabric has no levels."""
     return min(_most_nodes_at_leaf(machine, fabric), machine.nodes)
 
 
 def _most_nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
-    """The most nodes of the machine with a NIC at one leaf."""
+    """The most nodes of the machine with a NIC on the same leaf."""
     return min(_nodes_at_leaf(machine, fabric) or machine.all_nodes, machine.all_nodes)
 
 
 def _nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int | None:
-    """The most nodes with a NIC at one leaf; None without levels.
+    """The most nodes with a NIC on the same leaf; None if the fabric has no levels.
 
     A leaf takes whole nodes where there are leaves enough for that, as the drawing of the fabric shows. Otherwise nodes
     fill leaves in order, and some have their NICs at two.
@@ -305,7 +309,9 @@ def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
 
 
 def _core_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
-    """The core switches and their links. A job in all pods waits for the pods with the most links to a failed core."""
+    """The core switches and their links. A job in several pods waits for the pods with the most links to a
+    failed core.
+    """
     above, cores = fabric.links["spine_core"], fabric.core_switches
     if not above or not cores:
         return
@@ -321,7 +327,9 @@ def _core_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
 
 
 def _cooling_class(machine: BuiltMachine, power: PowerSpec, nodes: int, held: int) -> PartClass:
-    """The cooling distribution units; of unstated ones, each failure is taken to stop ``nodes`` of the ``held``."""
+    """The cooling distribution units. If the spec states none, a failure is assumed to stop ``nodes`` nodes of the job
+    and ``held`` nodes of the machine.
+    """
     units, heat = cooling_units(power), loop_heat(machine.cluster, machine.fabric, power)
     own = machine.cluster.accelerator_cap or machine.cluster.accelerator.power
     name = "cooling distribution unit"
@@ -338,7 +346,7 @@ def _cooling_class(machine: BuiltMachine, power: PowerSpec, nodes: int, held: in
 
 
 def _nodes_in_sold_rack(machine: BuiltMachine) -> int | None:
-    """The nodes of the job in a rack that is sold whole; None if the platform is sold by the node."""
+    """The job's nodes in a rack that is sold as a unit; None if the platform is sold by the node."""
     held, layout = rack_nodes(machine.cluster, None), machine.design.layout
     used = layout.nodes_per_domain if layout is not None else None
     return min(used or held, machine.nodes) if held else None

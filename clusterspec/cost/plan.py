@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     from clusterspec.cost.term import MemoryUse, Term
 
 TIE = 0.01
-"""The relative difference in time below which two layouts are tied, by judgment: repeated runs of one layout differ by
-as much."""
+"""Relative difference in time below which layouts count as tied, by judgment: repeated runs differ as much."""
 
 
 class WholeStep(NamedTuple):
-    """Seconds, MFU and tokens per second and accelerator of one step of a job; None where they are not known."""
+    """Seconds, MFU, and tokens per second and accelerator of one step of a job; None if unknown."""
 
     seconds: float | None = None
     mfu: float | None = None
@@ -76,12 +75,12 @@ class Plan:
 
     @property
     def is_update(self) -> bool:
-        """Whether the step is an update of the trainer in reinforcement learning, whose other roles ``rl`` has."""
+        """Whether the step is the trainer's update in reinforcement learning; ``rl`` has the whole step."""
         return self.design.workload is not None and self.design.workload.rl is not None
 
     @cached_property
     def day(self) -> DayPlan | None:
-        """The engines of a serving plan over a day; None if its load has no hours of a day."""
+        """The engines of a serving plan over a day; None if the load does not vary by hour."""
         load = self.design.workload.serving if self.design.workload else None
         if self.serving is None or load is None or load.day is None:
             return None
@@ -91,7 +90,7 @@ class Plan:
 
     @cached_property
     def refused(self) -> frozenset[str]:
-        """The names of the rules by which the layout cannot run; a layout that cannot run has no time."""
+        """The names of the rules that the layout violates so that it cannot run. Such a layout has no time."""
         return refusals(self.design)
 
     @cached_property
@@ -132,7 +131,7 @@ class Plan:
 
     @cached_property
     def memory_term(self) -> Term | None:
-        """The memory as a term with ``memory_range``, which is wider than what the ranges of its parts give."""
+        """The memory as a term with the range ``memory_range``, which is wider than the ranges of its parts imply."""
         if self.memory is None or self.memory_range is None:
             return self.memory.total if self.memory is not None else None
         low, high = self.memory_range
@@ -192,8 +191,8 @@ class Plan:
         return self.fullest_range[1] <= self.memory_capacity
 
     def fullest_phase(self, used: float) -> float:
-        """Bytes used on an accelerator of the trainer in the fullest phase of a step whose update uses ``used`` bytes:
-        in reinforcement learning with the other models and engines that are on it in each phase.
+        """Bytes used on a trainer's accelerator in the phase of a step that uses the most memory; ``used`` is that of
+        the update. In reinforcement learning each phase includes the other models and engines on the accelerator.
         """
         shared = self.rl.memory if self.rl is not None else None
         return shared.fullest_with(used) if shared is not None else used
@@ -246,7 +245,7 @@ class Plan:
 
     @property
     def mfu_range(self) -> tuple[float, float] | None:
-        """The MFU at the slow and at the fast end of the range of the step time; None if it is not known."""
+        """The MFU at the slow and fast end of the step time's range; None if it is not known."""
         if self.mfu is None or self.step_seconds is None or self.step_time_range is None:
             return None
         fast, slow = self.step_time_range
@@ -273,7 +272,7 @@ class ReplicaTransfers:
     transfers: tuple[Transfer, ...]
     costs: tuple[CollectiveCost, ...]
     gather: float
-    """The rate of these transfers over that of the same collectives otherwise."""
+    """The rate of these transfers, relative to the rate of the same collectives outside data parallelism."""
 
     @property
     def seconds(self) -> tuple[float, ...]:
@@ -306,7 +305,7 @@ class StepRecord:
 
     @property
     def computing(self) -> float:
-        """Seconds of the step in which kernels run or wait for launch, in all passes."""
+        """Seconds of the step in which kernels run or wait for their launch, over all passes."""
         phases = (count * (phase.device + phase.launch) for part, count in self.parts for _, phase in part.phases)
         return self.chunk_share * self.inputs.micro_batches * sum_of(phases)
 
@@ -324,7 +323,7 @@ class StepRecord:
 # Communication of a step: one row per collective of each axis
 
 UNCOUNTED = "first_and_last_layer"
-"""Exposed time of transfers that other rows already count."""
+"""The name of an exposure that other rows already count."""
 
 
 @dataclass(frozen=True)
@@ -346,7 +345,7 @@ class Communication:
 
 
 Sent = tuple[Communication, CollectiveCost]
-"""A row, and one call of its collective."""
+"""A row of the communication table, and the cost of one call of its collective."""
 
 
 def communication_rows(record: StepRecord) -> tuple[Communication, ...]:

@@ -22,9 +22,9 @@ OF_EXPERTS = (
     *("products.grouped", "fusion.routing", "routing.", "launch.expert", "unevenness", "spread.experts"),
     *("experts.", "router."),
 )
-"""The beginnings of names of figures of experts and their routing, which a dense model has none of."""
+"""Prefixes of figure names about experts and routing; a dense model does not use them."""
 OF_RECURRENCE = ("scan.",)
-"""The same of linear attention and state spaces."""
+"""Prefixes of figure names about linear attention and state spaces; other models do not use them."""
 
 
 def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
@@ -71,7 +71,7 @@ def _serving_assumptions(plan: Plan, times: ServingTimes) -> Iterator[Assumption
 
 
 def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
-    """The figures of accelerator and software in the order of their entries, and those of the kernels by name."""
+    """The figures of accelerator and software in the order of their entries, and the figures of the kernels in use."""
     cluster, workload, step = plan.design.cluster, plan.design.workload, plan.step
     assert cluster and workload and step  # what a timed plan has
     stack, model = step.software.stack, workload.model
@@ -94,12 +94,12 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
 
 
 def unused_figures(model: Model) -> tuple[str, ...]:
-    """The beginnings of names of figures of software and kernels that layers of a model do not use."""
+    """Prefixes of the names of software and kernel figures that no layer of the model uses."""
     return (() if model.experts else OF_EXPERTS) + (() if model.linear else OF_RECURRENCE)
 
 
 def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:
-    """The assumed figures; of several with one key, the last."""
+    """The assumed figures. If several have the same key, the last one counts."""
     for key, figure in dict(figures).items():
         if isinstance(figure.origin, Assumed):
             yield key, figure, figure.origin.why

@@ -67,7 +67,7 @@ class Drawn:
     money: tuple[Term, ...] = ()
     """The price of the energy of a run, and of a million tokens, where the spec prices electricity."""
     carbon: tuple[Term, ...] = ()
-    """The carbon of the same in kg of CO2 equivalent, where the spec states the intensity of the grid."""
+    """The same in kg of CO2 equivalent, if the spec states the carbon intensity of the grid."""
     carbon_source: str = ""
 
     def to_json(self) -> dict[str, object]:
@@ -156,12 +156,12 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None, 
 NODES = "nodes + spare_nodes"
 OWN = "nodes of the job * (nodes + spare_nodes) / nodes"
 USED = Computed("accelerators_used / accelerators_per_node")
-"""The origin of the number of nodes under load."""
+"""The derivation of the number of nodes under load."""
 
 
 def _working_nodes(design: Design, cluster: Cluster) -> float:
-    """The nodes under load: those that the accelerators with ranks fill. Of a node of which some accelerators have no
-    rank, that part idles, with its share of the rest of the node.
+    """The number of nodes under load, which may be a fraction: accelerators without ranks idle, with a proportional
+    part of their node.
     """
     used = design.layout.ranks / cluster.ranks_per_accelerator if design.layout is not None else cluster.accelerators
     return min(float(cluster.nodes), used / cluster.accelerators_per_node)
@@ -195,7 +195,7 @@ def accelerator_draws(plan: Plan) -> tuple[Term, Term, Term] | None:
 
 @dataclass(frozen=True)
 class _Machine:
-    """A machine, or the ``part`` of it that a job has, whose power is summed."""
+    """A machine whose power is computed; ``part`` is the share that belongs to a job."""
 
     cluster: Cluster
     written: PowerSpec | None
@@ -204,7 +204,7 @@ class _Machine:
 
     @property
     def limit(self) -> Figure:
-        """The power limit of an accelerator without a cap."""
+        """The rated power of an accelerator, disregarding a cap."""
         own = self.cluster.accelerator.power
         assert own is not None
         return own
@@ -221,12 +221,14 @@ class _Machine:
 
     @property
     def cooling(self) -> str:
-        """How nodes are cooled: as stated, else as platform or accelerator are sold, else by their power."""
+        """How nodes are cooled: as stated, else as the platform or accelerator is sold, else inferred from the
+        accelerator's power.
+        """
         return node_cooling(self.cluster, self.written)[0]
 
     @property
     def drawn(self) -> PowerDraw:
-        """The nameplates of all parts of the machine."""
+        """The nameplate power of all parts of the machine."""
         return power_draw(self.cluster, self.fabric, self.written)
 
     @property
@@ -302,7 +304,7 @@ class _Machine:
         return _machine_sum(name, figures, (busy, idle), self.drawn, self.part)
 
     def swing_power(self, used: float, end: int) -> Term:
-        """The rise and fall of the power where all accelerators of the job wait for exposed communication."""
+        """The change of power each time all accelerators of the job wait for exposed communication."""
         figures = (
             ("used", Figure(used, "1", USED)),
             ("accelerators", self.accelerators),
@@ -341,8 +343,7 @@ class _Machine:
 
 
 def _machine_sum(name: str, known: NamedFigures, parts: tuple[Term, ...], drawn: PowerDraw, part: float = 1.0) -> Term:
-    """The power of nodes, as figures and parts give it, with the ``part`` of the machine's switches and of what its
-    racks draw."""
+    """The power of nodes plus the ``part`` of the power of the machine's switches and rack overhead."""
     if drawn.switches and drawn.switch is not None:
         parts = (*parts, parts_power("switches", part * drawn.switches, drawn.switch))
     else:
@@ -382,7 +383,7 @@ def _tokens_per_second(plan: Plan, cluster: Cluster) -> float | None:
 
 
 def _scaled_energy(busy: Term, name: str, unit: str, by: float) -> Term:
-    """An energy from the power under load, with its range."""
+    """An energy computed from the power under load, with its range."""
 
     def energy_at(watts: float) -> Term:
         figure = Figure(watts, "W", Computed(busy.formula))

@@ -1,9 +1,9 @@
-"""Standby nodes, and the failures whose nodes they can replace.
+"""Standby nodes, and the failures that they can cover.
 
-A standby node replaces a failed one only where it does not depend on the failed part itself: no spare node replaces a
-storage system, or the only leaf switch, which it needs too. A group of tensor or expert parallelism over several nodes
-that is inside one scale-up domain stays inside one: it needs the standby node in its own domain, or a whole other
-domain. Where such groups span domains already, any standby node does.
+A standby node can replace a failed node only if it does not depend on the failed part. No spare node replaces a storage
+system or the only leaf switch. A group of tensor or expert parallelism over several nodes that is within one scale-up
+domain has to stay within one domain: it needs a standby node in its own domain, or a whole other domain. If such groups
+span domains anyway, any standby node will do.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Standbys(NamedTuple):
         return cls(total, inside, in_last, left - in_last, used, last, domain, bound, provided, job, cluster.all_nodes)
 
     def replaced_share(self, away: int, held: int) -> float:
-        """The share of failures whose nodes the standby nodes replace, of failures that take ``away`` nodes of the job
-        and ``held`` nodes of the machine; 1 where a failure takes no node.
+        """The share of failures that standby nodes cover. A failure takes ``away`` nodes of the job and ``held`` nodes
+        of the machine; 1 if it takes no node of the job.
         """
         if away == 0 or (self.provided and held == ONE_NODE):
             return 1.0
@@ -73,19 +73,23 @@ class Standbys(NamedTuple):
         return self.last / self.job if self.in_last else 0.0
 
     def _domains_in(self, nodes: int) -> int:
-        """The domains that some nodes replace, whole ones but perhaps the last."""
+        """The number of domains that ``nodes`` standby nodes can replace. The last one may be incomplete if it has
+        enough nodes for the job.
+        """
         return nodes // self.domain + (nodes % self.domain >= self.used)
 
     def _standby_nodes_of_failure(self, away: int, held: int) -> int:
-        """The standby nodes that a failure takes: at least those in each domain of the job."""
+        """The number of standby nodes that fail together with the job's nodes: at least the standby nodes in the
+        affected domains.
+        """
         if held == ONE_NODE:
             return 0
         return min(self.total, max(held - away, -(-held // self.domain) * self.inside))
 
 
 def nodes_in_built_domain(cluster: Cluster) -> int:
-    """Nodes of one scale-up domain of a machine, with its spare nodes where all nodes are in one domain; 1 if it is
-    within a node.
+    """Nodes of one scale-up domain, including spare nodes if the whole machine is one domain; 1 if a domain is within a
+    node.
     """
     domain = nodes_of_domain(cluster)
     if cluster.platform is None or domain == 1 or domain < cluster.nodes:
@@ -94,7 +98,9 @@ def nodes_in_built_domain(cluster: Cluster) -> int:
 
 
 def has_bound_groups(cluster: Cluster, layout: Layout) -> bool:
-    """Whether groups of tensor or expert parallelism have several nodes, and all of their kind are inside domains."""
+    """Whether the job has groups of tensor or expert parallelism that span several nodes but stay within one scale-up
+    domain.
+    """
     groups = (("tp", layout.tp), ("ep", layout.ep * layout.expert_tp))
     wide = (axis_placement(cluster, layout, axis) for axis, ranks in groups if ranks > cluster.ranks_per_node)
     return any(placed.straddling == 0 and placed.domains == 1 for placed in wide)
@@ -119,7 +125,7 @@ def standby_nodes(design: Design) -> int:
 
 
 def leaves_spares_open(design: Design) -> bool:
-    """Whether a spec neither states a number of spare nodes nor has nodes without work: another one may take over.
+    """Whether the spec leaves open if a spare node exists: it states no number of spare nodes, and no node is idle.
 
     A job that shrinks goes on without the failed node, so that none is assumed to stand by.
     """
@@ -129,6 +135,6 @@ def leaves_spares_open(design: Design) -> bool:
 
 
 def is_provided(design: Design) -> bool:
-    """Whether a provider replaces failed nodes: of a cloud, or rented by the hour."""
+    """Whether a provider replaces failed nodes, as in a cloud or for nodes rented by the hour."""
     buying = design.spec.procurement
     return bool((design.cluster is not None and design.cluster.cloud) or (buying is not None and buying.is_rent))

@@ -52,7 +52,9 @@ class StageTime(NamedTuple):
 
 
 def stage_time(parts: Sequence[tuple[StageTime, float]], share: float) -> StageTime:
-    """One micro-batch through the parts of a stage, each with its count; ``share`` of the micro-batches run there."""
+    """The time of one micro-batch on a stage; ``parts`` has each part of the model with its count. ``share`` is the
+    share of micro-batches that run on the stage.
+    """
     forward = share * sum_of(count * part.forward for part, count in parts)
     backward = share * sum_of(count * part.backward for part, count in parts)
     return StageTime(forward, backward, share * sum_of(count * part.recomputation for part, count in parts))
@@ -127,7 +129,8 @@ class ReplicaOverlap(NamedTuple):
 
 
 class Exposure(NamedTuple):
-    """Traffic that runs at once and overlaps ``overlap_window`` seconds of computation, ``repeats`` times per step.
+    """Traffic that runs as one block and overlaps with ``overlap_window`` seconds of computation, ``repeats`` times per
+    step.
 
     At least the share ``bucket`` of ``seconds`` is exposed; ``exposed`` is the exposed time of one repeat.
     """
@@ -185,7 +188,8 @@ def once_per_step_exposures(
 
 
 def consecutive_micro_batches(stages: float, micro_batches: float, virtual_stages: float) -> float:
-    """Micro-batches that pass through one virtual stage before the next: p, at most m; 1 without virtual stages.
+    """The number of micro-batches that pass through one virtual stage before the next one starts: p, at most m; 1
+    without virtual stages.
 
     >>> consecutive_micro_batches(4, 32, 2), consecutive_micro_batches(4, 32, 1)
     (4.0, 1.0)
@@ -236,7 +240,7 @@ class StepInputs(NamedTuple):
 
 
 class HostUpdate(NamedTuple):
-    """The update of the share of an optimizer that is offloaded, by the processors of the host.
+    """The optimizer update of the offloaded share, computed by the host's processors.
 
     Gradients of ``gradient_bytes`` cross a bus of ``bandwidth`` B/s, behind the backward pass of every micro-batch
     where ``copies_behind_backward``, else after the last. Then ``update_bytes`` are read and written for each weight in
@@ -261,7 +265,7 @@ class HostTimes(NamedTuple):
 
 
 def hidden_copies(inputs: StepInputs, host: HostUpdate) -> tuple[float, float]:
-    """The seconds that hide one copy of the gradients, and the number of copies in a step."""
+    """The seconds of computation that hide one copy of the gradients, and the number of such copies per step."""
     if host.copies_behind_backward:
         return inputs.stage.backward_with_recompute, inputs.micro_batches
     return 0.0, 1.0
@@ -358,7 +362,8 @@ def data_parallel_exposures(inputs: StepInputs, choices: StepChoices) -> tuple[E
 
 
 def paced_stages(inputs: StepInputs, choices: StepChoices, exposures: tuple[Exposure, ...]) -> tuple[StageTime, float]:
-    """One micro-batch on the slowest stage, and on all stages, with the traffic that data parallelism exposes in it.
+    """The time of one micro-batch on the slowest stage, and summed over all stages, including the data-parallel traffic
+    that is exposed in it.
 
     Where micro-batches gather and reduce, the stages of a pipeline wait for each other's traffic as for their work.
     """

@@ -15,7 +15,7 @@ from clusterspec.source import Assumed, Computed, Written
 from clusterspec.spec.model import NetworkSpec, NetworksSpec, WorkloadSpec
 
 WEIGHT_BYTES = 2.0
-"""Bytes of a bf16 weight in a training checkpoint, which also has the optimizer states."""
+"""Bytes of a bf16 weight in a training checkpoint. The checkpoint also has the optimizer states."""
 KEY = "cluster.networks.storage"
 ONE_FILE = (
     "files of a checkpoint",
@@ -149,7 +149,7 @@ def _stated_bandwidth(store: NetworkSpec | None) -> Quantity | None:
 
 
 def path_to_store(networks: NetworksSpec) -> tuple[str, NetworkSpec] | None:
-    """The network whose NICs carry a node's storage traffic, and its name: the storage network if it has NICs, else the
+    """The network that carries a node's storage traffic, with its name: the storage network if it has NICs, else the
     network that it shares, else the frontend.
 
     None if storage shares the scale-out fabric, or if the rate of the NICs is not stated.
@@ -209,7 +209,9 @@ def _client_rate(networks: NetworksSpec, total: Figure) -> Figure:
 
 
 def _restored_bytes(parameters: float, layout: Layout) -> Term:
-    """The bytes that all ranks read after a failure: each copy of the weights, and of the states, by itself."""
+    """The bytes that all ranks read after a failure. Each copy of the weights and of the states in the job is read
+    separately.
+    """
     shards = layout.shard_group if layout.sharding == "hsdp" else layout.dp
     copies = max(1, layout.dp // max(1, shards))
     whole, states = layout.sharding in {"none", "zero1", "zero2"}, layout.sharding == "none"
@@ -254,14 +256,15 @@ def _load_transfer(
 # Reads of a data set by a training job: the rate that its steps need, and the rate of the storage system
 
 SMALL_VOCABULARY = 65500
-"""At this many words or more, ids of tokens no longer fit into two bytes, as Megatron decides it
-(`DType.optimal_dtype` in megatron/core/datasets/indexed_dataset.py)."""
+"""The vocabulary size from which token ids need more than two bytes in the data set, as Megatron decides it
+(`DType.optimal_dtype` in megatron/core/datasets/indexed_dataset.py).
+"""
 
 
 class DataReads(NamedTuple):
-    """The reads of a training data set. ``needed`` is the rate in bytes per second that the predicted steps consume;
-    ``batch`` one global batch read by all nodes, as at the start of the job, with the achieved rate; ``whole`` the data
-    set read once, as for a copy to the nodes (None if its size is not stated).
+    """The reads of a training data set. ``needed`` is the rate in B/s that the predicted steps consume. ``batch`` is
+    the read of one global batch by all nodes, as at the start of the job. ``whole`` is one read of the whole data set,
+    as for a copy to the nodes; None if its size is not stated.
     """
 
     needed: Term
@@ -356,7 +359,7 @@ def stored_token_rate(design: Design) -> float | None:
 
 
 def _reads(networks: NetworksSpec | None) -> bool:
-    """Whether the rate at which the storage system is read is known, and not zero."""
+    """Whether the read rate of the storage system is known and not zero."""
     store = networks.storage if networks is not None else None
     rate = (store.read or store.bandwidth) if store is not None else None
     return rate is not None and rate.per_direction > 0

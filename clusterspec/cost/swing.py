@@ -18,8 +18,8 @@ RISE = tuple(Figure(value, "s", Assumed("power.rise_time", RISE_WHY)) for value 
 
 
 class Swings(NamedTuple):
-    """``step`` and ``fall`` in watts: the swing of each step, and the fall where the job stops. ``ramp`` is the rate of
-    the swing of a step, in W/s.
+    """Changes of power in watts: ``step`` within each step, ``fall`` when the job stops. ``ramp`` is the rate of change
+    within a step, in W/s.
     """
 
     step: Term

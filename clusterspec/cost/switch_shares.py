@@ -1,4 +1,4 @@
-"""The share of the uplinks of leaves and pods that one switch of the level above takes."""
+"""The share of a leaf's or pod's uplinks that end at one switch of the level above."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from clusterspec.records import NamedTuple
 
 
 class SwitchShare(NamedTuple):
-    """The uplinks that one switch of the level above takes: of the ``links`` of a leaf or pod, all planes together, the
-    ``most`` and the ``fewest``, which differ where the uplinks do not spread evenly.
+    """The number of uplinks, out of the ``links`` of a leaf or pod over all planes, that end at one switch of the level
+    above: ``most`` for the leaves or pods with the most, ``fewest`` for the others. They differ if uplinks do not
+    spread evenly.
     """
 
     links: float
@@ -20,7 +21,7 @@ class SwitchShare(NamedTuple):
     fewest: float
 
     def text(self, whole: str, wholes: str) -> str:
-        """What the loss of the switch takes.
+        """The uplinks that are lost with the switch, as text.
 
         >>> SwitchShare(128.0, 2, 1).text("a pod", "pods")
         '2 of 128 uplinks of the pods with most links to it, 1 of the others'
@@ -32,7 +33,7 @@ class SwitchShare(NamedTuple):
 
     @property
     def reached(self) -> str:
-        """Which leaves or pods lose the most."""
+        """Words for the leaves or pods that lose the most uplinks."""
         return "with most links to it" if self.fewest else "that it connects"
 
 

@@ -35,7 +35,7 @@ EMBEDDING, HEAD, JOIN = "embedding", "head", "join"
 Part = Layer | str
 """A kind of layer, or embedding or head."""
 Groups = dict[object, Group]
-"""Groups by axis and degrees, by the offsets of their ranks, or by their links."""
+"""Process groups, by axis and degrees, by the offsets of their ranks, or by their links."""
 Kernels = dict[tuple[Layer, Shard], LayerKernels]
 """The kernels of a layer on one rank, without recomputation."""
 Works = dict[object, Parts]
@@ -45,7 +45,7 @@ ONCE_IN_A_STEP = (
     *("global_batch", "tokens", "expected_mfu", "data_loading"),
     *("parameter_precision", "optimizer"),
 )
-"""The values of a workload that no kernel and no transfer of a micro-batch depends on."""
+"""The fields of a workload that do not affect the kernels and transfers of a micro-batch."""
 _micro_batch_inputs = attrgetter(*(each.name for each in fields(Workload) if each.name not in ONCE_IN_A_STEP))
 MOST_KERNELS = 1000
 """Maximum number of shards whose kernels are cached for other clusters."""
@@ -114,7 +114,7 @@ class Tables:
         self._one_mixer = len({layer.mixer for layer in kinds}) == 1
 
     def _has_parts_of(self, near: Tables) -> bool:
-        """Whether the parts of the model take the same time as with other tables, on the same groups."""
+        """Whether the parts of the model take the same time with the tables ``near`` on the same groups."""
         return (
             near.rates is not None
             and self.rates is not None
@@ -124,7 +124,7 @@ class Tables:
         )
 
     def apply_to(self, design: Design) -> bool:
-        """Whether a design has the cluster, workload and software of these tables.
+        """Whether these tables apply to a design: it has the same cluster, software, and work in a micro-batch.
 
         Its batch and the precisions of its weights may differ.
         """
@@ -196,7 +196,7 @@ class Tables:
         return ShardedPasses.of(layout, self.stack, self.software.by_matrix)
 
     def _kernels_of(self, layer: Layer, layout: Layout) -> LayerKernels:
-        """The kernels of a layer, which placement does not change."""
+        """The kernels of a layer. They do not depend on the placement of ranks."""
         assert self.rates is not None
         key = (layer, *_shape_degrees(layout), layout.ep, layout.expert_tp, layout.dispatcher)
         found = self._kernels.get(key)
@@ -260,7 +260,7 @@ class Tables:
 
 
 def _has_same_links(one: Cluster, other: Cluster) -> bool:
-    """Whether two clusters differ at most in what their accelerators achieve."""
+    """Whether two clusters are equal except for the efficiencies that their accelerators achieve."""
     if one is other:
         return True
     from clusterspec.cluster.variation import with_values  # most plans are estimated on one machine
@@ -270,8 +270,9 @@ def _has_same_links(one: Cluster, other: Cluster) -> bool:
 
 
 def _has_same_micro_batch(one: Workload, other: Workload) -> bool:
-    """Whether one micro-batch of two workloads does the same work: all is equal except values that count once per
-    step."""
+    """Whether one micro-batch of two workloads does the same work, that is, all fields are equal except those that
+    count once per step.
+    """
     return one is other or bool(_micro_batch_inputs(one) == _micro_batch_inputs(other))
 
 
@@ -281,5 +282,7 @@ def _has_same_weights(one: Workload, other: Workload) -> bool:
 
 
 def _shape_degrees(layout: Layout) -> tuple[int, int, int, bool, bool]:
-    """The degrees that determine the shapes of every part of the model, and whether GEMMs gather their inputs."""
+    """The settings that determine the shapes of all parts of the model: degrees, and whether GEMMs gather their
+    inputs.
+    """
     return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel, layout.overlap.tp == "full"

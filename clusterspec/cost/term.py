@@ -83,8 +83,8 @@ class Term:
 
 
 def _transfer_label(name: str) -> str:
-    """The label of a transfer in a pass. Its name holds the pass, the part of the model, the axis, what is sent
-    and the collective; empty for other names.
+    """The label of a transfer in a pass. Its name is composed of the pass, the part of the model, the axis, what is
+    sent and the collective. Empty for other names.
     """
     phase, _, rest = name.partition("_")
     transfer, _, number = rest.rpartition("_")
@@ -105,7 +105,7 @@ def _transfer_label(name: str) -> str:
 
 
 OUTSIDE = frozenset({"context", "communication_buffers"})
-"""Parts of memory that the counters of a framework's allocator do not see."""
+"""Parts of memory that are not included in the counters of a framework's allocator."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,9 @@ class MemoryUse:
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """The range in bytes of the peaks of jobs that run. The ranges of the parts, ``error`` and ``kept`` are
-        independent. Whether a job runs is left to the parts: above the range of ``total`` this one reaches as far as
-        there is memory, as the allocator gives back what it keeps, and it does not reach below a range that needs more
-        than there is.
+        """The range, in bytes, of the memory peaks of jobs that run. Errors of the parts, ``error`` and ``kept`` are
+        assumed to be independent. The range ends at the capacity unless the range of ``total`` exceeds it, since the
+        allocator releases what it keeps when memory is short.
         """
         low, high, value = self.total.low, self.total.high, self.total.value
         if low is None or high is None:
@@ -179,7 +178,7 @@ Repeats = tuple[tuple[str, Figure], ...]
 def leaf_term(
     name: str, function: Callable[..., float], arguments: Mapping[str, Argument], repeats: Repeats = (), unit: str = "s"
 ) -> Term:
-    """The term of a formula: ``function`` of the arguments by name, multiplied by the ``repeats``."""
+    """The term of a formula: the value of ``function`` for the named arguments, times each of ``repeats``."""
     value = function(**{key: argument.value for key, argument in arguments.items()})
     for _, times in repeats:
         value *= times.value
@@ -220,7 +219,7 @@ def computed_figure(value: float, why: str, unit: str = "1") -> Figure:
 
 
 def named_count(name: str, value: float) -> tuple[str, Figure]:
-    """A number as an input of a term, under its name."""
+    """A number with its name, as an input of a term."""
     return name, Figure(float(value), "1", Computed(name))
 
 
@@ -251,7 +250,9 @@ def computed_term(name: str, formula: Callable[..., float], unit: str, inputs: N
 
 
 def ranged_term(low: Term, middle: Term, high: Term) -> Term:
-    """The middle term with the range of the other two, part by part; without a range if they are equal."""
+    """The middle term with the low and high terms as its range, also for each part; without a range if they are
+    equal.
+    """
     parts = tuple(map(ranged_term, low.parts, middle.parts, high.parts))
     ends = sorted((low.value, high.value))
     spread = (None, None) if ends[0] == ends[1] else (ends[0], ends[1])

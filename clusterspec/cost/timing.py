@@ -180,7 +180,7 @@ class LayoutTiming:
         )
 
     def _host_update(self) -> step.HostUpdate | None:
-        """The update of offloaded states by the processors of the host; None where none are."""
+        """The update of offloaded states by the host's processors; None if no states are offloaded."""
         if not self.layout.offload_optimizer:
             return None
         from clusterspec.cost.host_memory import host_update  # few layouts offload
@@ -198,7 +198,7 @@ class LayoutTiming:
 
     @property
     def reduces_once(self) -> bool:
-        """Whether only the last micro-batch of a step reduces the gradients of the layers."""
+        """Whether the gradients of the layers are reduced only in the last micro-batch of a step."""
         return self.layer_by_layer and self.layout.gradient_sync == "step"
 
     @property
@@ -212,7 +212,7 @@ class LayoutTiming:
 
     @property
     def gather(self) -> float:
-        """The rate of data-parallel transfers relative to the same collectives outside data parallelism."""
+        """The rate of data-parallel transfers, relative to the rate of the same collectives in other uses."""
         return self.tables.software.gather if self.layout.sharding == "fsdp" else 1.0
 
     @property
@@ -250,7 +250,7 @@ class LayoutTiming:
         )
 
     def _adapter_transfers(self, share: Share) -> ReplicaGroups:
-        """The data-parallel transfers of adapters and of the frozen weights around them.
+        """The data-parallel transfers of adapters and of frozen weights.
 
         Gradients are those of adapters. Frozen weights are gathered where full sharding cuts them, as they are stored.
         """
@@ -276,7 +276,7 @@ class LayoutTiming:
         return ReplicaSeconds(*(self.transfer_seconds(sent) / self.gather for sent in transfers))
 
     def _exposed_transfers(self, sent: ReplicaGroups, exposures: tuple[Exposure, ...]) -> tuple[ReplicaTransfers, ...]:
-        """Each exposure with its transfers."""
+        """Each exposure with the transfers that cause it."""
         behind: tuple[tuple[Transfer, ...], ...] = (sent.gather, sent.reduce, sent.across)
         if self.layer_by_layer:
             back = sent.reduce if self.layout.sharding == "zero2" else sent.gather + sent.reduce
@@ -294,7 +294,7 @@ class LayoutTiming:
         return sum_of(cost.device_seconds for cost in self._transfer_costs(transfers))
 
     def send_times(self) -> tuple[TransferTime, ...]:
-        """The transfers of one micro-batch from the slowest stage to the next; they are exposed unless computation
+        """The transfers of one micro-batch from the slowest stage to the next. They are exposed unless computation
         overlaps them.
 
         Each tensor-parallel rank sends its part; without sequence parallelism the receivers then all-gather the parts
@@ -316,8 +316,8 @@ class LayoutTiming:
         )
 
     def _sends_to_neighbors(self, size: float) -> list[tuple[Transfer, CollectiveCost]]:
-        """The sends of one micro-batch from a stage to a neighbor, the mean of both neighbors. Where stages share an
-        island, at most one of the neighbors of a stage is in another.
+        """The sends of one micro-batch from a stage, averaged over its neighbors. If several stages share an island, at
+        most one neighbor of a stage is in another island.
         """
         group, neighbors = self.group("pp"), neighbors_of_stage(self.layout)
         island = group.island
@@ -329,8 +329,8 @@ class LayoutTiming:
 
 
 def neighbors_of_stage(layout: Layout) -> float:
-    """The stages that a stage in the middle of the pipeline exchanges with: 2, but 1 in a pipeline of two stages whose
-    last one sends nothing on to the first. The degrees may be columns.
+    """The number of stages with which a middle stage exchanges data: 2, or 1 in a pipeline of two stages without
+    virtual stages. The degrees may be columns.
     """
     return 1.0 + smaller(1.0, layout.pp - 2.0 + layout.virtual_stages - 1.0)
 

@@ -53,7 +53,8 @@ COPY_RATE = assumed_figure(
 
 
 def call_seconds(transfer: Transfer, wire: float) -> float:
-    """Seconds of one call whose links need ``wire`` seconds: at least those in which its copies are sent.
+    """Seconds of one call: ``wire`` seconds for its links, or the time in which kernels send its copies if that is
+    longer.
 
     >>> call_seconds(Transfer("ep", "all-to-all", 1e8, copies=170_000), 1e-3)
     0.002
@@ -113,7 +114,7 @@ def activation_bytes(shard: Shard) -> float:
 
 
 def repeated_share(transfer: Transfer, layout: Layout, network: FeedForward, shared_experts: bool) -> float:
-    """The share of a forward transfer of a layer that recomputation repeats: that of the modules which run again.
+    """The share of a layer's forward transfer that recomputation repeats, because it belongs to recomputed modules.
 
     ``network`` is that of the layer, ``shared_experts`` whether the model has some.
     """
@@ -126,7 +127,7 @@ def repeated_share(transfer: Transfer, layout: Layout, network: FeedForward, sha
 
 
 def _selectively_repeated(transfer: Transfer, stack: Stack, shared_experts: bool) -> float:
-    """The share of a transfer that the software's selective recomputation repeats."""
+    """The share of a transfer that is repeated by the software's selective recomputation."""
     if stack.selective == "alternate-layers":
         return ALTERNATE
     if stack.selective == "core-attention":
@@ -138,11 +139,11 @@ def _selectively_repeated(transfer: Transfer, stack: Stack, shared_experts: bool
 
 
 MIXING, NETWORK = "token mixing", "feed-forward"
-"""The blocks of a layer that tensor parallelism cuts, as purposes of their transfers."""
+"""The blocks of a layer that tensor parallelism shards, as named in the purposes of transfers."""
 
 
 def _runs_in(transfer: Transfer, modules: tuple[str, ...], network: FeedForward) -> bool:
-    """Whether one of these modules communicates so; modules between two matrices do not.
+    """Whether a transfer belongs to one of the given modules, and is therefore repeated when they are recomputed.
 
     A recomputed attention core exchanges keys and values again, experts their tokens (Megatron-LM at d98e8a6,
     core/transformer/attention.py and moe/moe_layer.py: the checkpoint wraps the exchange, too).
@@ -154,7 +155,8 @@ def _runs_in(transfer: Transfer, modules: tuple[str, ...], network: FeedForward)
 
 
 def _runs_again_with_saved_products(transfer: Transfer, exchange_saved: bool) -> bool:
-    """Whether a transfer runs again where every second product, attention and the scattered sums of blocks are saved.
+    """Whether a transfer runs again if recomputation saves every second product, the attention output and the scattered
+    sums of blocks.
 
     Gathers run again, as nothing saves their results (torchtitan at b5bcd76, distributed/activation_checkpoint.py).
     """
@@ -167,7 +169,7 @@ def _runs_again_with_saved_products(transfer: Transfer, exchange_saved: bool) ->
 
 
 def context_forward_transfers(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
-    """The exchange around one attention core that takes ``core`` seconds.
+    """The context-parallel exchange around an attention core that takes ``core`` seconds.
 
     ring: each of cp − 1 steps sends keys and values while the core processes the previous ones (Liu et al., arXiv
     2310.01889); all-gather: all keys and values first (Llama 3, arXiv 2407.21783, section 3.3.2); all-to-all: heads for
@@ -204,7 +206,8 @@ def _context_transfers(shard: Shard, method: str, core: float, gradient: bool) -
 
 
 def _state_transfers(shard: Shard, method: str, gradient: bool) -> tuple[Transfer, ...]:
-    """The exchange around a recurrence: heads for tokens and back, or the final states of each rank's tokens.
+    """The context-parallel exchange around a recurrence. An all-to-all exchanges heads for tokens and back; other
+    methods gather the final states of each rank's tokens.
 
     Each rank computes its part from a zero state, gathers the states of all ranks and corrects its own (as
     flash-linear-attention, ops/cp). The traffic is one state per rank, for any sequence length.
@@ -277,7 +280,7 @@ def expert_transfers(
 
 
 def copies_per_token(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
-    """Copies sent of each token. An all-to-all sends one copy to each of the token's experts.
+    """The number of copies sent of each token. An all-to-all sends one copy per selected expert.
 
     DeepEP and HybridEP send a token over the fabric once per domain with any of its experts, and forward it over the
     scale-up links (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2); inside one domain, once to each
@@ -297,7 +300,7 @@ def copies_per_token(shard: Shard, dispatcher: Dispatcher, domains: int) -> floa
 # Data parallelism: gradients reduced over replicas, and weights gathered where they are sharded
 
 DENSE, EXPERT = "dp_cp", "expert_dp"
-"""The groups over which ordinary weights and those of experts are replicated."""
+"""The groups over which gradients are reduced: for ordinary weights, and for expert weights."""
 SHARD, REPLICATE = "shard", "replicate"
 """The two levels of hsdp."""
 
@@ -311,7 +314,7 @@ class Weights:
 
     @classmethod
     def of(cls, held: Share, layout: Layout) -> Weights:
-        """The weights of a rank's layers; experts that are sharded as other weights count as dense."""
+        """The weights of a rank's layers. Experts that are sharded like the other weights count as dense."""
         dense = held.dense + held.replicated
         alike = (layout.ep == 1) & (layout.expert_tp == layout.tp)
         return cls(dense + value_where(alike, held.expert, 0.0), value_where(alike, 0.0, held.expert))
@@ -342,8 +345,8 @@ def _nonempty_transfers(*transfers: Transfer) -> tuple[Transfer, ...]:
 
 
 def gradient_reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
-    """The transfers that reduce the gradients of these weights: all-reduce, or reduce-scatter where states are sharded
-    and the software does not reduce whole gradients all the same.
+    """The transfers that reduce the gradients of these weights: reduce-scatter for sharded states, all-reduce otherwise
+    or if the software always reduces whole gradients.
 
     hsdp scatters over its shard group; `across` returns the reduction that follows.
     """

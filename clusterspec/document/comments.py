@@ -1,4 +1,4 @@
-"""The comments of a document as a reader takes them: lines that go on with a sentence are one text."""
+"""The comments of a document as continuous text. Consecutive comment lines that form one sentence are joined."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ENDS = (".", ":", ";", "!", "?")
 _ITEMS = ("-", "*", "•", "+ ", "=")
 """Signs at the beginning of an item of a list, or of a ruled line."""
 WRAPPED = 60
-"""Characters of a line from which on its break is taken for that of an editor, within a sentence."""
+"""Minimum length of a line, in characters, at which a line break before a capital letter may be within a sentence."""
 
 
 def joined_comments(comments: Iterable[Comment]) -> list[str]:
@@ -37,7 +37,7 @@ def joined_comments(comments: Iterable[Comment]) -> list[str]:
 
 
 def _goes_on(last: Comment, line: Comment) -> bool:
-    """Whether a comment is the next line of the sentence of the ``last`` one."""
+    """Whether a comment line continues the sentence of the previous comment ``last``."""
     if (last.file, last.line + 1, last.column) != (line.file, line.line, line.column) or not line.alone:
         return False
     before, words = last.text.rstrip(), line.text.lstrip("# ")

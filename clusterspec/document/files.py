@@ -140,9 +140,8 @@ def spec_paths(
     included: Included = lambda _: False,
     unversioned: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
-    """The specs of a path: a file (or ``-``) itself; of a folder every YAML file whose top mapping has
-    the key ``clusterspec`` in any case, itself or from the base that it extends, and every running text
-    that is ``included``, sorted by name.
+    """The specs of a path, sorted by name. A file, or ``-``, is returned as given. A folder gives every YAML file whose
+    top mapping has the key ``clusterspec`` in any case, directly or from its base, and every ``included`` running text.
 
     Hidden folders, ``node_modules`` and symlinked folders are skipped, and with ``only_specs`` also
     files that are neither specs nor included. Files of a folder with the sections of a spec and without its key are
@@ -255,7 +254,9 @@ def _is_spec(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FileP
 
 
 def _has_sections_alone(name: str, entry: os.DirEntry[str]) -> bool:
-    """Whether a readable YAML file has `cluster` and another section of a spec at its top level, but not its key."""
+    """Whether a YAML file looks like a spec without the key of specs: it has `cluster` and another section at its top
+    level.
+    """
     if name.lower().endswith(TEXTS) or not _is_file(entry) or entry.is_symlink():
         return False
     with suppress(OSError):
@@ -294,7 +295,9 @@ class FileFindings:
 
 
 def fault_of(finding: Finding) -> Fault:
-    """The identity of a finding across specs; a finding at ``extends`` has the identity of the finding in its base."""
+    """The identity of a finding across specs. A finding reported at ``extends`` has the same identity as the finding in
+    its base.
+    """
     span = finding.base or finding.span
     message = finding.message.removeprefix(f"{finding.base}: ") if finding.base else finding.message
     return finding.rule, str(finding.severity), message, real_path(span.file), span.start, span.end
@@ -343,13 +346,13 @@ def finding_at_extends(finding: Finding, extends: Span) -> Finding:
 
 
 def _owner_file(file: FileFindings, having: Sequence[FileFindings]) -> FileFindings | None:
-    """The base that introduces a fault: a base with the fault that does not inherit it from another base."""
+    """The base that introduces a fault: a base of ``file`` that has the fault and does not inherit it."""
     bases = [one for one in having if real_path(one.name) in file.bases]
     return next((one for one in bases if not any(real_path(each.name) in one.bases for each in bases)), None)
 
 
 def _finding_at_place(file: FileFindings, finding: Finding, heirs: Sequence[Span]) -> Finding:
-    """A finding at its reported place, with the specs that inherit it."""
+    """A finding where it is reported: at ``extends`` if it lies in a base, with the specs that inherit it."""
     if file.extends is not None and file.in_base(finding):
         finding = finding_at_extends(finding, file.extends)
     if not heirs:

@@ -51,7 +51,7 @@ def problems_of_error(error: Any, path: Path, document: Document, schema: Schema
 
 
 def _key_name_problem(fault: ValidationError) -> Problem:
-    """A key whose name is the writer's own, and not of the form that the mapping takes."""
+    """The problem of a user-chosen name that does not have the form that its mapping requires."""
     message = f"`{one_line_text(str(fault.value))}` is not a name that {fault.name} takes"
     path = (*fault.path, fault.value)
     form = _format_description(fault.field)
@@ -117,7 +117,7 @@ def _choice_problems(fault: ValidationError) -> Iterator[Problem]:
 
 
 def _last_number(word: str) -> str:
-    """The number that ends a word: `int4` and `int8` are similar to read, and no misspelling of one another."""
+    """The digits at the end of a word. Words such as `int4` and `int8` are not misspellings of each other."""
     return word[len(word.rstrip("0123456789")) :]
 
 
@@ -176,8 +176,8 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
 
 
 def _longer_keys(fault: ValidationError, key: str, known: list[str]) -> list[str]:
-    """The only absent key that begins with the words of an unknown one and may have its value, such as
-    `prompts_per_step` for `prompts`; none if there are several.
+    """The key that begins with the words of the unknown one, is absent and can take its value, such as
+    `prompts_per_step` for `prompts`; empty if there are several.
     """
     start = f"{snake_case(key)}_"
     longer = [
@@ -187,12 +187,14 @@ def _longer_keys(fault: ValidationError, key: str, known: list[str]) -> list[str
 
 
 def _takes_value(fault: ValidationError, key: str, other: str) -> bool:
-    """Whether another key of the mapping may have the value of a key."""
+    """Whether another key of the mapping accepts the value of a key."""
     return _has_type(fault.value[key], conforms.node_at(fault.schema, (*fault.path, other)), fault.schema)
 
 
 def _key_fix(fault: ValidationError, key: str, meant: list[str], *, sure: bool, known: list[str]) -> Fix | None:
-    """The fix that writes the only key meant, where it is absent and may have the value; safe for a misspelling."""
+    """The fix that renames a key to the only intended key, if that is absent and accepts the value. The fix is safe for
+    a misspelling.
+    """
     if len(meant) != 1 or meant[0] in fault.value:
         return None
     if not _takes_value(fault, key, meant[0]):
@@ -220,8 +222,8 @@ def _advice_for_percentile(fault: ValidationError, key: str) -> str:
 
 
 def _advice_for_choice(fault: ValidationError, key: str, known: list[str]) -> str:
-    """The advice for a key that is a choice of ``known`` keys (`zero_bubble: true`), or that is one together with its
-    number (`zero_stage: 3`); empty for others.
+    """The advice for a key that is a choice of one of the ``known`` keys, by itself (`zero_bubble: true`) or with its
+    number (`zero_stage: 3`); else empty.
     """
     value = fault.value[key]
     names = {letters_and_digits(key)} if value in (True, None, {}) else set()
@@ -237,8 +239,8 @@ def _advice_for_choice(fault: ValidationError, key: str, known: list[str]) -> st
 
 
 def _steps_between(home: Path, path: Path) -> tuple[int, int]:
-    """How many keys lead from one mapping to another, and how deep the first lies: `layout` is as near to
-    `workload.serving` as `workload.rl.rollout` is, and is meant more often.
+    """Sort key for the distance of two mappings: the number of keys from one to the other, then the depth of the first.
+    `layout` and `workload.rl.rollout` are equally near to `workload.serving`; `layout` is intended more often.
     """
     return len(home) + len(path) - 2 * _common_key_count(home, path), len(home)
 
@@ -260,7 +262,7 @@ def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str
 
 
 def _is_for_other_work(home: Path, fault: ValidationError) -> bool:
-    """Whether a mapping describes reinforcement learning, which the workload with the key does not name."""
+    """Whether a mapping describes reinforcement learning although the workload with the key does not."""
     return (
         "rl" in home and isinstance(fault.value, dict) and "rl" not in fault.value and fault.value.get("kind") != "rl"
     )
@@ -298,7 +300,7 @@ def _missing_key_problems(fault: ValidationError) -> Iterator[Problem]:
 
 
 LEAST_PERCENT = 2
-"""From this value on, a share above one may be written in percent."""
+"""Shares of at least this value may have been written in percent."""
 
 
 def _bound_problems(fault: ValidationError) -> Iterator[Problem]:

@@ -83,7 +83,8 @@ def unreadable_problem(span: Span, message: str, advice: str = "") -> Problem:
 
 
 def read_bytes(path: FilePath | str, most: int = LARGEST) -> bytes:
-    """The first ``most`` + 1 bytes of a file, so that `forbidden_character_problem` detects a larger one.
+    """The bytes of a file, at most ``most`` + 1, so that `forbidden_character_problem` detects a file that is too
+    large.
 
     A pipe without a writer reads as empty, without waiting. Raises `OSError`, and `ValueError` for an invalid name.
     """
@@ -260,7 +261,7 @@ class Document:
 
     @property
     def remarks(self) -> str:
-        """What the text says outside its keys: its description and its comments, that for editors aside."""
+        """The text of a document outside its keys: its description and its comments, except the comment for editors."""
         stated = self.value.get("description") if isinstance(self.value, dict) else None
         described = stated if isinstance(stated, str) else ""
         told = [each for each in self.comments if EDITOR_COMMENT not in each.text]
@@ -301,7 +302,7 @@ def to_finding(problem: Problem, document: Document | None, source: Source) -> F
 
 
 def _written_value(problem: Problem, span: Span, document: Document) -> str:
-    """The value that a problem refers to, as written; in text without paths, the span or its line."""
+    """The value that a problem refers to, as written; for running text, the text of the span or its line."""
     if problem.path and problem.path in document.places:
         value = document.value
         for key in problem.path:
@@ -372,8 +373,8 @@ def _fix_edits(fix: Fix | None, document: Document) -> tuple[Edit, ...]:
 
 
 def _edit_of(document: Document, wanted: Replacement) -> Edit | None:
-    """The edit of a replacement. A block below its key gives way to a value on the line of the key, to which only white
-    space may lead: a comment there would end up behind it.
+    """The edit of a replacement. A block below its key is replaced by a value on the key's line. None if a comment
+    follows the key, since the value would end up after it.
     """
     place = document.places[wanted.path]
     if wanted.key or place.key is None or place.value.start.line == place.key.end.line:

@@ -32,7 +32,7 @@ _SAME = {
     "ratio": "rate",
     "shard": "sharding",
 }
-"""Words of names, and those that mean the same in keys of the spec."""
+"""Words in names, each with the word that keys of the spec use for it."""
 
 
 MEASURES = frozenset({"token", "bandwidth", "price", "power", "precision", "latency"})

@@ -224,7 +224,7 @@ _LOCAL_KEYS = {
     "placement": "colocate colocated",
     "voltage": "volts",
 }
-"""Names that users write for a key only inside its own mapping; elsewhere they mean something else."""
+"""Names that users write for a key inside its own mapping. Elsewhere they mean something else."""
 _LINES = {
     "layout.sharding: zero1": "distributed_optimizer use_distributed_optimizer",
     "layout.sharding: fsdp": "fully_shard full_shard use_fsdp",
@@ -299,7 +299,7 @@ _TOLD = {
     "warmup_steps seed dropout clip_grad lr_scheduler tokenizer driver driver_version cuda cuda_version os kernel "
     "scheduler slurm kubernetes container image owner team contact project tags labels",
 }
-"""What to do about names whose values a spec states in another form, or not at all."""
+"""Advice for names whose values a spec states in another form, or not at all."""
 _WORDS = [(snake_case(alias), key) for key, aliases in _KEYS.items() for alias in aliases.split()]
 _LOCAL_WORDS = [(alias, key) for key, aliases in _LOCAL_KEYS.items() for alias in aliases.split()]
 _ADVICE = {
@@ -309,8 +309,8 @@ _ADVICE = {
 
 
 def intended_key(word: str, known: Container[str] = ()) -> str:
-    """The spec key that corresponds to a name of another program, one of ``known`` if several do; empty if there is
-    none. A name counts as known under its significant words: `effective_batch_size` as `batch_size`.
+    """The spec key for a name from another program, preferably one of ``known``; empty if there is none. Names are
+    compared by their significant words: `effective_batch_size` as `batch_size`.
 
     >>> intended_key("tensor-model-parallel-size"), intended_key("gpusPerNode"), intended_key("colour")
     ('tp', 'accelerators_per_node', '')
@@ -331,8 +331,8 @@ def intended_key(word: str, known: Container[str] = ()) -> str:
 
 
 def similar_keys(word: str, known: Iterable[str], least: float = 0.5) -> list[str]:
-    """The known keys whose name, here or in another program, shares most words with a name; none if both share less
-    than ``least`` of their words. Names that measure different things share nothing.
+    """The known keys that share the most words with a name, by their own name or by one from another program. Empty if
+    they share less than ``least`` of the words of both, or if the names measure different things.
 
     >>> similar_keys("prefix_hit_rate", ["prefix_hit", "request_rate"]), similar_keys("gpus_per_server", ["nodes"])
     (['prefix_hit'], [])

@@ -241,7 +241,9 @@ MERGE_KEYS = "merge keys (<<) are refused"
 
 
 def with_hidden_keys(loaded: Iterable[Problem], found: Iterable[Problem]) -> list[Problem]:
-    """The problems ``found``, without absent keys where a refused merge key of the text may bring them."""
+    """The problems ``found``. Those about absent keys are omitted if the text has an unsupported merge key that may
+    supply them.
+    """
     hidden = any(problem.message == MERGE_KEYS for problem in loaded)
     return [problem for problem in found if not (hidden and problem.rule == "missing-key")]
 

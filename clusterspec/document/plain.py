@@ -52,7 +52,7 @@ marks and colons before a mark in flow collections.
 
 
 TOO_DEEP = "maximum nesting depth"
-"""Words of PyYAML 6.0.4 where brackets are nested deeper than libyaml reads (1,000)."""
+"""The message of PyYAML 6.0.4 for brackets that are nested deeper than libyaml reads (1,000)."""
 
 
 def pyyaml_events(text: str) -> Iterator[Event]:
@@ -148,7 +148,7 @@ def plain_events(text: str) -> list[Event] | None:
 
 
 class _PlainParser:
-    """Parses a text line by line; ``opened`` are the block collections around a line, each with its column."""
+    """Parses a text line by line; ``opened`` are the enclosing block collections, each with its column."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -250,7 +250,7 @@ class _PlainParser:
         return end
 
     def _end_of_line(self, at: int) -> int:
-        """The start of the next line, where nothing but a comment follows."""
+        """The start of the next line. Raises `NotPlainError` if anything but a comment follows on this line."""
         end = self._next_line(at)
         rest = self.text[at:end].removesuffix("\n")
         if (rest.strip(" ") and not rest.lstrip(" ").startswith("#")) or rest.startswith("#"):

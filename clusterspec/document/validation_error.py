@@ -99,7 +99,8 @@ def amount_advice(value: Any, field: Schema) -> str:
 
 
 def _with_decimal_point(text: str) -> str:
-    """An amount with a decimal point and without separators of thousands, where the text has one reading.
+    """The text of an amount with a decimal point and without thousands separators; unchanged if it could be read in two
+    ways.
 
     >>> _with_decimal_point("415.000,00 EUR"), _with_decimal_point("415'000 CHF"), _with_decimal_point("1,200 USD")
     ('415000.00 EUR', '415000 CHF', '1,200 USD')

@@ -1,5 +1,6 @@
-"""Values of YAML texts without positions: of plain scalars, and of whole files of the program itself; and such
-values as text."""
+"""Values of YAML texts without positions: plain scalars, and whole files of the program itself. `dump` writes values as
+YAML.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +34,17 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _NUMERALS = frozenset("0123456789.eE+-")
-"""The characters of decimal numbers: a text of them is a number if `float` reads it, zeros before digits aside."""
+"""The characters of decimal numbers. A text of these is a number if `float` reads it, unless it is an integer with
+leading zeros.
+"""
 _ENDLESS = {
     **{f"{sign}.{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")},
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
 _OCTAL = pattern(r"[-+]?0[0-7]+")
-"""Octal in YAML 1.1 and decimal in YAML 1.2; as all digits after a zero it is kept as text, which no count takes."""
+"""Digits after a leading zero are octal in YAML 1.1 and decimal in YAML 1.2. They are kept as text, which no key for a
+count accepts.
+"""
 _LONGEST_INTEGER = 100
 """Digits beyond which an integer is read as a float: int() takes quadratic time, then refuses."""
 
@@ -62,7 +67,7 @@ def scalar_value(text: str) -> Scalar:
 
 
 def _number_of_digits(text: str) -> int | float | str:
-    """The number that a text of `_NUMERALS` is, else the text."""
+    """The number that a text of `_NUMERALS` states; the text itself if it is no number."""
     digits = text[1:] if text[0] in "+-" else text
     if digits.isdecimal():
         if digits[0] == "0" != digits:
@@ -76,7 +81,7 @@ def _number_of_digits(text: str) -> int | float | str:
 
 
 def is_octal(text: str) -> bool:
-    """Whether a text is a number of octal digits after a zero, which versions of YAML read differently."""
+    """Whether a text has a leading zero and octal digits only, which versions of YAML read as different numbers."""
     return _OCTAL.fullmatch(text) is not None
 
 
@@ -120,7 +125,7 @@ def value_of_lines(text: str) -> Any:
 
 
 class _LineReader:
-    """The value of the lines read so far; ``opened`` are the block collections around a line, each with its column."""
+    """Reads a value line by line; ``opened`` are the enclosing block collections, each with its column."""
 
     def __init__(self) -> None:
         self.holder: list[Any] = []
@@ -149,7 +154,7 @@ class _LineReader:
             into[key] = usual[0] if usual and usual[1] == len(flow) else _value_of_line(line, pair.start(5))
 
     def add_line(self, line: str, column: int, *, item: bool) -> None:
-        """Adds another line with a key, or one with an item, which start at a column."""
+        """Adds a line that starts at ``column``: a key, or with ``item`` an item of a list."""
         into = self._collection_at_column(column, item=item)
         at = _offset_of_next_word(line, column + 1) if item else column
         match = KEY.match(line, at)

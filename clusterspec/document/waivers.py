@@ -97,7 +97,7 @@ def _unused_finding(waiver: Waiver, unused: list[str], document: Document) -> Fi
 
 
 def _edit_without_rules(comment: Comment, kept: list[str]) -> Edit:
-    """The edit that reduces a waiver to some rules."""
+    """The edit that removes all rules except ``kept`` from a waiver."""
     start, end = comment.text.index("[") + 1, comment.text.index("]")
     at = comment.column
     return Edit(
@@ -247,7 +247,7 @@ def _target_line(comment: Comment, alone: set[tuple[str, int]]) -> int:
 
 
 _Spot = tuple[str, int | None]
-"""A file and a line of it, or None for all of it."""
+"""A file and a line; the line is None for the whole file."""
 
 
 def _waivers_by_rule(waivers: Iterator[Waiver]) -> dict[tuple[str, str, int | None], list[Waiver]]:

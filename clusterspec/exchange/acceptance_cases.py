@@ -54,7 +54,7 @@ class AcceptanceCase:
 
 
 def acceptance_cases(design: Design) -> tuple[tuple[AcceptanceCase, ...], bool, tuple[str, ...]]:
-    """The tests, whether the spec states them, and the reasons why entries of the spec cannot be run."""
+    """The tests; whether the spec states them; and the reasons why some entries of the spec cannot be run."""
     cluster = design.cluster
     if cluster is None:
         return (), False, ()
@@ -185,7 +185,9 @@ def _single_runs(
 
 
 def _contradicting_line(series: Series) -> int:
-    """The first line whose bus bandwidth is above that of its size and time on the ranks of its log; 0 without one."""
+    """The first line with a higher bus bandwidth than its size and time give for the number of ranks of the log; 0 if
+    there is none.
+    """
     if series.collective is None or series.ranks is None or series.ranks < 2 or series.jobs > 1:
         return 0
     factor = bus_factor(series.collective, series.ranks)
@@ -204,7 +206,9 @@ ROUNDING = 0.05e9
 
 
 def _unlike_nodes(series: Series, tests: Sequence[AcceptanceCase]) -> str:
-    """The nodes of a series that has the collective and the ranks of a test, and other nodes; else empty."""
+    """A text on the nodes of a series that has the collective and ranks of a test but another number of nodes; else
+    empty.
+    """
     alike = (test for test in tests if (test.collective, test.ranks) == (series.collective, series.ranks))
     test = next(alike, None)
     if test is None or series.nodes is None or series.nodes == test.nodes:
@@ -223,9 +227,10 @@ def _logged_outcome(
 
 
 def _measures_test(series: Series, test: AcceptanceCase) -> bool:
-    """Whether a series ran the collective of a test on as many ranks, by its algorithm where both name one.
+    """Whether a series ran the collective of a test on the same numbers of ranks and nodes, and with the same algorithm
+    if both name one.
 
-    Of a log that tells the nodes and not the ranks, all accelerators of the nodes took part.
+    If a log states the nodes but not the ranks, all accelerators of the nodes took part.
     """
     if series.collective != test.collective:
         return False
@@ -262,7 +267,7 @@ def _test_outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceO
 
 
 def _doubts(series: Sequence[Series]) -> Iterator[str]:
-    """What the logs of a test that is passed leave open."""
+    """What the logs of a passed test leave unproven."""
     if unchecked := sum(each.unchecked for each in series):
         yield f"the results of {unchecked} were not checked (`#wrong` is N/A)"
     if listed := [each.listed for each in series if each.listed is not None]:

@@ -103,7 +103,7 @@ class _Builder:
 # YAML files of other tools: plain values, each with its line
 
 MOST_VALUES = 150_000
-"""Values of one document; a fabric of 1,000 nodes, link by link, has some 40,000."""
+"""Maximum number of values in a document; a fabric of 1,000 nodes listed link by link has about 40,000."""
 
 
 MOST_DOCUMENTS = 500
@@ -126,7 +126,7 @@ class Yaml:
         return 0
 
     def text_line(self, *path: Key) -> int:
-        """The line of the first word of a text: of a block (``key: |``), the one below its mark."""
+        """The line of the first word of a text; for a block (``key: |``), the line below the ``|``."""
         place = self.document.places.get(tuple(path))
         if place is None:
             return self.line(*path)
@@ -165,7 +165,9 @@ def read_documents(file: InputFile) -> list[Yaml]:
 
 
 def yaml_of_text(name: str, text: str, offset: int) -> Yaml:
-    """A document that a value of another one holds as text, after ``offset`` lines. Raises `FormatError`."""
+    """A document contained as text in a value of another document, ``offset`` lines into the file. Raises
+    `FormatError`.
+    """
     return _yaml_document(Source(name, text), offset)
 
 
@@ -269,7 +271,7 @@ def comment_text(text: str) -> str:
 
 
 def result_with_known_keys(reading: ImportResult) -> ImportResult:
-    """The import result, with keys that the schema lacks and values that it rejects listed as unknown."""
+    """The import result, in which keys that the schema lacks and values that it rejects are listed as unknown."""
     root = schema()
     kept: list[ImportedValue] = []
     lost: list[SkippedPart] = []

@@ -44,7 +44,7 @@ _PLACES: Mapping[str, frozenset[str]] = {
     "switch": frozenset({"leaf", "spine", "core", "tray"}),
     "accelerator": frozenset({"tray"}),
 }
-"""Parts that a text also names as the place or the kind of other parts."""
+"""Parts whose names may also occur in a text as the place or the kind of other parts."""
 _NOT_FAILURES = re.compile(
     r"(?<![a-z])(?:maintenance|planned|scheduled|upgrades?|reserved|test(?:ing)?|user.?cancel\w*)(?![a-z])"
 )
@@ -56,13 +56,13 @@ _COLUMNS = {
     "node": "node host hostname node_name nodename machine server node_id nodelist",
     "one": "gpu gpu_id gpu_index slot port serial device_id part_id",
 }
-"""Names of columns, the preferred first."""
+"""Names of columns, preferred names first."""
 
 
 @dataclass(frozen=True)
 class FailureEvent:
-    """A failure at ``time`` (seconds since 1970, or of a clock of the log). ``node`` and ``one`` tell equal parts
-    apart, empty if the log does not say.
+    """A failure at ``time``, in seconds since 1970 or on the log's own clock. ``node`` and ``one`` distinguish equal
+    parts; empty if the log does not state them.
     """
 
     time: float
@@ -90,13 +90,15 @@ class FailureLog:
 
     @property
     def nodes(self) -> frozenset[str]:
-        """The nodes that failures are of."""
+        """The nodes on which failures occurred."""
         return frozenset(event.node for event in self.events if event.node)
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of a log with its time; ``part`` is None if ``why`` says what is not decided, or nothing failed."""
+    """A line of a log with its time. ``part`` is None if nothing failed or if the failed part is undecided; ``why`` is
+    the reason.
+    """
 
     time: float
     part: str | None
@@ -107,7 +109,8 @@ class _Row:
 
 
 def part_of(text: str) -> str | None:
-    """The part of `operations.failures` that a text names; None for none or several. A part in a node is that part.
+    """The part of `operations.failures` that a text names; None for none or several. For a part in a node it is the
+    part, not the node.
 
     >>> part_of("GPU 3 ECC error on node"), part_of("leaf switch"), part_of("switch or cable"), part_of("HBM3 memory")
     ('accelerator', 'leaf', None, 'accelerator')
@@ -125,7 +128,8 @@ def part_of(text: str) -> str | None:
 
 
 def time_of(text: str) -> float | None:
-    """The seconds of a time as logs print it: ISO 8601, with slashes, or seconds since 1970; None for another text.
+    """The seconds of a time as logs print it: ISO 8601, also with slashes, or seconds since 1970; None for another
+    text.
 
     >>> time_of("2026-01-02T00:00:00Z") == time_of("2026/01/02") == time_of("1767312000")
     True
@@ -143,7 +147,7 @@ def time_of(text: str) -> float | None:
 
 
 def read_failure_log(file: InputFile) -> FailureLog:
-    """The failures in a file, in the format that its text resembles. Raises `FormatError` if it resembles none."""
+    """The failures in a file, read in the format that it looks like. Raises `FormatError` if it looks like none."""
     head = file.head
     if re.search(r"^JobID(?:Raw)?\||^[^\n]*\|State\|", head, re.MULTILINE):
         return _accounting_log(file)
@@ -160,7 +164,7 @@ _SINFO = "sinfo lists nodes that are out now: those repaired in the period are m
 
 
 def _log_of(kind: str, rows: Sequence[_Row], *, covers: bool, notes: tuple[str, ...] = ()) -> FailureLog:
-    """The log of the given rows. Raises `FormatError` where none has a time."""
+    """The log from the given rows. Raises `FormatError` if no row has a time."""
     if not rows:
         raise FormatError("holds no line with the time of a failure")
     events = tuple(FailureEvent(row.time, row.part, row.node, row.one, row.line) for row in rows if row.part)
@@ -209,7 +213,7 @@ def _column_name(text: str) -> str:
 
 
 def _column_role(name: str, names: Sequence[str]) -> str | None:
-    """The role of a column: the role for which this is the preferred name among the names in the table."""
+    """The role of a column; None if the table also has a column with a preferred name for that role."""
     for role, known in _COLUMNS.items():
         if next((each for each in known.split() if each in names), None) == name:
             return role
@@ -231,7 +235,7 @@ def _rows_of_objects(objects: Iterator[tuple[int, Mapping[str, Any]]]) -> Iterat
 
 
 def _named_row(time: float, text: str, node: str, one: str, number: int) -> _Row:
-    """A failure of the part that a text names; undecided where it names none or several."""
+    """A failure of the part that a text names; undecided if it names none or several."""
     if _NOT_FAILURES.search(text.lower()):
         return _Row(time, None, node, one, number, f"`{excerpt(text)}` is no failure")
     part = part_of(text)
@@ -274,7 +278,7 @@ def _job_row(values: Mapping[str, str | None], time: float, number: int) -> _Row
 
 
 def _drained_rows(file: InputFile) -> Iterator[_Row]:
-    """The nodes of ``sinfo -R``, each drained for the reason that the line states."""
+    """The nodes of ``sinfo -R``, each drained for the reason on its line."""
     for number, line in enumerate(file.lines, 1):
         columns = line.rsplit(None, 3)  # the reason comes first, and has spaces
         time = time_of(columns[2]) if len(columns) == 4 else None
@@ -297,7 +301,7 @@ _STAMP = re.compile(
 
 
 def _kernel_rows(file: InputFile) -> Iterator[_Row]:
-    """The lines of ``dmesg`` or a system log with a time. A year that the log leaves out follows from the order.
+    """The lines of ``dmesg`` or a system log that have a time. A missing year is derived from the order of the lines.
 
     Raises `FormatError` if times of unlike clocks are mixed.
     """

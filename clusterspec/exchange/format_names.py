@@ -36,7 +36,7 @@ LOG_NAMES: dict[str, tuple[str, ...]] = {
 
 
 def format_by_name(formats: Sequence[_Format], name: str) -> _Format | None:
-    """The format that has a name, in any case and with dashes or underscores; None if no format has it."""
+    """The format with a name, ignoring case and with dashes or underscores; None if there is none."""
     plain = _with_dashes(name)
     return next((each for each in formats if plain == each.name or plain in each.other), None)
 

@@ -1,4 +1,4 @@
-"""Files that a text contains in addition to the launch that names them: in a ConfigMap, or in a here-document of a
+"""Files that a text contains in addition to the launch that refers to them: in a ConfigMap, or in a here-document of a
 script.
 """
 
@@ -36,7 +36,7 @@ LAUNCHED = (
 )
 """Formats of launches that objects of Kubernetes hold as commands of their containers."""
 STARTED = ("serving", *LAUNCHED)
-"""Formats of launches that are listed where a text also holds what a tool printed."""
+"""Formats of launches that are reported as also present in a text with the output of a tool."""
 _SEPARATE = "a separate file"
 _NAME = re.compile(r"(?:^|[\s/:=])([\w.-]{1,80}\.(?:toml|ya?ml|json))$")
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w{0,60})")
@@ -46,8 +46,8 @@ _OBJECTS = re.compile(r"^kind[ \t]*:[ \t]*ConfigMap\b", re.MULTILINE)
 def with_files_in_text(
     file: InputFile, launch: ImportResult, read: Callable[[InputFile], ImportResult | None]
 ) -> ImportResult:
-    """A launch with the values of the files that it names and that its text holds; ``read`` reads such a file, or
-    returns None. What the launch states itself is kept.
+    """A launch with the values of the files that it refers to and that its text contains. ``read`` reads such a file or
+    returns None. Values that the launch itself states take precedence.
     """
     named = [part for part in launch.unknown if part.why.startswith(_SEPARATE) and _NAME.search(part.what)]
     if not named or not ("<<" in file.text or _OBJECTS.search(file.text)):
@@ -77,7 +77,9 @@ def _reading_of(held: InputFile, read: Callable[[InputFile], ImportResult | None
 
 
 def _reason_unread(file: InputFile, name: str, texts: int) -> str:
-    """Why a file that a script writes is not read: several texts of one name, or one in a branch; empty if neither."""
+    """Why a file that a script writes is not read: there are several texts with the name, or it is written in a branch.
+    Empty otherwise.
+    """
     if texts > 1:
         return f"the text holds {texts} files of this name, which differ: import the one that the run takes"
     if _OBJECTS.search(file.text):
@@ -86,13 +88,13 @@ def _reason_unread(file: InputFile, name: str, texts: int) -> str:
     found = (first for first, _ in _documents_named(file.text, name))
     tests = (branches.get(first, 0) for first in found)
     test = next((each for each in tests if each), 0)
-    return f"written only where the test on line {test} holds, which the script alone does not decide" if test else ""
+    return f"written only if the test on line {test} is true, which the script alone does not decide" if test else ""
 
 
 def machine_with_launch(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
     """The machine that Kubernetes objects request, with the first launch of the given formats in one of their
-    containers, or in those of the chosen object. What the launch of a chosen object states comes first, as other
-    objects may join it.
+    containers, or in those of the chosen object. Values from the launch of a chosen object take precedence, since other
+    objects may be added to it.
     """
     chosen = file.part is not None
     file = _chosen_object(file, found) if chosen else file
@@ -117,7 +119,7 @@ def _texts_of_launches(file: InputFile, kinds: Sequence[ImportFormat]) -> Iterat
 
 
 def _with_open_choice(file: InputFile, found: ImportResult, several: tuple[str, SeveralParts] | None) -> ImportResult:
-    """A machine with the launches of its objects listed, where several differ and none was read."""
+    """A machine with a note on the launches of its objects, if several differ and none was read."""
     if several is None:
         return found
     name, choices = several
@@ -129,11 +131,11 @@ _STARTS = re.compile(
     r"\bvllm serve\b|\bvllm\.entrypoints|\bsglang\.launch_server\b|\btrtllm-serve\b|\btorchrun\b|\bpretrain_gpt\.py\b"
     r"|\bMaxText[./]\w{0,40}train"
 )
-"""Programs of which one is in each text with a launch."""
+"""Programs of which every text with a launch has at least one."""
 
 
 def with_launch_listed(file: InputFile, found: ImportResult, kinds: Iterable[ImportFormat]) -> ImportResult:
-    """What a tool printed, with the first launch in the same text listed, to be imported by itself."""
+    """The result of a tool's output, with a note that the text also has a launch, which can be imported separately."""
     started = _STARTS.search(file.text)
     kind = next((each for each in kinds if each.matches(file) and _reads(each, file)), None) if started else None
     if started is None or kind is None:
@@ -144,7 +146,7 @@ def with_launch_listed(file: InputFile, found: ImportResult, kinds: Iterable[Imp
 
 
 def _reads(kind: ImportFormat, file: InputFile) -> bool:
-    """Whether a format reads a launch, or several to choose from, in a text."""
+    """Whether a format can read a launch, or several to choose from, in a text."""
     try:
         return bool(kind.read_as_one_format(file).given)
     except SeveralParts:
@@ -154,7 +156,7 @@ def _reads(kind: ImportFormat, file: InputFile) -> bool:
 
 
 def _chosen_object(file: InputFile, found: ImportResult) -> InputFile:
-    """A file with the object alone from which a result is, on its lines."""
+    """A file with only the object from which a result was read, on its original lines."""
     line = min((each.at.line for each in found.given or found.counts if each.at.line), default=0)
     marks = [number for number, text in enumerate(file.lines, 1) if text.rstrip() == "---"]
     start = max((mark for mark in marks if mark < line), default=0)
@@ -170,7 +172,7 @@ _PYTHON_FILE = re.compile(r"(?<![\w.-])([\w-][\w.-]{0,60}\.py)\b")
 
 
 def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
-    """A machine with a list of the options that commands of its containers have, none of which was read."""
+    """A machine with a note on the options of container commands, none of which was read."""
     matches = [match for match in _OPTION.finditer(without_comments(file.text)) if match["name"] not in _UNRELATED]
     if not matches:
         return found
@@ -184,7 +186,7 @@ def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _files_in_text(file: InputFile, name: str) -> Iterator[InputFile]:
-    """The files of a name, each with as many empty lines before it as lines precede it in the text."""
+    """The files with a name; each begins with empty lines so that its lines keep their numbers."""
     if _OBJECTS.search(file.text):
         for yaml in read_documents(file):
             text = value_at(yaml.value, "data", name) if yaml.mapping.get("kind") == "ConfigMap" else None
@@ -195,8 +197,8 @@ def _files_in_text(file: InputFile, name: str) -> Iterator[InputFile]:
 
 
 def _documents_named(text: str, name: str) -> Iterator[tuple[int, str]]:
-    """The here-documents of a script whose opening line names a file, itself or by a variable (``> "$CONFIG"``), each
-    with the index of its first line.
+    """The here-documents of a script that are written to a file with a name, which is given directly or by a variable
+    (``> "$CONFIG"``); each with the index of its first line.
     """
     lines = text.split("\n")
     written = [(first, body, lines[first - 1][:500]) for first, body, _ in here_documents(text)]
@@ -209,9 +211,9 @@ def _documents_named(text: str, name: str) -> Iterator[tuple[int, str]]:
 
 
 _FULL_NODE = 8
-"""Accelerators of a usual node: a pod that requests fewer may share one with other pods."""
+"""Number of accelerators of a usual node. A pod that requests fewer may share a node with other pods."""
 _PART = re.compile(r"^[^#\n]{0,200}?(?<![\w.])(nvidia\.com/mig-[\w.]{1,40})[\"']?[ \t]*:", re.MULTILINE)
-"""A request of slices of accelerators (MIG)."""
+"""A request for slices of accelerators (MIG)."""
 _REQUEST = re.compile(
     r"^[^#\n]{0,200}?(?<![\w.])((?:nvidia|amd)\.com/gpu)[\"']?[ \t]*:[ \t]*[\"']?([1-9][0-9]{0,3})\b", re.MULTILINE
 )
@@ -221,8 +223,8 @@ _OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \
 
 
 def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
-    """A result that lists slices of accelerators, requests that set nothing, and accelerators of a node as those
-    of a pod, where it requests fewer than usual nodes have.
+    """A result with notes on slices of accelerators and on requests that were not used, and a note if the accelerators
+    of a node are only those of a pod, as fewer are requested than usual nodes have.
     """
     value = next((each for each in found.given if each.path == ("cluster", "accelerators_per_node")), None)
     told = value or any("accelerators" in part.what or part.what.startswith("layout.nodes") for part in found.unknown)
@@ -246,7 +248,7 @@ def _file_line(file: InputFile, match: re.Match[str]) -> FileLine:
 
 
 def _is_of_pod(file: InputFile, line: int) -> bool:
-    """Whether resources of a pod are on a line or the 200 after it."""
+    """Whether the line, or one of the 200 lines after it, has resources of a pod."""
     lines = file.text.split("\n")
     near = "\n".join(lines[max(0, line - 1) : line + 200])
     return bool(_RESOURCES.search(file.text) and _OF_POD.search(near))

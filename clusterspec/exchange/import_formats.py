@@ -45,9 +45,9 @@ class ImportFormat:
     module: str
     other: tuple[str, ...] = ()
     largest: int = 2
-    """MiB of the largest file read."""
+    """Maximum size of a file in MiB."""
     complete: bool = False
-    """Whether the reader of a workload reads what the file states around a launch by itself."""
+    """Whether the reader itself reads what the file states about the environment of a launch."""
 
     def matches(self, file: InputFile) -> bool:
         """Whether a file looks like this format and is within its maximum size."""
@@ -66,7 +66,7 @@ class ImportFormat:
         return with_launch_listed(file, found, map(format_named, STARTED)) if self.name in TOOLS else found
 
     def _read_with_surroundings(self, file: InputFile) -> ImportResult:
-        """The content of a file that is no log, with what the file states around a launch."""
+        """The content of a file other than a log, with what the file states about the environment of a launch."""
         if self.name in WRITTEN and not self.matches(file):
             file = document_within(file, self.matches, self.read_as_one_format) or file
         try:
@@ -82,7 +82,7 @@ class ImportFormat:
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
 
     def read_as_one_format(self, file: InputFile) -> ImportResult:
-        """The content of a file, ignoring another format that may contain this one."""
+        """The content of a file, ignoring other formats that it may contain."""
         return cast("Callable[[InputFile], ImportResult]", self._function_of_verb("read"))(file)
 
     def _function_of_verb(self, verb: str) -> object:
@@ -91,11 +91,11 @@ class ImportFormat:
 
 
 WRITTEN = ("kubernetes", "parallelcluster", "cluster-toolkit", "hyperpod")
-"""Formats that are also read in scripts and pages, where these are of no other format."""
+"""Formats that are also read inside scripts and pages, unless these have another format."""
 
 
 def _workload_of(file: InputFile) -> ImportResult | None:
-    """The workload of a configuration that another file holds; None if no format of workloads matches it."""
+    """The workload of a configuration contained in another file; None if no workload format matches it."""
     kind = next((each for each in WORKLOADS if each.matches(file)), None)
     return None if kind is None else kind.read_as_one_format(file)
 
@@ -258,7 +258,7 @@ LAUNCHES = ImportFormat(
     "workloads.launchers",
     ("torchrun",),
 )
-"""What a launcher states of a program that no other format knows."""
+"""The format of launchers, for programs that no other format knows."""
 MACHINES = tuple(
     ImportFormat(name, "machines", title, module, other, largest)
     for name, title, module, other, largest in MACHINE_FORMATS
@@ -311,11 +311,11 @@ TOOLS = frozenset(
         *("perftest", "perftest-latency", "p2p", "osu", "imb", "nccl-tests"),
     )
 )
-"""Formats of tools whose output people put together in one file."""
+"""Formats of tool output that people often combine in one file."""
 
 
 def _refuse_several_tools(kind: ImportFormat, file: InputFile) -> None:
-    """Raise `SeveralParts` if a file holds the output of several tools, with the first line of each."""
+    """Raise `SeveralParts` if a file has the output of several tools, with the first line of each."""
     if kind.name not in TOOLS:
         return
     others = [each for each in IMPORT_FORMATS if each.name in TOOLS and each is not kind and each.matches(file)]
@@ -325,7 +325,7 @@ def _refuse_several_tools(kind: ImportFormat, file: InputFile) -> None:
 
 
 def _first_line(kind: ImportFormat, file: InputFile) -> str:
-    """The first line of which a reader takes something, in words; empty if it cannot read the file."""
+    """The first line from which a reader takes a value, as text; empty if it cannot read the file."""
     try:
         found = kind.read(file)
     except FormatError:
@@ -335,7 +335,9 @@ def _first_line(kind: ImportFormat, file: InputFile) -> str:
 
 
 def _job_without_launch(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
-    """The format of Slurm jobs for a job that names a framework, starts nothing of it, and requests accelerators."""
+    """The Slurm job format, for a job that names a framework and requests accelerators but does not launch the
+    framework.
+    """
     job = format_named("slurm-job")
     if kind.group != "workloads" or kind is job or not job.matches(file):
         return None
@@ -385,7 +387,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
 
 
 def _starts_something(file: InputFile) -> bool:
-    """Whether a launcher states nodes or ranks of a program."""
+    """Whether a launcher states the nodes or ranks of a program."""
     try:
         LAUNCHES.read(file)
     except SeveralParts:

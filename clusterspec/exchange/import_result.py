@@ -28,7 +28,7 @@ class SeveralParts(FormatError):
 
 
 class NothingStarted(FormatError):
-    """Raised if a file names a framework, and has no launch of it that states anything."""
+    """Raised if a file names a framework but has no launch of it with values."""
 
 
 Part = TypeVar("Part")
@@ -74,7 +74,7 @@ class ImportedValue:
 
 @dataclass(frozen=True)
 class ObservedCount:
-    """A number in a file that has no key in the spec, such as the links of one accelerator."""
+    """A number in a file for which the spec has no key, such as the links of one accelerator."""
 
     name: str
     value: int | float | str
@@ -131,7 +131,7 @@ class ImportBuilder:
         self.given.append(ImportedValue(tuple(path.split(".")), item, FileLine(self.file, line), appended=True))
 
     def count(self, name: str, value: int | float | str | None, line: int = 0) -> None:
-        """Record a number that has no key; ignored if the value is None."""
+        """Record a number for which the spec has no key; ignored if the value is None."""
         if value is not None:
             self.counts.append(ObservedCount(name, value, FileLine(self.file, line)))
 
@@ -144,11 +144,13 @@ class ImportBuilder:
 
 
 VALUE, LIST, TITLE, SENTENCE = 60, 80, 120, 300
-"""Most characters that messages quote of a value or a name; of a list or a path; of a title; of a sentence."""
+"""Maximum number of characters that messages quote: of a value or name, of a list or path, of a title, and of a
+sentence.
+"""
 
 
 def excerpt(value: object, most: int = VALUE) -> str:
-    """The beginning of a value of a file, as messages quote it: files may hold values of any length.
+    """The beginning of a value of a file for messages, since values may be of any length.
 
     >>> excerpt([1, 2]), len(excerpt("a" * 400)), len(excerpt("a" * 400, LIST))
     ('[1, 2]', 60, 80)
@@ -157,11 +159,12 @@ def excerpt(value: object, most: int = VALUE) -> str:
 
 
 ELSEWHERE = "not in this file"
-"""The start of why a key is unknown that another part of the input may state."""
+"""How the reason begins if an unknown key may be stated in another part of the input."""
 
 
 def combined_result(readings: Iterable[ImportResult]) -> ImportResult:
-    """Several import results as one. If two values of a key differ, the first is kept, the second listed as unknown.
+    """Several import results as one. If two values of a key differ, the first is used and the second is listed as
+    unknown.
 
     A key that one result misses (``ELSEWHERE``) and another states is not listed as unknown.
     """
@@ -212,13 +215,13 @@ def to_json(reading: ImportResult) -> dict[str, Any]:
 # Input files of importers: limited in size, decoded and split into lines
 
 LARGEST = 32 * 1024 * 1024
-"""Bytes of the largest file read; `ibnetdiscover` of a fabric of 10,000 nodes prints some 30 MB."""
+"""Maximum size of a file in bytes; `ibnetdiscover` prints about 30 MB for a fabric of 10,000 nodes."""
 LARGEST_STRUCTURED = 8 * 1024 * 1024
-"""Bytes of the largest JSON or XML file read, whose values take many times the space of their text."""
+"""Maximum size in bytes of a JSON or XML file, whose values need many times the memory of their text."""
 LONGEST_LINE = 64 * 1024
-"""Characters of the longest line read in a format of lines."""
+"""Maximum characters of a line in formats that are read line by line."""
 MOST_LINES = 2_000_000
-"""Lines of the longest file read: more than the largest file has where lines say something."""
+"""Maximum number of lines of a file; even files of the maximum size have fewer unless most lines are empty."""
 _KEY = re.compile(r'"([^"\\\n]{1,200})"\s*:')
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _OTHER_DATA = {
@@ -232,13 +235,15 @@ _OTHER_DATA = {
 }
 """First bytes of files that are not text, and what to do with them."""
 _HOLE = re.compile(rb"(?<=[^\0]{100})\0{32,}")
-"""A hole in a log to which several nodes write at once on a parallel file system: NUL bytes, and the lines go on."""
+"""A gap of NUL bytes in a log, as left by a parallel file system when several nodes write at the same time; more lines
+follow it.
+"""
 _PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\ufffd\[[0-9;]{1,12}m")
-"""An escape code of a terminal; a site that stores a report may have put U+FFFD in place of the escape."""
+"""A terminal escape code. The escape character may have been replaced by U+FFFD by a site that stores reports."""
 
 
 def without_comments(text: str) -> str:
-    """A text with empty lines in place of those that begin with ``#``.
+    """A text in which lines that begin with ``#`` are replaced by empty lines.
 
     >>> without_comments("a: 1\\n  # b: 2\\nc: 3  # d")
     'a: 1\\n\\nc: 3  # d'
@@ -248,7 +253,7 @@ def without_comments(text: str) -> str:
 
 @dataclass(frozen=True)
 class InputFile:
-    """The bytes of a file; ``name`` is used in messages, ``part`` selects one of its tables, from 1."""
+    """The bytes of a file. ``name`` is for messages; ``part`` (from 1) selects one of its parts."""
 
     name: str
     data: bytes
@@ -285,7 +290,9 @@ class InputFile:
 
     @property
     def uncommented(self) -> str:
-        """The text with empty lines in place of those that begin with ``#``. Raises `FormatError` as ``text``."""
+        """The text in which lines that begin with ``#`` are replaced by empty lines. Raises `FormatError` like
+        ``text``.
+        """
         return without_comments(self.text)
 
     @cached_property
@@ -299,7 +306,7 @@ class InputFile:
 
     @property
     def unpainted(self) -> str:
-        """The text without terminal escape codes, which takes less space than its lines. Raises `FormatError` as
+        """The text without terminal escape codes; it takes less memory than ``lines``. Raises `FormatError` like
         ``lines``.
         """
         for number, line in enumerate(lines_of(self.text), 1):
@@ -309,7 +316,7 @@ class InputFile:
 
     @property
     def plain(self) -> str:
-        """The text without terminal escape codes, with lines of any length. Raises `FormatError` as ``text``."""
+        """The text without terminal escape codes, with lines of any length. Raises `FormatError` like ``text``."""
         return _PAINT.sub("", self.text) if "\x1b" in self.text or "\ufffd" in self.text else self.text
 
     @cached_property
@@ -356,4 +363,4 @@ class InputFile:
 
 
 def _refuse_constant(constant: str) -> None:
-    """Reject ``NaN`` and ``Infinity``, which Python writes but JSON does not have."""
+    """Reject ``NaN`` and ``Infinity``, which Python accepts but JSON does not have."""

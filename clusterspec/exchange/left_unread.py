@@ -1,4 +1,6 @@
-"""Settings of a layout that a text states, and that no reader reports: neither as a value, nor as unknown."""
+"""Layout settings that a text states but that the reader of the file did not report, neither as a value nor as
+unknown.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from clusterspec.units import plural
 
 MOST_SETTINGS = 400
 MOST_TEXT = 4 << 20
-"""Characters of a text in which settings are looked for; logs state them at their start."""
+"""Maximum number of characters searched for settings; logs print them at the start."""
 _PARALLEL = r"(?:[_-]?model)?[_-]parallel(?:[_-]?(?:size|degree|ism))?"
 _DEGREES = {"tensor": "tp", "pipeline": "pp", "context": "cp", "expert": "ep", "data": "dp", "sequence": "cp"}
 _BATCH = r"[_-]batch[_-]size(?:[_-]per[_-](?:gpu|device))?"
@@ -44,7 +46,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     r"max[_-]concurren(?:cy|t[_-]requests)": ("concurrency", "max_sequences"),
     r"zero[_-](?:stage|optimization_stage)": ("sharding",),
 }
-"""Names of settings, and the last parts of the keys and counts that report them."""
+"""Patterns of setting names, with the last parts of the keys and counts under which a reader reports them."""
 _SETTING = re.compile(
     rf"(?<![\w$])(?=[-\"'A-Za-z])(?:--)?[\"']?(?=[A-Za-z])(?P<name>(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{'|'.join(_MEANINGS)}))[\"']?"
     r"(?:[ \t]{0,16}[:=][ \t]{0,16}|[ \t]{1,16})[\"']?(?:\$\{\w{1,60}:?[-=])?"
@@ -58,12 +60,12 @@ _NAMED = re.compile(
     r"(?P<value>(?:[\w.-]{1,60}/)?[A-Za-z][\w.-]{0,60}?[0-9][\w.-]{0,60})(?=[\s\"'},;]|$)",
     re.IGNORECASE,
 )
-"""A model by the name of a repository or a recipe, which has a version or a size."""
+"""A model given by the name of a repository or recipe, which contains a version or size."""
 _PAIR = re.compile(r"\bname:[ \t]*[\"']?(\w{1,60})[\"']?[ \t]*\n[ \t]*value:[ \t]*([^\n]{0,200})")
-"""A variable of a container."""
+"""An environment variable of a container."""
 _REMARK = re.compile(r"(?:^|[ \t])(?:#|//).*", re.MULTILINE)
 _OFF_COUNTS = re.compile(r"zero[_-]", re.IGNORECASE)
-"""Settings that state something at 0; others are turned off."""
+"""Settings for which 0 is a value; for other settings 0 means off."""
 _WHOLE = {
     name: re.compile(rf"(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{name.partition('(?=[ ')[0]})", re.IGNORECASE)
     for name in _MEANINGS
@@ -84,7 +86,7 @@ class Setting(NamedTuple):
 
 
 def settings_of(text: str) -> Iterator[Setting]:
-    """The settings of a layout that a text states as numbers outside comments, at most 400.
+    """The layout settings that a text states as numbers outside comments, at most 400.
 
     >>> [each[:2] for each in settings_of('tp_size: 8  # of 16\\n# num_nodes: 2\\n--nproc-per-node 4 --seed 1')]
     [('tp_size', 8), ('nproc-per-node', 4)]
@@ -102,12 +104,12 @@ def settings_of(text: str) -> Iterator[Setting]:
 
 
 def _text_without_comments(text: str) -> str:
-    """A text without comments, with variables of containers as assignments on the line of their name."""
+    """A text without comments, with container variables rewritten as assignments on the lines of their names."""
     return _PAIR.sub(r"\1=\2\n", _REMARK.sub("", text))
 
 
 def _unread_model(file: InputFile, found: ImportResult, texts: str) -> SkippedPart | None:
-    """The first model that a text names, where a workload reports none, neither as a value nor as unknown."""
+    """The first model that a text names, if the result reports no model, neither as a value nor as unknown."""
     told = any(each.path[:2] == ("workload", "model") for each in found.given)
     told = told or any(each.what.startswith(("model ", "workload.model")) for each in found.unknown)
     bare, words = _text_without_comments(file.text[:MOST_TEXT]), set(re.findall(r"[\w./]+", texts))
@@ -119,7 +121,7 @@ def _unread_model(file: InputFile, found: ImportResult, texts: str) -> SkippedPa
 
 
 def shown_settings(settings: Mapping[str, Setting], most: int = 12) -> str:
-    """Settings, each with its value and line, the first of them."""
+    """The first settings as text, each with its value and line."""
     shown = ", ".join(
         f"{excerpt(each.name)} {each.value} (line {each.line})" for each in islice(settings.values(), most)
     )
@@ -127,9 +129,9 @@ def shown_settings(settings: Mapping[str, Setting], most: int = 12) -> str:
 
 
 def with_unread_settings(file: InputFile, found: ImportResult) -> ImportResult:
-    """The result, with an entry that lists the settings of the file whose value and name it does not report.
+    """The result with an entry that lists the settings of the file which it does not report.
 
-    Nothing is added where the caller chose one of several parts: the file also states the settings of the others.
+    Nothing is added if the caller chose one of several parts, since the file also states the settings of the others.
     """
     if file.part is not None:
         return found

@@ -78,4 +78,4 @@ MACHINE_FORMATS: tuple[tuple[str, str, str, tuple[str, ...], int], ...] = (
     ("hyperpod", "instance groups of SageMaker HyperPod (JSON)", "fabrics.hyperpod", (), 2),
     ("infragraph", "InfraGraph infrastructures", "fabrics.infragraph", (), 2),
 )
-"""Name, title, module of the reader, other names, and MiB of the largest file."""
+"""Name, title, module of the reader, other names, and maximum MiB of a file."""

@@ -45,7 +45,7 @@ def read_log(reader: LogReader, file: InputFile) -> ImportResult:
 
 
 def _line_of_printed(benchmark: Benchmark, text: str) -> int:
-    """The first line of the tables of a text, if all of them stand in here-documents of a script; else 0."""
+    """The first line of the tables in a text if all tables are in here-documents of a script; else 0."""
     tables: list[Series | PairTable] = [*benchmark.series, *benchmark.pairs]
     lines = [_first_line(table) for table in tables]
     if not lines or "<<" not in text:
@@ -82,9 +82,11 @@ def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:
 
 MOST_COMPARED = 30
 APART = 1.5
-"""Ratio of bandwidths of a collective at one size, above which two tables are of different machines or settings."""
+"""If the bandwidths of two tables for the same collective and size differ by a larger factor, the tables are of
+different machines or settings.
+"""
 LARGE = 16 << 20
-"""At this many bytes or more, bandwidth, not latency, limits the time."""
+"""From this number of bytes on, bandwidth limits the time, not latency."""
 
 
 def _tables_contradict(one: Series, other: Series) -> bool:
@@ -105,7 +107,7 @@ def _tables_contradict(one: Series, other: Series) -> bool:
 
 
 def _has_several_machines(tables: Sequence[Series]) -> bool:
-    """Whether tables name different accelerators, or bus addresses such that neither set contains the other."""
+    """Whether tables name different accelerators, or have sets of bus addresses of which neither contains the other."""
     buses = [series.buses for series in tables if series.buses]
     nested = all(one <= other or other <= one for one, other in combinations(set(buses), 2))
     return not nested or len({series.device for series in tables if series.device}) > 1
@@ -140,7 +142,7 @@ def reading_of(benchmark: Benchmark, kind: str, name: str) -> ImportResult:
 
 
 def _set_device(tables: Sequence[Series], builder: ImportBuilder) -> None:
-    """Set the accelerator if the ranks of all tables name one product, and these are measured."""
+    """Set the accelerator if the ranks of all tables name the same product and the tables are measurements."""
     named = {series.device: series.points[0].line for series in reversed(tables) if series.device}
     for device, line in named.items():
         if len(named) == 1 and builder.given and (entry := accelerator_of_product(device)):
@@ -218,7 +220,7 @@ def matches_simai_busbw(file: InputFile) -> bool:
 
 
 def read_simai_busbw(file: InputFile) -> ImportResult:
-    """The bandwidths by axis, as counts: they are simulator inputs, not measurements."""
+    """The bandwidths by axis, as counts. They are inputs of a simulator, not measurements."""
     builder, axis = ImportBuilder(SIMAI_BUSBW, file.name), ""
     for number, line in enumerate(file.lines, 1):
         if match := _AXIS.match(line):

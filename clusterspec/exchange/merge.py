@@ -13,7 +13,7 @@ from clusterspec.records import dataclass
 from clusterspec.source import Path, Position, Source, dotted_path
 
 ORDER = ("cluster", "workload", "layout", "measured", "acceptance", "operations", "procurement", "document")
-"""The top-level keys of a spec, in the order in which a new one is written."""
+"""The top-level keys of a spec in the order in which new keys are written."""
 _OF_RUNS = frozenset({"workload", "layout"})
 """The top-level keys that describe one run."""
 
@@ -32,13 +32,13 @@ class Merged:
 
     @property
     def other_run(self) -> tuple[tuple[ImportedValue, str], ...]:
-        """The kept values of a model, a batch or a layout, each key of the spec once."""
+        """The kept values that belong to another run (model, batch or layout), once per key of the spec."""
         found = {held: (each, held) for each, held in reversed(self.kept) if each.path[0] in _OF_RUNS}
         return tuple(reversed(found.values()))
 
     @property
     def joins_two_runs(self) -> bool:
-        """Whether values of one run would be mixed with those of another: some are kept, and others written."""
+        """Whether the merge would mix values of two runs, since some values are kept and others are written."""
         return bool(self.other_run) and any(each.path[0] in {*_OF_RUNS, "measured"} for each in self.written)
 
 
@@ -79,8 +79,8 @@ def _heading_lines(reading: ImportResult) -> list[str]:
 
 
 def missing_machine(reading: ImportResult) -> str:
-    """What a spec of an import lacks of its machine, and how to state it: a layout names no accelerators. Empty for
-    imports without a layout, and where the machine is named.
+    """The machine data that the imported spec lacks, and how to state it: a layout does not name accelerators. Empty
+    for imports without a layout, and if the machine is named.
     """
     paths = {each.path[:2] for each in reading.given}
     if not any(path[0] == "layout" for path in paths) or paths & {("cluster", "platform"), ("cluster", "accelerator")}:
@@ -145,9 +145,7 @@ def _parsed_document(text: str, name: str) -> Document:
 
 
 def _present_value(document: Document, value: ImportedValue) -> str | None:
-    """The present state of a key: None if it can be inserted, empty if it already has the value, else a description of
-    its current value.
-    """
+    """None if a key can be inserted, empty if it already has the value, else a description of its current value."""
     node = document.value
     for depth, key in enumerate(value.path):
         if not isinstance(node, dict):
@@ -194,7 +192,9 @@ def _written_value_text(document: Document, path: Path) -> str:
 
 
 def _document_with_group(document: Document, group: Sequence[ImportedValue]) -> Document:
-    """The document whose text has a key or list items inserted. Raises `FormatError` if it would read otherwise."""
+    """The document with a key or list items inserted into its text. Raises `FormatError` if other values would
+    change.
+    """
     text, given = document.source.text, group[0]
     parent, rest = _deepest_present_path(document, given.path)
     node: Any = document.value

@@ -1,4 +1,4 @@
-"""Files of formats that have no reader: what they are, the program that they start, and the settings they state."""
+"""Files of formats without a reader: a description, the program that they start, and the settings that they state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _APART = (
     ),
     ("a configuration of MaxDiffusion, which trains models of images", r"^[ \t]*framework[ \t]*:[ \t]*maxdiffusion\b"),
 )
-"""Formats whose files look like those of another, and the text that tells them."""
+"""Formats whose files look like those of another format, each with a pattern that recognizes it."""
 _OTHERS = (
     ("a launch of SageMaker HyperPod recipes: import the recipe that it names", r"\bmain\.py[ \t\\\n]+recipes="),
     (
@@ -45,21 +45,23 @@ _PROGRAM = re.compile(
     re.MULTILINE,
 )
 _SCRIPT = re.compile(r"\A#!.{0,60}\b(?:ba|z|da|k)?sh\b")
-"""The first line of a script of a shell."""
+"""The first line of a shell script."""
 
 
 def refuse_look_alikes(file: InputFile) -> None:
-    """Raise `FormatError` for a format without a reader whose files look like those of another."""
+    """Raise `FormatError` for files of a format without a reader that look like files of another format."""
     _refuse(file, _APART)
 
 
 def refuse_others(file: InputFile) -> None:
-    """Raise `FormatError` for a known format without a reader."""
+    """Raise `FormatError` for files of a known format without a reader."""
     _refuse(file, _OTHERS)
 
 
 def unknown_file(file: InputFile) -> FormatError:
-    """Why a file that matches no format is not read: the program it starts, and the settings of a layout it states."""
+    """The error for a file that matches no format, with the program that it starts and the layout settings that it
+    states.
+    """
     told, why = [], "matches no import format (`clusterspec import --list` lists them)"
     if _SCRIPT.search(file.head) and (programs := shown_programs(file.text)):
         told.append(programs)

@@ -1,4 +1,6 @@
-"""Markdown pages and scripts that hold files of other formats: their blocks of code, and the objects among them."""
+"""Markdown pages and scripts that contain files of other formats: their code blocks, and the Kubernetes objects in
+these.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,19 @@ from clusterspec.exchange.import_result import FormatError, InputFile, SeveralPa
 from clusterspec.units import plural
 
 MOST_OBJECTS = 50
-"""Objects of Kubernetes that a page shows, at most; one is not chosen among more."""
+"""Maximum number of Kubernetes objects in a page; if there are more, none is chosen."""
 _FENCE = re.compile(r"[ \t>]{0,12}(```|~~~)[`~]*[ \t]*([A-Za-z]*)")
 _PAGE_OR_SCRIPT = re.compile(
     r"^[ \t]{0,8}(?:```|~~~)|\A#!|^(?:sudo[ \t]+)?(?:cat|tee|kubectl|oc)\b[^\n]{0,300}<<-?[ \t]{0,9}[\"']?\w",
     re.MULTILINE,
 )
-"""A fence, an interpreter's line, or a here-document of a command that is not indented."""
+"""A fence, an interpreter line, or an unindented command with a here-document."""
 _YAML = frozenset({"yaml", "yml"})
 _OBJECT = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 
 
 def is_page_or_script(text: str) -> bool:
-    """Whether a text is a page with fenced blocks, or a script, rather than a separate file.
+    """Whether a text is a script or a page with fenced blocks, rather than a file of its own format.
 
     >>> is_page_or_script("# Jobs\\n```yaml\\nkind: Job\\n```"), is_page_or_script("kind: Job")
     (True, False)
@@ -32,8 +34,8 @@ def is_page_or_script(text: str) -> bool:
 
 
 def fenced_blocks(lines: list[str]) -> list[tuple[str, int, int]]:
-    """The fenced blocks of a page: the language, and the numbers of the first line and of the fence at the end, which
-    is the number of lines where that is missing.
+    """The fenced blocks of a page: the language, and the indices of the first line and of the closing fence. Without a
+    closing fence, the latter is the number of lines.
 
     >>> fenced_blocks(["```bash", "nproc", "```", "text", "```"])
     [('bash', 1, 2), ('', 5, 5)]
@@ -44,7 +46,7 @@ def fenced_blocks(lines: list[str]) -> list[tuple[str, int, int]]:
 
 
 def object_in_page(file: InputFile, matches: Callable[[InputFile], bool]) -> InputFile | None:
-    """The Kubernetes object of a page that ``matches`` accepts, as a file with the line numbers of the page.
+    """The Kubernetes object of a page that ``matches`` accepts, as a file in which it keeps its line numbers.
 
     Objects are read from blocks of YAML; of several the file's part is taken. None if the page has none.
 
@@ -67,7 +69,7 @@ def object_in_page(file: InputFile, matches: Callable[[InputFile], bool]) -> Inp
 
 
 def _objects_of_page(text: str) -> Iterator[tuple[str, int]]:
-    """The closed blocks of YAML with an object of Kubernetes, each with the number of lines before it."""
+    """The closed YAML blocks with a Kubernetes object, each with the number of lines before it."""
     if text.startswith("#!"):
         return
     lines = text.split("\n")

@@ -1,7 +1,7 @@
-"""Commands of shell scripts, with variables, arrays, defaults and functions expanded as Bash expands them.
+"""Commands of shell scripts, with variables, arrays, defaults and functions expanded as in Bash.
 
-tree-sitter-bash parses the text; nothing is run. A test that depends on what the script is given leaves its branches
-undecided: words from them carry the line of the test, so that a reader can list them instead of stating them.
+tree-sitter-bash parses the text; nothing is run. If a test depends on the arguments of the script, its branches are
+undecided: their words carry the line of the test, so that a reader can list them as undecided instead of as values.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 DEEPEST = 24
-"""Functions and quoted scripts inside each other."""
+"""Maximum nesting depth of functions and quoted scripts."""
 _ARGUMENT = re.compile(
     r"[\"']?\$(?:\{?(?:OPTARG|[1-9])\}?|\{(?:1|arg|key|opt|option|param|para)##?(?:\*|[\w-]+)=\})[\"']?"
 )
 _FIRST_ARGUMENT = re.compile(r"\$\{?(?:1|arg|key|opt|option|param|para)\}?")
-"""The argument that a loop over a script's arguments examines: its position, or the variable names that are usual in
-such loops.
+"""The argument that a loop over a script's arguments examines: its position, or one of the variable names usual in such
+loops.
 """
 _OPTIONAL_ARGUMENT = re.compile(r"\"?\$\{[1-9]:?-[^{}$]{0,80}\}\"?")
 """An argument of the script with a default."""
 _PRINTERS = frozenset({"echo", "printf"})
 _SHOWS = _PRINTERS | {"cat", "exit", "return", "sed", "grep", "head", "usage", "help"}
-"""Commands that tell how a script is called."""
+"""Commands with which a script prints its usage."""
 _FINDERS = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "fgrep", "zgrep"})
-"""Programs whose argument is a pattern that names a command."""
+"""Programs whose argument is a pattern for names of commands."""
 _OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
 
 
 class Command(NamedTuple):
-    """A command as the shell would start it, the variables set for it alone, and the innermost undecided test."""
+    """A command as the shell would start it, the variables set only for it, and the innermost undecided test."""
 
     words: tuple[Word, ...]
     environment: tuple[tuple[str, Word], ...] = ()
@@ -77,7 +77,7 @@ class Command(NamedTuple):
 
 
 def is_finder(command: Command) -> bool:
-    """Whether a command finds or stops others by a pattern, also after `sudo`, `ssh` and the like."""
+    """Whether a command finds or stops other commands by a pattern, also after `sudo`, `ssh` and the like."""
     return any(word.text.rpartition("/")[2] in _FINDERS for word in command.words[:12])
 
 
@@ -99,7 +99,7 @@ def script_of(text: str) -> Script:
 
 
 def variables_of(text: str) -> dict[str, Word]:
-    """The variables that a script sets, arrays aside, each with its value as text. Raises `FormatError` likewise."""
+    """The variables that a script sets, except arrays, with values as text. Raises `FormatError` like `script_of`."""
     shell = _shell_after(text)
     held = {name: parts for name, parts in shell.variables.items() if name not in shell.arrays}
     return {name: joined_word(parts) for name, parts in held.items() if any(each is not BREAK for each in parts)}
@@ -107,7 +107,7 @@ def variables_of(text: str) -> dict[str, Word]:
 
 @recent(2)  # commands and variables of a script are looked up separately
 def _shell_after(text: str) -> _Shell:
-    """The shell after all statements of a script, which nobody changes."""
+    """The state of the shell after all statements of a script; callers must not change it."""
     shell = _Shell()
     try:
         for block, offset in code_blocks(text):
@@ -132,7 +132,7 @@ _PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torc
 
 
 class _Shell(ShellInput):
-    """Follows the statements of a script, with the variables that it sets.
+    """Follows the statements of a script and keeps the variables that it sets.
 
     ``given`` holds in a loop over the arguments of the script, ``written`` in a command whose output goes to a file,
     ``piped`` in a pipeline, ``called`` in a function that a statement calls. ``optional`` variables hold an argument of
@@ -151,7 +151,7 @@ class _Shell(ShellInput):
     # Statements
 
     def run_text(self, text: str, offset: int) -> None:
-        """Follow a script; ``offset`` lines come before it in its file."""
+        """Follow a script, which begins after ``offset`` lines of its file."""
         before, self.offset = self.offset, offset
         self.depth += 1
         if self.depth > DEEPEST:
@@ -171,7 +171,7 @@ class _Shell(ShellInput):
             self.run(child)
 
     def run_body(self, body: Node, arguments: Sequence[Word]) -> None:
-        """Follow the body of a function that is called with these arguments."""
+        """Follow the body of a function called with these arguments."""
         self.depth += 1
         if self.depth <= DEEPEST:
             before = dict(self.variables)
@@ -215,11 +215,11 @@ class _Shell(ShellInput):
         self.variables[key] = parts
 
     def _holds_options(self, name: str) -> bool:
-        """Whether a variable holds words that begin with a dash."""
+        """Whether a variable contains words that begin with a dash."""
         return any(each is not BREAK and _OPTION_IN.search(each.text) for each in self.variables.get(name, ()))
 
     def start(self, node: Node) -> None:
-        """Record a command, or follow the function or the quoted script that it starts."""
+        """Record a command, or follow the function or quoted script that it starts."""
         name = node.child_by_field_name("name")
         if name is None:
             return
@@ -247,8 +247,8 @@ class _Shell(ShellInput):
                 self.run_text(script.replace(CONTINUED, continued), word.line - 1)
 
     def text_with_branches(self, word: Word, children: Sequence[Node]) -> str:
-        """The text of a quoted word with the ends of its lines, and a variable in place of each part that depends on an
-        undecided test, so that the words of the script in it keep the line of the test.
+        """The text of a quoted word, including its line ends. Each part that depends on an undecided test is replaced
+        by a variable, so that words of the script in it keep the line of the test.
         """
         node = next((child for child in children if [word] == list(self.words(child))), None)
         parts = [] if node is None else self.value(node, word.line)
@@ -269,7 +269,7 @@ class _Shell(ShellInput):
         return tuple(found)
 
     def redirect(self, node: Node) -> None:
-        """Follow a command, and a script that a here-document writes to a file."""
+        """Follow a command, and a script that it writes to a file from a here-document."""
         if not self.written and not self.piped and is_printed(node, called=self.called):
             return
         body = node.child_by_field_name("body")
@@ -290,13 +290,13 @@ class _Shell(ShellInput):
         self.piped = before
 
     def define(self, node: Node) -> None:
-        """Keep the body of a function."""
+        """Store the body of a function."""
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None and body is not None:
             self.functions[text_of(name)] = body
 
     def choose(self, node: Node) -> None:
-        """Follow the branch of an ``if`` that its tests select; if undecided, follow all branches as undecided."""
+        """Follow the branch of an ``if`` that its tests select. If these are undecided, follow all as undecided."""
         taken = False
         for condition, body in branches_of(node):
             chosen = False if taken else True if condition is None else self.test_result(condition)
@@ -309,7 +309,7 @@ class _Shell(ShellInput):
             self.left_unset |= {name for part in (() if chosen else body) for name in assigned_names(part)}
 
     def select(self, node: Node) -> None:
-        """Follow the item of a ``case`` that its value matches; if undecided, follow all items as undecided."""
+        """Follow the item of a ``case`` that its value matches. If that is undecided, follow all items as undecided."""
         value = node.child_by_field_name("value")
         items = [child for child in node.named_children if child.type == "case_item"]
         word = self.joined_word(value, self.line(node)) if value is not None else Word("$", 0)
@@ -332,17 +332,17 @@ class _Shell(ShellInput):
                 return
 
     def is_optional(self, text: str) -> bool:
-        """Whether a text is an argument of the script with a default, or a variable that holds one."""
+        """Whether a text is an argument of the script with a default, or a variable with such a value."""
         return bool(_OPTIONAL_ARGUMENT.fullmatch(text)) or is_whole_variable(text.strip('"'), self.optional)
 
     def follow_items(self, node: Node, items: Sequence[Node], *, given: bool) -> None:
-        """Follow items of a ``case`` that may run; an argument of the script selects one where it is ``given``."""
+        """Follow items of a ``case`` that may run; ``given`` means that an argument of the script selects the item."""
         before, self.given = self.given, given
         self.follow_undecided(node, [part for item in items for part in statements_of_item(item)])
         self.given = before
 
     def repeat(self, node: Node) -> None:
-        """Follow the body of a loop once; its variable has no single value."""
+        """Follow the body of a loop once. The loop variable has no single value and stays unexpanded."""
         name, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
         if name is not None:
             self.variables[text_of(name)] = [Segment(f"${text_of(name)}", self.line(node), self.line(node))]
@@ -350,7 +350,7 @@ class _Shell(ShellInput):
             self.run(body)
 
     def chain(self, node: Node) -> None:
-        """Follow ``left && right``; the right side is undecided where the left is a test that is."""
+        """Follow ``left && right``; if the left side is an undecided test, the right side is undecided."""
         left, *right = node.named_children
         truth = self.status(left)
         self.run(left)
@@ -386,10 +386,10 @@ _STATEMENTS: dict[str, Callable[[_Shell, Node], None]] = {
 
 
 def _same_text(parts: Segments, before: Segments | None) -> bool:
-    """Whether a variable gets the words that it has."""
+    """Whether an assignment gives a variable the words that it already has."""
     return before is not None and _texts(parts) == _texts(before)
 
 
 def _texts(parts: Segments) -> list[str | None]:
-    """The texts of segments, without empty ones."""
+    """The non-empty texts of segments."""
     return [each and each.text for each in parts if each is None or each.text]

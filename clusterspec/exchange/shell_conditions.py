@@ -1,4 +1,4 @@
-"""Results of the tests of a shell: comparisons, their conjunction, and the patterns of ``case``."""
+"""Results of shell tests: comparisons, their conjunction, and the patterns of ``case``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from fnmatch import fnmatchcase
 from operator import eq, ge, gt, le, lt, ne
 
 _PIECE = re.compile(r"\"(?P<double>[^\"\\$`]{0,200})\"|'(?P<single>[^']{0,200})'|\\(?P<escaped>.)|(?P<plain>[^\"'\\])")
-"""A quoted or plain piece of a pattern; a text in double quotes only without expansions and escapes."""
+"""A quoted or plain piece of a pattern. Text in double quotes is accepted only without expansions and escapes."""
 _SIGNS = frozenset("*?[]")
 _OTHER_SIGNS = re.compile(r"[@+!?*]\(|[$`]|\[\^|\[\[:")
-"""Expansions, lists of patterns (``extglob``) and classes, which are not compared."""
+"""Expansions, pattern lists (``extglob``) and character classes, which are not evaluated."""
 LONGEST_COMPARED = 2_000
 
 
 def matches_pattern(text: str, pattern: str) -> bool | None:
-    """Whether a text matches a pattern of the shell, whose quoted parts stand for themselves; None if it is open.
+    """Whether a text matches a shell pattern, whose quoted parts are literal; None if that is undecided.
 
     >>> [matches_pattern("qwen-72b", each) for each in ("*", "qwen-72b", "*72b", "*7?b*", '"qwen"*', '"*"', "*$N*")]
     [True, True, True, True, True, False, None]
@@ -33,12 +33,15 @@ def matches_pattern(text: str, pattern: str) -> bool | None:
 
 
 def has_signs(pattern: str) -> bool:
-    """Whether a pattern has a sign that is not quoted, so that it may match other texts than itself."""
+    """Whether a pattern has an unquoted wildcard, so that it may match texts other than itself."""
     return any(each["plain"] in _SIGNS for each in _PIECE.finditer(pattern[:LONGEST_COMPARED]) if each["plain"])
 
 
 def conjunction(sign: str, one: bool | None, other: bool | None) -> bool | None:
-    """The result of two tests joined by ``&&`` or ``||``; None if the script does not decide it."""
+    """The result of two tests connected by ``&&`` or ``
+
+    ``; None if the script does not decide it.
+    """
     short = sign == "||"
     if one is short or other is short:
         return short
@@ -49,7 +52,7 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {"-eq": eq, "-ne": ne, "-g
 
 
 def comparison_result(sign: str, one: str, other: str) -> bool | None:
-    """The result of a comparison of words or of integers; None for other operators and words."""
+    """The result of a comparison of words or integers; None for other operators and words."""
     if sign in {"=", "==", "!="}:
         return (one == other) is (sign != "!=")
     if not (one.isdecimal() and other.isdecimal() and len(one + other) < 30):

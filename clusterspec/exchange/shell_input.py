@@ -19,7 +19,7 @@ _WITH_VALUE = {"read": "adinNptu", "mapfile": "dnOsuCc", "readarray": "dnOsuCc"}
 
 
 def filled_names(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The array that a command fills from its input, None if it fills none, and the variables that it sets.
+    """The array that a command fills from its input (None if it fills none), and the variables that it sets.
 
     >>> filled_names(["read", "-ra", "ARGS"]), filled_names(["mapfile", "-t", "-n", "8", "LINES"])
     (('ARGS', []), ('LINES', []))
@@ -40,7 +40,7 @@ def filled_names(words: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def here_text(node: Node) -> Node | None:
-    """The text of a script itself that a command reads: a here-string, or the body of a here-document."""
+    """The text in the script itself that a command reads: a here-string, or the body of a here-document."""
     around = node.parent
     redirects = [*node.named_children]
     if around is not None and around.type == "redirected_statement":
@@ -54,7 +54,7 @@ def here_text(node: Node) -> Node | None:
 
 
 def separators(node: Node) -> str:
-    """The characters that divide words in addition to blanks, for one command alone (``IFS=, read …``)."""
+    """The characters that separate words in addition to blanks, if set for one command alone (``IFS=, read …``)."""
     for part in node.named_children:
         name, value = part.child_by_field_name("name"), part.child_by_field_name("value")
         if part.type == "variable_assignment" and name is not None and text_of(name) == "IFS" and value is not None:
@@ -63,7 +63,7 @@ def separators(node: Node) -> str:
 
 
 def is_whole_variable(text: str, names: set[str]) -> bool:
-    """Whether a text is nothing but one of the given variables.
+    """Whether a text consists only of one of the given variables.
 
     >>> [is_whole_variable(text, {"line"}) for text in ("$line", "${line}", "$line.json", "--tp", "line")]
     [True, True, False, False, False]
@@ -73,7 +73,7 @@ def is_whole_variable(text: str, names: set[str]) -> bool:
 
 
 class ShellInput(ShellTests):
-    """Follows what commands read.
+    """Follows commands that read input.
 
     ``arrays`` are the arrays of the script, ``asked`` the variables that a command read from another file or command.
     """
@@ -84,7 +84,9 @@ class ShellInput(ShellTests):
         self.asked: set[str] = set()
 
     def fill(self, node: Node, words: Sequence[str]) -> None:
-        """Set what a command fills from its input. The words of another file or command are unknown arguments."""
+        """Set what a command fills from its input. Words that come from another file or command are unknown
+        arguments.
+        """
         array, names = filled_names(words)
         given, line = here_text(node), self.line(node)
         is_document = given is not None and given.type == "heredoc_body"
@@ -102,7 +104,9 @@ class ShellInput(ShellTests):
             self._set_each(names, parts if given is not None else [], line)
 
     def _set_each(self, names: Sequence[str], parts: Segments, line: int) -> None:
-        """Set variables to the words of a line, the last one to the rest of it; without words they are unknown."""
+        """Set variables to the words of a line, the last one to the rest of the line. If the words are not known, they
+        are unknown arguments.
+        """
         words = words_of(parts)
         decided = bool(words) and not any("$" in word.text for word in words)
         for number, name in enumerate(names):
@@ -115,8 +119,8 @@ class ShellInput(ShellTests):
                 self.variables[name] = [Segment(*text) if decided else Segment(f"${{{name}}}", line, self.branch)]
 
     def with_unknown_words(self, parts: Segments) -> Segments:
-        """The parts of a value to which a script adds words, with unknown arguments for each that it reads elsewhere,
-        unless it is the value of an option.
+        """The parts of a value to which a script adds words. Words read from elsewhere become unknown arguments, unless
+        they are the value of an option.
         """
         texts = [" " if each is BREAK else each.text for each in parts]
         found: Segments = []

@@ -1,4 +1,6 @@
-"""Results of the tests of a shell script: what the script itself decides, and what depends on its arguments."""
+"""Results of the tests of a shell script: those decided by the script itself, and those that depend on its
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,12 @@ if TYPE_CHECKING:
 
 
 class ShellTests(Expansion):
-    """Decides the tests of a script by the variables set before them."""
+    """Evaluates the tests of a script with the variables set before them."""
 
     def status(self, node: Node) -> bool | None:
-        """Whether a statement succeeds: the result of a test, or of several; a command is taken to succeed."""
+        """Whether a statement succeeds: the result of a test or of several tests. Other commands are assumed to
+        succeed.
+        """
         if node.type == "list" and len(node.named_children) == 2:
             sign = "||" if any(child.type == "||" for child in node.children) else "&&"
             return conjunction(sign, *(self.status(child) for child in node.named_children))
@@ -26,7 +30,7 @@ class ShellTests(Expansion):
         return self.test_result(node) if is_test else True
 
     def test_result(self, node: Node) -> bool | None:
-        """Whether a test holds; None if that depends on the arguments of the script."""
+        """Whether a test is true; None if that depends on the arguments of the script."""
         inner = [child for child in node.named_children if child.type != "comment"]
         if node.type in {"test_command", "parenthesized_expression"} and len(inner) == 1:
             return self.test_result(inner[0])
@@ -82,7 +86,7 @@ class ShellTests(Expansion):
 
 
 def _is_extended(node: Node | None) -> bool:
-    """Whether a test is in double brackets, in which the right side is a pattern."""
+    """Whether a test is in double brackets, where the right side is a pattern."""
     while node is not None and node.type != "test_command":
         node = node.parent
     return node is not None and node.children[0].type == "[["

@@ -1,4 +1,4 @@
-"""Scripts in a text as syntax trees and their parts: code blocks, with placeholders for the reader replaced by words.
+"""Scripts in a text as syntax trees: code blocks are found, and placeholders for the reader are replaced by words.
 
 tree-sitter-bash parses the scripts; nothing is run.
 """
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 MOST_CHARACTERS = 512 << 10
-"""Characters of a script, at most; the parser takes a second for 300,000 characters of other text."""
+"""Maximum characters of a script; the parser takes a second for 300,000 characters of text that is not a script."""
 MOST_BRACKETS = 100_000
-"""Maximum number of brackets in a script; the parser needs memory for each or, if nested, time."""
+"""Maximum number of brackets in a script, since the parser needs memory for each bracket, and time for nested ones."""
 _PLACEHOLDER = re.compile(
     r"((?:^|[ \t])[A-Za-z_]\w{0,60}=|(?:^|[ \t])--?[A-Za-z][\w-]{0,60}[ =]|\b(?:serve|trtllm-serve)[ ]"
     r"|[ \t](?=<[^<>\n]{1,102}>[ \t]*$)|(?<=>)[ \t](?=<[A-Za-z]))"
@@ -36,7 +36,8 @@ _SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "text", "txt"}
 
 
 def code_blocks(text: str) -> Iterator[tuple[str, int]]:
-    """The scripts of a text, with the number of lines before each: the blocks of code of a Markdown page, else all.
+    """The scripts of a text, each with the number of lines before it: the code blocks of a Markdown page, else the
+    whole text.
 
     Raises `FormatError` if it is too long, or has too many brackets.
     """
@@ -71,16 +72,20 @@ _BACKQUOTED = re.compile(rb"`([^`\n]+)`")
 _SPACED_PLACEHOLDER = re.compile(
     r"(?<=[ \t])<[A-Z][A-Za-z-]{0,40}(?: [\w.,-]{1,60}){0,11} [A-Za-z][\w.-]{0,60}[\w]>(?=[ \t\n]|\Z)"
 )
-"""A placeholder of several words (``<PATH TO THE DATA>``), which a variable may hold that a quoted script expands."""
+"""A placeholder of several words (``<PATH TO THE DATA>``); it may be the value of a variable that a quoted script
+expands.
+"""
 _CUT_NAME = re.compile(rb"[A-Za-z_]\w{0,100}(?=,)")
 
 
 MOST_CUTS = 20
-"""Times that a script is parsed again for words that the grammar cuts."""
+"""Maximum number of times that a script is parsed again because the grammar cut a word."""
 
 
 def _quote_placeholders(text: str) -> str:
-    """A script with its placeholders in quotes, but those in single quotes: a script that these hold is read later."""
+    """A script with its placeholders in quotes, except in single-quoted text, since scripts in such text are parsed
+    later.
+    """
     if "'" not in text or not _PLACEHOLDER.search(text):
         return _PLACEHOLDER.sub(r"\1'<\2>'", text)
     source = text.encode("utf-8", "replace")
@@ -102,8 +107,8 @@ def _quote_placeholders(text: str) -> str:
 
 
 def tree_of(text: str) -> Node:
-    """The tree of a script: with braces for variables that the grammar cuts, and with ``$(…)`` for commands in
-    backquotes, where the grammar takes these only so.
+    """The tree of a script. If the grammar cannot parse it otherwise, variables get braces, and commands in backquotes
+    are written as ``$(…)``.
     """
     text = _quote_placeholders(text)
     source = _SPACED_PLACEHOLDER.sub(r"'\g<0>'", text).encode("utf-8", "replace")
@@ -122,8 +127,8 @@ def tree_of(text: str) -> Node:
 
 
 def _cut_variables(tree: Node, source: bytes) -> Iterator[int]:
-    """Where names of variables begin whose ``$`` the grammar takes for the end of a word: before a comma, in a word
-    that continues quotes or a bracket (``"a"b=$B,c``).
+    """Where a variable name begins after a ``$`` that the grammar takes as the end of a word. This occurs before a
+    comma, in a word that continues quotes or a bracket (``"a"b=$B,c``).
     """
     waiting = [tree] if b"$" in source and b"," in source else []
     while waiting:
@@ -136,7 +141,7 @@ def _cut_variables(tree: Node, source: bytes) -> Iterator[int]:
 
 
 def _unparsed_bytes(node: Node) -> int:
-    """The bytes of a tree that the grammar does not take."""
+    """The bytes of a text that the grammar could not parse."""
     if not node.has_error:
         return 0
     if node.type == "ERROR":
@@ -145,7 +150,7 @@ def _unparsed_bytes(node: Node) -> int:
 
 
 def written_text(node: Node) -> Node | None:
-    """The here-document that a substitution only prints (``$(cat <<EOF …)``); None if it runs anything else."""
+    """The here-document that a substitution prints unchanged (``$(cat <<EOF …)``); None if it runs anything else."""
     inner = node.named_children[0] if len(node.named_children) == 1 else None
     body = inner.child_by_field_name("body") if inner is not None and inner.type == "redirected_statement" else None
     if inner is None or body is None or text_of(body).strip() != "cat":
@@ -155,12 +160,12 @@ def written_text(node: Node) -> Node | None:
 
 
 _LINE_ENDS = {r"tr '\n' ' '": " ", r'tr "\n" " "': " ", r"tr -d '\n'": "", r'tr -d "\n"': "", "xargs": " "}
-"""Filters of what a command prints, and what each puts in place of the ends of its lines."""
+"""Filters of printed text, each with its replacement for line ends."""
 
 
 def printed_arguments(node: Node) -> tuple[list[Node], str | None] | None:
-    """The arguments that a substitution only prints (``$(echo "$ARGS")``), and what a filter after it puts in place of
-    the ends of lines (``| tr '\\n' ' '``); None if the substitution runs anything else.
+    """The arguments that a substitution prints unchanged (``$(echo "$ARGS")``), and the replacement for line ends if a
+    filter follows (``| tr '\\n' ' '``); None if the substitution runs anything else.
     """
     inner = node.named_children[0] if len(node.named_children) == 1 else None
     parts = inner.named_children if inner is not None and inner.type == "pipeline" else [inner]
@@ -175,7 +180,7 @@ def printed_arguments(node: Node) -> tuple[list[Node], str | None] | None:
 
 
 _KEPT_BY = frozenset({"pipeline", "function_definition", "command_substitution", "process_substitution"})
-"""Nodes around a command that pass on what it prints, or that others call."""
+"""Nodes around a command whose output is used elsewhere, or that is called elsewhere."""
 
 
 def is_printed(node: Node, *, called: bool = False) -> bool:

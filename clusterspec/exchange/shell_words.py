@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_STEPS = 200_000
-"""Parts of a script that are read; a launch script has some hundreds."""
+"""Maximum number of parts of a script that are read; a launch script has some hundreds."""
 LONGEST = 100_000
-"""Characters of one expanded word."""
+"""Maximum characters of one expanded word."""
 _PARAMETER = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|[0-9@*]+)(?P<all>\[[@*]\])?(?P<sign>:?[-=+?])?")
 _EXPANSIONS = frozenset({"arithmetic_expansion", "command_substitution", "process_substitution"})
 CONTINUED = "\0"
 """Stands for a line end after a backslash: not part of the word, but counted as a line."""
 _BEFORE_EXPANSION = " \t\n\\"
-"""Characters of a text in double quotes that the grammar counts to the expansion after them."""
+"""Characters in double quotes that the grammar counts as part of the expansion after them."""
 _BLANKS = re.compile(r"([\s\0]+)")
 _ESCAPED = re.compile(r'\\(["\\$`\n])')
 
@@ -37,8 +37,8 @@ class Word(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Part of a word; ``quoted`` text is not split at blanks, nor is that of a ``whole`` expansion that is not run: its
-    words belong to another command.
+    """Part of a word. ``quoted`` text is not split at blanks. Neither is a ``whole`` expansion that is not run, since
+    its words belong to another command.
     """
 
     text: str
@@ -88,7 +88,7 @@ class Expansion:
         self.steps = 0
 
     def count(self, parts: int, node: Node) -> None:
-        """Count parts of the script, so that no script keeps the reader busy."""
+        """Count parts of the script, and raise if there are too many."""
         self.steps += parts
         if self.steps > MOST_STEPS:
             raise FormatError(f"has more than {MOST_STEPS:,} parts of commands", self.line(node))
@@ -115,8 +115,8 @@ class Expansion:
         return int(node.start_point[0]) + 1 + self.offset
 
     def words(self, node: Node) -> tuple[Word, ...]:
-        """The words that one argument expands to. Words decided only by tests around the command have the branch of the
-        command.
+        """The words that one argument expands to. Words that depend only on tests around the command have the branch of
+        the command.
         """
         found = words_of(self.segments(node), self.around)
         return tuple(word._replace(branch=self.branch) if word.branch in self.around else word for word in found)
@@ -151,8 +151,8 @@ class Expansion:
         return [Segment(text, line, self.branch, whole=kind in _EXPANSIONS)]
 
     def _arithmetic_value(self, text: str) -> str:
-        """The value of an arithmetic expression ``$((…))`` in the default of a variable; the text itself if a part is
-        unknown. The grammar parses it there as a subshell.
+        """The value of an arithmetic expression ``$((…))`` in the default of a variable, which the grammar parses as a
+        subshell; the text itself if a part is unknown.
         """
         pending = [tree_of(f": {text}")]
         while pending:
@@ -164,8 +164,8 @@ class Expansion:
         return text
 
     def _printed_segments(self, arguments: Sequence[Node], line_end: str | None) -> Segments:
-        """What ``echo`` prints: its arguments with a blank between them, and ``line_end`` for each end of a line if a
-        filter replaces those.
+        """The text that ``echo`` prints: its arguments with blanks between them. ``line_end`` replaces the line ends if
+        a filter does so.
         """
         found: list[Segment] = []
         for child in arguments:
@@ -204,7 +204,7 @@ class Expansion:
         return Segment(plain, line, self.branch)
 
     def _parameter_segments(self, node: Node, *, quoted: bool) -> Segments:
-        """The value of ``$NAME``, ``${NAME:-default}`` or ``${NAME[@]}``; the text itself where it is unknown."""
+        """The value of ``$NAME``, ``${NAME:-default}`` or ``${NAME[@]}``; the text itself if the value is unknown."""
         text = text_of(node).lstrip(_BEFORE_EXPANSION)
         line = self.line(node) + text_of(node)[: -len(text)].count("\n")
         simple = node.type == "simple_expansion"
@@ -240,13 +240,14 @@ class Expansion:
         return found
 
     def _alternative_segments(self, node: Node, held: Segments) -> Segments:
-        """The words of ``${NAME:+words}`` of a variable that the script sets, undecided where its value is."""
+        """The words of ``${NAME:+words}`` for a variable that the script sets; undecided if the value is undecided."""
         value = joined_word(held)
         found = [] if "$" in value.text else self._words_within(node)
         return [each and each._replace(branch=each.branch or value.branch) for each in found]
 
     def _words_within(self, node: Node) -> Segments:
-        """The parts of the words of an expansion (``${NAME:-words}``), which blanks divide unless they are quoted.
+        """The parts of the words in an expansion (``${NAME:-words}``), which are split at blanks unless they are
+        quoted.
 
         The grammar takes the beginning of a word with dashes (``llama-3``) for the name of a variable.
         """
@@ -289,8 +290,8 @@ _REPLACEMENT = re.compile(r"(?P<sign>//?)(?P<old>[\w .,:@+=-]{1,40})(?:/(?P<new>
 
 
 def _replaced_text(rest: str, value: Word) -> str | None:
-    """The value of ``${NAME/old/new}``, of which ``rest`` follows the name; None for patterns, other expansions, and
-    values that are not decided.
+    """The value of ``${NAME/old/new}``, where ``rest`` is the text after the name; None for patterns, other expansions,
+    and undecided values.
 
     >>> _replaced_text("//_}", Word("2_000_000", 1)), _replaced_text("%/*}", Word("a/b", 1))
     ('2000000', None)
@@ -309,7 +310,7 @@ def joined_word(parts: Segments, line: int = 0) -> Word:
 
 
 def words_of(parts: Sequence[Segment | None], around: Sequence[int] = ()) -> tuple[Word, ...]:
-    """The words that parts form: parts between breaks form one word, unless unquoted blanks split it.
+    """The words that parts form. Parts between breaks form one word, unless it is split at unquoted blanks.
 
     The branch of a word is that of its first part, ignoring tests around the whole command.
     """
@@ -324,7 +325,7 @@ def words_of(parts: Sequence[Segment | None], around: Sequence[int] = ()) -> tup
 
 
 def _split_pieces(parts: Sequence[Segment | None]) -> Iterator[tuple[str, int, int, bool]]:
-    """Text, line, branch, and whether it divides words, of each piece of the parts; a break ends them."""
+    """For each piece of the parts: text, line, branch, and whether it separates words. A break is added at the end."""
     for each in [*parts, BREAK]:
         if each is BREAK:
             yield "", 0, 0, True
@@ -343,7 +344,7 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {">": gt, "<": lt, ">=": g
 
 
 def _operation_result(sign: str, one: int | None, other: int | None) -> int | None:
-    """The result of an operation of shell arithmetic on counts; 1 or 0 of a comparison.
+    """The result of an operator of shell arithmetic on counts; 1 or 0 for comparisons.
 
     >>> [_operation_result(sign, 17, 5) for sign in "+-*/%><"], _operation_result("/", 1, 0)
     ([22, 12, 85, 3, 2, 1, 0], None)
@@ -358,5 +359,8 @@ def _operation_result(sign: str, one: int | None, other: int | None) -> int | No
 
 
 def _both_or_one(sign: str, one: int, other: int) -> bool:
-    """Whether both numbers of ``&&``, or one of ``||``, are not zero."""
+    """Whether both numbers (``&&``) or at least one of them (``
+
+    ``) are nonzero.
+    """
     return bool(one and other) if sign == "&&" else bool(one or other)

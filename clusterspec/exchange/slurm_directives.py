@@ -1,6 +1,7 @@
-"""Options of a Slurm job in its script: lines of ``#SBATCH``.
+"""Options of a Slurm job in its script: ``#SBATCH`` lines.
 
-Grammar: sbatch(1), https://slurm.schedmd.com/sbatch.html; the options hold where ``sbatch`` is given no others.
+Grammar: sbatch(1), https://slurm.schedmd.com/sbatch.html; the options apply unless ``sbatch`` itself is called with
+others.
 """
 
 from __future__ import annotations
@@ -47,11 +48,13 @@ _HOSTS = re.compile(
     r"(?P<hosts>[\w.\[\],-]{1,2000})[\"']?(?=[ \t]|$)",
     re.MULTILINE,
 )
-"""Hosts of a job: "The job will contain all of these hosts and possibly additional hosts as needed" (sbatch(1))."""
+"""Option with the hosts of a job: "The job will contain all of these hosts and possibly additional hosts as needed"
+(sbatch(1)).
+"""
 
 
 def _count_of_hosts(listed: str, line: int) -> dict[str, tuple[str, int]]:
-    """The nodes of a list of hosts; nothing if it is none."""
+    """The number of nodes in a list of hosts; empty if it is not a list of hosts."""
     from clusterspec.exchange.fabrics.graph import expanded_hosts  # only for jobs that list hosts
     from clusterspec.exchange.import_result import FormatError
 
@@ -66,11 +69,13 @@ _OPEN = re.compile(
     r"(?<=[ \t])--(?P<name>nodes|ntasks-per-node|gpus-per-node|gpus-per-task|gpus|gres)[ \t=]+(?:gpu:)?"
     r"(?P<value>[{$<@%]\S{1,60})"
 )
-"""A count that another program or a reader has to fill in: Slurm expands no variables in directives."""
+"""A count that is a placeholder, to be replaced by another program or by the reader: Slurm expands no variables in
+directives.
+"""
 
 
 def open_counts(text: str) -> list[tuple[str, str, int]]:
-    """The counts of a job that its script leaves to a placeholder, by option and text, each with its line.
+    """The counts of a job that are placeholders in its script, by option and text, each with its line.
 
     >>> open_counts("#SBATCH --nodes={nodes}\\n#SBATCH --gres=gpu:4\\n#SBATCH --gpus=$N")
     [('nodes', '{nodes}', 1), ('gpus', '$N', 3)]
@@ -81,7 +86,7 @@ def open_counts(text: str) -> list[tuple[str, str, int]]:
 
 
 def accelerators_of_node(text: str) -> tuple[int, int] | None:
-    """The accelerators of a node that all directives of a text request, with the first line; None if they differ.
+    """The accelerators per node on which all directives of a text agree, with the first line; None if they differ.
 
     Those of a job (``--gpus``) are of its node if it has one.
 
@@ -104,15 +109,14 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
 
 
 def _counts_of_node(text: str) -> list[tuple[int, int]]:
-    """The accelerators of a node that each directive of a text requests, with its line."""
+    """The accelerators per node from each directive of a text, with its line."""
     return [
         (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
     ]
 
 
 def differing_counts(text: str) -> list[tuple[int, int]]:
-    """The different accelerators of a node that directives of a text request, each with its first line; none if all
-    agree.
+    """The different accelerators per node in the directives of a text, each with its first line; empty if all agree.
 
     >>> differing_counts("#SBATCH --gres=gpu:2\\n#SBATCH --gpus-per-node=1"), differing_counts("#SBATCH --gres=gpu:2")
     ([(2, 1), (1, 2)], [])
@@ -124,7 +128,8 @@ def differing_counts(text: str) -> list[tuple[int, int]]:
 
 
 def _accelerators_of_tasks(found: dict[str, tuple[str, int]]) -> tuple[int, int] | None:
-    """The accelerators of a node whose tasks each request some, with the line; None if the tasks of a node are unknown.
+    """The accelerators per node if each task requests some, with the line; None if the number of tasks per node is
+    unknown.
 
     A job that states no tasks has one on each node, and one task is on one node; several tasks on several nodes may lie
     on them unevenly.
@@ -144,16 +149,16 @@ def _accelerators_of_tasks(found: dict[str, tuple[str, int]]) -> tuple[int, int]
 
 _SLICE = re.compile(r"(?:^|[_.-])[1-9]g\.[0-9]{1,3}gb")
 _DIE = re.compile(r"(?:^|[_.-])mi250x?(?:$|[_.-])", re.IGNORECASE)
-"""A product whose two dies are devices of their own (``ranks_per_accelerator`` in the catalog)."""
+"""A product whose two dies are separate devices (``ranks_per_accelerator`` in the catalog)."""
 
 
 def is_slice(kind: str) -> bool:
-    """Whether a kind of accelerators is a slice (MIG)."""
+    """Whether a type of accelerator is a slice (MIG)."""
     return bool(_SLICE.search(kind))
 
 
 def requested_accelerator_parts(text: str) -> list[tuple[str, int]]:
-    """The parts of accelerators, slices (MIG) or dies, that directives request, each with its line.
+    """The parts of accelerators that directives request, slices (MIG) or dies, each with its line.
 
     >>> requested_accelerator_parts("#SBATCH --gres=gpu:a100_3g.20gb:2")
     [('a100_3g.20gb', 1)]
@@ -166,7 +171,7 @@ def requested_accelerator_parts(text: str) -> list[tuple[str, int]]:
 
 
 def accelerator_kinds(text: str) -> list[tuple[str, int]]:
-    """The kinds of accelerators that directives name, each with its line.
+    """The types of accelerators that directives name, each with its line.
 
     >>> accelerator_kinds("#SBATCH -N 4\\n#SBATCH --gres=gpu:h100:8")
     [('h100', 2)]
@@ -214,12 +219,12 @@ _VARIABLES = {
     "gres": ("SLURM_GPUS_ON_NODE",),
     "gpus": ("SLURM_GPUS",),
 }
-"""The variables that Slurm sets from the options of a job: https://slurm.schedmd.com/sbatch.html, output variables."""
+"""The variables that Slurm sets from a job's options: https://slurm.schedmd.com/sbatch.html, output variables."""
 OF_A_JOB = re.compile(r"(?:SLURM|PBS|LSB|PJM|OMPI|PMI|PMIX|FLUX|COBALT|SGE|PET)_|(?:LOCAL_)?RANK$|WORLD_SIZE$")
-"""Variables that a scheduler or launcher sets: a test whether one is set depends on how the script is started."""
+"""Variables that a scheduler or launcher sets. A test for such a variable depends on how the script is started."""
 
 
 def job_variables(text: str, offset: int) -> dict[str, tuple[str, int]]:
-    """The variables of a job that the directives of its script state, each with its value and line."""
+    """The variables of a job whose values follow from the directives of its script, each with its value and line."""
     stated = directives(text, offset).items()
     return {name: counted for option, counted in stated for name in _VARIABLES[option]}

@@ -1,4 +1,4 @@
-"""Programs that a script starts and that no reader knows, so that a message says what of the script was read."""
+"""Programs that a script starts and for which there is no reader; messages name them to state what the script does."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from clusterspec.exchange.shell import Command, script_of
 from clusterspec.records import NamedTuple
 
 LARGEST_SCRIPT = 256 << 10
-"""Characters of a script; what is longer is data, not commands."""
+"""Maximum characters of a script; a longer text is data."""
 MOST_PROGRAMS = 3
 MOST_OPTIONS = 12
 _SHELLS = frozenset({"bash", "sh", "source", "."})
 _LAUNCHERS = frozenset({"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch"})
-"""Modules that start another program."""
+"""Python modules that start another program."""
 _TOOLS = frozenset(
     {"pip", "venv", "unittest", "pytest", "json.tool", "http.server", "ensurepip", "compileall", "build"}
 )
-"""Modules that prepare or test, and run no training."""
+"""Python modules that prepare or test, and do not train."""
 _FILE = re.compile(r"[\w.-]{1,80}\.(?P<kind>py|sh|bash)")
 _CONFIGURATION = re.compile(r"[\w.-]{1,100}\.(?:ya?ml|json|toml)")
 _TRAIN = frozenset({"train", "sft", "rlhf", "pretrain", "finetune", "run"})
-"""Steps of programs that read their settings from a file (``llamafactory-cli train FILE``)."""
+"""Subcommands of programs that read their settings from a file (``llamafactory-cli train FILE``)."""
 _OPTION = re.compile(r"--?(?P<name>[A-Za-z][\w.-]{1,60})(?:=.*)?", re.DOTALL)
 
 
 class StartedProgram(NamedTuple):
-    """A program, what it is (``file``, ``script``, ``module``, ``configuration``), and the options after it."""
+    """A program, its kind (``file``, ``script``, ``module``, ``configuration``), and the options after it."""
 
     name: str
     what: str
@@ -47,7 +47,7 @@ class StartedProgram(NamedTuple):
 
 
 def started_programs(text: str) -> list[StartedProgram]:
-    """The programs that a script starts, each once, at most three. Empty where the text is too long or not readable.
+    """The programs that a script starts, each once, at most three. Empty if the text is too long or cannot be parsed.
 
     >>> [str(each) for each in started_programs("srun torchrun --nnodes=2 a/train.py --batch 8 --lr=1\\n")]
     ['train.py (line 1, with --batch, --lr)']
@@ -65,7 +65,7 @@ def started_programs(text: str) -> list[StartedProgram]:
 
 
 def shown_programs(text: str) -> str:
-    """What a script starts, as part of a message; empty if it starts nothing."""
+    """The programs that a script starts, as part of a message; empty if there are none."""
     found = started_programs(text)
     return f"it starts {'; '.join(str(each) for each in found)}" if found else ""
 
@@ -82,7 +82,7 @@ def _programs_of(commands: Sequence[Command]) -> Iterator[StartedProgram]:
 
 
 def program_of_words(words: Sequence[str]) -> tuple[int, str, str] | None:
-    """The place, name and kind of the program that a command starts after its launchers; None if it starts none."""
+    """The position, name and kind of the program that a command starts after its launchers; None if it starts none."""
     if words[0].rpartition("/")[2] in {"source", "."}:
         return None
     for at, word in enumerate(words):

@@ -1,5 +1,5 @@
-"""Statements of a file that apply to a launch: its task or object, its devices, and a configuration that its script
-writes.
+"""Statements of a file that apply to a launch in it: its task or object, its devices, and a configuration that its
+script writes.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from clusterspec.exchange.import_result import (
 from clusterspec.records import replace
 
 _CONFIGURED = frozenset({"megatron", "trainer"})
-"""Formats of launches whose sharding a configuration of DeepSpeed may state."""
+"""Formats of launches whose sharding may be stated in a DeepSpeed configuration."""
 
 
 _HOSTS_OF_JOB = re.compile(r"\b(?:SLURM_(?:JOB_)?NODELIST|(?:PBS|COBALT)_NODEFILE|LSB_(?:DJOB_)?HOST(?:FILE|S))\b")
 _ON_HOSTS = re.compile(r"^[ \t]*deepspeed\b[^\n]*\s--hostfile\b", re.MULTILINE)
-"""A launch by DeepSpeed on the hosts of a file, in a script that lists the nodes of its job."""
+"""A DeepSpeed launch with a host file, in a script that lists the nodes of its job."""
 _SOURCED = re.compile(r"^[ \t]*(?:source|\.)[ \t]+(?P<file>[^\n;&|#]{1,200})", re.MULTILINE)
 _ENVIRONMENTS = re.compile(r"activate|conda|bashrc|profile|/etc/|setvars|set_env|\bmodules?\b|<<")
-"""Files that set paths of an environment, not the sizes of a launch."""
+"""Files that only set up an environment and do not affect the size of a launch."""
 _DEFAULT = re.compile(r"^(?![ \t]*#).{0,400}?\$\{(?P<name>[A-Za-z_]\w{0,60}):?[-=][^}\n$]", re.MULTILINE)
 _ARRAY = re.compile(r"\$\{(?P<name>[A-Za-z_]\w{0,60})\[[@*]\]\}")
 MOST_ARRAYS = 50
 
 
 def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch of a format, with what the file states around it."""
+    """A launch of a format, with the statements of the file that apply to it."""
     found = _with_directives(kind, file, _with_written_configuration(kind, file, found))
     found = _with_visible_devices(file, _with_sourced_file(file, found))
     found = _with_other_program(file, _with_stages_of_engine(file, found)) if kind == "serving" else found
@@ -51,7 +51,9 @@ _VISIBLE = re.compile(
 
 
 def _with_visible_devices(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the number of devices that its script shows to it, and the batch of a launch on one device."""
+    """A launch with the number of devices that its script makes visible, and with the batch of a launch on one
+    device.
+    """
     lines = {each.at.line for each in found.given}
     stated = [
         match for match in islice(_VISIBLE.finditer(file.text), MOST_LAUNCHERS) if _is_of_launch(file, match, lines)
@@ -76,7 +78,7 @@ def _with_visible_devices(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _is_of_launch(file: InputFile, match: re.Match[str], lines: set[int]) -> bool:
-    """Whether a variable is set for all commands after it, or on the lines of a command that state a value."""
+    """Whether a variable is set for all following commands, or in a command from which a value was read."""
     first, rest = file.text.count("\n", 0, match.start("name")), file.text[match.end() :]
     if not rest.partition("\n")[0].strip("\"' ;"):
         return True
@@ -90,11 +92,13 @@ _STAGES = re.compile(
     r"(?:=|[ \t]{0,9}:[ \t]{0,9}|[ \t]{0,9}\n[ \t]{0,99}value:[ \t]{0,9})[\"']?(?P<sizes>[^\s\"'#;]{1,200})",
     re.MULTILINE,
 )
-"""Layers of each stage of an engine (vllm/distributed/utils.py and sglang's, ``get_pp_indices``)."""
+"""A variable with the layers of each pipeline stage of an engine (vllm/distributed/utils.py and sglang's,
+``get_pp_indices``).
+"""
 
 
 def _with_stages_of_engine(file: InputFile, found: ImportResult) -> ImportResult:
-    """A server with the layers of its pipeline stages, where one variable states as many as it has stages."""
+    """A server with the layers of its pipeline stages, if a variable states as many numbers as there are stages."""
     own = str(found.value(("layout", "framework"))).upper()
     stated = [each for each in islice(_STAGES.finditer(file.text), MOST_LAUNCHERS) if each["name"].startswith(own)]
     if not stated:
@@ -115,13 +119,15 @@ _LAUNCHERS = re.compile(
 )
 _PROGRAM = re.compile(r"\s-m[ \t]+(?P<module>[\w.]{1,120})|\s(?P<file>[^\s\"']{1,120}\.py)\b")
 _COMMAND = re.compile(r"(?:[^\n]|(?<=\\)\n){0,600}")
-"""One line, or lines that end with a backslash."""
+"""A command of one line, or of lines that end with a backslash."""
 MOST_LAUNCHERS = 50
 _SERVERS = re.compile(r"vllm|sglang|trtllm|tensorrt_llm|infer|serve", re.IGNORECASE)
 
 
 def _with_other_program(file: InputFile, found: ImportResult) -> ImportResult:
-    """A server with the program of a launcher of training in the same text, which the server may help."""
+    """A server with a note on a training program that a launcher starts in the same text; the server may only support
+    it.
+    """
     commands = (
         _COMMAND.match(file.text, each.end()) for each in islice(_LAUNCHERS.finditer(file.text), MOST_LAUNCHERS)
     )
@@ -136,8 +142,8 @@ def _with_other_program(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _with_sourced_file(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the first file that its script sources before it gives a variable a default, or passes on the words
-    of an array that it never sets.
+    """A launch with a note on the first file that its script sources, if the script later gives a variable a default or
+    passes on the words of an array that it never sets.
     """
     sourced = next((each for each in _SOURCED.finditer(file.text) if not _ENVIRONMENTS.search(each["file"])), None)
     default = _DEFAULT.search(file.text, sourced.end()) if sourced else None
@@ -155,7 +161,7 @@ def _with_sourced_file(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _passed_array(text: str, start: int) -> str | None:
-    """The first array whose words a line after ``start`` passes on, and that the text names in no other way.
+    """The first array whose words are passed on after ``start`` and whose name occurs nowhere else in the text.
 
     >>> _passed_array('. sizes.sh\\nA=(--tp 2)\\npython train.py ${A[@]} ${MODEL[@]}', 10)
     'MODEL'
@@ -165,7 +171,7 @@ def _passed_array(text: str, start: int) -> str | None:
 
 
 def _with_written_configuration(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the configuration of DeepSpeed that its script writes."""
+    """A launch with the DeepSpeed configuration that its script writes."""
     if kind not in _CONFIGURED or "<<" not in file.text:
         return found
     from clusterspec.exchange.workloads.written_configs import with_written_configuration
@@ -207,8 +213,8 @@ _OTHER_SCHEDULER = re.compile(r"^#(?:PBS|BSUB|PJM|COBALT|MSUB|[ \t]?flux:)[ \t]"
 
 
 def _with_requested_accelerators(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the accelerators of a node of its job, and with the node of a job of one; readers of launches take
-    more nodes by themselves.
+    """A launch with the accelerators per node that its job requests, and with the number of nodes if that is one.
+    Readers of launches read larger numbers themselves.
     """
     from clusterspec.exchange.slurm_directives import (
         accelerators_of_node,
@@ -248,14 +254,14 @@ def _set_nodes(
 
 
 def _fills_job(found: ImportResult, nodes: str, accelerators: int | None) -> bool:
-    """Whether one replica of the model takes every accelerator of a job, so that the launch runs on all its nodes."""
+    """Whether one replica of the model uses all accelerators of a job, so that the launch runs on all its nodes."""
     degrees = [found.value(("layout", name)) for name in ("tp", "pp")]
     tensor, pipeline = (each if isinstance(each, int) else 1 for each in degrees)
     return bool(accelerators) and nodes.isdecimal() and tensor * pipeline == int(nodes) * (accelerators or 0)
 
 
 def _with_whole_job(file: InputFile, found: ImportResult) -> ImportResult:
-    """A configuration of DeepSpeed that a job writes, with the nodes and accelerators of the job."""
+    """A DeepSpeed configuration written by a job, with the nodes and accelerators of the job."""
     from clusterspec.exchange.workloads.slurm_scripts import read_slurm_job
 
     try:
@@ -290,9 +296,11 @@ def _with_pods_of_launch(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _without_partial_nodes(file: InputFile, found: ImportResult, pods: ImportResult) -> ImportResult:
-    """The pods of a launch; without their nodes if the launch needs more ranks than these pods have accelerators.
+    """The pods of a launch. If the launch needs more ranks than the pods have accelerators, their number of nodes is
+    left out.
 
-    Pods of a StatefulSet may each be an engine, or together be one: what the object does not say is listed.
+    Pods of a StatefulSet may each be an engine or together form one; if the object does not state it, it is listed as
+    unknown.
     """
     sizes = [found.value(("layout", axis)) for axis in ("tp", "pp", "cp")]
     needed = prod(size for size in sizes if isinstance(size, int))

@@ -12,16 +12,18 @@ from clusterspec.exchange.pages import fenced_blocks, is_page_or_script
 from clusterspec.exchange.shell import variables_of
 
 MOST_DOCUMENTS = 50
-"""Documents of a text that are considered."""
+"""Maximum number of documents of a text that are considered."""
 _OPENING = re.compile(r"<<-?[ \t]{0,9}([\"']?)(?P<end>\w{1,40})\1")
-"""The start of a here-document, and the word that ends it; in quotes, the shell does not fill in variables."""
+"""The start of a here-document, with the word that ends it. If the word is quoted, the shell does not expand
+variables.
+"""
 _VARIABLE = re.compile(r"\$(?:\{(?P<held>[A-Za-z_]\w{0,60})\}|(?P<name>[A-Za-z_]\w{0,60}))")
 _PLAIN = re.compile(r"[\w./:@-]{1,200}")
 _LANGUAGES = frozenset({"", "yaml", "yml", "json"})
 
 
 def here_documents(text: str) -> Iterator[tuple[int, str, bool]]:
-    """The closed here-documents of a script: index of the first line, text, and whether its variables are filled in.
+    """The closed here-documents of a script: index of the first line, text, and whether variables are expanded.
 
     >>> list(here_documents("cat <<EOF > a\\nx: $N\\nEOF\\ncat <<'E'\\ny\\nE\\n"))
     [(1, 'x: $N', True), (4, 'y', False)]
@@ -40,8 +42,8 @@ def here_documents(text: str) -> Iterator[tuple[int, str, bool]]:
 def document_within(
     file: InputFile, matches: Callable[[InputFile], bool], read: Callable[[InputFile], object]
 ) -> InputFile | None:
-    """The document of a page or script that a format matches and reads, with its line numbers; the first that it
-    matches if it reads none, None if it matches none.
+    """The document of a page or script that a format matches and can read, with its line numbers. If it can read none,
+    the first that it matches; None if it matches none.
 
     Raises `SeveralParts` if there are several and none is chosen.
     """
@@ -72,7 +74,7 @@ def _is_readable(file: InputFile, read: Callable[[InputFile], object]) -> bool:
 
 
 def _documents_in_place(file: InputFile) -> Iterator[InputFile]:
-    """The documents of a text, each as a file with empty lines before it."""
+    """The documents of a text, each as a file with empty lines before it, so that line numbers are kept."""
     lines, values = file.text.split("\n"), None
     blocks = [] if file.text.startswith("#!") else fenced_blocks(lines)
     for language, start, end in blocks:
@@ -89,13 +91,13 @@ def _file_at(name: str, before: int, text: str) -> InputFile:
 
 
 def _plain_variables(text: str) -> dict[str, str]:
-    """The variables of a script with a plain word as value, whichever branch is taken."""
+    """The variables of a script whose value is a plain word and does not depend on a branch."""
     held = variables_of(text).items()
     return {name: word.text for name, word in held if not word.branch and _PLAIN.fullmatch(word.text)}
 
 
 def _with_variables(text: str, values: dict[str, str]) -> str:
-    """A text with the variables filled in that are known.
+    """A text with the known variables filled in.
 
     >>> _with_variables("n: ${N}, m: $M", {"N": "2"})
     'n: 2, m: $M'

@@ -12,8 +12,9 @@ from clusterspec.records import dataclass
 SIZE = float(8 << 30)
 """8 GiB in bytes, as the benchmark counts it: on the plateau of every fabric with published curves."""
 NODES_OF_FABRIC_TEST = 4
-"""Nodes, or domains of a rack-scale machine, of a test across the fabric: on two, the bus bandwidth of a tree
-exceeds the line rate of the NICs and proves nothing of the fabric."""
+"""Nodes, or domains of rack-scale machines, in a test across the fabric. Two are too few: the bus bandwidth of a tree
+then exceeds the line rate of the NICs.
+"""
 
 TOOLS = {
     "xgmi": "rccl-tests",
@@ -38,7 +39,8 @@ _DIVIDED = {"all-gather", "reduce-scatter", "all-to-all", "gather", "scatter"}
 
 
 def printed_size(collective: str, size: int, ranks: int) -> int:
-    """The size in bytes that nccl-tests and rccl-tests print: an equal part for each rank, in whole units of 16 B.
+    """The size in bytes that nccl-tests and rccl-tests print. They give each rank an equal part, rounded down to whole
+    units of 16 B.
 
     NVIDIA/nccl-tests at a0b82b22, ``src/all_gather.cu``, line 11 (and ``alltoall.cu``, ``reduce_scatter.cu``).
 

@@ -51,7 +51,7 @@ def total_of_lines(procurement: ProcurementSpec) -> float | None:
 
 
 def terms_factor(procurement: ProcurementSpec) -> float:
-    """What is paid over prices before the discount and the tax.
+    """The ratio of the price with discount and tax to the list price.
 
     >>> terms_factor(ProcurementSpec(discount=0.5, tax=0.25))
     0.625
@@ -60,7 +60,8 @@ def terms_factor(procurement: ProcurementSpec) -> float:
 
 
 def amount_with_terms(amount: Money, procurement: ProcurementSpec) -> Money:
-    """An amount of prices, which are before discount and tax, in the terms of the quoted total, to the cent.
+    """An amount at list prices, converted to the terms of the quoted total: discount deducted, tax added, rounded to
+    cents.
 
     >>> amount_with_terms(Money.of(1000.0, "EUR"), ProcurementSpec(discount=0.05, tax=0.2)).low
     1140.0
@@ -73,7 +74,7 @@ def amount_with_terms(amount: Money, procurement: ProcurementSpec) -> Money:
 
 
 def terms_text(procurement: ProcurementSpec) -> str:
-    """The terms of the quoted total as the end of a phrase; empty if prices have none.
+    """The discount and tax of the quoted total as the end of a phrase; empty if there are none.
 
     >>> terms_text(ProcurementSpec(tax=0.19)), terms_text(ProcurementSpec())
     (', with tax', '')
@@ -111,7 +112,8 @@ _OF_ONE_PART = pattern(
 
 
 def discount_of_quote(procurement: ProcurementSpec) -> float:
-    """The share that the discount, and lines that take a rebate off all others, take off the prices of the quote.
+    """The fraction of the list prices that the quote deducts, by its discount and by rebate lines that apply to all
+    other lines.
 
     >>> nodes, rebate = QuoteLine(part="nodes", price=1000), QuoteLine(part="Rebate", price=-250)
     >>> discount_of_quote(ProcurementSpec(quote=(nodes, rebate))), discount_of_quote(ProcurementSpec(discount=0.1))

@@ -42,8 +42,8 @@ LANES = {"QSFP-DD": 8, "OSFP": 8}
 
 
 def ports_at(switch: Switch, rate: float) -> int | None:
-    """Ports of a switch for links of ``rate`` (B/s per direction; 0 if it is not stated): copper ports of a low rate,
-    else its ports after the breakout that the switch and the lanes of its cages allow.
+    """Ports of a switch for links of ``rate`` (B/s per direction; 0 if not stated). At low rates these are its copper
+    ports, otherwise its ports after breakout, as far as the switch and the lanes of its cages allow.
 
     The SN5600 has 256 ports of 200 and of 100 Gb/s, the SN2201 48 of 1 Gb/s and four of 100 Gb/s.
     """
@@ -108,7 +108,7 @@ class Bill:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """The parts of ``not_counted`` that the machine has; parts that it does not have need no price."""
+        """The parts of ``not_counted`` that the machine has. Parts that it does not have need no price."""
         return tuple(text for text in self.not_counted if text not in self.unused)
 
     @property
@@ -156,7 +156,9 @@ def sheet_rows(items: Iterable[Item]) -> Iterator[tuple[object, ...]]:
 
 
 def _storage_links_text(cluster: Cluster, store: NetworkSpec | None) -> str:
-    """The item that the price of a storage system must include: the network between it and the nodes."""
+    """The network between nodes and storage as a phrase, since the price of a storage system must include it; empty if
+    the storage system has no network of its own.
+    """
     if store is None or store.shares or not store.nics_per_node:
         return ""
     links = cluster.all_nodes * store.nics_per_node
@@ -193,7 +195,7 @@ def bill(design: Design) -> Bill:
 
 
 OF_TERMS = frozenset({"node_hour", "rack_per_month", "support_per_year"})
-"""Prices of a time, which the cost multiplies by the term."""
+"""Prices per unit of time; the cost multiplies them by the term."""
 
 
 def _unused_prices(procurement: ProcurementSpec, items: Sequence[Item]) -> Iterator[str]:
@@ -266,11 +268,11 @@ _ENDS = {
     "spine": (("leaf_spine", -1), ("spine_core", 0)),
     "core": (("spine_core", -1),),
 }
-"""The levels whose ends are at a tier, each with the index of that end."""
+"""For each tier: the levels of links that end there, each with the index of that end."""
 
 
 def _modules_of_tier(tier: str, named: Mapping[str, LevelOptics]) -> list[Optics]:
-    """The modules at a tier, each once."""
+    """The distinct module types at a tier."""
     ends = [named[level].ends[end] for level, end in _ENDS[tier] if level in named and named[level].cable_type == FIBER]
     return list(dict.fromkeys(ends))
 
@@ -334,7 +336,7 @@ def _item_with_assumption(item: Item, assumed: dict[str, str]) -> Item:
 def _quoted_prices(
     procurement: ProcurementSpec, cluster: Cluster, items: Sequence[Item]
 ) -> Mapping[str, tuple[float, float]]:
-    """The prices of a unit in the quote; none of a machine that is rented."""
+    """The unit prices of the quote; empty for a rented machine."""
     if not procurement.quote or cluster.cloud or (procurement.prices or {}).get("node_hour") is not None:
         return {}
     return quoted_unit_prices(procurement.quote, cluster, quantities_by_kind(items))

@@ -102,16 +102,17 @@ class Cost:
     nodes: int = 0
     """All nodes, spare ones included."""
     of_nodes: Term | None = None
-    """Of ``total``, the cost of the nodes of which the job carries the cost, over the whole term: their share of the
-    machine and the energy that they draw. Spares, switches and racks are divided evenly among the nodes."""
+    """The part of ``total`` for the nodes that are charged to the job, over the whole term: their share of the machine,
+    and the energy that they draw. Spares, switches and racks are divided evenly among the nodes.
+    """
     share: float | None = None
-    """The share of the term for which a job of a fleet has its nodes; None of a job with nodes of several pools."""
+    """The share of the term for which a job of a fleet has its nodes; None for a job with nodes in several pools."""
     has_other_jobs: bool = False
     """Whether the total is that of a pool of a fleet, of which other jobs or idle nodes are a part."""
 
     @property
     def billed(self) -> tuple[float, float] | None:
-        """The ends of the range of what a job of a fleet is billed: the cost of its nodes for its share of the term."""
+        """The low and high end of the bill of a fleet's job: the cost of its nodes for its share of the term."""
         if self.of_nodes is None or self.share is None:
             return None
         low, high = self.of_nodes.ends
@@ -124,8 +125,9 @@ class Cost:
 
     @property
     def per_hour_at_work(self) -> float | None:
-        """The total, or the cost of the nodes of a job of a fleet, over each hour in which an accelerator has planned
-        work; None without a term, or without work."""
+        """The cost per accelerator and hour of planned work; for a job of a fleet, from the cost of its nodes. None
+        without a term or without work.
+        """
         own, used = self.of_nodes or self.total, self.accelerators_used
         if self.total is None or own is None or not self.years or not used or not self.utilization:
             return None
@@ -133,8 +135,8 @@ class Cost:
 
     @property
     def per_hour_of_job(self) -> float | None:
-        """The cost of an hour of the job: of the hours of the term in which the machine is in use, the share of the
-        accelerators that the job carries. None without a term, or of a machine that is never used.
+        """The cost of an hour of the job: the cost of the nodes that are charged to it, divided by the hours of the
+        term in which the machine is in use. None without a term, and for a machine that is never used.
         """
         if self.of_nodes is None or not self.years or not self.utilization:
             return None
@@ -142,23 +144,24 @@ class Cost:
 
     @property
     def per_week(self) -> float | None:
-        """The total over each week of the term, at work or not: what a week of delay costs. None without a term of a
-        week or more."""
+        """The total divided by the weeks of the term, used or not, which is what a week of delay costs. None for a term
+        shorter than a week.
+        """
         if self.total is None or not self.years or hours_of_years(self.years) < HOURS_OF_WEEK:
             return None
         return self.total.value * HOURS_OF_WEEK / hours_of_years(self.years)
 
     @property
     def rent_of_node(self) -> float | None:
-        """The rent of a node over the term: a node that is cheaper to buy and operate over it. None if the nodes are
-        purchased.
+        """The rent of one node over the whole term, to compare with the cost of buying and operating one. None if the
+        nodes are purchased.
         """
         rent = next((part for part in (self.total.parts if self.total else ()) if part.name == "rent"), None)
         return rent.value / self.nodes if rent is not None and self.nodes else None
 
     @property
     def per_accelerator_hour(self) -> float | None:
-        """The total over each accelerator and each hour of the term, used or not; None without a term."""
+        """The total divided by accelerators and hours of the term, used or not; None without a term."""
         if self.total is None or not self.years or not self.accelerators:
             return None
         return self.total.value / (self.accelerators * hours_of_years(self.years))
@@ -273,7 +276,7 @@ def _used_accelerators(design: Design) -> float | None:
 
 
 def _endless_run(plan: Plan | None, kept: Interruptions | None) -> Iterator[str]:
-    """What a run that keeps no step leaves out of the cost."""
+    """A text for the cost of a run whose goodput is 0, which is omitted because the run never ends."""
     if plan is not None and kept is not None and kept.share <= 0:
         named = "one run and a million tokens" if plan.time_to_train is not None else "a million tokens"
         yield f"{named}: the goodput is 0, so that the run never ends (`operations.checkpoint`)"
@@ -381,7 +384,9 @@ def _costs_by_kind(second: Term, plan: Plan) -> Iterator[Term]:
 
 
 def _prompt_share(times: ServingTimes, load: Serving) -> float:
-    """The share of the accelerators' time that prompts take: of separate engines, the share of the accelerators."""
+    """The share of accelerator time that prefill takes. With separate engines this is the share of the accelerators
+    that run prefill.
+    """
     if load.prefill is None or load.decode is None:
         return min(1.0, times.prefill_share)
     prompts, answers = (side.replicas * side.ranks for side in (load.prefill, load.decode))

@@ -1,5 +1,4 @@
-"""Growth of a machine in phases: the installation of each phase, and the reserve that the first phase keeps for the
-last.
+"""Growth of a machine in phases: what each phase installs, and what the first phase reserves for the last.
 
 A machine grows without recabling if every phase is a part of the last one: leaves are added with their nodes, and the
 switches above them are installed in the first phase, with free ports for later leaves.
@@ -83,7 +82,7 @@ def _phase(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric | None,
 
 
 def leaves_of_nodes(cluster: Cluster, fabric: Fabric, nodes: int) -> int:
-    """The leaves of a fabric to which its first ``nodes`` nodes connect, over all planes and rails."""
+    """The number of leaves, over all planes and rails, to which the first ``nodes`` nodes of a fabric connect."""
     scale_out = cluster.scale_out
     assert scale_out is not None
     if fabric.tiers == 1:
@@ -107,7 +106,7 @@ def _links_of_nodes(cluster: Cluster, fabric: Fabric, nodes: int) -> int:
 
 
 def _moved_cable_count(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric, nodes: int, leaves: int) -> int:
-    """Cables that move later if a phase is built for its own size.
+    """Cables that have to be moved later if a phase is built for its own size only.
 
     With a single tier: the nodes on ports that become uplinks. With two or more: the uplinks that move to another spine
     when spines are added. Below cores, a spine keeps at most the links of the ports that do not lead up.

@@ -35,7 +35,7 @@ class Item:
 
     @property
     def part_label(self) -> str:
-        """The part, of a switch with its level: leaf and spine are often of one kind."""
+        """The name of the part, with the level for switches, since leaves and spines are often the same model."""
         return f"{self.part}, {self.kind.removesuffix('_switch')}" if self.kind.endswith("_switch") else self.part
 
     @property
@@ -53,12 +53,12 @@ class Item:
 
     @property
     def unpriced(self) -> bool:
-        """Whether the part is bought by itself and has no price."""
+        """Whether the part is bought separately and has no price."""
         return self.price is None and not self._other_price
 
     @property
     def _other_price(self) -> str:
-        """How a part that is not bought by itself is paid; empty for any other."""
+        """How a part is paid that is not bought separately; empty if it is bought separately."""
         return "rented" if self.rented else "with the nodes" if self.included else ""
 
     def to_json(self) -> dict[str, Any]:

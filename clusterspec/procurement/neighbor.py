@@ -24,9 +24,9 @@ LEAST_SAVED = 2.0
 
 @dataclass(frozen=True)
 class Neighbor:
-    """A machine with fewer nodes. ``saved`` is the total price difference, ``saved_on_fabric`` that without nodes, both
-    at midpoint prices; ``tiers`` and ``switches`` are pairs of this machine and the design. ``of_spares`` says that the
-    ``fewer`` nodes, and the ``nodes`` that are left, are spare ones.
+    """A machine with fewer nodes than the design. ``saved`` is the total price difference and ``saved_on_fabric`` the
+    difference without nodes, both at midpoint prices. ``tiers`` and ``switches`` are pairs: this machine, then the
+    design. With ``of_spares``, ``fewer`` and ``nodes`` count spare nodes.
     """
 
     nodes: int
@@ -39,7 +39,7 @@ class Neighbor:
 
     @property
     def fewer_text(self) -> str:
-        """The nodes that this machine has less, and those that are left: `4 spare nodes fewer (0)`."""
+        """The number of nodes removed and the number that remain, as text: `4 spare nodes fewer (0)`."""
         return f"{plural(self.fewer, 'spare node' if self.of_spares else 'node')} fewer ({self.nodes:,})"
 
 
@@ -77,8 +77,8 @@ def _smaller_machines(cluster: Cluster, step: int, most: int) -> Iterator[tuple[
 
 
 def _keeps_job(design: Design, other: Design) -> bool:
-    """Whether a smaller machine runs the layout of a design, on as many nodes where those are stated; a batch that does
-    not divide by fewer ranks is easily changed.
+    """Whether the design's layout also runs on a smaller machine, on the same number of nodes if the spec states it. An
+    indivisible batch does not matter, since it is easily changed.
     """
     beyond = design.layout is not None and other.cluster is not None and design.layout.nodes > other.cluster.nodes
     return refusals(other) - OF_MICRO_BATCHES <= refusals(design) and not (beyond and _states_nodes(design))

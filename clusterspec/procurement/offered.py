@@ -28,9 +28,9 @@ from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern, recent
 
 SEVERAL_NICS = 4
-"""NICs of a node from which no other network has as many."""
+"""Minimum NICs of a node at which cables as many as all fabric NICs are taken for cables of the fabric."""
 FAR_BELOW = 0.5
-"""Share of a node's price below which another line offers no node of the machine."""
+"""Fraction of a node's price below which another line labeled as a node is not a node of the machine."""
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
 """Cables that carry several links."""
 _PIECE_OF_LINK = pattern(r"\b(?:two|2) (?:a|per|for each) (?:link|trunk|channel)\b")
@@ -101,7 +101,7 @@ _SERVICE = pattern(
 
 @dataclass(frozen=True)
 class Offered:
-    """A line of a quote: its index, the kind of its part, and the units of the bill in one unit of the line."""
+    """A line of a quote: its index, the kind of its part, and how many units of the bill one unit of the line has."""
 
     index: int
     kind: str
@@ -126,7 +126,7 @@ class Offered:
 
     @property
     def counts_periods(self) -> bool:
-        """Whether the quantity of the line is that of months or years, or of parts times months."""
+        """Whether the quantity of the line counts months or years, or parts multiplied by months."""
         return names_period(plain_part(self.line))
 
     @property
@@ -136,7 +136,9 @@ class Offered:
 
     @property
     def is_lot(self) -> bool:
-        """Whether the line may be one lot of several parts: one of cables or modules, or what it calls a lot."""
+        """Whether the line may offer several parts as one lot: it is called a lot, or it is one unit of cables or
+        modules.
+        """
         return self.line.quantity == 1 and (self.kind in CABLING or _LOT.search(plain_part(self.line)) is not None)
 
     @property
@@ -146,7 +148,7 @@ class Offered:
 
     @property
     def is_piece_of_link(self) -> bool:
-        """Whether the line offers cables of which several make up a link."""
+        """Whether the line offers cables of which several are needed for one link."""
         return self.kind == "cable" and _PIECE_OF_LINK.search(plain_part(self.line)) is not None
 
     @property
@@ -157,13 +159,15 @@ class Offered:
 
     @property
     def has_own_units(self) -> bool:
-        """Whether its quantity does not count units of the bill: that of a lot, of bundles, or of pieces of links."""
+        """Whether the quantity of the line does not count units of the bill, as for lots, bundles and pieces of
+        links.
+        """
         return self.is_lot or self.is_bundle or self.is_piece_of_link
 
     @property
     def covered_kinds(self) -> tuple[str, ...]:
-        """The kinds of part that the line offers at one price: a whole network as one lot, optics in a lot of cabling
-        or of installation with cabling, NICs in the description of a server; else its own kind.
+        """The kinds of part that the price of the line covers. Usually this is its own kind; a network sold as one lot,
+        a lot of cabling with optics, or a server described with NICs covers several.
         """
         if is_credit(self.line):
             return (self.kind,)
@@ -192,7 +196,7 @@ class Offered:
 
     @property
     def site_kind(self) -> str | None:
-        """`storage` or `rack` where the line offers the storage system or racks; None for all other lines."""
+        """`storage` if the line offers the storage system, `rack` if it offers racks; else None."""
         text = _STORAGE_MACHINE.sub("", plain_part(self.line))
         named = described(text[label.end() :] if (label := _NETWORK_LABEL.match(text)) is not None else text)
         if self.kind != "other" or is_credit(self.line) or _SERVICE.search(named.head):
@@ -220,7 +224,7 @@ class Offered:
 
     @property
     def is_complete(self) -> bool:
-        """Whether a cable comes with its ends, or with transceivers in its price, and takes no others."""
+        """Whether a cable is sold with its ends or with transceivers, so that it needs no other transceivers."""
         text = plain_part(self.line)
         with_modules = self.kind == "cable" and "transceiver" in kinds_of_words(_WITHOUT.sub("", text))
         return with_modules or _COMPLETE.search(text) is not None
@@ -289,7 +293,9 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...], *, alone: bool =
 
 
 def _parts_of_another_network(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: Cluster) -> set[int]:
-    """All lines about networks of a quote without nodes whose switches do not fit the fabric, or are for another."""
+    """The indices of all network lines of a quote that has no nodes, if its switches do not fit the fabric or belong to
+    another network; else empty.
+    """
     switches = {index for index, kind in enumerate(kinds) if kind in ANY_SWITCH}
     tiers = {kinds[index] for index in switches}
     texts = (plain_part(line) for line, kind in zip(lines, kinds, strict=True) if kind == "other")
@@ -306,8 +312,8 @@ def _parts_of_another_network(lines: Sequence[QuoteLine], kinds: Sequence[str], 
 
 
 def _other_machines(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: Cluster) -> set[int]:
-    """The lines whose kind is `node` and that offer none of the design's: services in words that `part_names` lacks,
-    and workstations. The dearest lines make up the nodes of the design exactly, and the others are left.
+    """The lines of kind `node` that are not nodes of the design, such as workstations and services. This is known if
+    the most expensive lines add up exactly to the design's nodes; the rest is returned if much cheaper.
     """
     sold = [index for index, kind in enumerate(kinds) if kind == "node" and lines[index].unit_price is not None]
     nodes = [index for index in sold if not names_period(plain_part(lines[index]))]
@@ -323,8 +329,8 @@ def _other_machines(lines: Sequence[QuoteLine], kinds: Sequence[str], cluster: C
 
 
 def _nodes_of_bundle(text: str, quantity: float | None, cluster: Cluster) -> int:
-    """The nodes in one unit of a line that states their number, such as `64 servers` of a scalable unit, where they add
-    up to the nodes of the design; else 0.
+    """The nodes in one unit of a line that states their number, such as `64 servers` of a scalable unit; 0 unless they
+    add up to the nodes of the design.
     """
     for count in map(int, _NODES.findall(text)):
         if quantity is not None and count * quantity in {cluster.nodes, cluster.all_nodes}:
@@ -333,9 +339,9 @@ def _nodes_of_bundle(text: str, quantity: float | None, cluster: Cluster) -> int
 
 
 def _is_of_other_network(line: QuoteLine, kind: str, cluster: Cluster) -> bool:
-    """Whether a switch, cable, module or NIC belongs to the frontend, storage or out-of-band network: it names Ethernet
-    unlike the fabric, or a rate below that of the NICs. As many cables or modules as all NICs of the fabric are for it,
-    where a node has more of them than other networks have.
+    """Whether a switch, cable, module or NIC belongs to the frontend, storage or out-of-band network. It does if it
+    names Ethernet and the fabric is another technology, or if its rate is below that of the fabric's NICs. Cables or
+    modules whose number matches the fabric's NICs belong to the fabric.
     """
     fabric, text = cluster.scale_out, plain_part(line)
     if fabric is None:
@@ -358,7 +364,9 @@ def is_option(line: QuoteLine) -> bool:
 
 
 def is_service(line: QuoteLine) -> bool:
-    """Whether a line is a credit, or names what the bill does not count: support, freight, a rack, storage."""
+    """Whether a line is a credit, or offers something that the bill does not count, such as support, freight, racks or
+    storage.
+    """
     return is_credit(line) or "other" in kinds_of_words(plain_part(line))
 
 

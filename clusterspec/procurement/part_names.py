@@ -77,13 +77,13 @@ _LABEL = pattern(
     r"p/n \S+ |[a-z]\d?[-./]\d{1,3}\b[:.)]?\s+|(?!l4|t4|a2)[a-z]\d[:.)]?\s+|"
     r"\d+(?:\.\d+)*[.):]\s+)"
 )
-"""What numbers the lines of an offer: `Lot A:`, `Pos. 3`, `1.2)`."""
+"""Numbers and labels of the lines of an offer: `Lot A:`, `Pos. 3`, `1.2)`."""
 _PURPOSE = pattern(
     r"\b(?:for|with|incl|including|includes|excl|excluding|without|each|per|für|mit|pour|avec|para|con|por|pr|je|dla|do|z|till|voor|med|met|com|zum|zur)\b|\bw/"
 )
-"""What the parts of a description begin with that name purpose, contents or unit."""
+"""Words before a purpose, contents or a unit in a description."""
 _COUNTED = pattern(r"(?<=\S )(?<!to )\d+ ?[x×](?=[ \d])(?! ?\d{2,4} ?g\b|\d{1,2}-\w)")
-"""What the parts of a description begin with that name counted contents: `8x H100`."""
+"""A count before contents in a description: `8x H100`."""
 _APPOSITION = pattern(r"[,;:(\[+)\]]| [-–—/] ")
 _SIDE_OR_EDITION = pattern(
     r"\b(?:switch|node|server|nic|host|leaf|spine|adapter|tray|dgx|hca|gpu)[- ]"
@@ -94,7 +94,7 @@ _SIDE_OR_EDITION = pattern(
     r"\brack(?= (?:server|mount))|\b(?:server|compute|gpu)(?= (?:racks?|cabinets?)\b)|"
     r"\b(?:in|within|of)(?: the| one)? racks?\b|\brack[- ](?:scale|mount(?:ed|able)?)\b"
 )
-"""Words for a place or a variant of a part, in which a noun names no part."""
+"""Words for the location or variant of a part; a noun in them does not name the part."""
 _ENDS = pattern(
     r"\b(?:nodes?|servers?|hosts?|nics?|gpus?|dgx|hgx|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\s*(?:-?to-?|->|[-–→/])\s*"
     r"(?:nodes?|servers?|hosts?|nics?|dgx|hgx|adapters?|trays?|leaf|leaves|spines?|core|switch|switches|tor)\b"
@@ -170,7 +170,7 @@ _PACK = pattern(
     r"\b(\d{1,3}) (?:pcs|pieces|pezzi|stück|stk|pièces|piezas|unidades)\.? "
     r"(?:per|each|a|pro|je|par|por) (?:pack|box|kit|set)\b"
 )
-"""The pieces in one unit of a line that sells packs."""
+"""The number of pieces in one unit of a line that sells packs."""
 _PERIODS = pattern(
     r"(?:\b(?:per|a|each|and)|/) ?(?:months?|mo|days?|weeks?|quarters?|years?|yr|annum)\b|"
     r"[x×] ?\d{1,3} ?months?\b|"
@@ -188,7 +188,7 @@ _OPTION = pattern(
 
 
 class Description(NamedTuple):
-    """The pieces of a description: up to its first comma or purpose, what follows commas, and what it counts."""
+    """The text up to the first comma or purpose, the texts after commas, and the counted contents of a description."""
 
     head: str
     appositions: tuple[str, ...]
@@ -235,8 +235,8 @@ def described(text: str) -> Description:
 
 
 def kind_of_part(text: str) -> str:
-    """The kind of part that a description in lower case names: by its nouns and order codes before its purpose or
-    contents, else by the form of the part.
+    """The kind of part that a description in lower case names. Nouns and order codes before the purpose or contents
+    decide; without any, the words for the form of the part do.
 
     >>> kind_of_part("node to leaf cable"), kind_of_part("dgx h100 system with 8 gpus"), kind_of_part("osfp dac cable")
     ('cable', 'node', 'cable')
@@ -294,7 +294,7 @@ def _names_other_network(text: str) -> bool:
 
 
 def _named_kinds(named: Description, text: str) -> Iterator[list[str]]:
-    """The kinds that the pieces of a description name, the surest first: nouns, what a machine has, forms, contents."""
+    """The kinds that a description names, most reliable first: nouns, accelerators of a machine, forms, contents."""
     whole = described(text)
     yield ["other"] if _CAPACITY.search(text) is not None and not names_accelerator(text) else []
     yield kinds_of_words(named.head)
@@ -308,7 +308,7 @@ def _named_kinds(named: Description, text: str) -> Iterator[list[str]]:
 
 
 def _kind_of_words(found: Sequence[str], text: str) -> str:
-    """The kind that the nouns of one piece name together; the tier of a switch may stand anywhere in the text."""
+    """The kind that the nouns of one piece name together. The tier of a switch may be anywhere in the text."""
     if "other" in found:
         return "other"
     if "node" in found and "accelerator" in found:
@@ -323,7 +323,7 @@ def _kind_of_words(found: Sequence[str], text: str) -> str:
 
 
 def unit_of_hours(text: str) -> str:
-    """`accelerator` or `node`, whose hours a text in lower case names; empty if it names those of neither or of both.
+    """`accelerator` or `node` if a text in lower case names hours of one of them; empty if it names neither or both.
 
     >>> unit_of_hours("h200, prix par gpu-heure"), unit_of_hours("knotenstunden"), unit_of_hours("48 hours of burn-in")
     ('accelerator', 'node', '')
@@ -372,14 +372,16 @@ def kinds_of_words(text: str) -> list[str]:
 
 
 def kinds_of_forms(text: str) -> list[str]:
-    """The kinds of part that the words for forms in a text stand for, in their order."""
+    """The kinds of part that the words for forms in a text denote, in order."""
     words = (part for word in _WORD.findall(text) for part in ((word,) if word in _KIND_OF_FORM else word.split("-")))
     return [_KIND_OF_FORM[word] for word in words if word in _KIND_OF_FORM]
 
 
 @lru_cache(maxsize=2048)  # rules ask for the same words of a quote again and again
 def _kinds_of_word(word: str) -> tuple[str, ...]:
-    """The kind that a word names; the kinds of its parts, such as those of `leaf-switch`; or that of an order code."""
+    """The kinds that a word names: by itself, by its parts as in `leaf-switch`, or as an order code; empty for other
+    words.
+    """
     if word in _KIND_OF_NOUN:
         return (_KIND_OF_NOUN[word],)
     if word.isalpha() and (last := next((noun for noun in _COMPOUNDS if word.endswith(noun)), "")):

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 class PoolJob(NamedTuple):
-    """A job on a pool: its nodes there, its share of the term, and its cost as a design on this pool; None of engines
-    whose job is designed on another pool, which draw their nameplates."""
+    """A job on a pool: its nodes there, its share of the term, and its cost as a design on this pool. The cost is None
+    for engines whose job is designed on another pool; their nodes are assumed to draw nameplate power.
+    """
 
     nodes: int
     share: float
@@ -32,8 +33,8 @@ class PoolJob(NamedTuple):
 
 
 def pool_cost(design: Design, bill: Bill, jobs: Sequence[PoolJob], *, is_changed: bool = False) -> Cost | None:
-    """The cost of a pool over the term; ``design`` is the pool without a workload, ``is_changed`` if not that of the
-    costs of the jobs.
+    """The cost of a pool over the term; ``design`` is the pool without a workload. ``is_changed`` is true if it differs
+    from the pool for which the job costs were computed.
 
     Its energy is the sum over the jobs of what their nodes draw in their share of the term, and of what nodes draw idle
     while no job has them: a bill for all jobs and idle nodes together.
@@ -59,7 +60,8 @@ def job_energy(own: Cost | None) -> Term | None:
 
 
 def job_cost_in_pool(own: Cost, pool: Cost | None, share: float | None, wait: float) -> Cost:
-    """The cost of a job of a fleet with the total and the years of its pool, whose other jobs draw power too.
+    """The cost of a job of a fleet, with the total and yearly costs of its pool, which include the energy of other
+    jobs.
 
     The job has its nodes for a ``share`` of the term; None if it has nodes of other pools as well. ``wait`` is the
     factor by which it waits for a storage system: its run lasts and costs as much more.
@@ -83,7 +85,7 @@ def _longer_term(term: Term | None, wait: float) -> Term | None:
 
 
 def cost_at_nameplates(design: Design, bill: Bill) -> float | None:
-    """The cost of a pool over the term with the energy of all its nodes at nameplates; None if it is not known."""
+    """The cost of a pool over the term if all nodes draw their nameplate power; None if it is not known."""
     found = cost(design, None, bill)
     return found.total.value if found is not None and found.total is not None else None
 
@@ -125,7 +127,7 @@ def _energy_of_pool(design: Design, bill: Bill, jobs: Sequence[PoolJob]) -> Term
 
 
 def _shared_term(term: Term, share: float) -> Term:
-    """A share of a cost, with its range."""
+    """A share of a cost, with the same share of its range."""
     low, high = (None if end is None else share * end for end in (term.low, term.high))
     figures = (
         ("energy", Figure(term.value, term.unit, Computed(term.formula))),

@@ -19,8 +19,8 @@ _COUNTED_CODE = pattern(r"(?<![\w.])(\d{1,3}) ?[x×] ?([a-z]{1,4}\d{3}[\w-]{1,24
 
 
 def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
-    """The model names of catalog entries of a kind that a description holds: `h100`, `qm9700`, `connectx-7`; a switch
-    by the order code of its maker, too (`MQM9700-NS2F`, `DCS-7060X6-64PE-F`).
+    """The model names of catalog entries of a kind that a description contains, such as `h100`, `qm9700` and
+    `connectx-7`. Switches are also found by their maker's order code (`MQM9700-NS2F`, `DCS-7060X6-64PE-F`).
     """
     words = words_in(text.lower().replace("_", " ").replace("/", " "))
     if kind == "switch":
@@ -31,7 +31,7 @@ def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
 
 
 def _joined_words(text: str) -> set[str]:
-    """Words of letters joined with the words after them up to the first with a figure, as in the name of a product.
+    """Product names without spaces: one to three words of letters joined with the following word that has a digit.
 
     >>> sorted(_joined_words("8x intel gaudi 3, connectx-7"))
     ['connectx7', 'gaudi3', 'intelgaudi3']
@@ -88,7 +88,7 @@ def switches_named(text: str, catalog: Catalog) -> list[str]:
 
 
 def family_of(id: str) -> str:  # noqa: A002
-    """The name by which texts call an accelerator and its variants: its id up to the first word with a figure.
+    """The name of an accelerator family in texts: the id up to the first word with a digit.
 
     >>> family_of("h100-sxm-80gb"), family_of("rtx-pro-6000-workstation"), family_of("rubin-ultra")
     ('h100', 'rtx-pro-6000', 'rubin')

@@ -14,7 +14,7 @@ from clusterspec.spec.model import QuoteLine
 def quoted_unit_prices(
     lines: Sequence[QuoteLine], cluster: Cluster, needed: Mapping[str, int]
 ) -> Mapping[str, tuple[float, float]]:
-    """The least and the greatest price of a unit of each kind of part that a quote offers by the unit.
+    """The lowest and highest unit price of each kind of part that a quote sells by the unit.
 
     ``needed`` are the parts of the bill by kind: the price of one lot is no price of each of several. Where the lines
     of a kind have different prices and as many units as the bill, both are the mean, so that the sum is the quote's.
@@ -44,8 +44,8 @@ def quoted_unit_prices(
 
 
 def _prices_over_bill(lines: Sequence[Offered], needed: Mapping[str, int]) -> dict[str, tuple[float, float]]:
-    """The price of one unit of the bill of what quotes sell in units of their own: the storage system, racks and
-    bundled cables. It is the price of all their lines over the units of the bill.
+    """Prices per unit of the bill for parts that quotes sell in other units: the storage system, racks and bundled
+    cables. Each is the sum over all lines of the kind divided by the units of the bill.
     """
     bundled = {line.kind for line in lines if line.is_bundle}
     prices: dict[str, list[float | None]] = {}

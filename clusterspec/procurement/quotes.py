@@ -45,8 +45,8 @@ def without_fabric(bill: Bill) -> Bill:
 
 
 def with_included_parts(parts: Iterable[QuotedPart], *, fixed_ends: bool) -> tuple[QuotedPart, ...]:
-    """The parts of a quote, in which no line for NICs is lacking, since servers are sold with theirs, and none for
-    modules where cables may have ``fixed_ends``.
+    """The parts of a quote. NICs without a line are not missing, since servers include them; neither are modules if
+    cables may have ``fixed_ends``.
     """
     included = {"nic", "transceiver"} if fixed_ends else {"nic"}
     return tuple(
@@ -56,8 +56,8 @@ def with_included_parts(parts: Iterable[QuotedPart], *, fixed_ends: bool) -> tup
 
 
 def parts_with_terms(parts: Iterable[QuotedPart], procurement: ProcurementSpec) -> tuple[QuotedPart, ...]:
-    """The parts with the value of what is missing less the discount and with the tax of the quote, whose total it
-    adds to.
+    """The parts, with the value of missing parts converted to the terms of the quoted total: discount deducted, tax
+    added.
     """
     return tuple(
         part if part.missing is None else replace(part, missing=amount_with_terms(part.missing, procurement))
@@ -134,7 +134,7 @@ class QuotedPart:
 
 
 def nodes_in_place(lines: Sequence[Offered], needed: int, text: str) -> int:
-    """The existing nodes by a text, if they and the quoted ones are exactly the ``needed`` nodes; else 0."""
+    """The number of existing nodes by a text, if existing and quoted nodes are exactly the ``needed`` nodes; else 0."""
     offered = round(offered_quantity([line for line in lines if line.kind == "node"]))
     left = needed - offered
     return left if 0 < offered < needed and _is_in_place(left, text) else 0
@@ -199,8 +199,8 @@ def _is_of_site(item: Item) -> bool:
 
 
 def _offers(line: Offered, kind: str) -> bool:
-    """Whether a line names a storage system, racks or another network, of which ``kind`` is a part: its switches or
-    cables where the line names either, and both where it names neither.
+    """Whether a line offers a part of the storage system, the racks or another network. A line about another network
+    that names only switches, or only cables, offers no other kind.
     """
     if words_in(plain_part(line.line)).isdisjoint(NETWORKS_OF_SITE.get(_network_of(kind), ())):
         return line.site_kind == kind
@@ -211,7 +211,7 @@ def _offers(line: Offered, kind: str) -> bool:
 
 
 def _site_part(item: Item, others: Sequence[Offered], currency: str) -> QuotedPart:
-    """A storage system, racks or a part of another network: quoted where a line names it."""
+    """A part of the storage system, the racks or another network; quoted if a line offers it."""
     lines = [line for line in others if _offers(line, item.kind)]
     if not lines:
         return QuotedPart(item.kind, item.quantity, None, None, item.price, "elsewhere")
@@ -223,7 +223,7 @@ def _site_part(item: Item, others: Sequence[Offered], currency: str) -> QuotedPa
 def quoted_part(
     kind: str, needed: int | None, lines: Sequence[Offered], bill: Bill, in_lot: bool = False
 ) -> QuotedPart:
-    """One kind of part with its lines; ``in_lot`` where another line is a lot that covers the kind."""
+    """A kind of part with its lines. ``in_lot`` is true if another line is a lot that covers the kind."""
     numbered = [line.quantity for line in lines if line.quantity is not None]
     lot = any(line.has_own_units for line in lines) or len(numbered) < len(lines) or (in_lot and not lines)
     quoted = float(sum(numbered)) if numbered else None
@@ -267,7 +267,7 @@ Machines = Mapping[str, tuple[Bill, Cluster]]
 
 
 def joined_bill(machines: Machines) -> Bill:
-    """The items of all pools in one bill, with what the bill of each does not count."""
+    """One bill with the items of all pools, and with the uncounted parts of each pool's bill."""
     items = tuple(item for bill, _ in machines.values() for item in bill.items)
     lacking, unused = (
         tuple(f"{name}: {text}" for name, (bill, _) in machines.items() for text in getattr(bill, texts))
@@ -318,7 +318,7 @@ def _node_part(name: str, items: Sequence[Item], lines: Sequence[Offered], curre
 
 
 def shortest_end_first(lines: Sequence[Offered], modules: ModuleCount) -> list[Offered]:
-    """Lines of modules, where each names one end of a link; the end that has too few modules comes first."""
+    """Lines of modules, with the link end that has too few modules first, if every line names its end."""
     ends = lines_by_end(lines)
     if ends is None:
         return list(lines)

@@ -107,7 +107,7 @@ optics: optik optique optiques óptica ópticas ottica ottiche optiek optyka
 cooling: kühlung refroidissement refrigeración refrigeração raffreddamento koeling kylning kjøling køling jäähdytys
     chłodzenie
 """
-"""English words, and the words of other languages that mean them; none of these is an English word."""
+"""English words, each with the words of other languages that mean it. The latter do not include English words."""
 _SUFFIXES = """
 hours: stunden timmar timmer uren timer tuntia
 months: monate månader måneder maanden kuukautta
@@ -180,7 +180,7 @@ next business day: 翌営業日 次工作日 익영업일
 liquid cooled: flüssiggekühlt flüssiggekühlte wassergekühlt wassergekühlte vätskekyld
 air cooled: luftgekühlt luftgekühlte luftkyld
 """
-"""The same for words that stand in a text without spaces around them, or with signs within."""
+"""The same for words that texts write without spaces around them, or with punctuation inside."""
 _PHRASES = """
 gpu hours: gpu 时 | gpu 小时 | gpu 時間 | gpu 시간
 24x7: 365일 24시간 | 24시간 365일
@@ -195,11 +195,11 @@ second feed: tweede voeding | zweite einspeisung | deuxième alimentation | segu
 on site: op locatie | sur site | vor ort | en sitio | in loco | på plats | på stedet | na miejscu | paikan päällä
 current: in essere | en vigueur | en vigor | in vigore
 """
-"""The same for words with spaces within, between bars."""
+"""Translations of phrases of several words: the meaning in English, and the phrases separated by vertical bars."""
 _WORD = re.compile(r"[^\W\d_]+")
 _NO_LATIN = re.compile(r"[^\x00-\u024f]")
 _FIGURE = re.compile(r"(?<=[^\W\d_a-z])(?<=[^\x00-\u024f])(?=\d)")
-"""The place between a letter of another script and a figure."""
+"""The position between a letter of a non-Latin script and a digit."""
 _OCTETS = re.compile(
     r"(?<=\d)( ?[gp])o(?![^\W_])|"
     r"(?<=\d)( ?t)o(?= ?(?:[,;.)/+]|$|(?:soit|bruts?|brutes|utiles?|raw|usable|de|par|en|ddr\d?|nvme|ssd|hbm\d?\w?)\b))"
@@ -272,7 +272,7 @@ def _meaning_of_suffixes() -> tuple[tuple[str, str], ...]:
 
 
 def _entries(table: str) -> list[tuple[str, str]]:
-    """The meanings of a table with their words; a line that begins with a space continues the one before."""
+    """The entries of a table as pairs of meaning and words. A line with a leading space continues the line before."""
     lines = table.strip().replace("\n ", " ").splitlines()
     return [(meaning, words) for meaning, _, words in (line.partition(": ") for line in lines)]
 
@@ -321,7 +321,7 @@ def _iso_date(match: re.Match[str]) -> str:
 
 
 def _meaning_with_spaces(match: re.Match[str], meaning: str) -> str:
-    """The meaning of a phrase with spaces where letters or figures are next to it."""
+    """The English meaning of a matched phrase, with a space on each side that adjoins a letter or digit."""
     text, (start, end) = match.string, match.span()
     before = " " if start and text[start - 1].isalnum() else ""
     behind = " " if end < len(text) and text[end].isalnum() else ""

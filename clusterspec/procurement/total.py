@@ -52,7 +52,7 @@ class Inputs:
     procurement: ProcurementSpec
     years: float | None
     drawn: Drawn | None = None
-    """The power as drawn; None where it is not known, and energy is then that of the nameplates."""
+    """The power as drawn; None if unknown, in which case the energy is computed from nameplates."""
     part: float = 1.0
     """The part of the machine that is counted; ``drawn`` is of that part."""
 
@@ -82,7 +82,7 @@ def total_term(inputs: Inputs) -> Term | None:
 
 
 def ranged_over_picks(term_at: Callable[[Pick], Term | None]) -> Term | None:
-    """A term at the middle of price ranges, with the range of their ends; None if it is not known."""
+    """A term at the middle of price ranges, with the terms at their ends as its range; None if it is not known."""
     low, mid, high = map(term_at, PICKS)
     return ranged_term(low, mid, high) if low and mid and high else None
 
@@ -104,7 +104,7 @@ def _cost_parts(inputs: Inputs, pick: Pick) -> Iterator[Term | None]:
 
 
 def _term_of_part(inputs: Inputs, whole: Term | None) -> Term | None:
-    """The counted part of a cost of the machine."""
+    """A cost of the machine, reduced to the counted part of the machine."""
     if whole is None or inputs.part == 1:
         return whole
     figures = (

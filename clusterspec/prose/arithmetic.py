@@ -21,9 +21,9 @@ FACTOR_TOLERANCE = 0.03
 BINARY = "decimal-binary-mixup"
 DOES_NOT_CLOSE = "arithmetic-does-not-close"
 RULE_OF_FACTOR = {BITS_PER_BYTE: BITS, 1 / BITS_PER_BYTE: BITS, PREFIX_STEP: PREFIX, 1 / PREFIX_STEP: PREFIX}
-"""The rule that reports a factor."""
+"""The rule that reports each factor."""
 _STEPS = tuple(1.024**power for power in (1, 2, 3, 4, 6, 8))
-"""A prefix counted in the other base, and one converted in the wrong direction (the square)."""
+"""Ratios between a prefix in base 10 and in base 2, and their squares for a conversion in the wrong direction."""
 _DIRECTED = words_of("direction directions way ways bidirectional duplex unidirectional bidir both")
 
 
@@ -118,8 +118,8 @@ def wrong_products(sentence: Sentence) -> Iterator[TextProblem]:
 
 
 def _count_of_equal_parts(sentence: Sentence, at: int) -> float:
-    """The count of the parts that have a rate each: before it (`8 NICs of 50 GB/s`), or before `each` (`8 NICs, each at
-    50 GB/s`); 0 if none.
+    """The number of parts whose individual rate is at ``at``, stated before it (`8 NICs of 50 GB/s`) or with `each` (`8
+    NICs, each at 50 GB/s`); 0 if there is none.
     """
     for count in reversed(sentence.counts):
         each = count.noun is not None and sentence.scope(at) is count.noun and sentence.has_meaning(at, Hint.EACH)

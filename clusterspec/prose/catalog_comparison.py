@@ -117,8 +117,8 @@ def _may_be_dense(claim: Claim) -> bool:
 
 
 def _part_counts(claim: Claim, facts: Sequence[KnownFigure]) -> tuple[float, ...]:
-    """The counts of parts that a claim may sum over: the counts in its sentence, except those within a node, and the
-    product of two: `32 hosts of 8 chips`.
+    """The counts of parts over which a claim may be a sum: counts of its sentence that are not within a node, and
+    products of two counts as in `32 hosts of 8 chips`.
     """
     node = any(fact.scope is FigureScope.NODE for fact in facts)
     products = (one * other for one, other in combinations(claim.counts[:MAX_COUNTS], 2))
@@ -137,7 +137,7 @@ _ORDER = (
 
 
 def check_claim(claim: Claim, known: KnownFigures) -> Iterator[TextProblem]:
-    """The problem with a claim that a known error explains, naming all errors that fit."""
+    """A problem if a common error explains the figure of a claim; it names all errors that fit."""
     errors = _likely_errors(claim, known)
     if errors:
         causes = ", or ".join(dict.fromkeys(error.cause for error in errors))
@@ -161,7 +161,7 @@ def _expected_figure(claim: Claim, fact: KnownFigure) -> tuple[str, str]:
 
 
 def _printed_value(fact: KnownFigure) -> float:
-    """The bytes of a size as the vendor prints it; 0 if the entry quotes no size, or words that are none."""
+    """The printed memory size of an entry, in bytes; 0 if the entry has none or it is not a size."""
     try:
         return read(fact.printed, "bytes").value if fact.printed else 0.0
     except UnitFault:

@@ -23,12 +23,12 @@ _STATES = words_of(
 )
 """Words that may occur between a part and its property."""
 _AMONG = words_of("between among")
-"""Words before the ends of a link, whose figures do not add up."""
+"""Words before the ends of a link, as in `between two H100`, where the number is not a count of parts."""
 _FILLS = words_of(
     "and , @ of at its their a an the each every all memory capacity bandwidth gpu gpus chip chips card cards accelerator"
     " accelerators device devices hbm hbm2 hbm2e hbm3 hbm3e hbm4 on board - version model models peak total"
 )
-"""Further filler words that may occur there."""
+"""Further words that may occur between a part and its property."""
 _FORM = re.compile(r"sxm\d?|nvl|oam|pcie")
 _MEMORIES = words_of("hbm hbm2 hbm2e hbm3 hbm3e hbm4 memory vram dram gddr6 gddr6x gddr7")
 _PARTIAL = words_of("of on in per half from than")
@@ -85,7 +85,7 @@ def has_adjacent_memory_size(sentence: Sentence, at: int) -> bool:
 
 
 def _is_larger(sentence: Sentence, at: int, size: int) -> bool:
-    """Whether a rate reads a memory of some size in less than a second, as memory of accelerators does."""
+    """Whether a rate per second exceeds a memory size, as is usual for the memory of accelerators."""
     return sentence.words[at].value > sentence.words[size].value
 
 

@@ -76,8 +76,8 @@ class KnownFigures:
         return self._facts[kind, id_]
 
     def with_memory(self, subject: Subject, sizes: Sequence[float]) -> Subject:
-        """An ambiguous accelerator, narrowed to variants with one of some memory sizes in bytes; unchanged if none has
-        such a size.
+        """An ambiguous accelerator, narrowed to the variants whose memory has one of ``sizes`` bytes; unchanged if
+        there are none.
         """
         if subject.kind != "accelerator" or len(subject.ids) < 2 or not sizes:
             return subject
@@ -97,7 +97,7 @@ class KnownFigures:
                 yield id_, self.entry(subject.kind, id_)
 
     def figures_of_vendor(self, subject: Subject) -> Iterator[tuple[str, tuple[KnownFigure, ...]]]:
-        """The other accelerators of an accelerator's vendor, each with its figures, those with a similar id first."""
+        """The other accelerators of the same vendor with their figures, starting with those whose ids are most similar."""
         own = self._read_entry(subject.kind, subject.ids[0]) if subject.kind == "accelerator" and subject.ids else None
         others = [id_ for id_ in self._catalog.ids("accelerator") if id_ not in subject.ids] if own else []
         for id_ in sorted(others, key=lambda id_: -len(commonprefix((id_, subject.ids[0])))):
@@ -146,7 +146,7 @@ class KnownFigures:
         return tuple(other for other in following if not other.endswith("-bridge"))
 
     def interconnects(self, subject: Subject) -> tuple[str, ...]:
-        """The scale-up interconnects of an accelerator or a platform, the most common first."""
+        """The scale-up interconnects of an accelerator or a platform, most common first."""
         found: list[str] = []
         for id_ in subject.ids:
             entry = self._read_entry(subject.kind, id_)
@@ -210,7 +210,7 @@ class KnownFigures:
 
 
 def _figures_of_all(facts: tuple[KnownFigure, ...], count: int, owner: str) -> Iterator[KnownFigure]:
-    """The figures of all accelerators of a node or a domain together, and half of that: the bisection."""
+    """The sum over all accelerators of a node or domain, and half of that as its bisection."""
     for fact in facts:
         if fact.scope is FigureScope.DEVICE and fact.channel is not Channel.POWER:
             everything = f"its {count} accelerators together"

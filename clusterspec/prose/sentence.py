@@ -38,7 +38,9 @@ MAX_WORDS = 250
 MAX_DISTANCE = 7
 """Maximum weighted distance, in tokens, between a phrase and the quantity it qualifies."""
 _DISTANCE_OF = {**dict.fromkeys(PAUSES, 3), ";": MAX_DISTANCE, ")": 2, "(": 0, "-": 0, "~": 0}
-"""Weight of tokens between them: three for a comma or `and`, more for a semicolon, two for a closing bracket; one by default."""
+"""Weights of the tokens between a phrase and a quantity: three for a comma or `and`, more for a semicolon, two for a
+closing bracket; one by default.
+"""
 MAX_SUM_DISTANCE = 4
 """Maximum distance of a phrase (`per GPU`) that sets the scope of a total."""
 _SCOPE_OF_KIND = {"accelerator": FigureScope.DEVICE, "platform": FigureScope.NODE}
@@ -190,7 +192,7 @@ def _ends_sentence(words: Sequence[Token], at: int) -> bool:
 
 
 def _assign_meanings(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
-    """The meanings of each quantity, with the distance of the phrase that gives them."""
+    """The meanings of each quantity. Each meaning has the distance of the nearest phrase that gives it."""
     meanings: dict[int, dict[Meaning, int]] = {at: {} for at in sentence.quantities}
     for phrase in sentence.phrases if meanings else ():
         for at, distance in _qualified_quantities(sentence, phrase):
@@ -206,7 +208,9 @@ def _assign_meanings(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
 
 
 def multiplied_by(words: Sequence[Token], count: CountedNoun) -> int:
-    """The index after a count and its sign: of the 400 Gb/s in `8 x 400 Gb/s`, `eight 400 Gb/s NICs`, `8 ports x 400 Gb/s`."""
+    """The index of the token that a count multiplies: 400 Gb/s in `8 x 400 Gb/s`, `eight 400 Gb/s NICs` and `8 ports x
+    400 Gb/s`.
+    """
     noun = COUNTED.get(words[count.at + 1].text.lower()) in _PORT_LIKE
     if noun and count.at + 2 < len(words) and words[count.at + 2].text in ("x", "×", "@"):
         return count.at + 3

@@ -158,7 +158,9 @@ def inconsistent_cells(table: ProseTable) -> Iterator[TextProblem]:
 
 
 def _product_mismatches(table: ProseTable) -> Iterator[TextProblem]:
-    """Mismatches where a column of rates is another one times columns of counts (lanes, links, NICs)."""
+    """Mismatches in a column that is, in other rows, the product of a column of rates and columns of counts (lanes,
+    links, NICs).
+    """
     if _row_widths(table):
         return
     columns = [table.column(at) for at in range(len(table.headers))]

@@ -73,7 +73,9 @@ _SWAPPED_SIGNS = str.maketrans(",.", ".,")
 
 
 class _NumberStyle(NamedTuple):
-    """The patterns of the tokens and ranges of a text by the sign before decimals, and the digits with a point there."""
+    """The patterns of tokens and ranges for texts with decimal points or with decimal commas, and the pattern of a
+    decimal number.
+    """
 
     token: re.Pattern[str]
     range: re.Pattern[str]
@@ -81,7 +83,7 @@ class _NumberStyle(NamedTuple):
 
     @classmethod
     def of(cls, number: str, decimal: str) -> _NumberStyle:
-        """The style with this pattern of a number. Most texts need one style alone: patterns are compiled on use."""
+        """The style for a pattern of numbers. Patterns are compiled on use, since most texts need one style only."""
         token = pattern(
             r"(?P<times>(?<=[\d)])[ ]?[x×](?=[ ]?[\d(~]|[ ]?[A-Z]|[ ][a-z]|[^\w]|$))"
             rf"|(?P<number>{number})"
@@ -121,7 +123,7 @@ _UNIT_ABBREVIATIONS = {"TF": "TFLOP/s", "PF": "PFLOP/s", "EF": "EFLOP/s", "usec"
 AMBIGUOUS_RATE = re.compile(
     r"(?<![\w.])(?:\d[\d,]{0,9}(?:\.\d+)?)[ ]?(?P<unit>[KMGT](?:ps|pbs|bsp|Bsp|psb))(?![A-Za-z0-9/])"
 )
-"""A rate whose letters do not say bits or bytes: `3200 Gps`, `800 Gpbs`."""
+"""A rate whose unit does not show whether it counts bits or bytes: `3200 Gps`, `800 Gpbs`."""
 
 
 _UNIT_ALONE = re.compile(
@@ -255,7 +257,7 @@ def _number_value(digits: str) -> float:
 
 
 def _digit_step(digits: str) -> float:
-    """The value of one unit in the last nonzero digit (10 for 190), at most a twentieth of the number."""
+    """The value of one unit in the last nonzero digit (10 for 190), limited to a twentieth of the number."""
     mantissa, _, exponent = digits.replace(",", "").replace("_", "").lower().partition("e")
     places = len(mantissa.partition(".")[2])
     zeros = 0 if places else len(mantissa) - len(mantissa.rstrip("0"))

@@ -129,9 +129,11 @@ def paragraph(text: str, ink: Ink) -> str:
 _GLUE = "\ue000"
 """A placeholder for a non-breaking space, from the private use area."""
 _RISKY = pattern(r"(?<=\S)\s+(?=::|##|\S+:\d+:|(?:error|warning|note)\[)")
-"""The space before a word that starts a command, or that reads as `file:line:` or `error[rule]` of a finding."""
+"""The space before a word that a CI runner reads as a command, or that looks like `file:line:` or `error[rule]` of a
+finding.
+"""
 _OF_RISK = (":", "##", "[")
-"""What each such word holds."""
+"""Characters of which every such word contains one."""
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 
 
@@ -308,7 +310,9 @@ def _arranged_columns(widths: list[int], least: Mapping[int, int], columns: int)
 
 
 def _fitted_widths(widths: dict[int, int], least: Mapping[int, int], columns: int) -> dict[int, int]:
-    """The widths, with those in ``least`` reduced, widest first, until they fit ``columns`` or reach their minimum."""
+    """The column widths, where those in ``least`` are reduced, widest first, until all fit ``columns`` or reach their
+    minimum.
+    """
     fitted = dict(widths)
     for _ in range(sum(widths.values()) + 2 * (len(widths) - 1) - columns):
         slack = [k for k in least if fitted[k] > max(least[k], NARROWEST)]

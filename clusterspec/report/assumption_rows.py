@@ -24,11 +24,11 @@ LONGEST = 34
 
 
 MANIFOLD = 9.0
-"""A relative change from which it is printed as a factor."""
+"""A relative change of at least this size is printed as a factor."""
 
 
 EXACT = 0.0005
-"""A relative change that is printed as none."""
+"""A relative change of at most this size is printed as none."""
 
 
 def influences_text(influences: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:

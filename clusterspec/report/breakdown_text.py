@@ -9,11 +9,11 @@ from clusterspec.report import Ink, share_bar, text_table
 from clusterspec.units import display, portion
 
 MOST = 10
-"""Rows of one sum on the first screen; the small parts are put together in a last one."""
+"""Maximum rows of one sum on the first screen; the smallest parts are combined in the last row."""
 
 
 def breakdown_text(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> str:
-    """A term with its parts, at most ``most`` rows: each with its fraction and a bar where they add up to the term.
+    """A term with its parts in at most ``most`` rows. Parts that add up to the term have a fraction and a bar.
 
     The factors of a product have no fractions.
     """

@@ -117,7 +117,8 @@ def finding_cells(one: Finding) -> tuple[str, str, str]:
 
 
 def shown_value(given: Any, other: Any = None) -> str:
-    """A value of the spec on one line, shortened; of a list of mappings the first entry that the ``other`` lacks.
+    """A value of the spec on one line, shortened. Of a list of mappings it shows the first entry that ``other`` does
+    not have.
 
     >>> shown_value([{"part": "node", "quantity": 2}], [{"part": "node", "quantity": 3}])
     '1 entry, the first: part node, quantity 2'
@@ -141,7 +142,9 @@ NEARLY_ALL = 0.9
 
 
 def _colored_change(effect: Effect, ink: Ink) -> str:
-    """The relative change, green where it is for the better and red where it is for the worse beyond the ranges."""
+    """The relative change, green if it is an improvement and red if it is a deterioration. A change within the ranges
+    has no color.
+    """
     text = relative_change(effect)
     if effect.old is None or effect.new is None or effect.within_band:
         return text

@@ -39,7 +39,7 @@ TERMS_OF_ROWS = {
         "carbon per million tokens",
     ),
 }
-"""Printed names of rows that show several terms, with these terms."""
+"""Terms of printed rows that show several terms, by the name of the row."""
 
 # Rows shared by writers of estimates: serving latencies, verdict colors, communication, and parts of sums
 
@@ -81,7 +81,7 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
 
 
 def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
-    """A target, that it is missed, and why where the latency of full engines is below it."""
+    """A target, with `missed` if it is missed, and with the reason if only the growing queue makes it miss."""
     from clusterspec.cost.serving.targets import target_result
 
     result = target_result(times, load, target)
@@ -92,13 +92,13 @@ def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
 
 
 ALIKE = 0.05
-"""The relative difference of a mean and a median up to which the mean is not told apart."""
+"""The maximum relative difference of mean and median up to which the mean is not printed separately."""
 OF_FULL_ENGINES = "of full engines, as the queue grows without end"
-"""The condition of a latency whose request waits in a queue that has no steady length."""
+"""The remark on a latency that holds in full engines, since the wait in a growing queue has no steady value."""
 
 
 def _aim_notes(times: ServingTimes, load: Serving, row: LatencyRow) -> Iterator[str]:
-    """The target of a latency, and that the queue before full engines adds to it without end."""
+    """The target of a latency, and the remark that a growing queue adds to the latency without limit."""
     if row.target is not None:
         yield f"target {target_text(times, load, row.target)}"
     if row.queue_grows and (row.target is None or row.seconds > row.target.seconds):
@@ -125,7 +125,7 @@ class LatencyRow(NamedTuple):
 
 
 def latency_rows(times: ServingTimes, load: Serving) -> Iterator[LatencyRow]:
-    """The medians of both latencies, then each at the percentiles of its targets; other latencies that have targets.
+    """For both latencies, the median and then the percentiles of the targets; then other latencies that have targets.
 
     Rows of percentiles are indented. Where `targets` state a percentile, both latencies have it without a target too.
     """
@@ -236,8 +236,8 @@ def percentile_name(value: float) -> str:
 
 
 def mean_note(times: ServingTimes) -> str:
-    """The note that the latency of a request is a mean; empty where it equals the sum of the medians printed above
-    it.
+    """A note that the printed latency of a request is a mean; empty if it is close to the sum of the printed
+    medians.
     """
     tokens = times.output_tokens - 1
     medians = times.ttft + tokens * times.tpot

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 # The estimate as text: the verdict, the figures, and the influential assumptions, on one screen
 
 SCREEN = 60
-"""Lines of the whole text."""
+"""Maximum lines of the whole text."""
 FLOWS = 8
-"""Rows of the communication table; the flows that are exposed least are put together."""
+"""Maximum rows of the communication table; the least exposed flows are combined."""
 FEWEST = 6
-"""Lines that the assumptions may take however long the rest is."""
+"""Minimum number of lines for the assumptions, however long the rest is."""
 
 
 def estimate_as_text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influence] = ()) -> str:
@@ -254,7 +254,9 @@ def _ordered_flows(flows: Sequence[Communication], rest: Sequence[Communication]
 
 
 def cache_extent(plan: Plan) -> str:
-    """What the row of the cache, or of activations in host memory, counts; empty where it counts all of them."""
+    """What the row of the cache, or of activations partly stored in host memory, includes; empty if it includes
+    everything.
+    """
     stored = plan.stored
     if stored is not None and offloads_saved(stored.job):
         return "(activations: what selective recomputation saves is in host memory, as published recipes have it)"
@@ -270,7 +272,7 @@ def cache_extent(plan: Plan) -> str:
 
 
 def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache: str = "") -> str:
-    """The parts of memory against the capacity, and a line on what the part of the ``cache`` counts."""
+    """The parts of memory relative to the capacity, with the line ``cache`` on what the cache includes."""
     whole = use.capacity.value if use.capacity else use.total.value
     rows = [
         (
@@ -290,7 +292,9 @@ def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache
 
 
 def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> list[str]:
-    """The memory of a device: as the driver reports it, as the vendor states it, and the part for a framework."""
+    """The memory of a device: as the driver reports it, as the vendor states it, and the part held by the framework's
+    allocator.
+    """
     shown = "as nvidia-smi shows it" if accelerator and accelerator.vendor == "NVIDIA" else "as the driver reports it"
     lines = [f"({shown}; the framework's allocator holds {display(use.allocator, 'B')} of it)"]
     whole = accelerator.memory if accelerator else None

@@ -23,13 +23,13 @@ ALIASES = {"step time": "step", "one optimizer step": "step", "weight sync": "sy
 """Printed names of terms that have another one."""
 SHARES = frozenset({"MFU", "MFU of updates", "HFU"})
 WIDER = ("memory.error", "memory.kept")
-"""Assumptions that widen the range of memory, and belong to no part of it."""
+"""Assumptions that widen the range of memory without belonging to one of its parts."""
 MOST_EXPLAINED = 4
-"""Terms of one name that are explained; the others are named."""
+"""Maximum number of terms with the same name that are explained; further ones are only named."""
 
 
 class PlacedTerm(NamedTuple):
-    """A term, and the names of the terms that it is a part of, the outermost first."""
+    """A term, and the names of the terms that contain it, outermost first."""
 
     term: Term
     path: tuple[str, ...] = ()
@@ -41,7 +41,9 @@ class PlacedTerm(NamedTuple):
             yield from PlacedTerm(part, (*self.path, self.term.name)).walk()
 
     def is_called(self, wanted: str) -> bool:
-        """Whether the term has a folded name, its own or behind that of a term that it is a part of."""
+        """Whether the term has this folded name, either its own or its own after the name of a term that
+        contains it.
+        """
         own = {_folded_name(self.term.name), _folded_name(self.term.label)}
         return wanted in own or any(f"{_folded_name(whole)} {name}" == wanted for whole in self.path for name in own)
 
@@ -98,7 +100,7 @@ def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses
 
 
 def _terms_called(report: EstimateReport, wanted: str) -> list[PlacedTerm]:
-    """The terms of a folded name: a whole figure alone, else the parts of that name that differ."""
+    """The terms with a folded name: a whole figure if there is one, else all distinct parts with this name."""
     found = [each for each in placed_terms(report) if each.is_called(wanted)]
     whole = next((each for each in found if not each.path), None)
     differing = {(each.term.name, each.term.value, each.term.inputs): each for each in reversed(found)}
@@ -106,14 +108,16 @@ def _terms_called(report: EstimateReport, wanted: str) -> list[PlacedTerm]:
 
 
 def _terms_of_row(report: EstimateReport, wanted: str) -> list[Term]:
-    """The terms of a printed row that stands for several: all communication of an axis, or those of `TERMS_OF_ROWS`."""
+    """The terms of a printed row that combines several: all communication of an axis, or those listed in
+    `TERMS_OF_ROWS`.
+    """
     found = [sent_term(flow) for flow in report.plan.communication if _folded_name(flow.axis) == wanted]
     several = {_folded_name(term.name): term for term in explainable_terms(report)} if not found else {}
     return found or [several[name] for name in TERMS_OF_ROWS.get(wanted, ()) if name in several]
 
 
 def _advice_on_duplicate_names(found: Sequence[PlacedTerm], ink: Ink) -> Iterator[str]:
-    """How to ask for one of several parts that have one name."""
+    """Advice on how to request one of several parts that have the same name."""
     names = []
     for each in found if len(found) > 1 else ():
         others = {name for other in found if other is not each for name in other.path}

@@ -14,7 +14,7 @@ from clusterspec.units import display, percent, plain
 FIELDS = ("part", "count", "failures_per_year", "effect", "bandwidth_lost", "step_time", "hours_lost_per_year")
 UNKNOWN = "–"
 ROUNDED = 100
-"""Numbers from here on are printed whole."""
+"""Numbers from this value on are printed as integers."""
 
 
 def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
@@ -76,13 +76,13 @@ def _number_text(value: float | None) -> str:
 
 
 def _hours_text(hours: float | None) -> str:
-    """Hours of a year; less than a few seconds are not given in digits."""
+    """Hours per year; values of a few seconds or less are printed as an upper bound."""
     return f"< {LEAST_HOURS:g}" if hours is not None and 0 < hours < LEAST_HOURS else _number_text(hours)
 
 
 LEAST_HOURS = 0.001
 LEAST_SLOWED = 0.1
-"""Hours of a year from which on slowed steps get a sentence."""
+"""Minimum hours of slowed steps per year that are reported in a sentence."""
 
 
 def cost_text(row: FaultRow) -> str:

@@ -64,7 +64,8 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def findings_as_junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = date.min) -> str:
-    """One test case per finding, failing from a severity up; one per file without findings. ``day`` is the current day.
+    """One test case per finding, which fails from the severity ``fail_on`` up, and one per file without findings.
+    ``day`` is the current day.
 
     The case of a file also fails if the file inherits a failing finding, and is an error if its check is incomplete.
     The output is valid by the schema of Ant's JUnit reports, which requires a time and a host. The schema has no
@@ -116,7 +117,9 @@ def junit_case(finding: Finding, fail_on: Severity) -> str:
 
 
 def junit_inherited_failure(name: str, report: CheckReport, fail_on: Severity) -> str:
-    """The failure of a file whose base fails. The base's findings are test cases of the base. Empty if none fails."""
+    """The failure of a file that inherits failing findings from its base; empty if it inherits none. The base's own
+    test cases have the findings.
+    """
     inherited = [one for one in report.findings if name in one.heirs and one.severity.rank <= fail_on.rank]
     if not inherited:
         return ""
@@ -296,7 +299,7 @@ def report_beyond_baseline(
 
 
 def _base_fingerprint(report: CheckReport, finding: Finding) -> str | None:
-    """The fingerprint that a finding at an ``extends`` has in the base; None of any other."""
+    """The fingerprint in the base of a finding that is reported at ``extends``; None for other findings."""
     return fingerprint(report, replace(finding, span=finding.base)) if finding.base else None
 
 

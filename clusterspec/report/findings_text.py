@@ -50,7 +50,7 @@ def framed_finding(finding: Finding, sources: Mapping[str, Source], ink: Ink) ->
 
 
 def help_names_fix(help_: str, fix: str) -> bool:
-    """Whether the help begins with what the fix does and offers nothing else, so that one line says both.
+    """Whether the help begins with the fix and offers nothing else, so that one line can show both.
 
     >>> help_names_fix("did you mean `tp`?", "write `tp`"), help_names_fix("write `4` or `8`", "write `4`")
     (True, False)
@@ -90,11 +90,13 @@ def frame_lines(span: Span, severity: Severity, sources: Mapping[str, Source], i
 
 ELLIPSIS = "…"
 LEAD = 20
-"""Columns before the marked part that are shown where the line is too long to be shown whole, at most half of them."""
+"""Columns shown before the marked part of a line that is too long to be shown whole; at most half of the columns."""
 
 
 def window_start(line: str, span: Span, columns: int) -> int:
-    """The first visible character of a line: 0, or shortly before the marked part if that would be outside."""
+    """The index of the first character shown: 0, or shortly before the marked part if that would otherwise be out of
+    view.
+    """
     start, end = marked_range(line, span)
     if text_width(line[: min(end, start + columns)]) < columns or text_width(line[: start + 1]) <= columns // 2:
         return 0
@@ -120,7 +122,9 @@ def marker_line(line: str, span: Span, columns: int, first: int = 0) -> str:
 
 
 def _shown_width(part: str) -> int:
-    """The columns of a part of a line as shown: the escape of a hidden character is longer than the character."""
+    """The columns that a part of a line takes when shown. The escape of a hidden character is longer than the
+    character.
+    """
     return text_width(plain_line(part.replace("\t", " ")))
 
 
@@ -180,7 +184,7 @@ def rule_statistics(report: CheckReport) -> str:
 
 
 def rule_table(report: CheckReport, ink: Ink) -> str:
-    """The findings by rule, most severe and most frequent first: their number, and where it fits the first position."""
+    """The findings by rule, most severe and most frequent first: their number and, if it fits, the first position."""
     counted = Counter((finding.severity.rank, finding.rule) for finding in report.findings)
     first = {(finding.severity.rank, finding.rule): finding for finding in reversed(report.findings)}
     ordered = sorted(counted, key=lambda each: (each[0], -counted[each], each[1]))

@@ -124,7 +124,7 @@ def _options_table(report: FleetSearchReport, ink: Ink) -> str:
 
 
 def _unsearched_text(report: FleetSearchReport) -> list[str]:
-    """The choices that were not searched, with the least times of their runs."""
+    """The choices that were not searched, with lower bounds of their run times."""
     least: dict[tuple[str, str], list[JobOption]] = {}
     for option in report.options:
         if option.why == UNSEARCHED:

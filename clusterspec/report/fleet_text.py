@@ -339,7 +339,7 @@ def pool_row(name: str, use: PoolUse) -> tuple[str, ...]:
 
 
 def _sum_row(report: FleetReport) -> tuple[str, ...]:
-    """The sums over all pools, where every pool has the figure."""
+    """The sums over all pools of figures that every pool has."""
     nodes, idle = (pool_total(report, key) for key in ("nodes", "idle"))
     used = sum(use.used for use in report.pools.values())
     money = total_cost(report)

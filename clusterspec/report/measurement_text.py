@@ -71,7 +71,7 @@ def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
 
 
 def _form_of_algorithm(report: CollectiveReport) -> str:
-    """A sentence where the ranks take another form of the algorithm that was asked for."""
+    """A sentence if the ranks use a special form of the requested algorithm; else empty."""
     forms = dict.fromkeys(row.algorithm for row in report.rows if row.ranks > 1 and row.algorithm != report.algorithm)
     return f" On these ranks `{report.algorithm}` is `{next(iter(forms))}`." if report.algorithm and forms else ""
 
@@ -135,7 +135,7 @@ def _first_names(logs: Sequence[str]) -> str:
 
 
 def _notes_text(compared: Compared, ink: Ink) -> str:
-    """What says that the devices of a log are not those of the spec, and that lines were not searched; else empty."""
+    """Notes that the log's devices are not those of the spec and that some lines were not searched; else empty."""
     other = ""
     if compared.other_devices and all(cause.name != OTHER_ACCELERATORS for cause in compared.causes):
         warned = f"Warning: {compared.other_devices}. What is expected is of the spec, and no measurement is written."
@@ -144,7 +144,7 @@ def _notes_text(compared: Compared, ink: Ink) -> str:
 
 
 def _left_out_text(compared: Compared, ink: Ink) -> str:
-    """What says that lines of a log were not searched; empty where all were."""
+    """A note that some lines of a log were not searched; empty if all were."""
     if not compared.left_out:
         return ""
     said = f"{plural(compared.left_out, 'line')} between the first and the last ones not searched: too many differ."
@@ -201,7 +201,7 @@ ONE = "This one is possible; its next step shows whether it is the cause."
 
 
 def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
-    """The likely causes, then those that little speaks for, and those that end alike."""
+    """The likely causes, then causes with little evidence, then causes that end in the same lines."""
     likely = [cause for cause in compared.causes if cause.is_likely]
     possible = [cause for cause in compared.causes if not cause.is_likely]
     if likely:
@@ -221,7 +221,7 @@ def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
 
 
 def _alike_lines(compared: Compared, ink: Ink) -> Iterator[str]:
-    """The causes that no line names, and that end in the same lines."""
+    """Causes that no log line names but that end in the same lines as the possible causes."""
     if compared.alike:
         yield "\n" + ink.paint("bold", "Named by no line, but runs with these end alike") + "\n"
         for number, cause in enumerate(compared.alike, len(compared.causes) + 1):
@@ -285,9 +285,7 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
 
 
 def _changed_lines(report: AcceptanceReport, ink: Ink) -> list[str]:
-    """The tests that changed since the earlier acceptance by more than run-to-run variation, and the meaning of the
-    change.
-    """
+    """The tests whose change since the earlier acceptance exceeds run-to-run variation, and what the change means."""
     changes = {test.name: report.drift(test) for test in report.tests if report.beyond_repeats(test)}
     found = list[str]()
     for worse, means in (
@@ -302,7 +300,7 @@ def _changed_lines(report: AcceptanceReport, ink: Ink) -> list[str]:
 
 
 def _range_lines(report: AcceptanceReport) -> list[str]:
-    """The ranges with the measurements that were stored, and these."""
+    """The files that were written, and the predicted range of each test before and after the measurements."""
     found = [f"wrote {each}" for each in report.written]
     for each in report.ranges:
         (low, high), (least, most) = each.before, each.after

@@ -22,7 +22,7 @@ from clusterspec.units import plural
 
 SHOWN = ("step time", "MFU")
 OF_SERVING = ("time to first token", "time per output token", "output tokens per second")
-"""Figures that a table has where a spec has one."""
+"""Figures that the table includes if at least one spec has them."""
 
 
 def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
@@ -36,7 +36,7 @@ def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
 
 
 def project_as_markdown(report: ProjectDiffReport) -> str:
-    """A table of the specs, and the difference of each under a line that opens it."""
+    """A table of the specs, and the difference of each in a collapsible block."""
     parts = [f"**clusterspec diff**: `{plain_line(report.old)}` to `{plain_line(report.new)}`: {_count_text(report)}"]
     if report.specs:
         parts.append(markdown_table(*_table(report)))

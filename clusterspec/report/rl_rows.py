@@ -61,7 +61,7 @@ def phases_of(memory: RlMemory) -> dict[str, float]:
 
 
 def _models_text(memory: RlMemory) -> str:
-    """What models other than the trained one take in training, as the end of a sentence."""
+    """The memory of models other than the trained one in training, as the end of a sentence."""
     models = [("the critic", memory.critic), ("the reference and the reward model", memory.scorers)]
     taken = " and ".join(f"{display(size, 'B')} of it {name}" for name, size in models if size)
     return f", {taken}" if taken else ""

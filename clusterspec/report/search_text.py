@@ -41,7 +41,9 @@ def refusing_rules_text(report: SearchReport, noun: str) -> str:
 
 
 def findings_text(rows: tuple[LayoutRow, ...], noun: str) -> str:
-    """The findings of the first row, then the additional findings of other rows, those of the same rows together."""
+    """The findings of the first row, then the additional findings of the other rows. Rows with the same additional
+    findings are named together.
+    """
     own = rows[0].findings
     lines = [f"`check` reports with {noun} 1: {', '.join(own)}."] if own else []
     more: dict[str, list[int]] = {}
@@ -256,7 +258,7 @@ def _notes_text(report: SearchReport, ink: Ink) -> str:
 
 
 def _later_ties_text(report: SearchReport) -> str:
-    """Why a layout precedes one that is faster by at most 1 %; empty where none does."""
+    """Why a layout is listed before another that is faster by at most 1 %; empty if there is no such case."""
     times = [row.step_time for row in report.layouts if row.step_time is not None]
     if report.objective != "step_time" or not any(later < time <= later * (1 + TIE) for time, later in pairwise(times)):
         return ""
@@ -264,7 +266,7 @@ def _later_ties_text(report: SearchReport) -> str:
 
 
 def _order_text(report: SearchReport) -> str:
-    """Why a faster layout is listed after a slower one that it does not tie with; empty where none is.
+    """The reason why a layout is listed before a faster one that it is not tied with; empty if there is no such case.
 
     Of ties, the one with less memory is first.
     """
@@ -292,7 +294,7 @@ def _front_text(report: SearchReport, ink: Ink) -> str:
 
 
 def _faster_front_texts(report: SearchReport) -> Iterator[str]:
-    """Why the fastest layout of the front is not the best one: the rules that object to it alone."""
+    """Why the fastest layout of the front is not the best: the rules that object to it but not to the best."""
     best, fastest = next(iter(report.layouts), None), report.pareto[0]
     if best is None or report.objective != "step_time" or not best.step_time or fastest.step_time is None:
         return
@@ -352,7 +354,7 @@ def _present_text(report: SearchReport) -> str:
 
 
 def _objections_text(report: SearchReport, present: LayoutRow) -> str:
-    """The clause with the rules that object to the layout of the spec alone; empty where they are not known."""
+    """The rules that object to the spec's layout but not to the best one, as a clause; empty if there are none."""
     own = next(
         (row for row in report.pareto if (row.step_time, row.memory) == (present.step_time, present.memory)), None
     )

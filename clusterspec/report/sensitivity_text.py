@@ -34,7 +34,9 @@ def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:
 
 
 def _overload_text(report: SensitivityReport, ink: Ink) -> str:
-    """What the effects are on where requests arrive faster than the engines serve them; empty elsewhere."""
+    """A paragraph on the quantity to which effects refer if requests arrive faster than the engines serve them; else
+    empty.
+    """
     if not report.queue_grows or report.output_tokens_per_second is None:
         return ""
     return (
@@ -48,7 +50,7 @@ def _overload_text(report: SensitivityReport, ink: Ink) -> str:
 
 
 def _is_idle(row: LeverRow) -> bool:
-    """Whether a step changes the time per token, or the throughput of full engines, by nothing that shows."""
+    """Whether the effect of a step is too small to be printed."""
     return row.effect is not None and abs(row.effect) < NEGLIGIBLE
 
 

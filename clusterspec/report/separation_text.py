@@ -40,7 +40,7 @@ def separation_text(found: Separation) -> str:
 
 
 def _excess_text(excess: float) -> str:
-    """The ratio of the nearest plan's latency to its target, as a share where it is close to 1."""
+    """The largest excess of the nearest plan over a limit, as text: a factor, or a percentage if it is small."""
     if excess >= 1.1:
         return f"the nearest exceeds a limit {excess:.2f} times"
     return f"the nearest exceeds a limit by {percent(excess - 1, 2)}"
@@ -88,14 +88,14 @@ def _break_even_text(row: BreakEvenRow) -> str:
 
 
 def _tried_text(row: BreakEvenRow, which: str) -> str:
-    """All or any values of a quantity that were tried."""
+    """A phrase for all (or any) of the tried values of a quantity, with their range."""
     what, unit, factor = BREAK_EVENS[row.quantity]
     low, high = (_rounded_figure(each * factor) for each in (row.low, row.high))
     return f"{which} {what} tried ({low} to {high} {unit})"
 
 
 def _rounded_figure(value: float) -> str:
-    """Two digits: break-evens are found to a tenth.
+    """A value with two digits, since break-evens are found to within a tenth.
 
     >>> _rounded_figure(1207.9), _rounded_figure(5.03), _rounded_figure(0.1627)
     ('1,200', '5', '0.16')

@@ -14,7 +14,9 @@ SHOWN = 10
 
 
 CLOCK = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
-"""Units of a column of times, in seconds: the largest of which the last time has ten or more."""
+"""Units of times with their seconds, largest first. A column uses the largest in which its last time is at
+least ten.
+"""
 
 
 def simulation_as_text(report: SimulationReport, ink: Ink = PLAIN) -> str:

@@ -11,11 +11,11 @@ from clusterspec.results.levers import SolveReport, seeks_most_nodes
 from clusterspec.units import display, display_bits, metric_text, plain, plural
 
 SERVED_KEYS = ("concurrency", "request_rate", "input_tokens")
-"""Keys that only a serving plan has."""
+"""Keys that exist only in serving plans."""
 UPWARD = (*SERVED_KEYS, "sequence_length", "oversubscription")
-"""Keys whose highest value is sought that keeps a metric below its limit."""
+"""Keys for which the highest value is sought that keeps a metric below its limit."""
 WITHOUT_STANDARD = (*SERVED_KEYS, "nodes")
-"""Keys without standard values: any count can be bought or served."""
+"""Keys without standard values, since any number can be bought or served."""
 SHOWN_PROBES = 12
 NOUNS = {
     "nic_bandwidth": "NIC line rate",
@@ -38,7 +38,7 @@ COUNTED = {"scale_up.domain": "accelerators", "global_batch": "sequences"}
 COUNTED |= {"sequence_length": "tokens", "input_tokens": "tokens", "concurrency": "requests"}
 """What a sentence counts with a key."""
 MORE_DIGITS = (4, 5, 6, 7)
-"""Significant digits with which values are printed; more than the first where fewer print two alike."""
+"""Numbers of significant digits for printed values. The first is used unless two values would look equal."""
 
 
 def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
@@ -69,7 +69,7 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
 
 
 def _distinct_amounts(report: SolveReport, values: Sequence[float]) -> list[str]:
-    """The values of the key, with as many digits as tell them apart."""
+    """The values of the key as texts, with enough digits to distinguish them."""
     found = [[_amount_text(report, value, digits) for value in values] for digits in MORE_DIGITS]
     return next((texts for texts in found if len(set(texts)) == len(texts)), found[0])
 
@@ -97,7 +97,9 @@ def _gap_text(known: Sequence[object], tried: Sequence[object], ink: Ink) -> str
 
 
 def _verdict_text(holds: bool, errors: Sequence[str], misfit: str) -> str:
-    """Whether a value meets the condition, with the rules that refuse it, or a plan beyond the memory."""
+    """`yes` or `no` for whether a value meets the condition, with the rules that refuse it or the problem with
+    memory.
+    """
     reasons = [*errors, *([f"{misfit} in memory"] if misfit else [])]
     return ("yes" if holds else "no") + (f" ({', '.join(reasons)})" if reasons else "")
 
@@ -112,7 +114,7 @@ def _metric_text(report: SolveReport, metric: float | None, digits: int) -> str:
 def _telling_values(
     tried: list[tuple[float, float | None, bool]], boundary: float | None
 ) -> list[tuple[float, float | None, bool]]:
-    """Some of the values tried: both ends, those next to the boundary, and others evenly spread."""
+    """Some of the tried values: both ends, those nearest to the boundary, and others evenly spread."""
     near = sorted(tried, key=lambda probe: abs(probe[0] - boundary)) if boundary is not None else []
     kept = {probe[0] for probe in (tried[0], tried[-1], *near[: SHOWN_PROBES // 2])}
     rest = [probe[0] for probe in tried if probe[0] not in kept]
@@ -148,7 +150,7 @@ def _missing_nodes_sentence(report: SolveReport, value: float) -> str:
 
 
 def _present_text(report: SolveReport) -> str:
-    """The value of the spec in brackets; of nodes of which a job uses a part, whose they are."""
+    """The value of the spec in parentheses. For nodes it also states if they are those of the job or of the cluster."""
     if report.present is None:
         return ""
     if not report.path:
@@ -166,14 +168,14 @@ FORMS = {
 
 
 def _load_sentence(report: SolveReport) -> str:
-    """A sentence where the values are of another kind of load than that of the spec."""
+    """A sentence if the values describe another kind of load than the spec's; else empty."""
     if report.other_load not in LOADS or report.key not in FORMS:
         return ""
     return f" The values are of {FORMS[report.key]} in place of {LOADS[report.other_load]}."
 
 
 def _growth_sentence(report: SolveReport) -> str:
-    """A sentence on the machine of values beyond it; empty where the job is on all nodes in any case."""
+    """A sentence on numbers of nodes above those of the machine; empty if the job uses all nodes in any case."""
     machine = report.machine
     if report.path[:1] != ("layout",) or machine is None or not any(value > machine for value, *_ in report.probes):
         return ""

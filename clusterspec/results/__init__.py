@@ -248,7 +248,7 @@ class EstimateReport(Result):
     condition: str = ""
     accelerators_used: int | None = None
     idle_nodes: int | None = None
-    """Nodes of the cluster, or of the pool of a job of a fleet, that no job has; None where they are not known."""
+    """Nodes of the cluster, or of a job's pool in a fleet, that no job uses; None if unknown."""
     headlines: tuple[Term, ...] = ()
     """The printed figures, each with its formula and inputs."""
     unmeasured_step_time: float | None = None
@@ -322,14 +322,14 @@ class CollectiveReport(Result):
     input: Input
     rows: tuple[CollectiveRow, ...]
     why: str = ""
-    """Why there are no rows, where there are none."""
+    """The reason why there are no rows; empty if there are rows."""
     findings: tuple[Finding, ...] = ()
     asked: tuple[str, ...] = ()
-    """The sizes as they were asked for, one a row; empty if the caller gave numbers."""
+    """The sizes as requested, one per row; empty if the caller passed numbers."""
     unmeasured: str = ""
-    """The part of the machine that no published measurement covers; empty where one does."""
+    """The part of the machine for which no measurement is published; empty if there is one."""
     algorithm: str = ""
-    """The algorithm that was asked for; empty for the fastest."""
+    """The requested algorithm; empty for the fastest."""
 
     __repr__ = result_repr
 

@@ -91,8 +91,8 @@ def _unknown_cost_json() -> Json:
 
 
 def _day_costs(cost: Cost) -> Json | None:
-    """The costs of a day: as engines follow the load, of all engines at all hours, of a million output tokens, and of
-    its hours, in minutes of the day.
+    """The costs of a day: with engines that follow the load, with all engines at all hours, and per million output
+    tokens; and the costs of its hours, given in minutes of the day.
     """
     names = ("engines_follow_load", "all_engines", "per_million_output_tokens")
     found: Json = dict(zip(names, (term.value for term in cost.of_day), strict=False))
@@ -196,7 +196,7 @@ class DiffReport(Result):
 
 PRICE = "price of the priced items"
 SHARE = "share"
-"""The unit of a figure that is a part of one."""
+"""The unit of a figure that is a share between 0 and 1."""
 
 
 SUMMED = ("accelerators", PRICE)

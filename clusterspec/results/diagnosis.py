@@ -35,9 +35,9 @@ LIKELY = 0.5
 ABOVE_LINKS = "above-links"
 """The cause of a figure that is above what the links of the spec carry."""
 OTHER_ACCELERATORS = "other-accelerators"
-"""The cause that a log is of other accelerators than the spec."""
+"""The cause that a log comes from accelerators other than those of the spec."""
 SYMPTOMS_OF_OTHERS = frozenset({"peer-ended"})
-"""Causes that only tell of the end of another rank."""
+"""Causes that only report the end of another rank."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Cause:
 
     @property
     def is_decisive(self) -> bool:
-        """Whether it is likely, and no symptom: that another rank ended leaves the reason to the log of that rank."""
+        """Whether it is likely and not a symptom. If another rank ended, the reason is in the log of that rank."""
         return self.is_likely and self.name not in SYMPTOMS_OF_OTHERS
 
 
@@ -77,16 +77,19 @@ class Compared:
     rows: tuple[ComparedRow, ...]
     causes: tuple[Cause, ...]
     error: str = ""
-    """The first error of a run without a result, where it is of none of the known causes; else empty."""
+    """The first error of a run without a result that matches no known cause; else empty."""
     assumed_ranks: bool = False
-    """Whether neither the log nor the caller states the ranks, which are then all of the design."""
+    """Whether neither the log nor the caller states the number of ranks, so that all ranks of the design are
+    assumed.
+    """
     left_out: int = 0
-    """The lines of a log with too many different ones that were not searched."""
+    """The number of lines of a log that were not searched because too many lines differ."""
     alike: tuple[Cause, ...] = ()
-    """Causes that no line names, and that end in the same lines as those that are possible; none where the log decides
-    the cause."""
+    """Causes that no log line names but that end in the same lines as the possible causes; empty if the log decides the
+    cause.
+    """
     other_devices: str = ""
-    """What says that the devices that the log prints are not those of the spec; else empty."""
+    """Evidence that the log's devices are not those of the spec; else empty."""
 
     @property
     def largest(self) -> ComparedRow:
@@ -103,8 +106,8 @@ class Compared:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the log decides the cause: one is likely, or the run is as fast as expected. Where it does not, all
-        causes are only possible, or the reason is in the log of another rank.
+        """Whether the log decides the cause: a cause is likely, or the run is as fast as expected. Otherwise all causes
+        are only possible, or the reason is in the log of another rank.
         """
         return self.verdict in ("expected", "fast") or any(cause.is_decisive for cause in self.causes)
 
@@ -200,10 +203,10 @@ class AcceptanceOutcome:
 
 @dataclass(frozen=True)
 class PlannedTest:
-    """A test of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction, as the benchmark
-    counts them; ``size`` is in bytes. ``command`` is empty if the vendor's benchmark has no command line. ``demanded``
-    is what the spec demands, None for a test that only this program proposes; ``remedy`` is what follows a failure;
-    ``unmeasured`` what of the machine no published measurement covers, empty if one does.
+    """A planned test. ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction as the benchmark counts
+    them, and ``size`` is in bytes. ``command`` is empty if the benchmark has no command line. ``demanded`` is the
+    spec's requirement, None for a test that only this program proposes. ``remedy`` is the action after a failure.
+    ``unmeasured`` is the part of the machine without published measurements, empty if there is none.
     """
 
     collective: str
@@ -227,7 +230,7 @@ class PlannedTest:
 
 
 class UpdatedRange(NamedTuple):
-    """The bus bandwidths in B/s between which a test is predicted, without and with the logs of the acceptance."""
+    """The low and high end of a test's predicted bus bandwidth in B/s, without and with the logs of the acceptance."""
 
     name: str
     before: tuple[float, float]
@@ -250,7 +253,7 @@ class AcceptanceReport(Result):
     earlier: dict[str, float | None] | None = None
     """The measurements of an earlier acceptance by test, in B/s; None where no earlier logs were given."""
     ranges: tuple[UpdatedRange, ...] = ()
-    """The ranges that follow from the measurements, where these are stored in the spec."""
+    """The new ranges that follow from the measurements, if these are stored in the spec."""
     written: tuple[str, ...] = ()
 
     __repr__ = result_repr

@@ -38,7 +38,7 @@ class Provenance:
     document: Document | None = None
     catalog: Catalog | None = None
     folders: bool = True
-    """Whether files are named with their folders."""
+    """Whether file names include their folders."""
 
     def text(self, origin: Origin) -> str:
         """``spec.yaml:12: tp: 8`` for written values, entry and source for cited ones, else the reason."""
@@ -58,7 +58,7 @@ class Provenance:
         return f"{file}:{span.start.line}: {line}"
 
     def _pair_of(self, path: Path, source: Source) -> str:
-        """A key with its value as they are written; empty unless both are on one line."""
+        """A key with its value as written; empty if they are not on the same line."""
         place = self.document.places.get(path) if self.document else None
         if place is None or place.key is None or place.value is None:
             return ""
@@ -66,8 +66,8 @@ class Provenance:
         return source.line(start.line)[start.column - 1 : end.column - 1] if start.line == end.line else ""
 
     def _span(self, path: Path) -> Span | None:
-        """The span of a value, or of its nearest enclosing mapping that is written: keys of a catalog model
-        have the span of ``workload.model``.
+        """The span of a value, or of the nearest enclosing mapping that the spec has. Keys of a catalog model have the
+        span of ``workload.model``.
         """
         places = self.document.places if self.document else {}
         found = next((places[path[:length]] for length in range(len(path), 0, -1) if path[:length] in places), None)
@@ -151,7 +151,7 @@ MEMORY_PARTS = ("total", "weights", "gradients", "optimizer", "activations", "ot
 
 
 def figure_names() -> Json:
-    """The names of `body`, nested; None at figures. Sections that a design lacks are included."""
+    """The names of `body` as nested mappings, with None for figures. Sections that a design lacks are included."""
     sections: Json = dict.fromkeys(BODY_FIELDS)
     serving: Json = dict.fromkeys(
         (*SERVING_FIELDS, "output_tokens_per_second_per_accelerator", "speculative", "queue_grows", "targets")

@@ -28,7 +28,7 @@ class CableRun:
 
 @dataclass(frozen=True)
 class Facility:
-    """Watts at the meter of the planned work and at nameplates, with cooling and conversion; None without a PUE.
+    """Watts at the meter, including cooling and conversion, for the planned work and at nameplates; None without a PUE.
 
     ``switches`` belong to the fabric, whose racks are not counted. ``units`` is the height of a node in rack units,
     None if the catalog does not have it. ``energy_of_year`` is in joules at the meter, with the planned work for the
@@ -54,22 +54,24 @@ class Facility:
     liquid_flow: float | None = None
     """m³/s of water for the heat of the hall to liquid at a rise of `LIQUID_RISE`."""
     node_units: int | None = None
-    """Rack units of all nodes, spare ones included; None where the height of one is not known."""
+    """Rack units of all nodes, including spares; None if the height of a node is unknown."""
     nodes_at_most: int | None = None
-    """The most nodes that a rack holds, by their height and its limit of power; None where the racks are known."""
+    """The maximum number of nodes per rack by their height and the power limit; None if the number of racks is
+    known.
+    """
     least_racks: int | None = None
-    """The racks that the nodes take with so many in each."""
+    """The minimum number of racks, with that many nodes in each."""
     switch_units: int | None = None
-    """Rack units of all switches of the fabric; None where the height of one is not known."""
+    """Rack units of all switches of the fabric; None if the height of a switch is unknown."""
     switch_watts: float | None = None
-    """Watts of all switches of the fabric at nameplates; None where the power of one is not known."""
+    """Nameplate watts of all switches of the fabric; None if the power of a switch is unknown."""
     switch_racks: int | None = None
     """The minimum number of separate racks for the switches, by their height and any stated limit per rack."""
     all_meters: float | None = None
-    """The meters of all racks of nodes and of switches side by side; None where either are not known."""
+    """The total length in meters of all racks of nodes and switches in one row; None if either number is unknown."""
     supplies: int | None = None
-    """Power supplies of a node, or of a rack that is sold whole (``supplied``), of ``supply_watts`` each;
-    ``supplies_needed`` carry its power at nameplates. None where the supplies are not known.
+    """The number of power supplies, each of ``supply_watts``, in a node or in a rack sold whole (``supplied``).
+    ``supplies_needed`` of them carry its nameplate power. None if unknown.
     """
     supplied: str = ""
     supply_watts: float | None = None

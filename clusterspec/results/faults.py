@@ -16,7 +16,7 @@ STOPS, SLOWS, NONE = "stops", "slows", "none"
 """What a failure does to the job."""
 
 SOFTWARE = "software"
-"""The part whose failures are not those of hardware."""
+"""The part name for failures of software; all other parts are hardware."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,15 @@ class FaultRow:
     cost: float | None
     why: str
     likely: tuple[float, float] | None = None
-    """The range of ``failures`` over fleets, or as stated: 5 and 95 %; None where no rate is known."""
+    """The 5th and 95th percentile of ``failures`` over fleets, or the stated range; None if no rate is known."""
     breaks: tuple[str, ...] = ()
     """The keys of targets in the spec that the whole machine meets, but the machine without one such part misses."""
     each: float | None = None
-    """Hours that one failure takes from a running job. ``hours`` are fewer than ``failures`` of these, since a stopped
-    job is not stopped again."""
+    """Hours that one failure takes from a running job. ``hours`` is less than ``failures`` times this, since a stopped
+    job is not stopped again.
+    """
     slowed: float | None = None
-    """Those of ``hours`` in which steps are slowed, not lost."""
+    """The part of ``hours`` in which steps are slowed rather than lost."""
 
     def to_json(self) -> Json:
         return {
@@ -66,7 +67,7 @@ class FaultRow:
 
 @dataclass(frozen=True)
 class PairRow:
-    """The failures of two parts of unlike kinds at once; a figure that is not known is None.
+    """The failures of two parts of different classes at the same time; an unknown figure is None.
 
     ``count`` pairs share a node, leaf or rack (``shared``) and nothing closer; ``planes`` says of links whether they
     are in one plane, empty elsewhere. ``failures`` is how often a year one of a pair fails while the other is repaired.
@@ -181,15 +182,13 @@ class FaultsReport(Result):
     stock: Stock | None = None
     """None where the spec states no lead time."""
     used: float = 1.0
-    """The share of the time in which the machine is in use, to which the hours and costs of a year belong."""
+    """The share of time in which the machine is in use. Yearly hours and costs refer to this time."""
 
     __repr__ = result_repr
 
     @property
     def cost_of_lost_hours(self) -> YearlyCost | None:
-        """The cost of the hours that keep no step, and by which steps are slowed; None without a price of an hour or a
-        job.
-        """
+        """The cost of hours without kept steps and of slowed steps; None without a job or a price per hour."""
         if self.goodput is None or self.hour is None:
             return None
         return YearlyCost.from_goodput(self.goodput, self.hour, self.slowed or 0.0, used=self.used)
@@ -201,7 +200,7 @@ class FaultsReport(Result):
 
     @property
     def lost_at_first(self) -> YearlyCost | None:
-        """The same of the first year; None if it is unknown."""
+        """The same for the first year; None if unknown."""
         return (
             YearlyCost.from_goodput(self.first_year.goodput, self.hour, self.first_year.slowed, used=self.used)
             if self.first_year and self.hour is not None
@@ -244,8 +243,8 @@ METHOD = (
 
 
 class FailureRateRow(NamedTuple):
-    """The failures of parts of one key of `operations.failures`: ``failures`` in ``years``, the parts times the years
-    observed. ``rate`` is a year and part; None without a failure. ``low`` and ``high`` are the ends of its interval.
+    """The failures of parts of one key of `operations.failures`: ``failures`` in ``years`` part-years. ``rate`` is per
+    year and part, None without a failure; ``low`` and ``high`` are the ends of its interval.
     """
 
     part: str
@@ -259,7 +258,9 @@ class FailureRateRow(NamedTuple):
 
 @dataclass(frozen=True)
 class FailureRates(Result):
-    """The rates of logs over ``observed`` seconds, and what could not be decided with its place."""
+    """The failure rates of logs over ``observed`` seconds, and log lines that could not be decided, with their
+    places.
+    """
 
     tool: Tool
     input: Input
@@ -271,12 +272,12 @@ class FailureRates(Result):
     """The mean goodput without and with the rates; None without a job."""
     written: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    """Stated values that differ and are kept."""
+    """Stated values that differ from the logs and were kept."""
 
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        """The JSON document: ``rate``, ``low`` and ``high`` a year and part, ``observed`` in seconds."""
+        """The JSON document. ``rate``, ``low`` and ``high`` are per year and part, ``observed`` is in seconds."""
         return head(self.tool, self.input) | {
             "rates": [row._asdict() for row in self.rows],
             "method": METHOD,

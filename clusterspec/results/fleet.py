@@ -121,9 +121,9 @@ class FleetReport(Result):
     told: Mapping[str, Verdict] = field(default_factory=dict)
     """The verdict of each job, with messages instead of names of rules."""
     purchase: Purchase | None = None
-    """The amount for all pools, the gates before a signature, and the risks; only of a procurement report."""
+    """For a procurement report: the amount for all pools, the gates before a signature, and the risks."""
     machines: Mapping[str, FullReport] = field(default_factory=dict)
-    """Of a procurement report: bill, cost and acceptance tests of each pool."""
+    """For a procurement report: bill, cost and acceptance tests of each pool."""
 
     __repr__ = result_repr
 
@@ -172,7 +172,7 @@ POOL_FIGURES = ("nodes", "used", "idle", "power", "cost")
 
 @dataclass(frozen=True)
 class FleetDiffReport(Result):
-    """The difference of two fleets: the difference of every job in both, the names of jobs in one only, and the use of
+    """The difference of two fleets: the differences of the jobs in both, the names of jobs in only one, and the use of
     pools and jobs in both.
     """
 
@@ -242,7 +242,7 @@ def _use_lists(use: PoolUse) -> Json:
 
 
 def _top_fields(single: Mapping[str, Json], pools: int) -> Json:
-    """The fields of the only job of the only pool, else all of them null."""
+    """The top-level fields: those of the only job if the fleet has one job and one pool, else null."""
     if len(single) == pools == 1:
         return dict(next(iter(single.values())))
     return dict.fromkeys(key for each in single.values() for key in each)

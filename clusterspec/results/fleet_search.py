@@ -9,7 +9,7 @@ from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.search import Section
 
 UNSEARCHED = "not searched"
-"""The reason why a choice has no layout, where the assignments do not need it."""
+"""The reason for a choice without a layout: the best assignments did not require a search."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,24 @@ class JobOption:
     missed: tuple[str, ...] = ()
     why: str = ""
     rl: Json | None = None
-    """The keys of `workload.rl` that place rollout, of reinforcement learning."""
+    """In reinforcement learning: the keys of `workload.rl` that place rollout."""
     least: float | None = None
-    """For an option that was not searched: the run time in seconds at its accelerators' peak, including pauses."""
+    """For an option that was not searched: the run time in seconds, including pauses, with all accelerators at peak."""
     store_wait: float = 1.0
     """In an assignment: the factor by which run time, cost and energy of the job grow because it waits for a shared
     store.
     """
 
     as_written: bool = False
-    """Whether the job stays as the spec has it, because it has engines on several pools."""
+    """Whether the job is kept as written, because it has engines on several pools."""
 
     def has_same_nodes(self, other: JobOption | None) -> bool:
-        """Whether another option runs the same job on as many nodes of the same pool."""
+        """Whether another option runs the same job on the same number of nodes of the same pool."""
         return other is not None and (self.job, self.pool, self.nodes) == (other.job, other.pool, other.nodes)
 
     @property
     def usable(self) -> bool:
-        """Whether there is a layout that misses no target."""
+        """Whether it has a layout and misses no target."""
         return self.layout is not None and not self.missed
 
     def to_json(self) -> Json:
@@ -68,8 +68,9 @@ class JobOption:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One option of every job. ``objective`` is the sum that was minimized; ``gap`` the largest share of it by which a
-    better assignment could be below, 0 if none is."""
+    """One option for every job. ``objective`` is the minimized sum. ``gap`` bounds the share by which a better
+    assignment could be lower; 0 if there is none.
+    """
 
     jobs: Mapping[str, JobOption]
     objective: float

@@ -49,20 +49,20 @@ class FullReport(Result):
     purchase: Purchase | None = None
     """The amount, the gates before a signature, and the risks; None in a tender."""
     choices: Choices | None = None
-    """This design, the compared ones and other sizes, where they have prices; None in a tender."""
+    """This design, the compared designs and other sizes, if they have prices; None in a tender."""
     machine: Machine | None = None
     facility: Facility | None = None
-    """Power at the meter, racks and cable runs, of machines that are not in a cloud."""
+    """Power at the meter, racks and cable runs; None for a cloud."""
     tiers: tuple[Tier, ...] = ()
     networks: tuple[NetworkChoice, ...] = ()
-    """InfiniBand and RoCE for the machine, where it can have either."""
+    """InfiniBand and RoCE for the same machine, if it supports both."""
     tests: tuple[PlannedTest, ...] = ()
     stages: tuple[StageMemory, ...] = ()
     longest: LongestSequence | None = None
     """For a training design: the longest sequence that fits with its layout."""
     roofline: Roofline | None = None
     schedule: Schedule | None = None
-    """The operations of a pipeline, of a training design with several stages."""
+    """For a training design with several stages: the operations of its pipeline."""
     losses: tuple[Loss, ...] = ()
     """The losses between peak and achieved FLOP/s of a training step."""
     gains: tuple[Gain, ...] = ()
@@ -116,7 +116,7 @@ class FullReport(Result):
 
     @property
     def signing(self) -> Purchase | None:
-        """The decision of a buyer; None in a design report, which states the amount alone."""
+        """The buyer's decision; None in a design report, which states only the amount."""
         return self.purchase if self.kind == "procurement" else None
 
     @property
@@ -290,7 +290,7 @@ OF_SERVING = (
     ("TPOT", "time per output token: the mean time between output tokens after the first"),
     ("TTFT", "time to first token: from a request to its first output token"),
 )
-"""Terms of training alone, and those that a serving plan adds."""
+"""Glossary terms for training only, and terms for serving plans."""
 
 
 def glossary(*, serving: bool) -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,8 @@ from clusterspec.records import asdict, dataclass
 
 @dataclass(frozen=True)
 class RankGroups:
-    """The groups of one axis: ``groups`` of ``ranks`` each, the ranks of one ``stride`` apart.
+    """The groups of one axis: ``groups`` groups of ``ranks`` ranks each; ``stride`` is the distance of neighboring
+    ranks in a group.
 
     ``first`` names the ranks of the first group. ``ranks_per_node``, ``nodes`` and ``domains`` belong to the group
     that is spread most. ``crossed`` are the switch levels that some group crosses, from the leaf upward.

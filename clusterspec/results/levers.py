@@ -10,10 +10,12 @@ from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.search import LayoutRow, Section
 
 OF_SIZE = frozenset({"power", "power_peak", "fleet_power", "fleet_cost"})
-"""Metrics that grow with the machine: a limit on them is met by the fewest nodes, and the most are sought."""
-OF_SPREAD = {"mfu": ">=", "tokens_per_second_per_accelerator": ">=", "goodput": ">=", "exposed": "<="}
-"""Metrics that get worse as more nodes divide the same work, each with the side of its limit: the most nodes are
+"""Metrics that grow with the machine. The fewest nodes meet an upper limit on them, so the largest number of nodes is
 sought.
+"""
+OF_SPREAD = {"mfu": ">=", "tokens_per_second_per_accelerator": ">=", "goodput": ">=", "exposed": "<="}
+"""Metrics that get worse if more nodes divide the same work, each with the side of its limit. The largest number of
+nodes is sought.
 """
 
 
@@ -39,11 +41,11 @@ class SolveReport(Result):
     layout: Section = field(default_factory=dict)
     estimate: Json | None = None
     probes: tuple[tuple[float, float | None, bool], ...] = ()
-    """The values tried, each with the metric (None where it has none, infinite in a queue that grows without end) and
-    whether the condition holds. JSON has null for both.
+    """The tried values, each with the metric (None if there is none, infinite for an endless queue; both null in JSON)
+    and whether the condition holds.
     """
     why: str = ""
-    """Why no value is found; with ``free``, that no value moves the metric of the spec."""
+    """The reason why no value was found. With ``free``, the statement that no value changes the spec's metric."""
     disaggregated: Json | None = None
     """The separate engines of a serving plan that was searched for; they belong to `workload.serving`."""
     searched: bool = False
@@ -55,8 +57,8 @@ class SolveReport(Result):
     errors: Mapping[float, tuple[str, ...]] = field(default_factory=dict)
     """The rules that refuse a value of ``probes``."""
     unsure: bool = False
-    """Whether every plan that meets the condition may exceed memory at the upper end of its range, as the plan at
-    ``value`` may.
+    """Whether all plans that meet the condition, including the one at ``value``, may exceed memory at the upper end of
+    their range.
     """
     misfits: Mapping[float, str] = field(default_factory=dict)
     """Values of ``probes`` that are refused because the plan ``does not fit`` in memory, or ``may not fit``."""
@@ -69,13 +71,15 @@ class SolveReport(Result):
     rollout_tp: int | None = None
     """The tensor parallelism of the engines of rollout at the value, where it was searched."""
     available: int | None = None
-    """Of a job of a fleet: the nodes of its pool that no other job has; None for other keys than its nodes."""
+    """For the nodes of a fleet's job: the nodes of its pool that no other job uses; None otherwise."""
     path: tuple[str | int, ...] = ()
-    """The key that is varied, of nodes where the job uses a part of the cluster: its own, or the cluster's."""
+    """The varied key, if it is the nodes of a job that uses part of the cluster: the job's key or the cluster's."""
     machine: int | None = None
-    """The nodes of the cluster in the spec, where the job uses a part of them."""
+    """The nodes of the cluster in the spec, if the job uses only some of them."""
     other_load: str = ""
-    """The kind of load of the spec, where the values of the key are another: ``open``, ``closed`` or ``offline``."""
+    """The spec's kind of load (``open``, ``closed`` or ``offline``) if values of the key describe another kind; else
+    empty.
+    """
 
     __repr__ = result_repr
 
@@ -163,7 +167,7 @@ class SensitivityReport(Result):
     levers: tuple[LeverRow, ...]
     currency: str = ""
     why: str = ""
-    """Why there are no levers."""
+    """The reason why there are no levers."""
     output_tokens_per_second: float | None = None
     queue_grows: bool | None = None
     """Whether requests arrive faster than the engines of the spec serve them; None where nothing is served."""

@@ -130,8 +130,9 @@ class PathClass:
 
 @dataclass(frozen=True)
 class Pod:
-    """The topology of a machine: nodes in groups of ``block`` under one leaf, and the classes of pairs from the domain
-    outward; a pair belongs to the first class whose ``nodes`` include both. ``shape`` applies to a torus domain.
+    """The topology of a machine: groups of ``block`` nodes under one leaf, and the classes of pairs from the domain
+    outward. A pair belongs to the first class whose ``nodes`` include both of its nodes. ``shape`` is that of a torus
+    domain.
     """
 
     nodes: int
@@ -256,7 +257,7 @@ class LayoutCell:
     errors: tuple[str, ...] = ()
     """The rules that find an error in the layout."""
     fits_with_reserve: bool = False
-    """Whether it can run and leaves the reserve of the grid free."""
+    """Whether it can run and leaves the grid's reserve of memory free."""
 
 
 @dataclass(frozen=True)

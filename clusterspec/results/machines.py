@@ -55,7 +55,7 @@ class MachineRow:
         return self.elapsed if self.elapsed is not None else self.step_time
 
     def to_json(self) -> Json:
-        """All fields; the time of the run with interruptions has the name that `cost` gives it."""
+        """All fields. The run time with interruptions has the same name as in `cost`."""
         values = asdict(self)
         values["time_to_train"] = values.pop("elapsed")
         values["time_to_train_with_interruptions"] = values.pop("run")

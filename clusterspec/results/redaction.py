@@ -59,7 +59,7 @@ def redact(value: object, broken: Collection[Path] = ()) -> Value:
 
 
 def _named_keys(value: object, names: Mapping[str, Any]) -> Value:
-    """The named keys of a mapping; a name with names of its own keeps those below it."""
+    """The keys of a mapping that ``names`` lists; a name with nested names keeps only those below it."""
     if not isinstance(value, Mapping):
         return {}
     below = {name: _named_keys(value.get(name), inner) if inner else value.get(name) for name, inner in names.items()}

@@ -85,8 +85,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The best layout against another one: ``parts`` are the differences of the parts of their steps in seconds, the
-    largest first; a part for which the best layout takes less time is negative."""
+    """The best layout compared with another. ``parts`` are the differences in seconds between the parts of their steps,
+    largest first; a negative part takes less time in the best layout.
+    """
 
     other: str
     seconds: float
@@ -225,13 +226,13 @@ class SearchReport(Result):
     """Placements of reinforcement learning with the trainer's layout of the spec, the fastest first."""
     fewer_nodes: LayoutRow | None = None
     separation: Separation | None = None
-    """Whether separate engines for prefill and decode are better; None where training."""
+    """Whether separate engines for prefill and decode are better; None for training."""
 
     __repr__ = result_repr
 
     @property
     def aim(self) -> str:
-        """What ``fitting`` plans do, as a verb phrase in the plural."""
+        """A verb phrase, in the plural, for what ``fitting`` plans do."""
         rows = (*self.layouts, *self.pareto, *(row for row in (self.present, self.smallest) if row is not None))
         return (
             "meet the targets at the load"

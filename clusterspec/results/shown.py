@@ -23,7 +23,7 @@ MOST_FIGURES = 4
 MOST_ROWS = 20
 """Maximum number of table rows in a notebook; the number of omitted rows follows below."""
 SHORT = 12
-"""Rows up to which a table of a result without other figures is open."""
+"""A table with at most this many rows is shown open if the result has no other figures."""
 MOST_COLUMNS = 8
 LONGEST_CELL = 80
 _HEAD = ("version", "tool", "input", "inputs", "spec", "mfu_convention")
@@ -36,7 +36,7 @@ _WRITTEN = {"mfu": "MFU", "hfu": "HFU", "flops": "FLOPs", "ttft": "TTFT", "tpot"
 """Words of names that are not written in small letters."""
 _SHARES = ("mfu", "hfu", "goodput", "share", "effect", "oversubscription")
 _OF_UNIT = ("value", "from", "to", "low", "high", "old", "new")
-"""Columns whose figures are in the unit named in their row."""
+"""Columns whose figures have the unit that their row names."""
 _UNITS = {
     **dict.fromkeys(("bytes", "memory", "capacity"), "B"),
     **dict.fromkeys(("time", "ttft", "tpot", "itl", "latency", "seconds", "exposed"), "s"),
@@ -141,7 +141,7 @@ def _tables(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str
 
 
 def _cell_text(column: str, row: Mapping[str, Any]) -> str:
-    """A cell of a table; a figure has the unit that its row names.
+    """A cell of a table. A figure is shown in the unit that its row names.
 
     >>> _cell_text("to", {"to": 5e10, "unit": "B/s"})
     '50 GB/s'

@@ -65,7 +65,9 @@ class HitsBySize(NamedTuple):
 
 
 class SimulatedRise(NamedTuple):
-    """Requests that arrive in ``seconds`` after a rise of the load, for which engines start serving ``late``."""
+    """Requests that arrive within ``seconds`` after a rise of the load, if new engines start serving after ``late``
+    seconds.
+    """
 
     late: float
     requests: int

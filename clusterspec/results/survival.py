@@ -34,8 +34,8 @@ STRATEGIES = (
 
 @dataclass(frozen=True)
 class WireCase:
-    """A strategy with a number of nodes and a model: its curves, of which the least counts, the seconds of computation
-    and, at the rates of the spec, of communication, of the exposed part of that, and of the pipeline bubble.
+    """A strategy with a number of nodes and a model: its curves (the lowest counts), the seconds of computation, and at
+    the spec's rates the seconds of communication, of exposed communication and of the pipeline bubble.
 
     ``memory`` is the bytes on the fullest accelerator; ``fits`` is None if it or the capacity is not known.
     """
@@ -51,7 +51,7 @@ class WireCase:
     fits: bool | None
     curve: Curve
     alternatives: tuple[Curve, ...] = ()
-    """The curves of other algorithms, where an oversubscription slows them in another proportion."""
+    """The curves of other algorithms, if oversubscription slows these by another factor."""
 
     @property
     def curves(self) -> tuple[Curve, ...]:

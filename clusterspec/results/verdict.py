@@ -52,13 +52,13 @@ class VerdictStatus(StrEnum):
 
 
 OF_PURCHASE = frozenset({"delivery-misses-date", "over-budget", "quote-arithmetic", "quote-off-bill"})
-"""Errors about the purchase of a machine, which does not work better or worse for them."""
+"""Errors about the purchase of a machine, which do not affect whether the machine works."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The status, the reasons for it, and the parts of the design that were not judged; ``of_purchase`` where the
-    design works and only errors about its purchase are open.
+    """The status, its reasons, and the parts of the design that were not judged. ``of_purchase`` is true if the design
+    works and the only open errors are about its purchase.
     """
 
     status: VerdictStatus
@@ -71,7 +71,7 @@ class Verdict:
 
 
 LEAST = 0.01
-"""A relative change below which an assumption is not worth a line of the first screen."""
+"""An assumption with a smaller relative effect than this is not listed on the first screen."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class Choices:
     recommended: int | None = None
     load: float | None = None
     of_targets: bool = False
-    """Whether the ``work`` of a serving plan is the most within its targets."""
+    """Whether the ``work`` of a serving plan is its maximum within the targets."""
 
     @property
     def recommended_row(self) -> Choice | None:

@@ -111,7 +111,7 @@ RENAMED = {"passes": "pass", "starts": "from"}
 
 _NOT_KEYS = {"file", "broken"}
 _KEEPS_VALUE = {"unknown-key", "missing-key", "unsupported-spec-version"}
-"""Rules whose problems do not invalidate the value at their path."""
+"""Rules whose problems leave the value at their path valid."""
 
 
 def read(document: Document) -> tuple[Spec, list[Problem]]:
@@ -146,7 +146,7 @@ def _foreign_file_problem(what: str) -> Problem:
 
 
 def _keyless_problem() -> Problem:
-    """The problem with a file of which no key is one of a spec."""
+    """The problem with a file that has no key of a spec at its top level."""
     message = "no key of the top level is one of a spec, and `clusterspec` is missing"
     advice = "write `clusterspec: 1` in a spec; leave another file out, or pass `--only-specs`"
     return Problem("unsupported-spec-version", (), message, advice)
@@ -171,12 +171,16 @@ def types_of(record: type, name: str) -> tuple[Any, ...]:
 
 @cache
 def _annotated_types(annotation: str, module: str) -> tuple[Any, ...]:
-    """The types that an annotation in a module names, except None; many fields have the same one."""
+    """The types in the annotation of a field, except None. The result is cached, since many fields have the same
+    annotation.
+    """
     return _field_types(eval(annotation, {}, _Names(module)))  # annotations of our own records
 
 
 class _Names(dict[str, "Any"]):
-    """The names in annotations of a module, and the types of the spec that are imported on first use."""
+    """The names for evaluating the annotations of a module, including types of the spec that are imported on
+    first use.
+    """
 
     def __init__(self, module: str) -> None:
         super().__init__()
@@ -331,12 +335,14 @@ def _unreadable_quantity_problem(fault: UnitFault, path: Path, value: Any, words
 
 
 _MUCH_LONGER = 20
-"""A bare number this many times that of an example in seconds is nearer to the example in milliseconds."""
+"""If a bare number is at least this many times the example when read as seconds, it is more likely meant as
+milliseconds.
+"""
 
 
 def _fault_with_usual_unit(fault: UnitFault, written: str, node: Schema) -> UnitFault:
-    """The fault with the example of the key in its advice; of a bare number with the unit that the author most probably
-    left out.
+    """The fault, with the example of the key in its advice. For a bare number the advice has the unit that was most
+    probably omitted.
 
     It is the unit of the key's example (ms for a time per token), or for a time of seconds ms where that is much nearer
     to the example: with `ttft: 2 s`, a bare 500 means ms and a bare 3 seconds.

@@ -18,12 +18,12 @@ WORDS = {
     "boolean": "`true` or `false`",
 }
 NAMED = "NAME"
-"""A name that the user chooses, in the path of a key. Its subkeys that occur elsewhere in the spec refer to those."""
+"""In the path of a key: a name that the user chooses."""
 
 
 class KeyRow(NamedTuple):
-    """A key: its path, with ``[]`` after a list and `NAMED` for a chosen name, what it takes and what it means, in
-    Markdown. ``quantity`` is the kind of its quantity, if it is one; ``same`` the path of the key that it repeats.
+    """A key, described in Markdown: its path (``[]`` marks a list, `NAMED` a chosen name), what it takes, and what it
+    means. ``quantity`` is its kind of quantity, if any; ``same`` is the path of the key whose description it shares.
     """
 
     path: str
@@ -77,7 +77,7 @@ def _names_of_path(path: str) -> list[str]:
 
 
 def _is_path_of(row: KeyRow, path: str, *, inside: bool = False) -> bool:
-    """Whether a path is that of a key, or lies ``inside`` it."""
+    """Whether a path is that of a key; with ``inside``, also whether it is below the key."""
     own, asked = _names_of_path(row.path), path.split(".")
     if len(own) > len(asked) or (len(own) < len(asked) and not inside):
         return False

@@ -108,9 +108,9 @@ class Study:
     failures: list[tuple[str, Exception]] = field(default_factory=list, compare=False, repr=False)
     """The parts of results that could not be computed because of an internal error, with the exception."""
     fleet_part: tuple[Document, FleetPart] | None = None
-    """The document of the fleet, and the place in it, of a study of one pool or job."""
+    """For a study of one pool or job of a fleet: the document of the fleet, and the place of the pool or job in it."""
     is_variation: bool = False
-    """Whether keys differ from those of the text, whose description then names other numbers."""
+    """Whether keys differ from the text. The text's description may then state other numbers."""
     advises: bool = True
     """Whether findings have their remedies, some of which take estimates of changed layouts."""
 
@@ -236,7 +236,7 @@ class Study:
         return [*found, *further, *engines, *told, *own], next(iter([*faults, *more, *failed, *unread, *others]), None)
 
     def _problems_at_engines(self, problems: list[Problem]) -> list[Problem]:
-        """Problems of a layout at the keys of the engines that are the layout."""
+        """Problems of the layout, moved to the keys of the decode engines if the layout is stated there."""
         if self.design.layout is None or not self.design.layout.separate_engines:
             return problems
         from clusterspec.studies.engines import problem_at_decode_engines
@@ -331,7 +331,7 @@ class Study:
 
     @property
     def _describes_keys(self) -> bool:
-        """Whether the text outside the keys is of this design alone: of no variation, and no fleet of several."""
+        """Whether the texts outside the keys are about this design only, not about a variation or several parts."""
         return not self.is_variation and describes_one_design(self.fleet_part[0].value if self.fleet_part else {})
 
 
@@ -354,7 +354,7 @@ class Read:
 def resolved_study(
     text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True, steps: bool = True
 ) -> Study:
-    """The study of a document. Of a ``whole`` fleet only the keys are read: its parts are resolved where they are used.
+    """The study of a document. For a ``whole`` fleet only the keys are read; its parts are resolved when used.
     Measured ``steps`` belong to the document's job."""
     spec, found = read(document) if document is not None else (Spec(text.source.name), [])
     if not whole:

@@ -93,7 +93,7 @@ def problem_at_decode_engines(design: Design, problem: Problem) -> Problem:
 
 
 def _problem_at_side(problem: Problem, design: Design, side: str) -> Problem | None:
-    """The problem with a degree in the layout at the key of one kind of engines; None for another problem."""
+    """A problem with a degree of the layout, moved to the same key of one kind of engines; None for other problems."""
     key = problem.path[1] if len(problem.path) == 2 and problem.path[0] == "layout" else None
     if key not in DEGREES:
         return None

@@ -62,13 +62,15 @@ class FleetStudy:
 
     @cached_property
     def jobs(self) -> dict[str, Study]:
-        """The study of each job whose pool exists, on its part of the pool, with its share of the links' bandwidth."""
+        """The study of each job whose pool exists, on its part of the pool and with its share of links to other
+        pools.
+        """
         parts = {name: replace(self._job_part(name), link_share=share) for name, share in self.link_shares.items()}
         return self._unshared_studies | {name: self._study(part) for name, part in parts.items()}
 
     @cached_property
     def link_shares(self) -> Mapping[str, float]:
-        """For each job with engines on another pool, the share of the link that other jobs leave to it, if below 1."""
+        """The share of the link that other jobs leave to each job with engines on another pool; only shares below 1."""
         sending = [name for name, job in self._written_jobs.items() if engines_on_other_pools(job)]
         if len(sending) < 2 or not self.study.spec.pool_links:
             return {}
@@ -118,7 +120,7 @@ class FleetStudy:
         return Fleet(self.study.spec, self._pools, jobs)
 
     def _quote_problems(self, facts: Facts) -> Iterator[Problem]:
-        """The problems with lines of the common quote that every pool has with them."""
+        """The problems with lines of the common quote that occur with every pool."""
         from clusterspec import rules
 
         procurement = self.study.spec.procurement
@@ -142,7 +144,7 @@ class FleetStudy:
         return self._study(replace(part, link_share=self.link_shares.get(job, 1.0)))
 
     def _study(self, part: FleetPart) -> Study:
-        """The study of a part, whose document has the text of the whole."""
+        """The study of a part of the fleet. Its document has the text of the whole fleet."""
         from clusterspec.studies import Read, resolved_study
 
         whole = self.study
@@ -180,8 +182,8 @@ class FleetStudy:
         return [(name,) for name, pool in found if len([job for each in pool.sets for job in each.jobs]) > 1]
 
     def _holds_for_all(self, problem: Problem) -> bool:
-        """Whether a problem is reported by all jobs of a pool, or by all jobs of the pools that share its storage
-        system.
+        """Whether a problem applies to a pool as a whole: all jobs on it, and on pools that use its storage system,
+        report it.
         """
         same, store_pool = (problem.rule, problem.path), self.fleet.store_pool
         jobs = self.fleet.jobs.items()
@@ -232,9 +234,7 @@ def _size_problems(document: Document) -> Iterator[Problem]:
 
 
 def _step_problems(document: Document) -> Iterator[Problem]:
-    """The problem with measured steps in a fleet of several jobs, because the fleet does not say which job each belongs
-    to.
-    """
+    """The problem with measured steps in a fleet of several jobs, where it is unknown which job a step belongs to."""
     jobs = mapping_at(document.value, ("jobs",))
     sections: list[Path] = [
         ("measured",),
@@ -269,7 +269,7 @@ OF_SHARED_KEYS = (
     *("quote-arithmetic", "quote-cabling-unfit", "quote-condition-unmet", "quote-for-another-region"),
     "switch-software-unfit",
 )
-"""Rules about the keys of `procurement` that count all pools together, which the parts of several pools lack."""
+"""Rules about `procurement` keys that cover all pools together. The specs of single pools do not have these keys."""
 OF_LINES = (
     *("quote-condition-unmet", "quote-names-other-part", "quote-pays-twice", "quote-text-off-design"),
     *("quote-text-off-part", "warranty-shorter-than-term"),
@@ -278,7 +278,7 @@ OF_LINES = (
 OF_POOL = frozenset({"procurement-without-spares"})
 """Rules about nodes that jobs leave idle. They apply to a shared pool as a whole, without its jobs."""
 NAMED_BY_PARTS = frozenset({"missing-direction", "missing-sparsity", "unreadable-quantity"})
-"""Problems of reading that say more with the catalog, which only a part looks up."""
+"""Rules about reading whose messages contain more if the catalog is available, which is only so for parts."""
 
 
 def _part_problems(of_parts: Iterable[tuple[Problem, tuple[Document, FleetPart] | None]]) -> list[Problem]:

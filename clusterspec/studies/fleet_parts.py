@@ -36,17 +36,17 @@ class FleetPart:
     pool: str
     job: str | None = None
     nodes: int | None = None
-    """The nodes of the job where they are not all nodes of the pool."""
+    """The nodes of the job; None if the job uses all nodes of the pool."""
     away: tuple[EnginesAway, ...] = ()
-    """The engines of the job that are on other pools than ``pool``."""
+    """The engines of the job that are on pools other than ``pool``."""
     separate: int = 0
-    """The part of ``nodes`` used by rollout and other models; the trainer has ``layout.nodes``."""
+    """The number of ``nodes`` that rollout and other models use; the trainer has ``layout.nodes``."""
     link_share: float = 1.0
-    """The share of the link to ``away`` that other jobs leave the job."""
+    """The share of the link to the pools in ``away`` that other jobs leave to this job."""
     idle: int | None = None
-    """The nodes of the pool that no job has; None where they are not known."""
+    """The number of nodes in the pool that no job uses; None if unknown."""
     fleet: FleetStudy | None = field(default=None, compare=False, repr=False)
-    """The studies of the fleet, whose other jobs share power and cost of the pool."""
+    """The studies of the fleet, since other jobs affect the power and cost of the pool."""
 
     @property
     def pool_path(self) -> Path:
@@ -93,7 +93,7 @@ ENGINES: tuple[Path, ...] = (
 
 
 def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
-    """The keys of a job whose engines name pools: the other pools, with their links.
+    """The keys that a job's spec needs if its engines name pools: the other pools, and the links to them.
 
     Engines on the job's own pool name none; ``pool`` stays where engines are on another pool.
     """
@@ -113,15 +113,17 @@ def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
 
 
 def store_owner(whole: object, pool: str) -> str | None:
-    """The other pool whose storage system a pool uses; None if the pool has its own, or names no other."""
+    """The other pool whose storage system a pool uses; None if the pool has a storage system of its own, or if the
+    other pool does not exist.
+    """
     owner = mapping_at(whole, ("pools", pool, *STORE)).get("pool")
     known = isinstance(owner, str) and owner != pool and mapping_at(whole, ("pools", owner))
     return owner if known else None
 
 
 def _store_value(whole: Value, part: FleetPart, value: Value) -> Value:
-    """The cluster of a pool that uses another pool's storage: it has the storage keys of the other pool, which is
-    listed under ``pools``. If that pool does not exist, the cluster lacks the key.
+    """The storage keys of a pool that uses another pool's storage system: copied from the other pool, which is listed
+    under ``pools``. If that pool does not exist, the key is omitted.
     """
     own = mapping_at(whole, (*part.pool_path, *STORE))
     if "pool" not in own:
@@ -137,7 +139,7 @@ def _store_value(whole: Value, part: FleetPart, value: Value) -> Value:
 
 
 def _remaining_link_share(link: Value, left: float) -> Value:
-    """The share of a link that other jobs leave for a job; empty if they leave all of it."""
+    """The key for a link's share if other jobs use a part of the link; empty if they use none."""
     stated = link.get("share", 1.0)
     return {"share": stated * left} if left < 1 and isinstance(stated, int | float) else {}
 
@@ -151,7 +153,7 @@ def _with_pool(value: Value, path: Path, pool: str | None) -> Value:
 
 
 def _link_joins(link: object, pool: str, others: Iterable[str]) -> bool:
-    """Whether a link joins a pool with one of others."""
+    """Whether a link connects a pool with one of the pools ``others``."""
     ends = link.get("between") if isinstance(link, dict) else None
     return isinstance(ends, list) and pool in ends and any(each in ends for each in others)
 
@@ -191,7 +193,7 @@ def path_in_fleet(document: Document, part: FleetPart, path: Path) -> Path:
 
 
 def _path_of_shared_section(document: Document, part: FleetPart, path: Path) -> Path:
-    """The key path of a section that holds for all parts, or that the part has instead or in addition."""
+    """The path in the fleet's file of a section that all parts share, or that the part itself states."""
     section, own = path[:1], path
     if section == ("operations",) and part.job is not None:
         own = (*part.path, *path)
@@ -239,7 +241,7 @@ def problem_in_fleet(document: Document, part: FleetPart, problem: Problem) -> P
 
 
 def _text_in_fleet(part: FleetPart, path: Path, text: str) -> str:
-    """A sentence of a problem at a key of the fleet, with the keys that it names as the fleet's file has them.
+    """The text of a problem in which the key names of the part are replaced by those of the fleet's file.
 
     Jobs of one pool share the problems of the pool, whose sentences name no job.
     """
@@ -252,7 +254,7 @@ def _text_in_fleet(part: FleetPart, path: Path, text: str) -> str:
 
 
 def problems_of_part(found: Iterable[Problem]) -> list[Problem]:
-    """The problems of reading a part of a fleet. That `jobs` are missing is none: the spec of a job lists the pools of
-    its engines, but no jobs.
+    """The problems of reading a part of a fleet, without the one about missing `jobs`: the spec of a job lists the
+    pools of its engines but no jobs.
     """
     return [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]

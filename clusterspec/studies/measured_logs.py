@@ -1,4 +1,6 @@
-"""Times that a measured entry takes from a file: a step of the log of a training run, a token of a load test."""
+"""Times that a `measured` entry takes from a file: a step from the log of a training run, or the time per token from a
+load test.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from clusterspec.exchange.workloads.load_tests import read_load_test
 from clusterspec.exchange.workloads.step_logs import read_step_log
 
 SAME_LENGTH = 0.05
-"""Relative difference of mean lengths up to which a load test has the load of the spec."""
+"""Relative difference of mean lengths up to which a load test counts as having the load of the spec."""
 
 
 def step_of_log(name: str, text: str, design: Design) -> float:

@@ -27,26 +27,32 @@ from clusterspec.spec.model import MeasuredSpec
 from clusterspec.units import display, percent
 
 LEAST, MOST = 0.25, 2.0
-"""Bounds of a rate over that of the catalog; a time that needs another rate is of another job or a faulty machine."""
+"""Bounds of a rate relative to the catalog's rate. A time that implies a rate outside of them belongs to another job or
+a faulty machine.
+"""
 TOO_SHORT = 2.0
-"""Ratio of the time at the highest rate to the measured time from which it has another unit or is of another job."""
+"""If the time at the highest rate is at least this multiple of the measured time, the measured time has the wrong unit
+or belongs to another job.
+"""
 GEMM_HELP = "measure products of 8,192 rows, columns and depth or more on one accelerator, or leave the rate out"
 CLOSE = 1e-6
-"""Relative difference of a predicted time to the measured one that ends the search."""
+"""Relative difference between predicted and measured time at which the search ends."""
 ROUNDS = 40
 
 
 @dataclass(frozen=True)
 class Unused:
-    """Why a measured time is not used: a note where nothing compares with it, more where it contradicts the model."""
+    """The reason why a measured time is not used: a note if there is nothing to compare it with, a higher severity if
+    it contradicts the model.
+    """
 
     why: str
     severity: Severity = Severity.NOTE
 
 
 def calibrated_by_gemms(entries: tuple[MeasuredSpec, ...], design: Design) -> tuple[Design, list[Problem]]:
-    """The design whose products run at the measured rate of each precision, of several the median; a problem for each
-    entry that is not used. Attention keeps the rate of the catalog.
+    """The design with the measured rate of GEMMs in each precision (the median of several), and a problem for each
+    unused entry. Attention keeps the catalog's rate.
     """
     work, cluster = design.workload, design.cluster
     if work is None or cluster is None:
@@ -74,7 +80,7 @@ def calibrated_by_gemms(entries: tuple[MeasuredSpec, ...], design: Design) -> tu
 
 
 def _share_of_peak(chip: Accelerator, work: Workload, precision: str, rate: float) -> float | Unused:
-    """The share of the dense peak of a precision that a rate in FLOP/s is, or why it cannot be used."""
+    """A rate in FLOP/s as a share of the dense peak of a precision, or the reason why it cannot be used."""
     if work.kind == "serve":
         return Unused("engines run measured kernels")
     peaks: dict[str, Peak] = {**chip.peaks, **({work.precision: work.peak} if work.peak else {})}
@@ -93,7 +99,8 @@ def _share_of_peak(chip: Accelerator, work: Workload, precision: str, rate: floa
 def calibrated_by_steps(
     entries: tuple[MeasuredSpec, ...], design: Design, folder: FilePath
 ) -> tuple[Design, list[Problem]]:
-    """The design whose estimate equals the measured step (the median of several); a problem for each unused entry.
+    """The design whose estimated step equals the measured step (the median of several), and a problem for each unused
+    entry.
 
     Communication, memory traffic and host times stay as predicted, or as measured by their own tests; the rest of the
     step is attributed to GEMMs and attention.
@@ -133,7 +140,9 @@ def _measured_steps(entry: MeasuredSpec, design: Design, folder: FilePath) -> It
 
 
 def _with_step(design: Design, seconds: float, index: int, spread: float) -> Design | Unused:
-    """The design whose step takes some seconds, within a relative spread, or why there is none."""
+    """The design whose step takes ``seconds``, with a relative ``spread`` of the measurements, or the reason why there
+    is none.
+    """
     work, cluster = design.workload, design.cluster
     said = f"a step of {display(seconds, 's')} is measured"
     if cluster is None or work is None or work.rl is not None or work.serving is not None:
@@ -151,7 +160,9 @@ def _with_step(design: Design, seconds: float, index: int, spread: float) -> Des
 
 
 def _measured_rate(time: Callable[[float], float | None], seconds: float, kernels: str) -> float | Unused:
-    """The rate of the given kernels from `rate_of_time`; without a reason where there is no time to compare with."""
+    """The rate of the given kernels from `rate_of_time`, or the reason why there is none. The reason is empty if no
+    time can be predicted.
+    """
     timed = cache(time)
     found, bounds = rate_of_time(timed, seconds)
     if found is not None:
@@ -199,8 +210,8 @@ HELP = "measure the engines of the spec at its load, without failed requests, or
 def calibrated_by_load_tests(
     entries: tuple[MeasuredSpec, ...], design: Design, folder: FilePath
 ) -> tuple[Design, list[Problem]]:
-    """The design whose mean time per output token is the measured one, of several the median; a problem for each entry
-    that is not used.
+    """The design whose mean time per output token equals the measured one (the median of several), and a problem for
+    each unused entry.
 
     The rate of all kernels of the engines changes; times of the host, of collectives and of the network do not.
     """
@@ -223,7 +234,8 @@ def calibrated_by_load_tests(
 
 
 def _measured_tokens(entry: MeasuredSpec, design: Design, folder: FilePath) -> Iterator[tuple[str, float]]:
-    """The keys of an entry, and the mean time per output token in seconds that each states or names the file of.
+    """The mean times per output token of an entry in seconds, each with its key. A key states the time, or a file that
+    has it.
 
     Raises `FormatError` and `NotALogError`.
     """
@@ -237,7 +249,9 @@ def _measured_tokens(entry: MeasuredSpec, design: Design, folder: FilePath) -> I
 
 
 def _with_token_time(design: Design, seconds: float, index: int, spread: float) -> Design | Unused:
-    """The design whose mean time per output token is some seconds, within a relative spread, or why there is none."""
+    """The design whose mean time per output token is ``seconds``, with a relative ``spread`` of the measurements, or
+    the reason why there is none.
+    """
     work, cluster = design.workload, design.cluster
     said = f"a time per output token of {display(seconds, 's')} is measured"
     if cluster is None or work is None or work.serving is None:

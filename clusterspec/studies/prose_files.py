@@ -21,7 +21,9 @@ _CHECKED_ELSEWHERE = frozenset({"arithmetic-does-not-close", "percentage-off-cou
 
 
 def described_figures(description: str, cluster: Cluster, settings: Settings) -> list[Problem]:
-    """The problems with figures of parts in a description. A sentence that names no part is of the cluster's nodes."""
+    """The problems with part figures in a description. Sentences that name no part are read as being about the
+    cluster's nodes.
+    """
     named = cluster.platform.id if cluster.platform is not None else cluster.accelerator.id
     text = f"The nodes are {named}. {' '.join(description.split())}\n"
     found = _problems_of_text(text, settings.catalog, settings.today)

@@ -294,7 +294,7 @@ def _plain_quantity(written: str, kind: Kind) -> Quantity:
 
 
 def _exact_product(written: str, value: float) -> float:
-    """The integer of a product such as 1.005 × 1000, which binary rounding misses by the last digit."""
+    """The exact integer of a product such as 1.005 × 1000, which floating-point rounding misses in the last digit."""
     nearest = float(round(value))
     if not math.isclose(value, nearest, rel_tol=1e-15):
         raise unreadable_fault(written, "write a whole number")

@@ -47,7 +47,7 @@ def display(value: float, unit: str, digits: int = 3) -> str:
 
 
 def distinct_texts(value: float, limit: float, unit: str) -> tuple[str, str]:
-    """The texts of two values, with as many digits, up to six, as tell them apart.
+    """The texts of two values with the same number of digits, from three to six, such that they differ if possible.
 
     >>> distinct_texts(0.0339, 0.05, "s"), distinct_texts(0.05004, 0.05, "s")
     (('33.9 ms', '50 ms'), ('50.04 ms', '50 ms'))
@@ -60,7 +60,8 @@ def distinct_texts(value: float, limit: float, unit: str) -> tuple[str, str]:
 
 
 def rounded_up(value: float, digits: int = 3) -> float:
-    """The least number of so many significant digits that is not below a positive value: for what is to suffice.
+    """The smallest number with ``digits`` significant digits that is not below a positive value; used for a sufficient
+    amount.
 
     >>> rounded_up(212.4e12), rounded_up(8.0, 2), rounded_up(8.21, 2)
     (213000000000000.0, 8.0, 8.3)
@@ -69,8 +70,7 @@ def rounded_up(value: float, digits: int = 3) -> float:
 
 
 def rounded_down(value: float, digits: int = 3) -> float:
-    """The greatest number of so many significant digits that is not above a positive value: for what is not to be
-    exceeded.
+    """The largest number with ``digits`` significant digits that is not above a positive value; used for a limit.
 
     >>> rounded_down(17.91, 2), rounded_down(0.95, 2)
     (17.0, 0.95)
@@ -79,7 +79,9 @@ def rounded_down(value: float, digits: int = 3) -> float:
 
 
 def _rounded(value: float, digits: int, direction: Callable[[float], int]) -> float:
-    """A positive value rounded to significant digits in one direction; digits that a float cannot hold do not count."""
+    """A positive value rounded to significant digits in one direction. Floating-point errors in further digits are
+    ignored.
+    """
     if not 0 < value < math.inf:
         return value
     places = digits - 1 - math.floor(math.log10(value))
@@ -142,7 +144,7 @@ def years_text(years: float) -> str:
 
 
 def term_text(seconds: float) -> str:
-    """A term as `years_text` writes it, from seconds.
+    """A term in seconds, as text in the units of `years_text`.
 
     >>> term_text(4 * 365.25 * 86_400)
     '4 years'
@@ -191,7 +193,7 @@ NEARLY_WHOLE = 99.0
 """Percent above which a share is printed with as many digits as distinguish it from the whole."""
 
 NEARLY_NOTHING = 1e-6
-"""The share below which none is printed."""
+"""The share below which a percentage is printed as 0."""
 MOST_DIGITS = 6
 """Number of digits beyond which a difference from the whole is rounding error."""
 
@@ -355,7 +357,9 @@ def is_prefix_error(ratio: float, within: float) -> bool:
 
 
 def bits_ratio(bits: bool) -> float:
-    """The ratio of a figure with bits and bytes swapped to the right one: 1/8 if written in bits, 8 if in bytes."""
+    """The factor by which a figure is wrong if bits and bytes are swapped: 1/8 if it was written in bits, 8 if in
+    bytes.
+    """
     return 1 / BITS_PER_BYTE if bits else BITS_PER_BYTE
 
 

@@ -61,7 +61,9 @@ def convert(value: float, unit: str, into: str) -> float:
 # Possible interpretations of a quantity, as shown by ``clusterspec convert``
 
 DIGITS = 6
-"""Significant digits of a converted value: enough to tell GB from GiB and a line rate from its payload."""
+"""Significant digits of a converted value. They are enough to distinguish GB from GiB, and a line rate from its
+payload.
+"""
 
 _ANY = Kind("", "a quantity with a unit", ("GB/s", "Gb/s", "GB"))
 _KIND_OF_UNIT = {"B/s": "rate", "B": "bytes", "FLOP/s": "peak", "FLOP": "work", "T/s": "transfer_rate"}

@@ -306,7 +306,7 @@ _CAPACITY = pattern(r"(\d[\d.,]{0,9})\s?([GT]i?B)(?: [A-Za-z][\w ]{0,60})?")
 
 
 def printed_capacity(text: str) -> str:
-    """A capacity that a page prints, with a space and without its kind of memory; other texts as they are.
+    """A printed capacity with a space before the unit and without the kind of memory; other texts are unchanged.
 
     >>> printed_capacity("64GB"), printed_capacity("32GB of GDDR7 memory"), printed_capacity("384-512 GB")
     ('64 GB', '32 GB', '384-512 GB')

@@ -68,7 +68,7 @@ def test_an_unknown_vendor_is_refused_with_the_nearest(
     capsys: pytest.CaptureFixture[str], vendor: str, advice: str
 ) -> None:
     assert run(["catalog", "list", "nics", "--vendor", vendor]) == 2
-    assert f"no vendor's name holds '{vendor}'; {advice}" in capsys.readouterr().err
+    assert f"no vendor's name contains '{vendor}'; {advice}" in capsys.readouterr().err
 
 
 def test_a_known_vendor_without_such_entries_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:

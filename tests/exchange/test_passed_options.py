@@ -227,7 +227,7 @@ def test_a_file_that_a_script_writes_in_one_way_is_read_with_its_launch() -> Non
 def test_a_file_that_a_script_writes_in_a_branch_or_in_two_ways_is_not_read() -> None:
     two = f'if [ "$1" = a ]; then\n{OPTIONS.format(16)}else\n{OPTIONS.format(8)}fi\n'
     for written, why in (
-        (f'if [ "$1" = a ]; then\n{OPTIONS.format(16)}fi\n', "written only where the test on line 2 holds"),
+        (f'if [ "$1" = a ]; then\n{OPTIONS.format(16)}fi\n', "written only if the test on line 2 is true"),
         (two, "the text holds 2 files of this name, which differ"),
     ):
         reading = read("#!/bin/bash\n" + written + SERVED)

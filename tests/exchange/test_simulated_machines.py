@@ -33,7 +33,7 @@ def test_a_network_counts_the_accelerators_of_all_dimensions() -> None:
     assert given(reading) == {"cluster.accelerators": 32}
     assert counts(reading)["dimension_1"] == "Switch of 8, 450 GB/s (2^30 bytes), 500 ns"
     assert counts(reading)["dimension_2"] == "Ring of 4, 50 GB/s (2^30 bytes), 700 ns"
-    assert "which of its dimensions are in a node" in unknown(reading)
+    assert "which dimensions are inside a node" in unknown(reading)
 
 
 def test_a_dimension_may_have_one_accelerator() -> None:

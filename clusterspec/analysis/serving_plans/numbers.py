@@ -10,7 +10,7 @@ from clusterspec.records import replace
 REFINED = 8
 """Pairs of engine kinds whose numbers are refined."""
 PART = 4
-"""The first change of a number of engines is one in so many of them."""
+"""The first change of a number of engines is this fraction of it: one in four."""
 MOVES = ((0, -1), (-1, 0), (-1, -1), (1, -1), (-1, 1), (0, 1), (1, 0), (1, 1))
 """Directions in which the numbers of prefill and of decode engines change: first to fewer engines."""
 
@@ -61,7 +61,7 @@ def _improved_plans(
 
 
 def _plans_one_move_away(job: ServingJob, plan: Plan, steps: Sequence[int]) -> Iterator[Plan]:
-    """The plans with other numbers of both engines for which the machine has the ranks."""
+    """The plans with one step more or fewer of each kind of engine, as far as the machine has enough ranks."""
     prefill, decode = plan
     assert prefill is not None
     for first, second in MOVES:

@@ -55,7 +55,7 @@ def separated_plans(
 def _plans_by_prefill_engine(
     job: ServingJob, kinds: Iterable[Engines], decode: Sequence[Engines], rated_plan_of: Callable[..., Rated | None]
 ) -> Iterator[tuple[Engines, Rated]]:
-    """Each kind of prefill engine, with the plan of one such engine and the smallest one that decodes."""
+    """Each kind of prefill engine, with the plan of one such engine and the smallest decode engine."""
     smallest = min(decode, key=lambda engine: engine.ranks, default=None)
     for kind in kinds:
         if smallest is not None and job.has_ranks_for(kind.ranks, smallest.ranks):
@@ -70,7 +70,7 @@ def has_degrees(engine: Engines, pins: Pins) -> bool:
 
 
 def prefill_engines_away(job: ServingJob, most: float, pins: Pins) -> Iterator[Engines]:
-    """The kinds of prefill engine that fit on another pool.
+    """The kinds of prefill engine that fit on the other pool.
 
     ``most`` is the memory that a plan may use here; the same share may be used there. Stages are for models that do not
     fit otherwise.
@@ -117,7 +117,7 @@ def _decoded_per_rank(rated: Rated) -> float:
 
 
 def _prefill_costs(rated: Rated) -> tuple[float, float, int]:
-    """Seconds of a prompt on a separate prefill engine, its rank-seconds per prompt, and the ranks that one takes."""
+    """The costs of a separate prefill engine: seconds of a prompt, rank-seconds per prompt, and ranks per engine."""
     engine = rated.plan[0]
     assert engine is not None
     return rated.times.prompt_time, rated.times.prompt_service * engine.ranks / engine.attention_dp, engine.ranks
@@ -126,7 +126,7 @@ def _prefill_costs(rated: Rated) -> tuple[float, float, int]:
 def _pareto_engines(
     single: Iterable[tuple[Engines, Rated]], costs: Callable[[Rated], tuple[float, ...]]
 ) -> list[Engines]:
-    """The Pareto front of engine layouts over all costs, at most `MOST_KINDS` of them, the least first cost first."""
+    """The Pareto front of engine layouts over all costs, at most `MOST_KINDS` of them, sorted by the first cost."""
     kept: list[tuple[tuple[float, ...], Engines]] = []
     for cost, engine in sorted(((costs(one), engine) for engine, one in single), key=lambda pair: pair[0]):
         if not any(all(map(le, other, cost)) for other, _ in kept):
@@ -140,8 +140,8 @@ def _pareto_engines(
 def _plans_of_pair(
     job: ServingJob, prompts: Engines, answers: Engines, rated_plan_of: Callable[..., Rated | None]
 ) -> Iterator[Rated]:
-    """Plans for one prefill and one decode layout: the fewest engines that meet the targets, or all divisions of the
-    ranks.
+    """Plans for one prefill and one decode layout. With targets, the smallest numbers of engines that meet them;
+    without, all divisions of the ranks.
     """
     load = job.load
     if not load.targets:
@@ -165,7 +165,9 @@ def _plans_of_pair(
 def _amply_prefilled(
     job: ServingJob, prompts: Engines, answers: Engines, rated_plan_of: Callable[..., Rated | None]
 ) -> Iterator[tuple[Engines, int, Rated]]:
-    """Every number of decode engines with prefill engines on all other ranks: those, their number, and the plan."""
+    """For each number of decode engines, the plan with prefill engines on all other ranks: the decode engines, the
+    number of prefill engines, and the plan.
+    """
     for decoding in engine_numbers(job.ranks_left_for_decode(prompts.ranks) // answers.ranks):
         decode = replace(answers, replicas=decoding)
         most = job.ranks_left_for_prefill(decoding * answers.ranks) // prompts.ranks

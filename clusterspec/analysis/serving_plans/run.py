@@ -24,17 +24,17 @@ from clusterspec.cluster.requests import Engines
 from clusterspec.records import dataclass, replace
 
 SPARE = 4
-"""Plans that are kept for each one asked for, since a rule may refuse some."""
+"""Number of plans kept for each plan shown, since a rule may refuse some."""
 LEAST = 10
-"""Minimum number of plans for which spares are kept, so that the pick does not depend on the number shown."""
+"""Minimum number of plans for which spares are kept, so that the selection does not depend on the number shown."""
 MOST_IN_FLIGHT = 1024
-"""Requests in flight on one attention rank, at most, of the front."""
+"""Maximum number of requests in flight per attention rank in plans of the front."""
 FRONT_POOLS = 4
 """Plans with separate engines whose concurrency is varied for the front."""
 LADDER = 4
 """Ratio of successive numbers of requests in flight, before the front is refined."""
 LONG_WAIT = 0.25
-"""Wait for a place over the time of an answer from which the front ends."""
+"""The front ends where requests wait for a place longer than this fraction of the time for an answer."""
 Progress = Callable[[int, int], object]
 """Called with the plans done and all of them; a true result ends the search with the plans found so far."""
 
@@ -157,7 +157,7 @@ def one_kind_reason(job: ServingJob, pins: Pins) -> str:
 
 
 def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:
-    """The plan of the spec, unless it differs from what is fixed, it cannot run, or its ranks are not there."""
+    """The plan of the spec, unless it contradicts a fixed choice, cannot run, or needs more ranks than there are."""
     job = seeker.job
     prefill, decode = own_plan(job)
     kind = "aggregated" if prefill is None else "disaggregated"

@@ -73,8 +73,8 @@ def plan_value(job: ServingJob, plan: Plan) -> float:
 
 
 def value_at_load(job: ServingJob, plan: Plan, each: float) -> float:
-    """Output tokens per second and accelerator with this number of requests in flight for each accelerator; 0 if the
-    plan then misses a target.
+    """Output tokens per second and accelerator with ``each`` requests in flight per accelerator; 0 if the plan then
+    misses a target.
     """
     ranks = sum(engine.replicas * engine.ranks for engine in plan if engine is not None)
     wanted = each * ranks / job.cluster.ranks_per_accelerator
@@ -109,8 +109,8 @@ def _break_even_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEve
 
 
 def _break_even_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
-    """The break-even in requests in flight per accelerator, where plans within their targets are compared; without
-    targets, in total requests in flight.
+    """The break-even in requests in flight per accelerator, comparing plans within their targets. Without targets, the
+    break-even in total requests in flight.
     """
 
     def at_concurrency(requests: float) -> tuple[float, float]:
@@ -158,7 +158,8 @@ def _load_with_prompt_length(load: Serving, tokens: int) -> Serving:
 def nearest_crossing(
     quantity: str, present: float, better: Callable[[float], bool | None], low: float, high: float
 ) -> BreakEven:
-    """The value nearest to ``present`` at which ``better`` changes, found in steps of `STEP` and by bisection.
+    """The value nearest to ``present`` at which the result of ``better`` changes, found in steps of `STEP` and then by
+    bisection.
 
     The search stops on a side where ``better`` is None, because neither plan works there.
     """
@@ -181,7 +182,9 @@ def nearest_crossing(
 
 
 def _bisected_crossing(better: Callable[[float], bool | None], one: float, other: float, here: bool) -> float:
-    """The value between ``one``, where ``better`` is ``here``, and ``other``, at which ``better`` changes."""
+    """The value between ``one`` and ``other`` at which the result of ``better`` changes; at ``one`` the result is
+    ``here``.
+    """
     for _ in range(HALVINGS):
         middle = exp((log(one) + log(other)) / 2)
         one, other = (middle, other) if better(middle) is here else (one, middle)

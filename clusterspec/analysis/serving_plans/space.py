@@ -21,9 +21,11 @@ from clusterspec.cost.serving.times import serving_times
 from clusterspec.records import dataclass, replace
 
 MOST_STAGES = 8
-"""Stages of an engine, at most: each adds its hop to every token."""
+"""The maximum number of pipeline stages of an engine, since each adds a hop to every token."""
 Plan = tuple[Engines | None, Engines]
-"""The engines of a plan: for prefill, None where those that decode run prompts too, and for decode."""
+"""The prefill engines and the decode engines of a plan. The prefill engines are None if the decode engines also run
+prompts.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class ServingJob:
     layout: Layout
     load: Serving
     prefill_ranks: int | None = None
-    """Ranks of the nodes that prefill engines have on another pool; None where they are on this machine."""
+    """Ranks of the nodes on another pool that the prefill engines have; None if they are on this machine."""
 
     def ranks_left_for_prefill(self, decode_ranks: int) -> int:
         """Ranks left for prefill engines after ``decode_ranks``."""
@@ -120,7 +122,7 @@ def _attention_degrees(job: ServingJob, ranks: int) -> Sequence[int]:
 
 
 def _fills_or_divides_nodes(job: ServingJob, engine: Engines) -> bool:
-    """Whether an engine takes whole nodes, or divides one."""
+    """Whether an engine takes whole nodes, or a whole number of engines fills a node."""
     of_node = job.cluster.ranks_per_node
     return engine.ranks % of_node == 0 or of_node % engine.ranks == 0
 
@@ -196,7 +198,7 @@ def design_of_plan(job: ServingJob, plan: Plan, *, concurrency: int | None = Non
 
 
 def replicated_plans(job: ServingJob, engine: Engines) -> Iterator[Plan]:
-    """The engine in increasing numbers; the last fills the nodes of the job. Engines may leave ranks of a node idle."""
+    """Plans with increasing numbers of one engine, up to all nodes of the job. Some ranks of a node may stay idle."""
     most = job.ranks // engine.ranks
     by_node = {nodes * job.cluster.ranks_per_node // engine.ranks for nodes in counts(job.nodes)} - {0}
     for number in sorted({*counts(most), *by_node}):
@@ -228,8 +230,8 @@ class Rated:
     memory: float
     meets: bool
     excess: float
-    """The largest ratio of a latency to its target, of requests in flight to requests that fit the cache, or of a
-    request rate to that of full engines; at least 1.
+    """The largest excess of the plan, at least 1: latency over target, requests in flight over requests that fit the
+    cache, or request rate over that of full engines.
     """
     concurrency: int | None = None
     """Requests in flight, where they are not those of the spec."""
@@ -322,7 +324,9 @@ def front(plans: Iterable[Rated]) -> list[Rated]:
 
 
 def distinct_plans(plans: Iterable[Rated]) -> list[Rated]:
-    """The plans of a front; of those that tie in both rates, the one with the earliest first token."""
+    """The plans of a front without ties. Of plans with nearly equal rates, the one with the shortest time to first
+    token is kept.
+    """
     groups: list[list[Rated]] = []
     for one in plans:
         first = groups[-1][0] if groups else None

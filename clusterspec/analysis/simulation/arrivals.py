@@ -9,9 +9,8 @@ from clusterspec.cluster.requests import Lengths
 from clusterspec.logs.traces import MOST_ROW_TOKENS, Arrival
 
 SPREAD = 1 / 9
-"""Lengths of which only the mean is stated are this share of it shorter or longer at most: InferenceX draws prompts and
-answers from 0.8 to 1 of the longest (SemiAnalysisAI/InferenceX at 843c625, `random_range_ratio` of
-benchmark_serving.py).
+"""Relative spread of lengths for which only the mean is stated. InferenceX draws prompts and answers from 0.8 to 1 of
+the longest (SemiAnalysisAI/InferenceX at 843c625, `random_range_ratio` of benchmark_serving.py).
 """
 
 

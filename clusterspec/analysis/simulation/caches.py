@@ -19,7 +19,9 @@ from clusterspec.records import NamedTuple
 Block = tuple[Hashable, int]
 """The name of a part of a prompt, which no other prefix has, and its tokens."""
 LEAST_MATCH = 0.5
-"""Share of a prompt that an engine has to have for a request to go there, not to the engine with the least work."""
+"""A request goes to the engine that has at least this share of its prompt cached, otherwise to the engine with the
+least work.
+"""
 
 
 class LruCache:
@@ -45,7 +47,7 @@ class LruCache:
 
 
 class ReplayTier(NamedTuple):
-    """One tier: its caches, how many engines share each, and seconds to read a token."""
+    """One tier: its caches, each for some of the engines, and the seconds to read one token."""
 
     name: str
     caches: tuple[LruCache, ...]
@@ -56,7 +58,7 @@ class CacheReplay:
     """The tiers of a plan, and the engine on which each block was used last."""
 
     def __init__(self, engines: int, tiers: Sequence[tuple[str, int, float, float]]) -> None:
-        """``tiers`` lists for each tier its name, the number of caches, the tokens of each, and the seconds to read one
+        """``tiers`` has for each tier its name, the number of caches, the tokens per cache, and the seconds to read one
         token.
         """
         self.engines = engines
@@ -119,7 +121,9 @@ class CacheReplay:
 
 
 def replay_of(uses: Sequence[TierUse], engines: int, held: float) -> CacheReplay:
-    """The replay of the tiers of a plan; an accelerator's cache holds ``held`` tokens, running requests included."""
+    """The replay of the tiers of a plan. An accelerator's cache has space for ``held`` tokens, including running
+    requests.
+    """
     return CacheReplay(
         max(1, engines),
         [
@@ -152,7 +156,7 @@ def with_hits(
 # The size of a cache over its hit rate, by the times after which blocks are used again
 
 PARTS_OF_HITS = (0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
-"""The parts of all hits that a cache without a limit has, for which sizes are computed."""
+"""Shares of the hits of an unlimited cache for which cache sizes are computed."""
 
 
 class CacheSize(NamedTuple):
@@ -214,7 +218,8 @@ def cache_sizes(arrivals: Sequence[Arrival]) -> tuple[CacheSize, ...]:
 def session_arrivals(
     seed: int, count: int, session: Session, output: int, *, rate: float, running: float
 ) -> list[Arrival]:
-    """Requests of conversations that begin as a Poisson process; a turn begins when its user has read the answer.
+    """Requests of conversations that start as a Poisson process. The next turn starts after the answer and the user's
+    thinking time.
 
     ``running`` seconds pass from a request to the end of its answer. Requests count from the time on at which the
     conversations of the first moment have ended.
@@ -242,8 +247,8 @@ def session_arrivals(
 def conversation_blocks(
     number: int, session: Session, output: int
 ) -> Iterator[tuple[tuple[Block, ...], tuple[Block, ...]]]:
-    """For each turn of a conversation: the blocks of its prompt, which the next turn repeats, and the blocks of its
-    answer, of which the next turn repeats only the first.
+    """For each turn of a conversation, the blocks of its prompt and those of its answer. The next turn repeats the
+    whole prompt but only the first block of the answer.
     """
     repeated = min(output, session.growth)
     blocks = _filled_blocks(

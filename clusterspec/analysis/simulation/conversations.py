@@ -11,11 +11,11 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.pools import Pools
 
 MOST_FILLING = 100_000
-"""Requests before the simulated ones that fill the caches."""
+"""Maximum number of requests that fill the caches before the simulated ones."""
 FILLINGS_OF_CACHES = 1.2
 LONGEST_THOUGHT = 15.0
-"""Mean times between two turns after which no turn follows: of times drawn from an exponential distribution one in
-three million is longer. A tier that keeps blocks longer has all that are used again.
+"""The longest time between two turns, in multiples of the mean. Of exponentially distributed times one in three million
+is longer. A tier that keeps blocks longer has every block that is used again.
 """
 
 
@@ -39,7 +39,9 @@ def traffic_of_conversations(traffic: Traffic, pools: Pools, expected: ServingTi
 
 
 def traffic_with_hits(traffic: Traffic, pools: Pools, expected: ServingTimes) -> tuple[Traffic, dict[str, float]]:
-    """The requests with the prompt tokens cached in each tier, and the share of tokens from each tier."""
+    """The requests with the prompt tokens that are cached in each tier, and the share of input tokens read from each
+    tier.
+    """
     uses = expected.tiers or bare_tiers(pools)
     held = pools.prompt_tokens if pools.has_prefill_engines else pools.tokens
     replay = replay_of(uses, pools.prompts.attention_ranks, held)

@@ -80,7 +80,9 @@ def _plan_of_hour(pools: Pools, plan: HourPlan) -> tuple[Pools, Timing]:
 
 
 def _simulated_rise(pools: Pools, sides: tuple[HourPlan, HourPlan], late: LateStart, seed: int) -> SimulatedRise | None:
-    """Requests that arrive after a rise of the load until its queue is empty, or the hours end."""
+    """The simulated requests after a rise of the load, until the queue is empty or the hours end; None if the load then
+    has no times.
+    """
     before, now = sides
     if now.times is None:
         return None

@@ -13,8 +13,8 @@ from clusterspec.standard import sum_of
 REQUESTS, EXPECTED, CONTEXT = attrgetter("requests"), attrgetter("expected"), attrgetter("context")
 FULLNESS = attrgetter("count", "context")
 MOST_OUTPUT = 4096
-"""The most tokens of its output for which a request needs free cache before it starts, where it needs it (SGLang,
-managers/schedule_policy.py at 00550cd1: CLIP_MAX_NEW_TOKENS).
+"""The maximum number of output tokens that have to fit in the free cache before a request starts, if the engine
+requires this (SGLang, managers/schedule_policy.py at 00550cd1: CLIP_MAX_NEW_TOKENS).
 """
 
 
@@ -48,7 +48,7 @@ class SimulatedEngine:
         self.accepted: list[Request] = []
 
     def next_rank(self) -> int:
-        """The rank with the fewest requests, to which another is now on its way."""
+        """The index of the rank with the fewest requests. One more request is counted for it."""
         rank = min(self.ranks, key=EXPECTED)
         rank.expected += 1
         self.expected += 1
@@ -72,7 +72,7 @@ class SimulatedEngine:
             each.expected += 1
 
     def shortened_end(self, now: float, interval: int) -> float | None:
-        """The end of the running step, where a request that arrives now cuts off the steps behind it; None if none is.
+        """The new end of a run of steps if a request that arrives now shortens it; None if no step is cut off.
 
         A request joins at the end of the step in which it arrives, or of the next one that ends an ``interval``.
         """
@@ -114,13 +114,15 @@ class SimulatedEngine:
         return now + self.steps * self.each
 
     def _holds_prompts(self) -> bool:
-        """Whether prompts wait until each rank has one: not for longer than the limit, nor where a rank is idle."""
+        """Whether prompts are held back until each rank has one. They are not if the limit is reached or a rank is
+        idle.
+        """
         if not self.held % self.limits.hold or not all(rank.count for rank in self.ranks):
             return False
         return not all(rank.prompts for rank in self.ranks)
 
     def _form_ahead(self, now: float) -> bool:
-        """Admit the requests that had arrived when the scheduler last looked. Returns whether the next step has any
+        """Admits the requests that had arrived when the scheduler last looked. Returns whether the next step has any
         work.
         """
         for rank in self.ranks:
@@ -174,8 +176,8 @@ class SimulatedEngine:
         return self.tables.apart or (self.tables.pausing and bool(taken))
 
     def _count_gaps(self, count: int, first: float) -> None:
-        """Count the gaps of ``count`` sequences in the finished steps; the first, which prompts may delay, is ``first``
-        s.
+        """Counts the gaps of ``count`` sequences in the finished steps. The first gap, which prompts may delay, is
+        ``first`` seconds.
         """
         rest = self.steps - 1
         self.gaps[first] = self.gaps.get(first, 0.0) + count
@@ -232,7 +234,7 @@ class SimulatedEngine:
         ended.append(request)
 
     def _begin_decoding(self) -> None:
-        """Start as many steps as no request ends in, and as the free cache allows."""
+        """Starts a run of decode steps: as many as pass until a request ends, and as the free cache allows."""
         gained, grows, held = self.tables.gained, not self.limits.whole, self.limits.tokens
         most = inf
         for rank in self.ranks:
@@ -259,8 +261,7 @@ class SimulatedEngine:
         self.each = self.tables.decode_seconds(count, context, mean)
 
     def _free_for_growth(self, rank: AttentionRank) -> None:
-        """Preempt requests of a rank until the cache has space for what the others gain in a step, with or without
-        prompts.
+        """Preempts requests of a rank until the cache has space for the tokens that the others gain in one step.
 
         Source: vLLM, vllm/v1/core/sched/scheduler.py at 00024d31 (Scheduler.schedule): running requests come first in
         each step, and the youngest are preempted where `allocate_slots` finds no block.
@@ -317,7 +318,7 @@ class SimulatedEngine:
         self.each, self.passing = max(alone + here, launched), here * (stages - 1)
 
     def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
-        """A step with these parts of prompts on one rank."""
+        """Seconds of a mixed step with the prompt parts ``taken`` on one rank."""
         seen = sum_of([self.tables.attention_seconds(each.held - each.todo, part) for each, part in taken])
         count = 0 if self._pauses_decoding(taken) else rank.count
         decoding = (float(count), rank.context / count if count else 0.0)
@@ -376,13 +377,13 @@ def _chunk_sums(taken: list[tuple[Request, float]]) -> tuple[float, int]:
 
 
 def _leave(rank: AttentionRank) -> None:
-    """Count a request that ended no longer."""
+    """Subtracts an ended request from the counts of its rank."""
     rank.requests -= 1
     rank.expected -= 1
 
 
 def _fullest_ranks(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
-    """The ranks without prompt parts that no other rank exceeds in both sequences and tokens."""
+    """Of the ranks without prompt parts, those that no other exceeds in both sequences and tokens."""
     found: list[AttentionRank] = []
     for rank in sorted((rank for rank, taken in pairs if not taken), key=FULLNESS, reverse=True):
         if not found or rank.context > found[-1].context:

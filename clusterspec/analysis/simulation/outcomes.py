@@ -52,7 +52,7 @@ def gap_percentiles(gaps: dict[float, float]) -> Percentiles | None:
 
 
 def _gaps_at(gaps: dict[float, float], shares: Iterable[float]) -> list[float]:
-    """The gaps that these shares of all gaps do not exceed."""
+    """The quantiles of gaps at the given shares."""
     found, total, sums = sorted(gaps), 0.0, []
     for gap in found:
         total += gaps[gap]
@@ -80,8 +80,8 @@ def simulated_targets(
 
 
 def waiting_share(requests: Sequence[Request], timing: Timing) -> float:
-    """The share of all times to the first token in which requests wait: for their prompt to be computed, and, where a
-    separate engine sends the first token, for a place in it.
+    """The fraction of the total time to first token in which requests wait: for their prompt to be computed and, if a
+    separate decode engine sends the first token, for a place in it.
     """
     late = timing.prefill is not None and not timing.decode[1].early
     waited = sum_of(_waiting_seconds(each, timing.request, late) for each in requests)
@@ -90,7 +90,9 @@ def waiting_share(requests: Sequence[Request], timing: Timing) -> float:
 
 
 def _waiting_seconds(request: Request, outside: float, late: bool) -> float:
-    """Seconds that a request waits before its first token, which comes ``late``, with its place in a decode engine."""
+    """Seconds that a request waits before its first token. With ``late``, a separate decode engine sends that token, so
+    the wait for a place there counts too.
+    """
     # differences of clocks: a request that is admitted as it arrives has waited for rounding errors only
     waited = max(0.0, round(_prefill_start(request) - request.arrival - outside - request.loading, 9))
     return waited + max(0.0, round(request.placed - request.handed, 9)) if late else waited

@@ -18,9 +18,9 @@ from clusterspec.records import NamedTuple, dataclass
 ARRIVAL, STEP_END, HANDED_OVER, LOADED = 0, 1, 2, 3
 """Kinds of events."""
 TOLD = 250
-"""Requests between two reports of progress."""
+"""Number of ended requests between two progress reports."""
 Progress = Callable[[int, int], object]
-"""What is called with the number of requests that have ended, and of all."""
+"""A function that is called with the number of ended requests and the number of all requests."""
 
 
 def no_progress(_done: int, _total: int) -> None:
@@ -61,7 +61,9 @@ class Timing:
 
 
 class LateEngines(NamedTuple):
-    """The prefill and decode engines that run at first; the others serve requests from ``until`` seconds on."""
+    """The numbers of prefill and decode engines that serve requests at first; all engines do from ``until``
+    seconds on.
+    """
 
     prefill: int
     decode: int
@@ -69,7 +71,7 @@ class LateEngines(NamedTuple):
 
 
 def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
-    """The tables and limits of the engines of a plan, where one attention rank holds ``tokens``."""
+    """The tables and limits of a plan's engines. The cache of one attention rank has space for ``tokens`` tokens."""
     load, apart = pools.load, pools.has_prefill_engines
 
     def rank_limits(kind: str) -> Limits:
@@ -98,7 +100,8 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
 
 
 class Simulation:
-    """Requests that arrive at times, or, with ``in_flight``, each when another ends, so that as many are in flight.
+    """A simulation of requests that arrive at given times. With ``in_flight``, a request instead arrives whenever
+    another one ends, so that this number is always in flight.
 
     ``late`` engines get requests from a time on. ``progress`` is told at times how many of how many have ended.
     """
@@ -167,7 +170,7 @@ class Simulation:
                 self._announce(what, now)
 
     def _serving_engines(self, pool: list[SimulatedEngine], now: float) -> list[SimulatedEngine]:
-        """The engines of a pool that serve requests at a time: at least one."""
+        """The engines of a pool that serve requests at time ``now``, at least one."""
         if self.late is None or now >= self.late.until:
             return pool
         return pool[: max(1, self.late.decode if pool is self.decode else self.late.prefill)]
@@ -188,7 +191,9 @@ class Simulation:
         self._begin(engine, now, engine.limits.interval)
 
     def _begin(self, engine: SimulatedEngine, now: float, interval: int) -> None:
-        """Start an idle engine, or let a running one look for requests at the next step that ends an interval."""
+        """Starts an idle engine, or shortens the run of steps of a busy one so that it looks for requests at the next
+        interval.
+        """
         end = engine.shortened_end(now, interval) if engine.running else engine.next_step_end(now)
         if end is not None:
             self._push(end, STEP_END, engine, engine.version)

@@ -42,9 +42,9 @@ MOST_RANKS = 5_000
 """Number of attention ranks at which simulation time per rank has doubled."""
 OVERLOAD = 1.001
 LEFT_WAITING = 0.01
-"""The share of the arriving requests that are left waiting, at most, where a plan keeps up with them."""
+"""A plan keeps up with its load if at most this share of the arriving requests is left waiting."""
 LOOP_ROUNDS = 3
-"""Rounds of a closed loop that it takes to fill, to be full, and to empty."""
+"""The minimum number of rounds of a closed loop: one to fill it, one at full load, one to empty it."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class SimulatedLoad:
 
     @property
     def counted(self) -> Sequence[Request]:
-        """The requests that count: those that arrive while the plan is neither filling nor emptying."""
+        """The requests that are measured: those that arrive while the plan is neither filling nor emptying."""
         return self.traffic.counted_requests(self.run.requests)
 
     @property
@@ -80,7 +80,7 @@ class SimulatedLoad:
 
     @property
     def steady_output(self) -> tuple[float, float, float]:
-        """Requests and output tokens that the plan finishes in some seconds of its load, and these seconds."""
+        """Requests and output tokens that finish in a measured part of the load, and its length in seconds."""
         return _steady_output(self.run.requests, self.traffic)
 
 
@@ -138,7 +138,7 @@ def simulated_load(
     trace: Path | None = None,
     progress: Progress = no_progress,
 ) -> SimulatedLoad:
-    """The simulated requests of a serving plan. The rate that the plan sustains takes longer to find and is left out.
+    """The simulated requests of a serving plan. The sustained rate, which takes longer to find, is not computed.
 
     Raises `SimulationFault` and `TraceFault` as `simulate`.
     """
@@ -161,7 +161,7 @@ def simulated_load(
 def _requests_of_load(
     pools: Pools, expected: ServingTimes, *, seed: int, requests: int | None, trace: Path | None
 ) -> Traffic:
-    """The requests of a load, drawn by ``seed`` or those of ``trace``, without what caches hold of their prompts."""
+    """The requests of a load, drawn with ``seed`` or taken from ``trace``, without regard to cached prompts."""
     flight = steady_flight(pools, expected)
     places = pools.limit * pools.decode.attention_ranks
     traffic = plan_traffic(pools.load, seed, requests, trace, flight, held=pools.tokens, places=places)
@@ -208,7 +208,7 @@ def _share_within(request: Request, start: float, end: float) -> float:
 
 
 def _hits_by_size(traffic: Traffic, pools: Pools) -> Iterable[HitsBySize]:
-    """The hit rates of the requests of a trace by the size of one cache of all engines."""
+    """The hit rates of a trace's requests for different sizes of one cache that all engines share."""
     width = bare_tiers(pools)[0].token_bytes
     pace = traffic.arrivals[-1].time / max(1, len(traffic.arrivals) - 1) if traffic.in_flight is None else None
     for each in cache_sizes(traffic.arrivals):
@@ -217,7 +217,9 @@ def _hits_by_size(traffic: Traffic, pools: Pools) -> Iterable[HitsBySize]:
 
 
 def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
-    """Raise `SimulationFault` for a simulation that would take very long, and for requests that no engine takes."""
+    """Raises `SimulationFault` for a simulation that would take very long, and for requests that do not fit an
+    engine.
+    """
     if len(arrivals) > MOST_REQUESTS:
         raise SimulationFault(f"{len(arrivals):,} requests are more than the {MOST_REQUESTS:,} that are simulated")
     longest = max(each.prompt + each.output for each in arrivals)
@@ -236,8 +238,8 @@ def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
 
 
 def _sustained_rate(load: SimulatedLoad, probed: float | None, completed: float) -> float | None:
-    """Requests per second that a plan sustains at most, by those ``probed`` at once and those that the run has
-    ``completed``; None where none are probed.
+    """The highest rate, in requests per second, that a plan sustains, from the rate ``probed`` with requests offered at
+    once and the rate ``completed`` in the run; None if no rate was probed.
 
     A run whose queue grows completes what the plan sustains with full engines. One that keeps up with more than full
     engines do, which preempt requests, sustains at least its load; a closed loop sustains what it has completed. A
@@ -254,7 +256,7 @@ def _sustained_rate(load: SimulatedLoad, probed: float | None, completed: float)
 
 
 def _keeps_up(load: SimulatedLoad) -> bool:
-    """Whether about as many requests wait when the last one that counts arrives as when the first one does."""
+    """Whether about the same number of requests wait when the last measured request arrives as when the first does."""
     counted = load.counted
     before, after = waiting_at(load.run.requests, (counted[0].arrival, counted[-1].arrival))
     return after - before <= LEFT_WAITING * len(counted)
@@ -266,7 +268,7 @@ def _endless_rate(pools: Pools, traffic: Traffic) -> float | None:
 
 
 def _queue_grows(pools: Pools, traffic: Traffic, saturation: float | None) -> bool:
-    """Whether requests of a load without an end arrive faster than the plan sustains."""
+    """Whether requests of an endless load arrive faster than the plan can sustain."""
     offered = _endless_rate(pools, traffic)
     return saturation is not None and (offered or 0.0) > saturation * OVERLOAD
 

@@ -18,18 +18,18 @@ from clusterspec.logs.traces import Arrival
 from clusterspec.records import replace
 
 PROBED, MOST_PROBED = 2_000, 40_000
-"""Requests that are offered at once to find the rate that a plan sustains."""
+"""The usual and the maximum number of requests offered at once to find the rate that a plan sustains."""
 FILLINGS = 6.0
-"""How many times as many they are as the plan holds."""
+"""The ratio of these requests to the number that fits in the plan's caches."""
 ROUNDS, CLOSE = 5, 0.03
-"""The rates of conversations that are tried at most, and the relative width of the interval at the end."""
+"""The maximum number of conversation rates to try, and the relative width of the final interval."""
 
 
 def highest_rate(
     design: Design, timing: Timing, traffic: Traffic, seed: int, progress: Progress = no_progress
 ) -> float | None:
-    """Requests per second that a plan sustains at most of requests that do not wait for each other; None if too few
-    requests are simulated.
+    """The highest rate in requests per second that a plan sustains for independent requests; None if too few requests
+    are simulated.
 
     More conversations per second leave each less of the caches, so that their hits fall with the rate. The plan
     sustains the highest rate at which it completes, with the hits of that rate, as many requests as come.
@@ -58,9 +58,7 @@ def highest_rate(
 
 
 def _arrivals_at(pools: Pools, traffic: Traffic, rate: float, seed: int) -> list[Arrival]:
-    """The turns of conversations at a rate, as many as the requests of ``traffic``, with the hits of caches that these
-    turns have filled.
-    """
+    """The turns of conversations at ``rate``, as many as ``traffic`` has requests, with the cache hits at that rate."""
     expected = times_with_engines(pools, (pools.prompts.replicas, pools.decode.replicas), rate)
     at_rate = pools._replace(load=replace(pools.load, request_rate=rate))
     return traffic_with_hits(traffic_of_conversations(traffic, at_rate, expected, seed), pools, expected)[0].arrivals

@@ -16,11 +16,11 @@ from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import sum_of
 
 RATIO = 1.2
-"""Each point of a curve is this many times the one before."""
+"""The ratio of successive points of a curve."""
 REFERENCE = 4096.0
-"""Tokens of the sequences for which reading the cache is tabulated over its bytes."""
+"""Tokens per sequence for which the time to read a number of cache bytes is tabulated."""
 MOST_TOKENS = float(2**24)
-"""Tokens up to which curves have points; beyond it the last two points are extended."""
+"""The largest number of tokens at which curves have points. Beyond it the last two points are extrapolated."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,9 @@ class Curve:
 
 
 class CacheRead(NamedTuple):
-    """The ``seconds`` of a read over the bytes of cache that it reads, ``stored`` of a sequence over its tokens."""
+    """Two curves of a cache read: ``stored`` bytes per sequence as a function of its tokens, and ``seconds`` as a
+    function of the bytes read.
+    """
 
     stored: Curve
     seconds: Curve
@@ -129,14 +131,16 @@ class StepTables:
         )
 
     def host_floor(self, tokens: float, sequences: float) -> float:
-        """The least seconds of the host for a step of ``tokens`` with prompts, of which ``sequences`` produce a token
-        (`Engine.host_floor`).
+        """The minimum host seconds of a step with prompts, with ``tokens`` tokens; ``sequences`` of the sequences
+        produce a token (`Engine.host_floor`).
         """
         launching = next(seconds for most, seconds in self.floors if tokens <= most)
         return launching + self.host[0] + sequences * self.host[1] if launching else 0.0
 
     def decode_seconds(self, sequences: float, context: float, mean: float) -> float:
-        """Seconds to decode ``sequences`` of ``context`` tokens on the fullest rank, ``mean`` on average."""
+        """Seconds of a decode step. The fullest rank has ``sequences`` sequences of ``context`` tokens; the average
+        rank has ``mean`` sequences.
+        """
         batch = max(1.0, sequences / self.stages)
         tokens = batch * self.drafted
         read = self.reread * self.read_seconds(batch, context) if context else 0.0
@@ -155,8 +159,8 @@ class StepTables:
         return seconds
 
     def work(self, tokens: float, busy: float) -> float:
-        """Seconds that depend on the tokens of the fullest rank; all ranks of an engine together have ``busy`` times as
-        many.
+        """Seconds of the work that depends on the number of tokens on the fullest rank; all ranks together have
+        ``busy`` times as many tokens.
         """
         place = bisect_right(self.shares, busy)
         if place in (0, len(self.shares)):
@@ -192,7 +196,7 @@ class StepTables:
 
 
 def _recurrence_floor(engine: Engine) -> float:
-    """Seconds of recurrences in a step with prompts that do not depend on its tokens."""
+    """Seconds of recurrences in a step with prompts that are independent of the number of tokens."""
     if engine.model.linear is None:
         return 0.0
     from clusterspec.cost.serving.recurrent_parts import floor_seconds  # few models
@@ -201,7 +205,9 @@ def _recurrence_floor(engine: Engine) -> float:
 
 
 def _drafting_curve(engine: Engine, drafted: float) -> Curve | None:
-    """Seconds to draft the tokens of a step over its sequences, amid their outputs; None where nothing drafts them."""
+    """Seconds to draft the tokens of a step as a function of its sequences, which are halfway through their outputs;
+    None if nothing drafts.
+    """
     load = engine.workload.serving
     assert load is not None
     context = load.input_tokens + load.output_tokens / 2
@@ -222,8 +228,8 @@ def _ending_seconds(engine: Engine, sequences: float) -> float:
 
 
 def _cache_reads(engine: Engine, drafted: float) -> tuple[CacheRead, ...]:
-    """The reads of a step: of the whole cache; where an index selects tokens, of these and of the keys of the index;
-    where a model has recurrences, of keys and values and of states.
+    """The cache reads of a decode step: usually of the whole cache. With a sparse index, of the selected tokens and of
+    the index keys; with recurrences, of keys and values and of states.
     """
     kinds: tuple[Callable[[float], float], ...] = (engine.sequence_bytes,)
     if indexed_layers(engine):
@@ -236,7 +242,9 @@ def _cache_reads(engine: Engine, drafted: float) -> tuple[CacheRead, ...]:
 
 
 def _cache_read(engine: Engine, drafted: float, place: int, stored: Callable[[float], float]) -> CacheRead:
-    """The read of a step at ``place``, of ``stored`` bytes of a sequence over its tokens."""
+    """The cache read at index ``place`` of a step; ``stored`` is the bytes of a sequence as a function of its
+    tokens.
+    """
     unit = stored(REFERENCE) or 1.0
 
     def seconds(size: float) -> float:

@@ -27,11 +27,11 @@ MOST_REQUESTS = 1_000_000
 ROUNDS = 20
 """A closed loop simulates at least this many requests for each one in flight."""
 WARM_UP = 0.1
-"""The share of requests at the start that find an emptier plan than the steady state has."""
+"""The share of requests at the start that are not measured, since the plan is emptier than in the steady state."""
 FILLED = 2.0
-"""Requests of an open load over those in flight after which a plan is as full as in the steady state."""
+"""An open load is in the steady state after this many times its requests in flight have arrived."""
 MOST_LAST = 0.25
-"""The largest share of the requests of an open load that only keep the plan full until those that count have ended."""
+"""The maximum share of an open load's requests that only keep the plan full until the measured requests have ended."""
 
 
 class SimulationFault(Exception):
@@ -57,13 +57,13 @@ class Traffic(NamedTuple):
     partial: int = 0
 
     def counted_requests(self, requests: Sequence[Request]) -> Sequence[Request]:
-        """The simulated requests that count: those that come to a full plan and leave a full plan."""
+        """The measured requests: those that arrive at a full plan and leave a full plan."""
         return requests[self.warm_up : len(requests) - self.cool_down]
 
 
 def steady_flight(pools: Pools, times: ServingTimes) -> float:
-    """Requests in flight on the whole plan on average; of a load above its capacity those of full engines, without the
-    queue before them, so that runs of more load warm up as long as runs of just less than the capacity.
+    """The average number of requests in flight on the whole plan. For a load above the capacity, the number in full
+    engines without the queue, so that warm-up takes as long as just below the capacity.
     """
     if not times.queue_grows:
         return times.offered
@@ -80,8 +80,8 @@ def plan_traffic(
     held: float = inf,
     places: float = inf,
 ) -> Traffic:
-    """The requests of a spec's load or of a trace; times of a trace count only for an open load. The cache of an engine
-    holds ``held`` tokens, and the plan has ``places`` for requests.
+    """The requests of a spec's load or of a trace. Arrival times of a trace are used for an open load only. The cache
+    of an engine has space for ``held`` tokens, and the plan has ``places`` for requests.
 
     In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first request that is
     measured, and as many after the last one. Of a loop one round comes before the first that counts, and one after the
@@ -123,8 +123,8 @@ def plan_traffic(
 
 
 def _request_lengths(load: Serving, seed: int, count: int, held: float) -> tuple[list[int], list[int], float]:
-    """The lengths of prompts and of answers in tokens, and the share of the mean by which those vary of which the spec
-    states the mean alone.
+    """The lengths of prompts and of answers in tokens, and the relative spread of lengths for which the spec states
+    only the mean.
 
     As in the formulas, such requests end at different times. Those of an offline load, and those whose answers have
     their mean as 99th percentile, are equal. No request is spread beyond the tokens that a cache has ``held``.

@@ -28,9 +28,11 @@ from clusterspec.records import replace
 FIRST = 1.05
 """Layouts are first evaluated up to this multiple of the lowest bound of their space."""
 LATER = 1.2
-"""The factor to the next one while no layout evaluated fits."""
+"""The factor by which this multiple grows for as long as no evaluated layout fits."""
 WIDEST = 2.0
-"""The lower bound over the least one beyond which nothing is evaluated: another search has to evaluate all layouts."""
+"""The maximum ratio of a layout's lower bound to the lowest bound. If no layout up to it fits, another search has to
+evaluate all layouts.
+"""
 BEYOND = (1 + TIE) ** 2
 """All layouts up to this multiple of the best time are found: those tied with the best, and the next ones."""
 ROUNDING = 1e-9
@@ -40,8 +42,8 @@ ROUNDING = 1e-9
 def fastest_of_spaces(
     evaluate: ColumnEvaluation, spaces: Sequence[Space], limits: Limits, *, top: int
 ) -> list[Found | None]:
-    """The layouts of each space, complete up to a step time above the best one (`Found.complete_to`); None for a space
-    in which no layout with a bound within `WIDEST` surely fits.
+    """The fastest layouts of each space, complete up to a step time above the best one (`Found.complete_to`). None for
+    a space in which no layout with a bound within `WIDEST` surely fits.
     """
     search = _Search(evaluate, spaces, limits, top)
     search.evaluate_all()
@@ -79,7 +81,9 @@ class _Search:
             wanted = numpy.where(wanted > self.least * WIDEST, self.reach, wanted)
 
     def _required_bound(self, part: SpacePart, reach: float) -> float:
-        """The bound up to which the layouts of a space have to be evaluated, after those up to ``reach``."""
+        """The lower bound up to which the layouts of a space have to be evaluated next; ``reach`` is the
+        present one.
+        """
         best = part.run.fastest
         return max(reach, best * BEYOND) if best < inf else reach * LATER
 
@@ -100,7 +104,7 @@ class _Search:
         return numpy.searchsorted(self._ends, number, "right")
 
     def _evaluate_rows(self, rows: BatchRows, bounds: Sequence[Floats], wanted: Floats) -> None:
-        """Evaluates the rows of a batch whose bound is above the reach and up to ``wanted``."""
+        """Evaluates the rows of a batch whose bound is above the present reach and at most ``wanted``."""
         chosen = []
         for table, least in zip(rows.tables, bounds, strict=True):
             of = self._space_numbers(table.number)

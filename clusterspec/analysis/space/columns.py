@@ -95,7 +95,7 @@ def search_spaces(evaluate: Evaluate, spaces: Sequence[Space], limits: Limits, *
 
 
 def joined_space(spaces: Sequence[Space]) -> Space:
-    """The layouts of several spaces, numbered one after another."""
+    """The layouts of several spaces as one space, numbered consecutively."""
     return Space([family for space in spaces for family in space.families])
 
 
@@ -154,8 +154,8 @@ def batches(space: Space) -> Iterator[BatchRows]:
 
 
 def _tables(members: list[tuple[int, Family]], kind: str, schedule: str) -> list[tuple[RowTable, Columns]]:
-    """The layouts of the given families with equal sharding and schedule, by axis order, and their divisions, numbered
-    consecutively.
+    """The layouts of the given families that have the given sharding and schedule, by axis orders, and their divisions,
+    numbered consecutively.
     """
     by_orders: dict[tuple[tuple[str, ...], ...], list[tuple[int, Family]]] = {}
     for each in members:

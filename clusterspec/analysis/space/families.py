@@ -30,19 +30,20 @@ ALL = ("none", "zero1", "fsdp", "hsdp")
 """States that data-parallel ranks may shard if the framework's entry does not say."""
 RECOMPUTE = ("none", "selective", "full")
 MOST_MICRO_BATCH = 64
-"""Sequences in one micro-batch, at most: beyond it a step is bound by arithmetic on every accelerator known."""
+"""The maximum number of sequences in a micro-batch. Beyond it a step is compute-bound on every known accelerator."""
 MOST_VIRTUAL_STAGES = 16
 MOST_SHORTER = 3
 """Maximum number of virtual stages with one layer less: those with the embedding, the head and the loss."""
 
 
 LATER = frozenset({"framework-lacks-feature"})
-"""Conditions that `_combined_choices` decides when all choices are known."""
+"""Conditions that `_combined_choices` evaluates later, when all choices are known."""
 SCHEDULES = ("1f1b",)
-"""Schedules of one stage a rank that are searched where the entry of the framework does not say. With several virtual
-stages all run `interleaved`."""
+"""Schedules with one stage per rank to search if the framework's entry does not list any. With several virtual stages
+the schedule is always `interleaved`.
+"""
 WRITTEN = {"one-forward-one-backward": "1f1b"}
-"""Schedules with another name in catalog entries than in specs, since keys of entries begin with a letter."""
+"""Schedules that catalog entries name differently than specs, because keys of entries begin with a letter."""
 
 
 def families(job: SearchJob, pins: Pins = NO_PINS) -> Iterator[Family]:
@@ -74,7 +75,9 @@ Product = tuple[tuple[Pipeline, ...], tuple[Sharding, ...], tuple[str, ...]]
 def _combined_choices(
     job: SearchJob, demands: Demands, degrees: tuple[int, int, int, int, int], every: Product
 ) -> Iterator[Product]:
-    """The choices of a family as products of combinable choices; a single product if the framework can combine all."""
+    """The choices of a family as products of choices that can be combined; a single product if the framework can
+    combine all.
+    """
     base = layout_uses(_layout_numbers(job, degrees, 1, 1), demands)
     pending = undecided_combinations(demands.refused, base - CHOSEN) if demands.refused else ()
     pipelines, shardings, recompute = every
@@ -93,7 +96,7 @@ def _combined_choices(
 
 
 def _choosable_uses(every: Product) -> frozenset[str]:
-    """The features that choices of a family may use in addition to those of its degrees."""
+    """The features that the choices of a family may use in addition to those that its degrees imply."""
     pipelines, shardings, recompute = every
     found = {"virtual-stages", "uneven-stages", *(each.schedule for each in pipelines)}
     found |= {sharding_use(each.kind) for each in shardings}
@@ -115,7 +118,9 @@ def _legal_pipelines(
     pipelines: Sequence[Pipeline],
     sharding_and_recompute: tuple[str, str],
 ) -> tuple[Pipeline, ...]:
-    """The pipelines that the framework combines with a sharding and a recomputation, whatever their micro-batch."""
+    """The pipelines that the framework supports together with a sharding and a recomputation, whatever the micro-batch
+    size.
+    """
     refused: dict[tuple[int, str], bool] = {}
     sharding, recompute = sharding_and_recompute
     for each in pipelines:
@@ -129,7 +134,7 @@ def _legal_pipelines(
 def _joined_recomputations(
     together: Mapping[tuple[tuple[Pipeline, ...], str], Sequence[Sharding]],
 ) -> Iterator[tuple[tuple[tuple[Pipeline, ...], tuple[str, ...]], tuple[Sharding, ...]]]:
-    """Recomputations grouped where they combine with the same pipelines and shardings."""
+    """Recomputations, grouped by the pipelines and shardings with which they can be combined."""
     alike: dict[tuple[tuple[Pipeline, ...], tuple[Sharding, ...]], list[str]] = {}
     for (legal, modules), kinds in together.items():
         alike.setdefault((legal, tuple(kinds)), []).append(modules)
@@ -138,8 +143,8 @@ def _joined_recomputations(
 
 
 def sequence_parallel(job: SearchJob, tp: int) -> bool:
-    """Whether layouts of the job with this tp are sequence-parallel: as the job's own layout if its tp exceeds 1, else
-    all with a tp above 1.
+    """Whether layouts with this tp use sequence parallelism: as in the job's layout if its tp is above 1, else always.
+    False for tp 1.
     """
     return tp > 1 and (job.layout.sequence_parallel or job.layout.tp == 1)
 
@@ -318,7 +323,7 @@ Section = dict[str, object]
 
 
 def layout_of(job: SearchJob, choice: Choice) -> Layout:
-    """The layout of a choice; the job's layout gives the settings that the search does not vary."""
+    """The layout of a choice. Settings that the search does not vary are those of the job's layout."""
     family, pipeline = choice.family, choice.pipeline
     variant = variant_of(
         job.layout,

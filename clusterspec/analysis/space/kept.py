@@ -105,7 +105,7 @@ def front_of(times: Numbers, memories: Numbers) -> list[int]:
 
 
 def indices_up_to(values: Numbers, most: float) -> Sequence[int]:
-    """The indices of the values up to ``most``; none of a value that is infinite or no number."""
+    """The indices of the values up to ``most``, except those that are infinite or not a number."""
     if hasattr(values, "__array_namespace__"):
         import numpy
 
@@ -115,7 +115,7 @@ def indices_up_to(values: Numbers, most: float) -> Sequence[int]:
 
 
 def least_of_families(values: Numbers, numbers: Numbers, firsts: Sequence[int]) -> list[int]:
-    """The index of the smallest value of each family, whose numbers begin at one of ``firsts``.
+    """The index of the smallest value of each family; the layout numbers of a family begin at one of ``firsts``.
 
     Numbers that descend begin another part, whose families count for themselves.
 

@@ -53,7 +53,9 @@ def evaluation(design: Design, job: SearchJob) -> Evaluate:
 
 
 def one_by_one(design: Design, job: SearchJob) -> Evaluate:
-    """Estimate each layout separately, the most promising first, so that a search stopped early has covered those."""
+    """A function that estimates each layout separately, most promising first, so that a search that is stopped early
+    has covered these.
+    """
     from clusterspec.analysis.space.singly import Walk  # no command with NumPy needs it
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
@@ -72,7 +74,9 @@ SPARE = 8
 LEAST_KEPT = 10 * SPARE
 """Layouts that are kept at least, so that the pick does not depend on how many are shown."""
 NEAR = 1.35
-"""The key over the best one up to which the best layout of every family is kept: above the widest range of a step."""
+"""The best layout of each family is kept if its key is at most this multiple of the best key. The ratio is above the
+widest range of a step.
+"""
 
 Progress = Callable[[int, int], object]
 """Called with the layouts done and all of them; a true result ends the search with the layouts found so far."""
@@ -109,7 +113,7 @@ class Held(NamedTuple):
 
     @classmethod
     def of(cls, block: EvaluatedBlock, limits: Limits) -> Held:
-        """The rows of a block: what may not fit as predicted does not at the high end of its range either."""
+        """The rows of a block by memory. Only rows that fit as predicted can fit at the high end of their range."""
         most = inf if limits.capacity is None else limits.capacity
         likely = indices_up_to(block.memory, most)
         sure = _rows_at(likely, indices_up_to(_selected_rows(block.upper, likely), most))
@@ -127,9 +131,9 @@ def timed_rows(rows: Sequence[int], times: Numbers) -> Sequence[int]:
 @dataclass(frozen=True)
 class Found:
     """The results of one search. ``evaluated`` layouts were timed. ``fitting`` of them fit at the high end of their
-    memory range, ``may_fit`` more as predicted. ``best`` are within the limits, or, where ``unsure``, no layout is and
-    they may fit; ``near`` the best of each family, by key. ``smallest`` is the one with the least memory, also where
-    none fits.
+    memory range, and ``may_fit`` further ones fit as predicted. ``best`` are within the limits; if ``unsure``, no
+    layout is, and they may fit. ``near`` are the best layouts of each family, and ``smallest`` is the layout with the
+    least memory, even if it does not fit.
 
     Layouts with a step time above ``complete_to`` may be missing, and ``near`` is then empty.
     """
@@ -151,7 +155,7 @@ class Found:
 
 
 class Collected:
-    """The layouts of one kind that a search keeps, such as those that surely fit."""
+    """The layouts with one property, such as surely fitting, that a search keeps."""
 
     def __init__(self, objective: str, top: int, firsts: Sequence[int]) -> None:
         self.objective, self.firsts = objective, firsts
@@ -159,7 +163,7 @@ class Collected:
         self.near: list[Kept] = []
 
     def add(self, block: EvaluatedBlock, inside: Sequence[int]) -> None:
-        """Adds some rows of a block."""
+        """Adds the rows ``inside`` of a block."""
         times, held = _selected_rows(block.step_time, inside), _selected_rows(block.memory, inside)
         keys = held if self.objective == "memory" else times
         self.best.add(_timed_layouts(block, self.objective, _indices_at(inside, smallest_indices(keys, self.best.top))))
@@ -169,7 +173,7 @@ class Collected:
             self.near += _timed_layouts(block, self.objective, self._best_of_families(block, close))
 
     def _best_of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
-        """The best of each family among some rows of a block."""
+        """The rows of a block that are the best of their family, among the rows ``close``."""
         keys = _selected_rows(block.memory if self.objective == "memory" else block.step_time, close)
         return _indices_at(close, least_of_families(keys, _selected_rows(block.number, close), self.firsts))
 
@@ -266,7 +270,9 @@ class Run:
 
 
 def _smallest_layout(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:
-    """The layout with a time and the least memory in a block; ``least`` are its rows with the least memory of all."""
+    """The layout with the least memory that has a time, in a block. ``least`` are the rows with the least memory, which
+    may have no time.
+    """
     found = _timed_layouts(block, "memory", least)
     if found:
         return found
@@ -282,7 +288,7 @@ def _selected_rows(column: Sequence[float], indices: Sequence[int]) -> Sequence[
 
 
 def _rows_at(rows: Sequence[int], places: Sequence[int]) -> Sequence[int]:
-    """The rows at some places among them; the rows themselves where these are all."""
+    """The rows at some positions of ``rows``; the same object if these are all."""
     return rows if len(places) == len(rows) else cast(Sequence[int], _selected_rows(cast(Numbers, rows), places))
 
 

@@ -22,8 +22,8 @@ from clusterspec.records import NamedTuple
 GOLDEN = (5**0.5 - 1) / 2
 """The golden ratio: the fractional parts of its multiples are evenly spread for any number of them."""
 FIRST_FAMILIES = 100
-"""Number of families with one layout evaluated first; lower than the number of layouts that a search in a browser
-evaluates.
+"""Number of families of which one layout is evaluated first. It is lower than the number of layouts that a search in a
+browser evaluates.
 """
 STEP = 2.0
 """Doublings and halvings of degrees between neighboring families: tp 8 × pp 2 and tp 4 × pp 4 are neighbors."""
@@ -66,7 +66,7 @@ class Walk:
             yield self._newly_timed_layouts(range(self.space.first[at], self.space.first[at + 1]))
 
     def _newly_timed_layouts(self, numbers: Sequence[int]) -> list[Timed]:
-        """The layouts among some numbers that were not evaluated before."""
+        """The layouts with the given numbers that have not been evaluated before, each with its time."""
         new = [number for number in dict.fromkeys(numbers) if not self._seen[number]]
         found = []
         for number in new:
@@ -98,7 +98,9 @@ class Walk:
         return self.space.number_of_layout(at, [like.index(max(like)) for like in likes])
 
     def _neighbor_places(self, number: int) -> list[int]:
-        """The layouts that differ from one in a single choice, and the matching layouts of neighboring families."""
+        """The layouts that differ from a layout in a single choice, and the corresponding layouts of neighboring
+        families.
+        """
         at, place = self.space.place(number)
         family = self.space.families[at]
         found = [

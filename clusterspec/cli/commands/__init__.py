@@ -37,7 +37,7 @@ class Command:
     example: str = ""
     """The arguments of a usual call, without the program and the command."""
     status_one: str = "the spec has errors"
-    """What exit status 1 means; empty where there is none."""
+    """The meaning of exit status 1; empty if it does not occur."""
 
     @property
     def epilog(self) -> str:
@@ -227,7 +227,9 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
 
 
 class Listed:
-    """Stands for the parser of a command that is only listed. Building a parser takes as long as a rule."""
+    """A placeholder for the parser of a command that is only listed, since building a parser takes as long as running a
+    rule.
+    """
 
     def _check_help(self, _: argparse.Action) -> None:
         """Asked by argparse of Python 3.14 for the help of the command, which is a summary without ``%``."""

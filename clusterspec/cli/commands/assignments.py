@@ -84,7 +84,7 @@ def _machine_options(parser: argparse.ArgumentParser) -> None:
         type=path,
         default=[],
         help="compare machines: platforms of the catalog, and specs with a `cluster`; without SPEC the work is that of "
-        "the first spec. --within and --nodes hold here too",
+        "the first spec. --within and --nodes apply as well",
     )
     machines.add_argument(
         "--fabrics",
@@ -188,9 +188,9 @@ def run_fleet_search(args: argparse.Namespace) -> int:
 # The machine to buy
 
 OF_MACHINES = ("fabrics", "prices", "budget", "max_power", "by")
-"""Options that only a comparison of machines takes."""
+"""Options that only a search for machines accepts."""
 OF_LAYOUTS = ("grid", "write", "explain", "set", "min_headroom", "objective", "top")
-"""Options that a comparison of machines does not take."""
+"""Options that a search for machines does not accept."""
 
 
 def run_machine_search(args: argparse.Namespace) -> int:
@@ -233,7 +233,8 @@ def run_machine_search(args: argparse.Namespace) -> int:
 
 
 def _machine_names(stated: Sequence[str]) -> tuple[str, ...]:
-    """The machines of a call, each once, separated by spaces or, where none is a file, by commas.
+    """The machine names of a call without duplicates. An argument that is not a file may have several names, separated
+    by commas.
 
     >>> _machine_names(["dgx-h100,dgx-b200", "a,b.yaml", "dgx-h100"])
     ('dgx-h100', 'dgx-b200', 'a,b.yaml')

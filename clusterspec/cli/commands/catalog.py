@@ -35,7 +35,9 @@ def _describe_lookups(actions: Actions, shared: argparse.ArgumentParser) -> None
     """Add the actions that show entries."""
     listing = actions.add_parser("list", help="list the entries of a kind, or all", parents=[shared])
     _add_kinds(listing)
-    listing.add_argument("--vendor", default="", metavar="TEXT", help="entries of vendors whose name holds this text")
+    listing.add_argument(
+        "--vendor", default="", metavar="TEXT", help="entries of vendors whose name contains this text"
+    )
     listing.add_argument(
         "--since", type=positive_integer, metavar="YEAR", help="entries first shipped in this year or later"
     )
@@ -152,13 +154,13 @@ def list_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
         and (near := export.nearest_vendors(export.catalog_rows(catalog), args.vendor)) is not None
     ):
         offer = f"did you mean {', '.join(near)}?" if near else "`clusterspec catalog list` shows all entries"
-        raise UsageFault(f"no vendor's name holds {args.vendor!r}; {offer}")
+        raise UsageFault(f"no vendor's name contains {args.vendor!r}; {offer}")
     return export.list_text(found, _output_width(args)), {"entries": [row.to_json() for row in found]}
 
 
 def entry_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
     view, others = lookup.entries_named(catalog, args.entry)
-    same = f"also of this name: {', '.join(others)}\n" if others else ""
+    same = f"also with this name: {', '.join(others)}\n" if others else ""
     return export.show_text(view, ink_of(args).measure) + same, {"entry": view.to_json(), "others": list(others)}
 
 
@@ -295,7 +297,7 @@ def print_new_entry(args: argparse.Namespace) -> int:
 
 
 def _print_left_open(entry: NewEntry) -> None:
-    """Print what a program could not decide about an entry, as the entry lists it."""
+    """Prints what the program could not decide in a new entry; the entry has the same list."""
     if entry.left_open:
         print_error("left open:")
     for line in entry.left_open:
@@ -335,7 +337,7 @@ def _entry_of_sheet(args: argparse.Namespace, kind: str, id_: str, origin: Origi
         raise UsageFault(f"--from-file reads {read}; not of {kind} entries")
     content = read_bytes(args.from_file, LARGEST)
     if content.startswith(b"%PDF-") or b"\0" in content:
-        raise UsageFault(f"{args.from_file}: is no text; `pdftotext -layout` writes that of a PDF")
+        raise UsageFault(f"{args.from_file}: is not text; convert a PDF with `pdftotext -layout`")
     try:
         return sheet_entry(kind, id_, origin, content.decode("utf-8", "replace"))
     except EmptySheet as fault:

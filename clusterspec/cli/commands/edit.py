@@ -63,7 +63,7 @@ def run_edit(args: argparse.Namespace) -> int:
 
 
 def shared_words(args: argparse.Namespace) -> list[str]:
-    """The options of a call that all commands have, as words."""
+    """The common options of all commands, as words of a command line."""
     words = [f"--catalog={os.fspath(each)}" for each in args.catalog]
     words += [f"--config={args.config}"] if args.config else []
     return [*words, *([f"--today={args.today}"] if args.today else [])]

@@ -124,8 +124,8 @@ def run_import(args: argparse.Namespace) -> int:
 
 
 def _is_file_without_kind(text: str, *, alone: bool) -> bool:
-    """Whether the first argument is a file to read, not a kind. An argument that stands ``alone`` and is both is the
-    file.
+    """Whether the first argument is a file to read and not a kind. If it is both, it counts as a file only if it is the
+    sole argument (``alone``).
     """
     is_kind = text == "auto" or import_formats.is_format(text)
     return text == "-" or ((alone or not is_kind) and Path(text).is_file())
@@ -194,7 +194,7 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
 
 
 def _conflicts_text(merged: merge.Merged) -> str:
-    """The first values of a run of which the spec states others, and what may be done instead."""
+    """The first imported values for which the spec already states those of another run, and the possible remedies."""
     found = []
     for each, held in merged.other_run:
         inner = dotted_path(each.path).removeprefix(held.partition(" is ")[0]).lstrip(".")
@@ -205,7 +205,7 @@ def _conflicts_text(merged: merge.Merged) -> str:
 
 
 MOST_CONFLICTS = 3
-"""Values of another run that the refusal of an import names."""
+"""Maximum number of such values in the message."""
 
 
 def _merge_summary(merged: merge.Merged, name: str) -> str:

@@ -40,12 +40,12 @@ def run_failure_rates(args: argparse.Namespace) -> int:
 
 
 def _refuse_pool_without_job(study: Study, merged: Merged) -> None:
-    """Raises `UsageFault` for a pool whose rates have no place in the file of its fleet."""
+    """Raises `UsageFault` for a pool without a place in the fleet's file where its rates could be stored."""
     if study.fleet_part is not None and not (merged.written or merged.same or merged.kept):
         pool = study.fleet_part[1].pool
         raise UsageFault(
             f"--write: no rate of pool `{pool}` can be stored: it has no job or no failure, and `operations` of the"
-            " file are those of all pools"
+            " file applies to all pools"
         )
 
 

@@ -66,7 +66,7 @@ def _id_of_device(device: str) -> str:
 
     found = accelerator_of_product(device)
     if found is None:
-        raise UsageFault(f"the product name {device!r} is that of no accelerator of the catalog: name its id")
+        raise UsageFault(f"no accelerator of the catalog has the product name {device!r}: name its id")
     return found
 
 

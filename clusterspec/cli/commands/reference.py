@@ -123,7 +123,7 @@ def rule_list(columns: int) -> tuple[str, dict[str, object]]:
 
 
 def key_page(name: str, paint: Ink) -> tuple[str, dict[str, object]] | None:
-    """What a key of a spec means, takes and holds, as text and as JSON; None for names of rules and unknown ones.
+    """The meaning and the possible values of a key, as text and as JSON; None for rule names and unknown names.
 
     Raises `UsageFault` for the last part of several keys, and for a path that no key has.
     """
@@ -366,7 +366,7 @@ def run_init(args: argparse.Namespace) -> int:
     where = _machine_text(platform, args.nodes)
     found = starting_spec(settings, platform, model, kind, args.nodes)
     if not found.text:
-        advice = "leave out --nodes for a number" if args.nodes else "write a spec with a layout of your own"
+        advice = "omit --nodes to get a number that fits" if args.nodes else "write a spec with a layout of your own"
         raise UsageFault(f"no common layout of {model} divides over {where} and fits; {advice}")
     print_text(found.text)
     if found.errors:

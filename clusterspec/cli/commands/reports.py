@@ -154,7 +154,7 @@ def _fleet_report_bytes(args: argparse.Namespace, study: Study, suffix: str) -> 
     """The report of a whole fleet. Raises `UsageFault` for options that only a single design supports."""
     written = study.spec.document.audience if study.spec.document else None
     if args.against or (args.audience or written) == "tender":
-        raise UsageFault("a comparison or a tender is of one machine: choose with --job or --pool")
+        raise UsageFault("a comparison or a tender covers one machine: choose with --job or --pool")
     from clusterspec.analysis.fleets import fleet_report
 
     buys = args.kind == "procurement"
@@ -282,7 +282,7 @@ def sole_job(study: Study, name: str) -> Study:
 
 
 def caller_names(study: Study, name: str, folder: Path) -> dict[str, str]:
-    """The caller's names for the files of a study, which may be copies in a folder."""
+    """The names that the caller uses for the files of a study, which may be copies in a temporary folder."""
     return {study.source.name: name, f"{folder}{os.sep}": f"{name.partition(':')[0]}:"}
 
 
@@ -308,7 +308,9 @@ def describe_faults(parser: argparse.ArgumentParser) -> None:
     """Add the options of `faults` to its parser."""
     spec_argument(parser)
     parser.add_argument(
-        "--pairs", action="store_true", help="also two unlike parts at once that share a node, domain, leaf or rack"
+        "--pairs",
+        action="store_true",
+        help="also failures of two different parts at once that share a node, domain, leaf or rack",
     )
     parser.add_argument(
         "--log",
@@ -336,7 +338,7 @@ def run_bom(args: argparse.Namespace) -> int:
     study = fleet_or_study(args, args.spec)
     if study.fleet is not None:
         if args.format == "price-sheet":
-            raise UsageFault(f"{args.spec}: a price sheet is of one machine, and this is a fleet of several pools")
+            raise UsageFault(f"{args.spec}: a price sheet covers one machine, but this is a fleet of several pools")
         return _print_fleet(args, study, "bom")
     report = analysis.bill(study)
     if args.format == "json":
@@ -360,7 +362,7 @@ def run_faults(args: argparse.Namespace) -> int:
 
         return run_failure_rates(args)
     if args.assumptions and args.format == "csv":
-        raise UsageFault("--assumptions has a text; in JSON they are always listed")
+        raise UsageFault("--assumptions applies to text; JSON always lists them")
     study = study_with_errors_named(args, args.spec)
     report = analysis.faults(study, pairs=args.pairs)
     if args.format == "json":

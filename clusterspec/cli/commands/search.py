@@ -150,7 +150,8 @@ SECTIONS = ("cluster", "cluster.scale_out", "cluster.networks", "layout", "workl
 
 
 def lever_key(text: str) -> str:
-    """The key of `KEYS` that a whole path names; the nodes of the cluster are not those of a job on a part of it.
+    """The key of `KEYS` for a complete path. `cluster.nodes` stays as it is, since the job may use only part of the
+    cluster.
 
     >>> lever_key("workload.serving.request_rate"), lever_key("cluster.scale_up.bandwidth"), lever_key("layout.nodes")
     ('request_rate', 'scale_up.bandwidth', 'nodes')
@@ -256,7 +257,7 @@ def run_search(args: argparse.Namespace) -> int:
 
 
 def _check_options(options: SearchOptions, serves: bool) -> None:
-    """Raises `UsageFault` for an option that the kind of work does not have: training, or serving."""
+    """Raises `UsageFault` for an option that does not apply to the kind of work, training or serving."""
     kind, objectives = ("serving", SERVING) if serves else ("training", TRAINING)
     if options.objective and options.objective not in objectives:
         raise UsageFault(f"--objective {options.objective} does not rank {kind}; take one of {', '.join(objectives)}")

@@ -15,7 +15,7 @@ from clusterspec.cli.editor.verbs import Session
 NAME = "cluster.yaml"
 MOST_LAYOUTS = 5_000
 MOST_SECONDS = 20.0
-"""The limits of a search in a browser: a time that a person waits, on a machine that other pages share."""
+"""The limit of a search in a browser in seconds: a person waits for it, and other pages share the machine."""
 EVERY = 0.2
 """Seconds between two messages about progress."""
 
@@ -43,6 +43,8 @@ def opened(folder: Path) -> Session:
 
 
 def answer(session: Session, request: str, tell: Callable[[int, int], object]) -> str:
-    """The answer to a request, both as JSON; ``tell`` gets the layouts evaluated and all of them."""
+    """The answer to a request, both as JSON. ``tell`` is called with the number of evaluated layouts and of all
+    layouts.
+    """
     session.progress = Limited(tell)
     return json.dumps(session.answer(json.loads(request)))

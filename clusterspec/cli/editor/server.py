@@ -31,7 +31,7 @@ HOST = "127.0.0.1"
 LARGEST_BODY = 12 * documents.LARGEST
 """Bytes of a request: two texts, with their characters escaped."""
 PATIENCE = 20.0
-"""Seconds that a request to watch the file waits for a change, and that a connection may be silent."""
+"""Seconds that a request waits for a change of the file, and that an idle connection is kept open."""
 LINE_END = re.compile(r"(\r\n|\r|\n)")
 TOKEN_HEADER = "X-Clusterspec-Token"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
@@ -167,7 +167,7 @@ class Server(ThreadingHTTPServer):
         return f"http://{HOST}:{self.port}/#token={self.token}"
 
     def answer(self, request: Request) -> Answer:
-        """The answer to a request; those that only wait or look do not wait for the engine."""
+        """The answer to a request. Requests that only wait or report progress do not wait for the engine."""
         verb = request.get("verb")
         if verb == "watch":
             return self.file.watch(request)
@@ -187,7 +187,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection. Whatever is not expected is refused without a word about why."""
+    """One connection. Unexpected requests are refused without a reason."""
 
     server: Server
     protocol_version = "HTTP/1.1"
@@ -224,11 +224,11 @@ class Handler(BaseHTTPRequestHandler):
         return self.rfile.read(int(stated))
 
     def _is_own_host(self) -> bool:
-        """Whether the page was asked for by this address, and not by a name that someone else resolves to it."""
+        """Whether the request was addressed to this server's own address, not to a foreign name that resolves to it."""
         return self.headers.get_all("Host", []) in ([f"{HOST}:{self.server.port}"], [f"localhost:{self.server.port}"])
 
     def _is_own_page(self) -> bool:
-        """Whether a request has the token, and comes from the page if a browser says where it comes from."""
+        """Whether a request has the token, and comes from this page if the browser states its origin."""
         origin = self.headers.get("Origin")
         if origin not in (None, f"http://{self.headers.get('Host')}"):
             return False

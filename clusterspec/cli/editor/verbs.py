@@ -35,7 +35,8 @@ class RequestFault(Exception):
 
 @dataclass
 class Caller:
-    """A program that runs commands: texts in place of files, by name, and where the progress of a search goes.
+    """A program that runs commands in place of a shell: ``texts`` replace files by name, and ``progress`` is called
+    during a search.
 
     ``progress`` is called with the number of layouts evaluated and that of all; a true result ends the search.
     """
@@ -99,7 +100,7 @@ class Session:
 
 
 def text_of(request: Request, key: str = "text", default: str | None = None) -> str:
-    """A text of a request. Raises `RequestFault`."""
+    """The text under a key of a request. Raises `RequestFault` if it is no text or too long."""
     value = request.get(key, default)
     if not isinstance(value, str) or len(value) > LONGEST:
         raise RequestFault(f"{key} is not a text of up to {LONGEST >> 20} million characters")
@@ -107,7 +108,7 @@ def text_of(request: Request, key: str = "text", default: str | None = None) -> 
 
 
 def number_of(request: Request, key: str) -> int:
-    """A line or column of a request, from 1. Raises `RequestFault`."""
+    """The line or column under a key of a request, counted from 1. Raises `RequestFault`."""
     value = request.get(key)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise RequestFault(f"{key} is not a whole number from 1")
@@ -115,7 +116,7 @@ def number_of(request: Request, key: str) -> int:
 
 
 def mapping_of(request: Request, key: str) -> dict[str, object]:
-    """A mapping of a request. Raises `RequestFault`."""
+    """The mapping under a key of a request. Raises `RequestFault`."""
     value = request.get(key)
     if not isinstance(value, dict):
         raise RequestFault(f"{key} is not a mapping")
@@ -123,7 +124,7 @@ def mapping_of(request: Request, key: str) -> dict[str, object]:
 
 
 def options_of(request: Request, *names: str) -> Iterator[str]:
-    """The named options that a request has, as words of a command line: ``--format=json``."""
+    """The values in a request for the named options, as words of a command line: ``--format=json``."""
     for name in names:
         value = request.get(name)
         if value is None or value == "":
@@ -136,7 +137,7 @@ def options_of(request: Request, *names: str) -> Iterator[str]:
 # Verbs that are commands
 
 OF_DESIGN = ("job", "pool")
-"""Options that choose a part of a fleet."""
+"""Options that select a part of a fleet."""
 
 
 def _spec_verb(command: str, *names: str) -> Callable[[Session, Request], Answer]:
@@ -197,7 +198,7 @@ def _without_spec(command: str, operand: str) -> Callable[[Session, Request], An
 
 
 def _starting_spec(session: Session, request: Request) -> Answer:
-    """The spec that ``init`` writes for a platform and a model, on standard output."""
+    """The starting spec that ``init`` prints for a platform and a model."""
     return session.command(["init", *options_of(request, "platform", "model", "nodes", "for")], [], {})
 
 
@@ -259,7 +260,7 @@ def _varied_text_answer(session: Session, request: Request) -> Answer:
 
 
 MOST_STEPS = 4
-"""Steps of a lever that a page shows each way."""
+"""The maximum number of lever steps shown in each direction."""
 
 
 def _lever_values(session: Session, request: Request) -> Answer:
@@ -289,4 +290,4 @@ VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {
     "vary": _varied_text_answer,
     "values": _lever_values,
 }
-"""What a page can ask for. None of them writes a file or starts a program."""
+"""The requests that a page can make. None of them writes a file or starts a program."""

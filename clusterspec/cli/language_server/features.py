@@ -89,7 +89,7 @@ def _mapping_path(lines: list[str], line: int, indent: int) -> Path:
 
 
 def _path_in_lists(path: Path) -> Path:
-    """The path with an index behind each key that holds a list of mappings."""
+    """The path with an index after each key whose value is a list of mappings."""
     made: Path = ()
     for key in path:
         made = (*made, key)

@@ -34,7 +34,7 @@ def utf16_units(text: str) -> int:
 
 
 def to_client_position(source: Source, at: Position) -> types.Position:
-    """A position in the protocol's convention, in which a carriage return alone ends a line, too."""
+    """A position in the protocol's convention. There a carriage return without a line feed also ends a line."""
     line, before = at.line - 1, source.line(at.line)[: at.column - 1]
     if "\r" in source.text:
         line += sum(source.line(number).count("\r") for number in range(1, at.line)) + before.count("\r")
@@ -154,7 +154,7 @@ class Server(LanguageServer):
         return named and len(text.source) <= LARGEST
 
     def completes(self, uri: str) -> bool:
-        """Whether keys are offered in a text: in a spec, and in one that has no key yet."""
+        """Whether completion offers keys in a text: in a spec, and in a text without any keys."""
         return self.is_spec(uri) or not _HAS_KEY.search(self.workspace.get_text_document(uri).source)
 
     def reload(self) -> None:
@@ -187,7 +187,7 @@ def path_of(uri: str) -> Path:
 
 
 def diagnostics(study: Study) -> list[types.Diagnostic]:
-    """The diagnostics of a text; findings in its bases are placed at `extends`."""
+    """The diagnostics of a text. Findings in its bases are shown at `extends`."""
     return [diagnostic(study, finding) for finding in study.checked.findings]
 
 
@@ -199,7 +199,7 @@ def prose_diagnostics(source: Source, settings: Settings) -> list[types.Diagnost
 
 @dataclass(frozen=True)
 class Prose:
-    """A running text, as `diagnostic` reads it."""
+    """Running text with the attributes that `diagnostic` needs."""
 
     source: Source
     extends: None = None

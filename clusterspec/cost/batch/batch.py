@@ -29,8 +29,8 @@ SINGLE_STAGE = {"micro_batch": 1, "virtual_stages": 1}
 
 
 class Divisions:
-    """Columns of the `DIVIDED` degrees, expert_dp and all ranks, and the index of each sub-result that depends on them
-    alone.
+    """Columns of the `DIVIDED` degrees, of expert_dp and of the ranks, and the index of each sub-result that depends on
+    these degrees only.
     """
 
     def __init__(self, known: BatchTables, columns: Mapping[str, Array]) -> None:
@@ -73,8 +73,8 @@ class Divisions:
 
 
 class PlacedDivisions(NamedTuple):
-    """Divisions with their ranks placed. ``places`` has the index of the groups of each axis; ``path``, ``stage`` and
-    ``replicas`` are the indices of the inputs of a layer, of a stage and of data parallelism.
+    """Divisions with their ranks placed. ``places`` numbers the groups of each axis. ``path``, ``stage`` and
+    ``replicas`` number the distinct inputs of a layer, of a stage and of data parallelism.
     """
 
     divisions: Divisions
@@ -309,8 +309,8 @@ RowsOfOrders = tuple[Sequence[Order], Mapping[str, Array]]
 
 
 class BatchResult(NamedTuple):
-    """Columns of memory, bytes on the fullest accelerator and the high end of their range, and for each order a column
-    of the seconds of a step, not a number if no fabric connects the ranks of a group.
+    """Columns of results: bytes on the fullest accelerator, the high end of their range, and for each axis order the
+    seconds of a step. A step time is not a number if no fabric connects the ranks of a group.
     """
 
     step_times: list[Array]
@@ -369,7 +369,7 @@ class Batch:
         parts: Sequence[Part],
         alike: Array,
     ) -> None:
-        """Write the columns of the rows whose division is one of ``alike``."""
+        """Writes the result columns of the rows whose division is marked in ``alike``."""
         chosen = [self.library.flatnonzero(alike.take(rows["division"])) for _, rows in parts]
         numbers = [at for at, rows in enumerate(chosen) if len(rows)]
         taken = [(parts[at][0], {name: each[chosen[at]] for name, each in parts[at][1].items()}) for at in numbers]

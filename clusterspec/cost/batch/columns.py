@@ -61,8 +61,8 @@ class ArrayLibrary(Protocol):
 
 
 def variant_of(layout: Layout, **choices: Any) -> Layout:
-    """The layout with other choices, and with the overlap that its sharding and schedule then have where the spec
-    states none.
+    """The layout with other choices. Unless the spec states the overlap, it changes to the usual one for the new
+    sharding and schedule.
     """
     changed = replace(layout, **choices)
     usual = usual_overlap(changed.schedule, changed.sharding, changed.stack)
@@ -223,7 +223,9 @@ class GroupColumns:
         return found
 
     def cost(self, name: str, size: float) -> QueuedSeconds:
-        """One collective of ``size`` bytes in each layout: 0 if nothing is sent, not a number without a path."""
+        """One collective of ``size`` bytes in each layout: 0 seconds if nothing is sent, not a number if no links
+        connect the ranks.
+        """
         sizes = self.library.full(self.count, 0.0) + size
         found = self.library.full(self.count, 0.0)
         for group, rows in self._groups:
@@ -245,7 +247,9 @@ def _queued_column(group: Group, name: str, sizes: Array) -> Array | float:
 SPREAD = 0x9E3779B1
 """An odd multiplier whose products differ in their upper bits (Knuth, The Art of Computer Programming 3, 6.4)."""
 SHIFT = 20
-"""Bits by which a code is folded onto itself before that, since both halves of a code count."""
+"""Bits by which a code is shifted and combined with itself before the multiplication, so that both halves of a code
+count.
+"""
 LOAD = 3
 """Slots for each entry, at least."""
 

@@ -67,7 +67,9 @@ class PairIndex:
         return self.numbers_and_new_rows(first, second)[0]
 
     def numbers_and_new_rows(self, first: Numbers, second: Numbers) -> tuple[Numbers, Array | None]:
-        """The number of each pair, and one row of each new pair in ascending number; None if there is none."""
+        """The number of each pair, and the position of one row for each new pair, ordered by number; None if no pair is
+        new.
+        """
         code = self._pair_codes(first, second)
         found = self._values_of_codes(code)
         if found.min() >= 0:
@@ -123,7 +125,7 @@ class RowIndex:
         return self.numbers_and_new_rows(columns)[0]
 
     def numbers_and_new_rows(self, columns: Sequence[Numbers]) -> tuple[Numbers, Array | None]:
-        """The number of each row, and one row of each new number in ascending order; None if there is none."""
+        """The number of each row, and the position of one row for each new number, ascending; None if no row is new."""
         found, rows = columns[0], None
         for pair, column in zip(self._pairs, columns[1:], strict=True):
             found, rows = pair.numbers_and_new_rows(found, column)
@@ -131,7 +133,7 @@ class RowIndex:
 
 
 class RowTable:
-    """Values stored for each distinct row: computed for one row of each kind, looked up for all others."""
+    """Values for each distinct row, computed once and looked up for all equal rows."""
 
     def __init__(self, library: ArrayLibrary, columns: int, width: int) -> None:
         self.library, self.width = library, width
@@ -172,7 +174,7 @@ class RowTable:
         self.size = end
 
     def look_up(self, numbers: Numbers, places: Iterable[int] | None = None) -> list[Array]:
-        """The values stored for each row, one column per value: all, or those at some places."""
+        """The stored values of each row, one column per value; ``places`` selects some of the values."""
         return [self._values[place].take(numbers.values) for place in places or range(self.width)]
 
     def computed_columns(self, rows: Array, compute: Callable[[int], Sequence[float]]) -> Sequence[Array]:
@@ -194,7 +196,9 @@ class ValueTable:
         return [column.take(numbers.values) for column in self._values]
 
     def reserve(self, numbers: Numbers) -> Array | None:
-        """One row of each number whose value `fill` has to supply, in this order; None if there is none."""
+        """The positions of rows whose values `fill` has to supply, in this order, one for each new number; None if
+        there is none.
+        """
         if numbers.end > len(self._known):
             self._grow(2 * numbers.end)
         rows = self.library.flatnonzero(self.library.logical_not(self._known.take(numbers.values)))

@@ -57,7 +57,9 @@ class StageTable:
         self._lengths = library.zeros(0, "int64")
 
     def numbers_of(self, pp: Numbers, virtual_stages: Numbers, compute: Callable[[int], list[StageKind]]) -> Numbers:
-        """The number of the pair in each row; ``compute`` returns the kinds for the row at a position."""
+        """The number of each row's pair of pp and virtual stages; ``compute`` returns the stage kinds for the row at a
+        position.
+        """
         found, fresh = self._index.numbers_and_new_rows(pp, virtual_stages)
         if fresh is not None:
             self.kinds += map(compute, fresh.tolist())
@@ -66,8 +68,8 @@ class StageTable:
         return found
 
     def _filled_columns(self) -> Iterator[list[Array]]:
-        """For each position in the list of kinds: stage counts and contents. A layout with fewer kinds has a count of
-        zero there, with the contents of its first kind.
+        """For each position in the list of kinds: columns of stage counts and contents. A layout with fewer kinds has a
+        count of zero at the further positions, with the contents of its first kind.
         """
         for place in range(max(map(len, self.kinds))):
             rows = [
@@ -86,7 +88,7 @@ class StageTable:
 # The layers of many layouts, timed together: kernels by the degrees that shard them, transfers by their groups
 
 SUMS = ("device", "mixing_gemms", "network_gemms", "core", "launches", "expert_launches")
-"""The sums of the kernels of a pass that are stored."""
+"""The sums over the kernels of a pass that are stored."""
 AGAIN = ("device", "launches", "expert_launches")
 """The sums stored for recomputed kernels, which overlap with no transfer."""
 PASSES = ("forward", "backward", "exposed", "calls", "collectives")
@@ -96,8 +98,8 @@ repeats.
 
 
 class LayerRows(NamedTuple):
-    """Some layouts, with the indices of the inputs of their layers. ``kernels`` is the index of the degrees that shard
-    a layer, ``path`` of these and of the groups of its axes, ``places`` of the groups of each axis.
+    """Layouts with the indices of the inputs of their layers. ``shape`` numbers the degrees that shard a layer,
+    ``places`` the groups of each axis, and ``path`` the combinations of both.
     """
 
     layouts: LayoutColumns
@@ -166,15 +168,15 @@ class LayerTimes:
         return Numbers(self.library.asarray(codes, "int64").take(rows.layouts.variant), len(found))
 
     def _divided_axes(self, rows: LayerRows, method: Numbers) -> Numbers:
-        """A code for the axes with several ranks and for the settings in ``method``."""
+        """A code for each row that combines its setting in ``method`` with the axes that have several ranks."""
         codes = method.values
         for axis in LAYER_AXES:
             codes = 2 * codes + 1 * (rows.layouts.degrees[axis] > 1)
         return Numbers(codes, method.end * 2 ** len(LAYER_AXES))
 
     def _rows_of_equal_codes(self, rows: LayerRows, codes: Array, template: Layout) -> Iterator[Part]:
-        """Rows grouped by equal codes, so that the layouts of a group differ only in numbers; an axis with one rank in
-        all rows is 1.
+        """Rows grouped by equal codes. The layouts of a group differ in numbers only; axes with a single rank in all
+        rows of a group have the degree 1.
         """
         variants = tuple(self.known.variants)
         for at in positions_by_number(self.library, codes).values():

@@ -58,7 +58,7 @@ NETWORKS: tuple[frozenset[LayerSet], ...] = (
 )
 """The kinds of feed-forward network that the layers of a rank may have."""
 LAYER_NUMBERS = 2 * (len(KINDS) + len(NETWORKS) + 1)
-"""Numbers of a layer: a sum and the high end of its range for each."""
+"""The number of values stored for a layer: for each sum, its bytes and the factor to the high end of its range."""
 TOGETHER = 1 << 14
 """Rows per block of a memory computation: the columns of one block fit the caches of one core."""
 SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes", *ADAPTERS)
@@ -83,9 +83,7 @@ class MemoryTables:
 
 
 class MemoryRows(NamedTuple):
-    """Layouts with two indices: ``cut`` numbers the degrees that shard weights, ``shape`` the degrees that shard a
-    layer.
-    """
+    """Layouts with two indices: ``cut`` numbers the degrees that shard weights, ``shape`` those that shard a layer."""
 
     layouts: LayoutColumns
     cut: Numbers
@@ -106,8 +104,8 @@ def joined_rows(library: ArrayLibrary, parts: Sequence[MemoryRows]) -> MemoryRow
 
 
 def memory_totals(known: BatchTables, template: Layout, rows: MemoryRows) -> list[Array]:
-    """Bytes on the fullest accelerator, and the high end of their range; rows with equally many different stages are
-    computed together.
+    """Bytes on the fullest accelerator, and the high end of their range. Rows with the same number of distinct stages
+    are computed together.
     """
     groups = _StageGroups(known, template, rows.layouts)
     found = [known.library.zeros(len(rows.layouts.variant)) for _ in range(2)]
@@ -120,7 +118,7 @@ def memory_totals(known: BatchTables, template: Layout, rows: MemoryRows) -> lis
 
 
 class _StageGroups:
-    """The groups of different stages in some layouts, by the number of pp and virtual stages."""
+    """The groups of distinct stages of some layouts, by the index of their pp and virtual stages."""
 
     def __init__(self, known: BatchTables, template: Layout, layouts: LayoutColumns) -> None:
         library, memory = known.library, known.memory
@@ -189,7 +187,7 @@ class _MemoryRows:
         return Job.on_vendor(self.tables.cluster.accelerator.vendor, self.tables.workload, layout)
 
     def _layer_columns(self, rows: Array) -> list[Array]:
-        """Bytes of one layer in some of the rows; rows with equal non-numeric settings (such as recomputation) are
+        """Bytes of one layer in some of the rows. Rows with equal non-numeric settings, such as recomputation, are
         computed together.
         """
         layouts = self.layouts.rows_at(rows)
@@ -226,7 +224,9 @@ class _MemoryRows:
         return found
 
     def _in_flight_numbers(self, row: int, place: int) -> list[float]:
-        """Layers of each kind times micro-batches in flight, and the fields of `Rank` that depend on the stage."""
+        """For one row and stage: layers of each kind times micro-batches in flight, and the fields of `Rank` that
+        depend on the stage.
+        """
         group, layout = self.groups.at(int(self.kinds.values[row]), place), self.layout(row)
         counts = micro_batches_in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
         first, last = any(chunk.first for chunk in group.chunks), any(chunk.last for chunk in group.chunks)
@@ -278,8 +278,8 @@ class _MemoryRows:
 
 
 def _layer_numbers(job: Job) -> list[float]:
-    """The numbers of `LAYER_NUMBERS`: bytes that a layer stores, by kind of layer; its working memory, by feed-forward
-    network; and the logits. Each value is followed by the factor to the high end of its range.
+    """The `LAYER_NUMBERS` values of a layer: stored bytes by kind of layer, working memory by feed-forward network, and
+    logits. Each is followed by the factor to the high end of its range.
     """
     tensors, exchanged = StoredTensors.of(job), recomputation.exchange_lines(job)
     stored = [tuple(tensor.line for tensor in tensors.kept if tensor.layers is kind) for kind in KINDS]
@@ -332,7 +332,9 @@ class BatchTables:
         self.memory = MemoryTables(library)
 
     def variant_codes(self, variants: Sequence[Layout]) -> Array:
-        """The number of the `Variant` of each layout with one rank in tp and cp, several in cp, in tp, and in both."""
+        """The number of each layout's `Variant` in four cases: with one or several ranks in tp, and with one or several
+        in cp.
+        """
         found = [
             self.variants.setdefault(
                 Variant(one.recompute, one.cp_method if of_cp else "", one.sequence_parallel and of_tp),

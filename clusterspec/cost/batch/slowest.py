@@ -34,7 +34,7 @@ SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units",
 
 
 class StageRows(NamedTuple):
-    """Some layouts and the numbers that their stages depend on: ``cut`` the degrees that shard weights."""
+    """Layouts and the indices of the inputs of their stages; ``cut`` numbers the degrees that shard weights."""
 
     layers: LayerRows
     cut: Numbers
@@ -50,8 +50,9 @@ class StageRows(NamedTuple):
 
 
 class SlowestStage(NamedTuple):
-    """Columns of the slowest stage: seconds of one micro-batch there and on all stages, seconds of one send, weights,
-    layers; ``share`` is the index of the weights, ``kind`` that of the virtual stages and the position of the stage.
+    """Columns of the slowest stage: seconds of one micro-batch on this stage and on all stages, seconds of one send,
+    weights and layers. ``share`` numbers the weights; ``kind`` numbers the combinations of virtual stages and stage
+    position.
     """
 
     forward: float
@@ -82,7 +83,9 @@ class SlowestStages:
         self._waiting: list[StageRows] = []
 
     def reserve(self, stage: Numbers, execution: Numbers, rows: Callable[[Array], StageRows]) -> Numbers:
-        """The number of each row's stage. `fill` computes new stages; ``rows`` returns their inputs by position."""
+        """The number of each row's stage. `fill` computes the new stages from their inputs, which ``rows`` returns by
+        position.
+        """
         found, fresh = self._table.reserve([stage, execution])
         if fresh is not None:
             self._waiting.append(rows(fresh))
@@ -144,7 +147,9 @@ class SlowestStages:
     def _slowest_of_kinds(
         self, times: Sequence[StageTime], kinds: Numbers, chunk_share: float
     ) -> tuple[StageTime, float, Numbers]:
-        """One micro-batch on the slowest stage and on all stages together, and the position of the slowest kind."""
+        """The time of one micro-batch on the slowest stage, its total over all stages, and the position of the slowest
+        kind of stage.
+        """
         stages: list[StageTime] = []
         every = 0.0
         for count, *content in self.stages.columns(kinds):
@@ -204,7 +209,7 @@ def _joined_stages(parts: Sequence[StageRows]) -> StageRows:
 
 
 class ReplicaRows(NamedTuple):
-    """Layouts, with an index of their weights and, for each axis that replicates weights, of its groups."""
+    """Layouts with the index of their weights, and for each axis that replicates weights, the index of its groups."""
 
     layouts: LayoutColumns
     share: Array
@@ -220,7 +225,9 @@ class ReplicaTable:
         self._waiting: list[ReplicaRows] = []
 
     def reserve(self, replicas: Numbers, kind: Numbers, rows: Callable[[Array], ReplicaRows]) -> Numbers:
-        """The number of each row. `fill` computes new numbers; ``rows`` returns their inputs by position."""
+        """The number of each row. `fill` computes the new numbers from their inputs, which ``rows`` returns by
+        position.
+        """
         found, fresh = self._table.reserve([replicas, kind])
         if fresh is not None:
             self._waiting.append(rows(fresh))

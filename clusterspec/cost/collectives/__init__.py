@@ -124,9 +124,9 @@ class Inside:
 
 @dataclass(frozen=True)
 class Delays:
-    """How many times slower the oversubscribed levels that a group crosses make it than its NICs, at least 1: for a
-    ring, a chain and in-switch reduction, for a tree, and for an all-to-all. ``oversubscription`` is the product of the
-    ratios (down over up) of these levels.
+    """The factors, at least 1, by which oversubscribed levels slow a group compared to its NICs: ``ring`` also applies
+    to chains and in-switch reduction, ``exchange`` to an all-to-all. ``oversubscription`` is the product of the ratios
+    (down over up) of the levels that the group crosses.
     """
 
     ring: float
@@ -135,7 +135,7 @@ class Delays:
     oversubscription: float
 
     def described(self, delay: float) -> str:
-        """The end of the derivation of a rate; empty where no level is oversubscribed."""
+        """The last words of the derivation of a rate; empty if no level is oversubscribed."""
         if self.oversubscription <= 1:
             return ""
         levels = f"levels oversubscribed {self.oversubscription:g}:1"

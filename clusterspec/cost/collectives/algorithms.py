@@ -43,14 +43,14 @@ def ring_gather(paths: Paths) -> Candidates:
 
 
 def ring_broadcast(paths: Paths) -> Candidates:
-    """A broadcast along the ring: every link carries every byte once."""
+    """A broadcast along the ring, in which every link carries every byte once."""
     return _ring_candidates(paths, 1.0, collectives.gather_steps(paths.ranks))
 
 
 def _ring_candidates(
     paths: Paths, factor: float, steps: float, own: float = 0.0, *, gathers: bool = True
 ) -> Candidates:
-    """A ring over all ranks, on each protocol; every rank copies the ``own`` part of the size to its other buffer."""
+    """A ring over all ranks, per protocol. Every rank copies the ``own`` part of the size between its buffers."""
     if paths.inside.topology == "torus":
         return
     for protocol in allowed_protocols(paths):
@@ -177,12 +177,12 @@ def tree_all_reduce(paths: Paths) -> Candidates:
 
 
 def _reduces_in_switches(paths: Paths) -> bool:
-    """Whether NCCL's own model selects in-switch reduction for every large message: for domains beyond a node."""
+    """Whether NCCL's own model selects in-switch reduction for all large messages: over domains larger than a node."""
     return paths.inside.reduction is not None and paths.inside.ranks > NODE_SCALE and paths.islands > 1
 
 
 def _bytes_of_tree_hop(paths: Paths, protocol: Protocol) -> float:
-    """Bytes that one hop of a tree holds; LL forwards line by line."""
+    """Bytes in flight on one hop of a tree; 0 for LL, which forwards line by line."""
     chunk = stack.TREE_CHUNK if paths.between else protocol.chunk / collectives.tree_hops(paths.inside.ranks, 0)
     return 0.0 if protocol is LL else stack.CHANNELS.value * chunk
 
@@ -199,7 +199,7 @@ def _tree_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
 
 
 def _highest_tree_rate(paths: Paths) -> float:
-    """The bus bandwidth in B/s to which the channels limit a tree over more than two islands; else infinite."""
+    """The highest bus bandwidth in B/s of a tree over more than two islands by its channels; otherwise infinite."""
     return paths.inside.tree.value if paths.inside.tree and paths.islands > 2 else inf
 
 

@@ -1,4 +1,6 @@
-"""Which networks and domains published collectives cover, and which part of a prediction none covers."""
+"""The networks and scale-up domains for which published collective measurements exist, and the part of a prediction
+without any.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,16 @@ MEASURED_FABRICS = frozenset(
         ("slingshot-11", 200),
     }
 )
-"""Networks and line rates of a NIC, Gb/s per direction, on which published collectives over nodes are compared with
-predictions: those of ``tests/accuracy/collective_series.csv``."""
+"""Networks with NIC line rates (Gb/s per direction) for which predictions are compared with published collectives
+across nodes, listed in ``tests/accuracy/collective_series.csv``.
+"""
 MEASURED_DOMAINS = frozenset({"nvlink-3", "nvlink-4", "nvlink-5", "xgmi-mi300x", "xgmi-mi355x"})
-"""Scale-up interconnects on which published collectives are compared with predictions: those of the same table."""
+"""Scale-up interconnects for which predictions are compared with published collectives, listed in the same table."""
 
 
 def unmeasured_part(cluster: Cluster, tier: str) -> str:
-    """The part of a tier that no published measurement covers; empty if one does or if the spec states a
-    measurement.
+    """The part of a tier for which no measurement is published; empty if there is one, or if the spec states
+    its own.
     """
     fabric = cluster.scale_out
     part = "network" if tier == "scale-out" else None

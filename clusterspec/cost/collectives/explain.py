@@ -57,7 +57,7 @@ def _expanded_word(word: str, names: dict[str, str]) -> str:
 
 
 def _line_rate_seconds(cost: CollectiveCost, prefix: str) -> Expanded:
-    """The time at line rate, where that exceeds the prediction of the algorithm."""
+    """The time at line rate, used if it exceeds the time that the algorithm's model predicts."""
     assert cost.candidate is not None
     inputs = {
         "size": computed_figure(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
@@ -72,7 +72,7 @@ def _line_rate_seconds(cost: CollectiveCost, prefix: str) -> Expanded:
 
 
 def _slowest_line(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:
-    """The line rate of the tier that sends for longest, and the share of the rate that the algorithm achieves."""
+    """The line rate of the tier that takes longest to send, and the share of that rate that the algorithm achieves."""
     send = candidate.algorithm == "send"
     if paths.between is not None and candidate.between >= candidate.inside:
         exchanged = candidate.algorithm in ("direct", "staged")

@@ -30,8 +30,8 @@ def crossing_delays(cluster: Cluster, levels: Sequence[Level], group: Placement,
 
 
 def _ring_share(cluster: Cluster, crossing: Crossing, group: Placement, islands: int) -> float:
-    """The share of the traffic of a block's NICs that leaves the block in rings: a ring leaves each island once, and
-    each block once.
+    """The share of a block's NIC traffic that leaves the block in rings. A ring leaves each island once and each block
+    once.
     """
     if crossing.groups is None:
         return 1.0
@@ -39,13 +39,14 @@ def _ring_share(cluster: Cluster, crossing: Crossing, group: Placement, islands:
 
 
 def _groups_of_rank(cluster: Cluster, group: Placement, islands: int) -> float:
-    """The groups that share the NICs of an island, for each rank of the island."""
+    """The number of groups that share an island's NICs, divided by the ranks of the island."""
     nodes = max(1.0, group.nodes / islands)
     return max(1, group.groups_per_node) / (cluster.ranks_per_node * nodes)
 
 
 def _tree_edges(crossing: Crossing, group: Placement, islands: int) -> float:
-    """The traffic of trees out of a block over that of a ring, each relative to the most traffic of an island.
+    """The traffic of trees that leaves a block, divided by that of a ring. Both are relative to the most traffic of an
+    island.
 
     NCCL joins k islands by two binary trees in order, each of whose edges carries half of the bytes up and down. At
     most 2 (k − 1) edges leave a block, and at most 4 (log2 j + 1) leave j neighbors: edges of one length do not
@@ -63,7 +64,7 @@ def _most_in_island(group: Placement, islands: int) -> int:
 
 
 def _exchange_share(cluster: Cluster, crossing: Crossing, group: Placement, islands: int) -> float:
-    """The share of the traffic of a block's NICs that leaves the block in an all-to-all.
+    """The share of a block's NIC traffic that leaves the block in an all-to-all.
 
     Of n ranks in a group, r on the block send r (n − r) parts to others, m in an island m (n − m). With equal groups
     that fill the block, the share is (n − r) / (n − m).

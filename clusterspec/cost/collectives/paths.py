@@ -42,8 +42,8 @@ MESHES = frozenset({"full-mesh", "partial-mesh"})
 
 
 def group_paths(cluster: Cluster, group: Placement, inside: Inside | None = None) -> Paths | None:
-    """The links of a group; ``None`` where it leaves its domain and the fabric is not known. Its links ``inside`` an
-    island may be given, if they are known: they depend on no rate of the fabric.
+    """The links of a group; ``None`` if it leaves its domain and the fabric is unknown. Known links ``inside`` an
+    island can be passed, since they do not depend on the fabric.
     """
     node_is_island = group.nodes > 1 and group.ranks_per_domain < group.ranks_per_node
     if group.domains == 1:
@@ -105,8 +105,8 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
 
 
 def _hops_and_crossing(cluster: Cluster, group: Placement) -> tuple[float, float]:
-    """Hops to the farthest rank of a torus, 0 elsewhere, and the share of the line that the links leave an all-to-all:
-    each of k ranks of a package sends all its bytes over the links of the package, except those to the other k − 1.
+    """Hops to the farthest rank of a torus (0 elsewhere), and the share of line rate that an all-to-all can use: the k
+    ranks of a package share its links, and use them for all bytes except those to the other k − 1.
     """
     if cluster.scale_up.topology != "torus" or not cluster.scale_up.shape:
         ranks, packages = group.ranks_per_domain, max(1, group.accelerators)
@@ -142,7 +142,7 @@ def _bandwidth_in_domain(cluster: Cluster, group: Placement, packages: int) -> B
 
 
 def _part_of_links(links: Bandwidth, part: float) -> Bandwidth:
-    """The ``part`` of the links of a package that the ranks of one group on it have while other groups use the rest."""
+    """The bandwidth of the ``part`` of a package's links that one group uses while other groups use the rest."""
     if part >= 1.0:
         return links
     known = links.origin.formula if isinstance(links.origin, Computed) else f"{links.value:.4g} B/s"
@@ -157,7 +157,7 @@ def _slowest_pair(up: ScaleUp) -> Bandwidth:
 
 
 def _reduction_share(cluster: Cluster, ranks: int) -> Figure | None:
-    """The share of the line that in-switch reduction reaches; ``None`` where it is not used."""
+    """The share of line rate that in-switch reduction reaches; ``None`` if it is not used."""
     up = cluster.scale_up
     if not up.in_network_reduction or ranks < least_reduced_ranks(up.interconnect).value:
         return None
@@ -166,7 +166,7 @@ def _reduction_share(cluster: Cluster, ranks: int) -> Figure | None:
 
 
 def _library_reduces(cluster: Cluster, domains: int) -> bool:
-    """Whether the release of the collective library, where the spec states it, reduces in the switches of a domain.
+    """Whether the collective library reduces in the switches of a domain. True if the spec states no release.
 
     NCCL does so from 2.17 on inside one domain ("NVLS algorithm for allreduce, intra-node only"), from 2.18 on with a
     tree between domains ("NVLS+Tree"): notes in the commits of the tags v2.17.1-1 and v2.18.1-1.
@@ -176,7 +176,7 @@ def _library_reduces(cluster: Cluster, domains: int) -> bool:
 
 
 def _library_relays(cluster: Cluster) -> bool:
-    """Whether the release of the library, where the spec states it, sends through the NIC of another rank of the node.
+    """Whether the collective library sends through another rank's NIC in the node; True if its release is not stated.
 
     NCCL does so from 2.12 on ("PXN": notes in the commit of the tag v2.12.7-1).
     """
@@ -185,7 +185,7 @@ def _library_relays(cluster: Cluster) -> bool:
 
 
 def _nccl_release(cluster: Cluster) -> tuple[int, ...] | None:
-    """The release of NCCL; ``None`` where the spec states none, or another library."""
+    """The release of NCCL; ``None`` if the spec states none, or names another library."""
     stated = cluster.scale_out.collective_library if cluster.scale_out else None
     library, _, release = (stated or "").partition(" ")
     if library.lower() != "nccl" or not release.strip():
@@ -194,14 +194,14 @@ def _nccl_release(cluster: Cluster) -> tuple[int, ...] | None:
 
 
 def least_reduced_ranks(entry: Interconnect | None) -> Figure:
-    """The smallest number of ranks for which the library reduces in the switches of a domain; with fewer a ring is as
-    fast.
+    """The smallest number of ranks for which the library reduces in the switches of a domain. With fewer ranks a ring
+    is as fast.
     """
     return achieved_share(entry, ("reduction.ranks",), REDUCTION_RANKS)
 
 
 def _switch_chunks(cluster: Cluster, group: Placement) -> int:
-    """Chunks in the switches for each rank: one for each channel of an in-switch reduction."""
+    """The number of chunks per rank in the switches, one for each channel of an in-switch reduction."""
     name = "reduction.channels" if group.domains == 1 else "reduction.channels.domains"
     return int(achieved_share(cluster.scale_up.interconnect, (name,), REDUCTION_CHANNELS).value)
 
@@ -219,8 +219,8 @@ def _inside_host(cluster: Cluster, ranks: int) -> Inside:
 
 
 def crosses_host_memory(cluster: Cluster) -> bool:
-    """Whether accelerators of a node exchange data through host memory: their driver blocks peer access over PCIe, and
-    the spec states no ``peer_bandwidth``. The ``bandwidth`` of the slots says nothing of the path.
+    """Whether the accelerators of a node exchange data through host memory. They do if their driver blocks peer access
+    over PCIe, unless the spec states ``peer_bandwidth``; a stated ``bandwidth`` describes only the slots.
     """
     origin = cluster.scale_up.peer_bandwidth.origin
     stated = isinstance(origin, Written) and origin.key == "cluster.scale_up.peer_bandwidth"
@@ -294,7 +294,7 @@ def _share_of_lone_ranks(cluster: Cluster, line: float, share: Figure) -> Figure
 
 @dataclass(frozen=True)
 class _IslandLines:
-    """The line rate of the island that bounds a group, in B/s, over the NICs of the ranks that take part.
+    """The line rate, in B/s, of the island that limits a group, counting only the NICs of ranks that take part.
 
     ``line`` is the line rate of the emptiest island: a ring, a tree and a gather send as many bytes through it as
     through a full one. ``exchange`` is the rate at which a full island takes as long as the slowest one does in an
@@ -312,8 +312,8 @@ class _IslandLines:
     def of(
         cls, cluster: Cluster, group: Placement, islands: int, sharing: int, rates: tuple[float, float, float]
     ) -> _IslandLines:
-        """``rates`` are the rates of one node, of the NICs of one rank, and of the nearest NIC in B/s; ``sharing``
-        groups share a node.
+        """The lines of a group. ``rates`` are those of one node, of the NICs of one rank, and of the nearest NIC in
+        B/s; ``sharing`` groups share a node.
         """
         node, own, nearest = rates
         nodes = max(1.0, group.nodes / islands)

@@ -55,7 +55,7 @@ def with_measured_shares(paths: Paths, name: str, measured: Sequence[MeasuredSha
 
 
 def _inside_share(paths: Paths, name: str, measured: Sequence[MeasuredShare], part: str) -> Figure | None:
-    """The measurement of the tier that the group crosses, else the measurement of the tier inside its islands."""
+    """The measured share of the tier that the group crosses, or else that of the tier inside its islands."""
     for tier in dict.fromkeys((paths.tier, paths.inside.tier)):
         fitting = [
             each for each in measured if each.part == part and each.tier == tier and _measurement_applies(paths, each)
@@ -104,7 +104,7 @@ SENDING = {
 }
 """Relative uncertainty of the sending time, by the origin of the achieved share of the line."""
 REPEATS = 2**0.5 * SENDING["measured"].value
-"""Largest relative difference between two measurements of one machine that are both within their half-width."""
+"""The largest relative difference that two measurements of one machine have if each is within its half-width."""
 STARTING = assumed_figure(GROUP, "starting", 0.3, f"half-width of launch time, latency and pipeline fill, {_COUNTED}")
 
 ALONE = assumed_figure(
@@ -119,7 +119,9 @@ ALONE = assumed_figure(
 def uncertainty_band(
     paths: Paths, candidate: Candidate, sending: float, total: float, least: float
 ) -> tuple[float, float]:
-    """Low and high seconds: the terms vary together, and the low end is at least the time at line rate."""
+    """The low and high end of a time in seconds. Errors of all terms are assumed to be correlated, and the low end is
+    at least the time at line rate.
+    """
     starting = total - sending
     share = STARTING.value + ALONE.value * starting / total
     spread = starting * share + sending * SENDING[_origin_kind(_limiting_origin(paths, candidate))].value
@@ -127,7 +129,7 @@ def uncertainty_band(
 
 
 def _limiting_origin(paths: Paths, candidate: Candidate) -> Origin:
-    """The origin of the share that limits the sending."""
+    """The origin (measured, assumed, cited) of the bandwidth share that limits the transfer."""
     if paths.between and candidate.between >= candidate.inside:
         return paths.between.share.origin
     if candidate.algorithm.startswith("nvls") and paths.inside.reduction:
@@ -179,8 +181,8 @@ def group_timing(
 
 
 class MeasuredLinks(NamedTuple):
-    """All that the timing of a collective reads of a machine: the links of the group, what was measured on them, and
-    whether the switches of a domain can reduce.
+    """The inputs of a collective's timing that depend on the machine: the links of the group, their measured shares,
+    and whether the switches of a domain can reduce.
     """
 
     paths: Paths
@@ -205,7 +207,7 @@ def paths_timing(links: MeasuredLinks, name: str, algorithm: str | None = None) 
 
 
 def _refusal_text(name: str, algorithm: str | None, paths: Paths) -> str:
-    """Why a collective has no time over these links: the algorithms that apply to them, without the refused one."""
+    """The reason why a collective has no time over these links, and the algorithms that would run instead."""
     names = [
         each for each in algorithm_names(name) if _candidates_of_links(name, paths, candidate_algorithms(name, each))
     ]
@@ -215,7 +217,9 @@ def _refusal_text(name: str, algorithm: str | None, paths: Paths) -> str:
 
 
 def _candidates_of_links(name: str, paths: Paths, algorithms: Sequence[Algorithm]) -> tuple[Candidate, ...]:
-    """The candidates of the given algorithms, with the wait of large messages of LL for their receivers."""
+    """The candidates of the given algorithms over these links. LL messages too large to be sent eagerly also wait for
+    their receivers.
+    """
     found = tuple(candidate for each in algorithms for candidate in each(paths))
     between = paths.between
     if between is None or between.rendezvous is None or between.eager is None:
@@ -234,12 +238,12 @@ def _candidates_of_links(name: str, paths: Paths, algorithms: Sequence[Algorithm
 
 
 def _parts_of_size(name: str, candidate: Candidate, ranks: int) -> int:
-    """The parts of the size that a ring sends one after another; other algorithms send it whole."""
+    """The number of parts in which a ring sends the size one after another; 1 for other algorithms."""
     return ranks if candidate.algorithm == "ring" and name != "broadcast" else 1
 
 
 def _allowed_candidates(paths: Paths, name: str, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    """The candidates of an all-reduce that the settings of the network leave to the library."""
+    """The candidates of an all-reduce that the network's settings allow; all candidates if they restrict nothing."""
     algorithms = paths.between.algorithms if paths.between and name == "all-reduce" else frozenset()
     return tuple(one for one in candidates if one.algorithm in algorithms) or candidates
 
@@ -263,7 +267,7 @@ class CollectiveTiming:
     bus_factor: float
 
     def by_trees(self, *, trees: bool) -> CollectiveTiming:
-        """The timing by trees alone, or by all other algorithms; the same where it has none of these."""
+        """The timing by trees only (``trees``) or by other algorithms only; unchanged if there is no such algorithm."""
         kept = [one for one in self.candidates if (one.algorithm in TREES) is trees]
         return replace(self, candidates=kept) if kept else self
 
@@ -333,7 +337,7 @@ class CollectiveRow:
 
     @property
     def least_busbw(self) -> float:
-        """Bus bandwidth at the slow end of the uncertainty range, in B/s: the least that a sound machine shows."""
+        """The lowest bus bandwidth in B/s that a healthy machine shows: the slow end of the uncertainty range."""
         return self.busbw * self.seconds / self.high if self.high else self.busbw
 
     @classmethod

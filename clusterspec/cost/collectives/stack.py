@@ -60,7 +60,9 @@ LL = Protocol(
     crossings=1,
     chunk=0.0,
 )
-"""LL sends a flag with every four bytes: half of the wire rate, no memory fence, forwarding line by line."""
+"""The protocol that sends a flag with every four bytes: half of the wire rate, no memory fence, forwarding line by
+line.
+"""
 LL128 = Protocol(
     "LL128",
     0.92,
@@ -96,7 +98,7 @@ LOW_LATENCY_TREE = cited_figure(LIBRARY, "tree LL over tree", 1 / 3.8, _tuning_s
 TREE_FLAGS_ALONE = cited_figure(
     LIBRARY, "tree LL128 in one node", 7 / 9, _tuning_source("factor of tree LL128 inside one node")
 )
-"""Share of a tree inside one node under LL128; 120 of 128 across nodes."""
+"""The share of the wire rate that a tree reaches with LL128 inside one node. Across nodes it is 120/128."""
 TREE_BETWEEN = assumed_figure(
     LIBRARY,
     "tree between islands over ring",
@@ -111,7 +113,7 @@ LOW_LATENCY_BETWEEN = {
         LIBRARY, "LL between more nodes", 19e9, _tuning_source("llMaxBws", "AMD hosts; 20.4 with Intel"), "B/s"
     ),
 }
-"""The highest bus bandwidth of LL between two nodes, and between more."""
+"""The highest bus bandwidth of LL in B/s, between two nodes and between more."""
 
 SWITCH_REDUCTION = cited_figure(
     LIBRARY,
@@ -224,8 +226,8 @@ Algorithm = Callable[[Paths], Candidates]
 
 
 def launch_seconds(paths: Paths) -> float:
-    """Seconds until all ranks run the kernel: one process drives a single node, and each rank has its own process on
-    several nodes, unless the caller or the tests of the links say otherwise.
+    """Seconds until all ranks run the kernel. Unless ``paths.processes`` states otherwise, one process drives all ranks
+    of a single node, and on several nodes each rank has its own process.
     """
     if paths.processes == "rank" or (paths.nodes > 1 and paths.processes is None):
         return LAUNCH_APART.value
@@ -268,7 +270,7 @@ def highest_ll_rate(paths: Paths) -> float:
 
 
 def copy_seconds_per_byte(paths: Paths, own: float) -> float:
-    """Seconds per byte to copy a rank's ``own`` part of the size from one of its buffers to the other.
+    """Seconds per byte that a rank needs to copy its ``own`` part of the size between its buffers.
 
     The copy adds to the time behind a switch. On a mesh it runs in parallel with sending, which single links limit.
     """
@@ -285,7 +287,9 @@ def latency_overlaps(paths: Paths, ring: Protocol | None = None) -> bool:
 
 
 def tree_share_between(paths: Paths) -> float:
-    """What the links of trees between islands reach of a ring's rate; networks have figures for more than two."""
+    """The share of a ring's rate that trees between islands reach. For more than two islands the network's entry may
+    state it.
+    """
     known = paths.between.tree if paths.between and paths.islands > 2 else None
     return known.value if known else TREE_BETWEEN.value
 
@@ -296,7 +300,7 @@ def fill_seconds(protocol: Protocol, rate: float, chunks: float = 1.0) -> float:
 
 
 def chunks_of_full_ring(paths: Paths) -> float:
-    """Chunks of each channel that a full ring holds; none if the links' entry has no figure."""
+    """The number of chunks per channel that fill a ring; 0 if the entry of the links has no figure."""
     return paths.inside.held.value if paths.inside.held else 0.0
 
 
@@ -309,16 +313,16 @@ BEST_OF_MESH = assumed_figure(
 
 
 def mesh_rate(paths: Paths) -> float:
-    """B/s of rings inside an island. Rings across nodes that gain on a mesh are limited to the highest published share
-    of its links.
+    """The rate of rings inside an island in B/s. On a mesh, rings that continue across nodes gain bandwidth, up to the
+    highest published share of the links.
     """
     line, share = paths.inside.line.value, paths.inside.ring.value
     return line * min(share * _mesh_gain(paths), max(share, BEST_OF_MESH.value))
 
 
 def _mesh_gain(paths: Paths) -> float:
-    """The factor on the line rate of a full mesh of m ranks that concurrent rings achieve. The line rate counts the m −
-    1 links of a rank; m open chains fit a mesh if the rings close outside it.
+    """The factor by which rings across nodes exceed the line rate of a full mesh of m ranks. The line rate counts the m
+    − 1 links of a rank, but m open chains fit a mesh if the rings close outside of it.
     """
     ranks = paths.inside.ranks
     return ranks / (ranks - 1) if paths.between and paths.inside.topology == "full-mesh" and ranks > 1 else 1.0

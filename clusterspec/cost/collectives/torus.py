@@ -16,7 +16,7 @@ from clusterspec.source import Computed
 from clusterspec.standard import sum_of
 
 WRAPS_FROM = {2: 16, 3: 4}
-"""The side from which an axis of a TPU slice closes, by the dimensions of its torus.
+"""The number of chips from which an axis of a TPU slice forms a ring, by the dimensions of its torus.
 
 Whole 4×4×4 cubes are joined by optical switches, and a 2D slice closes at its full side of 16
 (Google Cloud, TPU system architecture).
@@ -76,8 +76,8 @@ def torus_hops(cluster: Cluster, group: Placement) -> float:
 
 
 def torus_exchange_share(cluster: Cluster, group: Placement) -> float:
-    """The share of the line that the links leave an all-to-all, since its bytes cross several of them and those of all
-    ranks of a chip share them: 1 without a torus.
+    """The share of line rate that an all-to-all can use on a torus, where bytes cross several links and the ranks of a
+    chip share its links; 1 without a torus.
     """
     axes = torus_axes(cluster, group) if cluster.scale_up.topology == "torus" else ()
     if not axes:

@@ -112,20 +112,20 @@ class Role(IntEnum):
 
     PLAIN = auto()
     LIGHT = auto()
-    """Cheap to compute and large to keep: norms, activations, the expansions of latent attention."""
+    """Results that are cheap to compute and large to store: norms, activations, the expansions of latent attention."""
     INPUT_GRADIENT = auto()
     WEIGHT_GRADIENT = auto()
     COUNTED = auto()
     GATHER = auto()
-    """A gather of rows, one number to a thread."""
+    """A gather of rows in which each thread copies one number."""
     SCATTER = auto()
-    """A sum into rows, one atomic addition to a thread."""
+    """A sum into rows in which each thread adds one number atomically."""
     SCAN = auto()
-    """A recurrence in chunks, which passes its states through memory between kernels."""
+    """A chunked recurrence that passes its states between kernels through memory."""
 
 
 UNFUSED = frozenset({Role.COUNTED, Role.GATHER, Role.SCATTER})
-"""Roles of memory-bound kernels that are counted operation by operation."""
+"""Roles of memory-bound kernels whose traffic is counted for each operation."""
 NARROW_RATES = ("matmul_fp8", "matmul_fp4")
 
 
@@ -201,7 +201,7 @@ def streaming_work(name: str, traffic: tuple[float, float], launches: float = 1.
 
 
 def less_fused_work(work: Work, passes: float) -> Work:
-    """The same memory-bound work in less fused kernels: ``passes`` times the traffic and the launches.
+    """The same memory-bound work in less fused kernels, with ``passes`` times the traffic and launches.
 
     Kernels that are counted operation by operation stay as they are.
     """
@@ -256,7 +256,7 @@ def _accumulation_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
 
 
 def gradient_numbers(kernel: Kernel) -> float:
-    """The weights whose gradients a kernel computes."""
+    """The number of weights whose gradients a kernel computes."""
     assert kernel.shape is not None
     return kernel.shape.m * kernel.shape.n * kernel.shape.batch
 
@@ -296,21 +296,21 @@ class Shard:
     sum_width: float = 4.0
     """Bytes of one number of the accumulated gradients."""
     eager: bool = False
-    """Whether the operations between GEMMs run one by one."""
+    """Whether the operations between GEMMs are executed one by one."""
     compiled: bool = False
     """Whether a compiler fuses whatever runs between GEMMs."""
     separate: bool = False
-    """Whether queries, keys, values and the halves of a gated network are matrices of their own."""
+    """Whether queries, keys, values, and the two input matrices of a gated network, are separate matrices."""
     documents: float = 1.0
-    """Documents that one sequence packs; ``sequences`` counts them all, and ``length`` applies to one."""
+    """Documents packed into one sequence; ``sequences`` counts documents, and ``length`` is that of one document."""
     gathers_again: bool = True
-    """Whether tensor-parallel ranks gather inputs once more for weight gradients, as nothing keeps them."""
+    """Whether tensor-parallel ranks gather inputs again for weight gradients, since gathered inputs are not stored."""
     gathers_whole: bool = True
-    """Whether inputs are gathered whole before their GEMMs, not in pieces inside them."""
+    """Whether inputs are gathered completely before their GEMMs, rather than piece by piece during them."""
     residual_width: float = 2.0
     """Bytes of one number of the residual stream."""
     copies_weights: bool = False
-    """Whether products read copies of weights that are kept in fp32."""
+    """Whether weights are stored in fp32 and products read narrower copies."""
 
     @property
     def width(self) -> float:
@@ -319,7 +319,7 @@ class Shard:
 
     @classmethod
     def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL, wide: bool = False) -> Shard:
-        """The share of each rank, by the degrees of the layout; ``wide`` in layers that multiply in 16 bits."""
+        """The part of a micro-batch and its layers on one rank; ``wide`` layers multiply in 16 bits."""
         model, tp = model_of_mixer(workload.model, mixer), layout.tp
         tokens = layout.micro_batch * workload.filled_length / layout.cp
         kept = "bf16" if workload.precision in NARROW else workload.precision
@@ -379,7 +379,7 @@ EXPERT_CASTS = assumed_figure(
 
 
 def cast_work(work: Work, bytes_each: float, fused_experts: bool = False) -> Work:
-    """Conversion of activations and gradients for 8- and 4-bit GEMMs; each number moves ``bytes_each`` bytes.
+    """Conversion of activations and gradients to 8- and 4-bit GEMM inputs, moving ``bytes_each`` bytes per number.
 
     Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
     that search for the maximum first move more. Weights are converted once per step and are not included. Rows of

@@ -190,7 +190,9 @@ def usual_core(shard: Shard) -> Work:
 
 
 def unmasked_pairs(shard: Shard) -> float:
-    """Unmasked pairs of one micro-batch on one rank; context parallelism is assumed to balance them across ranks."""
+    """Unmasked query-key pairs of one micro-batch on one rank. Context parallelism is assumed to balance them over its
+    ranks.
+    """
     window = shard.model.window
     return windowed_pairs(shard, window.tokens if window and shard.mixer is Mixer.WINDOW else shard.length)
 
@@ -225,8 +227,8 @@ def flash_attention(shard: Shard, flops: float, blocks: tuple[float, float] | No
 
 
 def _blocks_of_window(shard: Shard) -> tuple[float, float]:
-    """The length of the causal sequence whose query blocks read as many keys as the query blocks of this one, and the
-    part of that length whose query-key pairs count. Without a window, both are the length of this sequence.
+    """The length of a causal sequence that reads the same number of keys per query block as this windowed one, and the
+    part of that length that counts as useful pairs. Without a window, both are the length of this sequence.
 
     Every block of queries reads the keys of its window and its own. A causal sequence of L tokens reads L / 2 and half
     a block for each query, so that one of 2 w + B tokens reads what a window of w does, and uses w of w + B / 2.
@@ -279,7 +281,7 @@ BACKWARD_EXPONENTIALS = assumed_figure(
 
 FLASH_2 = "flash-2"
 FLASH_2_YEAR = 2024
-"""The last year in which FlashAttention-2 was the newest of its kernels on the accelerators of the day."""
+"""The last year in which FlashAttention-2 was the newest FlashAttention for current accelerators."""
 
 
 def attention_library(workload: Workload, stack: Stack) -> str:
@@ -294,8 +296,8 @@ def attention_year(workload: Workload, stack: Stack, year: int) -> int:
 
 
 def attention_length(accelerator: Accelerator, library: str = "") -> float:
-    """The sequence length in tokens at which attention kernels reach half of their long-sequence rate: as measured on
-    the accelerator, with the kernels of ``library`` if there is such a figure, else the usual one.
+    """The sequence length in tokens at which attention kernels reach half of their long-sequence rate: measured for the
+    kernels of ``library`` or for any kernels on the accelerator, else an assumed length.
     """
     known = accelerator.achievable
     measured = known.get(f"attention.{library}.length") or known.get("attention.length")
@@ -303,8 +305,8 @@ def attention_length(accelerator: Accelerator, library: str = "") -> float:
 
 
 def fixed_shares(accelerator: Accelerator) -> tuple[float, float]:
-    """The share of attention's time at the usual head dimension that narrower heads do not shorten, forward and
-    backward: that of its exponentials; all of it on a systolic array, whose columns narrow heads do not fill.
+    """The shares of attention time, forward and backward, that do not shrink with narrower heads. This is the time of
+    exponentials; on a systolic array it is all of the time, since narrow heads leave columns idle.
     """
     if accelerator.array:
         return 1.0, 1.0
@@ -314,7 +316,9 @@ def fixed_shares(accelerator: Accelerator) -> tuple[float, float]:
 
 
 def width_share(width: float, fixed: float) -> float:
-    """The rate at a head dimension over that at the usual one, of a pass with this ``fixed`` share."""
+    """The ratio of a pass's rate at a head dimension ``width`` to its rate at the usual one; ``fixed`` is from
+    `fixed_shares`.
+    """
     return head_fill(smaller(1.0, width / WIDTH), fixed)
 
 

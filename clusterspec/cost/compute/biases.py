@@ -48,7 +48,7 @@ LAUNCHES = (2.0, 5.0)
 
 
 def biased_expert_work(shard: Shard, rows: float, experts: float, share: float) -> Work:
-    """Kernels that limit the inputs of the activations of ``experts``, and add biases to their outputs.
+    """Kernels that limit the inputs of the experts' activations and that add biases to the experts' outputs.
 
     ``rows`` are those of all experts of a rank; a ``share`` of both runs operation by operation.
     """

@@ -86,7 +86,8 @@ def permutation_work(shard: Shard, routing: Routing) -> Work:
 
 
 def indexed_permutation_work(shard: Shard, routing: Routing, copies: float) -> Work:
-    """Copies of tokens by gathers and sums of rows, ``copies`` times by expert and back, in either pass.
+    """Copies of tokens, ``copies`` times into the order of experts and back, by gathers and by sums into rows, in both
+    passes.
 
     A gather's gradient is a sum into rows, and a sum's a gather. Where no exchange divides the tokens by expert, those
     of the rank's experts are selected first, and sorted then: twice as many (Megatron-LM f1f0392,
@@ -101,7 +102,8 @@ def indexed_permutation_work(shard: Shard, routing: Routing, copies: float) -> W
 
 
 def placement_work(shard: Shard, routing: Routing, placements: float) -> Work:
-    """Rows written to listed places, ``placements`` times forward, and as many sums, the gradients of gathers.
+    """Writes of rows to listed positions, ``placements`` times in the forward pass, and the sums into rows that are the
+    gradients of gathers in the backward pass.
 
     PyTorch writes ``out[rows] = x`` one number to a thread. The gradient of each gather ``x[rows]`` is a sum into rows.
     Dispatchers that forward tokens have separate kernels.
@@ -134,7 +136,7 @@ LOOP_LAUNCHES = (
 
 
 def looped_expert_work(shard: Shard, routing: Routing, loops: float) -> Work:
-    """Work of copying tokens where experts run one after another, without their GEMMs and activations.
+    """Copies of tokens if experts run one after another, without the experts' GEMMs and activations.
 
     Forward, each expert gathers its tokens, applies their weights (a read and a write), and sums the results into rows.
     Backward, the gradient of each gather is a tensor of all tokens: zeros, a sum into rows, and an addition to those of
@@ -154,8 +156,8 @@ def looped_expert_work(shard: Shard, routing: Routing, loops: float) -> Work:
 
 
 def small_routing_work(launches: tuple[float, float]) -> Work:
-    """Kernels of scores and counts of tokens, forward and backward, which cost the host a launch and the device next
-    to nothing; none where none are known.
+    """Small kernels for scores and token counts, ``launches`` in each pass. They cost the host a launch and the device
+    almost nothing.
     """
     if not any(launches):
         return Work()

@@ -12,7 +12,7 @@ from clusterspec.quantity import precision_width
 
 ATTENTION, NETWORK, EXPERTS = "attention", "ffn", "experts"
 MODULES = (ATTENTION, NETWORK, EXPERTS)
-"""The modules that adapters may have: token mixing, dense networks and shared experts, routed experts."""
+"""The modules that may have adapters: token mixing; dense networks and shared experts; routed experts."""
 QLORA = "qlora"
 SUM_PASSES = assumed_figure(
     "adapters",
@@ -127,7 +127,7 @@ def _launched_matrices(shard: Shard, kernel: Kernel) -> int:
 
 
 def _launched_work(work: Work, launches: int) -> Work:
-    """The same kernels, each as so many that are launched one by one."""
+    """The same kernels, each divided into ``launches`` kernels that are launched one by one."""
     return Work(*(tuple(each._replace(launches=launches) for each in part) for part in (work.forward, work.backward)))
 
 

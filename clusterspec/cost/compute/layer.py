@@ -105,7 +105,7 @@ class SoftwareBehavior:
 
     @classmethod
     def of(cls, stack: Stack) -> SoftwareBehavior:
-        """The stack's figures; a figure that its entry lacks adds no cost."""
+        """The stack's figures. A figure that the entry lacks has a neutral value that adds no cost."""
 
         def figure(name: str, otherwise: float) -> float:
             found = stack.achievable.get(name)
@@ -217,14 +217,18 @@ COMPILED_LOSS = assumed_figure(
 
 
 def _loss_bytes(kind: str | None, usual: float) -> float:
-    """Bytes that the loss moves for one logit, both ways; ``usual`` where nothing is stated or the loss is plain."""
+    """Bytes that the loss moves per logit, forward and backward. ``usual`` applies to a plain or unstated kind
+    of loss.
+    """
     if kind is None or kind.startswith("plain"):
         return usual
     return min(usual, (COMPILED_LOSS if kind == "compiled" else FUSED_LOSS).value)
 
 
 def _unfused_traffic_factor(fused: bool | None, usual: float) -> float:
-    """Traffic of fully fused memory-bound kernels relative to fused, eager, or (None) ``usual`` kernels."""
+    """The ratio of a fully fused kernel's traffic to the traffic of the kernels in use: fused, eager, or unknown (None:
+    ``usual``).
+    """
     if fused is None:
         return usual
     return max(usual, FUSED.value) if fused else min(usual, EAGER.value)
@@ -234,7 +238,9 @@ def _unfused_traffic_factor(fused: bool | None, usual: float) -> float:
 
 
 def embedding_work(shard: Shard) -> Work:
-    """The lookup of every token, and the accumulation of its gradient at twice the width where the table is trained."""
+    """The lookup of every token and, if the table is trained, the accumulation of its gradient, which moves twice the
+    bytes.
+    """
     moved = shard.width * shard.rows * shard.model.hidden
     if shard.trainable is not None:
         return Work(forward=streaming_work("embedding", (2 * moved, 0.0), 2).forward)
@@ -275,7 +281,9 @@ def dense_network_work(shard: Shard, width: float, name: str = "feed-forward") -
 
 
 def feed_forward_work(shard: Shard, name: str, shape: GemmShape) -> Work:
-    """``shape`` of the first matrix without its gate."""
+    """The two GEMMs of a feed-forward network and its activation; ``shape`` is that of the first matrix without its
+    gate.
+    """
     inputs = 2 if shard.model.gated_ffn else 1
     up = linear_work(f"{name} in", shape._replace(n=inputs * shape.n), shard.precision)
     down = linear_work(f"{name} out", shape._replace(k=shape.n, n=shape.k), shard.precision)
@@ -283,7 +291,7 @@ def feed_forward_work(shard: Shard, name: str, shape: GemmShape) -> Work:
 
 
 def _activation_work(name: str, moved: float, inputs: int) -> Work:
-    """The activation function between the matrices; each of its tensors has ``moved`` bytes.
+    """The activation function between the matrices; each tensor that it reads or writes has ``moved`` bytes.
 
     The forward pass reads the inputs and writes one output. The backward pass reads the inputs and the output's
     gradient, and writes the gradients of the inputs.
@@ -334,7 +342,7 @@ def _called_work(work: Work, launches: float) -> Work:
 
 
 def _norm_work(shard: Shard, share: float) -> Work:
-    """A ``share`` of two norms and two additions to the residual stream.
+    """Two norms and two additions to the residual stream per layer, of which ``share`` is counted.
 
     Norms that run operation by operation work in fp32 in any case (transformers, LlamaRMSNorm): a wide residual stream
     spares their casts, and only the additions move more, two numbers of it forward and one backward.

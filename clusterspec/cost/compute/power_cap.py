@@ -1,4 +1,4 @@
-"""The rate of an accelerator under a power cap, and of a card whose limit of power is below that of another part."""
+"""The rate of an accelerator under a power cap, and of a part whose power limit is below that of the measured part."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LEAST_CAP = assumed_figure(
     0.2,
     "a cap below this share of the limit counts as this share, the least that accelerators accept",
 )
-"""The least share of the power limit that a power cap is assumed to allow."""
+"""The lowest share of the power limit that a power cap can set, by assumption."""
 
 
 def clock_factors(cluster: Cluster, lowered: tuple[float, float] | None) -> tuple[tuple[str, Figure], ...]:
-    """The factors of the catalog's rates under the limits of power of a cluster, by name.
+    """The factors, by name, by which power limits lower the catalog's rates.
 
     ``lowered`` are the watts of the accelerator's limit and of the measurements, where the limit is lower: the clock is
     f ∝ P^(1/3), since P ∝ f V² and V ∝ f.
@@ -55,9 +55,9 @@ def capped_clock(cluster: Cluster) -> Figure | None:
 
 
 def limited_clock(chip: Accelerator, measured: Accelerator | None) -> float:
-    """The rate of products of a part of a chip relative to the share of its peak that was ``measured`` on another part
-    of the same chip, as far as its limit of power lowers it; 1 where a power, peak or number of compute units is
-    unknown, and where the chip has another one's kernels, scaled by its best product.
+    """The factor, at most 1, by which a lower power limit reduces the product rate of a chip compared to another part
+    of the same chip with ``measured`` kernels. 1 if the chip has its own kernels, or if a power, peak or number of
+    compute units is unknown.
     """
     if (
         measured is None

@@ -69,7 +69,7 @@ SCAN_UNIT = assumed_figure(
     "B/s",
 )
 MOST_BANDWIDTH = {Role.GATHER: GATHER_BANDWIDTH.value, Role.SCATTER: SCATTER_BANDWIDTH.value}
-"""B/s that kernels of a role reach at most, whatever the memory allows."""
+"""The highest bandwidth in B/s that kernels of each role reach, whatever the memory allows."""
 
 Tile = tuple[float, float, float]
 """Rows and columns of one tile, and its rate relative to the best tile."""
@@ -127,13 +127,13 @@ class Speed:
 
 
 def _best_fill(m: float, n: float, batch: float, tiles: tuple[Tile, ...], units: float) -> float:
-    """The share of the rate of the fastest tile that a product reaches with the tile that suits it best."""
+    """The highest rate of a product over all tile shapes, relative to the rate of the fastest tile."""
     fills = [tile_fill(m, n, rows, columns, batch=batch, units=units) * rate for rows, columns, rate in tiles]
     return reduce(larger, fills) if fills else 1.0
 
 
 _recent_best_fill = lru_cache(maxsize=512)(_best_fill)
-"""Varied designs have most products in common; columns of numbers have no hash."""
+"""The same with a cache for numbers, since varied designs have most products in common. Columns cannot be hashed."""
 
 
 # The achieved rates of one rank, from its accelerator and software
@@ -144,7 +144,7 @@ FORWARD, BACKWARD = "attention_forward", "attention_backward"
 MEMORY = "memory"
 """The rate of memory-bound kernels, in B/s."""
 Factors = tuple[tuple[str, Figure], ...]
-"""Figures by the names of their parts in a product."""
+"""The named factors of a rate."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Rates:
 
 
 class _Reached:
-    """The achievable figures of one accelerator; where one is missing, a usual value is assumed and recorded."""
+    """The achievable figures of one accelerator. A missing figure gets a usual value, recorded as an assumption."""
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
@@ -184,8 +184,8 @@ class _Reached:
         return self.achieved_figure(own if own in self.accelerator.achievable else "memory", "memory")
 
     def attention_figure(self, year: int, library: str = "") -> Figure | None:
-        """The attention figure of a year: the latest one not after it, else the earliest. With ``library``, the latest
-        one of its kernels; None if it has none by that year.
+        """The share that attention reaches in a year: the latest figure up to that year, else the earliest. With
+        ``library``, only its figures count, and the result is None if it has none by that year.
         """
         start = f"attention.{library}.y" if library else "attention.y"
         names = sorted(name for name in self.accelerator.achievable if name.startswith(start))
@@ -246,8 +246,8 @@ def _rate_factors(
 
 
 def _attention_figure(workload: Workload, software: SoftwareBehavior, year: int, reached: _Reached) -> Figure:
-    """The achieved share of attention: for the library whose kernels the stack runs, if the accelerator has a figure
-    for it, else for the year.
+    """The share of the peak that attention achieves: the figure for the stack's attention library if there is one, else
+    the figure for the year.
     """
     library = attention_library(workload, software.stack)
     own = reached.attention_figure(year, library) if library else None
@@ -257,8 +257,8 @@ def _attention_figure(workload: Workload, software: SoftwareBehavior, year: int,
 
 
 def _backward_figure(workload: Workload, software: SoftwareBehavior, reached: _Reached) -> Figure:
-    """The ratio of the backward rate of attention to its forward rate: of the library if that has a figure, else of all
-    libraries.
+    """The ratio of the backward rate of attention to its forward rate: for the stack's attention library if known, else
+    for all.
     """
     own = f"attention.{attention_library(workload, software.stack)}.backward"
     name = own if own in reached.accelerator.achievable else "attention.backward"
@@ -285,7 +285,7 @@ def _rank_speed(
 
 
 def share_precision(precision: str) -> str:
-    """The precision under which an entry lists the achieved shares of ``precision``; all above 16 bits use one."""
+    """The precision under which an entry lists the achieved shares of ``precision``; 16 bits and above share one."""
     return precision if precision in NARROWER else "bf16"
 
 
@@ -301,8 +301,8 @@ def _clock_factors(cluster: Cluster) -> Factors:
 
 
 def _product_factors(name: str, cluster: Cluster, limits: Factors, steps: Factors, reached: _Reached) -> Factors:
-    """The factors of a precision's peak in the rate of products: of GEMMs measured on the machine, whose clock is that
-    of its power limit, or else of the catalog.
+    """The factors that turn a precision's peak into the rate of products. A GEMM rate measured on the machine replaces
+    the catalog's share and the power limits.
     """
     kinds = {each.collective: each.share for each in cluster.measured if each.is_of_gemms}
     own = kinds.get(share_precision(name))
@@ -346,7 +346,7 @@ MIXING_PARTS = ("projections", "output")
 
 
 def cut_network_kernels(parts: Mapping[str, TimedKernels]) -> TimedKernels:
-    """Kernels of the feed-forward network that tensor parallelism shards: all kernels of a dense network, or the shared
+    """Kernels of the feed-forward network that tensor parallelism shards: those of a dense network and of shared
     experts.
     """
     shared = tuple(each for each in parts.get("experts", ()) if each[0].name.startswith("shared experts"))

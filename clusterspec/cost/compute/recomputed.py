@@ -9,9 +9,8 @@ from clusterspec.cost.compute.layer import Parts
 def recomputed_kernels(
     parts: Parts, recompute: str | tuple[str, ...], selective: str, share: float = 1.0
 ) -> tuple[Kernel, ...]:
-    """The kernels of the forward pass that run again before the backward pass under ``recompute``: a word, or a list
-    of modules. ``selective`` names what the software recomputes under that word, ``share`` the layers that ``full``
-    covers, over all.
+    """The forward kernels that run again before the backward pass. ``recompute`` is a word or a list of modules;
+    ``selective`` names the software's meaning of that word; ``share`` is the share of layers that ``full`` covers.
     """
     if isinstance(recompute, tuple):
         return _module_kernels(parts, recompute)
@@ -34,7 +33,7 @@ def _module_kernels(parts: Parts, modules: tuple[str, ...]) -> tuple[Kernel, ...
 
 
 def _runs_again_with(module: str, part: str, kernel: Kernel) -> bool:
-    """Whether a kernel of a part of the layer runs again with a module."""
+    """Whether recomputing a module reruns a kernel of the given part of the layer."""
     if module == "activation":
         return kernel.name.endswith("activation")
     if module == "latent":

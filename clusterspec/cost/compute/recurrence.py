@@ -80,7 +80,7 @@ class Widths(NamedTuple):
 
 
 def recurrence_widths(shard: Shard, part: LinearAttention) -> Widths:
-    """The widths on one tensor-parallel rank; a key head is never split."""
+    """The widths on one tensor-parallel rank. A key head is never split."""
     keys = share_of_heads(part.key_heads, shard.tp) * part.key_head_dim
     return Widths(keys, part.value_width / shard.tp, part.value_heads / shard.tp)
 
@@ -100,7 +100,7 @@ def recurrence_projections(shard: Shard, part: LinearAttention) -> Work:
 
 
 def _low_rank_gate(name: str, shard: Shard, rank: int, outputs: float) -> Work:
-    """The two GEMMs of a low-rank gate; every tensor-parallel rank applies the first to its own rows."""
+    """The two GEMMs of a low-rank gate. Every tensor-parallel rank applies the whole first matrix to its own rows."""
     down = linear_work(f"{name} compression", GemmShape(shard.rows, shard.model.hidden, rank), shard.precision)
     return down + linear_work(f"{name} expansion", GemmShape(shard.tokens, rank, outputs), shard.precision, Role.LIGHT)
 
@@ -113,7 +113,7 @@ def convolution_work(shard: Shard, part: LinearAttention) -> Work:
 
 
 def recurrence_core(shard: Shard, part: LinearAttention) -> Work:
-    """The recurrence in chunks, at the rate of attention kernels, because the catalog has no separate figure."""
+    """The chunked recurrence. It runs at the rate of attention kernels, since the catalog has no separate figure."""
     held, chunks = recurrence_widths(shard, part), CHUNKS[part.kind]
     flops = shard.tokens * formulas.chunked_flops(
         held.heads,
@@ -156,8 +156,8 @@ def recurrence_output(shard: Shard, part: LinearAttention) -> Work:
 
 
 def state_bytes(shard: Shard, part: LinearAttention) -> float:
-    """The recurrent state of one micro-batch on one rank in 32 bits, as context parallelism sends it: one for each
-    sequence, since one document of each goes on where a rank's tokens end.
+    """Bytes of the fp32 recurrent states that context parallelism sends for one micro-batch on one rank: one state per
+    sequence, for the document that continues on the next rank.
     """
     held = recurrence_widths(shard, part)
     return (

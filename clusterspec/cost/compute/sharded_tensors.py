@@ -26,8 +26,8 @@ DISPATCHES = (
 
 
 def sharded_parts(parts: Mapping[str, Work], shard: Shard, copies: float, launches: float) -> dict[str, Work]:
-    """What tensor parallelism adds to the parts of a layer: ``copies`` of gathered rows, and dispatches of operations
-    that take the host as long as ``launches`` others each (none where a compiler removes them).
+    """The work that tensor parallelism adds to a layer: ``copies`` of gathered rows, and dispatches of operations. A
+    dispatch takes the host as long as ``launches`` launches, 0 if a compiler removes it.
     """
     found = {}
     if copies and shard.sequence_parallel and shard.gathers_whole:
@@ -38,8 +38,8 @@ def sharded_parts(parts: Mapping[str, Work], shard: Shard, copies: float, launch
 
 
 def gather_copies(shard: Shard, copies: float) -> Work:
-    """The copies between collectives along the sequence and the layout that GEMMs read: each reads and writes the rows
-    of all tensor-parallel ranks.
+    """Copies between the layout that collectives use and the layout that GEMMs read, each of the rows of all
+    tensor-parallel ranks.
 
     DTensor keeps the batch before the sequence, but NCCL joins and divides along the first dimension alone.
     """
@@ -48,8 +48,8 @@ def gather_copies(shard: Shard, copies: float) -> Work:
 
 
 def dispatch_work(parts: Mapping[str, Work], shard: Shard, launches: float) -> Work:
-    """The launches of a layer's cut matrices beyond those of its kernels; each dispatch takes the host as long as
-    ``launches`` others. Matrices of routed experts run on plain tensors, as does what is between products.
+    """The dispatches of a layer's sharded matrices, each as long as ``launches`` launches on the host. Routed experts
+    and the operations between products use plain tensors and add none.
     """
     cut = (kernel for work in parts.values() for kernel in work.forward if is_product(kernel))
     matrices = sum(matrices_of_kernel(shard, each) for each in cut if each.shape is None or not each.shape.experts)

@@ -1,4 +1,4 @@
-"""Copies of weights in fp32 for narrower products, and what they add to the sums of gradients."""
+"""Narrow copies of fp32 weights for products, and the fp32 gradients that follow from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDENED_GRADIENT = assumed_figure(
 
 
 def weight_copy_work(work: Work) -> Work:
-    """The copies of the weights of the given products, and their gradients in fp32.
+    """The kernels that copy fp32 weights for the given products, and those that widen their gradients to fp32.
 
     torch.autocast casts each weight once in a forward pass and keeps the copy (aten/src/ATen/autocast_mode.cpp).
     """

@@ -85,7 +85,8 @@ def experts_hit(experts: float, tokens: float, chosen: float, spread: float) -> 
 
 @formula()
 def experts_hit_on_fullest(hit: float, experts: float, ranks: float) -> float:
-    """Experts that receive a token on the rank with the most of them: min(n, n q + √(2 ln r) √(n q (1 − q))).
+    """The number of experts that receive a token, on the rank where it is largest: min(n, n q + √(2 ln r) √(n q (1 −
+    q))).
 
     Each of r ranks holds n = ``experts`` / r experts; the fraction q = ``hit`` / ``experts`` of them receives a token,
     independently of each other: the largest of r binomial counts.
@@ -103,7 +104,8 @@ def experts_hit_on_fullest(hit: float, experts: float, ranks: float) -> float:
 
 @formula()
 def requests_on_fullest(mean: float, ranks: float) -> float:
-    """Requests on the rank with the most of them, with ``mean`` on each: b + √(2 ln r) √b.
+    """The number of requests on the rank that has the most, with ``mean`` requests per rank on average: b + √(2 ln r)
+    √b.
 
     Requests end independently on r ranks, so the counts are Poisson distributed.
 
@@ -116,7 +118,8 @@ def requests_on_fullest(mean: float, ranks: float) -> float:
 
 
 def prompts_on_fullest(mean: float, ranks: int) -> float:
-    """Prompts that start in one step on the rank with the most of them, with ``mean`` on each: Σ (1 − F(k)^r).
+    """The number of prompts that start in one step on the rank that has the most, with ``mean`` prompts per rank on
+    average: Σ (1 − F(k)^r).
 
     Prompts replace requests that end independently on r ranks, so F is the cumulative Poisson distribution.
 
@@ -129,7 +132,8 @@ def prompts_on_fullest(mean: float, ranks: int) -> float:
 
 
 def steps_of_fullest(mean: float, ranks: int, most: int) -> float:
-    """Steps of up to ``most`` prompts for all prompts of the rank with the most of them, with ``mean`` on each.
+    """The number of steps for all prompts of the rank that has the most, with up to ``most`` prompts per step and
+    ``mean`` prompts per rank on average.
 
     They are Σ (1 − F(k m)^r) over k = 0, 1, …, of m prompts in a step on r ranks; F is the cumulative Poisson
     distribution.
@@ -245,7 +249,8 @@ def bus_bandwidth_ceiling(ranks: float, ranks_in_island: float, rank_bandwidth: 
 
 @formula("width * tokens * chosen * (hidden + max(hidden, widest))")
 def received_bytes(tokens: float, chosen: float, hidden: float, widest: float, width: float = 2) -> float:
-    """Buffers of the experts of a rank for tokens of other ranks, each with a copy for ``chosen`` experts.
+    """Bytes of the expert buffers of a rank for ``tokens`` tokens from all ranks, each copied for its ``chosen``
+    experts.
 
     Two are alive at once: the inputs, in whose place the second GEMM or its input comes, and the outputs of the first
     GEMM with ``widest`` elements, in whose place those of the second come: B = w t k (h + max(h, f)).

@@ -7,7 +7,7 @@ from clusterspec.cost.formulas import formula
 
 @formula("depth * along")
 def depth_time(depth: float, along: float) -> float:
-    """What products of few tiles take beyond reading their weights, in seconds.
+    """Seconds that products with few tiles take in addition to reading their weights.
 
     ``depth`` adds up the elements along which each product sums, less those that are summed while its weights are read;
     ``along`` is the time of one of them.
@@ -23,7 +23,8 @@ def depth_time(depth: float, along: float) -> float:
 
 @formula("drafts * (layers * layer + head)")
 def drafting_time(drafts: float, layers: float, layer: float, head: float) -> float:
-    """The time to draft tokens one after another: ``layers`` layers of ``layer`` seconds and a head for each.
+    """The time to draft ``drafts`` tokens one after another, each with ``layers`` layers of ``layer`` seconds and one
+    head.
 
     Source: EAGLE, arXiv 2401.15077, section 3.1.
 

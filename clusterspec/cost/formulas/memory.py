@@ -337,7 +337,7 @@ def share_of_heads(heads: float, ranks: float) -> float:
 
 @formula("ceil(width / tile) * tile / width")
 def filled_share(width: float, tile: float) -> float:
-    """A width filled up to whole tiles, over the width itself: ``⌈w / t⌉ t / w``.
+    """A width padded to whole tiles, divided by the unpadded width: ``⌈w / t⌉ t / w``.
 
     Kernels whose tiles do not divide a matrix multiply zeros that the engine appends to it.
 

@@ -83,8 +83,8 @@ def dualpipe_idle(stages: float, both: float, backward: float, backward_weight: 
 
 @formula("neighbors * micro_batches * virtual_stages * send")
 def sends_time(micro_batches: float, virtual_stages: float, send: float, neighbors: float = 2.0) -> float:
-    """Seconds on the wire of one stage in a step: s = n m v t. With each of n neighbors a stage exchanges the
-    activations of one micro-batch and the gradients of another, in both directions at the same time.
+    """Seconds per step that one stage spends on sends: s = n m v t. With each of its n neighbors, a stage exchanges the
+    activations of one micro-batch and the gradients of another in both directions at the same time.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2.
 

@@ -123,7 +123,8 @@ def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, 
 def racks_draw(
     used: float, node_busy: float, nodes: float, node_idle: float, switches: float, *, rack_overhead: float
 ) -> float:
-    """The power of a machine whose racks draw ``rack_overhead`` watts together in addition to their nodes, in watts.
+    """The power of a machine in watts, including ``rack_overhead`` watts that all racks together draw in addition to
+    their nodes.
 
     Range: nodes >= used.
 
@@ -262,7 +263,7 @@ def feed_rating(watts: float, feeds: float, spare: float) -> float:
 
 @formula("watts * feeds / (feeds - spare)")
 def feeds_capacity(watts: float, feeds: float, spare: float) -> float:
-    """The capacity of all power feeds, in watts, where ``spare`` of every ``feeds`` may fail under a load of ``watts``.
+    """The capacity of all power feeds in watts for a load of ``watts``, if ``spare`` of every ``feeds`` feeds may fail.
 
     Range: feeds > spare, spare >= 0.
 
@@ -286,7 +287,7 @@ def heat_to_liquid(watts: float, share: float, switches: float, switch_share: fl
 
 @formula("watts * (1 - share) + switches * (1 - switch_share)")
 def heat_to_air(watts: float, share: float, switches: float, switch_share: float) -> float:
-    """Watts of heat of nodes and switches that the air of the data hall carries away; the rest of `heat_to_liquid`.
+    """Watts of heat that the air of the data hall removes from nodes and switches: what `heat_to_liquid` leaves.
 
     Range: share <= 1, switch_share <= 1.
 

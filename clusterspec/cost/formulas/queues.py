@@ -8,17 +8,18 @@ from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger, power, smaller
 
 MOST_FLAT = 0.01
-"""The least curvature of a distribution of requests in places, over that of places whose time does not depend on them.
+"""Lower bound of the curvature of a distribution of requests over places, relative to its curvature if the service time
+does not depend on the number of requests.
 """
 MOST_ALIKE = 1e-6
-"""Two means that differ by less than this share of them are taken as equal."""
+"""Relative difference below which two means are taken as equal."""
 FULLEST_COUNTED = 500
-"""The most prompts of a step that are counted one by one."""
+"""The largest number of prompts in a step that is evaluated term by term."""
 
 
 @formula("max(0, concurrency - places) / places * output_tokens * tpot")
 def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: float) -> float:
-    """The wait of a request where more requests are in flight than there are places.
+    """The seconds that a request waits if more requests are in flight than there are places.
 
     Source: Little, Operations Research 9(3), 1961.
 
@@ -32,7 +33,7 @@ def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: fl
 
 @formula("busy * prompt / 2 + load * load / (2 * (1 - load)) * service")
 def prompt_wait(load: float, service: float, busy: float, prompt: float) -> float:
-    """The mean wait of a prompt: half of the running step with probability ``busy``, and the prompts before it.
+    """Mean wait of a prompt in seconds: half the running step (if any, probability ``busy``) and earlier prompts.
 
     ``service`` is the time of each at a ``load`` below 1, ``prompt`` that of a step. Arrivals are a Poisson process.
 
@@ -90,8 +91,8 @@ def bunched_requests(flight: float, bunching: float) -> float:
 
 
 def prompts_left_behind(busy: float, load: float, places: float, *, engines: float = 1.0) -> float:
-    """The prompts that one leaves behind on its engine when it ends, where an engine runs all prompts before it
-    decodes: those that came while it ran, and those that no step had room for.
+    """The mean number of prompts that wait on an engine when a prompt ends, if engines run all prompts before they
+    decode: prompts that arrived while it ran, and prompts for which earlier steps had no room.
 
     An engine runs prompts for the share ``busy`` of the time; ``load`` is the rate of prompts over that of full steps,
     each with ``places``. A prompt leaves as many behind as it finds. Of n engines it goes to the one with the fewest,
@@ -125,7 +126,7 @@ def gamma_median(mean: float, shape: float) -> float:
 
 
 def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
-    """The requests in flight that a request of a run meets on average, itself included.
+    """The average number of requests in flight during a request of a benchmark run, including the request itself.
 
     ``requests`` come at a ``rate`` per second, and each runs for ``seconds``.
 
@@ -147,7 +148,7 @@ def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
 
 
 def requests_before(rate: float, arriving: float, seconds: float) -> float:
-    """The requests in flight that a request of a run finds on average when it comes.
+    """The average number of requests in flight when a request of a benchmark run arrives.
 
     Requests come at a ``rate`` per second for ``arriving`` seconds, and each runs for ``seconds``: the number rises
     until the first one ends.
@@ -180,7 +181,7 @@ def arrivals_of_run(met: float) -> float:
 
 
 def prompts_amid_run(met: float) -> float:
-    """The mean number of later prompts that a request of a run meets, divided by the number of requests that it meets.
+    """The mean number of prompts that arrive during a request of a run, divided by the mean of requests in flight.
 
     A request that runs for the share x of the arrival time meets the prompts of the next x of the requests, fewer at
     the end.
@@ -197,8 +198,8 @@ def prompts_amid_run(met: float) -> float:
 
 
 def median_prompts_amid_run(met: float) -> float:
-    """`prompts_amid_run` for the median request: if x is below 1/2, more than half of the requests meet all of the next
-    x.
+    """The same as `prompts_amid_run` for the median request. If requests run for a share x below 1/2 of the arrival
+    time, more than half of them meet all prompts of the next x.
 
     Source: arithmetic.
 
@@ -211,7 +212,7 @@ def median_prompts_amid_run(met: float) -> float:
 
 
 def steps_wait(load: float, places: float, running: float) -> float:
-    """The mean wait of a prompt for steps that are full of prompts before it, after the ``running`` step.
+    """Seconds that a prompt waits on average for full steps of earlier prompts; ``running`` is the length of a step.
 
     Each step has ``places`` for prompts and uses the share ``load`` of them; with one place, load / (1 - load) steps.
 
@@ -253,7 +254,7 @@ def prompt_steps(steps: float, prompts: float, decoding: float, each: float) -> 
 
 
 def share_of_fuller_steps(mean: float, most: float) -> float:
-    """The share of the steps with prompts that have more than ``most`` of them: 1 − Σ P(1 … m) / (1 − P(0)).
+    """Of the steps that have prompts, the share that has more than ``most`` prompts: 1 − Σ P(1 … m) / (1 − P(0)).
 
     Prompts come independently, ``mean`` of them per step, so their number P is Poisson distributed.
 
@@ -271,7 +272,7 @@ def share_of_fuller_steps(mean: float, most: float) -> float:
 
 
 def share_formed_ahead(rate: float, launching: float, step: float) -> float:
-    """The share of steps of a prefill engine that are formed while the step before them runs.
+    """The share of a prefill engine's steps that the host forms while the previous step is still running.
 
     The host looks for requests when it has launched a step, after ``launching`` seconds. If some have arrived, it forms
     the next step from them, and looks again when the running step of ``step`` seconds ends; else it waits for that end.
@@ -291,7 +292,7 @@ def share_formed_ahead(rate: float, launching: float, step: float) -> float:
 
 
 def highest_load(requests: float) -> float:
-    """Utilization at which an open queue waits as long as a closed loop of ``requests`` with a busy server.
+    """The utilization at which an open queue waits as long as a closed loop of ``requests`` with a busy server.
 
     The mean queue of n requests in such a loop, with equal service times, is √(n / π): 1 − 1 / (1 + 2 √(n / π)).
 
@@ -354,8 +355,8 @@ def share_without_place(rate: float, places: float, alone: float, full: float) -
 
 
 def two_waits_beyond(seconds: float, first: float, second: float) -> float:
-    """The probability that two independent waits with exponential tails, of mean ``first`` and ``second`` seconds, take
-    longer than ``seconds`` together.
+    """The probability that the sum of two independent exponential waits, with means of ``first`` and ``second``
+    seconds, exceeds ``seconds``.
 
     Source: the sum of two exponential waits (hypoexponential distribution).
 
@@ -370,8 +371,8 @@ def two_waits_beyond(seconds: float, first: float, second: float) -> float:
 
 
 def median_wait(mean: float, busy: float, step: float) -> float:
-    """The median wait of a queue, in seconds. An arrival finds the server ``busy`` with that probability, and otherwise
-    in a ``step`` of that many seconds.
+    """The median wait of a queue, in seconds. With probability ``busy`` an arrival finds the server busy; otherwise it
+    arrives during a step of ``step`` seconds.
 
     Arrivals at a busy server wait with an exponential tail, the others for a uniformly distributed part of the step.
 

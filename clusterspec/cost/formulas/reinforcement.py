@@ -23,7 +23,7 @@ def serial_step_time(rollout: float, training: float, sync: float, switch: float
 
 @formula("max(training + sync, busy + sync, batch / staleness)")
 def overlapped_step_time(training: float, busy: float, batch: float, sync: float, staleness: float) -> float:
-    """Seconds of a step whose rollout runs up to σ steps ahead of the weights: t = max(u + w, b + w, r / σ).
+    """Seconds of a step if rollout may run up to σ steps ahead of the weights: t = max(u + w, b + w, r / σ).
 
     u is the training time, b the time in which rollout slots are busy, w the weight transfer for which both wait, r the
     time of a batch to its last sample. σ batches are generated at once, so the tail of one overlaps with the next.
@@ -42,7 +42,7 @@ def overlapped_step_time(training: float, busy: float, batch: float, sync: float
 def partial_step_time(
     started: float, tail: float, training: float, last: float, *, sync: float, switch: float
 ) -> float:
-    """Seconds of a step that trains on finished samples while the longest are generated elsewhere.
+    """Seconds of a step in which training starts on finished samples while other nodes generate the longest samples.
 
     All nodes generate for ``started`` seconds. The trainer's nodes then train while the tail runs on the others; the
     share ``last`` of training needs the samples of the tail.

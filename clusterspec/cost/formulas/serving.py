@@ -97,8 +97,8 @@ def latent_time(calls: float, floor: float, bytes_read: float, bandwidth: float,
 
 @formula("flops / rate + bytes_read / bandwidth")
 def index_time(flops: float, rate: float, bytes_read: float, bandwidth: float) -> float:
-    """The time of the scores of a sparse index: products of queries and keys, then passes over the scores to select the
-    highest, by one kernel after another.
+    """The time to score keys with a sparse index: products of queries and keys, then passes over the scores that select
+    the highest. The two kernels run one after the other.
 
     Source: vLLM, vllm/model_executor/models/deepseek_v2.py (sparse_attn_indexer): fp8_mqa_logits, top_k_per_row.
 
@@ -236,8 +236,8 @@ def time_per_output_token(
     tokens_per_step: float = 1,
     stages: float = 1,
 ) -> float:
-    """The time per output token in seconds: one decode step, and a share of the prompts that replace finished
-    sequences.
+    """The time per output token in seconds: one decode step, plus the time for prompts that replace finished sequences,
+    spread over the decode steps.
 
     ``tokens_per_step`` is the number of tokens that a sequence gains in a step, above one if drafted tokens are
     accepted; sequences then end, and new prompts arrive, sooner by the same factor. Pipeline ``stages`` work
@@ -256,8 +256,8 @@ def time_per_output_token(
 
 @formula("wait + prefill + handoff + request + 0.5 * tpot")
 def time_to_first_token(wait: float, prefill: float, handoff: float, request: float, *, tpot: float) -> float:
-    """The time to first token: the wait, the prompt, the transfer of its cache to other engines, and half of a step of
-    theirs until it can decode.
+    """The time to first token: wait, prefill, transfer of the cache to a separate decode engine, and on average half a
+    decode step there until decoding starts.
 
     ``request`` is the time of a request outside the engines, ``tpot`` 0 if the same engine decodes, for whose
     running step a prompt waits before it starts.
@@ -272,8 +272,8 @@ def time_to_first_token(wait: float, prefill: float, handoff: float, request: fl
 
 @formula("typical * mean_prompt")
 def typical_prompt_time(mean_prompt: float, typical: float) -> float:
-    """The time of a prompt of median length: the time of a prompt of mean length, scaled by the time of the median over
-    it. The part of the time that is not launches or reading of weights is taken in proportion to the length.
+    """The time of a prompt of median length: the time at mean length times the ratio of the two. Only the time for
+    launches and for reading weights does not shrink with the length.
 
     >>> typical_prompt_time(0.2, 0.5)
     0.1
@@ -347,8 +347,8 @@ def time_per_token_after_transfer(token: float, joining: float, output_tokens: f
 
 @formula("token + preempted / max(1, output_tokens - 1)")
 def time_per_token_with_preemption(token: float, preempted: float, output_tokens: float) -> float:
-    """The mean time between tokens, in seconds, of a request that waits ``preempted`` seconds after its first token, in
-    which others have its place in the cache or tokens are computed again that the cache had lost.
+    """The mean time between tokens, in seconds, of a request that loses its place in the cache. ``preempted`` seconds
+    pass while other requests have the place and while lost tokens are recomputed.
 
     Source: arithmetic.
 
@@ -360,8 +360,8 @@ def time_per_token_with_preemption(token: float, preempted: float, output_tokens
 
 @formula("max((steps + stages - 1) * step / stages, floor)")
 def prompt_time(steps: float, step: float, floor: float, stages: float = 1) -> float:
-    """The time of a prompt in ``steps`` steps of ``step`` seconds through all pipeline ``stages``, which work on
-    successive steps; at least the host's time to launch their kernels.
+    """The time of a prompt in ``steps`` steps of ``step`` seconds, pipelined over ``stages``; at least ``floor``, the
+    time in which the host launches the kernels.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 

@@ -45,7 +45,7 @@ KEPT = assumed_figure(
     " PrimeIntellect-ai/prime-rl pull request 1126 1.5, SimuMax v1.2 1.03 to 1.09): freed blocks that the allocator"
     " keeps, and gives back where memory is short",
 )
-"""Share of allocated memory that an allocator may hold for no tensor, where its segments do not expand."""
+"""Share of allocated memory that an allocator without expandable segments may reserve without using it for tensors."""
 LOGITS = {
     "plain": _declared_spread(
         "logits.plain",
@@ -137,15 +137,15 @@ RANGES = {
     "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
     "received copies": Range(0.5, 1.3, "kernels keep fewer buffers, or scales in addition; by judgment"),
 }
-"""The uncertainty range of each size; a size without an entry follows from counts exactly."""
+"""The uncertainty range of each kind of size. Sizes without an entry are exact, since they follow from counts."""
 FACTOR_RANGES = {
     "every_second": Range(0.2, 1.6, "the share of checkpointed layers is set by users, from one fifth to four fifths"),
 }
-"""The uncertainty range by a factor of the size; it precedes that of the size's name."""
+"""Uncertainty ranges that apply to a size because of one of its factors. They take precedence over `RANGES`."""
 
 
 def range_figures() -> Iterator[tuple[str, Figure]]:
-    """The ends of all ranges by name, as figures with their reasons; a check needs only the numbers."""
+    """The low and high end of every range as a figure with its reason. Only reports of assumptions need these."""
     for name, each in (RANGES | FACTOR_RANGES).items():
         for end, factor in (("low", each.low), ("high", each.high)):
             full = f"range.{name.replace(' ', '_')}.{end}"
@@ -177,8 +177,8 @@ class MemoryLine(NamedTuple):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The low and the high end of the range, as factors of the value: from the first factor that has a range, else
-        from the kind of line, else the line's own.
+        """The low and high end of the range as factors of the value. The range of a factor takes precedence, then that
+        of the line's kind, then the line's own.
         """
         for name, _ in self.factors:
             if name in FACTOR_RANGES:
@@ -247,7 +247,7 @@ class Job:
 
     @property
     def of_most_memory(self) -> Job | None:
-        """The job on the software of most memory that it may run on; None if its software is known."""
+        """The job on the software variant that uses the most memory; None if the software is known."""
         layout = layout_of_most_memory(self.layout)
         return None if layout is None else Job.on_vendor(self.vendor, self.workload, layout)
 
@@ -273,7 +273,7 @@ class Job:
 
     @property
     def hidden_ranks(self) -> float:
-        """Ranks that shard tensors which sequence parallelism gathers before a GEMM."""
+        """Ranks that shard a tensor which sequence parallelism gathers before a GEMM."""
         return self.layout.tp if self.framework.cuts_residual else 1
 
     @property
@@ -323,19 +323,19 @@ class Job:
 
     @property
     def sharded_fully(self) -> bool:
-        """Whether the layout shards weights: fsdp and hsdp."""
+        """Whether the layout shards weights, as fsdp and hsdp do."""
         return self.layout.sharding in FULLY
 
     @property
     def keeps_gathered(self) -> float:
-        """1 if FSDP keeps weights gathered from forward to backward pass (as ZeRO-2, or in pipelines), else 0."""
+        """1 if FSDP keeps weights gathered from forward to backward pass (ZeRO-2, some pipelines); else 0."""
         if self.layout.sharding == "zero2" and self.framework.sharded_master:
             return value_where(self.shards > 1, 1.0, 0.0)
         return self.synchronizes_once if self.sharded_fully else 0.0
 
     @property
     def synchronizes_once(self) -> float:
-        """1 if the framework gathers weights and reduces whole gradients once per step in this pipeline, else 0."""
+        """1 if this pipeline gathers weights and reduces whole gradients only once per step; else 0."""
         several = value_where(self.layout.pp > 1, 1.0, 0.0) if self.framework.kept_in_pipelines else 0.0
         return several * value_where(self.shards > 1, 1.0, 0.0)
 

@@ -46,7 +46,9 @@ class Heads(NamedTuple):
 
 
 def mixing_tensors(job: Job, modules: Modules) -> list[Tensor]:
-    """Stored tensors of every kind of layer in the model, without those that ``modules`` recompute."""
+    """The stored tensors of token mixing for each kind of layer in the model, except those that recomputation of
+    ``modules`` avoids.
+    """
     model = job.model
     full = [*_attention_lines(job, modules), *_index_lines(job)] if model.full_layers else []
     tensors = [Tensor(each, LayerSet.FULL) for each in full]
@@ -206,7 +208,9 @@ ROUTER_COPIES = 2
 
 
 def layer_tensors(job: Job, modules: frozenset[str] = frozenset()) -> list[Tensor]:
-    """All stored tensors of a layer, without those that the given modules recompute (`recomputation.MODULES`)."""
+    """All stored tensors of a layer, except those that recomputation of the given modules avoids
+    (`recomputation.MODULES`).
+    """
     return [
         *_residual_tensors(job, modules),
         *mixing_tensors(job, modules),
@@ -221,13 +225,13 @@ def layer_input_tensor(job: Job) -> Tensor:
 
 
 def residual_line(job: Job, name: str, source: str, width: float) -> MemoryLine:
-    """A tensor as large as the residual stream, of ``width`` bytes for each number."""
+    """A tensor with one number of ``width`` bytes for each element of the residual stream."""
     sizes = {"tokens": job.tokens, "elements": job.model.hidden, "ranks": job.residual_ranks, "width": width}
     return memory_line(name, tensor_bytes, source, **sizes)
 
 
 def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
-    """The input and the output of each normalization; module ``norm`` recomputes the output.
+    """The input and output of each normalization. The output is not stored if module ``norm`` is recomputed.
 
     An unfused norm keeps its input in fp32, and the normalized input that it multiplies with its weights.
     """
@@ -259,7 +263,7 @@ def _norms_per_layer(job: Job) -> float:
 
 
 def _stored_norms(job: Job) -> float:
-    """The share of the two norms of a layer whose output is stored: those before matrices with trained weights."""
+    """The fraction of a layer's two norms whose output is stored, since the matrices after it have trained weights."""
     network = any(job.stores_inputs_of(module) for module in ("ffn", "experts"))
     return (job.stores_inputs_of("attention") + network) / 2
 

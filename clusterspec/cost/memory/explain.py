@@ -150,7 +150,7 @@ NUMBERS: dict[tuple[str, str], tuple[str, str]] = {
     ("received copies", "chosen"): ("1", "experts that a token selects"),
     ("received copies", "widest"): ("1", "outputs of the first GEMM of an expert on the rank"),
 }
-"""Unit and derivation by line (empty: any) and number."""
+"""The unit and the derivation of each number of a line, by line name (empty: any line) and number."""
 FACTORS = {
     "ranks_per_accelerator": "ranks of one accelerator",
     "passes": "layers of the rank times micro-batches in flight",
@@ -222,7 +222,7 @@ class _MemoryExplanation:
         self.framework = layout.stack.memory_of(layout.sharding) if layout and layout.stack else FrameworkMemory()
 
     def section_term(self, name: str, lines: Lines) -> Term:
-        """The sum of the lines that are not zero."""
+        """The sum of the nonzero lines, each for all ranks of an accelerator."""
         several = (
             (each.with_factor("ranks_per_accelerator", self.ranks) if self.ranks > 1 else each) for each in lines
         )
@@ -251,7 +251,7 @@ class _MemoryExplanation:
         return Figure(float(number), unit, self._number_origin(name, why))
 
     def _assumed_figure(self, line: MemoryLine, name: str) -> Figure | None:
-        """The assumed figure of the framework for a number, where it is one."""
+        """The framework's assumed figure behind a number of a line; None if the number is not assumed."""
         spreads = {
             ("context", "each"): self.framework.context,
             ("logits and loss", "width"): self.framework.logits,

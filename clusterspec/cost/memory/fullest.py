@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NOTHING = PeakPoint((), (), ())
 FRAGMENTATION = "fragmentation"
-"""The line of memory that the allocator holds but cannot use."""
+"""The name of the line for memory that the allocator has reserved but cannot use."""
 ERROR = assumed_figure(
     GROUP,
     "error.activations",
@@ -36,12 +36,13 @@ ERROR = assumed_figure(
     " weight (216 peaks of 22 sources, 77 % without it). Weights and optimizer states follow from counts; programs"
     " differ in the tensors that they save",
 )
-"""Half-width that the memory range of training gains, as a share of the predicted activations."""
+"""Half-width that is added to the memory range in training, as a share of the predicted activations."""
 
 
 @dataclass(frozen=True)
 class RankMemory:
-    """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``; ``total`` is the sum.
+    """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``; ``total`` is the sum of all
+    lines.
 
     ``largest`` is the total with the software of most memory that it may run on (`Stack.of_most_memory`), 0 if known.
     """
@@ -58,8 +59,8 @@ class RankMemory:
 
     @property
     def upper(self) -> float:
-        """The high end of the range of the total in bytes: the errors of the lines, and what other software may keep
-        in addition, are assumed to be independent.
+        """The high end of the range of the total, in bytes. The errors of the lines, and the additional memory of other
+        software that may be used, are assumed to be independent.
         """
         held = (*self.weights, *self.gradients, *self.optimizer, *self.activations, *self.reserved)
         one, other = self.at_loss, self.in_backward
@@ -70,7 +71,7 @@ class RankMemory:
 
     @property
     def peak(self) -> PeakPoint:
-        """The point of the step with more memory; for numbers only, not for columns."""
+        """The one of the two peaks of a step that uses more memory; for numbers only, not for columns."""
         return self.at_loss if self.at_loss.value > self.in_backward.value else self.in_backward
 
 
@@ -131,8 +132,8 @@ def serving_memory(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float
 
 
 class Memory(NamedTuple):
-    """Memory as numbers: the fullest rank, the ranks per accelerator, and its capacity in bytes; ``elsewhere`` is the
-    accelerator of prefill engines on another pool.
+    """Memory in numbers: the fullest rank, the ranks per accelerator, and the accelerator's capacity in bytes.
+    ``elsewhere`` is the accelerator of prefill engines if they run on another pool.
     """
 
     job: Job
@@ -143,12 +144,12 @@ class Memory(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Bytes on the fullest accelerator, all its ranks together."""
+        """Bytes on the fullest accelerator, summed over its ranks."""
         return self.rank.total * self.ranks
 
     @property
     def saved_on_host(self) -> float:
-        """Bytes that selective recomputation saves in host memory for that accelerator."""
+        """Bytes that selective recomputation stores in host memory for the fullest accelerator."""
         if not recomputation.offloads_saved(self.job):
             return 0.0
         there = recomputation.share_on_device(self.job)
@@ -157,7 +158,9 @@ class Memory(NamedTuple):
 
     @property
     def kept(self) -> float:
-        """Bytes on that accelerator that the allocator may hold for no tensor, and gives back where memory is short."""
+        """Bytes on the fullest accelerator that the allocator may reserve without tensors and releases when memory is
+        short.
+        """
         if self.job.framework.expandable:
             return 0.0
         allocated = sum(line.numbers["count"] for line in self.rank.reserved if line.name == FRAGMENTATION)
@@ -165,7 +168,9 @@ class Memory(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Half-width in bytes that the range on that accelerator gains by the errors of activations in training."""
+        """Half-width in bytes that errors of activations add to the memory range of the fullest accelerator in
+        training.
+        """
         if self.job.workload.kind != "train":
             return 0.0
         activations = (*self.rank.activations, *self.rank.peak.activations)
@@ -173,7 +178,7 @@ class Memory(NamedTuple):
 
     @property
     def upper(self) -> float:
-        """Bytes on that accelerator at the high end of the range."""
+        """The high end of the range of the bytes on the fullest accelerator."""
         return self.rank.upper * self.ranks
 
 
@@ -200,7 +205,7 @@ def design_memory(design: Design) -> Memory | None:
 
 
 def _filled_share(memory: Memory) -> float:
-    """Bytes on the fullest accelerator over its capacity."""
+    """The fraction of the capacity that is used on the fullest accelerator; 0 if the capacity is unknown."""
     return memory.total / memory.capacity.value if memory.capacity and memory.capacity.value else 0.0
 
 
@@ -294,14 +299,14 @@ def spare_cache(memory: Memory) -> float:
 # The pipeline stages that may hold the most memory
 
 MOST = 64
-"""Up to this many groups are all evaluated; no published pipeline has more."""
+"""Up to this number of groups, all of them are evaluated. No published pipeline has more."""
 SHORTLIST = 16
-"""Groups of a longer pipeline that are evaluated for each criterion."""
+"""Number of groups evaluated for each criterion in a longer pipeline."""
 
 
 def distinct_groups(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[StageGroup, ...]:
-    """The groups without repetitions: a group with the same chunks as an earlier group is left out, as the earlier one
-    has at least as many micro-batches in flight. In DualPipe all groups are kept.
+    """The groups without repetitions. Of groups with the same chunks the first is kept, since it has the most
+    micro-batches in flight. In DualPipe all groups are kept.
     """
     if layout.schedule == "dualpipe":
         return groups

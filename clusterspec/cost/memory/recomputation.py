@@ -32,7 +32,7 @@ SELECTIVE_MODULES = {"core-attention": frozenset({"attention"}), "light": frozen
 """
 TORCHTITAN = "torchtitan, distributed/activation_checkpoint.py"
 EXCHANGES = 2
-"""Dispatched and combined rows of experts."""
+"""The two exchanges of expert rows: dispatch and combine."""
 MAXTEXT = "MaxText, remat_policy"
 LAYERS_IN_TRANSIT = 2
 """Layers whose saved tensors are on the device while they are copied to or from host memory."""
@@ -59,7 +59,7 @@ def recomputed_bytes(job: Job, tensors: StoredTensors, kind: LayerSet) -> float:
 
 
 class StoredTensors(NamedTuple):
-    """The tensors that a layer stores: ``every`` one without recomputation, and those ``kept`` under the layout's."""
+    """The tensors that a layer stores: ``every`` without recomputation, ``kept`` with the layout's recomputation."""
 
     every: list[Tensor]
     kept: list[Tensor]
@@ -80,12 +80,12 @@ def _layer_bytes(tensors: list[Tensor], kind: LayerSet) -> float:
 
 
 def offloads_saved(job: Job) -> bool:
-    """Whether the tensors that selective recomputation saves go to host memory."""
+    """Whether the tensors that selective recomputation stores are moved to host memory."""
     return job.layout.recompute == "selective" and job.vendor in job.framework.offloads_selective
 
 
 def share_on_device(job: Job) -> float:
-    """The share of the offloaded tensors that is on the accelerator: the tensors of the layers in transit."""
+    """The share of offloaded tensors that is on the accelerator because their layers are being copied."""
     return min(1.0, LAYERS_IN_TRANSIT / job.model.layers)
 
 
@@ -142,7 +142,7 @@ def _saved_transfer_tensors(job: Job) -> list[Tensor]:
 
 
 def _fully_recomputed_tensors(job: Job) -> list[Tensor]:
-    """The inputs of the layers that run again, and all tensors of the others."""
+    """The inputs of layers that are recomputed, and all tensors of the other layers."""
     share, inputs = job.layout.recomputed_share, layer_input_tensor(job)
     if share == 1:
         return [inputs]
@@ -177,8 +177,8 @@ PIPELINING = "torch.distributed.pipelining, merge_chunks"
 
 
 def stored_lines(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
-    """All stored activations at the highest number of micro-batches in flight; ``tensors`` are stored per layer and
-    micro-batch.
+    """All stored activations, with the highest number of micro-batches in flight. ``tensors`` are those of one layer
+    and micro-batch.
     """
     layers = tuple(tensor.line.with_factor("passes", rank.passes[tensor.layers]) for tensor in tensors)
     offloaded = job.layout.offload_activations

@@ -38,8 +38,8 @@ def draft_weight_lines(job: Job) -> Lines:
 
 
 def sequence_bytes(job: Job, chunks: tuple[Chunk, ...], context: float) -> SequenceBytes:
-    """The cache of one sequence in the layers of a rank, for a sequence of ``context`` tokens, in the precision of the
-    cache; on the last stage with that of the layers that draft.
+    """Bytes that one rank stores for a sequence of ``context`` tokens: the KV cache of its layers, and on the last
+    stage also that of the drafting layers.
     """
     reserved = job.layout.stack.window_tokens if job.layout.stack is not None else 0.0
     kept = sequence_cache(job.model, chunks, context / job.layout.cp, job.layout.tp, reserved)
@@ -51,7 +51,9 @@ def sequence_bytes(job: Job, chunks: tuple[Chunk, ...], context: float) -> Seque
 
 
 def mean_context(job: Job) -> float:
-    """Mean tokens of a request in flight: with all its input and half of its output, unless all end together."""
+    """Mean number of tokens of a request in flight: its input and half of its output, or all tokens if requests end
+    together.
+    """
     serving = job.workload.serving
     if serving is None:
         return float(job.workload.sequence_length)
@@ -59,7 +61,8 @@ def mean_context(job: Job) -> float:
 
 
 def requests_in_flight(job: Job, free: float, mean: float) -> float:
-    """The requests in flight on one attention replica with ``free`` bytes for the cache, ``mean`` bytes for each.
+    """The number of requests in flight on one attention replica. ``free`` is the bytes available for the cache,
+    ``mean`` the bytes per request.
 
     Requests without cache space wait.
     """
@@ -72,7 +75,7 @@ def requests_in_flight(job: Job, free: float, mean: float) -> float:
 
 
 def cache_budget(job: Job, left: float) -> float:
-    """Bytes for the cache of the ``left`` that weights and framework memory leave."""
+    """Bytes available for the KV cache; ``left`` is what weights and framework memory leave free."""
     load = job.workload.serving
     share = load.memory_fraction if load is not None and load.of_free else 1.0
     return max(0.0, left) * share
@@ -116,8 +119,8 @@ def step_activation_lines(job: Job) -> Lines:
 
 
 def sampled_logits(workload: Workload) -> dict[str, float]:
-    """The inputs of `tensor_bytes` for the logits of all sequences that an engine may run, with their sorted copies;
-    empty where the software keeps nothing free for them.
+    """The arguments of `tensor_bytes` for the logits of all sequences that an engine may run, with their sorted copies.
+    Empty if the software reserves no memory for them.
     """
     serving = workload.serving
     if serving is None or not serving.sampling_bytes:
@@ -127,8 +130,8 @@ def sampled_logits(workload: Workload) -> dict[str, float]:
 
 
 def received_copies(workload: Workload, layout: Layout, chunk: int | None) -> dict[str, float]:
-    """The inputs of `received_bytes` for a step with ``chunk`` tokens on every attention replica; empty if a rank
-    receives no tokens, or its software keeps memory free for them.
+    """The arguments of `received_bytes` for a step with ``chunk`` tokens on every attention replica. Empty if a rank
+    receives no tokens, or if its software reserves memory for them in another way.
 
     Separate engines reserve less: those that decode run no prompts, and the cache does not limit those that prefill.
     """

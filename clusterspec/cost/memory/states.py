@@ -26,9 +26,10 @@ ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
 DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"
 DEEPSPEED_STAGE_3 = "DeepSpeed, runtime/zero/stage3.py"
 STEP_GRADIENTS = "fp32 gradients"
-"""The line of the gradients that an optimizer copies by sub-groups, during its step alone."""
+"""The name of the line for fp32 gradients that an optimizer copies by sub-groups during its step."""
 STEP_RESULTS = "results of the update"
-"""The line of the denominators of all updates of Adam, where it runs operation by operation."""
+"""The name of the line for the denominators of all Adam updates, which exist if the update runs operation by operation.
+"""
 ADAM = "torch.optim.adamw, _multi_tensor_adamw"
 AUTOCAST = "torch.autocast, which caches the copies of weights"
 TRANSFORMER_ENGINE = "Transformer Engine, get_dummy_wgrad"
@@ -77,8 +78,8 @@ def _narrow_weight_lines(job: Job, share: Share) -> Lines:
 
 
 def _frozen_weight_lines(job: Job, share: Share) -> Lines:
-    """Frozen weights in their stored precision, and the adapters. Only full sharding divides frozen weights over ranks,
-    and they come whole where the framework keeps them so in pipelines.
+    """Frozen weights in their stored precision, and adapters. Frozen weights are divided over ranks only by full
+    sharding, and not where the framework keeps gathered weights in pipelines.
     """
     work, shards = job.workload, _frozen_weight_shards(job)
     layers, tables = precision_width(frozen_precision(work)), precision_width(work.parameter_precision)
@@ -99,14 +100,14 @@ def _frozen_weight_lines(job: Job, share: Share) -> Lines:
 
 
 def _frozen_weight_shards(job: Job) -> Shards:
-    """The shards of frozen weights: one where weights stay gathered, as their precision is the one on the wire."""
+    """The number of shards of frozen weights; 1 if weights stay gathered."""
     dense, expert = _state_shards(job, job.sharded_fully)
     apart = 1 - job.keeps_gathered
     return Shards(1 + apart * (dense - 1), 1 + apart * (expert - 1))
 
 
 def _stored_weight_lines(job: Job, share: Share, stored: float, gathered: float) -> Lines:
-    """The weights stored on a rank: its shard, or the gathered weights as well."""
+    """The weights stored on a rank: its shard, or all weights where they stay gathered."""
     if job.sharded_fully:
         return _state_lines("weights", share, stored, _state_shards(job, True))
     dense, expert = (1 + gathered * (shards - 1) for shards in (job.shards, job.expert_shards))
@@ -131,8 +132,8 @@ def gradient_lines(job: Job, share: Share) -> Lines:
 
 
 def _gradient_shards(job: Job) -> Shards:
-    """The shards of gradients. Gradients reduced at the end of a step are accumulated whole: where the framework
-    synchronizes a pipeline once, and for several micro-batches with ``gradient_sync: step``.
+    """The number of shards of gradients. Gradients are accumulated unsharded if they are reduced only at the end of a
+    step: in pipelines that the framework synchronizes once, and for several micro-batches with ``gradient_sync: step``.
     """
     if job.layout.sharding not in SHARDS_GRADIENTS:
         return Shards()
@@ -176,13 +177,15 @@ def _gradient_copy_lines(job: Job, share: Share, shards: Shards) -> Lines:
 
 
 def _step_line(name: str, share: Share, shards: Shards, *, width: float, group: float) -> MemoryLine:
-    """One number for each trained weight of the rank, or for the ``group`` that it updates at a time."""
+    """A line with one number for each trained weight of the rank, or for each of the ``group`` weights updated at a
+    time.
+    """
     held = {"dense": share.outside_experts, "expert": share.expert, "group": group, "width": width}
     return memory_line(name, sub_group_bytes, ADAM, dense_ranks=shards.dense, expert_ranks=shards.expert, **held)
 
 
 def _copies_gradients(job: Job) -> bool:
-    """Whether the sharded optimizer stores its part of the gradients in fp32; without sharding the copy exists only
+    """Whether a sharded optimizer stores its part of the gradients in fp32. Without sharding the copy exists only
     during the optimizer step, after activations are freed.
     """
     narrow = precision_width(job.workload.gradient_precision) < precision_width("fp32")
@@ -191,7 +194,7 @@ def _copies_gradients(job: Job) -> bool:
 
 
 def _updates_by_sub_group(job: Job) -> bool:
-    """Whether the optimizer joins the gradients of one sub-group after the other in fp32, whatever their precision."""
+    """Whether the optimizer converts gradients to fp32 one sub-group at a time, whatever their precision."""
     return job.sharded_fully and job.framework.sub_group < inf
 
 
@@ -231,13 +234,14 @@ def late_gradient_lines(job: Job, found: Lines, there: float, freed: float) -> L
 
 
 def _share_beyond(there: float, freed: float) -> float:
-    """The share of the given bytes that does not fit in the memory of freed activations."""
+    """The share of ``there`` bytes that exceeds the ``freed`` bytes of activations."""
     return 1.0 - smaller(1.0, freed / larger(there, 1.0))
 
 
 def step_gradient_lines(found: Lines, freed: float) -> Lines:
-    """Lines of the optimizer. Memory that exists only during its step counts as far as it exceeds the ``freed`` bytes
-    of the backward pass: gradients of a sub-group that full sharding copies, and results of separate operations.
+    """Lines of the optimizer. Memory that exists only during the optimizer step counts only as far as it exceeds the
+    ``freed`` bytes of activations; this applies to gradient copies of a sub-group and to results of separate
+    operations.
     """
     return tuple(
         each.with_factor("beyond_activations", _share_beyond(each.value, freed))

@@ -98,7 +98,9 @@ def _training_term(times: RlTimes) -> Term:
 
 
 def _trainer_term(name: str, seconds: float, why: str, times: RlTimes | None) -> Term:
-    """A part of training: its seconds alone, over the efficiency in the training loop where that counts."""
+    """A part of the trainer's time. Inside the training loop it is longer than for the part run separately, by the
+    efficiency.
+    """
     share = times.efficiency if times is not None else 1.0
     inputs = (
         ("alone", _figure_in_seconds(seconds * share, why)),

@@ -88,7 +88,9 @@ def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
 
 
 def trainer_memory(plan: Plan) -> RlMemory | None:
-    """Memory of an accelerator of a trainer on separate nodes that has further models; None where it has none."""
+    """Memory of an accelerator of the trainer, if the engines have separate nodes but the trainer's nodes also have
+    other models; None if they have none.
+    """
     critic, scorers, cluster = critic_bytes(plan), scorer_weights(plan), plan.design.cluster
     if plan.stored is None or cluster is None or cluster.accelerator.memory is None:
         return None
@@ -110,7 +112,7 @@ def trainer_memory(plan: Plan) -> RlMemory | None:
 
 def critic_bytes(plan: Plan) -> float:
     """Bytes of a critic's states on one of the trainer's accelerators, with the trainer's layout; 0 if the critic has
-    separate nodes or is in host memory between uses.
+    separate nodes or is kept in host memory between uses.
     """
     workload = plan.design.workload
     role = workload.rl.role("critic") if workload and workload.rl else None
@@ -120,7 +122,7 @@ def critic_bytes(plan: Plan) -> float:
 
 
 def scorer_weights(plan: Plan) -> Scorers:
-    """Weights of the reference and the reward model where they have no separate nodes."""
+    """Bytes of the reference and reward models that have no separate nodes."""
     workload = plan.design.workload
     roles = workload.rl.roles if workload is not None and workload.rl is not None else ()
     scoring = [role for role in roles if role.name in SCORING and role.nodes is None and role.pool is None]

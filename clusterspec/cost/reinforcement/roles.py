@@ -11,7 +11,7 @@ from clusterspec.cost.mixers import attention_flops
 from clusterspec.records import NamedTuple
 
 SCORING = frozenset({"reward", "reference"})
-"""Roles that score samples and are not trained: on separate nodes they score samples as they end."""
+"""Roles that score samples and are not trained. On separate nodes they score each sample as soon as it is finished."""
 
 
 class OwnRole(NamedTuple):

@@ -83,7 +83,7 @@ class Rollout:
 
     @property
     def idle_share(self) -> float:
-        """The share of a batch in which slots wait for its longest samples."""
+        """The share of a batch's time in which slots are idle while the longest samples finish."""
         return max(0.0, 1 - self.busy / self.batch) if self.batch else 0.0
 
 
@@ -130,7 +130,9 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
 
 
 def _has_kernels_of_nvfp4(machine: Cluster | None) -> bool:
-    """Whether engines widen weights in nvfp4 on the accelerator: their kernels (Marlin) are of CUDA only."""
+    """Whether engines have kernels that compute nvfp4 weights in 16 bits on this accelerator. They exist for CUDA only
+    (Marlin).
+    """
     accelerator = machine.accelerator if machine else None
     return accelerator is not None and (accelerator.architecture or "").startswith("sm_")
 
@@ -180,7 +182,7 @@ def batch_rollout(pools: Pools, rl: Rl, engines: Design) -> Rollout:
 
 
 def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
-    """``count`` quantiles of a log-normal distribution that is cut, in ascending order, with the stated mean.
+    """``count`` ascending sample lengths: quantiles of a truncated log-normal distribution, with the stated mean.
 
     The last is the expected longest of ``of_all`` samples.
     """
@@ -194,14 +196,16 @@ def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
 
 @lru_cache(64)
 def _middle_quantiles(lengths: Lengths, count: int) -> tuple[float, ...]:
-    """The middle quantiles of ``count`` equal parts of a distribution that is cut, ascending."""
+    """The midpoints, in ascending order, of ``count`` equally likely parts of a truncated log-normal distribution."""
     scale, cut = _median_and_cut(lengths, count)
     return tuple(min(cut, scale * one) for one in _normal_quantiles(lengths.log_deviation, count))
 
 
 @lru_cache(64)
 def _median_and_cut(lengths: Lengths, count: int) -> tuple[float, float]:
-    """The median before the cut at which the quantiles have the stated mean, and the cut, both in tokens."""
+    """The median of the untruncated distribution for which the truncated quantiles have the stated mean, and the cut;
+    both in tokens.
+    """
     cut, uncut = float(lengths.most or 64 * lengths.mean), _normal_quantiles(lengths.log_deviation, count)
     sums = list(accumulate(uncut, initial=0.0))
     low, high = 0.0, 64.0
@@ -215,13 +219,13 @@ def _median_and_cut(lengths: Lengths, count: int) -> tuple[float, float]:
 
 @lru_cache(64)
 def _normal_quantiles(sigma: float, count: int) -> tuple[float, ...]:
-    """The quantiles of a log-normal distribution with the median 1, ascending."""
+    """``count`` quantiles of a log-normal distribution with median 1, ascending."""
     normal = NormalDist()
     return tuple(exp(sigma * normal.inv_cdf((index + 0.5) / count)) for index in range(count))
 
 
 def _evenly_mixed(values: list[float]) -> list[float]:
-    """Ascending values in an order in which every stretch has about the same mean."""
+    """The ascending ``values``, reordered so that every stretch has about the same mean."""
     return [values[index] for index in _spread_order(len(values))]
 
 
@@ -231,8 +235,8 @@ def _spread_order(count: int) -> tuple[int, ...]:
 
 
 class _StepLine(NamedTuple):
-    """Seconds of a decoding step inside the training loop over its mean context: ``launch``, and kernels of
-    ``start`` + ``slope`` × tokens.
+    """The seconds of a decode step inside the training loop as a function of the mean context: ``launch`` for launches,
+    and ``start`` + ``slope`` × tokens for kernels.
     """
 
     launch: float
@@ -264,14 +268,16 @@ class _EngineRun:
         return line.seconds(context)
 
     def _interpolated_step_line(self, sequences: float) -> _StepLine:
-        """Step time over context for ``sequences`` sequences, interpolated between the adjacent powers of `RATIO`."""
+        """The step time as a function of context for ``sequences`` sequences, interpolated between adjacent powers of
+        `RATIO`.
+        """
         low = floor(log(max(1.0, sequences)) / log(RATIO))
         before, after = self._step_line(low), self._step_line(low + 1)
         part = max(0.0, (sequences - RATIO**low) / (RATIO ** (low + 1) - RATIO**low))
         return _StepLine(*(near + part * (far - near) for near, far in zip(before, after, strict=True)))
 
     def _step_line(self, place: int) -> _StepLine:
-        """The line of `RATIO` ** ``place`` sequences."""
+        """The step time as a function of context for `RATIO` ** ``place`` sequences."""
         found = self._lines.get(place)
         if found is None:
             engine = self.pools.decode
@@ -289,7 +295,7 @@ class _EngineRun:
         return found * count / together / EFFICIENCY.value
 
     def batch(self, lengths: list[float]) -> tuple[float, float]:
-        """Seconds to the end of the last sample, and to the moment when the last sample has started."""
+        """Seconds until the last sample ends, and seconds until the last sample starts."""
         ends = [(length, 0.0) for length in lengths[: self.slots]]
         heapify(ends)
         now = self.prompts(float(len(lengths)))

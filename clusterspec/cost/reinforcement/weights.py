@@ -110,9 +110,9 @@ def checkpoint_tensors(model: Model, ep: int = 1) -> int:
 
 
 def loaded_tensors(workload: Workload, rl: Rl, ep: int) -> int:
-    """Number of tensors that one rank of an engine loads. It is all tensors of a checkpoint; with ``rdma``, where each
-    rank is sent its own part, the experts of other ranks are left out. For weights that are written in place, all
-    experts of a matrix are one tensor. If adapters alone are trained, each matrix with an adapter has two tensors.
+    """The number of tensors that one rank of an engine loads. Usually these are all tensors of the checkpoint. With
+    ``rdma``, experts of other ranks are excluded; with in-place loading, all experts of a matrix are one tensor; if
+    only adapters are trained, each adapted matrix has two tensors.
     """
     model = workload.model
     if workload.trainable is not None:
@@ -144,7 +144,7 @@ def _expert_tensors(model: Model, counts: TensorCounts) -> int:
 
 
 class Messages(NamedTuple):
-    """Collectives and handles of single tensors: those inside a scale-up domain, and those between domains."""
+    """The number of collectives or handle transfers of single tensors, inside a scale-up domain and between domains."""
 
     inside: float
     crossing: float
@@ -161,7 +161,8 @@ class Messages(NamedTuple):
 
 
 def gathering_collectives(model: Model, layout: Layout, domain: int, *, every_expert: bool = False) -> Messages:
-    """Number of collectives of one trainer rank to gather all tensors one by one, in domains of ``domain`` ranks.
+    """The number of collectives in which one trainer rank gathers all tensors one by one; a domain has ``domain``
+    ranks.
 
     FSDP gathers every tensor once. Megatron broadcasts each from its pipeline stage, gathers it over tensor
     parallelism, and gathers corresponding experts of all expert-parallel ranks (verl, commit b178a3c,
@@ -186,13 +187,17 @@ def gathering_collectives(model: Model, layout: Layout, domain: int, *, every_ex
 
 
 def _messages(by_ranks: Mapping[int, float], domain: int) -> Messages:
-    """The collectives by the number of adjacent ranks in which their groups lie."""
+    """The collectives inside a domain and between domains; ``by_ranks`` has their number by the span of their groups in
+    adjacent ranks.
+    """
     crossing = sum_of(count for ranks, count in by_ranks.items() if ranks > domain)
     return Messages(sum_of(by_ranks.values()) - crossing, crossing)
 
 
 def weight_bytes(workload: Workload, layout: Layout, precision: str) -> float:
-    """Bytes of all weights in a precision, embedding and head in 16 bits; of adapters alone where only they train."""
+    """Bytes of all weights in a precision, with embedding and head in at least 16 bits; only the adapters if only these
+    are trained.
+    """
     if workload.trainable is not None:
         return model_adapters(workload, layout) * precision_width(precision)
     counted = parameters.model_weights(workload.model)
@@ -239,8 +244,8 @@ def _sent_bytes_and_rate(
     weights: float,
     link: PoolLink | None,
 ) -> tuple[float, float]:
-    """The bytes that the slowest sender or receiver of ``weights`` bytes passes on, and its rate in B/s in that
-    direction, at line rate except for a storage system.
+    """The bytes that the busiest sender or receiver handles for ``weights`` bytes of weights, and its rate in B/s.
+    Rates are line rates, except for a storage system.
     """
     method = rl.sync.method
     inside, between = _link_rates(cluster)
@@ -268,8 +273,8 @@ def _sent_bytes_and_rate(
 
 
 def single_messages(model: Model, layout: Layout, rl: Rl, domain: int) -> Messages:
-    """Collectives and handles of single tensors in one transfer: none if trainer and engine pack tensors or if
-    the weights pass through files.
+    """The collectives and handle transfers of single tensors in one weight transfer; none if both sides pack tensors or
+    if the weights pass through files.
     """
     if rl.sync.method == "disk":
         return Messages(0.0, 0.0)
@@ -293,7 +298,8 @@ def _nic_rate(cluster: Cluster) -> float:
 
 
 def _store_rate(cluster: Cluster, rollout: Rollout, passes: float) -> float:
-    """B/s at which one writer and each rollout node move the weights through a file system, ``passes`` times in all.
+    """The rate in B/s of a transfer through a file system that one writer and every rollout node use; ``passes`` is the
+    bytes moved divided by the bytes of the weights.
 
     It is the rate of a node's disk, or less if the stated storage system is slower: that takes the weights once and
     delivers them to every rollout node.

@@ -1,1 +1,1 @@
-"""Data sheets and product pages as text: the figures of a part that a new catalog entry takes."""
+"""Data sheets and product pages as text: the figures of a part that become a new catalog entry."""

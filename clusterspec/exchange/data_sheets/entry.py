@@ -15,9 +15,11 @@ from clusterspec.exchange.data_sheets.rows import sheet_lines, sheet_rows
 from clusterspec.exchange.import_result import TITLE, excerpt
 
 MOST_TIMES = 4.0
-"""A peak may be so many times the largest of the catalog before it counts as that of a system of several."""
+"""A peak that is more than this many times the largest of the catalog is taken as that of a system of several
+accelerators.
+"""
 MOST_READINGS = 4
-"""Readings of a fact that are listed where they differ."""
+"""Maximum number of differing readings of a fact that are listed."""
 HEAD = """\
 # Read from the text of a data sheet by a program: compare each figure with the page before you rely on it. Then decide
 # what is left open, and uncomment the facts of the template that the page states. `clusterspec catalog check` reports
@@ -38,7 +40,7 @@ facts:
 
 
 class EmptySheet(ValueError):
-    """No figure of the kind of entry stands in the text."""
+    """The text has no figure for this kind of entry."""
 
 
 def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> NewEntry:
@@ -74,7 +76,7 @@ def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> NewEntry:
 
 
 def _accelerator_readings(readings: Sequence[Reading]) -> Iterator[Reading]:
-    """The readings of an accelerator; all peaks are left open where one is far above the largest of the catalog."""
+    """The readings of an accelerator. All peaks are left open if one is far above the largest of the catalog."""
     catalog = Catalog.open()
     raw = (catalog.raw_entry("accelerator", id_) for id_ in catalog.ids("accelerator"))
     largest = max(peak.value for each in raw for peak in FactReader(each).peaks("peak").values()) / 1e12
@@ -106,7 +108,7 @@ def _fact_lines(taken: dict[str, Reading]) -> Iterator[str]:
 
 
 def _with_print(reading: Reading) -> Value:
-    """The value with what the sheet prints, where that reads differently."""
+    """The value, with the printed text if that differs from it."""
     value = reading.value
     if isinstance(value, dict):
         return value if "prints" in value else {**value, "prints": reading.prints}
@@ -116,7 +118,7 @@ def _with_print(reading: Reading) -> Value:
 
 
 def _open_lines(readings: Sequence[Reading], taken: dict[str, Reading]) -> Iterator[str]:
-    """What the sheet states in several ways, or not in full."""
+    """What the sheet states in different ways or incompletely."""
     for fact in dict.fromkeys(each.fact for each in readings if each.fact not in taken):
         said = [each for each in readings if each.fact == fact]
         listed = ", ".join(f"`{each.prints}` on line {each.line}" for each in said[:MOST_READINGS])

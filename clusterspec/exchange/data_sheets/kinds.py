@@ -30,7 +30,7 @@ _FORM = "(OSFP|QSFP56-DD|QSFP-?DD|QSFP112|QSFP56|QSFP28)"
 _MEDIA = {"single": "singlemode", "multi": "multimode"}
 _TYPES = {"transceiver": "module", "active optical cable": "aoc", "direct attach copper": "dac"}
 HIGHEST_PORT = 3_200.0
-"""Gb/s of the fastest port that is sold or announced; a higher figure is that of a whole switch."""
+"""Gb/s of the fastest port that is sold or announced. A higher figure is taken as that of a whole switch."""
 
 
 def _memory(match: re.Match[str]) -> Value:
@@ -83,7 +83,9 @@ _PORTS = re.compile(
 
 
 def _port_readings(rows: Sequence[Row]) -> Iterator[Reading]:
-    """The ports at the highest rate that the sheet names; of several numbers at it, the largest."""
+    """The number of ports at the highest rate that the sheet names; if several numbers are given for it, the
+    largest.
+    """
     found = [
         (float(m[3]) * (1000 if m[4].lower() == "t" else 1), int(m[1]), m, row.line)
         for row in rows
@@ -182,9 +184,9 @@ LINES_OF_TITLE = 5
 
 
 def sheet_readings(rows: Sequence[Row], kind: str) -> list[Reading]:
-    """What the rows of a sheet of a kind in `SHEET_KINDS` say, each reading once.
+    """The readings from the rows of a sheet, each once; ``kind`` is one of `SHEET_KINDS`.
 
-    The title of an optical part says what it is: what its lines agree on takes the place of other readings.
+    The title of an optical part identifies it: values on which the title lines agree replace other readings.
     """
     found = list(readings_of(rows, _RULES[kind]))
     if kind == "accelerator":
@@ -200,7 +202,9 @@ def sheet_readings(rows: Sequence[Row], kind: str) -> list[Reading]:
 
 
 def _as_titled(readings: Sequence[Reading], rows: Sequence[Row]) -> list[Reading]:
-    """The readings without those of a fact of which the lines of the title state one value, and it is another."""
+    """The readings without those that contradict the title: if the title lines state exactly one value of a fact, its
+    other values are dropped.
+    """
     lines = set([*dict.fromkeys(row.line for row in rows)][:LINES_OF_TITLE])
     titled: dict[str, list[Value]] = {}
     for each in readings:

@@ -1,4 +1,6 @@
-"""The scale-up links of an accelerator, as data sheets print them, and the lines of a sheet that nothing reads."""
+"""The scale-up links of an accelerator, as data sheets print them, and the lines of a sheet from which nothing was
+read.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,18 @@ _WAYS = (
 )
 _ONE_LINK = re.compile(r"^[^.;|]{0,16}(?:\b(?:per|each)\b(?! direction)|/\s?link\b)", re.IGNORECASE)
 _BEFORE = 12
-"""Characters before the name of the links in which another network may be named."""
+"""Number of characters before the name of the links that are searched for the name of another network."""
 _WINDOW = 40
-"""Characters before and after a figure in which the sheet says how it counts."""
+"""Number of characters before and after a figure that are searched for how it counts."""
 HIGHEST = 8_000.0
-"""GB/s of all links of one accelerator that is sold or announced, both ways; a higher figure is that of a rack."""
+"""GB/s of all links of one accelerator that is sold or announced, both directions together. A higher figure is taken as
+that of a rack.
+"""
 
 
 def link_readings(rows: Sequence[Row]) -> Iterator[Reading]:
-    """The bandwidth of the links of an accelerator, of all or of one. What no text decides lacks the direction.
+    """The bandwidth of the links of an accelerator, of all links or of one. If the text does not state the direction,
+    the reading lacks it.
 
     A sentence row ends with the line below, so that the last sentence with a figure is the one of its own line.
     """
@@ -60,12 +65,12 @@ _QUANTITY = re.compile(
     rf"(?<![\w.]){NUMBER}\s?(?:[TG]i?B(?:/s|ps)?|[TG]b(?:/s|ps)|[kM]?W|[TP](?:FL)?OPS?)\b", re.IGNORECASE
 )
 LINES_OF_READING = 3
-"""A value stands on the line of its label or below it."""
+"""Number of lines from a label on, within which its value is printed."""
 MOST_UNREAD = 12
 
 
 def unread_lines(text: str, rows: Sequence[Row], readings: Sequence[Reading]) -> Iterator[str]:
-    """The lines of the part with a quantity from which nothing was read, each with its number."""
+    """The lines of the part that have a quantity and from which nothing was read, each with its number."""
     of_part = {row.line for row in rows}
     found = [
         f"line {number}: `{printed_text(line)}`"
@@ -78,7 +83,7 @@ def unread_lines(text: str, rows: Sequence[Row], readings: Sequence[Reading]) ->
 
 
 def _is_read(line: str, number: int, readings: Sequence[Reading]) -> bool:
-    """Whether a reading prints a part of the line."""
+    """Whether a reading was printed on the line."""
     plain = " ".join(line.split())
     near = (each for each in readings if 0 <= number - each.line < LINES_OF_READING)
     return any(each.prints in plain or plain in each.prints for each in near)

@@ -1,4 +1,4 @@
-"""What the text of a data sheet says of each fact, as a catalog entry writes it."""
+"""Readings of the facts in the text of a data sheet, written as in a catalog entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NUMBER = r"(\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,4})?|\d{1,7}(?:\.\d{1,4})?)"
 
 
 class Reading(NamedTuple):
-    """A fact by its dotted name, its value as an entry writes it, the text that says so, and its line.
+    """A fact by its dotted name, its value as written in an entry, the text that states it, and its line.
 
     ``lacks`` is what the text leaves out that the entry must say; such a reading is no figure yet.
     """
@@ -27,7 +27,7 @@ class Reading(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Where a fact stands: the labels and the values that state it. ``write`` gives the value from the match."""
+    """Where a fact is found: patterns for its label and its value. ``write`` makes the value from the match."""
 
     fact: str
     label: re.Pattern[str] | None
@@ -36,13 +36,13 @@ class Rule(NamedTuple):
 
 
 def rule(fact: str, label: str, value: str, write: Callable[[re.Match[str]], Value]) -> Rule:
-    """A rule; an empty label stands for any text. ``#`` in a value is a number, with commas or without."""
+    """A rule; without a label it applies to sentences. ``#`` in a value stands for a number, with or without commas."""
     labels = re.compile(label, re.IGNORECASE) if label else None
     return Rule(fact, labels, re.compile(value.replace("#", NUMBER), re.IGNORECASE), write)
 
 
 def readings_of(rows: Sequence[Row], rules: Sequence[Rule]) -> Iterator[Reading]:
-    """The readings of rules on the rows, in the order of the rules; those with labels leave sentences alone."""
+    """The readings of rules on the rows, in the order of the rules. Rules with labels are not applied to sentences."""
     for each in rules:
         for row in rows:
             if bool(row.label) != (each.label is not None) or (each.label and not each.label.search(row.label)):
@@ -54,7 +54,7 @@ def readings_of(rows: Sequence[Row], rules: Sequence[Rule]) -> Iterator[Reading]
 
 
 def printed_text(text: str) -> str:
-    """A text of the sheet as an entry prints it: one line, cut."""
+    """A text of the sheet as an entry prints it: on one line, shortened."""
     return " ".join(text.split())[:LONGEST_PRINT]
 
 
@@ -68,7 +68,7 @@ def printed_number(text: str) -> float:
 
 
 def figure(value: float, unit: str) -> str:
-    """A number with its unit, without a needless fraction.
+    """A number with its unit, without unnecessary decimals.
 
     >>> figure(3.35 * 1000, "GB/s"), figure(0.5, "W")
     ('3350 GB/s', '0.5 W')
@@ -77,7 +77,7 @@ def figure(value: float, unit: str) -> str:
 
 
 def watts(match: re.Match[str]) -> str:
-    """The power of a match of a number and a unit.
+    """The power that a match of a number and a unit states.
 
     >>> watts(re.match("(.*) (kW)", "10.2 kW"))
     '10.2 kW'
@@ -122,7 +122,7 @@ def peak_readings(rows: Sequence[Row]) -> Iterator[Reading]:
 
 
 def _peaks_of(row: Row, whole: str) -> Iterator[tuple[str, float, str, str, int]]:
-    """The peaks of a row: precision, TFLOP/s, `dense` or `sparse` where the sheet says, the text, the line."""
+    """The peaks of a row: precision, TFLOP/s, `dense` or `sparse` if the sheet states it, the text, and the line."""
     rates = [(printed_number(m[1]) * (1000 if m[2].lower() == "p" else 1), m) for m in _RATE.finditer(row.value)]
     for word in dict.fromkeys(_PRECISION.findall(row.label)):
         name = _NAMES.get(word.lower(), "fp16" if "half" in word.lower() else word.lower())

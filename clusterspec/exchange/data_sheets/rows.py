@@ -1,4 +1,6 @@
-"""The rows of a data sheet as text: a label with a value, from tables, columns, `label: value` and pairs of lines."""
+"""The rows of a data sheet as text. A row is a label with a value, from a table, columns, `label: value`, or a pair of
+lines.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ MOST_LINES = 4_000
 LONGEST_LINE = 300
 LONGEST_LABEL = 70
 FEWEST_OTHERS = 3
-"""Number of other part names of the same form from which on a page describes a whole family."""
+"""A page is about a whole family if it names at least this many other parts of the same form."""
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _CELL_END = re.compile(r"</t[dh]\s{0,9}>", re.IGNORECASE)
 _LINE_END = re.compile(r"</(?:tr|p|div|li|h[1-6]|dt|dd)\s{0,9}>|<br\s{0,9}/?>", re.IGNORECASE)
@@ -69,7 +71,7 @@ def sheet_lines(text: str) -> list[str]:
 
 
 def _lines_of_part(lines: list[tuple[int, str]], name: str) -> list[tuple[int, str]]:
-    """The lines that stand between the name of a part and that of another, on a page of a whole family.
+    """The lines from the name of a part to that of another part, if the page is about a whole family.
 
     A family is several names of the form of this one with other digits. Tables with a column for each are left whole.
 
@@ -95,14 +97,14 @@ def _cells(line: str) -> list[str]:
 
 
 def _column_of(cells: Sequence[str], name: str) -> tuple[int, int] | None:
-    """Which cell of a header names the part, and how many cells the header has; None for other rows."""
+    """The index of the header cell that names the part, and the number of cells; None for other rows."""
     wanted = letters_and_digits(name)
     named = [n for n, cell in enumerate(cells) if wanted and wanted in letters_and_digits(cell)]
     return (named[0], len(cells)) if len(cells) > 2 and len(named) == 1 and named[0] > 0 else None
 
 
 def _pairs(cells: Sequence[Sequence[str]], at: int, column: tuple[int, int] | None) -> Iterator[tuple[str, str]]:
-    """The labels with values of a line, and of a label with the line below it."""
+    """The label-value pairs of a line, including a label with its value on the line below."""
     own = cells[at]
     for cell in own:
         if pair := _PAIR.fullmatch(cell):
@@ -124,5 +126,5 @@ def _is_label(cell: str) -> bool:
 
 
 def _is_condition(cells: Sequence[str]) -> bool:
-    """Whether the line between a label and a figure says for what it holds: words without a figure."""
+    """Whether the line between a label and a figure states a condition of the figure: words without digits."""
     return len(cells) == 1 and not any(map(str.isdigit, cells[0]))

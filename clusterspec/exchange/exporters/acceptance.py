@@ -138,7 +138,9 @@ DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
 
 
 def runnable_cases(source: ExportInput) -> tuple[AcceptanceCase, ...]:
-    """The acceptance tests that nccl-tests and rccl-tests run. Raises `NotExportable` where there is none."""
+    """The acceptance tests, if nccl-tests or rccl-tests run them. Raises `NotExportable` if they use another tool, or
+    if there are none.
+    """
     tests, _, unclear = acceptance_cases(source.design)
     if unclear or not tests:
         raise MissingPart(unclear[0] if unclear else "the design has no acceptance tests")
@@ -148,7 +150,7 @@ def runnable_cases(source: ExportInput) -> tuple[AcceptanceCase, ...]:
 
 
 def exported_variables(source: ExportInput, test: AcceptanceCase | None = None) -> list[tuple[str, str]]:
-    """The variables of all tests, or of one, with its algorithm."""
+    """The variables for all tests; for a given test also that of its algorithm."""
     found = [(each.name, each.value) for each in environment_variables(source.cluster)]
     if test is not None and test.algorithm in ALGORITHMS:
         found.append(("NCCL_ALGO", ALGORITHMS[test.algorithm]))
@@ -244,8 +246,9 @@ def omitted_claims(cluster: Cluster) -> Iterator[str]:
 
 
 LONGEST = 51
-"""Characters of the name of an MPIJob, to which a worker adds up to 12 of the 63 of a label: the operator refuses a
-longer one, and one that begins with a digit (kubeflow/mpi-operator caa3c47f, kubeflow/validation/validation.go).
+"""Maximum length of the name of an MPIJob. A worker adds up to 12 characters, and a label has at most 63. The operator
+refuses longer names, and names that begin with a digit (kubeflow/mpi-operator caa3c47f,
+kubeflow/validation/validation.go).
 """
 
 

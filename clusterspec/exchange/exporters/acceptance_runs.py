@@ -9,9 +9,9 @@ from clusterspec.procurement.acceptance import ITERATIONS, PROGRAMS
 from clusterspec.units import plural, size_text
 
 SMALLEST = 8 * 1024**2
-"""Bytes of the first size of a sweep, which shows where the plateau begins."""
+"""Bytes of the first size of a sweep; the sizes from there on show where the plateau begins."""
 SECONDS_A_SWEEP = 30
-"""Assumed duration of one sweep, from which the repetitions of a test of a stated duration follow."""
+"""Assumed duration of one sweep, from which the number of repetitions of a test with a stated duration follows."""
 
 
 def benchmark_command(test: AcceptanceCase, accelerators: int = 1) -> str:

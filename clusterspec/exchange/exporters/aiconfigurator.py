@@ -25,9 +25,9 @@ from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, M
 RATES = {"bfloat16_tc_flops": "bf16", "int8_tc_flops": "int8", "fp8_tc_flops": "fp8", "fp4_tc_flops": "fp4"}
 """Keys of dense rates by precision."""
 GROUPS = (1, 2, 4, 8)
-"""Ranks of a tensor-parallel group at which the target reads the memory of the collective library."""
+"""Sizes of tensor-parallel groups for which the target reads the memory of the collective library."""
 COMMUNICATORS = 2
-"""Communicators of a rank of a tensor-parallel engine: that of the group, and that of all ranks."""
+"""Number of communicators of a rank of a tensor-parallel engine: one for its group and one for all ranks."""
 HEAD = """\
 # System of {name} for aiconfigurator, as {name}.yaml in a folder of --systems-paths "default,FOLDER"
 # It has no measured kernels: plan with --database-mode SOL and a --backend-version; other modes need measured data.
@@ -36,7 +36,7 @@ HEAD = """\
 
 
 def write(source: ExportInput) -> ExportedFile:
-    """The system. Raises `NotExportable` for a torus, and where a rate, a memory or a bandwidth is not known."""
+    """The system. Raises `NotExportable` for a torus, and if a rate, a memory or a bandwidth is unknown."""
     tiers = network_tiers(source)
     if tiers.inside is None:
         raise NotExportable("nodes of one accelerator: the target needs a bandwidth inside a node")
@@ -75,7 +75,9 @@ def _accelerator_section(accelerator: Accelerator) -> Section:
 
 
 def _compute_capability(accelerator: Accelerator) -> str:
-    """The compute capability of NVIDIA without its point, such as 90 for sm_90; empty for other architectures."""
+    """The compute capability of an NVIDIA architecture without the point, such as 90 for sm_90; empty for other
+    architectures.
+    """
     found = re.fullmatch(r"sm_(\d+)[a-z]?", accelerator.architecture)
     return found[1] if found else ""
 
@@ -113,16 +115,14 @@ def _host_rate(cluster: Cluster) -> float:
 
 
 def _memory_section(source: ExportInput) -> Section:
-    """Memory other than weights, cache and activations: communicators by size of group, and the context of a
-    process.
-    """
+    """Memory other than weights, cache and activations: communicators by group size, and the context of a process."""
     held = COMMUNICATORS * COMMUNICATOR.value
     groups = ", ".join(f"{ranks}: {_whole_number(held if ranks > 1 else 0.0)}" for ranks in GROUPS)
     return [("nccl_mem", f"{{{groups}}}"), ("other_mem", _whole_number(_context_bytes(source)))]
 
 
 def _context_bytes(source: ExportInput) -> float:
-    """Bytes of the context of a process under the software of the layout; 0 if the design names none."""
+    """Bytes of the context of a process with the software of the layout; 0 if the design names no software."""
     layout = source.design.layout
     spread = layout.stack.memory_of(layout.sharding).context if layout and layout.stack else None
     return spread.value if spread else 0.0

@@ -37,7 +37,7 @@ class Dimension:
 
 
 def write(source: ExportInput) -> ExportedFile:
-    """The network. Raises `NotExportable` where a tier is not a switch, a full mesh or rings."""
+    """The network. Raises `NotExportable` if a tier is not a switch, a full mesh or rings."""
     tiers = network_tiers(source)
     dimensions = (*_near_dimensions(tiers), *_far_dimensions(tiers))
     rates = ", ".join(f"{each.bandwidth / 1e9:g}" for each in dimensions)

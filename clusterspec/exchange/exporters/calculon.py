@@ -20,14 +20,14 @@ from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_t
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable
 
 TYPES = {"float8": "fp8", "float16": "fp16", "bfloat16": "bf16"}
-"""Data types of the target by precision. ``float32`` is left out: its products run as fp32 or as tf32."""
+"""Data types of the target by precision. ``float32`` is left out, since its products may run as fp32 or as tf32."""
 GIBI = 2**30
 RING_OPERATIONS = {"reduce_scatter": [1.0, -1], "all_gather": [1.0, -1], "all_reduce": [2.0, -1]}
-"""A ring of n sends n - 1 of n pieces of a buffer, for an all-reduce twice."""
+"""In a ring of n, each rank sends n - 1 of n pieces of a buffer; twice for an all-reduce."""
 
 
 def write(source: ExportInput) -> ExportedFile:
-    """The system. Raises `NotExportable` for a torus, and where a rate or a memory is not known."""
+    """The system. Raises `NotExportable` for a torus, and if a rate or a memory is unknown."""
     tiers = network_tiers(source)
     cluster = source.cluster
     if tiers.inside is not None and tiers.inside.topology == "torus":
@@ -45,7 +45,7 @@ def write(source: ExportInput) -> ExportedFile:
 
 
 def _processor_rates(accelerator: Accelerator) -> tuple[dict[str, object], dict[str, object]]:
-    """The matrix and the vector rates by data type, with their achieved shares for every size."""
+    """The matrix and vector rates by data type, with the achieved shares for every size."""
     types = {name: accelerator.peaks[each] for name, each in TYPES.items() if each in accelerator.peaks}
     if not types:
         raise NotExportable(f"no dense peak of {accelerator.name} in 8 or 16 bits is known")
@@ -67,7 +67,9 @@ def _device_memory(accelerator: Accelerator) -> dict[str, object]:
 
 
 def _host_memory(cluster: Cluster) -> dict[str, object]:
-    """The host memory of one accelerator; 0 GiB, by which the target has no second memory, where it is not stated."""
+    """The host memory of one accelerator. If it is not stated, 0 GiB, which means to the target that there is no second
+    memory.
+    """
     link = cluster.accelerator.host_link
     rate = link.value if link else slot_rate(cluster.pcie_host or USUAL_SLOT)
     held = cluster.host_memory.value / cluster.accelerators_per_node if cluster.host_memory else 0.0
@@ -79,7 +81,7 @@ def _memory_entry(size: float, rate: float, share: float) -> dict[str, object]:
 
 
 def _near_network(tiers: NetworkTiers) -> Iterator[dict[str, object]]:
-    """The network inside a domain; a pair of a mesh has a part of an accelerator's links."""
+    """The network inside a domain. In a mesh, a pair has only some of an accelerator's links."""
     if tiers.inside is None:
         return
     inside = tiers.inside

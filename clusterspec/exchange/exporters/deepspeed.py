@@ -29,7 +29,7 @@ _OPTIMIZERS = {
 _UNTESTED = {"sgd", "momentum", "adafactor"}
 """Optimizers with which ZeRO stops unless the configuration allows them (0.19.8: runtime/engine.py, line 1987)."""
 _MOMENTUM = 0.9
-"""A usual momentum; that of torch.optim.SGD is 0 where no configuration states it."""
+"""A usual momentum, since the default of torch.optim.SGD is 0."""
 
 
 def write(source: ExportInput) -> ExportedFile:

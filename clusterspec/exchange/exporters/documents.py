@@ -72,7 +72,7 @@ def _machine_lines(source: ExportInput) -> Iterator[str]:
 
 
 def _rounded_down(value: float) -> float:
-    """A least value with three digits and never above itself, so that what the design counts on meets the clause.
+    """A minimum, rounded down to three digits so that the design's own value meets the clause.
 
     >>> _rounded_down(150.755e9), _rounded_down(537.6e9), _rounded_down(450e9)
     (150000000000.0, 537000000000.0, 450000000000.0)
@@ -137,7 +137,9 @@ def _delivery_lines(source: ExportInput) -> Iterator[str]:
 # Bill of materials as CSV and XLSX, with the columns that `import quotes` reads
 
 DAY = (1980, 1, 1, 0, 0, 0)
-"""Time stamp of all parts of a spreadsheet, the earliest in the ZIP format, so that equal bills give equal files."""
+"""Time stamp of all parts of a spreadsheet, so that equal bills give equal files: the earliest date in the ZIP
+format.
+"""
 HEADS = ("kind", "part", "quantity", "unit_price", "price", "currency", "derivation")
 
 
@@ -162,7 +164,9 @@ def _price_cell(price: object) -> object:
 
 
 def _unambiguous_cell(cell: object) -> object:
-    """A number as text that has one reading: 12.375 with a fourth decimal, since 12.375 may also be 12,375."""
+    """A number as text that can be read in only one way: 12.375 is written with a fourth decimal, since it could also
+    mean 12,375.
+    """
     if isinstance(cell, float) and written_number(text := f"{cell:.15g}").ambiguous:
         return f"{text}0"
     return cell

@@ -15,7 +15,7 @@ MOST_LAUNCHES = 2_000
 
 
 class EngineKind(NamedTuple):
-    """The engines of one kind: ``prefill``, ``decode``, or both where ``role`` is empty.
+    """The engines of one kind: ``prefill``, ``decode``, or both if ``role`` is empty.
 
     ``layout`` has the degrees of one engine and the number of replicas, on ranks from ``first_rank`` on.
     """
@@ -26,7 +26,7 @@ class EngineKind(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """The start of one engine, or of its part on one node: ``node`` (from 0) of the ``nodes`` of the replica.
+    """The start of one engine, or of its part on one node. ``node`` (from 0) is one of the ``nodes`` of the replica.
 
     ``comment`` says where the part runs. ``number`` is the node in the plan, from 1; the part takes ``ranks`` ranks of
     it, starting at ``first``; ``all`` says whether these are all ranks of the node. ``local`` is the number of
@@ -72,7 +72,7 @@ def checked_release(source: ExportInput, framework: str, releases: tuple[str, ..
 
 
 def engine_kinds(source: ExportInput) -> tuple[EngineKind, ...]:
-    """The kinds of engine of a plan, on consecutive nodes."""
+    """The kinds of engine of a plan; they take consecutive nodes."""
     layout, serving = source.layout, source.workload.serving
     if serving is None or serving.prefill is None or serving.decode is None:
         return (EngineKind("", layout, 0),)
@@ -122,7 +122,7 @@ def _bounded_count(count: int) -> int:
 
 
 def repository_of(source: ExportInput, omitted: list[str]) -> str:
-    """The repository of the model's checkpoint; ``MODEL``, and a note, where it is not known."""
+    """The repository of the model's checkpoint; if unknown, ``MODEL`` and a note."""
     model = source.workload.model
     if model.repository and unchanged_model(source):
         return model.repository
@@ -136,7 +136,7 @@ def is_published_precision(work: Workload) -> bool:
 
 
 def quantizes_at_load(work: Workload, omitted: list[str]) -> bool:
-    """Whether an engine has to quantize the weights of the named repository to fp8 as it loads them."""
+    """Whether the engine has to quantize the weights of the named repository to fp8 when it loads them."""
     if work.parameter_precision != "fp8" or is_published_precision(work):
         return False
     if work.model.fp8_block:
@@ -147,8 +147,8 @@ def quantizes_at_load(work: Workload, omitted: list[str]) -> bool:
 
 
 def omitted_cache(serving: Serving, host_memory: str) -> Iterator[str]:
-    """A note that a launch omits the memory below the accelerator's that keeps caches; ``host_memory`` names the
-    option of the engine for it.
+    """A note that a launch leaves out the host memory or storage for caches; ``host_memory`` names the option of the
+    engine for it.
     """
     if serving.tiers:
         media = ", ".join(dict.fromkeys(tier.medium for tier in serving.tiers))
@@ -156,32 +156,38 @@ def omitted_cache(serving: Serving, host_memory: str) -> Iterator[str]:
 
 
 def omitted_cache_precision(work: Workload, option: str, written: Collection[str] = ("fp8",)) -> Iterator[str]:
-    """A note that an ``option`` for the precision of the cache is not written: it is for ``written`` precisions, and
-    16 bits, which engines take by themselves.
+    """A note that the ``option`` for the precision of the cache is not written. It is written only for ``written``
+    precisions, and not needed for 16 bits, the default of engines.
     """
     if work.kv_precision not in {"bf16", "fp16", *written}:
         yield f"the cache of keys and values in {work.kv_precision}: see {option}"
 
 
 def omitted_share(serving: Serving, option: str) -> str:
-    """A note that an ``option`` for a share of the whole memory takes no share of what the weights leave."""
+    """A note that the design's share of the memory left by the weights is not written, since ``option`` is a share of
+    the whole memory.
+    """
     return f"{serving.memory_fraction:g} of the memory that the weights leave: {option} is a share of the whole"
 
 
 def drafts_with_model(work: Workload) -> bool:
-    """Whether layers of the model itself draft tokens: the spec says so, or names no method and the model has them."""
+    """Whether layers of the model itself draft tokens: if the spec says so, or if it names no method and the model has
+    such layers.
+    """
     method = work.serving.draft_method if work.serving is not None else None
     return method in {None, "mtp"} and work.model.drafts
 
 
 def omitted_drafts(serving: Serving, option: str, needs: str = "a draft model") -> str:
-    """A note that a launch omits the drafted tokens: their ``option`` ``needs`` what a design does not state."""
+    """A note that a launch leaves out the drafted tokens, since their ``option`` ``needs`` information that a design
+    does not have.
+    """
     by = f" by {serving.draft_method}" if serving.draft_method else ""
     return f"drafts of {serving.draft_tokens} tokens{by}: {option} needs {needs}"
 
 
 def require_all_ranks(layout: Layout, software: str) -> None:
-    """Raise `NotExportable` if experts lie on other than all ranks of a stage, where ``software`` puts them."""
+    """Raise `NotExportable` if the experts are not divided over all ranks of a stage, as ``software`` requires."""
     ranks = layout.tp * layout.attention_dp
     if layout.ep != ranks:
         raise NotExportable(f"{software} lays experts on all {ranks} ranks of tp × attention_dp, not on ep {layout.ep}")
@@ -199,13 +205,11 @@ _VARIABLES = {
     "$NODE_ADDRESS": "the address of the node itself",
     '"$NODE"': "the number of the node on which the script runs, from 1",
 }
-"""The variables of launch lines, which no line sets, and what each is."""
+"""The variables in launch lines that no line sets, with the meaning of each."""
 
 
 def script(head: Sequence[str], started: Sequence[tuple[Launch, str]]) -> str:
-    """A header and the launch commands, each on its node, where several run in parallel. The first line explains the
-    variables.
-    """
+    """A header and the launch commands, each for its node; the first line explains the variables."""
     several = len({launch.number for launch, _ in started}) > 1
     rest = list(head[1:])
     for launch, words in started:
@@ -217,7 +221,9 @@ def script(head: Sequence[str], started: Sequence[tuple[Launch, str]]) -> str:
 
 
 def omitted_router(source: ExportInput, kinds: Sequence[EngineKind], name: str = "") -> Iterator[str]:
-    """A note that launch lines omit the router that distributes requests over the engines; ``name`` is the software."""
+    """A note that launch lines leave out the router that distributes requests over the engines; ``name`` is the
+    software.
+    """
     if len(kinds) > 1:
         suffix = f": {name}" if name else ""
         yield f"the router that sends a prompt to a prefill engine and its answer to a decode engine{suffix}"
@@ -231,8 +237,8 @@ def command(*words: str) -> str:
 
 
 VISIBLE = {"NVIDIA": "CUDA_VISIBLE_DEVICES", "AMD": "HIP_VISIBLE_DEVICES", "Intel": "HABANA_VISIBLE_MODULES"}
-"""The variable that limits the accelerators of a process, by vendor; of Intel that of Gaudi, for two or four of a node
-(docs.habana.ai, Multiple Workloads on a Single Docker, read 2026-11-26).
+"""The variable that limits the accelerators of a process, by vendor. That of Intel is for Gaudi with two or four
+accelerators of a node (docs.habana.ai, Multiple Workloads on a Single Docker, read 2026-11-26).
 """
 
 
@@ -246,7 +252,7 @@ def _visible_variable(source: ExportInput) -> str:
 
 
 def visible_accelerators(source: ExportInput, launch: Launch) -> str:
-    """The environment of an engine on a part of the accelerators of a node; empty if it has all."""
+    """The environment of an engine that uses some of a node's accelerators; empty if it uses all."""
     name = _visible_variable(source)
     if launch.all or not name:
         return ""
@@ -254,7 +260,7 @@ def visible_accelerators(source: ExportInput, launch: Launch) -> str:
 
 
 def omitted_parts(source: ExportInput, started: Sequence[tuple[Launch, str]]) -> Iterator[str]:
-    """A note that engines which share a node are not limited to their accelerators."""
+    """A note that the engines on a shared node are not limited to their own accelerators."""
     if not _visible_variable(source) and any(not launch.all for launch, _ in started):
         why = f"no variable is known that limits those of {source.cluster.accelerator.name}"
         yield f"the accelerators of each engine of a node: {why}"

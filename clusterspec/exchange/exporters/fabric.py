@@ -77,18 +77,20 @@ class FabricPlane:
 
     @property
     def nodes_per_leaf(self) -> int:
-        """The number of nodes that fit one leaf. A leaf takes the NICs of one rail; without rails, all NICs."""
+        """The number of nodes per leaf. A leaf connects the NICs of one rail, or all NICs if there are no rails."""
         return max(1, self.down // self.nics_of_rail)
 
     def uplinks_of(self, leaf: int) -> int:
-        """The links of a leaf, from 0, to spines: as many as of every other leaf, or one more."""
+        """The number of links of a leaf (from 0) to spines; some leaves have one more than others."""
         trees = self.rails if self.apart else 1
         each, more = divmod(self.leaf_spine // trees, self.leaves // trees)
         return each + (leaf // trees < more)
 
 
 def fabric_plane(source: ExportInput) -> FabricPlane:
-    """The first plane of a fabric. Raises `NotExportable` if its levels are only counted, or it is too large."""
+    """The first plane of a fabric. Raises `NotExportable` if only the number of switches per level is known, or if it
+    is too large.
+    """
     cluster, fabric = source.cluster, source.fabric
     scale_out = cluster.scale_out
     assert scale_out is not None
@@ -208,8 +210,8 @@ def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
 
 
 def _switch_index(uplink: int, uplinks: int, first: int, switches: int) -> int:
-    """The index of the switch that an uplink of a device connects to: adjacent uplinks share a switch if the uplinks
-    divide evenly, else all uplinks are assigned round robin, after the ``first`` ones of the devices before.
+    """The index of the switch to which an uplink of a device connects. Adjacent uplinks share a switch if the uplinks
+    divide evenly. Otherwise uplinks are assigned round robin; ``first`` is the number of uplinks of the devices before.
     """
     if uplinks % switches == 0:
         return uplink * switches // uplinks
@@ -258,8 +260,8 @@ def _cable_rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -
 
 
 def end_names(end: LinkEnd, plane: int, planes: int) -> tuple[str, str]:
-    """The names of the device and the port at an end; of several ``planes``, each has separate switches, and a NIC
-    one port in each.
+    """The names of the device and the port at an end. With several ``planes``, each has its own switches, and a NIC has
+    a port in each.
 
     >>> end_names(LinkEnd("leaf", 1, 3), 2, 4), end_names(LinkEnd("node", 1, 3), 2, 4)
     (('leaf0001-plane2', '3'), ('node0001', 'nic3-plane2'))
@@ -272,7 +274,7 @@ def end_names(end: LinkEnd, plane: int, planes: int) -> tuple[str, str]:
 
 
 def _length_class(link: Link, plane: FabricPlane, per_rack: int | None) -> str:
-    """The length class of a link, from the number of racks that the nodes of a leaf occupy."""
+    """The length class of a link, from the number of racks of the nodes of a leaf."""
     if not per_rack:
         return ""
     whole = parts_needed(plane.cluster.all_nodes, per_rack)

@@ -96,11 +96,11 @@ def write(source: ExportInput) -> ExportedFile:
 
 
 _SPLASH = ("attention: flash", "use_tokamax_splash: true")
-"""The kernel of attention on TPUs that takes part in rings, and attends to selected tokens."""
+"""The attention kernel on TPUs that supports ring attention and attention to selected tokens."""
 
 
 def _kernel_lines(model: Model, omitted: list[str]) -> Iterator[str]:
-    """Kernels other than the default ones, which are made for TPUs.
+    """Kernels for devices other than TPUs, for which the default kernels are made.
 
     MaxText e591f30c: on other devices the kernel of experts by default (``megablox``) is interpreted, step by step
     (layers/moe.py, line 1521; configs/gpu/models/mixtral_8x7b.yml turns it off), and that of attention has a causal
@@ -118,7 +118,7 @@ def _kernel_lines(model: Model, omitted: list[str]) -> Iterator[str]:
 
 
 def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]:
-    """How context parallelism exchanges keys, with the one kernel of attention that takes part in it.
+    """How context parallelism exchanges keys, with the only attention kernel that supports it.
 
     MaxText e591f30c: on GPUs ``cudnn_flash_te`` (layers/attention_op.py, lines 1437 and 2230), without packed data or
     windows; ``autoselected`` takes a kernel that attends within a rank. Rings of TPUs: configs/types.py, line 4021.
@@ -145,7 +145,7 @@ def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: li
 
 
 def _quantization_option(cluster: Cluster, work: Workload) -> str | None:
-    """The quantization of a precision and its recipe; empty for none, None if MaxText has no such precision."""
+    """The quantization for a precision and its recipe; empty for none, None if MaxText does not have the precision."""
     if work.precision == "fp8" and (cluster.accelerator.id or "").startswith(_NANOO):
         return "nanoo_fp8"
     engine = _ENGINE.get((work.precision, work.recipe or "")) if cluster.accelerator.vendor == "NVIDIA" else None
@@ -156,7 +156,7 @@ def _quantization_option(cluster: Cluster, work: Workload) -> str | None:
 
 
 def slice_ranks(cluster: Cluster, layout: Layout) -> int:
-    """The devices of one slice: those of a scale-up domain, or of a node if the node is larger.
+    """The devices of one slice: those of a scale-up domain, or of a node if that is larger.
 
     Raises `NotExportable` if slices are of different sizes.
     """
@@ -200,7 +200,7 @@ def _mesh_lines(cluster: Cluster, layout: Layout) -> Iterator[str]:
 
 
 def _batch_lines(layout: Layout, work: Workload, decoder: str) -> Iterator[str]:
-    """The sequences of a device in one pass: a pass has all micro-batches of a pipeline, else one.
+    """The sequences per device in one pass. With pipeline parallelism a pass has all micro-batches, else one.
 
     A layer of MaxText's ``gemma2`` is two of the model (configs/models/gemma2-2b.yml, line 21).
     """
@@ -226,7 +226,8 @@ def _batch_lines(layout: Layout, work: Workload, decoder: str) -> Iterator[str]:
 
 
 def _finite_decimal(sequences: int, devices: int) -> str:
-    """A share that has a finite decimal expansion, as MaxText multiplies it by the devices again.
+    """The share of sequences per device as a decimal number. MaxText multiplies it by the devices again, so the result
+    must be exact.
 
     >>> _finite_decimal(8, 64), _finite_decimal(64, 8)
     ('0.125', '8.0')

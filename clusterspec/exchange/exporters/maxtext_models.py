@@ -63,16 +63,18 @@ MODELS = {
     "olmo-3-7b": "olmo3-7b",
     "olmo-3-32b": "olmo3-32b",
 }
-"""Names in MaxText of models of the catalog (types.py, line 216)."""
+"""Names in MaxText of models in the catalog (types.py, line 216)."""
 _DESCRIBED = {"gpt3-175b", "mistral-7b", "mixtral-8x22b", "qwen2.5-14b", "qwen3-30b-a3b", "qwen3-235b-a22b"}
-"""Models that are written by their facts, as MaxText has another release by the name (rotary base, vocabulary,
-epsilon; of GPT-3 an optimizer as well). A key in addition to ``model_name`` changes nothing: the file of the model is
+"""Models that are described by their facts, since MaxText has another release under the name (rotary base, vocabulary,
+epsilon; for GPT-3 also the optimizer). Keys after ``model_name`` would have no effect, since the file of the model is
 read later (pyconfig.py, line 477).
 """
 
 
 def decoder_of(model: Model, name: str) -> str:
-    """The decoder of MaxText that a configuration has; ``name`` is the catalog id of an unchanged model, else empty."""
+    """The decoder of MaxText that a configuration uses; ``name`` is the catalog id of an unchanged model, else
+    empty.
+    """
     return _named_decoder(model, name) if name in MODELS else _decoder_block(model)
 
 
@@ -123,7 +125,9 @@ def model_lines(tp: int, work: Workload, name: str, omitted: list[str]) -> Itera
 
 
 def _dense_width(model: Model) -> int:
-    """The width of dense layers; that of experts if all layers have them, or MaxText refuses (types.py, line 3901)."""
+    """The width of dense layers. If all layers have experts, it is that of the experts, as MaxText requires (types.py,
+    line 3901).
+    """
     return model.expert_ffn_hidden if model.experts and model.moe_layers == model.layers else model.ffn_hidden
 
 

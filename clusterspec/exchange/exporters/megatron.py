@@ -163,7 +163,8 @@ def _model_arguments(layout: Layout, work: Workload, omitted: list[str]) -> Iter
 
 
 def _unstated_block_arguments(layout: Layout, model: Model, omitted: list[str]) -> Iterator[str]:
-    """What Megatron-LM needs of a block that a spec does not state; the rest is named.
+    """Arguments for properties of a block that Megatron-LM needs and a spec does not state; properties without
+    arguments are added to ``omitted``.
 
     Experts that tensor parallelism divides have no biases (transformer_config.py, line 2612), and multi-token
     prediction needs rotary positions (arguments.py, line 883).
@@ -183,7 +184,8 @@ def _unstated_block_arguments(layout: Layout, model: Model, omitted: list[str]) 
 
 
 def _window_pattern(layers: int, full: int) -> str:
-    """The layers without a window: every n-th, or a list in which zeros mark them at equal distances.
+    """The value that selects layers without a window: n for every n-th layer, or a list whose zeros mark them at equal
+    distances.
 
     Megatron-LM d98e8a64, megatron/core/transformer/utils.py, line 539: layers n, 2n … attend to all tokens.
 
@@ -260,7 +262,8 @@ def _work_arguments(layout: Layout, work: Workload) -> Iterator[str]:
 
 
 def _stated_arguments(source: ExportInput, omitted: list[str]) -> Iterator[str]:
-    """Options of what a spec may state and Megatron-LM otherwise decides by itself; names those that do not apply.
+    """Options for what a spec may state and Megatron-LM otherwise decides by itself; statements that cannot be applied
+    are added to ``omitted``.
 
     Megatron-LM d98e8a64: megatron/training/arguments.py, lines 1209 (gradients) and 1290 (samples),
     megatron/core/transformer/transformer_config.py, lines 1075 (graphs), 1836 (capacity) and 3002 (overlap of experts),

@@ -1,4 +1,4 @@
-"""What Megatron-LM refuses of a training design, and what it takes in place of what a design leaves open.
+"""Training designs that Megatron-LM refuses, and its defaults for what a design leaves open.
 
 Lines of the conditions: Megatron-LM 0.20, commit d98e8a64, below ``megatron/core``, read 2026-11-28.
 """
@@ -33,7 +33,7 @@ _MODULES = {
     "expert": "moe",
 }
 _UNDELAYED = {"layernorm", "moe_act"}
-"""Modules that are not computed again with delayed scaling (transformer/transformer_config.py, line 1997)."""
+"""Modules that cannot be recomputed with delayed scaling (transformer/transformer_config.py, line 1997)."""
 
 
 def require_known_parts(work: Workload) -> None:
@@ -56,14 +56,14 @@ def require_known_parts(work: Workload) -> None:
 
 
 def require_accepted(layout: Layout, work: Workload) -> None:
-    """Raise `NotExportable` for combinations with which Megatron-LM stops."""
+    """Raise `NotExportable` for combinations that Megatron-LM rejects."""
     refused = [*_refused_training(layout, work), *_refused_layout(layout, work.model), *_refused_scaling(layout, work)]
     if refused:
         raise NotExportable(f"Megatron-LM refuses {'; '.join(refused)}")
 
 
 def _refused_training(layout: Layout, work: Workload) -> Iterator[str]:
-    """Combinations with an optimizer or the training of further layers."""
+    """Rejected combinations with an optimizer or with the training of further layers."""
     model, optimizer = work.model, OPTIMIZERS[work.optimizer]
     if layout.sharding in STRATEGIES and optimizer not in {"adam", "sgd"}:  # training/arguments.py, line 1150
         yield f"Megatron-FSDP, which is {layout.sharding}, with {work.optimizer}"
@@ -80,7 +80,7 @@ def _refused_training(layout: Layout, work: Workload) -> Iterator[str]:
 
 
 def _refused_layout(layout: Layout, model: Model) -> Iterator[str]:
-    """Combinations of degrees with each other and with parts of a model."""
+    """Rejected combinations of degrees with each other and with parts of a model."""
     if model.experts and layout.tp > 1 and not layout.sequence_parallel:  # transformer/moe/moe_layer.py, line 636
         yield "experts with tp and without sequence parallelism"
     biased = model.block is not None and model.block.bias == "all"
@@ -101,7 +101,7 @@ def _refused_scaling(layout: Layout, work: Workload) -> Iterator[str]:
 
 
 def _undelayed_parts(layout: Layout, work: Workload) -> list[str]:
-    """The parts of a run that delayed scaling excludes (transformer/transformer_config.py, lines 1526 and 1997)."""
+    """The parts of a run that exclude delayed scaling (transformer/transformer_config.py, lines 1526 and 1997)."""
     again = sorted(_UNDELAYED.intersection(recomputed_modules(layout, work.model)))
     wide = ["layers in 16 bits"] if any(work.model.wide_layers) else []
     return [*(f"the recomputation of {name}" for name in again), *wide]
@@ -113,7 +113,7 @@ def shard_groups(layout: Layout) -> int:
 
 
 def recomputed_modules(layout: Layout, model: Model) -> list[str]:
-    """The modules of a list of parts that a model has; each other one is refused or does nothing
+    """The recomputed modules that the model has. Megatron-LM refuses or ignores others
     (transformer/transformer_config.py, lines 1965 to 1971).
     """
     parts = layout.recompute if isinstance(layout.recompute, tuple) else ()

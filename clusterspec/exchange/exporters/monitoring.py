@@ -1,7 +1,7 @@
-"""Alerts on a machine in service that has less than its design: rules for Prometheus.
+"""Alerting rules for Prometheus that report a running machine with less than its design.
 
-Thresholds are counts, rates and watts of the design. How long a condition holds before an alert is no part of a design:
-`HOLDS` is by judgment.
+Thresholds are counts, rates and watts of the design. How long a condition must hold before an alert is not part of a
+design: `HOLDS` is an estimate.
 """
 
 from __future__ import annotations

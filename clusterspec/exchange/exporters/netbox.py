@@ -35,12 +35,12 @@ ETHERNET_FAMILIES = frozenset({"ethernet", "roce", "tcp", "ultra-ethernet"})
 INFINIBAND_TYPES = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}
 """Gb/s of a port of four lanes in one direction, by generation."""
 OTHER = "other"
-"""The type of an interface for which the grammar has no name."""
+"""The interface type for ports that have no type of their own in the grammar."""
 
 
 @dataclass(frozen=True)
 class DeviceType:
-    """A kind of device: the names of its interfaces, which all have one type."""
+    """A kind of device: the names of its interfaces, which all have the same type."""
 
     maker: str
     model: str
@@ -57,7 +57,7 @@ class DeviceType:
 
 
 def write(source: ExportInput) -> ExportedFile:
-    """The device types. Raises `NotExportable` if the height of no device is known."""
+    """The device types. Raises `NotExportable` if no device has a known height."""
     cluster = source.cluster
     if cluster.cloud:
         raise NotExportable("the machine is rented from a cloud, which has no devices to rack")

@@ -1,4 +1,4 @@
-"""The tiers of a design's network as simulators state them: inside a domain or node, and between those."""
+"""The network tiers of a design in the form that simulators use: inside a domain or node, and between those."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class NetworkTiers:
 
 
 def network_tiers(source: ExportInput) -> NetworkTiers:
-    """The tiers of a design. Raises `NotExportable` if an accelerator is not one rank of one tier."""
+    """The tiers of a design. Raises `NotExportable` if an accelerator is not exactly one rank of one tier."""
     cluster = source.cluster
     near = _near_accelerators(cluster)
     if cluster.accelerators < 2:
@@ -83,7 +83,7 @@ def _paths(cluster: Cluster, accelerators: int) -> Paths:
 
 
 def _near_latency(paths: Paths | None) -> tuple[float, float]:
-    """Seconds before the first hop of a small message, and of one hop, inside a domain."""
+    """Seconds before the first hop of a small message, and seconds per hop, inside a domain."""
     if paths is None:
         return 0.0, 0.0
     protocol = next(allowed_protocols(paths))
@@ -91,7 +91,7 @@ def _near_latency(paths: Paths | None) -> tuple[float, float]:
 
 
 def _far_latency(paths: Paths | None) -> tuple[float, float]:
-    """Seconds before the first hop of a small message, and of one hop, over the fabric."""
+    """Seconds before the first hop of a small message, and seconds per hop, over the fabric."""
     if paths is None or paths.between is None:
         return 0.0, 0.0
     protocol = next(allowed_protocols(paths))
@@ -100,7 +100,7 @@ def _far_latency(paths: Paths | None) -> tuple[float, float]:
 
 
 def omitted_of_network(tiers: NetworkTiers) -> Iterator[str]:
-    """The parts of a design that a network of tiers with one bandwidth each cannot state."""
+    """Notes on parts of a design that tiers with one bandwidth each cannot express."""
     cluster = tiers.cluster
     fabric = cluster.scale_out if tiers.between is not None else None
     if cluster.spare_nodes:

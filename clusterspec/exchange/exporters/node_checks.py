@@ -18,19 +18,21 @@ from clusterspec.units import display, plural
 SECONDS = 20
 """Time limit of one check in seconds; NHC allows 30 s and Slurm 60 s for all checks together."""
 INTERVAL = "5m"
-"""By judgment; a design does not state how often checks run."""
+"""An estimate; a design does not state how often checks run."""
 _COUNTS = {
     "NVIDIA": 'nvidia-smi -L | grep -c "^GPU "',
     "AMD": "cat /sys/class/kfd/kfd/topology/nodes/*/gpu_id | grep -vcx 0",
 }
-"""Commands that print the number of accelerators which the driver has."""
+"""Commands that print the number of accelerators that the driver sees."""
 _PORTS = (
     "for port in /sys/class/infiniband/*/ports/*; do read -r _ state < $port/state; read -r rate _ < $port/rate; "
     "[ $state = ACTIVE ] && [ ${{rate%.*}} -ge {gigabits} ] && echo $port; done | wc -l"
 )
-"""A command that prints the number of ports that are active at a rate: "4: ACTIVE", "400 Gb/sec (4X NDR)"."""
+"""A command that prints the number of active ports at a rate, from lines such as "4: ACTIVE" and "400 Gb/sec
+(4X NDR)".
+"""
 _LIMITS = "nvidia-smi --query-gpu=enforced.power.limit --format=csv,noheader,nounits | awk '$1 > {watts}' | wc -l"
-"""A command that prints the number of accelerators that may draw more than a limit."""
+"""A command that prints the number of accelerators whose power limit is higher than allowed."""
 
 
 class NodeCheck(NamedTuple):
@@ -42,7 +44,7 @@ class NodeCheck(NamedTuple):
 
 
 def node_checks(source: ExportInput) -> tuple[NodeCheck, ...]:
-    """The checks of a design. Raises `NotExportable` where no command counts its accelerators."""
+    """The checks of a design. Raises `NotExportable` if no command counts its accelerators."""
     accelerator = source.cluster.accelerator
     if accelerator.vendor not in _COUNTS:
         raise NotExportable(f"no command is known that counts accelerators of {accelerator.vendor or 'no vendor'}")

@@ -17,11 +17,13 @@ from clusterspec.records import replace
 from clusterspec.units import plural
 
 LONGEST = 56
-"""Characters of the name of a Job, to which the name of a pod adds its index: together a label of 63."""
+"""Maximum length of the name of a Job. A pod's name adds its index, and the result must fit a label of 63
+characters.
+"""
 
 
 def kubernetes_job(source: ExportInput) -> ExportedFile:
-    """One Job per test of a node, on all nodes. Raises `NotExportable` if no test is of one node."""
+    """One Job per single-node test, on all nodes. Raises `NotExportable` if there is no such test."""
     tests = runnable_cases(source)
     single = [test for test in tests if test.nodes == 1]
     if not single:

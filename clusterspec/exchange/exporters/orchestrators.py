@@ -34,7 +34,7 @@ from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, N
 DYNAMO = "1.6.1"
 """The release of Dynamo whose options are written."""
 BACKENDS = {"vllm": ("0.31.0",), "sglang": ("0.5.21",)}
-"""The release of each engine that it requires."""
+"""The engine releases that this release of Dynamo requires."""
 IMAGE = f"nvcr.io/nvidia/ai-dynamo/{{}}-runtime:{DYNAMO}"
 """The image of an engine, for NVIDIA's accelerators alone (support matrix of docs.nvidia.com/dynamo, v1.3.0; one for
 ROCm is in ai-dynamo/dynamo, pull request 12537, open on 2026-08-01)."""
@@ -47,7 +47,9 @@ LLM_D_IMAGE = "ghcr.io/llm-d/llm-d-cuda:latest"
 
 
 def write_dynamo(source: ExportInput) -> ExportedFile:
-    """A DynamoGraphDeployment. Raises `NotExportable` for engines and releases that Dynamo `DYNAMO` does not take."""
+    """A DynamoGraphDeployment. Raises `NotExportable` for engines and releases that Dynamo `DYNAMO` does not
+    support.
+    """
     framework = source.layout.framework
     if framework not in BACKENDS:
         raise NotExportable(f"engines of {framework}: options of {', '.join(BACKENDS)} under Dynamo were checked")
@@ -99,14 +101,14 @@ def _engine_words(source: ExportInput, kind: EngineKind, model: str, release: st
 
 
 _TRANSFER = ("--disaggregation-transfer-backend", "nixl", "--host", "0.0.0.0")
-"""Options of an engine of SGLang that sends or receives caches: the backend of Dynamo's examples, which is not the
-default of SGLang, and an address that other pods reach (disagg-multinode.yaml; SGLang 0.5.21: the server of a prefill
-engine that decode engines ask listens on ``--host``).
+"""Options of an SGLang engine that sends or receives caches: the backend used in Dynamo's examples, which is not the
+default of SGLang, and an address that other pods can reach (disagg-multinode.yaml; SGLang 0.5.21: the server of a
+prefill engine to which decode engines connect listens on ``--host``).
 """
 
 
 def _option_words(*options: Iterable[str]) -> list[str]:
-    """The arguments of options, as a shell splits them."""
+    """The options as separate arguments, split as by a shell."""
     return [word for option in chain(*options) for word in shlex.split(option)]
 
 
@@ -117,7 +119,9 @@ def _accelerators_per_pod(source: ExportInput, kind: EngineKind, nodes: int) -> 
 
 
 def _device_resource(source: ExportInput) -> str:
-    """The resource that the device plugin of the accelerators has. Raises `NotExportable` for vendors without one."""
+    """The resource name used by the device plugin of the accelerators. Raises `NotExportable` for vendors
+    without one.
+    """
     vendor = (source.cluster.accelerator.vendor or "nvidia").lower()
     if vendor not in RESOURCES:
         raise NotExportable(f"accelerators of {source.cluster.accelerator.vendor}: their resource was not checked")
@@ -189,7 +193,7 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
 
 
 def _checkpoint_limit(source: ExportInput) -> str:
-    """The limit of the volume of a checkpoint: 16 bits for each weight and a tenth, in steps of 10 GiB."""
+    """The size limit of the volume for a checkpoint: 16 bits per weight and a tenth more, in steps of 10 GiB."""
     needed = model_weights(source.workload.model).total * 2 * 1.1 / 2**30
     return f"{-(-math.ceil(needed) // 10) * 10}Gi"
 
@@ -199,7 +203,7 @@ _OF_CHART = ("--tensor-parallel-size", "--data-parallel-size")
 
 
 def _without_degrees(words: list[str]) -> list[str]:
-    """The arguments without options that the chart writes, and their values."""
+    """The arguments without the options that the chart writes and their values."""
     return [word for word, before in zip(words, ["", *words], strict=False) if not {word, before} & set(_OF_CHART)]
 
 

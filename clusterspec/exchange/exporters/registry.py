@@ -62,7 +62,7 @@ class ExportInput:
 
     @cached_property
     def workload(self) -> Workload:
-        """The workload; its engines have the share of the memory that the estimate starts them with."""
+        """The workload; the memory share of its engines is the one that the estimate assumes."""
         if self.design.workload is None:
             raise MissingPart("the spec has no workload that can be resolved")
         return design_with_share_of_memory(self.design).workload or self.design.workload
@@ -80,8 +80,8 @@ class ExportInput:
 
 @dataclass(frozen=True)
 class ExportedFile:
-    """The content of an exported file, and the parts of the design that it leaves out or states otherwise, each as a
-    noun with what stands in its place or why.
+    """The content of an exported file, and the parts of the design that it omits or states differently: each a noun,
+    followed by what replaces it or by the reason.
     """
 
     content: str | bytes
@@ -100,8 +100,8 @@ def training_design(source: ExportInput, framework: str) -> tuple[Layout, Worklo
 
 
 def omitted_from_training(work: Workload) -> Iterator[str]:
-    """The parts of a spec that configurations of a pre-training program omit: adapters, and all of reinforcement
-    learning but training.
+    """The parts of a spec that configurations of a pre-training program leave out: adapters, and everything of
+    reinforcement learning except training.
     """
     if work.rl is not None:
         yield f"{work.rl.algorithm}: rollout, rewards and the transfer of weights; this is the training of its policy"
@@ -110,7 +110,7 @@ def omitted_from_training(work: Workload) -> Iterator[str]:
 
 
 def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
-    """The replicate and shard degrees of the data-parallel ranks."""
+    """The degrees of replication and of sharding of the data-parallel ranks."""
     if layout.sharding == "none":
         return layout.dp, 1
     if layout.sharding == "hsdp":
@@ -119,8 +119,8 @@ def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
 
 
 def steps_of_run(work: Workload, omitted: list[str]) -> int | None:
-    """The optimizer steps of the tokens that a spec states; None if it states none. A remainder is a separate step,
-    which a note names. In reinforcement learning, those of whole steps of all roles.
+    """The optimizer steps for the tokens that a spec states; None if it states none. A remainder needs a separate step,
+    which a note mentions. In reinforcement learning only whole steps of all roles count.
     """
     found, step = work.steps_of_run, work.tokens_of_step
     if found is None:
@@ -140,7 +140,7 @@ def unchanged_model(source: ExportInput) -> str:
 
 
 def require_vendor(source: ExportInput, framework: str) -> None:
-    """Raise `NotExportable` if a framework of the catalog does not run on the accelerators of a design."""
+    """Raise `NotExportable` if a framework of the catalog does not run on the accelerators of the design."""
     entry = framework_of(framework, source.design.catalog or Catalog.open())
     accelerator = source.cluster.accelerator
     if entry.vendors and accelerator.vendor and accelerator.vendor not in entry.vendors:
@@ -148,14 +148,16 @@ def require_vendor(source: ExportInput, framework: str) -> None:
 
 
 def devices_of_node(cluster: Cluster) -> int:
-    """The devices that drivers, Slurm and Kubernetes list on a node: AMD's list each die of a package."""
+    """The number of devices that drivers, Slurm and Kubernetes list on a node; for AMD, each die of a package
+    counts.
+    """
     return cluster.ranks_per_node if cluster.accelerator.vendor == "AMD" else cluster.accelerators_per_node
 
 
 def dns_label(name: str, number: int, longest: int = 40) -> str:
-    """A name of a Kubernetes object after which hosts and Services are called: a label of RFC 1035, which begins with a
-    letter. A name above ``longest`` characters is cut and ends with ``number``, since two may begin alike; the 63 of a
-    label leave the rest for what Kubernetes adds.
+    """A name for a Kubernetes object that is also used for hosts and Services: a label by RFC 1035, which begins with a
+    letter. A name longer than ``longest`` is cut and ends with ``number``, since two names may begin alike. The other
+    characters of the 63 of a label are left for suffixes that Kubernetes adds.
     """
     plain = name if name[:1].isalpha() else f"design-{name}"
     if len(plain) <= longest:
@@ -165,7 +167,7 @@ def dns_label(name: str, number: int, longest: int = 40) -> str:
 
 
 def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Comma-separated values; cells are escaped so that spreadsheets read none as a formula."""
+    """Comma-separated values; cells are escaped so that spreadsheets do not read them as formulas."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([escaped_cell(head) for head in heads])

@@ -1,4 +1,4 @@
-"""The tree or the blocks of nodes below switches, for Slurm and Kueue, as the cabling list connects them."""
+"""The tree or the blocks of nodes below switches, for Slurm and Kueue, in agreement with the cabling list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _host_list(first: int, last: int) -> str:
 
 
 def slurm(source: ExportInput) -> ExportedFile:
-    """A tree of blocks of nodes, or blocks of scale-up domains if a domain spans nodes. Spare nodes are omitted."""
+    """A tree of blocks of nodes, or of scale-up domains if a domain has several nodes. Spare nodes are left out."""
     cluster = source.cluster
     omitted = _omitted_switches(source)
     if split := _nodes_on_two_leaves(source):
@@ -33,7 +33,9 @@ def slurm(source: ExportInput) -> ExportedFile:
 
 
 def _omitted_switches(source: ExportInput) -> list[str]:
-    """A note that nodes stand below one switch since the switches are not known, not since there is one."""
+    """A note, if the switches between the nodes are unknown, that the nodes are therefore listed below a single
+    switch.
+    """
     known = source.bill.fabric is not None or nodes_of_domain(source.cluster) > 1 or source.cluster.nodes == 1
     return [] if known else [f"the switches between the nodes: {source.bill.why}"]
 
@@ -72,7 +74,7 @@ def _tree_lines(source: ExportInput) -> Iterator[str]:
 
 def _leaf_groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
     """The first and last node of each group that shares a leaf (one leaf per rail), and the number of pods with nodes
-    of the job: those that hold spare nodes alone are left out.
+    of the job. Pods with only spare nodes are left out.
     """
     cluster = source.cluster
     if source.bill.fabric is None:  # a provider's fabric is not known to the customer: one group
@@ -84,14 +86,14 @@ def _leaf_groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
 
 
 def _main_leaf(plane: FabricPlane, node: int) -> int:
-    """The leaf with most links of a node, from 0; of those in the cabling list the node has adjacent ports. With rails
-    it is the leaf of the first rail.
+    """The leaf (from 0) to which most links of a node connect; as in the cabling list, a node uses adjacent ports. With
+    rails it is the leaf of the first rail.
     """
     return leaf_of(plane, node, 0 if plane.rails > 1 else (plane.nics - 1) // 2)
 
 
 def _nodes_on_two_leaves(source: ExportInput) -> int:
-    """The nodes of the job whose links end on two leaves of one rail: leaves do not take whole nodes."""
+    """The number of nodes of the job whose links go to two leaves of one rail, since leaves do not fit whole nodes."""
     if source.bill.fabric is None or nodes_of_domain(source.cluster) > 1:
         return 0
     plane = fabric_plane(source)
@@ -102,7 +104,7 @@ def _nodes_on_two_leaves(source: ExportInput) -> int:
 
 
 def _groups_of_pod(plane: FabricPlane) -> int:
-    """The groups of nodes below one pod: its leaves, or those of one rail."""
+    """The number of node groups below one pod: its leaves, or those of one rail."""
     return max(1, parts_needed(plane.leaves, plane.pods) // plane.rails)
 
 

@@ -46,10 +46,10 @@ _BEFORE_PHASES = ("0.5.9", "0.5.10.post1", "0.5.12.post1")
 _ATTENTION = ("0.5.22", "0.5.23")
 """Releases with an option for attention replicas; the former two are to be removed after 2026."""
 RELEASES = (*_BEFORE_PHASES, "0.5.15.post1", "0.5.18", "0.5.20", "0.5.21", *_ATTENTION)
-"""Releases on PyPI whose sources have every option that is written."""
+"""Releases on PyPI whose sources have all options that are written."""
 _PORT = 13345
 _BOOTSTRAP = 8998
-"""The first port on which a prefill engine answers decode engines: the default of SGLang."""
+"""The first port on which a prefill engine accepts connections of decode engines: the default of SGLang."""
 
 
 def write(source: ExportInput) -> ExportedFile:
@@ -101,18 +101,22 @@ def engine_options(kind: EngineKind, work: Workload, release: str = "0.5.21") ->
 
 
 def _drafts(work: Workload, layout: Layout) -> bool:
-    """Whether drafted tokens are written: by layers of the model, or by matches in the prompt for one replica."""
+    """Whether options for drafted tokens are written: for drafts by layers of the model, and for matches in the prompt
+    with one attention replica.
+    """
     matched = work.serving is not None and work.serving.draft_method == "ngram"
     return drafts_with_model(work) or (matched and layout.attention_dp == 1)
 
 
 def _may_overlap(layout: Layout) -> bool:
-    """Whether two batches may overlap: with DeepEP, or attention replicas (0.5.21: validation_hook.py, line 521)."""
+    """Whether two batches may overlap: only with DeepEP or attention replicas (0.5.21: validation_hook.py, line
+    521).
+    """
     return layout.dispatcher.kind == "deepep" or layout.attention_dp > 1
 
 
 def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
-    """Settings of engine layouts that the options cannot express."""
+    """Settings of engine layouts for which there are no options."""
     for layout in (kind.layout for kind in kinds):
         if layout.ep > 1 and layout.overlap.ep and not _may_overlap(layout):
             yield "the overlap of expert traffic: --enable-two-batch-overlap needs DeepEP or attention replicas"
@@ -123,7 +127,7 @@ def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
 
 
 def batch_options(layout: Layout, work: Workload, release: str, omitted: list[str]) -> Iterator[str]:
-    """The options of lengths, batches and memory; totals of all attention replicas."""
+    """The options of lengths, batches and memory; the values are totals over all attention replicas."""
     serving = work.serving
     if serving is None:
         return
@@ -144,7 +148,9 @@ def batch_options(layout: Layout, work: Workload, release: str, omitted: list[st
 
 
 def _chunk_tokens(serving: Serving, replicas: int, omitted: list[str]) -> int:
-    """The tokens of a chunk over all attention replicas: of each a multiple of a page, if the design states pages."""
+    """The tokens of a chunk over all attention replicas. If the design states pages, the chunk of each replica is a
+    multiple of a page.
+    """
     chunk = max(serving.chunk_tokens or 0, (serving.chunk_of_replica(replicas) or 0) * replicas)
     page = (serving.transfer.block_tokens or 1) * replicas
     whole = max(page, chunk // page * page) if page > replicas else chunk
@@ -154,10 +160,11 @@ def _chunk_tokens(serving: Serving, replicas: int, omitted: list[str]) -> int:
 
 
 def precision_options(work: Workload, replicas: int, omitted: list[str]) -> Iterator[str]:
-    """The options of precisions and of speculation, and what of the cache has none, for ``replicas`` of attention.
+    """The options of precisions and speculation for ``replicas`` attention replicas; properties of the cache without
+    options are added to ``omitted``.
 
-    Matches in the prompt are a chain where the breadth of their tree is 1; drafts are counted with the token before
-    them, and attention replicas refuse them (0.5.23: arg_groups/speculative_hook.py, lines 1285 to 1370; 0.5.9:
+    Matches in the prompt are a chain if the breadth of their tree is 1. Drafts are counted with the token before them,
+    and attention replicas refuse them (0.5.23: arg_groups/speculative_hook.py, lines 1285 to 1370; 0.5.9:
     server_args.py, lines 2461 to 2500).
     """
     if work.kv_precision == "fp8":

@@ -64,7 +64,9 @@ class Limit:
 
 
 def site_limits(source: ExportInput) -> tuple[Limit, ...]:
-    """The limits of the spec's tests, or of the tests of each tier. Raises `NotExportable` if no test can be run."""
+    """The limits of the spec's tests, or else of default tests of each tier. Raises `NotExportable` if no test can be
+    run.
+    """
     stated = bool(source.design.spec.acceptance)
     return tuple(_limit_of(source.cluster, case, stated=stated) for case in runnable_cases(source))
 
@@ -79,8 +81,8 @@ def _limit_of(cluster: Cluster, case: AcceptanceCase, *, stated: bool) -> Limit:
 
 
 def limit_on(source: ExportInput, collective: str, nodes: int, size: int | None = None) -> Limit:
-    """The limit of one test at the largest size that the spec states for it; else the prediction at ``size``, or at 8
-    GiB where a tool leaves the size open.
+    """The limit of a test at the largest size that the spec states for it. If the spec states none, the prediction at
+    ``size``; 8 GiB if the tool leaves the size open.
 
     Raises `NotExportable` where the machine has no such group.
     """
@@ -107,7 +109,7 @@ def _predicted_limit(cluster: Cluster, collective: str, nodes: int, size: int) -
 
 
 def limits_file(content: str, limits: Sequence[Limit], omitted: Sequence[str] = ()) -> ExportedFile:
-    """The file; its notes name the limits that rest on no measurement."""
+    """The file; its notes name the limits that are not based on measurements."""
     reasons = dict.fromkeys(each.unmeasured for each in limits if each.unmeasured)
     missing = (
         f"measurements behind {', '.join(each.title for each in limits if each.unmeasured == why)}: {why}"
@@ -140,7 +142,7 @@ SUPERBENCH_OPERATIONS = {
 
 
 def superbench(source: ExportInput) -> ExportedFile:
-    """Rules of ``sb result diagnosis``, one for each limit: a node is defective where the bus bandwidth is below it.
+    """Rules for ``sb result diagnosis``, one per limit: a node with a lower bus bandwidth is defective.
 
     Written for microsoft/superbenchmark at 700d6501: ``superbench/analyzer/data_diagnosis.py`` and ``rule_base.py``
     (keys; a metric is a benchmark with its annotation, ``/``, and a regular expression), ``diagnosis_rule_op.py``
@@ -233,7 +235,7 @@ def cvs(source: ExportInput) -> ExportedFile:
 
 
 def _reached_by_doubling(limits: Sequence[Limit]) -> list[Limit]:
-    """The limits whose sizes, doubled some times, are the largest of all."""
+    """The limits at sizes that a sweep by doubling reaches on the way to the largest size."""
     largest = max(each.size for each in limits)
     return [each for each in limits if largest % each.size == 0 and (largest // each.size).bit_count() == 1]
 

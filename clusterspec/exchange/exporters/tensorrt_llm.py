@@ -92,13 +92,13 @@ def write(source: ExportInput) -> ExportedFile:
 
 
 def _fused_all_reduces(source: ExportInput, layout: Layout, work: Workload) -> str:
-    """The environment of an engine whose GEMMs do the all-reduces after them; empty if none do."""
+    """The environment of an engine whose GEMMs include the all-reduces that follow them; empty if none do."""
     fits = work.parameter_precision in {"fp4", "nvfp4"} and source.cluster.accelerator.architecture in _BLACKWELL
     return "TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED=1 " if fits and layout.tp > 1 and layout.overlap.inside_gemms else ""
 
 
 def _launcher(launch: Launch) -> str:
-    """The launcher of an engine on several nodes of the job, with all ranks in one MPI world."""
+    """The launch command of an engine on several nodes of the job, with all ranks in one MPI world."""
     if launch.nodes == 1:
         return ""
     nodes = f"-N {launch.nodes}" + (f" --relative={launch.number - 1}" if launch.number > 1 else "")
@@ -106,7 +106,7 @@ def _launcher(launch: Launch) -> str:
 
 
 def _degrees(layout: Layout) -> Iterator[str]:
-    """The options of the degrees of an engine. Raises `NotExportable` for attention replicas of several ranks."""
+    """The options of the degrees of an engine. Raises `NotExportable` if attention replicas have several ranks."""
     if layout.tp > 1 and layout.attention_dp > 1:
         why = "every rank is an attention replica with enable_attention_dp"
         raise NotExportable(f"TensorRT-LLM has no tp {layout.tp} within attention replicas: {why}")
@@ -140,8 +140,8 @@ def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]
 
 
 def _cache(work: Workload) -> Iterator[tuple[str, Value]]:
-    """The keys of ``kv_cache_config`` (llmapi/llm_args.py, KvCacheConfig): the share of what the weights leave, and the
-    precision, which is fp8, nvfp4 or a type of PyTorch.
+    """The keys of ``kv_cache_config`` (llmapi/llm_args.py, KvCacheConfig): the share of the memory that the weights
+    leave, and the precision: fp8, nvfp4 or a type of PyTorch.
     """
     if work.serving is not None and work.serving.of_free:
         yield "free_gpu_memory_fraction", work.serving.memory_fraction
@@ -150,7 +150,7 @@ def _cache(work: Workload) -> Iterator[tuple[str, Value]]:
 
 
 def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, Value]:
-    """The keys of the file of options of an engine."""
+    """The keys of the options file of an engine."""
     layout, serving = kind.layout, work.serving
     options: dict[str, Value] = {"enable_attention_dp": layout.attention_dp > 1}
     if serving is not None and serving.chunk_tokens:

@@ -51,24 +51,26 @@ _SCHEDULES = {
     "dualpipe": "DualPipeV",
 }
 _STAGES = {"1f1b": (1, 1), "gpipe": (1, 1), "interleaved": (2, 99), "zero-bubble": (2, 99), "dualpipe": (2, 2)}
-"""Stages of each rank, at least and at most, with which a schedule runs."""
+"""Minimum and maximum number of stages per rank for each schedule."""
 _PACKED = {"gpt_oss_20b", "gpt_oss_120b"}
-"""Configurations whose attention is for packed sequences, which context parallelism refuses (0.3.0:
-torchtitan/distributed/full_dtensor.py, line 49; b5bcd76c: torchtitan/models/common/decoder.py, line 176)."""
+"""Configurations whose attention is for packed sequences, with which context parallelism does not work (0.3.0:
+torchtitan/distributed/full_dtensor.py, line 49; b5bcd76c: torchtitan/models/common/decoder.py, line 176).
+"""
 _WITH_IMAGES = {"kimi_k2_5"}
-"""Configurations that refuse context parallelism, as an encoder of images needs the whole sequence
-(torchtitan/models/kimi_k2_7/parallelize.py, line 55; 0.3.0: line 63)."""
+"""Configurations without context parallelism, since an image encoder needs the whole sequence
+(torchtitan/models/kimi_k2_7/parallelize.py, line 55; 0.3.0: line 63).
+"""
 _QUANTIZED = {"llama3_405b"}
-"""Configurations whose own model has linear layers in FP8 (models/llama3/config_registry.py, line 310)."""
+"""Configurations whose base model has linear layers in FP8 (models/llama3/config_registry.py, line 310)."""
 _DISPATCHERS = {"deepep": "deepep", "hybrid": "hybridep"}
 _NAME = "clusterspec_design"
 
 EXTENDED_BY = "AWS"
-"""The vendor on whose accelerators torchtitan runs by an extension of the vendor's own (TorchTitan Neuron)."""
+"""The vendor whose accelerators torchtitan supports only with the vendor's own extension (TorchTitan Neuron)."""
 
 
 def write(source: ExportInput) -> ExportedFile:
-    """A module with one configuration. Raises `NotExportable` if torchtitan has no such model or pipeline."""
+    """A module with one configuration. Raises `NotExportable` if torchtitan does not have the model or the pipeline."""
     layout, work = training_design(source, "torchtitan")
     if source.cluster.accelerator.vendor == EXTENDED_BY:
         raise NotExportable(
@@ -115,7 +117,7 @@ def write(source: ExportInput) -> ExportedFile:
 
 
 def _import_lines(module: str, registry: Sequence[str], converters: Sequence[str], layout: Layout) -> list[str]:
-    """The imports of a configuration, in their order; ``registry`` names what it takes from ``module``."""
+    """The sorted imports of a configuration; ``registry`` lists the names imported from ``module``."""
     base, *models = registry
     lines = [
         f"from torchtitan.models.{module}.config_registry import {base}",
@@ -147,8 +149,8 @@ def _converter_constructors(work: Workload) -> list[str]:
 
 
 def _model_spec(layout: Layout, work: Workload, flavor: str, *, packed: bool) -> list[str]:
-    """The model, if it differs from the base's model: quantized, or with another dispatcher or attention; ``packed``
-    if that of the base is for packed sequences.
+    """The model, if it differs from that of the base by quantization, dispatcher or attention. ``packed`` means that
+    the base is for packed sequences.
     """
     arguments = [f'"{flavor}"']
     if packed and layout.cp > 1:
@@ -161,12 +163,12 @@ def _model_spec(layout: Layout, work: Workload, flavor: str, *, packed: bool) ->
 
 
 def _is_release(layout: Layout) -> bool:
-    """Whether the spec names release 0.3 rather than a later commit."""
+    """Whether the spec names release 0.3, not a later commit."""
     return (layout.capabilities.release or "").startswith("torchtitan 0.3")
 
 
 def _batch_lines(layout: Layout, work: Workload) -> Iterator[str]:
-    """The batch of a step and of a micro-batch, after a line that stops other releases."""
+    """The batch of a step and of a micro-batch, after a line that fails on other releases."""
     length = work.sequence_length
     if _is_release(layout):
         yield 'assert hasattr(config.training, "local_batch_size"), "written for torchtitan 0.3.0"'
@@ -195,7 +197,7 @@ def _training_lines(layout: Layout, work: Workload) -> Iterator[str]:
 
 
 def _recompute_class(layout: Layout) -> list[str]:
-    """The policy of activation checkpointing; none if nothing is computed again."""
+    """The activation checkpointing policy; empty without recomputation."""
     if layout.recompute == "none":
         return []
     return ["FullAC" if layout.recompute == "full" else "SelectiveAC"]
@@ -219,7 +221,9 @@ def _parallelism_lines(layout: Layout, work: Workload) -> Iterator[str]:
 
 
 def _pipeline_lines(layout: Layout, work: Workload) -> Iterator[str]:
-    """Schedule, micro-batches and stages. Raises `NotExportable` for stages with which the schedule does not run."""
+    """Schedule, micro-batches and stages. Raises `NotExportable` if the schedule does not support the number of
+    stages.
+    """
     least, most = _STAGES[layout.schedule]
     if not least <= layout.virtual_stages <= most:
         stages = f"{layout.virtual_stages} stages on each rank"

@@ -1,4 +1,4 @@
-"""Keys that a spec states and a launch leaves out: each is named, so that none is lost in silence."""
+"""Keys that a spec states and a launch leaves out. They are listed so that none is lost silently."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _SECTIONS: Mapping[str, frozenset[str]] = {
         "tokens loss_scaling predicted_layers residual_precision bf16_layers"
     ),
 }
-"""Keys that a launch may have options for, other than the degrees, batches, and precision that every writer handles."""
+"""Keys for which a launch may have options, other than degrees, batches and precision, which every writer handles."""
 _ENGINE_SECTIONS = {
     "layout": _keys_of_text("fused_experts expert_tp dispatcher overlap"),
     "workload": _keys_of_text("expert_parameter_precision quantization recipe attention"),
 }
-"""Keys that the launch of an engine may have options for, other than those of `_SECTIONS` that are of training
-alone.
+"""Keys for which the launch of an engine may have options, in addition to those in `_SECTIONS` that are not only for
+training.
 """
 _ENGINES = frozenset({"vllm", "sglang", "trt-llm", "dynamo", "llm-d"})
 _HANDLED = {
@@ -50,13 +50,13 @@ _HANDLED = {
         "tokens cp_method expert_tp stage_layers schedule virtual_stages offload recipe optimizer"
     ),
 }
-"""Keys that each writer writes, or names among the parts that it omits."""
+"""Keys that each writer writes or lists as omitted."""
 _AXES = {"cp_method": "cp", "stage_layers": "pp", "schedule": "pp", "virtual_stages": "pp", "overlap.tp": "tp"} | {
     f"overlap.{axis}": axis for axis in ("cp", "ep", "pp")
 }
-"""Keys that say nothing where the degree of an axis is 1."""
+"""Keys that have no effect if the degree of their axis is 1."""
 _ON_WHERE_ABSENT = frozenset({"fused_optimizer"})
-"""Keys that say something where they are off."""
+"""Keys whose value `false` has an effect."""
 _OF_EXPERTS = frozenset(
     {"dispatcher", "expert_tp", "capacity_factor", "fused_experts", "expert_parameter_precision", "overlap.ep"}
 )
@@ -64,13 +64,13 @@ _TOGETHER = (
     *({each} for each in ("bf16", "fp16", "fp32", "fp8")),
     *({"bf16", other} for other in ("int4", "mxfp4", "fp16")),
 )
-"""Pairs of a precision of products and a precision of weights that an engine accepts together."""
+"""Pairs of compute and weight precision that an engine accepts."""
 _OFF = (None, False, "none", 0)
 
 
 def unwritten_keys(target: str, design: Design) -> Iterator[str]:
-    """A line about the keys that a spec states and the writer of ``target`` neither writes nor names; none for targets
-    that are no launches.
+    """A line with the keys that a spec states and the writer of ``target`` neither writes nor lists; none for targets
+    that are not launches.
     """
     handled = _HANDLED.get(target)
     if handled is None or design.layout is None or design.workload is None:
@@ -92,7 +92,7 @@ def unwritten_keys(target: str, design: Design) -> Iterator[str]:
 
 
 def _stated_leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
-    """The paths below a key, each with its value, without those that turn something off."""
+    """The paths below a key, each with its value, except for values that turn something off."""
     if isinstance(value, Quantity):
         yield path, value.written
     elif is_dataclass(value) and not isinstance(value, type):

@@ -44,15 +44,17 @@ from clusterspec.exchange.exporters.engines import (
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
 
 RELEASES = ("0.18.0", "0.22.1", "0.25.1", "0.28.0", "0.31.0", "0.33.0")
-"""Releases on PyPI whose sources have every option that is written."""
+"""Releases on PyPI whose sources have all options that are written."""
 _HEAD = "$HEAD_ADDRESS"
 _PORT = 13345
 _SIDE_CHANNEL = 5600
-"""The first port over which engines exchange the addresses of their caches: the default of vLLM."""
+"""The first port for the exchange of cache addresses between engines: the default of vLLM."""
 _BY_PLUGIN = ("AWS", "Google", "Huawei")
-"""Vendors for whose accelerators vLLM needs a plugin, as for Gaudi (0.33.0: vllm/platforms, without either)."""
+"""Vendors for whose accelerators vLLM needs a plugin. Gaudi needs one as well; vllm/platforms of 0.33.0 has none of
+them.
+"""
 _DEEPEP = {"": "deepep_high_throughput", "prefill": "deepep_high_throughput", "decode": "deepep_low_latency"}
-"""The kernels of DeepEP by the role of an engine: for many tokens, or for few with captured graphs."""
+"""The DeepEP kernels by the role of an engine: for many tokens, or for few tokens with captured graphs."""
 _TRANSFER = '\'{"kv_connector": "NixlConnector", "kv_role": "kv_both"}\''
 
 
@@ -79,7 +81,9 @@ def write(source: ExportInput) -> ExportedFile:
 
 
 def _side_channel(launch: Launch) -> str:
-    """The environment of an engine that sends or receives caches: its address, and a port unique on the node."""
+    """The environment of an engine that sends or receives caches: its address, and a port that is unique on the
+    node.
+    """
     port = _SIDE_CHANNEL + launch.first
     return f"VLLM_NIXL_SIDE_CHANNEL_HOST=$NODE_ADDRESS VLLM_NIXL_SIDE_CHANNEL_PORT={port} "
 
@@ -108,7 +112,7 @@ def engine_options(kind: EngineKind, work: Workload) -> Iterator[str]:
 
 
 def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
-    """Settings of engine layouts that the options cannot express."""
+    """Settings of engine layouts for which there are no options."""
     for layout in (kind.layout for kind in kinds):
         within = layout.attention_dp > 1 and layout.dispatcher.kind == "deepep"
         if layout.ep > 1 and layout.overlap.ep and not within:
@@ -171,7 +175,7 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
 
 
 def _memory_options(serving: Serving, omitted: list[str]) -> Iterator[str]:
-    """The option of the share of memory for weights and cache."""
+    """The option for the share of memory used for weights and cache."""
     if serving.of_free:
         omitted.append(omitted_share(serving, "--gpu-memory-utilization"))
     else:
@@ -180,7 +184,9 @@ def _memory_options(serving: Serving, omitted: list[str]) -> Iterator[str]:
 
 
 def _step_tokens(serving: Serving, omitted: list[str]) -> int:
-    """The tokens of a step: not fewer than its sequences, which vLLM refuses (0.33.0: config/scheduler.py, 331)."""
+    """The tokens of a step: at least the number of sequences, since vLLM refuses less (0.33.0: config/scheduler.py,
+    331).
+    """
     chunk, sequences = serving.chunk_tokens or 0, serving.max_sequences or 0
     if chunk < sequences:
         omitted.append(f"chunks of {chunk:,} tokens: a step of vLLM has a token for each of {sequences:,} sequences")
@@ -188,7 +194,7 @@ def _step_tokens(serving: Serving, omitted: list[str]) -> int:
 
 
 def _speculation(work: Workload, serving: Serving, omitted: list[str]) -> Iterator[str]:
-    """The option of drafted tokens; matches in the prompt have a default length (0.33.0: speculative.py, 1303)."""
+    """The option for drafted tokens; prompt matching has a default length (0.33.0: speculative.py, 1303)."""
     method = "mtp" if drafts_with_model(work) else serving.draft_method
     if method == "ngram" or drafts_with_model(work):
         drafts = f'{{"method": "{method}", "num_speculative_tokens": {serving.draft_tokens}}}'

@@ -31,7 +31,7 @@ def matches_astra_sim(file: InputFile) -> bool:
 
 
 def read_astra_sim(file: InputFile) -> ImportResult:
-    """The accelerators of a network. Raises `FormatError` if its dimensions do not fit each other."""
+    """The accelerators of a network. Raises `FormatError` if the lists of its dimensions have different lengths."""
     yaml, builder = read_yaml(file), ImportBuilder(ASTRA, file.name)
     old = "topologies-per-dim" in yaml.mapping
     names = ("topologies-per-dim", "units-count") if old else ("topology", "npus_count")
@@ -48,7 +48,7 @@ def read_astra_sim(file: InputFile) -> ImportResult:
     builder.count("accelerators", total, line)
     for n, (kind, count) in enumerate(zip(kinds, counts, strict=True)):
         builder.count(f"dimension_{n + 1}", f"{kind} of {count}{_link_text(yaml, n, old=old)}", line)
-    why = "a network says neither which of its dimensions are in a node nor which interconnect they are"
+    why = "the file does not state which dimensions are inside a node, or their interconnect"
     builder.unknown("cluster.scale_up and cluster.scale_out", why, line)
     if "dimension-type" in yaml.mapping:
         builder.unknown("dimension-type", "names of the levels of a package: not imported", yaml.line("dimension-type"))
@@ -56,7 +56,7 @@ def read_astra_sim(file: InputFile) -> ImportResult:
 
 
 def _listed_values(yaml: Yaml, name: str) -> list[Any]:
-    """The values of a key; a single value may stand without brackets."""
+    """The values of a key; a single value may be written without brackets."""
     value = yaml.mapping.get(name)
     return value if isinstance(value, list) else [] if value is None else [value]
 

@@ -21,11 +21,13 @@ from clusterspec.units import plural
 
 _INSTANCE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _CLOUDS = {"aws": "aws", "gce": "gcp", "azure": "azure", "oci": "oci", "ocid1": "oci"}
-"""The cloud by the beginning of a node's ``providerID``."""
+"""The cloud by the prefix of a node's ``providerID``."""
 
 
 class NodeKind(NamedTuple):
-    """What nodes are alike in: their instance type and its cloud, product, and accelerators; None if not stated."""
+    """What nodes of one kind have in common: instance type and its cloud, product, and accelerators; None if not
+    stated.
+    """
 
     instance: str | None
     cloud: str | None
@@ -84,7 +86,7 @@ def _kind_of(node: dict[str, Any]) -> NodeKind:
 
 
 def _set_machine(kind: NodeKind, line: int, builder: ImportBuilder) -> None:
-    """Set the platform of an instance type, else the accelerator and how many a node has."""
+    """Set the platform by the instance type, or else the accelerator and the number per node."""
     ids, catalog = Catalog.open().ids("platform"), Catalog.open()
     clouds = [kind.cloud] if kind.cloud else ["aws", "gcp", "azure", "oci"]
     platform = next((found for cloud in clouds if (found := match_instance(kind.instance or "", cloud, ids))), None)

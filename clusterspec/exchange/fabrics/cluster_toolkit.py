@@ -40,7 +40,9 @@ _GROWTH = 10
 
 
 class _Machines(NamedTuple):
-    """A module with accelerators: its name, path and source, settings with variables filled in, and machine type."""
+    """A module with accelerators: its name, path and source, its settings with variables filled in, and the machine
+    type.
+    """
 
     name: str
     path: Path
@@ -49,7 +51,7 @@ class _Machines(NamedTuple):
     machine: str
     platform: str | None
     attached: tuple[str, int] | None
-    """The type and number of accelerators that are attached to a machine without an entry of its own."""
+    """The type and number of the accelerators attached to a machine that does not have its own entry."""
 
 
 def matches_cluster_toolkit(file: InputFile) -> bool:
@@ -119,7 +121,7 @@ def _attached_accelerators(settings: dict[str, Any], variables: dict[str, Any]) 
 
 
 def _record_nodes(module: _Machines, yaml: Yaml, builder: ImportBuilder) -> None:
-    """Set the number of nodes if a module has a fixed one; list what it states otherwise."""
+    """Set the number of nodes if a module has a fixed number; otherwise list what it states."""
     name, factors, growth = _counted_by(module)
     stated = module.settings.get(name, 1 if name == "instance_count" else 0)
     line = yaml.line(*module.path, "settings", name)
@@ -138,7 +140,9 @@ def _record_nodes(module: _Machines, yaml: Yaml, builder: ImportBuilder) -> None
 
 
 def _counted_by(module: _Machines) -> tuple[str, tuple[str, ...], Any]:
-    """The setting that counts the machines of a module, those that multiply it, and by how many machines it grows."""
+    """The setting with the number of machines of a module, the settings by which it is multiplied, and the number of
+    machines by which it can grow.
+    """
     if _SLURM.search(module.source):
         return "node_count_static", (), module.settings.get("node_count_dynamic_max", _GROWTH)
     if module.source.endswith("/gke-node-pool"):

@@ -26,7 +26,7 @@ KIND = "DisaggregatedSet"
 
 
 def engines_of_role(yaml: Yaml, number: int) -> int | None:
-    """The groups of a role in all slices, each of which is one engine; None where they are no count."""
+    """The number of groups of a role over all slices, each of which is one engine; None if it is not a number."""
     role = list_at(yaml.value, "spec", "roles")[number]
     if value_at(role, "scaling", "mode") == "External":
         return None
@@ -35,7 +35,9 @@ def engines_of_role(yaml: Yaml, number: int) -> int | None:
 
 
 def record_disaggregated_set(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Record the pods of all roles and slices; their nodes only where all pods request as many accelerators."""
+    """Record the pods of all roles and slices, and their nodes only if all pods request the same number of
+    accelerators.
+    """
     groups: list[Pods] = []
     for number, role in enumerate(list_at(yaml.value, "spec", "roles")):
         groups += _pods_of_role(yaml, number, mapping_of(role))
@@ -53,7 +55,7 @@ def record_disaggregated_set(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _pods_of_role(yaml: Yaml, number: int, role: dict[str, Any]) -> list[Pods]:
-    """The leaders and the workers of a role, in all of its groups."""
+    """The leaders and workers of a role, in all its groups."""
     name, path = excerpt(role.get("name", number + 1)), ("spec", "roles", number, "spec", "leaderWorkerTemplate")
     template = mapping_of(value_at(role, "spec", "leaderWorkerTemplate"))
     engines, size = engines_of_role(yaml, number), pod_count(template.get("size"))

@@ -74,9 +74,9 @@ def _bracket_numbers(text: str, line: int) -> list[str]:
 # A fabric as a graph of endpoints and switches: levels, counts and uneven uplinks
 
 NAMES = ("leaf", "spine", "core")
-"""Levels of switches from the endpoints upward."""
+"""Names of the levels of switches, from the endpoints upward."""
 BETWEEN = ("node_leaf", "leaf_spine", "spine_core")
-"""The links below each level."""
+"""Names of the links below each level."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ class FabricGraph:
 
     hosts: dict[str, str | None] = field(default_factory=dict)
     switches: dict[str, int | None] = field(default_factory=dict)
-    """Ports of each switch, None if the file does not say."""
+    """Number of ports of each switch; None if the file does not state it."""
     links: Counter[tuple[str, str]] = field(default_factory=Counter)
     rails: dict[str, str] = field(default_factory=dict)
     """The file's name for the NIC of an endpoint, such as ``mlx5_0``; endpoints of one rail have the same name."""
@@ -169,7 +169,7 @@ def _record_nodes(graph: FabricGraph, builder: ImportBuilder, line: int) -> None
 
 
 def _record_topology(graph: FabricGraph, level: Mapping[str, int], builder: ImportBuilder, line: int) -> None:
-    """Record rails if all adapters on a leaf have the same name, and leaves differ."""
+    """Record a rail topology if all adapters on a leaf have the same name and the names differ between leaves."""
     on_leaf: defaultdict[str, set[str]] = defaultdict(set)
     for one, other in graph.links:
         for end, leaf in ((one, other), (other, one)):
@@ -204,7 +204,7 @@ def _record_links(graph: FabricGraph, level: Mapping[str, int], builder: ImportB
 
 
 def _record_uplinks(ups: Counter[int], builder: ImportBuilder, line: int) -> None:
-    """Record the uplinks per leaf; if leaves differ, also by how much."""
+    """Record the uplinks per leaf; if they differ, also by how much."""
     if len(ups) == 1:
         builder.count("uplinks_per_leaf", next(iter(ups)), line)
         return
@@ -220,7 +220,7 @@ def _record_uplinks(ups: Counter[int], builder: ImportBuilder, line: int) -> Non
 
 @dataclass
 class SwitchTree:
-    """Switches by name with their child switches and nodes. A scheduler's switch may represent several physical
+    """Switches by name with their child switches and nodes. A switch of a scheduler may represent several physical
     switches, such as the leaves of all rails of a block.
     """
 
@@ -263,7 +263,7 @@ class SwitchTree:
 
 
 MOST_SHARED = 8
-"""Nodes below several switches that are listed."""
+"""Maximum number of listed nodes that are below several switches."""
 
 
 def describe_tree(tree: SwitchTree, builder: ImportBuilder) -> None:
@@ -293,7 +293,7 @@ def describe_tree(tree: SwitchTree, builder: ImportBuilder) -> None:
 
 
 def _list_shared_nodes(tree: SwitchTree, builder: ImportBuilder) -> None:
-    """List the nodes below two switches where most are below one."""
+    """List nodes below two switches if most nodes are below one."""
     owners: dict[str, list[str]] = {}
     for name, held in tree.nodes.items():
         for node in dict.fromkeys(held):

@@ -62,7 +62,7 @@ def _clique_pods(yaml: Yaml) -> Iterator[Pods]:
 
 
 def _scaling_replicas(groups: list[Any]) -> dict[str, Any]:
-    """The replicas of the scaling group of each clique that is in one; a word where they follow the load."""
+    """The replicas of the scaling group of each clique in a group; a word if they depend on the load."""
     found: dict[str, Any] = {}
     for group in groups:
         stated = "by load" if "scaleConfig" in mapping_of(group) else value_at(group, "replicas")
@@ -71,7 +71,7 @@ def _scaling_replicas(groups: list[Any]) -> dict[str, Any]:
 
 
 def record_cluster_queue(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Count the accelerators that workloads of a queue may hold, by flavor: they are not a machine."""
+    """Count the accelerators that workloads of a queue may use, by flavor. They are not a machine."""
     queue = str(value_at(yaml.value, "metadata", "name"))
     for flavor, resource, quota, line in islice(_accelerator_quotas(yaml), MOST_QUOTAS):
         builder.count(

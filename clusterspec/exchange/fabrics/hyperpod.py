@@ -45,7 +45,7 @@ class _Group(NamedTuple):
 
 
 def matches_hyperpod(file: InputFile) -> bool:
-    """Whether a file has instance groups itself, rather than a script, a page or a notebook that holds some."""
+    """Whether a file itself has instance groups; scripts, pages and notebooks that contain them do not match."""
     text = file.text
     stated = bool(_GROUP.search(text)) and "InstanceType" in text
     return stated and not is_page_or_script(text) and not _NOTEBOOK.search(text)
@@ -76,7 +76,7 @@ def read_hyperpod(file: InputFile) -> ImportResult:
 
 
 def _record_count(yaml: Yaml, group: _Group, builder: ImportBuilder) -> None:
-    """Set the nodes to the instances of a group, unless it has none yet, or a variable gives them."""
+    """Set the number of nodes to the instances of a group, unless it has none yet or a variable states the number."""
     name = next((name for name in _COUNTS if name in group.value), _COUNTS[0])
     count, line = group.value.get(name), yaml.line(*group.path, name)
     if isinstance(count, int) and not isinstance(count, bool) and count > 0:

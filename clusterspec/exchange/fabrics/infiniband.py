@@ -24,9 +24,9 @@ _SPEED = re.compile(r"\b([0-9]{1,2})x([A-Z]{3}(?:10)?)\b")
 _NAME = re.compile(r'#[^"#]*"([^"]*)"')
 _MODEL = re.compile(r":([A-Z]{2,4}[0-9]{3,5}[A-Z0-9-]*)(?:/|$)")
 MOST_LINKS = 200_000
-"""Links of the largest fabric read."""
+"""Maximum number of links in a fabric."""
 AGGREGATION = "Aggregation Node"
-"""Description of the SHARP unit inside a switch, which appears as an adapter on a separate port."""
+"""Description of the SHARP unit inside a switch. It appears as an adapter on its own port."""
 _UNNAMED = re.compile(r"MT[0-9]+ |^$|Mellanox Technologies|^localhost\b|^ubuntu\b")
 SWITCHES = {"MQM8700": "quantum-qm8700", "MQM9700": "quantum-2-qm9700", "MQM9790": "quantum-2-qm9790"}
 
@@ -37,7 +37,7 @@ def matches_ibnetdiscover(file: InputFile) -> bool:
 
 @dataclass
 class _Found:
-    """The content of the records of a file; ``names`` are the descriptions next to ports, by GUID."""
+    """The data from the records of a file; ``names`` are the descriptions printed next to ports, by GUID."""
 
     graph: FabricGraph = field(default_factory=FabricGraph)
     aggregation: set[str] = field(default_factory=set)
@@ -45,7 +45,7 @@ class _Found:
     speeds: Counter[str] = field(default_factory=Counter)
     names: dict[str, str] = field(default_factory=dict)
     links: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """The two devices of each link, by the two ports in one order."""
+    """The two devices of each link, by the sorted pair of its ports."""
 
 
 def read_ibnetdiscover(file: InputFile) -> ImportResult:
@@ -90,7 +90,7 @@ def _add_adapter(guid: str, description: str, found: _Found) -> None:
 
 
 def host_of(description: str) -> str | None:
-    """The host that the description of an adapter names; None if it is the default of its firmware or of the system.
+    """The host in the description of an adapter; None if the description is a default of the firmware or the system.
 
     >>> host_of("node17 mlx5_0"), host_of("MT4123 ConnectX6   Mellanox Technologies")
     ('node17', None)
@@ -137,7 +137,7 @@ def _add_missing_adapters(found: _Found, builder: ImportBuilder, line: int) -> N
 
 
 def _record_ports(found: _Found, builder: ImportBuilder, line: int) -> None:
-    """Record the ports of a switch without the internal one of its SHARP unit."""
+    """Record the ports of a switch without the internal port of its SHARP unit."""
     units = found.aggregation
     internal = {end for ends in found.links.values() if units & {*ends} for end in ends if end not in units}
     ports = {(count or 0) - (switch in internal) for switch, count in found.graph.switches.items()}
@@ -175,7 +175,7 @@ IBSTAT = "ibstat"
 _ADAPTER = re.compile(r"CA '([^']{1,64})'")
 _FIELD = re.compile(r"\s*([A-Za-z][A-Za-z ]*):(.*)")
 _QUOTED = re.compile(r"^(?:>[ \t]?){1,20}")
-"""The marks of a mail that quotes another."""
+"""The marks of quoted lines in an email."""
 _HOST = re.compile(r"VM_hostname\s+(\S+)")
 _GUID = re.compile(r"(?:0x)?[0-9a-fA-F]{16}")
 

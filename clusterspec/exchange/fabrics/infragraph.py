@@ -23,11 +23,11 @@ MOST_EDGES = 500_000
 _SLICE = re.compile(r"([A-Za-z0-9_ -]+?)(?:\[(-?[0-9]{0,9})(?:(:)(-?[0-9]{0,9})(?::(-?[0-9]{0,9}))?)?\])?")
 _NIC = re.compile(r"nic|cx[0-9]|connectx|hca|bluefield|efa", re.IGNORECASE)
 _APART = re.compile(r"\b(lom|mgmt|management|bmc|frontend|storage|1 ?gbe|10 ?gbe)(?![a-z])|frontend", re.IGNORECASE)
-"""Adapters of a device that are not on the fabric of its accelerators."""
+"""Names of adapters that are not on the fabric of the accelerators."""
 _SEVERAL = re.compile(r"[0-9][A-Za-z]?[A-Za-z]? ?(?:/|or )\s?[A-Z]{1,8}[0-9]")
 """A description that names several accelerators, such as "H100 / H200"."""
 _PROCESSORS = 4
-"""The most processors of one node; a device with more holds several nodes."""
+"""Maximum number of processors of one node; a device with more contains several nodes."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class DeviceShape:
     accelerators: int
     nics: int
     product: str | None = None
-    """The catalog id of the accelerators, where their description names one."""
+    """The catalog id of the accelerators, if their description names one."""
     processors: int = 0
 
 
@@ -158,7 +158,7 @@ def _record_nodes(nodes: list[tuple[DeviceShape, int]], builder: ImportBuilder, 
 def _record_spares(
     graph: FabricGraph, instances: Mapping[str, tuple[DeviceShape, int]], builder: ImportBuilder
 ) -> None:
-    """Record the nodes of instances named spare as spare nodes; the nodes of the graph are those that edges join."""
+    """Record the nodes of instances named spare as spare nodes. The nodes of the graph are those with edges."""
     joined = {device for device in graph.hosts.values() if device and device.rpartition(".")[0] == "spare"}
     spares = sum(count for name, (shape, count) in instances.items() if name == "spare" and shape.accelerators)
     for at, given in enumerate(builder.given):
@@ -198,7 +198,7 @@ def _edge_ends(edge: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, 
 
 
 def _end_ports(end: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[str, str, bool]]:
-    """The ports that one end of an edge represents: device, component, and whether the device is a node."""
+    """The ports at one end of an edge: device, component, and whether the device is a node."""
     name, text = _name_and_slice(end["instance"])
     shape, count = instances[name]
     node = name in _node_names(instances)
@@ -221,9 +221,9 @@ def _name_and_slice(text: Any) -> tuple[str, re.Match[str]]:
 
 
 def _slice_range(match: re.Match[str], count: int | None) -> range:
-    """The numbers of a slice among ``count``, as Python takes them; all of them without a slice.
+    """The numbers that a slice selects from ``count``, as in Python; all of them without a slice.
 
-    Raises `FormatError` if the slice needs a count that the file does not state, or is out of it.
+    Raises `FormatError` if the slice needs a count that the file does not state, or is out of range.
     """
     first, colon, last, step = (match[group] for group in (2, 3, 4, 5))
     numbers = [int(text) if text else None for text in (first, last, step)]

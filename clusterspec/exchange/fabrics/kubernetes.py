@@ -81,13 +81,15 @@ KUBERNETES = "kubernetes"
 _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
 _KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
 _MACHINE_KINDS = {"Topology", "ClusterQueue"}
-"""Kinds of which a file may have several, also together with jobs."""
+"""Kinds that may occur several times in a file, also together with jobs."""
 _NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster", *RUNTIMES}
-"""Kinds that are read as jobs even where their text names a serving engine."""
+"""Kinds that are read as jobs even if their text names a serving engine."""
 
 
 def matches_kubernetes(file: InputFile) -> bool:
-    """Whether a file is of Kubernetes objects: no page with objects in it, no launch of another format in objects."""
+    """Whether a file consists of Kubernetes objects: neither a page that contains objects, nor objects with a launch of
+    another format.
+    """
     if file.text.lstrip()[:1] == "{":
         return bool(re.search(r'"kind"\s*:\s*"Node"', file.text))
     if not re.search(r"^apiVersion\s*:", file.text, re.MULTILINE) or is_page_or_script(file.text):
@@ -98,7 +100,7 @@ def matches_kubernetes(file: InputFile) -> bool:
 
 
 def kinds_of(file: InputFile) -> set[str]:
-    """The kinds of the objects at the root of a file."""
+    """The kinds of the top-level objects of a file."""
     return set(_KIND_LINE.findall(file.text))
 
 
@@ -198,7 +200,7 @@ def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The workers, and the master where it requests accelerators: torchrun counts it as a node."""
+    """The workers, and the master if it requests accelerators, since torchrun counts it as a node."""
     base = ("spec", "pytorchReplicaSpecs")
     specs = mapping_of(value_at(yaml.value, *base))
     roles = [role for role in ("Worker", "Master") if isinstance(specs.get(role), dict)]
@@ -218,7 +220,7 @@ def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Count the ranks of a node, and list limits between which the number of workers changes."""
+    """Count the ranks of a node, and list the limits of the number of workers."""
     path = ("spec", "elasticPolicy")
     policy = mapping_of(value_at(yaml.value, *path))
     for name in (("spec", "nprocPerNode"), (*path, "nProcPerNode")):
@@ -233,7 +235,7 @@ def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The nodes of the jobs that request accelerators: replicas × parallelism, both 1 if absent."""
+    """The nodes of the jobs that request accelerators: replicas × parallelism, each 1 if absent."""
     jobs = value_at(yaml.value, "spec", "replicatedJobs")
     if not isinstance(jobs, list):
         raise FormatError("a JobSet without replicatedJobs", yaml.line("spec"))
@@ -248,7 +250,7 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _record_pods_of_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The pods that a Job runs at a time. Raises `FormatError` if they request no accelerators."""
+    """The number of pods that a Job runs at the same time. Raises `FormatError` if they request no accelerators."""
     spec = mapping_of(yaml.mapping.get("spec"))
     if isinstance(tasks := spec.get("tasks"), list):  # of Volcano, batch.volcano.sh/v1alpha1
         record_pods(volcano_pods(yaml, tasks), builder, yaml.line("spec", "tasks"))
@@ -265,11 +267,11 @@ def _record_pod(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 _PODS_OF = {"Pod": (), "Deployment": ("spec", "template"), "StatefulSet": ("spec", "template")}
-"""The path to the pod, for kinds of objects that are jobs only if they request accelerators."""
+"""The path to the pod, for kinds that are jobs only if they request accelerators."""
 
 
 def _is_job(kind: str, yaml: Yaml) -> bool:
-    """Whether an object is a job; pods and deployments are jobs only if they request accelerators."""
+    """Whether an object is a job. Pods and deployments are jobs only if they request accelerators."""
     if kind in RUNTIMES_OF_ENGINES:
         return any(group.accelerators for group in pods_of_runtime(yaml))
     if kind in _JOB_CONDITIONS:
@@ -283,7 +285,7 @@ _JOB_CONDITIONS = {"PodCliqueSet": asks_for_accelerators, "ClusterQueue": covers
 
 
 def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The nodes of one group: a leader and ``size`` - 1 workers of their own templates; ``replicas`` groups."""
+    """The nodes of one of the ``replicas`` groups: a leader and ``size`` - 1 workers, each with its own template."""
     base = ("spec", "leaderWorkerTemplate")
     template = mapping_of(value_at(yaml.value, *base))
     size = pod_count(template.get("size"))
@@ -299,7 +301,9 @@ def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _hyperpod_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The pods of a HyperPodPyTorchJob, one template each of ``replicaSpecs`` (awslabs/ai-on-sagemaker-hyperpod)."""
+    """The pods of a HyperPodPyTorchJob; each item of ``replicaSpecs`` has a template
+    (awslabs/ai-on-sagemaker-hyperpod).
+    """
     base = ("spec", "replicaSpecs")
     specs = value_at(yaml.value, *base)
     if not isinstance(specs, list):
@@ -320,8 +324,8 @@ def _hyperpod_job(yaml: Yaml, builder: ImportBuilder) -> None:
 def _record_workers(
     yaml: Yaml, path: Path, workers: dict[str, Any], builder: ImportBuilder, filled: int | None = None
 ) -> None:
-    """Set the number of nodes to the workers, or to ``filled`` if given, and the accelerators that each worker
-    requests.
+    """Set the number of nodes to the number of workers (or to ``filled`` if given), and the accelerators per node to
+    those that a worker requests.
     """
     replicas = workers.get("replicas")
     if requests_only_processors(workers.get("template")):

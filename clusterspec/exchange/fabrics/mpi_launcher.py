@@ -20,7 +20,7 @@ _PER_NODE = re.compile(
 
 
 def record_ranks(yaml: Yaml, slots: int, workers: int | None, builder: ImportBuilder) -> int | None:
-    """Count the ranks that ``mpirun`` starts. Returns the number of nodes that they fill, if lower than the number of
+    """Count the ranks that ``mpirun`` starts. Returns the number of nodes that they need, if lower than the number of
     workers.
     """
     line = yaml.line("spec", "slotsPerWorker")
@@ -53,7 +53,7 @@ def _launcher_words(yaml: Yaml) -> Iterator[str]:
 
 
 _COLLNET = re.compile(r"NCCL_COLLNET_ENABLE(?:\s*=\s*|\"?\s*\n\s*value:\s*)[\"']?([01])\b")
-"""The setting with which NCCL reduces in switches, on a command line or as an environment variable of a container."""
+"""The setting with which NCCL reduces in switches, in a command line or in the environment of a container."""
 
 
 def record_command(yaml: Yaml, builder: ImportBuilder) -> None:

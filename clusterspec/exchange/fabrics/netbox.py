@@ -19,7 +19,7 @@ NETBOX = "netbox"
 _RATE = re.compile(r"([0-9]{1,4}(?:\.[0-9])?)(?:g|gb)(?:base|fc|ase)?[-a-z]", re.IGNORECASE)
 _MEGABITS = re.compile(r"([0-9]{2,4})base[-a-z]", re.IGNORECASE)
 _INFINIBAND = {"sdr": 8, "ddr": 16, "qdr": 32, "fdr10": 40, "fdr": 56, "edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
-"""Gb/s of a port of four lanes."""
+"""Gb/s of a port with four lanes."""
 MOST_INTERFACES = 20_000
 
 
@@ -64,7 +64,7 @@ def read_netbox(file: InputFile) -> ImportResult:
 
 
 def _ports_by_rate(interfaces: Any, builder: ImportBuilder, line: int) -> Counter[float]:
-    """The number of interfaces by rate in Gb/s; those for management only are left out."""
+    """The number of interfaces by rate in Gb/s, without those only for management."""
     ports: Counter[float] = Counter()
     others: Counter[str] = Counter()
     for each in interfaces[:MOST_INTERFACES] if isinstance(interfaces, list) else ():
@@ -84,7 +84,7 @@ def _ports_by_rate(interfaces: Any, builder: ImportBuilder, line: int) -> Counte
 
 
 def _catalog_switch(model: str, part: str) -> str | None:
-    """The switch of the catalog whose id ends with the model, or the start of it; None if there is none, or several."""
+    """The catalog switch whose id ends with the model or the start of it; None if there is none or several."""
     words = {word for text in (model, part) for word in re.split(r"[^a-z0-9]+", text.lower()) if len(word) > 4}
     ids = Catalog.open().ids("switch")
     found = {each for each in ids if each.rsplit("-", 1)[-1] in words}

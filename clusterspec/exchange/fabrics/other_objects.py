@@ -1,5 +1,5 @@
-"""Objects of Kubernetes of kinds without a reader: what each of their pods requests, not how many pods there are; and
-those that change the replicas of others.
+"""Kubernetes objects of kinds without a reader, from which only the requests of their pods are read, not the number of
+pods; and objects that change the replicas of others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def requests_accelerators(yaml: Yaml) -> bool:
 
 
 def record_other_object(kind: str, yaml: Yaml, builder: ImportBuilder) -> None:
-    """Set the accelerators of a node if all pods that request some request the same number; list the number of pods.
+    """Set the accelerators of a node if all pods that request accelerators request the same number. The number of pods
+    is listed as unknown.
 
     Raises `FormatError` if the text leaves open how many each of them requests.
     """
@@ -48,13 +49,13 @@ _SCALING = {
     "HorizontalPodAutoscaler": ("minReplicas", "maxReplicas"),
     "ScaledObject": ("minReplicaCount", "maxReplicaCount"),
 }
-"""Kinds that scale others, with their limits: ``autoscaling/v2`` of Kubernetes and KEDA (kedacore/keda)."""
+"""Kinds that scale other objects, with their limits: ``autoscaling/v2`` of Kubernetes, and KEDA (kedacore/keda)."""
 
 
 def list_scaling(
     jobs: Sequence[tuple[str, Yaml]], documents: Sequence[tuple[str, Yaml]], builder: ImportBuilder
 ) -> None:
-    """List the limits between which an object of a file changes the replicas of its jobs."""
+    """List the limits between which an object of the file changes the replicas of its jobs."""
     names = {(kind, value_at(yaml.value, "metadata", "name")) for kind, yaml in jobs}
     for kind, yaml in documents:
         target = value_at(yaml.value, "spec", "scaleTargetRef")

@@ -29,7 +29,7 @@ from clusterspec.units import plural
 PARALLELCLUSTER = "parallelcluster"
 _QUEUES = re.compile(r"^[ \t]+SlurmQueues[ \t]*:", re.MULTILINE)
 _MOST = 10
-"""``MaxCount`` where it is absent."""
+"""The default of ``MaxCount``."""
 Path = tuple[str | int, ...]
 
 
@@ -45,7 +45,7 @@ class _Resource(NamedTuple):
 
 
 def matches_parallelcluster(file: InputFile) -> bool:
-    """Whether a file has queues itself, rather than a script or a page that holds some."""
+    """Whether a file itself has queues; scripts and pages that contain them do not match."""
     return bool(_QUEUES.search(file.text)) and "ComputeResources" in file.text and not is_page_or_script(file.text)
 
 

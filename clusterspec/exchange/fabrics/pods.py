@@ -12,8 +12,9 @@ from clusterspec.source import value_at
 
 RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
 _PRODUCT = re.compile(r"nvidia\.com/(?:rtx[a-z]?|gtx|a|h|gh|gb|b|v|t|l|p)[0-9]{1,4}[a-z0-9]{0,8}", re.IGNORECASE)
-"""A resource that a site names after the product, not a slice (``nvidia.com/mig-1g.5gb``): ``nvidia.com/a100`` of
-Nautilus in Lucas-SJY/train_llm_with_nrp 2bb18a93, k8s/job.yaml, read 2026-11-25."""
+"""A resource that a site names after the product; slices (``nvidia.com/mig-1g.5gb``) do not match. Example:
+``nvidia.com/a100`` of Nautilus in Lucas-SJY/train_llm_with_nrp 2bb18a93, k8s/job.yaml, read 2026-11-25.
+"""
 NO_COUNT = "its replicas are no count: a template, or absent"
 _PROCESSORS = {"cpu", "memory", "ephemeral-storage"}
 
@@ -28,13 +29,15 @@ class Pods(NamedTuple):
     line: int
     what: str
     is_open: bool = False
-    """Whether a container requests a number of accelerators that the text leaves open (``${GPUS}``)."""
+    """Whether a container requests a number of accelerators that is a placeholder in the text (``${GPUS}``)."""
     host: str = ""
-    """The one node to which the template binds its pods (a selector of ``kubernetes.io/hostname``, or ``nodeName``)."""
+    """The one node to which the template assigns its pods (a selector of ``kubernetes.io/hostname``, or
+    ``nodeName``).
+    """
 
 
 def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str) -> Pods:
-    """The pods of a template, which is at ``path`` or below."""
+    """The pods of a template; ``path`` is the position for messages."""
     asked = sum(requested_accelerators(each) or 0 for each in containers_of(template))
     is_open = not asked and any(names_of_accelerators(requested_resources(each)) for each in containers_of(template))
     selected = value_at(template, "spec", "nodeSelector", "kubernetes.io/hostname")
@@ -43,7 +46,7 @@ def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str)
 
 
 def volcano_pods(yaml: Yaml, tasks: list[Any]) -> list[Pods]:
-    """The pods of the tasks of a Job of Volcano; a task without ``replicas`` has no count, as the field has no default.
+    """The pods of the tasks of a Volcano Job. A task without ``replicas`` has no count, since the field has no default.
 
     Raises `FormatError` if none of them requests accelerators. Form: volcano-sh/apis 7c2e554c,
     pkg/apis/batch/v1alpha1/job.go, ``TaskSpec``.
@@ -59,14 +62,14 @@ def volcano_pods(yaml: Yaml, tasks: list[Any]) -> list[Pods]:
 
 
 def pod_count(value: Any) -> int | None:
-    """A whole number; 1 if absent, as Kubernetes takes it; None for a template or a word."""
+    """A whole number; 1 if absent, as in Kubernetes; None for a placeholder or a word."""
     if value is None:
         return 1
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def count_product(*values: Any) -> Any:
-    """The product of counts, 1 if absent; a word if one of them is no count."""
+    """The product of counts, 1 for absent ones; a word if one of them is not a number."""
     product = 1
     for value in values:
         count = pod_count(value)
@@ -106,13 +109,13 @@ def mapping_of(value: Any) -> dict[str, Any]:
 
 
 def list_at(value: Any, *path: str | int) -> list[Any]:
-    """The list at a path in a value; an empty one where there is none."""
+    """The list at a path in a value; empty if there is none."""
     found = value_at(value, *path)
     return found if isinstance(found, list) else []
 
 
 def requests_only_processors(template: Any) -> bool:
-    """Whether containers state resources, and none of them accelerators (by name, as devices, or as claims)."""
+    """Whether containers state resources but no accelerators (by name, as devices, or as claims)."""
     resources = [value_at(each, "resources") for each in containers_of(template)]
     names = {name for each in resources for part in ("requests", "limits") for name in mapping_of(value_at(each, part))}
     claims = any(mapping_of(each).get("claims") for each in resources)
@@ -120,7 +123,7 @@ def requests_only_processors(template: Any) -> bool:
 
 
 def record_pods(groups: list[Pods], builder: ImportBuilder, line: int) -> int | None:
-    """Set nodes and accelerators of a node; the number of nodes, None if it is not decided."""
+    """Set the nodes and the accelerators per node. Returns the number of nodes; None if it is undecided."""
     asking = [each for each in groups if each.accelerators and each.copies != 0]
     if not asking:
         why = "the number of accelerators of a container is a variable, or not stated"
@@ -150,16 +153,16 @@ def record_pods(groups: list[Pods], builder: ImportBuilder, line: int) -> int | 
 
 
 _JOINED = re.compile(r"\bray start\b|--nnodes\b|\btorchrun\b|distributed[-_]executor[-_]backend|--node-rank\b")
-"""Text that shows that several pods may be nodes of one launch."""
+"""Text that indicates that several pods are nodes of one launch."""
 _WAITS = re.compile(
     r"(?:^|[\s;&|/])(?:sleep inf(?:inity)?|tail -f /dev/null|sleep \d{4,9}|sleep \d{1,4}d)\s*(?:;\s*)?$"
 )
-"""A command after which a container does nothing by itself: work is started in it from outside."""
+"""A command after which a container only waits for work started from outside."""
 
 
 def record_copies(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Record the pods of a Deployment or StatefulSet: each replica is a separate node, unless the pods join in one
-    launch, or wait for one.
+    """Record the pods of a Deployment or StatefulSet. Each replica is a separate node, unless the pods form one launch
+    or wait for one.
     """
     spec = mapping_of(yaml.mapping.get("spec"))
     pods = template_pods(yaml, ("spec",), spec.get("template"), 1, "pod")
@@ -186,14 +189,14 @@ def record_copies(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _is_patch(spec: Mapping[str, Any]) -> bool:
-    """Whether a spec is only part of one, as a patch of Kustomize is: each whole one has a selector and images."""
+    """Whether a spec is only a part, as in a Kustomize patch. A whole one has a selector and images."""
     return "selector" not in spec and not any(
         "image" in mapping_of(each) for each in containers_of(spec.get("template"))
     )
 
 
 def _only_waits(template: Any) -> bool:
-    """Whether the last thing that each container with accelerators does is to wait, with nothing in the background."""
+    """Whether each container with accelerators ends with a wait and runs nothing in the background."""
     asking = [each for each in containers_of(template) if requested_accelerators(each)]
     run = [" ".join(str(word) for key in ("command", "args") for word in list_at(each, key)) for each in asking]
     return bool(run) and all(_WAITS.search(each) and not re.search(r"(?<![&>])&(?![&>])", each) for each in run)

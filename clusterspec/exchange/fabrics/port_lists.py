@@ -29,7 +29,7 @@ _LISTED = re.compile(
     r"(SW|CA|RT)\s+([0-9]{1,6})\s+([0-9]{1,4})\s+0x[0-9a-fA-F]{6,16}\s+\(\s'([^']{0,64})'\s-\s'([^']{0,64})'\s\)"
 )
 _PORT_OF_ADAPTER = 4
-"""Ports of the largest adapter; a device with a higher port number is a switch."""
+"""Number of ports of the largest adapter; a device with a higher port number is a switch."""
 _SWITCH_NAME = re.compile(r"^MF[0-9];|Quantum|Switch-?(?:X|IB)|Infiniscale|InfiniScale|\bM(?:QM|SB|SX)[0-9]{4}")
 """Descriptions of switches as their firmware sets them."""
 _LANES = (
@@ -83,7 +83,9 @@ def matches_iblinkinfo(file: InputFile) -> bool:
 
 
 def read_iblinkinfo(file: InputFile) -> ImportResult:
-    """The fabric of a listing. Raises `FormatError` if it has no active link, or lacks the record of a switch."""
+    """The fabric of a listing. Raises `FormatError` if it has no active link or if the record of a switch is
+    missing.
+    """
     builder, found = ImportBuilder(IBLINKINFO, file.name), _Ports()
     for number, line in enumerate(file.lines, 1):
         if len(line) < 400:
@@ -116,7 +118,7 @@ def _read_port(line: str, number: int, found: _Ports) -> None:
 
 
 def _speed_by_lane_rate(rate: str, ten: str | None) -> str:
-    """The name of a speed by the rate of its lane in Gb/s, as printed; the rate if none is within 0.1 %."""
+    """The name of a speed by its printed lane rate in Gb/s; the rate itself if no speed is within 0.1 %."""
     if ten:
         return "FDR10"
     return next((name for lane, name in _LANES if abs(float(rate) / lane - 1) < 1e-3), rate)

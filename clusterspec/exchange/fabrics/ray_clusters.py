@@ -25,7 +25,7 @@ def record_ray_fleet(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def record_ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The accelerators of a node. Its deployments decide how many nodes one replica of a model takes."""
+    """The accelerators of a node. The number of nodes per replica of a model depends on the service's deployments."""
     base = ("spec", "rayClusterConfig")
     cluster = ImportBuilder("kubernetes", "")
     record_ray_cluster(yaml, cluster, base)
@@ -37,7 +37,8 @@ def record_ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def record_ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> None:
-    """The workers that request accelerators: replicas × numOfHosts (1 if absent), unless they scale by load.
+    """The workers that request accelerators: replicas × numOfHosts (1 if absent), unless their number depends on the
+    load.
 
     A head that requests accelerators is a node, unless it offers Ray none (``num-gpus: "0"``).
     """
@@ -60,14 +61,15 @@ def record_ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",
 
 
 def offers_accelerators(head_group: Any) -> bool:
-    """Whether a head offers Ray the accelerators that it requests; not with ``num-gpus: "0"``."""
+    """Whether a head offers Ray the accelerators that it requests; it does not with ``num-gpus: "0"``."""
     return str(value_at(head_group, "rayStartParams", "num-gpus")) != "0"
 
 
 def record_ray_groups(
     head: Pods | None, workers: list[Pods], builder: ImportBuilder, line: int, *, scales: bool
 ) -> None:
-    """Record the nodes of a head that offers accelerators, and of the one group of workers that requests some.
+    """Record the nodes of a head that offers accelerators, and of the single group of workers that requests
+    accelerators.
 
     Raises `FormatError` if none asks, or several groups of workers do.
     """

@@ -26,12 +26,12 @@ from clusterspec.units import plural
 
 SLURM_TOPOLOGY = "slurm-topology"
 MOST_OTHERS = 4
-"""Lines that are neither switches nor blocks: up to this many are listed one by one, more are only counted."""
+"""Maximum number of lines other than switches and blocks that are listed one by one; more are only counted."""
 _FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
 _NAMED = re.compile(r"^[ \t]*+-?[ \t]*topology\s*:", re.MULTILINE)
 _SHAPED = re.compile(r"^[ \t]*+-?[ \t]*(?:tree|block|flat)\s*:", re.MULTILINE)
-"""The keys of a topology in YAML, one of which it has; a ``topology`` alone is the word of any file."""
+"""Keys of which a topology in YAML has one. The key ``topology`` alone may occur in any file."""
 _PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)\s*+=\s*(\S+)")
 
 
@@ -52,7 +52,7 @@ def read_slurm_topology(file: InputFile) -> ImportResult:
 
 
 def _topology_lines(file: InputFile) -> list[tuple[int, str]]:
-    """The numbered lines of a topology: the chosen block of code if the file is a page, else all lines of the file.
+    """The numbered lines of a topology: those of the chosen code block if the file is a page, else all lines.
 
     Raises `SeveralParts` if several blocks hold a topology and none is chosen.
     """

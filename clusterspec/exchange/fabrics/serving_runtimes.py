@@ -34,7 +34,7 @@ def record_serving_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def pods_of_runtime(yaml: Yaml) -> list[Pods]:
-    """The pods of one engine: a single one, or a leader and its workers, whose number KServe derives from degrees."""
+    """The pods of one engine: a single pod, or a leader and workers, whose number KServe derives from degrees."""
     spec = mapping_of(yaml.mapping.get("spec"))
     engine, base = mapping_of(spec.get("engineConfig")), ("spec", "engineConfig")
     if not engine:
@@ -52,7 +52,9 @@ def pods_of_runtime(yaml: Yaml) -> list[Pods]:
 
 
 def _set_platform(instance: Any, cloud: str, builder: ImportBuilder, line: int) -> None:
-    """Set the machine of an instance type, or list the type. Raises `FormatError` if the object names none."""
+    """Set the machine by the instance type, or list the type as unknown. Raises `FormatError` if the object
+    names none.
+    """
     if not isinstance(instance, str) or not instance:
         raise FormatError("an object without the type of its machines", line)
     found = match_instance(instance.removeprefix("ml."), cloud, Catalog.open().ids("platform"))
@@ -62,8 +64,8 @@ def _set_platform(instance: Any, cloud: str, builder: ImportBuilder, line: int) 
 
 
 def record_workspace(yaml: Yaml, builder: ImportBuilder, documents: Sequence[Yaml] = ()) -> None:
-    """The machine and the model of a Workspace of KAITO, which serves a preset, or tunes one, or of an InferenceSet, a
-    number of equal ones; ``documents`` may hold the settings of the engine.
+    """The machine and the model of a KAITO Workspace, which serves or tunes a preset, or of an InferenceSet, which
+    consists of equal Workspaces. ``documents`` may contain settings of the engine.
     """
     base: Path = ("spec", "template") if yaml.mapping.get("kind") == "InferenceSet" else ()
     stated, path = value_at(yaml.value, *base), (*base, "resource")
@@ -83,20 +85,16 @@ def record_workspace(yaml: Yaml, builder: ImportBuilder, documents: Sequence[Yam
         if isinstance(config := value_at(stated, "inference", "config"), str):
             _set_settings(config, model, documents, builder, yaml.line(*path, "config"))
     elif isinstance(tuned, str):
-        builder.unknown(
-            f"tuning of {excerpt(tuned)}", "how it trains, a ConfigMap of KAITO states", yaml.line("tuning")
-        )
+        builder.unknown(f"tuning of {excerpt(tuned)}", "a ConfigMap of KAITO states how it trains", yaml.line("tuning"))
 
 
 def _set_settings(config: str, model: str | None, documents: Sequence[Yaml], builder: ImportBuilder, line: int) -> None:
-    """Set what the ConfigMap of a Workspace states of its engine (website/docs/inference.md, kaito 056b8280)."""
+    """Set the engine settings from the ConfigMap of a Workspace (website/docs/inference.md, kaito 056b8280)."""
     path = ("data", "inference_config.yaml")
     named = (each for each in documents if value_at(each.value, "metadata", "name") == config)
     held = next((each for each in named if isinstance(value_at(each.value, *path), str)), None)
     if held is None:
-        builder.unknown(
-            f"settings {excerpt(config)}", "a ConfigMap that this text does not hold: import it as well", line
-        )
+        builder.unknown(f"settings {excerpt(config)}", "a ConfigMap that is not in this text: import it as well", line)
         return
     inner = yaml_of_text("inference_config.yaml", value_at(held.value, *path), held.line(*path))
     keys = Keys(command=Command((Word("vllm", inner.line("vllm")),)))
@@ -110,7 +108,7 @@ def _set_settings(config: str, model: str | None, documents: Sequence[Yaml], bui
 
 
 def record_endpoint(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The machine of an endpoint of the inference operator of HyperPod; ``replicas`` are separate pods."""
+    """The machine of an endpoint of HyperPod's inference operator; ``replicas`` are separate pods."""
     path = ("spec", "instanceType")
     _set_platform(value_at(yaml.value, *path), "aws", builder, yaml.line(*path))
     builder.count(

@@ -35,7 +35,7 @@ _GRES = re.compile(r"gpu(?::([A-Za-z][A-Za-z0-9_.+-]{0,60}))?(?::([0-9]{1,5}))?(
 _SLICE = re.compile(r"\b(?:[A-Za-z0-9-]+_)?[0-9]g\.[0-9]{1,3}gb", re.IGNORECASE)
 """A part of an accelerator (MIG), such as ``1g.10gb``."""
 _SIZE = re.compile(r"(?<![0-9])[0-9]{1,6}gb?\b|mi[0-9]{3}|\bg?b[23]00", re.IGNORECASE)
-"""What makes a type name identify one product: a memory size, or a product with a single form."""
+"""What makes a type name identify one product: a memory size, or the name of a product that has only one form."""
 
 Kind = tuple[str, int]
 """The type of the accelerators, empty if none is named, and their number in a node."""
@@ -55,12 +55,12 @@ _DEVICES = re.compile(
 
 
 def _states_devices(file: InputFile) -> bool:
-    """Whether a text is a gres.conf of one node, which names none."""
+    """Whether a text is the gres.conf of one node, without node names."""
     return bool(_DEVICES.search(file.text)) and not _NODE.search(file.text) and len(file.data) < 1 << 16
 
 
 def _read_devices(file: InputFile) -> ImportResult:
-    """The accelerators of the node that a gres.conf without names of nodes is of."""
+    """The accelerators of a node from a gres.conf without node names."""
     parts, first = Counter[str](), 0
     for number, text in _records_with_lines(file, "Name"):
         pairs = {key.lower(): value for key, value in _PAIR.findall(text)}
@@ -70,7 +70,7 @@ def _read_devices(file: InputFile) -> ImportResult:
     builder = ImportBuilder(SLURM_NODES, file.name)
     name, count = _kind_of_node(parts, first)
     builder.set("cluster.accelerators_per_node", count, first)
-    builder.unknown("cluster.nodes", "the lines hold for each node that has this file, and name none", first)
+    builder.unknown("cluster.nodes", "the lines apply to each node with this file and name no node", first)
     if name:
         why = "a name of the site: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {name}", why, first)
@@ -78,12 +78,14 @@ def _read_devices(file: InputFile) -> ImportResult:
 
 
 def _prints_partitions(text: str) -> bool:
-    """Whether a text has partitions with accelerators as ``scontrol show partition`` prints them."""
+    """Whether a text has partitions with accelerators in the format of ``scontrol show partition``."""
     return "TotalNodes=" in text and "gres/gpu" in text and bool(_PARTITION.search(text))
 
 
 def read_slurm_nodes(file: InputFile) -> ImportResult:
-    """The nodes of one kind of accelerators. Raises `FormatError` for none, `SeveralParts` for several kinds."""
+    """The nodes with one kind of accelerator. Raises `FormatError` if there are none, `SeveralParts` if there are
+    several kinds.
+    """
     if not _NODE.search(file.text) and _prints_partitions(file.text):
         return _read_partitions(file)
     if _states_devices(file):
@@ -147,7 +149,7 @@ def _kind_text(kind: Kind) -> str:
 
 
 def _record_kind(kind: Kind, lines: list[int], builder: ImportBuilder, printed: bool) -> None:
-    """Record the nodes of one kind; ``printed`` by ``scontrol show node``, which may show some of them."""
+    """Record the nodes of one kind. ``printed`` means by ``scontrol show node``, which may print only some of them."""
     (name, count), line = kind, min(lines)
     if printed and len(lines) == 1:
         builder.unknown("cluster.nodes", "scontrol printed one node: the cluster may have more", line)
@@ -162,11 +164,13 @@ def _record_kind(kind: Kind, lines: list[int], builder: ImportBuilder, printed: 
     else:
         why = "a name of the site: it does not tell the form and the memory of the product"
         shown = f"accelerator {name}" if name else "the accelerator"
-        builder.unknown(shown, why if name else "the line states its number, and no type of it", line)
+        builder.unknown(shown, why if name else "the line states the number, but no type", line)
 
 
 def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
-    """Every node with its accelerators and line. Lines of slurm.conf state the whole, those of gres.conf a part."""
+    """Every node with its accelerators and line. A line of slurm.conf states all accelerators of a node; lines of
+    gres.conf add up.
+    """
     whole: dict[str, tuple[Kind, int]] = {}
     parts: dict[str, tuple[Counter[str], int]] = {}
     default = ""
@@ -189,7 +193,7 @@ def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
 
 
 def _records_with_lines(file: InputFile, first: str = "NodeName") -> Iterator[tuple[int, str]]:
-    """Every record with its first line: a line of a file with its continuations, or a block of ``scontrol``."""
+    """Every record with its first line: a line of a file with its continuations, or a block printed by ``scontrol``."""
     begins = re.compile(rf"[ \t]*{first}[ \t]*=", re.IGNORECASE)
     held, start = "", 0
     for number, raw in enumerate(file.lines, 1):
@@ -208,7 +212,7 @@ def _records_with_lines(file: InputFile, first: str = "NodeName") -> Iterator[tu
 
 
 def _undivided_type(pairs: dict[str, str], line: int) -> str:
-    """The type of a line of gres.conf. Raises `FormatError` if it is a part of an accelerator."""
+    """The accelerator type of a line of gres.conf. Raises `FormatError` if it is a slice of an accelerator."""
     return _kind_of_gres(f"gpu:{kind}:1", line)[0] if (kind := pairs.get("type", "")) else ""
 
 

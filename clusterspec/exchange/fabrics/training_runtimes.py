@@ -20,7 +20,7 @@ from clusterspec.source import value_at
 
 RUNTIMES = frozenset({"TrainingRuntime", "ClusterTrainingRuntime"})
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
-"""The label of the step that a job of a runtime is; that of training is ``trainer``."""
+"""The label for the step of a job in a runtime; its value for training is ``trainer``."""
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 Objects = list[tuple[str, Yaml]]
 """Objects of a file, each with its kind."""
@@ -35,13 +35,13 @@ def referred_runtime(job: Yaml, objects: Sequence[tuple[str, Yaml]]) -> Yaml | N
 
 
 def without_referred_runtimes(objects: Objects) -> Objects:
-    """The objects of a file without the runtimes that a TrainJob of it names: they are a part of that job."""
+    """The objects of a file without the runtimes that its TrainJobs refer to, which are read with these jobs."""
     referred = [referred_runtime(yaml, objects) for kind, yaml in objects if kind == "TrainJob"]
     return [(kind, yaml) for kind, yaml in objects if not any(yaml is each for each in referred)]
 
 
 def record_train_job(yaml: Yaml, builder: ImportBuilder, runtime: Yaml | None = None) -> None:
-    """Record the nodes of ``spec.trainer``, and of ``runtime`` what that leaves out. Without the runtime, absent values
+    """Record the nodes of ``spec.trainer``; values that it leaves out come from ``runtime``. Without the runtime, they
     are listed as unknown.
     """
     base = ("spec", "trainer")
@@ -65,8 +65,8 @@ def record_train_job(yaml: Yaml, builder: ImportBuilder, runtime: Yaml | None = 
 
 
 def record_training_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Record the nodes of a runtime alone. Raises `FormatError` if it has no job of the training step, or if that asks
-    for no accelerators.
+    """Record the nodes of a runtime alone. Raises `FormatError` if it has no training job, or if that requests no
+    accelerators.
     """
     if not _accelerators_and_line(yaml)[0]:
         why = "asks for no accelerators: a TrainJob that names it states them (resourcesPerNode)"
@@ -76,7 +76,7 @@ def record_training_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _record_rest(yaml: Yaml, builder: ImportBuilder, *, nodes: bool, accelerators: bool) -> None:
-    """Record the nodes, the accelerators, or both, of a runtime."""
+    """Record the nodes or accelerators of a runtime, or both."""
     policy = ("spec", "mlPolicy")
     stated = value_at(yaml.value, *policy, "numNodes")
     if nodes and stated is None:
@@ -94,7 +94,7 @@ def _record_rest(yaml: Yaml, builder: ImportBuilder, *, nodes: bool, accelerator
 
 
 def _accelerators_and_line(yaml: Yaml) -> tuple[int, int]:
-    """The accelerators that a node of the training step requests, and the line of its job.
+    """The accelerators that a node of the training job requests, and the line of this job.
 
     Raises `FormatError` if no job is of that step.
     """

@@ -203,7 +203,9 @@ _TABLES = {
 _AMD_SECTION = re.compile(
     r"^(WEIGHT|HOPS|LINK TYPE|ACCESS|NUMA BW|CACHE COHER[AE]NCY|ATOMICS|DMA|BI-DIRECTIONAL) TABLE:", re.MULTILINE
 )
-"""Titles of ``amd-smi topology``: one step over XGMI for any XGMI route, so that the weight tells direct links."""
+"""Titles of tables of ``amd-smi topology``. The number of hops is 1 for every XGMI route, so direct links are
+recognized by weight.
+"""
 Table = dict[tuple[str, str], str]
 
 
@@ -231,7 +233,7 @@ def read_rocm_smi_topo(file: InputFile) -> ImportResult:
 
 
 def _named_tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[str, ...]]:
-    """The tables by name, the line number of the link type table (or of the first table), and the devices."""
+    """The tables by name, the line of the link type table (or of the first table), and the devices."""
     tables: dict[str, Table] = {}
     devices: tuple[str, ...] = ()
     header: tuple[str, ...] = ()

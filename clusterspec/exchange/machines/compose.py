@@ -34,8 +34,8 @@ Path = tuple[str | int, ...]
 
 
 class _Reserved(NamedTuple):
-    """Devices that a service reserves: their name, their number (None if not stated), why the number is missing, and
-    the line of each.
+    """The devices that a service reserves: the service's name, their number (None if not stated), the reason why the
+    number is missing, and the line.
     """
 
     service: str
@@ -46,12 +46,14 @@ class _Reserved(NamedTuple):
 
 
 def declares_services(file: InputFile) -> bool:
-    """Whether a file is of Compose, with accelerators for one of its services."""
+    """Whether a file is a Compose file with accelerators for one of its services."""
     return bool(_SERVICES.search(file.text)) and bool(_DEVICES.search(file.uncommented))
 
 
 def matches_compose(file: InputFile) -> bool:
-    """Whether a file is of Compose, and its services start no engine whose launch is read."""
+    """Whether a file is a Compose file whose services start no serving engine, since a launch of an engine has its own
+    format.
+    """
     return declares_services(file) and not matches_serving(file)
 
 
@@ -83,7 +85,7 @@ def _reading_of(file: InputFile, reserved: _Reserved) -> ImportResult:
 
 
 def _reserving_services(file: InputFile, *, every: bool = False) -> list[_Reserved]:
-    """The services that reserve accelerators, or ``every`` service, in the order of the file."""
+    """The services that reserve accelerators, or ``every`` service, in file order."""
     yaml = read_yaml(file)
     services = yaml.mapping.get("services")
     found = []
@@ -124,7 +126,7 @@ def _is_accelerator(device: Any) -> bool:
 
 
 def _number_of(devices: list[dict[str, Any]]) -> tuple[int | None, str]:
-    """The accelerators of a list of devices, and why their number is not known."""
+    """The number of accelerators in a list of devices, and the reason if it is unknown."""
     total = 0
     for device in devices:
         listed, stated = device.get("device_ids"), device.get("count", "all")
@@ -143,7 +145,7 @@ def _number_of(devices: list[dict[str, Any]]) -> tuple[int | None, str]:
 
 
 def _visibility_variable(service: Any) -> tuple[str, str]:
-    """The variable that limits the accelerators of a service, with its value; empty if none does."""
+    """The variable that limits the accelerators of a service, with its value; empty if there is none."""
     stated = value_at(service, "environment")
     if isinstance(stated, list):
         pairs = [str(each).partition("=") for each in stated]

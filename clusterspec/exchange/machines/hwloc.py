@@ -70,7 +70,9 @@ def _read_xml(file: InputFile, builder: ImportBuilder) -> None:
 
 
 def _pci_element(device: Element) -> Element | None:
-    """A PCI device as an element of NCCL's topology files, with the attribute ``fabric`` if it is a NIC of verbs."""
+    """A PCI device as an element of NCCL's topology files; the attribute ``fabric`` is set for a NIC with RDMA
+    verbs.
+    """
     match = _CLASS.match(device.get("pci_type"))
     if match is None:
         return None
@@ -80,7 +82,7 @@ def _pci_element(device: Element) -> Element | None:
 
 
 def _accelerators(devices: list[Element]) -> list[Element]:
-    """The accelerators among PCI devices: those with display outputs only where there are no others."""
+    """The accelerators among PCI devices. Devices with display outputs count only if there are no others."""
     classes = ("0x0302", "0x0380", "0x1200")
     found = [each for each in devices if each.get("class") in classes and each.get("vendor") in _MAKERS]
     cards = [each for each in devices if each.get("class") == f"0x{_GRAPHICS}" and each.get("vendor") == "10de"]

@@ -12,12 +12,12 @@ from clusterspec.records import dataclass
 # Scale-up links between the accelerators of a node: domains, topology, links per accelerator
 
 MOST_LINKS = 18
-"""NVLinks of one accelerator of generations 4 and 5; more to all peers together than that means a switch.
+"""NVLinks of one accelerator in generations 4 and 5. If the links to all peers add up to more, there is a switch.
 
 Source: NVIDIA, H100 and B200 data sheets (18 links each); A100 has 12, V100 has 6.
 """
 SWITCHED_COUNTS = {6, 12, 18, 36}
-"""All the links of one accelerator, by generation: between two accelerators a switch or a bridge may carry them."""
+"""Total links of one accelerator, by generation. Between only two accelerators they may use a switch or a bridge."""
 
 Pair = tuple[str, str]
 
@@ -78,11 +78,11 @@ class NodeLinks:
         return "switched" if (size - 1) * each > MOST_LINKS else "full-mesh"
 
     def _pair_may_be_switched(self, count: int) -> bool:
-        """Whether a pair with this many links may belong to a switched node rather than share a bridge."""
+        """Whether a pair with this many links may be part of a node with switches; otherwise it has a bridge."""
         return len(self.accelerators) == 2 and count in SWITCHED_COUNTS
 
     def per_accelerator(self, one: str, group: tuple[str, ...]) -> int:
-        """Number of links of one accelerator: to any one peer if they are switched, else summed over all peers."""
+        """Number of links of one accelerator: with switches, the links to any one peer; else the sum over all peers."""
         if self.own is not None:
             return self.own.get(one, 0)
         counts = [self.between(one, other) for other in group if other != one]
@@ -90,7 +90,7 @@ class NodeLinks:
 
 
 def record_links(links: NodeLinks, builder: ImportBuilder, line: int, halves: int = 1) -> None:
-    """Record the scale-up part of the cluster from the links of a node; ``halves`` devices form one accelerator."""
+    """Record the scale-up part of the cluster from a node's links; ``halves`` counts the devices per accelerator."""
     groups = links.domains()
     sizes = {len(group) for group in groups}
     numbers = [links.per_accelerator(one, group) for group in groups for one in group]
@@ -246,7 +246,7 @@ PCI_NAMES = {
     "1002:74a9": "MI300X HF",
     "1002:74bd": "MI300X HF",
 }
-"""Parts that are known by name and have no catalog entry, or whose id fits several."""
+"""Parts with a known name that have no catalog entry, or whose id fits several entries."""
 PCI_NICS = {
     "15b3:1017": "connectx-5",
     "15b3:1019": "connectx-5",
@@ -298,7 +298,7 @@ _PRODUCTS = (
     (r"\bTPU[- ](v4|v5p|v5e)\b", "tpu-"),
     (r"\bTPU[- ](?:trillium|v6e?)\b", "tpu-v6e"),
 )
-"""Patterns of product names, with catalog ids; the text that a group matches is appended to the id, in lower case."""
+"""Patterns of product names with catalog ids. The text matched by a group is appended to the id in lower case."""
 
 
 def accelerator_of_product(product: str) -> str | None:
@@ -365,7 +365,7 @@ Neighbors = Mapping[int, frozenset[int]]
 
 
 def shape_of(neighbors: Neighbors) -> tuple[int, ...] | None:
-    """The dimensions of the ring or torus whose row-major numbering gives these neighbors; None if there is none.
+    """The dimensions of the ring or torus, numbered in row-major order, with these neighbors; None if there is none.
 
     >>> ring = {n: frozenset({(n - 1) % 4, (n + 1) % 4}) for n in range(4)}
     >>> shape_of(ring)

@@ -1,8 +1,8 @@
-"""Accelerators that objects of Kubernetes choose by labels of nodes.
+"""Accelerators that Kubernetes objects select by node labels.
 
 Values of GKE: https://cloud.google.com/kubernetes-engine/docs/how-to/gpus and .../docs/concepts/tpus; ``gpu.product``
-is the name of the driver with dashes (NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery), and an instance type is
-that of the cloud. ``instance-gpu-name`` of Karpenter: aws/karpenter-provider-aws 1d927085,
+is the driver's name with dashes (NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery), and an instance type is that of
+the cloud. ``instance-gpu-name`` of Karpenter: aws/karpenter-provider-aws 1d927085,
 website/content/en/preview/reference/instance-types.md, read 2026-11-25.
 """
 
@@ -42,7 +42,9 @@ _KARPENTER = {
     "b200": "b200-sxm-180gb",
     "b300": "b300-sxm-288gb",
 }
-"""Products of AWS that all instances with a name have: A100 is in two of them, L4 also in parts."""
+"""Products of AWS that are the same in all instances with this name. A100 stands for two products, and L4 also for
+parts of one.
+"""
 _LABEL = re.compile(
     r"\b(?P<name>gke-accelerator|gke-tpu-accelerator|nvidia\.com/gpu\.product|kubernetes\.io/instance-type"
     r"|karpenter\.k8s\.aws/instance-gpu-name)[\"']?"
@@ -52,15 +54,17 @@ _LABEL = re.compile(
     r"[\"']?(?P<value>[A-Za-z][\w.-]{1,60})[\"']?[ \t]*"
     r"(?P<more>,|\n\s{0,4000}-[ \t]+[\"']?[\w.-]+[\"']?[ \t]*(?:\n|\Z))?"
 )
-"""A label of a selector, or of an expression with one value; ``more`` follows where it has several."""
+"""A label in a selector, or in an expression with one value; ``more`` is set if it has several values."""
 
 
 _TOPOLOGY = re.compile(r"\bgke-tpu-topology[\"']?[ \t]*:[ \t]*[\"']?(?P<shape>\d{1,4}(?:x\d{1,4}){1,2})\b")
-"""The torus of a slice, by the label that GKE selects it with."""
+"""The torus of a slice, from the label with which GKE selects it."""
 
 
 def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
-    """Set the accelerator that all labels of a file name, unless already set; record differing labels."""
+    """Set the accelerator if all labels of the file name the same one and it is not yet set; differing labels are
+    recorded.
+    """
     text = file.uncommented
     found = list(_LABEL.finditer(text))
     named = {_accelerator_id(match["name"], match["value"]) for match in found} - {None}
@@ -83,11 +87,11 @@ def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
 _VALUE = re.compile(r"values:\s*+-\s*(\S+)")
 _KEY = re.compile(r"\bkey:[ \t]*[\"']?(\S{1,100})")
 _OF_MACHINE = re.compile(r"instance-type|accelerator|product|nodepool|machine|gpu", re.IGNORECASE)
-"""Labels of nodes that name their kind of machine."""
+"""Node labels that name the kind of machine."""
 
 
 def count_node_type(text: str, offset: int, builder: ImportBuilder) -> None:
-    """Count the kind of machine that an affinity of pods names; ``offset`` lines precede the text."""
+    """Count the kind of machine that a pod affinity names; the text begins after ``offset`` lines of the file."""
     for affinity in _VALUE.finditer(text):
         keys = _KEY.findall(text, max(0, affinity.start() - 200), affinity.start())
         if "{{" not in affinity[1] and (not keys or _OF_MACHINE.search(keys[-1])):
@@ -96,7 +100,7 @@ def count_node_type(text: str, offset: int, builder: ImportBuilder) -> None:
 
 
 def accelerator_of_label(label: str) -> str | None:
-    """The catalog id of an accelerator by its name at Google (``nvidia-l4``)."""
+    """The catalog id of an accelerator by its Google name (``nvidia-l4``)."""
     return _GKE.get(label)
 
 

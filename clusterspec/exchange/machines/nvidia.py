@@ -29,17 +29,19 @@ _NIC = re.compile(
 )
 _CELL = re.compile(r"X|NV[0-9]{1,3}|SYS|NODE|PHB|PXB|PIX|PSB|SOC|N/A|OK|NS|DIS|DR|GNS|CNS|TNS|U")
 _STATUSES = frozenset({"X", "OK", "NS", "GNS", "CNS", "TNS", "DR", "U"})
-"""Cells of `nvidia-smi topo -p2p`, whose matrix states whether peers may access each other, not by which path."""
+"""Cells of `nvidia-smi topo -p2p`, whose matrix states whether peers may access each other but not the path."""
 _DIAGONAL = re.compile(r"[\s|`*>]{0,40}GPU0[\s|*]{1,40}X(?![A-Za-z])")
 """The first row of a matrix."""
 _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
 _LISTED = re.compile(r"\s{0,40}GPU \d{1,3}: ((?:NVIDIA|Tesla|Quadro) [^(\n]{2,80}?)(?:\s*\(UUID|$)")
-"""A GPU in the list of ``nvidia-smi -L``, which reports of a machine print with the matrix."""
+"""A GPU in the output of ``nvidia-smi -L``, which is often printed together with the matrix."""
 _UNDERLINE = re.compile(r"(?:\x1b|\ufffd)\[\d{0,3}m")
 _PCIE_LEGEND = re.compile(r"^[ \t]{0,20}PIX[ \t]{1,20}= Connection", re.MULTILINE)
 _LINK_LEGEND = re.compile(r"^[ \t]{0,20}NV#[ \t]{1,20}= Connection", re.MULTILINE)
-"""The legend explains the cells that the matrix may have: that of `nvidia-smi topo -mp` (PCIe only) has no NVLinks."""
+"""The entry for NVLinks in a legend, which explains all cells that may occur; `nvidia-smi topo -mp` (PCIe only) does
+not print it.
+"""
 _NO_LINKS = "states the peer access of `nvidia-smi topo -p2p`, and no links: import `nvidia-smi topo -m`"
 MOST_MATRICES = 100
 NEAR = {"PIX", "PXB", "PSB"}
@@ -97,7 +99,7 @@ def read_nvidia_smi_topo(file: InputFile) -> ImportResult:
 
 
 def _leaves_links_out(text: str) -> bool:
-    """Whether the legends of a file explain paths over PCIe and none over NVLink, as `nvidia-smi topo -mp` prints."""
+    """Whether the legends of a file explain paths over PCIe but not NVLink, as those of `nvidia-smi topo -mp`."""
     return bool(_PCIE_LEGEND.search(text)) and not _LINK_LEGEND.search(text)
 
 
@@ -122,7 +124,7 @@ def _header_cells(line: str) -> list[str]:
 
 
 def _line_cells(line: str) -> list[str]:
-    """The cells of a line, separated by bars in Markdown, else by white space."""
+    """The cells of a line, separated by vertical bars in Markdown, else by white space."""
     if line.lstrip().startswith("|"):
         return [cell.strip() for cell in line.strip().strip("|").split("|")]
     return line.split()
@@ -170,7 +172,7 @@ def _matrix_at(lines: tuple[str, ...], start: int, header: list[str]) -> Matrix 
 def _devices_below(
     lines: tuple[str, ...], devices: tuple[str, ...], cells: dict[tuple[str, str], str]
 ) -> tuple[str, ...]:
-    """The NICs that have a row below a matrix whose columns of NICs were cut off, with their cells in both orders."""
+    """The NICs with a row below a matrix that lacks the columns of the NICs. Their cells are stored in both orders."""
     found: list[str] = []
     for line in lines:
         row = _line_cells(line)
@@ -229,7 +231,7 @@ def _record_matrix(matrix: Matrix, builder: ImportBuilder, pcie_only: bool) -> N
 
 
 def _set_count(numbers: Sequence[str], builder: ImportBuilder, line: int) -> None:
-    """Set the accelerators of a node, unless their numbers show that some of the node are left out."""
+    """Set the number of accelerators per node, unless their numbers show that the list is incomplete."""
     last = max((int(number) for number in numbers if number.isdecimal()), default=0)
     if last < len(numbers):
         builder.set("cluster.accelerators_per_node", len(numbers), line)
@@ -239,7 +241,7 @@ def _set_count(numbers: Sequence[str], builder: ImportBuilder, line: int) -> Non
 
 
 def _record_nics(matrix: Matrix, builder: ImportBuilder) -> None:
-    """Record NICs under an accelerator's PCIe switch as scale-out NICs. The network of other NICs is unknown."""
+    """Record NICs on the PCIe switch of an accelerator as scale-out NICs. For other NICs the network is unknown."""
     near = [nic for nic in matrix.nics if any(matrix.cells[gpu, nic] in NEAR for gpu in matrix.accelerators)]
     if near:
         builder.count("rail_nics", len(near), matrix.line)

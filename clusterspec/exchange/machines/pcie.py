@@ -36,7 +36,9 @@ _VENDORS = {"NVIDIA Corporation": "10de", "Advanced Micro Devices": "1002", "Mel
 _LINK = re.compile(r"\s*Lnk(Cap|Sta):.{0,100}?Speed " + DECIMAL + r"GT/s[^,]{0,100}, Width x([0-9]+)")
 _ACCELERATORS = ("3D controller", "Processing accelerators", "Display controller")
 _GRAPHICS = "VGA compatible controller"
-"""Cards with outputs for displays: RTX PRO, RTX A6000 and GeForce. Those of AMD may be graphics inside the CPU."""
+"""Class of cards with display outputs: RTX PRO, RTX A6000 and GeForce. AMD devices of this class may be graphics inside
+the CPU.
+"""
 _NICS = ("Ethernet controller", "Infiniband controller", "InfiniBand controller", "Fabric controller")
 _MAKERS = ("NVIDIA", "AMD", "Advanced Micro Devices", "Habana", "Amazon")
 _NIC_NAMES = (
@@ -61,7 +63,7 @@ class PciDevice:
 
     @property
     def pci(self) -> str:
-        """Vendor and device id, as printed with ``-nn``, or where the PCI ID repository has no name for it."""
+        """Vendor and device id, if printed with ``-nn`` or if the PCI ID repository has no name for the device."""
         ids: list[str] = _IDS.findall(self.name)
         if ids:
             return ids[-1]
@@ -174,7 +176,7 @@ def _record_bridges(devices: list[PciDevice], builder: ImportBuilder) -> None:
 
 
 def _is_nvlink_bridge(device: PciDevice) -> bool:
-    """Whether a device of the class "other bridge" is NVIDIA's without a name, as NVSwitches are."""
+    """Whether a device of the class "other bridge" is an NVSwitch: it is from NVIDIA and has no name."""
     return device.kind.strip() == "Bridge" and bool(_UNNAMED.match(device.name)) and device.name.startswith("NVIDIA")
 
 
@@ -188,9 +190,9 @@ NCCL_TOPO = "nccl-topo"
 ACCELERATOR_CLASSES = ("0x0300", "0x0302", "0x0380", "0x1200")
 NIC_CLASSES = ("0x0200", "0x0207", "0x0280")
 SWITCH_CLASS = "0x0680"
-"""A bridge of another kind: NVSwitch."""
+"""The PCI class of "other bridge", which NVSwitches have."""
 _TWO_DEVICES_A_PACKAGE = {"1002:7408", "1002:740c"}
-"""MI250 and MI250X, which show each half of a package as a device. Source: AMD, CDNA 2 white paper."""
+"""MI250 and MI250X, whose packages appear as two devices. Source: AMD, CDNA 2 white paper."""
 
 
 def matches_nccl_topo(file: InputFile) -> bool:
@@ -220,7 +222,9 @@ def _pci_id(pci: Element) -> str:
 
 
 def accelerator_elements(root: Element, builder: ImportBuilder) -> tuple[list[Element], int]:
-    """The PCI elements of accelerators (with a ``gpu``, or by class in a plan), and their number per package."""
+    """The PCI elements of accelerators and the number of elements per package. Accelerators have a ``gpu``, or in a
+    plan the class.
+    """
     every = root.descendants("pci")
     found = [pci for pci in every if any(child.tag == "gpu" for child in pci.children)]
     found = found or [pci for pci in every if pci.get("class").startswith(ACCELERATOR_CLASSES)]
@@ -335,8 +339,9 @@ def _record_nic_elements(root: Element, builder: ImportBuilder) -> None:
 
 
 def _distinct_nets(root: Element) -> list[Element]:
-    """The networks of a node, each once. NCCL attaches one without a PCI device to the first CPU that a rank knows
-    (NVIDIA/nccl, src/graph/xml.cc, ``ncclTopoFillNet``), and joins the ranks of a node: equal names are one interface.
+    """The networks of a node, without repetitions. NCCL attaches a network without a PCI device to the first CPU that a
+    rank knows (NVIDIA/nccl, src/graph/xml.cc, ``ncclTopoFillNet``) and merges the ranks of a node, so networks with
+    equal names are one interface.
     """
     nets = root.descendants("net")
     virtual = [net for net in nets if net.parent and net.parent.parent and net.parent.parent.tag == "cpu"]

@@ -63,7 +63,7 @@ def read_mlperf_system(file: InputFile) -> ImportResult:
     for name in _TEXTS:
         text = str(system.get(name) or "").strip()
         if text.lower() not in _EMPTY:
-            why = "the text of a submitter, of which no form is defined"
+            why = "free text of the submitter, without a defined form"
             builder.unknown(f"{name}: {excerpt(text, TITLE)}", why, file.line_of_key(name))
     framework = str(system.get("framework") or system.get("serving_framework") or "").strip()
     if framework:
@@ -151,7 +151,7 @@ def read_mlperf_config(file: InputFile) -> ImportResult:
     _set_global_batch(keys, builder)
     for number, line in enumerate(file.lines, 1):
         if match := re.match(r"[ \t]*(?:source|\.)[ \t].{0,200}?([\w.-]{1,80}\.sh)\b", line):
-            builder.unknown(match[1], "a separate file, whose variables hold where this one states none", number)
+            builder.unknown(match[1], "a separate file; its variables apply if this file does not set them", number)
     list_unused(keys, builder)
     return builder.reading()
 
@@ -160,7 +160,7 @@ _SPLITS = ("layout.tp", "layout.pp", "layout.cp")
 
 
 def _set_global_batch(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the global batch: the sequences of a replica × replicas, if all degrees are stated."""
+    """Set the global batch to sequences per replica × replicas, if all degrees are stated."""
     each, line = keys.integer("MINIBS"), keys.line("MINIBS")
     counts = [keys.integer(*_DEGREES[path]) for path in (*_SPLITS, "layout.nodes", "cluster.accelerators_per_node")]
     if not keys.find("MINIBS") or keys.find("GBS"):

@@ -1,4 +1,4 @@
-"""Slices of TPUs that a launch names: the options of ``xpk workload create`` and of MaxText's benchmark runner.
+"""TPU slices that a launch requests, by the options of ``xpk workload create`` and of MaxText's benchmark runner.
 
 Options: AI-Hypercomputer/xpk 0.16, ``--device-type`` or ``--tpu-type`` and ``--num-slices``; AI-Hypercomputer/maxtext,
 benchmarks/benchmark_runner.py, ``--device_type`` and ``--num_slices``.
@@ -17,7 +17,7 @@ _SLICES = re.compile(r"(?<!\S)--num[-_]slices[= \t]+[\"']?(?P<count>[1-9]\d{0,4}
 
 
 def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
-    """Set the machine of the slices that a launch requests; types or numbers that differ are recorded.
+    """Set the machine by the slices that a launch requests; differing types or numbers are recorded.
 
     The number of devices that JAX sees on it; None if the file does not tell.
     """

@@ -17,7 +17,7 @@ from clusterspec.exchange.microbenchmarks.samples import VERSION
 ROWS = (1, 16, 64, 256, 512, 1024, 2048, 4096, 8192)
 """Rows of the products: tokens of one call."""
 SHAPES = ((4096, 4096), (8192, 8192), (16384, 4096), (4096, 16384))
-"""Columns and depth of the products, as layers of 7 to 70 billion parameters have them."""
+"""Columns and depth of the products, as in layers of models with 7 to 70 billion parameters."""
 PROMPTS = (512, 1024, 2048, 4096, 8192, 16384)
 HEADS, WIDTH = 32, 128
 COPIES = (2**26, 2**28, 2**30)
@@ -30,7 +30,7 @@ class NoDeviceError(Exception):
 
 
 def samples_of_device(today: date) -> dict[str, Any]:
-    """The samples of the first accelerator that PyTorch sees. Raises `NoDeviceError`."""
+    """The samples of the first accelerator that PyTorch finds. Raises `NoDeviceError`."""
     try:
         torch: Any = importlib.import_module("torch")
     except ImportError:
@@ -69,7 +69,7 @@ def _samples(torch: Any, device: Any) -> Iterator[dict[str, Any]]:
 
 
 def _call_seconds(torch: Any, call: Callable[[], Any]) -> list[float]:
-    """Seconds of each call on the device, between events, after some that are not timed."""
+    """Seconds of each call on the device, measured between events, after some calls that are not timed."""
     for _ in range(WARM_UP):
         call()
     pairs = []
@@ -84,7 +84,7 @@ def _call_seconds(torch: Any, call: Callable[[], Any]) -> list[float]:
 
 
 def _launch_seconds(torch: Any, device: Any) -> float:
-    """Seconds of the host for one call of a kernel that does next to nothing."""
+    """Seconds of the host per call of a kernel that does almost nothing."""
     one = torch.zeros(1, device=device)
     torch.cuda.synchronize()
     start = time.perf_counter()

@@ -15,16 +15,16 @@ from clusterspec.records import dataclass
 
 VERSION = 1
 FEWEST = 5
-"""Calls of one kind below which a median says little."""
+"""Minimum number of calls of one kind for a meaningful median."""
 WIDEST = 0.2
 """A kind with a larger spread is reported. The spread is the range from the 10th to the 90th percentile divided by the
 median.
 """
 FEW_ROWS, MANY_ROWS = 64, 256
-"""Rows up to which a GEMM is memory-bound; tables of rates start at this number of rows."""
+"""Up to ``FEW_ROWS`` rows a GEMM is memory-bound; tables of rates start at ``MANY_ROWS`` rows."""
 FASTER = 1.05
-"""Maximum ratio of a measured rate to the catalog's peak, from clocks and rounding; a higher one means another
-accelerator.
+"""Maximum ratio of a measured rate to the catalog's peak, which allows for clocks and rounding. A higher ratio means
+another accelerator.
 """
 SIZES = {"gemm": ("m", "n", "k"), "attention": ("tokens", "heads", "width"), "copy": ("bytes",), "launch": ()}
 GEMM_BYTES = {"bf16": 2, "fp16": 2, "fp8": 1}
@@ -57,7 +57,7 @@ class Samples:
 
     @property
     def uneven(self) -> list[Kind]:
-        """Kinds whose calls differ by more than `WIDEST`."""
+        """Kinds of calls with a larger spread than `WIDEST`."""
         return [each for each in self.kinds if each.spread > WIDEST]
 
 
@@ -139,7 +139,9 @@ def _gemm_points(samples: Samples, chip: Accelerator) -> Iterator[Point]:
 
 
 def _floor_and_stream(precision: str, few: Sequence[Kind], chip: Accelerator) -> Iterator[Point]:
-    """The line fit of time over bytes: time of the smallest product, and rate at which products read their weights."""
+    """From a linear fit of time over bytes: the time of the smallest product, and the rate at which products read their
+    weights.
+    """
     if chip.memory_bandwidth is None:
         raise FormatError(f"the entry of {chip.id} has no memory bandwidth to compare with")
     slope, floor = statistics.linear_regression([_gemm_bytes(each) for each in few], [each.seconds for each in few])

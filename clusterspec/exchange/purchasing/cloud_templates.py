@@ -34,11 +34,11 @@ _ASKED = "computeResources"
 _NAMED = ("InstanceGroupName", "NodegroupName", "Name", "name")
 _WHOLE = re.compile(r"\$\{(\w{1,100})\}")
 _SET = re.compile(r"[\[{].{0,4000}\"InstanceType\"", re.DOTALL)
-"""A parameter that holds instance groups as JSON."""
+"""A parameter with instance groups as JSON."""
 _TEMPLATES = ("template", "definition", "configuration")
-"""Ends of types of resources whose machines another resource starts."""
+"""Endings of resource types that only describe machines, which another resource starts."""
 _SIZES = re.compile(r"instance_types?|(?:min|max|desired|instance|target)_(?:\w{1,20}_)?(?:count|size|capacity)")
-"""Names of attributes that give the types and numbers of machines."""
+"""Names of attributes with the type or number of machines."""
 _DEEPEST = 20
 
 
@@ -66,7 +66,7 @@ def read_cloudformation(file: InputFile) -> ImportResult:
 
 
 def _reference_expressions(value: Any, name: str = "") -> set[str]:
-    """The references that give the types and numbers of machines."""
+    """The references in attributes that give the type or number of machines."""
     if isinstance(value, dict):
         return {each for key, inner in value.items() for each in _reference_expressions(inner, key)}
     if isinstance(value, list):
@@ -75,7 +75,7 @@ def _reference_expressions(value: Any, name: str = "") -> set[str]:
 
 
 def _blocks(yaml: Yaml) -> Iterator[Block]:
-    """The parameters, resources and groups of a document, as blocks of Terraform."""
+    """The parameters, resources and groups of a document in the form of Terraform blocks."""
     parameters = yaml.value.get("Parameters")
     parameters = parameters if isinstance(parameters, dict) else {}
     names = frozenset(parameters)
@@ -105,7 +105,7 @@ def _blocks(yaml: Yaml) -> Iterator[Block]:
 
 
 def _groups_in_text(name: str, text: str, line: int) -> Iterator[Block]:
-    """The instance groups that the default of a parameter holds as JSON."""
+    """The instance groups in JSON in the default of a parameter."""
     try:
         waiting = [json.loads(text)]
     except ValueError:
@@ -122,7 +122,9 @@ def _groups_in_text(name: str, text: str, line: int) -> Iterator[Block]:
 
 
 def _table(yaml: Yaml, value: dict[str, Any], path: Path, names: frozenset[str]) -> Table:
-    """A mapping with the names of Terraform (``InstanceType`` is ``instance_type``) and references to parameters."""
+    """A mapping with names as in Terraform (``InstanceType`` becomes ``instance_type``) and with references to
+    parameters.
+    """
     table = Table()
     for key, inner in value.items():
         name = _snake_name(str(key))
@@ -147,7 +149,7 @@ def _converted_value(yaml: Yaml, value: Any, path: Path, names: frozenset[str]) 
 
 
 def _count_of(value: Any) -> Any:
-    """A number that is written as text; another value as it is."""
+    """A whole number if the value is one written as text; other values are returned as they are."""
     return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 10 else value
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from clusterspec.exchange.import_result import FormatError
 
 DEEPEST = 40
-"""Blocks and values inside each other."""
+"""Maximum nesting depth of blocks and values."""
 MOST_VALUES = 200_000
 _SPACE = re.compile(r"(?:[ \t\r\n]+|#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z))*", re.DOTALL)
 _BLANKS = re.compile(r"(?:[ \t\r]+|/\*.*?(?:\*/|\Z))*", re.DOTALL)
@@ -28,7 +28,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 
 
 class Expression(str):
-    """The text of a value that is no literal: a reference, a call, or a text with ``${…}``."""
+    """The text of a value that is not a literal: a reference, a call, or a string with ``${…}``."""
 
     __slots__ = ()
 
@@ -51,12 +51,12 @@ class Block(NamedTuple):
 
 
 def blocks_of(text: str) -> list[Block]:
-    """The blocks at the root of a file. Raises `FormatError`, with the line, where the text is not HCL."""
+    """The top-level blocks of a file. Raises `FormatError` with the line if the text is not HCL."""
     return _Parser(text).root()
 
 
 def attributes_of(text: str) -> Table:
-    """The attributes at the root of a file of values. Raises `FormatError`, with the line, where the text is not HCL.
+    """The top-level attributes of a file of values. Raises `FormatError` with the line if the text is not HCL.
 
     >>> attributes_of("nodes = 4")
     {'nodes': 4}
@@ -70,7 +70,7 @@ def attributes_of(text: str) -> Table:
 
 
 class _Parser:
-    """Reads a text once, from its start to its end; ``at`` is the position."""
+    """Parses a text once from start to end; ``at`` is the position."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
@@ -78,7 +78,7 @@ class _Parser:
         self.values = self.inside = 0
 
     def line(self) -> int:
-        """The line of the position, which only grows."""
+        """The line of the position, which only increases."""
         self.number += self.text.count("\n", self.counted, self.at)
         self.counted = self.at
         return self.number
@@ -117,7 +117,7 @@ class _Parser:
         return match[0]
 
     def labels(self) -> tuple[str, ...]:
-        """The labels of a block, up to its brace."""
+        """The labels of a block up to its opening brace."""
         found: list[str] = []
         while not self.takes("{"):
             if len(found) > 8:
@@ -157,7 +157,7 @@ class _Parser:
             raise self.fault(f"more than {MOST_VALUES:,} values")
 
     def value(self, depth: int, *, inner: bool) -> Any:
-        """A literal, or the text of another expression; ``inner`` values end at a comma too."""
+        """A literal, or the text of another expression. An ``inner`` value also ends at a comma."""
         self.nest(depth)
         start = self.at
         found = self.literal(depth)
@@ -186,7 +186,7 @@ class _Parser:
         return _WORDS[match[0]] if match[0] in _WORDS else float(match[0]) if "." in match[0] else int(match[0])
 
     def takes_heredoc(self) -> bool:
-        """Whether a text over several lines (``<<NAME``) is at the position, which is behind it afterwards."""
+        """Whether a heredoc (``<<NAME``) starts at the position; if so, the position moves behind it."""
         match = _HEREDOC.match(self.text, self.at)
         if match is None:
             return False
@@ -195,7 +195,7 @@ class _Parser:
         return True
 
     def list_elements(self, depth: int) -> Any:
-        """The elements of a list; its text if it is computed (``[for …]``)."""
+        """The elements of a list; the text of the list if it is computed (``[for …]``)."""
         start = self.at
         self.at += 1
         found: list[Any] = []
@@ -210,7 +210,9 @@ class _Parser:
                 raise self.fault("a list without a comma between its elements")
 
     def is_closed(self, bracket: str, what: str) -> bool:
-        """Whether ``what`` ends here with its closing bracket, which is then passed. Raises at the end of the text."""
+        """Whether the closing bracket of ``what`` is at the position; if so, the position moves behind it. Raises at
+        the end of the text.
+        """
         self.skip()
         if self.takes(bracket):
             return True
@@ -219,7 +221,7 @@ class _Parser:
         return False
 
     def object(self, depth: int) -> Any:
-        """The entries of an object; its text if it is computed (``{for …}``)."""
+        """The entries of an object; the text of the object if it is computed (``{for …}``)."""
         start, table = self.at, Table()
         self.at += 1
         while True:
@@ -238,7 +240,7 @@ class _Parser:
             self.takes(",")
 
     def key(self) -> str:
-        """The key of an entry: a name, a text, or the text of another expression."""
+        """The key of an entry: a name, a string, or the text of another expression."""
         if self.text.startswith('"', self.at):
             return self.string()
         start = self.at
@@ -249,13 +251,13 @@ class _Parser:
         return self.text[start : self.at]
 
     def computed_expression(self, start: int) -> Expression:
-        """The text of a list or object that an expression computes, to its closing bracket."""
+        """The text of a computed list or object, up to its closing bracket."""
         self.at = start
         self.to_end(inner=True)
         return Expression(self.text[start : self.at].strip()[:400])
 
     def string(self) -> str:
-        """A text in quotes; an `Expression` if it holds ``${…}``."""
+        """A quoted string; an `Expression` if it contains ``${…}``."""
         start, parts, computed = self.at, list[str](), False
         self.at += 1
         while True:
@@ -284,7 +286,7 @@ class _Parser:
                 self.at += 1
 
     def balance(self, closing: str) -> None:
-        """Skip to after the bracket that closes an open one."""
+        """Skip the rest up to and including the bracket that closes an open one."""
         waiting = [closing]
         while waiting:
             if match := _SKIPPED.match(self.text, self.at):
@@ -310,7 +312,7 @@ class _Parser:
                     self.at += 1
 
     def nested_string(self) -> None:
-        """Skip a text in quotes within brackets, which may hold others in turn."""
+        """Skip a quoted string within brackets, which may contain further strings."""
         self.inside += 1
         if self.inside > DEEPEST:
             raise self.fault("texts nested too deeply")
@@ -318,7 +320,9 @@ class _Parser:
         self.inside -= 1
 
     def to_end(self, *, inner: bool) -> None:
-        """Skip the rest of an expression: to the line's end outside brackets, or to a comma or closing bracket."""
+        """Skip the rest of an expression: up to the end of the line outside brackets, or up to a comma or closing
+        bracket.
+        """
         while self.at < len(self.text):
             if match := _SKIPPED.match(self.text, self.at):
                 self.at = match.end()
@@ -339,4 +343,4 @@ class _Parser:
 
 
 _NONE = object()
-"""Stands for no literal; null is one."""
+"""The value that means there is no literal, since null is a literal."""

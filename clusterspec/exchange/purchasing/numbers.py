@@ -1,8 +1,8 @@
 """Numbers in the cells of a table, read with one decimal mark for the whole file.
 
-``12.375`` is 12.375 where the point is the decimal mark, and 12,375 where it groups thousands. One number does not
-tell, the file does: ``1.234,50`` or ``0.125`` anywhere in it decides for all. A number that stays ambiguous is not
-read.
+``12.375`` is 12.375 if the point is the decimal mark, and 12,375 if it groups thousands. One number alone cannot decide
+this, but the file can: ``1.234,50`` or ``0.125`` anywhere in it decides for all numbers. A number that stays ambiguous
+is not read.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _NO_CENTS = re.compile(r"([.,])(?:-{1,2}|–|—)(?=\)?$)")
 """The cents of ``1.250,-``."""
 _SPACES = re.compile("[ \u00a0\u202f\u2009]")
 _MOST_DIGITS = 15
-"""Digits that a float keeps."""
+"""Number of digits that a float keeps exactly."""
 
 
 @dataclass(frozen=True)
 class WrittenNumber:
-    """The readings of a text as a number, by the decimal mark; a mark is absent if the text is not a number with it."""
+    """The possible values of a text, by decimal mark; a mark is absent if the text is not a number with it."""
 
     by_mark: dict[str, Number]
     groups_nothing: bool
-    """Whether it has four digits or more in a row before the decimal mark: whoever wrote it groups no thousands."""
+    """Whether it has four or more consecutive digits before the decimal mark, so that thousands are not grouped."""
 
     @property
     def ambiguous(self) -> bool:
@@ -51,7 +51,7 @@ class WrittenNumber:
 
     @property
     def implied_mark(self) -> str | None:
-        """The decimal mark that the text implies; None if the text is a number with both marks, or with neither."""
+        """The decimal mark that the text implies; None if the text is a number with both marks or with neither."""
         return next(iter(self.by_mark)) if len(self.by_mark) == 1 else None
 
     def readings(self) -> str:
@@ -60,7 +60,8 @@ class WrittenNumber:
 
 @dataclass(frozen=True)
 class DecimalMark:
-    """The decimal mark of a file: ``mark`` is None if no number of the file tells, and "both" if its numbers differ.
+    """The decimal mark of a file. ``mark`` is None if no number decides it, and "both" if numbers contradict each
+    other.
 
     ``ungrouped`` are the columns whose numbers have no thousands separator, so that a separator is the decimal mark.
     """
@@ -79,7 +80,7 @@ class DecimalMark:
 
 
 def decimal_mark(columns: Iterable[tuple[str, str]]) -> DecimalMark:
-    """The decimal mark that all numbers of a file imply; ``columns`` are the cells, each with the name of its column.
+    """The decimal mark that all numbers of a file imply; ``columns`` has the cells, each with the name of its column.
 
     >>> [decimal_mark([("price", text) for text in file.split()]).value("12.375", "price")
     ...  for file in ("0.125 8", "1.250,50", "12.375", "12.375 36000", "0.125 0,5")]
@@ -93,7 +94,7 @@ def decimal_mark(columns: Iterable[tuple[str, str]]) -> DecimalMark:
 
 
 def written_number(text: str) -> WrittenNumber:
-    """The readings of a text as a number, with a currency or a unit of pieces next to it.
+    """The readings of a text as a number, which may have a currency or unit next to it.
 
     Any other word makes it no number: ``310 k`` and ``9 per 100`` are not 310 and 9,100.
 
@@ -110,7 +111,7 @@ def written_number(text: str) -> WrittenNumber:
 
 
 def _digits_and_sign(text: str) -> tuple[str, bool]:
-    """The digits and separators of a text, and whether it is negative. A minus may stand on either side, or
+    """The digits and separators of a text, and whether it is negative: with a minus on either side, or in
     parentheses.
     """
     plain = CURRENCY.sub(" ", text, count=1).strip()
@@ -120,7 +121,7 @@ def _digits_and_sign(text: str) -> tuple[str, bool]:
 
 
 def _read_with(plain: str, mark: str) -> Number | None:
-    """The value of a text under a decimal mark; None if the text is then not a number."""
+    """The value of a text with a decimal mark; None if the text is not a number with it."""
     whole, _, cents = plain.partition(mark)
     if not re.fullmatch("[0-9]*", cents) or plain.endswith(mark):
         return None

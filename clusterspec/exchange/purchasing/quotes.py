@@ -1,10 +1,10 @@
-"""Suppliers' quotes as CSV, XLSX and text: the lines that have a part, a quantity and a price.
+"""Suppliers' quotes as CSV, XLSX and text: the lines with a part, a quantity and a price.
 
 The header is the first row that names a part and a quantity. Rows above it may state the currency and the date. The
-last row with a total that is no subtotal is the quoted total; a tax above it that a row states in percent is in it. One
-decimal mark holds for the whole file, see `exchange.purchasing.numbers`; a number that stays ambiguous is listed with
-both readings. openpyxl reads XLSX without evaluating formulas; saved values are used, and numeric cells are used
-unchanged.
+quoted total is in the last row with a total that is not a subtotal; it includes a tax if a row above it states one in
+percent. One decimal mark applies to the whole file, see `exchange.purchasing.numbers`; a number that stays ambiguous is
+listed with both readings. openpyxl reads XLSX without evaluating formulas: their saved values are used, and numeric
+cells are used unchanged.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from clusterspec.standard import pattern
 QUOTE = "quote"
 MOST_ROWS = 20_000
 MOST_LINES = 2_000
-"""Lines of one quote; a spec holds no more values than that makes."""
+"""Maximum number of lines of a quote, so that a spec does not have too many values."""
 MOST_COLUMNS = 200
 LONGEST_HEADING = 100
-"""Characters of a cell that may name a column."""
+"""Maximum length of a cell that can be the heading of a column."""
 _COLUMNS: dict[str, tuple[str, ...]] = {
     "kind": (r"kind|category|type",),
     "part": (r"part|description|product|component|bezeichnung|beschreibung", r"item|article|artikel", r"position"),
@@ -55,7 +55,7 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "currency": (r"currency|curr\.?|währung",),
 }
-"""The headings of each field, the clearest first: ``Unit`` names a price only where no heading says so."""
+"""Patterns of the headings of each field, clearest first: ``Unit`` is a price only if no other heading is."""
 _NUMBERS = ("quantity", "unit_price", "price")
 _INCLUDED = re.compile(r"incl|inkl|davon|of which", re.IGNORECASE)
 _SUBTOTAL = re.compile(r"sub|zwischen|partial", re.IGNORECASE)
@@ -92,7 +92,7 @@ class _QuoteRow:
 
     @property
     def is_sum(self) -> bool:
-        """Whether the row has a sum of others; the word may be next to the amount where no part is named."""
+        """Whether the row is a sum of other rows. If the row names no part, the word may be next to the amount."""
         titles = self.cells if not self.part and not self.text("quantity") else ()
         named = SUM_NAME.match(self.part) or any(SUM_NAME.match(self.text(name)) for name in titles)
         return self.text("kind") == "total" or bool(named)
@@ -103,7 +103,7 @@ class _QuoteRow:
 
     @property
     def tax_share(self) -> float:
-        """The share of the other rows that a row without a quantity adds as tax; 0 for other rows."""
+        """The tax rate in a row without a quantity, as a share of the other rows; 0 for other rows."""
         found = None if self.text("quantity") else TAX_NAME.match(self.part)
         percent = (found[1] or found[2]) if found is not None else None
         return float(percent.replace(",", ".")) / 100 if percent else 0.0
@@ -117,7 +117,7 @@ class _QuoteRow:
         return named | {SYMBOLS.get(mark[0], mark[0]) for mark in marks if mark}
 
     def number(self, field: str, mark: DecimalMark) -> Number | None:
-        """The number of a cell: as a workbook holds it, else as the decimal mark of the file reads its text."""
+        """The number in a cell: as stored in a workbook, else the text read with the decimal mark of the file."""
         cell = self.cells.get(field)
         if isinstance(cell, int | float) and not isinstance(cell, bool):
             return int(cell) if cell == int(cell) else cell
@@ -201,11 +201,11 @@ _DAYS = {
     "date": r"(?:(?:quot(?:e|ation)|offer|angebots)[ -]?)?dat(?:e|um)",
     "valid_until": r"(?:(?:quote|offer|angebot) )?(?:valid (?:until|through|to)|expires(?: on)?|gültig bis)(?: zum)?",
 }
-"""The words before a day above the table of a quote, by what it is."""
+"""The words before a date above the table of a quote, by the kind of date."""
 
 
 def _iso_day(text: str) -> str | None:
-    """A day written as 2026-10-14 or 14.10.2026, as ISO; None for other texts and days that do not exist."""
+    """A date written as 2026-10-14 or 14.10.2026, in ISO form; None for other texts and for dates that do not exist."""
     with suppress(ValueError):  # no such day
         if day := pattern(r"(\d{4})-(\d\d)-(\d\d)").fullmatch(text):
             return date(int(day[1]), int(day[2]), int(day[3])).isoformat()
@@ -226,7 +226,7 @@ def _decoded_text(file: InputFile) -> str:
 
 
 def _rows_of_text(text: str) -> list[list[str]]:
-    """The rows of a text: of delimited cells, or of a table in columns or in Markdown if these have no header."""
+    """The rows of a text: delimited cells; if these have no header, a table in columns or in Markdown."""
     rows = _delimited_cells(text)
     if any(_field_columns(cells) for cells in rows[:MOST_ROWS]):
         return rows
@@ -244,8 +244,7 @@ def _delimited_cells(text: str) -> list[list[str]]:
 
 
 def _field_columns(cells: Iterable[str]) -> dict[str, int]:
-    """The column of each field; empty if a row is not a header. If several headings fit a field, the clearest one is
-    used.
+    """The column of each field; empty if a row is not a header. If several headings fit a field, the clearest is used.
 
     >>> _field_columns(["Qty", "Unit", "Description", "Unit Price", "Total"])
     {'part': 2, 'quantity': 0, 'unit_price': 3, 'price': 4}
@@ -271,7 +270,7 @@ def _field_columns(cells: Iterable[str]) -> dict[str, int]:
 def _set_total(
     sums: Sequence[_QuoteRow], taxes: Sequence[_QuoteRow], mark: DecimalMark, builder: ImportBuilder
 ) -> None:
-    """Set the quoted total from the last row with one, a subtotal only where there is no other, and its tax."""
+    """Set the quoted total and its tax from the last row with a total; a subtotal is used only if there is no total."""
     for row in sums:
         _report_unread(row, ("price",), mark, builder, "the total")
     found = [row for row in sums if row.number("price", mark) is not None and row.text("kind") != "partial_sum"]
@@ -291,7 +290,9 @@ def _set_total(
 
 
 def _add_quote_line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *, prices: bool) -> int:
-    """Add a line of the quote; returns 1 if the row is one. A row with a name and an amount alone has no quantity."""
+    """Add a line of the quote; returns 1 if the row is one, else 0. A row with only a name and an amount gets no
+    quantity.
+    """
     quantity, unit, whole = (row.number(name, mark) for name in _NUMBERS)
     part, number = row.part, row.line
     if row.is_sum or row.tax_share or (not part and quantity is None):
@@ -315,7 +316,7 @@ def _add_quote_line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *
 
 
 def _report_unread(row: _QuoteRow, fields: Sequence[str], mark: DecimalMark, builder: ImportBuilder, what: str) -> None:
-    """Report the ambiguous prices of a row, or that none of its prices is a number."""
+    """Report the ambiguous prices of a row, or that it has no price that is a number."""
     unclear = [why for field in fields if (why := _ambiguity_text(row, field, mark))]
     if not unclear and all(row.number(field, mark) is None for field in fields):
         unclear = ["not a single number"]
@@ -324,7 +325,7 @@ def _report_unread(row: _QuoteRow, fields: Sequence[str], mark: DecimalMark, bui
 
 
 def _ambiguity_text(row: _QuoteRow, field: str, mark: DecimalMark) -> str:
-    """Both readings of an ambiguous number; empty if the cell was read or holds no number."""
+    """Both readings of an ambiguous number; empty if the number was read, or if there is none."""
     text = row.text(field)
     if row.number(field, mark) is not None or not (found := written_number(text)).ambiguous:
         return ""
@@ -365,7 +366,9 @@ def _spreadsheet_rows(file: InputFile, builder: ImportBuilder) -> Iterator[tuple
 
 
 def _check_unpacked_size(file: InputFile) -> None:
-    """Raises `FormatError` for archives that unpack to more than the maximum, whatever their headers state."""
+    """Raises `FormatError` for archives that unpack to more than the maximum; the sizes in their headers are not
+    trusted.
+    """
     if len(file.data) > LARGEST_STRUCTURED:
         raise FormatError(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the maximum for a workbook")
     most = 4 * LARGEST_STRUCTURED

@@ -1,4 +1,5 @@
-"""Terraform plans as JSON (``terraform show -json``): instances, number, networks and placement; and files (``*.tf``).
+"""Terraform: instances, their number, networks and placement from plans in JSON (``terraform show -json``); also files
+(``*.tf``).
 
 Grammar (HashiCorp, JSON output format): ``planned_values.root_module`` has ``resources`` and ``child_modules``; each
 resource has a ``type``, an ``address`` and ``values``.
@@ -111,7 +112,7 @@ def _count_machine(
 
 
 def _instance_type(values: dict[str, Any]) -> str | None:
-    """The instance type of a resource, of its node pool, or the first of a list."""
+    """The instance type of a resource or of its node pool; the first one of a list."""
     for name in (*_TYPES, "instance_types"):
         value = values.get(name)
         value = value[0] if isinstance(value, list) and value else value

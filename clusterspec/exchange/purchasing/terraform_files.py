@@ -62,7 +62,7 @@ _SCALING = (
 _MACHINE = re.compile(
     r"[A-Za-z][\w-]{0,40}\.[\w.-]{2,40}|Standard_\w{2,40}|[a-z][a-z0-9]{1,4}-[a-z0-9]+(?:-[a-z0-9]+){1,3}"
 )
-"""The form of a type of machine at AWS and OCI, Azure, and Google."""
+"""Patterns of machine types of AWS and OCI, Azure, and Google."""
 _TEMPLATES = ("template", "configuration")
 _REFERENCE = re.compile(r"(?:\$\{)?(var|local)\.(\w{1,100})\}?")
 
@@ -74,7 +74,7 @@ def is_terraform_file(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Pool:
-    """Machines of one type; ``count`` is None if the file leaves it open, ``given`` says why."""
+    """Machines of one type. ``count`` is None if the file leaves the number open; ``given`` is the reason."""
 
     name: str
     machine: str
@@ -86,12 +86,12 @@ class Pool:
 
 
 def record_machines(file: InputFile, builder: ImportBuilder) -> None:
-    """Record the machines of a file. Raises `FormatError` if it states no type of machine."""
+    """Record the machines of a file. Raises `FormatError` if it has no machine type."""
     record_pools(Pools(blocks_of(file.text)), builder)
 
 
 def record_pools(stated: Pools, builder: ImportBuilder) -> None:
-    """Record some pools of machines. Raises `FormatError` if none has a type of machine."""
+    """Record the machines of pools. Raises `FormatError` if none has a machine type."""
     pools = list(stated.pools())
     if not pools:
         what, line = stated.open[0] if stated.open else ("no type of machine", 0)
@@ -119,7 +119,7 @@ def record_pools(stated: Pools, builder: ImportBuilder) -> None:
 
 
 def _set_cluster(known: list[tuple[Pool, str | None]], builder: ImportBuilder) -> None:
-    """Set the machines with accelerators as the cluster, if they are of one type."""
+    """Set the cluster to the machines with accelerators if these have one type; several types are listed as unknown."""
     if len({(pool.machine, pool.accelerator, pool.accelerators) for pool, _ in known}) > 1:
         shown = ", ".join(f"{'?' if pool.count is None else pool.count} × {pool.machine}" for pool, _ in known)
         builder.unknown(
@@ -148,7 +148,7 @@ def _set_cluster(known: list[tuple[Pool, str | None]], builder: ImportBuilder) -
 
 
 def _platform_id(machine: str, ids: tuple[str, ...]) -> str | None:
-    """The platform of the catalog with a type of machine; SageMaker writes ``ml.`` before those of EC2."""
+    """The catalog platform with a machine type. SageMaker adds the prefix ``ml.`` to EC2 types."""
     name = machine.removeprefix("ml.")
     return next(
         (found for cloud in ("aws", "gcp", "azure", "oci") if (found := match_instance(name, cloud, ids))), None
@@ -159,7 +159,7 @@ def _platform_id(machine: str, ids: tuple[str, ...]) -> str | None:
 
 
 def _values_by_reference(blocks: list[Block]) -> dict[str, Any]:
-    """The defaults of variables and the local values of a file, by their references."""
+    """The defaults of variables and the local values of a file, by reference."""
     found: dict[str, Any] = {}
     for block in blocks:
         if block.kind == "variable" and block.labels and block.table.get("default") is not None:
@@ -180,7 +180,7 @@ def _resolved_value(value: Any, defaults: Mapping[str, Any]) -> Any:
 
 
 class Pools:
-    """Finds the pools of the blocks of a file; ``open`` lists types of machines that references give."""
+    """Finds the pools in the blocks of a file; ``open`` lists machine types that are given only as references."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks, self.defaults = blocks, _values_by_reference(blocks)
@@ -189,7 +189,7 @@ class Pools:
         """Blocks that name accelerators without a type of machine, and their lines."""
 
     def pools(self) -> Iterator[Pool]:
-        """The pools of resources and modules. Raises `FormatError` for too many."""
+        """The pools of resources and modules. Raises `FormatError` if there are too many."""
         count = 0
         for block in self.blocks:
             if block.kind in {"resource", "module"} and block.labels:
@@ -200,7 +200,7 @@ class Pools:
                     yield pool
 
     def pools_inside(self, block: Block, table: Table, around: tuple[Table, ...]) -> Iterator[Pool]:
-        """The pools of a mapping and of its inner mappings; ``around`` are the mappings around it, outermost first."""
+        """The pools in a mapping and in its inner mappings; ``around`` are the enclosing mappings, outermost first."""
         name = next((name for name in TYPES if name in table), None)
         if name is not None:
             stated, line = _resolved_value(table[name], self.defaults), table.lines.get(name, block.line)
@@ -225,7 +225,7 @@ class Pools:
                     yield from self.pools_inside(block, named, (*around, table))
 
     def pool(self, block: Block, table: Table, around: tuple[Table, ...], machine: str) -> Pool:
-        """The pool of a mapping with a type of machine."""
+        """The pool of a mapping with a machine type."""
         outer, name = around[0] if around else table, table.get("name")
         scaling = [inner for place in (table, *around[::-1]) for inner in _scaling_blocks(place)]
         count, given = self.count([table, *scaling, *around[::-1]], of_module=block.kind == "module")
@@ -241,7 +241,9 @@ class Pools:
         return Pool(excerpt(label), machine, line, count, given, *_product_and_count(table, self.defaults))
 
     def count(self, places: list[Table], *, of_module: bool) -> tuple[int | None, str]:
-        """The number of machines of a pool, and why it is open; one machine of a resource where no place states it."""
+        """The number of machines of a pool, or None and the reason why it is open. A resource that states no number is
+        one machine.
+        """
         stated = {name: _resolved_value(place[name], self.defaults) for place in reversed(places) for name in place}
         least, most = _pool_bound(stated, _LEAST), _pool_bound(stated, _MOST)
         for name in (*_DESIRED, *_FIRST):
@@ -262,7 +264,7 @@ class Pools:
 
 
 def _with_own_name(table: Table, key: str) -> Table:
-    """A mapping with the key that holds it as its name."""
+    """A mapping to which the key under which it is stored is added as its name."""
     named = Table()
     named.update(table, name=key)
     named.lines = table.lines
@@ -283,7 +285,7 @@ def _pool_bound(stated: Mapping[str, Any], names: tuple[str, ...]) -> int | None
 
 
 def _product_and_count(table: Table, defaults: Mapping[str, Any]) -> tuple[str | None, int | None]:
-    """The product and the number of accelerators that a pool adds to its machines."""
+    """The product and the number of the accelerators that a pool attaches to its machines."""
     kind, number = table.get("accelerator_type"), table.get("accelerator_count")
     for name in ("guest_accelerator", "guest_accelerators", "gpu"):
         value = _resolved_value(table.get(name), defaults)

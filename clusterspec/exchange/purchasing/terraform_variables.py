@@ -1,7 +1,7 @@
-"""Values of variables of Terraform (``*.tfvars``): the machines that they name.
+"""Values of Terraform variables (``*.tfvars``): the machines that they name.
 
-A file of values says nothing of what a variable does; the names of a type of machine and of its count are those that
-resources and modules of the clouds have (`terraform_files`), with one prefix for both (``gpu_machine_type``,
+Such a file does not state the meaning of a variable. Names for a machine type and a count are recognized if they are
+those of the clouds' resources and modules (`terraform_files`), both with the same prefix (``gpu_machine_type``,
 ``gpu_node_count``).
 """
 
@@ -22,16 +22,16 @@ def is_variables_file(file: InputFile) -> bool:
 
 
 _DECLARED = re.compile(rf"^variable[ \t]+\"\w{{0,60}}(?:{'|'.join(TYPES[:-1])})\"", re.MULTILINE)
-"""The declaration of a variable whose name says a type of machine."""
+"""The declaration of a variable whose name means a machine type."""
 
 
 def declares_machines(file: InputFile) -> bool:
-    """Whether a file declares variables of machines and holds no resources."""
+    """Whether a file declares variables for machines and has no resources."""
     return bool(_DECLARED.search(file.text)) and not is_terraform_file(file.text)
 
 
 def record_declarations(file: InputFile, builder: ImportBuilder) -> None:
-    """Record the machines that variables have by default. Raises `FormatError` if none has accelerators."""
+    """Record the machines in the defaults of variables. Raises `FormatError` if none has accelerators."""
     table = Table()
     for block in blocks_of(file.text):
         default = block.table.get("default")
@@ -46,7 +46,7 @@ def record_declarations(file: InputFile, builder: ImportBuilder) -> None:
 
 
 def record_variables(file: InputFile, builder: ImportBuilder) -> None:
-    """Record the machines of a file of values. Raises `FormatError` if it names no type of machine."""
+    """Record the machines of a file of values. Raises `FormatError` if it has no machine type."""
     table = attributes_of(file.text)
     if (untyped := _untyped_entry(table)) is not None:
         key, line = untyped
@@ -57,7 +57,9 @@ def record_variables(file: InputFile, builder: ImportBuilder) -> None:
 
 
 def _grouped_by_prefix(table: Table) -> Table:
-    """The values, those whose names share a prefix before a type of machine and its count as one mapping."""
+    """The values, with those grouped into one mapping whose names have the same prefix before a machine type or
+    count.
+    """
     found = Table()
     for prefix in (key.removesuffix(f"_{kind}") for key in table for kind in TYPES if key.endswith(f"_{kind}")):
         found[prefix] = Table()
@@ -78,7 +80,9 @@ def _grouped_by_prefix(table: Table) -> Table:
 
 
 def _untyped_entry(table: Table) -> tuple[str, int] | None:
-    """The first entry of a list that counts machines without a type where others state one, with its line."""
+    """The first list entry with a number of machines but without a type that other entries of the list have, and its
+    line.
+    """
     for key, value in table.items():
         tables = [each for each in value if isinstance(each, Table)] if isinstance(value, list) else []
         if not any(_has_one_of(TYPES, each) for each in tables):

@@ -1,4 +1,6 @@
-"""Tables of quotes as text: in Markdown, and in columns apart by spaces, as ``pdftotext -layout`` writes them."""
+"""Tables of quotes as text: in Markdown, or in columns separated by spaces, as in the output of ``pdftotext
+-layout``.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +14,30 @@ SUM_NAME = re.compile(
     r"|(?:gesamt|end)(?:betrag|preis)?\b|partial_sum",
     re.IGNORECASE,
 )
-"""The words that begin a row with a sum, in English and German."""
+"""Words at the start of a row with a sum, in English and German."""
 TAX_NAME = re.compile(
     r"(?:(?:zzgl|plus|incl|inkl|including|davon|of which)\b[. ]{0,3})?(?:(\d{1,2}(?:[.,]\d{1,2})?) ?% )?"
     r"(?:vat|gst|sales tax|tax|mwst|ust|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms)\b[.: ]{0,3}"
     r"\(?(?:(\d{1,2}(?:[.,]\d{1,2})?) ?%)?",
     re.IGNORECASE,
 )
-"""The words that begin a row with the tax on the rows above, and its percents before or after the name."""
+"""Words at the start of a row with the tax on the rows above, with the percentage before or after the name."""
 _AMOUNT = re.compile(
     r"-?(?:[A-Z]{3}|[A-Z]{0,2}[$€£¥])? ?-?[1-9]\d{0,2}"
     r"(?:(?:[., ']\d{3}){1,4}(?:[.,]\d\d)?|[.,]\d\d)(?: ?(?:[A-Z]{3}|[€£]))?"
 )
-"""An amount of money as a cell of its own: with groups of thousands, or with cents."""
+"""A cell with only an amount of money, with grouped thousands or cents."""
 _DETAIL = re.compile(
     r"(?:[-–•*+] |(?:incl(?:uding|udes|\.)?|inkl(?:usive|\.)?|with|mit|each with|je)\b)", re.IGNORECASE
 )
-"""The words that begin a line about the part of the row above."""
+"""Words at the start of a line with details of the part in the row above."""
 LONGEST_PART = 200
-"""Characters of the name of a part, its details included."""
+"""Maximum characters of a part's name with its details."""
 Columns = Callable[[Sequence[str]], Mapping[str, int]]
 
 
 def text_rows(text: str, columns_of: Columns) -> list[list[str]] | None:
-    """The rows of a text with a table of prices, one for each line; None if there is none.
+    """The rows of a text with a table of prices, one per line of the text; None if there is no such table.
 
     A row of columns counts if it has as many cells as the header. A line below it that tells what the part includes is
     added to its name. Of another row with figures, the whole text stands in the column of parts; the amount that ends
@@ -54,7 +56,7 @@ def text_rows(text: str, columns_of: Columns) -> list[list[str]] | None:
 
 
 def _join_details(rows: Sequence[list[str]], aligned: list[list[str]], columns: Mapping[str, int], width: int) -> None:
-    """Add lines that tell what a part includes to the name of the part above them, and empty their rows."""
+    """Append lines with details of a part to the name of the part above them, and clear their rows."""
     part = columns.get("part", columns.get("kind", 0))
     owner: list[str] | None = None
     for number, cells in enumerate(rows):
@@ -69,7 +71,9 @@ def _join_details(rows: Sequence[list[str]], aligned: list[list[str]], columns: 
 
 
 def _is_header(columns: Mapping[str, int]) -> bool:
-    """Whether a row names parts, quantities and a price: two words of a log may look like the first two."""
+    """Whether a row names parts, quantities and a price. The price is required, since words of a log may look like the
+    other two.
+    """
     return "quantity" in columns and bool({"price", "unit_price"} & columns.keys())
 
 
@@ -84,7 +88,7 @@ def _cells_of_page(line: str) -> list[str]:
 
 
 def _cells_of_columns(line: str) -> list[str]:
-    """The cells of a line, which two spaces or a tab part.
+    """The cells of a line, separated by two spaces or a tab.
 
     >>> _cells_of_columns("1   NVIDIA DGX H100    4    300,000.00")
     ['1', 'NVIDIA DGX H100', '4', '300,000.00']
@@ -93,7 +97,9 @@ def _cells_of_columns(line: str) -> list[str]:
 
 
 def _aligned_cells(cells: list[str], columns: Mapping[str, int], width: int) -> list[str]:
-    """A row with the cells of the header, or with its text in one of them."""
+    """A row with as many cells as the header. If the line has another number of cells, its text is put into the column
+    of the part.
+    """
     if len(cells) == width or not any(any(map(str.isdigit, cell)) for cell in cells):
         return cells if len(cells) == width else []
     row = [""] * width

@@ -13,9 +13,11 @@ Point = tuple[float, float]
 SIZE = 11
 """The size of the letters of a name."""
 RINGS = (0.0, 14.0, 28.0, 42.0)
-"""Distances by which a name is moved away from its point where no place next to it is free."""
+"""Distances by which a name is moved away from its point if no place next to the point is free."""
 CONFLICT, CROSSING, FARTHER = 100.0, 3.0, 0.1
-"""The costs of a name that covers a mark or another name, of one that covers a line, and of each later place."""
+"""The costs of covering a mark or another name, of crossing a line, and of each further place in the order of
+places.
+"""
 NEAR = 16.0
 """The distance of a name from its point up to which no line is needed to join them."""
 
@@ -68,7 +70,7 @@ def name_places(
     level: float | None = None,
     rising: bool = True,
 ) -> list[Point]:
-    """The left end and base line of each name, in the order of ``names``, which have their points next to them.
+    """The left end and base line of each name, in the order of ``names``. Names are placed near their points.
 
     A name covers none of the boxes ``taken``, no name before it, nor the horizontal line at ``level``, and stays
     in the ``frame``, if any place near its point allows; of those places the first that does not cover the ``curve``.
@@ -92,7 +94,7 @@ def name_places(
 
 
 def _label_places(mark: Point, wide: float, frame: Box, *, rising: bool) -> Iterator[Point]:
-    """Places of a name around a mark, the usual ones first, and then ever farther ones."""
+    """Places of a name around a mark, from the usual ones to places farther away."""
     x, y = mark
     most = frame.right - wide
     for ring in RINGS:

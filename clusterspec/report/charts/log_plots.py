@@ -80,7 +80,7 @@ def separated_marks(
 
 
 def _overlap(one: tuple[float, float], other: tuple[float, float], halves: float) -> bool:
-    """Whether two marks overlap, whose half widths add up to ``halves``: circles, or rectangles with round ends."""
+    """Whether two marks overlap: circles, or rectangles with round ends. ``halves`` is the sum of their half widths."""
     across, along = abs(one[0] - other[0]), abs(one[1] - other[1])
     beyond = max(0.0, across - (halves - 2 * RADIUS))
     return beyond**2 + along**2 < (2 * RADIUS + 1) ** 2
@@ -89,8 +89,8 @@ def _overlap(one: tuple[float, float], other: tuple[float, float], halves: float
 def labeled_marks(
     places: Sequence[tuple[float, float]], spots: Sequence[tuple[float, float]], labels: Sequence[str]
 ) -> list[str]:
-    """Numbered marks: filled on its place; one moved aside is a ring that a thin line joins to the dot on its place, so
-    that its position is not read as a value.
+    """Numbered marks. A mark on its point is filled. A mark that was moved aside is a ring with a thin line to a dot at
+    its point, so that its position is not read as a value.
     """
     parts = []
     marks = [(*each, each[0] != each[1]) for each in zip(places, spots, labels, strict=True)]
@@ -194,7 +194,9 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
 
 
 def _is_better(one: FrontPoint, other: FrontPoint) -> bool:
-    """Whether a plan is at least as good as another for users and for accelerators, and better for one of them."""
+    """Whether a plan dominates another: it is at least as good per user and per accelerator, and better in one
+    of them.
+    """
     pair = (one.per_user, one.per_accelerator), (other.per_user, other.per_accelerator)
     return pair[0] != pair[1] and all(a >= b for a, b in zip(*pair, strict=True))
 

@@ -22,7 +22,8 @@ LETTERS = 62
 
 
 def box_centers(count: int, most: int, start: float, end: float) -> tuple[list[float | None], float]:
-    """The centers of ``count`` boxes between two ends, and their pitch. More than ``most`` are cut: None is the gap.
+    """The centers of ``count`` boxes between two ends, and their pitch. Of more than ``most`` boxes some are omitted,
+    and None marks the gap.
 
     >>> box_centers(2, 8, 0, 100), box_centers(100, 4, 0, 100)[0]
     (([25.0, 75.0], 50.0), [12.5, 37.5, None, 87.5])
@@ -81,13 +82,13 @@ class DrawnNode:
 
     @property
     def nic_title(self) -> str:
-        """The line above the NICs: their label, or where that is too long its beginning."""
+        """The line above the NICs: their label, or its first part if the label is too long."""
         fits = svg.text_width(self.nic_label, 12) <= svg.WIDTH - 20
         return self.nic_label if fits else self.nic_label.partition(", ")[0]
 
     @property
     def nic_rest(self) -> str:
-        """The links that the line above the NICs leaves out."""
+        """The part of the NICs' label that the line above them omits."""
         return self.nic_label.removeprefix(self.nic_title).removeprefix(", ")
 
 
@@ -216,7 +217,7 @@ def _switch_shapes(
 
 
 def _arc_path(first: float, last: float, y: float, whole: float) -> str:
-    """A link between two accelerators, deeper the farther they are apart."""
+    """A link between two accelerators as an arc; the arc is deeper for accelerators farther apart."""
     depth = 10 + 32 * (last - first) / (whole or 1.0)
     steps = 16
     points = [

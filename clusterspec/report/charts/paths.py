@@ -13,8 +13,9 @@ from clusterspec.standard import sum_of
 
 @dataclass(frozen=True)
 class DrawnHop:
-    """A part on the path: ``seconds`` that it adds (None if unknown) with their text, the text of the sum up to it, and
-    a remark. ``rate`` applies to the link into it, None for the first part and where it has none of its own.
+    """A part on the path: the ``seconds`` that it adds (None if unknown), these as text, the total up to it as text,
+    and a remark. ``rate`` is that of the link into the part; None for the first part, and if that link has no rate of
+    its own.
     """
 
     label: str
@@ -35,8 +36,8 @@ BARS = 236.0
 
 
 def path_chart(hops: Sequence[DrawnHop], alt: str) -> str:
-    """The hops from the top down. Links are wider the more they carry, the narrowest in color and in words; the bars
-    are the time since the start, their dark end what the hop adds.
+    """The hops from the top down. A link is drawn wider the higher its rate; the slowest link is marked by color and
+    words. Bars show the time since the start, with the time that the hop adds as their dark end.
     """
     whole = sum_of(hop.seconds or 0.0 for hop in hops)
     axis = LinearAxis(0.0, whole or 1.0, BARS, svg.WIDTH - 62)

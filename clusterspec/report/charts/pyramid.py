@@ -31,7 +31,7 @@ LABELS = 200.0
 PITCH = 50.0
 BLACK = "#000000"
 ACROSS, DOWN = cos(pi / 6), 0.5
-"""How far a unit along an edge of a plate goes on the page."""
+"""The horizontal and vertical length on the page of a unit along an edge of a plate."""
 
 
 def pyramid_chart(plates: Sequence[AreaPlate], alt: str) -> str:

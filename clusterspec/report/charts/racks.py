@@ -13,8 +13,9 @@ from clusterspec.results.facility import RACK_UNITS
 
 @dataclass(frozen=True)
 class DrawnRacks:
-    """Racks of ``nodes`` each, the last with ``last``, of ``units`` rack units; ``share`` is the power of a full rack
-    over its limit. ``built_in`` are parts that each rack holds above its nodes: their number, rack units and tint.
+    """Racks of ``nodes`` nodes each (``last`` in the last rack), each node of ``units`` rack units. ``share`` is the
+    power of a full rack divided by its limit. ``built_in`` are the parts above the nodes of each rack: number, rack
+    units and tint.
     """
 
     racks: int
@@ -92,7 +93,9 @@ def rack_chart(racks: DrawnRacks, alt: str) -> str:
 
 
 def _built_in_boxes(racks: DrawnRacks, x: float, measures: tuple[float, float], floor: float) -> Iterator[str]:
-    """The parts that are built into a rack, from the ``floor`` up; ``measures`` are its width and a rack unit."""
+    """The boxes of the parts built into a rack, drawn upward from ``floor``; ``measures`` are the width of the rack and
+    the height of a rack unit.
+    """
     wide, unit = measures
     for count, units, tint in racks.built_in:
         for _ in range(count):
@@ -103,7 +106,9 @@ def _built_in_boxes(racks: DrawnRacks, x: float, measures: tuple[float, float], 
 def _switch_racks(
     switches: DrawnSwitches, held: Sequence[int], across: tuple[float, float, float], down: tuple[float, float]
 ) -> list[str]:
-    """The racks of switches, right of the racks of nodes; ``across`` has their start, their width and a rack unit."""
+    """The racks of switches, to the right of the racks of nodes; ``across`` is their start, the rack width and the
+    height of a rack unit.
+    """
     (start, wide, unit), (tall, top) = across, down
     centers, _ = box_centers(len(held), MOST_SWITCH_RACKS, start, svg.WIDTH)
     counts = held if len(held) <= MOST_SWITCH_RACKS else [held[0], None, held[-1]]

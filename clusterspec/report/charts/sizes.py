@@ -26,8 +26,8 @@ class SizeCurve:
 
 
 def size_chart(curves: Sequence[SizeCurve], alt: str, label: Callable[[float], str]) -> str:
-    """Curves with their number at the end, and a circle where half of the bandwidth is reached; ``label`` names the
-    decades of sizes.
+    """Curves, each with its number at the end and a circle at half of its bandwidth. ``label`` is the text of each
+    decade of sizes.
     """
     top, bottom = 28.0, 228.0
     x = LogAxis.axis_of_decades([size for curve in curves for size, _ in curve.points], 74, svg.WIDTH - 34)

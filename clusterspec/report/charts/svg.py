@@ -196,8 +196,8 @@ def text_shape(
 
 
 def fitted_label(label: str, note: str) -> str:
-    """A bold label of 13 units, shortened to leave space for a note of 12 units at the end of its line; words in
-    parentheses are dropped first.
+    """A bold label of 13 units, shortened so that a note of 12 units fits at the end of its line. Words in parentheses
+    are dropped first.
 
     >>> fitted_label("device memory", "8 accelerators"), len(fitted_label("n" * 99, "8 accelerators"))
     ('device memory', 40)

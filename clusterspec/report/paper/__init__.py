@@ -48,7 +48,9 @@ DESCRIPTION = (
     'xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#"><pdfaExtension:schemas><rdf:Bag>'
     f'<rdf:li rdf:parseType="Resource">{_SCHEMA}</rdf:li></rdf:Bag></pdfaExtension:schemas></rdf:Description>'
 )
-"""The PDF/UA identifier, and the extension schema by which PDF/A admits it (ISO 19005-3, 6.6.2.3.2)."""
+"""The XMP metadata for the PDF/UA identifier, with the extension schema that PDF/A requires for it (ISO 19005-3,
+6.6.2.3.2).
+"""
 
 
 def mark_accessible(_: Any, pdf: Any) -> None:
@@ -108,7 +110,9 @@ def _collection_paused() -> Iterator[None]:
 
 
 _OF_SCREENS = re.compile(r' (?:data-(?:label|field|chart)="[^"]*"|class="(?:[cs]-[\w-]+|left|plain)")')
-"""Attributes that nothing printed needs, a tenth of the time of a PDF; text holds no unescaped quotation mark."""
+"""Attributes that are not needed in print; without them a PDF takes a tenth less time. Texts contain no unescaped
+quotation mark.
+"""
 
 
 def _with_whole_numbers(page: str) -> str:
@@ -164,7 +168,7 @@ def _font_fetcher(weasyprint: Any) -> Any:
 
 
 CLOSEST = 0.17
-"""The largest share of a page that closer setting saves on each page."""
+"""The largest share of a page that closer spacing can save on each page."""
 MOST_FITTED = 12
 """Reports of up to this many pages are set closer if their last page would be mostly empty."""
 
@@ -177,7 +181,7 @@ def last_page_fill(drawn: Any) -> float:
 
 
 def _line_ends(box: Any) -> Iterator[float]:
-    """The lower ends of the lines in a box, the stamp of drafts left out."""
+    """The lower ends of the lines in a box, except for the stamp of drafts."""
     if box.element is not None and box.element.get("class") == "stamp":
         return
     if type(box).__name__ == "LineBox":
@@ -253,7 +257,7 @@ _RATE = re.compile(r"\b[kMGTPE]?(?:B|b|FLOP)/s\b")
 
 
 def _print_html(text: str) -> str:
-    """The text as HTML of a printed page, on which no rate is broken after its slash."""
+    """The text as HTML for print, in which a rate is never broken after its slash."""
     return _RATE.sub(r'<span class="rate">\g<0></span>', html_with_code(text))
 
 
@@ -261,7 +265,7 @@ _OPTION = re.compile(r"(?<!\S)--?\w\S*(?: [^-\s]\S*)?")
 
 
 def html_of_command(command: str) -> str:
-    """A command as HTML in which no option is broken, or parted from its value.
+    """A command as HTML in which an option is neither broken nor separated from its value.
 
     >>> html_of_command("all_reduce_perf -b 8G -g 1")
     'all_reduce_perf <span class="rate">-b 8G</span> <span class="rate">-g 1</span>'
@@ -321,7 +325,7 @@ def _load_text_libraries() -> None:
 
 
 def _import_with_linker(name: str, *scope: Any) -> Any:
-    """Python's import, except that the libraries of ``cffi.FFI`` are found by the dynamic linker alone."""
+    """Python's import, except that libraries of ``cffi.FFI`` are found only by the dynamic linker."""
     module = __import__(name, *scope)
     if name != "cffi":
         return module

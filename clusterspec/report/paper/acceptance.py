@@ -21,8 +21,8 @@ def acceptance_section(report: FullReport) -> Section | None:
 
 
 def acceptance_blocks(report: FullReport, root: str = "acceptance", of_pool: str = "") -> list[Block]:
-    """The form of the tests, their commands and remedies, and the tests required by the spec, with the fields below
-    ``root``; of a fleet, the captions name the pool.
+    """The form of the tests, their commands and remedies, and the tests that the spec requires. JSON fields are below
+    ``root``. For a fleet, the captions name the pool.
     """
     demanded = report.estimate.design.spec.acceptance or ()
     blocks: list[Block] = []

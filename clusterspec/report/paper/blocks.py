@@ -195,7 +195,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Findings:
-    """Findings in the order of their rules, ``named`` where the reader knows the rules by name."""
+    """Findings in the order of their rules; ``named`` is true if readers know the rules by name."""
 
     shown: tuple[Shown, ...]
     named: bool = True
@@ -219,9 +219,7 @@ class Findings:
 
 
 def place_text(group: Sequence[Shown]) -> str:
-    """The lines of the given findings, with the jobs and pools of a fleet: `line 5`, or `pool a, job b · lines 5,
-    8`.
-    """
+    """The lines of the findings as text, with the job or pool of a fleet: `line 5`, or `pool a, job b · lines 5, 8`."""
     rows = list(dict.fromkeys(shown.row for shown in group))
     lines = f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
     paths = (shown.finding.path for shown in group)
@@ -328,7 +326,9 @@ class Section:
 
 @dataclass(frozen=True)
 class VerdictBlock:
-    """The verdict with reasons and parts not judged; ``partial`` says what a sum on the page omits."""
+    """The verdict with its reasons and the parts that were not judged. ``partial`` states what a sum on the
+    page omits.
+    """
 
     word: str
     tone: Tone

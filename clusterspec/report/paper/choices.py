@@ -87,7 +87,7 @@ def _case_note(case: WireCase) -> str:
 
 
 def _own_row(report: FullReport) -> Iterator[WireRow]:
-    """The design itself: all of its communication, with its own batch."""
+    """The row of the design itself, with all of its communication and its own batch."""
     plan = report.estimate.plan
     if plan.step is None or not plan.communication:
         return
@@ -145,7 +145,9 @@ def _heat_cell(cell: LayoutCell, best: float) -> HeatCell:
 
 
 def _better_layouts(grid: LayoutGrid) -> tuple[Block, ...]:
-    """The fastest layouts that fit with a reserve, which advice on memory names too, compared with the present one."""
+    """The fastest layouts that fit with a reserve of memory, compared with the present layout. Advice on memory names
+    the same layouts.
+    """
     present = next((cell for cell in grid.cells if cell.present), None)
     fitting = [(number, cell) for number, cell in enumerate(grid.cells) if cell.fits_with_reserve and cell.step_time]
     fitting.sort(key=lambda pair: pair[1].step_time or 0.0)

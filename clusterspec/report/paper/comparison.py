@@ -33,8 +33,8 @@ def comparison_section(report: FullReport) -> Section | None:
 
 
 class Compared(NamedTuple):
-    """A row of the comparison: label, JSON field, value of a design (a text as it is shown), unit (of money empty), and
-    the better direction: 1 for more, -1 for less, 0 for neither.
+    """A row of the comparison: label, JSON field, function that returns a design's value (or text), unit (empty for
+    money), and whether more (1), less (-1) or neither (0) is better.
     """
 
     label: str
@@ -45,7 +45,7 @@ class Compared(NamedTuple):
 
 
 TERM = "money of a term"
-"""The unit of amounts that are comparable only in one currency and over one term."""
+"""The unit of amounts that are comparable only in the same currency and over the same term."""
 
 
 def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | None:
@@ -91,7 +91,7 @@ def _cell_text(one: Compared, value: float | str | None, first: float | str | No
 
 
 OF_WORK = ("reliability.", "cost.per_million", "estimate.step_time", "estimate.serving")
-"""Fields of times and costs, which compare for one and the same work only."""
+"""Fields of times and costs, which are comparable only for the same work."""
 
 
 def _planned_work(report: FullReport) -> tuple[str, float | None] | None:
@@ -112,7 +112,7 @@ def _shared_currency(report: FullReport) -> str:
 
 
 def _is_rent(report: FullReport) -> bool:
-    """Whether a machine is rented: the rent has energy, racks and repair in it, and is not compared with a purchase."""
+    """Whether a machine is rented. A rent includes energy, racks and repair, so it is not compared with a purchase."""
     buying, cluster = report.estimate.design.spec.procurement, report.estimate.design.cluster
     return bool((buying and buying.is_rent) or (cluster and cluster.cloud))
 
@@ -145,7 +145,7 @@ def _term_text(report: FullReport) -> str | None:
 
 
 def _drawn_power(report: FullReport) -> float | None:
-    """The nameplates of the machine; None of a cloud, whose machines have a power that is assumed alone."""
+    """The nameplate power of the machine; None for a cloud, since the power of its machines is only assumed."""
     cost, cluster = report.cost.cost, report.estimate.design.cluster
     cloud = cluster is not None and cluster.cloud
     return cost.watts.value if cost and cost.watts.parts and not cloud else None

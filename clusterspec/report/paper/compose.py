@@ -59,7 +59,7 @@ from clusterspec.units import display, percent, plural, portion
 COMPUTED = frozenset({"forward", "backward", "recomputation", "optimizer"})
 """Parts of a step in which the accelerators compute."""
 LEAST = 0.004
-"""Parts of a step below this share are drawn together."""
+"""Parts of a step with less than this share are drawn as one."""
 
 
 def step_section(report: FullReport) -> Section | None:

@@ -48,7 +48,7 @@ STATES: dict[str, tuple[str, Tone]] = {
 
 
 LONG_REASON = 160
-"""Characters of a reason in the first sentence of a procurement report; the gate below has all of it."""
+"""Maximum length of a reason in the first sentence of a procurement report. The gate below has the complete reason."""
 SIGNING = {"do not sign": "Do not sign", "not ready": "Not ready to be signed", "ready": "Nothing against signing"}
 """The decision that a buyer takes from the gates."""
 SIGNING_TONES: dict[str, Tone] = {"do not sign": "bad", "not ready": "fair", "ready": "good"}
@@ -144,8 +144,8 @@ def machine_phrase(cluster: Cluster, added: int = 0) -> str:
 
 
 def failure_phrase(gate: Gate, purchase: Purchase) -> str:
-    """The reason why a gate fails, shortened to its first part if long; for a quote, the total of the missing items in
-    its line.
+    """The reason why a gate fails; only its first part if it is long. For a quote that lacks parts, their total
+    value.
     """
     values = [part.missing for part in purchase.parts if part.has_too_few and part.missing is not None]
     if gate.gate == "quote" and values:
@@ -314,7 +314,7 @@ def gains_table(report: FullReport) -> PaperTable | None:
 
 
 def _has_gate(report: FullReport, area: Area) -> bool:
-    """Whether the gate of the purchase states the result of an area."""
+    """Whether a gate of the purchase already states the result of an area."""
     return report.signing is not None and area.area == "budget"
 
 

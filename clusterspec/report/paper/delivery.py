@@ -32,7 +32,9 @@ ASKED = "to be stated in the offer"
 
 
 def _demands_section(report: FullReport) -> Section:
-    """The tender's demands on delivery, warranty, support and burn-in, and the statements that the offer must make."""
+    """The tender's requirements on delivery, warranty, support and burn-in, and the information that the offer must
+    include.
+    """
     demands = ("Delivery", "Needed by", "Warranty", "Support", "Repair time", "Burn-in")
     stated = {row.cells[0]: row.cells[1] for row in _decision_rows(report)}
     given = [(name, stated.get(name, OPEN)) for name in demands]
@@ -53,8 +55,8 @@ def _section_of_rows(rows: tuple[TableRow, ...]) -> Section:
 
 
 def delivery_of_pools(machines: Mapping[str, FullReport], due: str) -> Section:
-    """The checklist of all pools of a fleet: an answer that not all pools have names its pools. ``due`` is the payment
-    for all pools, empty if none is stated.
+    """The checklist for all pools of a fleet. An answer names its pools unless it applies to all. ``due`` is the
+    payment for all pools; empty if none is stated.
     """
     answers: dict[str, dict[str, list[str]]] = {}
     for name, report in machines.items():
@@ -65,18 +67,18 @@ def delivery_of_pools(machines: Mapping[str, FullReport], due: str) -> Section:
 
 
 def _row_of_pools(question: str, found: Mapping[str, Sequence[str]], pools: int) -> TableRow:
-    """The answer of all pools to a question; each answer with the names of its pools where they differ."""
+    """The row of a question with the answer of all pools, or with each answer and the names of its pools."""
     if len(found) == 1 and len(next(iter(found.values()))) == pools:
         return _decision_row(question, "" if OPEN in found else next(iter(found)))
     return _decision_row(question, "; ".join(f"{', '.join(names)}: {answer}" for answer, names in found.items()))
 
 
 MOST_OPEN = 2
-"""Up to this many unstated rows are printed separately; more are named in one row."""
+"""Maximum number of unanswered questions with rows of their own; more are combined in one row."""
 
 
 def _combined_rows(rows: tuple[TableRow, ...]) -> Iterator[TableRow]:
-    """The stated rows, and the unstated ones, combined into one row if there are many."""
+    """The rows of answered questions, and those of unanswered ones, which are combined in one row if there are many."""
     lacking = [row for row in rows if row.cells[1] == OPEN]
     if len(lacking) <= MOST_OPEN:
         yield from rows

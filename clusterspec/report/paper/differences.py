@@ -16,9 +16,9 @@ from clusterspec.source import Path, dotted_path
 MOST_KEYS = 20
 """Maximum number of keys listed; very different designs differ in many."""
 SEPARATED = 10_000
-"""The least number that is printed with separators."""
+"""Numbers from this value on are printed with thousands separators."""
 UNTOLD = frozenset({("name",), ("description",)})
-"""Keys whose values the reader sees elsewhere."""
+"""Keys that are omitted because the reader sees their values elsewhere."""
 
 
 def difference_blocks(report: FullReport) -> Iterator[Block]:
@@ -89,13 +89,13 @@ def _figures_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> I
 
 
 def _row(name: str, cells: list[str], fields: list[str]) -> TableRow:
-    """A row of what differs; the cells of designs that do not differ have no field of their own."""
+    """A row of a difference. The cells of designs without a difference have no field."""
     field = next(each for each in fields if each).removesuffix(".new")
     return TableRow((name, *cells), field, fields=(field, *fields))
 
 
 def leaves(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:
-    """The single keys of sections that only one design has; other changes unchanged."""
+    """The change as single keys if it adds or removes a whole section; other changes are returned as they are."""
     both = [each for each in (old, new) if each is not None]
     if not both or not all(isinstance(each, dict) and each for each in both):
         yield path, old, new
@@ -105,8 +105,8 @@ def leaves(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:
 
 
 def value_cell(given: Any, other: Any = None) -> str:
-    """A value of the spec in a cell, next to the ``other`` of a comparison; numbers of five digits and more are
-    separated, years are not.
+    """A value of the spec for a cell, compared with ``other``. Numbers of five or more digits have thousands
+    separators, so years do not.
 
     >>> value_cell(260000), value_cell(2026), value_cell("400 Gb/s"), value_cell(True)
     ('260,000', '2026', '400 Gb/s', 'true')

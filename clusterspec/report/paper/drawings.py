@@ -78,8 +78,8 @@ def _node_picture(cluster: Cluster) -> Picture:
 
 
 def _switch_links(cluster: Cluster) -> tuple[int, ...]:
-    """The links of an accelerator to each scale-up switch of its node; empty if they are not known or if they
-    are not all links of the accelerator.
+    """The number of links from an accelerator to each scale-up switch of its node; empty if they are unknown or are not
+    all of its links.
     """
     links = cluster.platform.scale_up_switch_links if cluster.platform else ()
     whole = cluster.scale_up.domain == cluster.accelerators_per_node
@@ -177,12 +177,14 @@ def _block_picture(machine: Machine, cluster: Cluster, fabric: Fabric, size: tup
 
 
 def _one_plane(fabric: Fabric) -> str:
-    """The end of a caption of switches: the drawn plane, whose switches reach those of no other."""
+    """The end of a caption about switches if the fabric has several separate planes, of which one is drawn."""
     return f", in one of {fabric.planes} separate planes" if fabric.planes > 1 else ""
 
 
 def _nodes_lie_across(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> bool:
-    """Whether the blocks of whole nodes are too few for all nodes: the links of some go to two leaves."""
+    """Whether some nodes connect to the leaves of two blocks, because blocks of whole nodes do not have room for all
+    nodes.
+    """
     inside, leaves = size
     return inside * (fabric.leaf_switches // fabric.planes // leaves) < cluster.all_nodes
 
@@ -241,7 +243,7 @@ def _built_in_parts(cluster: Cluster, rack: Rack, hall: Facility | None) -> list
 
 
 def _built_in_note(drawn: DrawnRacks, parts: Sequence[tuple[str, int]]) -> str:
-    """What a rack contains in addition to its nodes, and how many rack units are taken with it."""
+    """A note on the parts of a rack other than nodes, and on the rack units in use with them."""
     if not parts:
         return ""
     named = " and ".join(plural(count, name, "power shelves" if name == "power shelf" else "") for name, count in parts)

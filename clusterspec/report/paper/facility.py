@@ -221,7 +221,7 @@ def _placed_text(hall: Facility) -> str:
 
 
 def _unknown_requirements(report: FullReport) -> Iterator[str]:
-    """Requirements on the hall that are not known, because neither the spec nor the catalog states them."""
+    """Requirements on the data hall that are unknown, since neither the spec nor the catalog states them."""
     hall, drawn = report.facility, report.estimate.drawn
     assert hall is not None and drawn is not None
     if report.tender:

@@ -51,7 +51,7 @@ def failure_blocks(found: FaultsReport) -> Iterator[Block]:
 
 
 def _assumed_table(found: FaultsReport) -> PaperTable:
-    """The assumed rates and times; a reason that the row above has too is not repeated."""
+    """The assumed rates and times. A reason equal to that of the row above is not repeated."""
     above = ("", *(why for _, _, why in found.assumptions))
     rows = (
         TableRow(
@@ -67,7 +67,7 @@ def _assumed_table(found: FaultsReport) -> PaperTable:
 
 
 def _unbroken_rate(text: str) -> str:
-    """A yearly rate and its range, each on one line: `0.11 in a year` above `(0.07 to 0.2)`."""
+    """A yearly rate and its range, both without line breaks inside: `0.11 in a year` above `(0.07 to 0.2)`."""
     rate, mark, span = text.partition(" (")
     return rate.replace(" ", "\xa0") + mark + span.replace(" ", "\xa0")
 

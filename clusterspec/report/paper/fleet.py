@@ -91,7 +91,7 @@ def _title_facts(report: FleetReport) -> tuple[TitleFact, ...]:
 
 
 def headline_cards(report: FleetReport) -> Iterator[Card]:
-    """Nodes, power and cost of all pools, where every pool has the figure."""
+    """The total nodes, power and cost of all pools, as far as every pool has the figure."""
     pools = report.pools.values()
     nodes, idle = fleet_text.pool_total(report, "nodes"), sum(use.idle or 0 for use in pools)
     if nodes is not None:
@@ -154,7 +154,9 @@ def _node_parts(report: FleetReport, name: str, use: PoolUse, tints: dict[str, s
 def _stack_picture(
     rows: list[StackRow], label: Callable[[float], str] | None, caption: str, field: str
 ) -> Iterator[Picture]:
-    """Rows with some value; of seconds, whose rows are named as their parts, without a ``label`` of the axis."""
+    """A picture of the rows that have a value. For times, ``label`` is None, and the rows are named like their
+    parts.
+    """
     shown = [row for row in rows if sum_of(part.value for part in row.parts) > 0]
     if not shown:
         return

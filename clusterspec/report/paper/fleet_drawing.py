@@ -11,7 +11,7 @@ from clusterspec.spec.model import PoolLinkSpec
 from clusterspec.units import display, percent, plural
 
 MOST_POOLS = 12
-"""Pools of a fleet that is drawn; of more, the tables tell."""
+"""Maximum number of pools that are drawn; larger fleets have tables only."""
 
 
 def fleet_picture(report: FleetReport, tints: Mapping[str, str]) -> Iterator[Picture]:
@@ -45,7 +45,7 @@ def _drawn_turns(report: FleetReport, jobs: tuple[str, ...], tints: Mapping[str,
 
 
 def _run_label(report: FleetReport, jobs: tuple[str, ...], nodes: int) -> str:
-    """The jobs on some nodes, with the share of the term where it is not the whole."""
+    """The jobs on some nodes, each with its share of the term unless that is the whole term."""
     shares = {job: report.jobs[job].share for job in jobs if job in report.jobs}
     named = [job if share == 1 else f"{job} {percent(share, 2)}" for job, share in shares.items()]
     return f"{', '.join(named)}: {plural(nodes, 'node')}"

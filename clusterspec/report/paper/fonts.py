@@ -45,7 +45,9 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 class DrawablePage(NamedTuple):
-    """A page whose characters all have a font; ``note`` says which characters are named instead, empty if none are."""
+    """A page in which every character has a font. ``note`` lists the characters that were replaced by names; empty if
+    there are none.
+    """
 
     html: str
     note: str
@@ -64,7 +66,7 @@ def _face_rule(name: str, family: str, weight: int, embedded: bool) -> str:
 
 
 def shipped_font(address: str) -> bytes:
-    """The file of a face. Raises `ValueError` for any other address."""
+    """The font file at an address. Raises `ValueError` for an address that is not one of the shipped fonts."""
     name = address.removeprefix(SHIPPED)
     if address not in {SHIPPED + one[0] for one in (*FACES, *OTHER_FACES)}:
         raise ValueError(f"{address} is no font of reports")
@@ -100,7 +102,7 @@ def drawable_page(page: str, others: Ranges | None = None) -> DrawablePage:
 
 
 def _other_faces(codes: set[int]) -> tuple[list[tuple[str, str]], set[int]]:
-    """The other shipped faces that have some of the characters, and the characters that none has."""
+    """The additional shipped fonts needed for the characters, and the characters that no shipped font has."""
     needed, left = [], set(codes)
     for name, family in OTHER_FACES:
         had = left & _font_characters(name)
@@ -151,7 +153,7 @@ def _missing_font_note(unknown: list[int]) -> str:
 
 @cache
 def _system_ranges() -> Ranges:
-    """The characters that fonts of the system have, as first and last code; none without fontconfig's `fc-list`.
+    """The characters that the system's fonts have, as ranges of codes; empty without fontconfig's `fc-list`.
 
     Pango, which draws the text of a PDF, takes other fonts from fontconfig.
     """

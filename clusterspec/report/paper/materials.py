@@ -53,7 +53,7 @@ def quote_table(purchase: Purchase | None) -> PaperTable | None:
 
 
 def _pieces_text(purchase: Purchase | None, bill: Bill) -> Iterator[Text]:
-    """Why the comparison needs fewer cables than the bill lists, where it does."""
+    """The reason why the comparison needs fewer cables than the bill lists; empty if it does not."""
     links = quantities_by_kind(bill.items).get("cable", 0)
     for number, part in enumerate(purchase.parts if purchase else ()):
         if part.kind == "cable" and part.needed is not None and part.needed < links:
@@ -180,14 +180,14 @@ def cost_section(report: FullReport) -> Section | None:
 
 
 def _whole_machine(report: FullReport) -> str:
-    """That the cost counts the nodes in place too, where the quote adds nodes to a machine."""
+    """A sentence that the cost also covers existing nodes, if the quote extends a machine; else empty."""
     if report.signing is None or not report.signing.added_nodes:
         return ""
     return " They are of the whole machine: parts in place count as much as those of the quote."
 
 
 def never_counted_text(buying: ProcurementSpec | None) -> str:
-    """What the amounts of a report leave out: of taxes, all but a stated one in the amount of a quote."""
+    """A text on what the amounts of a report exclude. Taxes are excluded, except a stated tax in amounts of a quote."""
     if buying is None or not buying.tax:
         taxes = "No tax is stated, and no amount includes one."
     elif buying.quote or buying.quoted_total:

@@ -75,7 +75,7 @@ def _throughput_text(found: Choices) -> str:
 
 
 def _has_idle_nodes(found: Choices) -> bool:
-    """Whether a size of the machine does the work of the design: its other nodes have none."""
+    """Whether the design has idle nodes, since another size of the machine does the same work."""
     return any(abs(row.work / found.rows[0].work - 1) < 1e-3 for row in found.rows if row.kind == "size")
 
 
@@ -95,7 +95,9 @@ def _work_text(found: Choices, row: Choice) -> str:
 
 
 def _run_unit(found: Choices) -> tuple[str, float]:
-    """Days or hours, as the run of the design is printed, and the seconds of one: all choices have this unit."""
+    """The unit of run times, days or hours, in which the design's run is printed, with its length in seconds. All
+    choices use this unit.
+    """
     return ("h", HOUR) if display(found.rows[0].work, "s").endswith(" h") else ("days", DAY)
 
 
@@ -167,7 +169,7 @@ def recommendation_text(found: Choices) -> str:
 
 
 def _is_worse_size(size: Choice, design: Choice) -> bool:
-    """Whether another size of a training machine has errors, or takes longer than the design or costs more."""
+    """Whether another size of a training machine has errors, takes longer than the design, or costs more."""
     worse = size.work > design.work or size.amount.middle.low > design.amount.middle.low
     return size.kind == "size" and bool(size.errors or worse)
 
@@ -188,12 +190,12 @@ def _plan_text(choice: Choice) -> str:
 
 
 SHOWN_KEYS = ("tp", "cp", "ep", "pp", "recompute")
-"""The keys that tell layouts apart for a reader who does not write them."""
+"""The layout keys that are shown to tell layouts apart in reports for buyers."""
 
 
 def slower_text(found: Choices) -> str:
-    """The cheapest size that is slower than the design, or serves less but all of the required load; the buyer must
-    weigh this.
+    """A text on the cheapest size that is slower than the design, or serves less but still the required load. The buyer
+    has to weigh this.
     """
     first, runs = found.rows[0], found.unit == "s"
     sizes = [row for row in found.rows[1:] if row.kind != "option" and not row.errors and row.surely_fits]

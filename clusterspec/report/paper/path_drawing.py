@@ -28,7 +28,7 @@ def path_picture(pod: Pod | None) -> Picture | None:
 
 
 def _class_walks(pod: Pod, one: PathClass) -> list[dict[str, Any]]:
-    """The drawing of a class of pairs, and the one for pairs on two rails where its path leaves the domain."""
+    """The drawing of a class of pairs, and a second one for pairs on different rails if the path leaves the domain."""
     ways = [one.hops]
     inside = pod.classes[0]
     if pod.rails > 1 and pod.domain > 1 and one is not inside and "NIC" in one.parts:
@@ -38,12 +38,12 @@ def _class_walks(pod: Pod, one: PathClass) -> list[dict[str, Any]]:
 
 
 def _step_texts(hops: Sequence[PathHop]) -> list[str]:
-    """The words of each hop while a packet is there."""
+    """The texts shown while a packet is at each hop."""
     return [f"{hop.part}: {_so_far(hops, number)}" for number, hop in enumerate(hops)]
 
 
 def _so_far(hops: Sequence[PathHop], number: int) -> str:
-    """The time up to a hop; from the first hop on whose time is not known, it is a lower bound."""
+    """The time up to a hop as text. From the first hop with an unknown time on, it is a lower bound."""
     known = list(accumulate(hop.seconds or 0.0 for hop in hops))
     least = any(hop.seconds is None for hop in hops[: number + 1])
     bound = "≥ " if least and known[number] else ""
@@ -73,7 +73,7 @@ def _drawn_path(hops: Sequence[PathHop]) -> str:
 
 
 def _rate_text(hop: PathHop) -> str:
-    """The rate of the link into a hop, and that where all accelerators send if it is less."""
+    """The rate of the link into a hop, or its rate while all accelerators send if that is lower."""
     if hop.rate is None or hop.shared is None:
         return ""
     if hop.shared >= hop.rate:

@@ -43,7 +43,7 @@ STEP = "estimate.terms[1].parts[0]"
 FIRST_TOKEN = "estimate.terms[0]"
 """The time to first token in the JSON document."""
 LEAST = 0.002
-"""Shares of a time below which it is not drawn."""
+"""Parts of a time with less than this share are not drawn."""
 
 
 def serving_section(report: FullReport) -> Section | None:
@@ -138,7 +138,9 @@ def _latency_rows(times: ServingTimes, load: Serving) -> Iterator[TableRow]:
 
 
 def _prefill_row(times: ServingTimes, load: Serving) -> TableRow:
-    """The share of prefill in the time of the engines or of a static batch; of separate engines what limits prefill."""
+    """The share of prefill in the time of the engines or of a static batch. With separate engines, the utilization of
+    what limits prefill.
+    """
     share = "estimate.serving.prefill_share"
     if load.prefill is not None:
         if times.links_limit_prefill:
@@ -164,7 +166,7 @@ def request_pictures(report: FullReport) -> tuple[Picture, ...]:
 
 
 WAITS = {"wait": ("waiting", "limit"), "request": ("outside the engines", "overhead")}
-"""The inputs of the time to first token that are times, as they are drawn."""
+"""The inputs of the time to first token that are times, each with its name and color in the drawing."""
 
 
 def _first_token_picture(times: ServingTimes) -> Picture:

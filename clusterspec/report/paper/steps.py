@@ -23,7 +23,7 @@ from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plural, portion
 
 KINDS = (("GEMMs", "forward"), ("attention", "weights"), ("memory-bound kernels", "activations"))
-"""Kernels by their bottleneck, with a tint for each."""
+"""The kinds of kernels by bottleneck, each with a tint."""
 LEAST = 0.002
 """Communication below this share of a pass is not drawn."""
 
@@ -114,7 +114,7 @@ def roles_picture(times: RlTimes) -> Picture:
 
 
 def layer_picture(record: StepRecord | None) -> Iterator[Picture]:
-    """The passes of one micro-batch over the layer that the slowest stage has most of."""
+    """The passes of one micro-batch over the kind of layer that is most frequent in the slowest stage."""
     if record is None or not record.parts:
         return
     part, count = max(record.parts, key=lambda pair: pair[1])
@@ -169,15 +169,15 @@ def _stack_part(label: str, tint: str, seconds: float) -> StackPart:
 
 
 def range_text(report: FullReport, ratio: float) -> str:
-    """Text about the evidence behind the range of a step, with this ``ratio`` of high to low, and about how to narrow
+    """Text on the evidence for the range of a step, whose high end is ``ratio`` times the low end, and on how to narrow
     it.
     """
     return _evidence_text(report) + _narrower_range(report, ratio)
 
 
 def _evidence_text(report: FullReport) -> str:
-    """Text about the evidence behind the range of a step: published runs with this software, and the extra width if
-    none resembles the design; empty for a measured step and in a tender.
+    """Text on the evidence for the range of a step: the published runs with this software, and the extra width if none
+    is like the design. Empty for a measured step and in a tender.
     """
     plan = report.estimate.plan
     work, step = plan.design.workload, plan.step
@@ -193,7 +193,7 @@ def _evidence_text(report: FullReport) -> str:
 
 
 def _open_question(gained: Figure) -> str:
-    """What published runs leave open where the range of a step gains this half-width."""
+    """The question that published runs leave open, and because of which the range is widened by this figure."""
     if gained is UNSEEN_KIND:
         return "no run of this precision and framework is published on it"
     if gained is UNSEEN_PART:
@@ -202,8 +202,8 @@ def _open_question(gained: Figure) -> str:
 
 
 def _narrower_range(report: FullReport, ratio: float) -> str:
-    """The range that a measured step of the job would give, with the present ``ratio`` of high to low; empty if a step
-    is measured, if the range is equally narrow already, and in a tender.
+    """The range that a measured step would give. Empty if a step is measured, if the range is not wider than that, and
+    in a tender.
     """
     plan, least = report.estimate.plan, RUN_TO_RUN.value
     if report.tender or plan.rl is not None or measured_step(plan.design) or ratio <= (1 + least) ** 2:

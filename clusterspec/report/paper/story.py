@@ -154,7 +154,7 @@ def _latency_step(report: FullReport) -> StoryStep | None:
 
 
 LEAST_FREE = 0.001
-"""The share of the memory below which none is said to be free: serving plans fill theirs with cache."""
+"""Free memory below this share is not mentioned, since serving plans fill the memory with cache."""
 
 
 def _memory_step(report: FullReport) -> StoryStep | None:
@@ -225,7 +225,7 @@ def _serving_step(report: FullReport) -> StoryStep | None:
 
 
 def _queue_text(times: ServingTimes) -> str:
-    """What precedes the wait of a prompt where requests arrive faster than they are served; else empty."""
+    """Words before the wait of a prompt if requests arrive faster than they are served; else empty."""
     return " after a queue that grows without end" if times.queue_grows else ""
 
 

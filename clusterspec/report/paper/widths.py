@@ -23,7 +23,7 @@ PADDING = 2.5
 INDENT = 3.6
 """Millimeters between columns, and by which a row is indented for each level of depth."""
 SPARE = 1.02
-"""Width of a text, with kerning and spans of code, over the sum of its advance widths."""
+"""The ratio of a text's width, with kerning and code spans, to the sum of its advance widths."""
 
 
 def column_shares(table: PaperTable, *, half: bool = False) -> tuple[float, ...]:
@@ -60,8 +60,8 @@ def divided_width(least: Sequence[float], most: Sequence[float], width: float) -
 
 
 def _column_ends(table: PaperTable, number: int) -> tuple[float, float]:
-    """Minimum and maximum width of a column: its longest word and its longest line; numbers on the right are never
-    broken.
+    """Minimum and maximum width of a column, from its longest word and its longest line. Right-aligned numbers are
+    never broken.
     """
     column, first, last = table.columns[number], number == 0, number == len(table.columns) - 1
     padding = 0.0 if last else PADDING

@@ -17,15 +17,15 @@ ENTRY = re.compile(
 )
 """The kind of a catalog entry before its identifier and a fact."""
 ASIDE = re.compile(rf" \(`?(?:{ROOTS})(?:\.\w+)*`?\)")
-"""A key in parentheses, which tells where a value is written."""
+"""A key in parentheses that states where a value is written."""
 KEY = re.compile(rf"`?\b(?:{ROOTS})((?:\.[a-z_]+(?:\[\d{{1,6}}\])?)+)(?!\w)`?")
 WRITTEN = re.compile(r"^(?:cluster\.nodes|cluster\.networks\.storage)(?=$|[,;])")
-"""A key alone, as the derivation of a number that the spec states."""
+"""A key without further text, as the derivation of a number that the spec states."""
 UNPRICED = re.compile(r": no price for `\w+`")
 QUOTED = re.compile(r"`([^`]+)`")
 NAME = re.compile(r"(?:[a-z]\w*\.)*(?P<last>[a-z]\w*)")
 PAIRS = re.compile(r"\b(?P<key>[a-z]\w*): (?P<value>\{[^{}]*\}|\[[^\[\]]*\]|[^,{}\[\]]+)(?:, )?")
-"""A key with its value, as a remedy writes it: `tp: 8`, `overlap: {ep: true}`."""
+"""A key with its value, as in remedies: `tp: 8`, `overlap: {ep: true}`."""
 GROUPS = re.compile(r"\b(?P<axis>tp|cp|ep|pp|dp)(?= groups?\b)")
 ANSWERS = {"true": "yes", "false": "no"}
 SYMBOLS = (
@@ -40,7 +40,7 @@ SYMBOLS = (
 
 
 def name_in_sentence(name: str) -> str:
-    """The name of a platform without the count of its accelerators, which the sentence states itself.
+    """The name of a platform without its number of accelerators, which the sentence states separately.
 
     >>> name_in_sentence("HGX H200, eight GPUs"), name_in_sentence("HGX H20, eight GPUs of 96 GB")
     ('HGX H200', 'HGX H20, eight GPUs of 96 GB')
@@ -83,9 +83,9 @@ HEADS = {
     "pue": "PUE",
 }
 UNCOUNTED = frozenset({"storage", "support_per_year"})
-"""Keys of `procurement.prices` whose parts are not counted."""
+"""Keys of `procurement.prices` for things that are not counted, so that they have no article."""
 FACT = re.compile(r"(?P<entry>.*\S) (?P<fact>[a-z]\w*(?:\.\w+)*)|(?P<alone>[a-z]\w*(?:\.\w+)+)")
-"""The name of an entry and a fact of it, or a fact with parts alone."""
+"""The name of an entry followed by one of its facts, or a dotted fact without an entry."""
 PRECISION = re.compile(r"(?P<rate>sustained|peak|matmul)\.(?P<of>\w+)")
 RATES = {"sustained": "sustained GEMM rate", "peak": "peak rate", "matmul": "measured GEMM rate"}
 FACTS = {
@@ -114,7 +114,7 @@ FACTS = {
     "hidden": "hidden size",
     "ring": "share of the line rate in a ring",
 }
-"""Facts of catalog entries whose identifiers are not the words of their meaning."""
+"""Facts of catalog entries whose identifiers differ from their usual names."""
 
 
 def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
@@ -152,7 +152,7 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
 
 
 def _written_words(code: str) -> str:
-    """The words of a key, or of keys with their values; empty for commands and other code."""
+    """The words for a key, or for keys with values; empty for commands and other code."""
     if (name := NAME.fullmatch(code)) is not None:
         last = HEADS.get(name["last"], name["last"].replace("_", " "))
         if not code.startswith(("prices.", "procurement.prices.")):
@@ -200,7 +200,7 @@ def _key_words(path: str) -> str:
 
 
 def _step_words(part: str) -> str:
-    """The words of one step of a key path, and the place in a list: ``quote[0]`` is the first entry."""
+    """The words for one part of a key path, with its place in a list: ``quote[0]`` is entry 1."""
     name, _, index = part.partition("[")
     return HEADS.get(name, name.replace("_", " ")) + (f", entry {int(index[:-1]) + 1}" if index else "")
 

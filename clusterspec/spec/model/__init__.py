@@ -160,8 +160,8 @@ __all__ = [
 
 
 LATER = ("business", "requests")
-"""The modules of sections that few specs have. They are imported when one of their types is first asked for, since
-defining those takes 2 % of a check.
+"""The modules of sections that few specs have. They are imported when one of their types is first requested, since
+defining the types takes 2 % of a check.
 """
 
 
@@ -282,7 +282,7 @@ class PoolSpec(ClusterSpec):
 
 @dataclass(frozen=True)
 class PoolLinkSpec:
-    """A connection between two pools; the bandwidth is in all, per direction, of which jobs have ``share``."""
+    """A connection between two pools. ``bandwidth`` is the total per direction; jobs have ``share`` of it."""
 
     between: tuple[str, ...] | None = None
     fabric: str | None = None
@@ -329,7 +329,7 @@ class Spec:
 
     @property
     def power_budgets(self) -> tuple[tuple[str, Quantity], ...]:
-        """The stated limits of the IT power of one cluster, in watts, each with its key; none of a fleet."""
+        """The stated limits of a single cluster's IT power in watts, by key; empty for a fleet."""
         if self.cluster is None:
             return ()
         of_cluster = self.cluster.power.budget if self.cluster.power else None
@@ -338,5 +338,5 @@ class Spec:
         return tuple((key, budget) for key, budget in stated if budget is not None)
 
     def unreadable(self, path: Path) -> bool:
-        """Whether this key, a key in it or an enclosing mapping could not be read, so that a finding reports it."""
+        """Whether this key, a key below it or an enclosing mapping could not be read. A finding then reports it."""
         return any(path[: len(part)] == part or part[: len(path)] == path for part in self.broken)

@@ -48,8 +48,8 @@ class StockSpec:
 
 @dataclass(frozen=True)
 class FailureRateSpec:
-    """How often one part of a kind fails: the time between its failures, or the failures of a year, and the lowest and
-    highest failures of a year that are likely.
+    """The failure rate of one part of a kind: the time between failures or the failures per year, with the likely range
+    of failures per year.
     """
 
     mtbf: Quantity | None = None
@@ -244,9 +244,8 @@ class DocumentSpec:
 
 @dataclass(frozen=True)
 class MeasuredSpec:
-    """One measurement of the user's machine: a figure, or a log of nccl-tests; or the rate of its GEMMs in a precision;
-    or a step of the job of the spec, or the log of its training; or the mean time per output token of its engines, or
-    the result of a load test of them.
+    """One measurement of the user's machine: a collective (a figure or a log of nccl-tests), the rate of GEMMs in a
+    precision, a training step (a time or a log), or a time per output token (a figure or the result of a load test).
     """
 
     collective: str | None = None

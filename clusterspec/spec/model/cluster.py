@@ -147,8 +147,8 @@ class NetworksSpec:
 
     @property
     def without_links(self) -> tuple[str, str] | None:
-        """A network that shares the links of another network without links of its own, and that other network; None if
-        all networks have links.
+        """A network that shares the links of another network although that network has no links either, and the other
+        network; None if there is no such case.
         """
         shares = {"frontend": self.frontend, "storage": self.storage, "out_of_band": self.out_of_band}
         of = {name: part.shares for name, part in shares.items() if part is not None and part.shares in shares}
@@ -156,7 +156,9 @@ class NetworksSpec:
 
     @property
     def seconds_to_fill(self) -> float:
-        """Seconds in which the write bandwidth of the storage system fills its capacity; infinite without both."""
+        """Seconds in which the storage system's capacity is filled at its write bandwidth; infinite if either is not
+        stated.
+        """
         store = self.storage
         if store is None or store.capacity is None or store.bandwidth is None or store.bandwidth.value <= 0:
             return math.inf
@@ -191,8 +193,8 @@ class SuppliesSpec:
 
 @dataclass(frozen=True)
 class PdusSpec:
-    """The power distribution units of a rack: their number, the volts between two conductors, the rated amperes of each
-    phase, one phase or three, and the share of the rating that a continuous load may take.
+    """The power distribution units of a rack: their number, the voltage between two conductors, the rated current of
+    each phase, the number of phases, and the share of the rating that a continuous load may use.
     """
 
     count: int | None = None

@@ -36,7 +36,7 @@ class ArrivalsSpec:
 
 @dataclass(frozen=True)
 class SessionSpec:
-    """Conversations of several requests, whose prompts repeat the tokens before; lengths in tokens."""
+    """Conversations of several requests, where each prompt repeats all earlier tokens; lengths are in tokens."""
 
     turns: int | None = None
     think_time: Quantity | None = None
@@ -180,8 +180,8 @@ class RolloutSpec:
 
 @dataclass(frozen=True)
 class RoleSpec:
-    """A model in addition to the trained one: on separate nodes, or on those of the trainer, kept in host memory
-    between uses.
+    """A model in addition to the trained one. It has separate nodes, or shares those of the trainer and may be kept in
+    host memory between uses.
     """
 
     pool: str | None = None

@@ -149,7 +149,7 @@ class TrainableSpec:
 
 @dataclass(frozen=True)
 class WideLayersSpec:
-    """The layers at either end that multiply in 16 bits where the others do in fewer."""
+    """The first and last layers that multiply in 16 bits while the others use fewer."""
 
     first: int = 0
     last: int = 0
@@ -190,7 +190,9 @@ class WorkloadSpec:
 
     @property
     def implied_kind(self) -> str | None:
-        """The stated kind, else that of a section about serving or reinforcement learning; None if nothing says it."""
+        """The stated kind of work, else the kind implied by a section on serving or reinforcement learning; None if
+        there is neither.
+        """
         if self.kind is None:
             return "rl" if self.rl is not None else "serve" if self.serving is not None else None
         return self.kind
