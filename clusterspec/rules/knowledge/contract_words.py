@@ -14,7 +14,7 @@ MONTHS_BEFORE = pattern(
     r"(?<![\w.,])(\d{1,2}) ?(?:months?'?|monate?n?|mois|mes(?:es)?|mesi|maand(?:en)?|månad(?:er)?|måned(?:er)?|kuukautta|miesi\w+)"
     r"(?: (?:written )?notice\b| (?:before|prior|vor|avant|antes|prima|voor|före|før|ennen|przed)\b)|(?<!\d)(\d{1,2}) ?[かヶ]?月前"
 )
-"""The months before its end at which a contract is given up."""
+"""Pattern of the number of months before the end of a contract at which it must be terminated."""
 NOTICE = pattern(
     r"\b(?:notice|cancell?\w*|terminat\w*|kündig\w*|résili\w*|rescis\w*|rescind\w*|preaviso|préavis|disdett\w*|denúncia|"
     r"opzeg\w*|uppsäg\w*|oppsig\w*|opsig\w*|irtisan\w*|wypowiedz\w*)\b|解約|解约"
@@ -44,7 +44,7 @@ RETURNED = pattern(
 OF_MEDIA = pattern(
     rf"\b(?!support\b(?! d[e'])){MEDIA}\b|\b(?:parts?|pièces?|pieces?|teile?|piezas|peças|pezzi|onderdelen)\b"
 )
-"""Words of what a supplier takes back, without `support` that is no medium in French."""
+"""Pattern of media and parts that a supplier takes back; `support` is a French medium only before `de`."""
 KEPT_DRIVES = pattern(
     r"\b(?:keep[- ]your[- ](?:hard )?drives?|drive retention|media retention|kyhd|dmr|retention of (?:drives|media)|"
     r"(?:drives|media|schijven|laufwerke|disques|discos|dischi) (?:stay|remain|are kept|verbleiben|blijven|restent|quedan|ficam|restano))\b"

@@ -19,7 +19,7 @@ LARGE = float(1 << 30)
 
 
 def accelerators_of_tp(cluster: Cluster, layout: Layout) -> int:
-    """Accelerators that the ranks of one tp group occupy."""
+    """Number of accelerators that the ranks of one tp group use."""
     return -(-layout.tp // cluster.ranks_per_accelerator)
 
 
