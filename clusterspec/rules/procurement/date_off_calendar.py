@@ -93,7 +93,7 @@ _AFTER = pattern(
 _DATED = pattern(DATE)
 _DAYS = {"d": 1.0, "w": 7.0, "m": 30.44}
 SLACK = 7
-"""Days by which a time may be moved to the next working day, or to the end of a week."""
+"""Days by which a time may be moved to the next working day or to the end of a week."""
 
 
 def check(texts: PurchaseTexts) -> Iterator[Problem]:
