@@ -72,7 +72,7 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error", "likely")
 CLOSED = frozenset({"infiniband", "omni-path", "efa"})
-"""Families whose links join no NIC of another family."""
+"""Families of fabrics that cannot connect NICs of another family."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:

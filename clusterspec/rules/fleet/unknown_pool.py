@@ -147,7 +147,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
-    """The problems with a pool that names another pool for its storage system."""
+    """Problems of a pool that names another pool for its storage system: the named pool is unknown, is the pool itself,
+    describes no storage system, or names a third pool.
+    """
     pools = fleet.spec.pools or {}
     named = _pool_of_store(pools.get(name))
     at = ("pools", name, "networks", "storage", "pool")

@@ -51,7 +51,7 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 SHARE = 0.3
 """Share of the working nodes up to which spares are usual."""
 FEW = 3
-"""Number of spares that a small machine may have, whatever their share."""
+"""Number of spares that a small machine may have, even if their share is large."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:

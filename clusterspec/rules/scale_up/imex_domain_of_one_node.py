@@ -70,9 +70,9 @@ _ELSEWHERE = pattern(
     r"(?i)\b(?:login|head|management|service|storage|cpu|build|test|old)[- ](?:nodes?|hosts?|servers?)\b|\b(?:prolog|for each job|per job|by the scheduler)\b|"
     r"(?<!as )\b(?:on|in|at) (?:the |our |its |their )?(?:old|former|previous|earlier|existing|other)\b|\b[dh]gx[- ][abh]\d00\b"
 )
-"""Words of a clause about other nodes, or about a service that the scheduler starts."""
+"""Pattern of words in a clause about other nodes, or about a service that the scheduler starts."""
 _PLACE = pattern(r"(?i)(?<!as )(\b(?:on|in|at) (?:the|our|its|their|an?) [\w -]{3,40}),(?= )")
-"""Words for a place before the clause about it."""
+"""Pattern of a place that is named before the clause about it."""
 
 
 def check(own_remarks: str, cluster: Cluster, placements: Placements) -> Iterator[Problem]:
