@@ -53,7 +53,9 @@ from clusterspec.spec.model import AcceptanceSpec, Spec
 
 RULE = Rule.of(__name__, "warning")
 OF_ALL_REDUCE = frozenset({"tree", "nvls-tree"})
-"""Algorithms that NCCL and RCCL implement for all-reduce alone: a forced one ends with an error (src/graph/tuning.cc)."""
+"""Algorithms that NCCL and RCCL implement only for all-reduce: forcing one for another collective is an error
+(src/graph/tuning.cc).
+"""
 
 
 def check(spec: Spec, acceptance: tuple[AcceptanceSpec, ...]) -> Iterator[Problem]:

@@ -76,7 +76,7 @@ from clusterspec.spec.model import LayoutSpec, WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
 BEFORE_AMPERE = frozenset({"sm_60", "sm_61", "sm_70", "sm_72", "sm_75"})
-"""Architectures of NVIDIA without the asynchronous copies that FlashAttention-2 is written for."""
+"""NVIDIA architectures before Ampere, which lack the asynchronous copies that FlashAttention-2 uses."""
 
 
 def check(

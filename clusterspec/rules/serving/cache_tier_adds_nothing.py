@@ -89,5 +89,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _is_smaller(tier: CacheTier, above: CacheTier | None) -> bool:
-    """Whether a tier has less than the one above it on the same node or engine: it repeats a part of that one's content."""
+    """Whether a tier is smaller than the tier above it on the same node or engine, so that it only repeats content of
+    that tier.
+    """
     return above is not None and above.scope == tier.scope and tier.capacity < above.capacity
