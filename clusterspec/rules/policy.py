@@ -1,4 +1,4 @@
-"""Rules of a company: declarative YAML over the figures of a resolved design. No code of a project is ever run.
+"""Company rules: declarative YAML over the figures of a resolved design. No project code is ever run.
 
     rules:
       - name: no-oversubscription

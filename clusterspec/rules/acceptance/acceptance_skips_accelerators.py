@@ -1,4 +1,4 @@
-"""A test of every node leaves some of its accelerators out.
+"""A test on every node uses only some of the node's accelerators.
 
 ## What it finds
 

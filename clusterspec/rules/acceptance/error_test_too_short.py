@@ -1,4 +1,4 @@
-"""A bit error test without an error does not show the bound that the text takes from it.
+"""A bit error test without an error is too short for the bound that the text derives from it.
 
 ## What it finds
 

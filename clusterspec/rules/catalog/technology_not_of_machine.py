@@ -1,4 +1,4 @@
-"""The technology of the scale-out fabric is none between nodes, or not one of this machine.
+"""The scale-out technology does not connect nodes, or is not one of this machine.
 
 ## What it finds
 

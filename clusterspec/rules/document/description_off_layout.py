@@ -1,4 +1,4 @@
-"""The description counts something that the layout determines, and the layout gives another number.
+"""A count in the description differs from the one that the layout determines.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""Ports of the text split into more bandwidth than they have.
+"""The text splits ports into more bandwidth than they have.
 
 ## What it finds
 

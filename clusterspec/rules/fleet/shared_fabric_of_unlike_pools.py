@@ -1,4 +1,4 @@
-"""Two pools are on one fabric as stated, and their NICs cannot be on one.
+"""Two pools share one fabric, but their NICs cannot be on the same fabric.
 
 ## What it finds
 

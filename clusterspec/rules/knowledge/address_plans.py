@@ -1,4 +1,4 @@
-"""Address plans that a text states: subnets, what each is for, its gateway, ranges of addresses, and ranges of ASNs."""
+"""Address plans in texts: subnets with their purpose and gateway, address ranges, and ASN ranges."""
 
 from __future__ import annotations
 

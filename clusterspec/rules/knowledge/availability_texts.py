@@ -1,4 +1,4 @@
-"""What a text says of availability: downtimes, the availability of parts and of the whole, and shares of requests."""
+"""Availability in texts: downtimes, the availability of parts and of the whole, and shares of requests."""
 
 from __future__ import annotations
 

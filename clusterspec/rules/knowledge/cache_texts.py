@@ -1,4 +1,4 @@
-"""Sizes of caches in texts: of a number of tokens, and of each token."""
+"""Cache sizes in texts: the size for a number of tokens, and the bytes per token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text says of the capacity of one node or engine, of the peak, and of what carries it after a loss."""
+"""Capacity in texts: the load of one node or engine, the peak load, and what remains after a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoint time: as stated, else by the rates of the storage system and its clients."""
+"""Checkpoint time: as stated, else from the rates of the storage system and its clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The most power of a circuit whose voltage and current a text states."""
+"""The power limit of a circuit, from the voltage and current in a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the clauses of contracts, in the languages of suppliers: notice, terms of delivery, guarantees, ends of support."""
+"""Patterns of contract clauses in suppliers' languages: notice, delivery terms, guarantees and ends of support."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of a design in a text, each with the key that states the same."""
+"""Numbers of a design in a text, each with the key that states the same number."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Groups and scale-up domains: which groups fit a domain, how messages name the others, and the bandwidth inside and
-across domains.
-"""
+"""Groups and scale-up domains: groups that fit a domain, texts on others, and bandwidths inside and across domains."""
 
 from __future__ import annotations
 

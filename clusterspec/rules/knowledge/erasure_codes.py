@@ -1,6 +1,4 @@
-"""What a text says of the erasure code of a storage system: its fragments on servers, and the losses that it
-survives.
-"""
+"""Erasure codes in texts: the fragments on each server, and the losses that the storage system survives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limits of the run time of jobs that a text states, in the forms of Slurm and in words."""
+"""Limits on the run time of jobs in texts, in Slurm notation and in words."""
 
 from __future__ import annotations
 

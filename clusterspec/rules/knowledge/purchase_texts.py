@@ -1,6 +1,4 @@
-"""What the texts of a purchase say in addition to its numbers: what is in place or comes from elsewhere, who owned it before, taxes,
-and contracted power.
-"""
+"""Purchase texts: parts that exist or come from elsewhere, previous owners, taxes, and contracted power."""
 
 from __future__ import annotations
 

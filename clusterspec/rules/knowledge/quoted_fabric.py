@@ -1,6 +1,4 @@
-"""The quote against the bill of a machine, and machines and pools that are quoted without a fabric, since none of their
-jobs needs one.
-"""
+"""The quote of a machine compared with its bill, and machines and pools that may be quoted without a fabric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lines of a quote say of modules and cables: rates, forms of modules, kinds of light, lengths, order codes."""
+"""What quote lines state about modules and cables: rates, forms, optical standards, lengths and order codes."""
 
 from __future__ import annotations
 

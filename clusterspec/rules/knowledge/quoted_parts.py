@@ -1,4 +1,4 @@
-"""Figures of a quote's line that the part named in it does not have."""
+"""Figures in a quote line that the named part does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other readings of a quote: whether lines that may be misread make up the number that a design needs."""
+"""Alternative readings of a quote: whether ambiguous lines add up to the number that a design needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many bytes of data the storage systems of a quote hold, by their texts."""
+"""Bytes of data that the quoted storage systems can store, by their texts."""
 
 from __future__ import annotations
 

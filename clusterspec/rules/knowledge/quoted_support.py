@@ -1,4 +1,4 @@
-"""Support in the lines of a quote: for which parts, how many years, and how fast the response is."""
+"""Support in quote lines: the parts that it covers, its years and its response time."""
 
 from __future__ import annotations
 

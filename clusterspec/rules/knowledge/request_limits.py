@@ -1,4 +1,4 @@
-"""The limits that a text states for requests: tokens of a bucket, a quota, a request or an answer, and bytes of a body."""
+"""Limits on requests in texts: tokens of a bucket, quota, request or answer, and bytes of a body."""
 
 from __future__ import annotations
 

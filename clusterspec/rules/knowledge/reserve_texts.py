@@ -1,4 +1,4 @@
-"""Sentences that let one of several units be out of service, in lower case: words of the loss, and of a machine that goes on."""
+"""Patterns, in lower case, of a unit that is out of service and of a machine that continues without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models of the roles of reinforcement learning, and when two vocabularies are of one tokenizer."""
+"""The models of reinforcement-learning roles, and whether two vocabularies belong to one tokenizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The times that a text gives for the run, and for which it has the machine."""
+"""The times that a text states for the run and for the reservation of the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules in the sentences of a training plan: which part of it a number of steps or tokens is."""
+"""Training schedules in texts: the part of the schedule that a number of steps or tokens belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A serving plan with its requests and times, and the plans of the same requests with other layouts."""
+"""A serving plan with its requests and times, and plans with other layouts for the same requests."""
 
 from __future__ import annotations
 

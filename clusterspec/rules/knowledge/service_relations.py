@@ -1,4 +1,4 @@
-"""The relations between figures of a service that a text states together: each with the stated figure and the computed one."""
+"""Relations between figures of a service in a text: the stated figure and the one computed from the others."""
 
 from __future__ import annotations
 

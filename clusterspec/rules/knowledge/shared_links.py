@@ -1,4 +1,4 @@
-"""Caches and weights of several jobs on the link between two pools: the rate that each job needs and gets."""
+"""Traffic of several jobs on the link between two pools: the rate that each job needs and gets."""
 
 from __future__ import annotations
 

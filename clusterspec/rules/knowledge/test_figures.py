@@ -1,4 +1,4 @@
-"""Thresholds of tests that a text states: the test, the figure, and what it is of."""
+"""Test thresholds in texts: the test, the figure, and what the figure applies to."""
 
 from __future__ import annotations
 

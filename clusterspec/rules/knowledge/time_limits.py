@@ -1,4 +1,4 @@
-"""The limits of time that a text states for connections, calls and pods of a service."""
+"""Time limits in texts, for connections, calls and pods of a service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dates of a purchase in its texts: what is ordered, delivered, accepted, exercised and migrated when, and what ends."""
+"""The dates of a purchase in its texts: order, deliveries, acceptance, options, migration, and what lapses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prices and costs that a text states for each unit of what a service makes: tokens, requests, pages, images."""
+"""Prices and costs in texts per unit of a service's output: tokens, requests, pages or images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text states in addition to the keys: the numbers that a spec writes, settings in the text, and its sentences."""
+"""Text outside the keys: written numbers, settings and sentences, with the numbers that a spec states."""
 
 from __future__ import annotations
 

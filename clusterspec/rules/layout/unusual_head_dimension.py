@@ -1,4 +1,4 @@
-"""The heads of a described model are wider or narrower than attention kernels and published models have them.
+"""The head dimension of a described model is outside the range of attention kernels and published models.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The storage system of the text does not survive the loss of as many servers as the text says.
+"""The storage system does not survive the loss of as many servers as the text says.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The method of quantization does not give weights of the stated precision.
+"""The quantization method does not produce weights of the stated precision.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""A compute budget in a text is not that of the model, the machine or the tokens.
+"""A compute budget in a text does not follow from the model, the machine or the tokens.
 
 ## What it finds
 

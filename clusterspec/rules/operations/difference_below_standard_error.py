@@ -1,4 +1,4 @@
-"""A difference of two scores is taken for a real one, though it is within the standard error of the evaluation.
+"""A difference of two scores is treated as real although it is within the standard error.
 
 ## What it finds
 

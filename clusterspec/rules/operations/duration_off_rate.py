@@ -1,4 +1,4 @@
-"""The duration of a run in a text is not its work over its rate.
+"""The duration of a run in a text is not its work divided by its rate.
 
 ## What it finds
 

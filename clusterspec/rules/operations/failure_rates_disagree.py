@@ -1,4 +1,4 @@
-"""The time between failures of a node contradicts the one of the job.
+"""The times between failures of a node and of the job contradict each other.
 
 ## What it finds
 

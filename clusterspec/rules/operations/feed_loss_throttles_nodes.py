@@ -1,4 +1,4 @@
-"""After the loss of one power feed, the power supplies that are left do not carry the nodes at full load.
+"""After the loss of one power feed, the remaining power supplies cannot carry the nodes at full load.
 
 ## What it finds
 

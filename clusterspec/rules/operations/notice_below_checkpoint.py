@@ -1,4 +1,4 @@
-"""The notice before a machine is taken back is shorter than the checkpoint that is to be saved in it.
+"""The notice before a machine is taken back is shorter than its last checkpoint takes.
 
 ## What it finds
 

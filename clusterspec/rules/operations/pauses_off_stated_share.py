@@ -1,4 +1,4 @@
-"""Evaluation or saving takes another share of the run than the text states.
+"""Evaluation or checkpointing takes another share of the run than the text states.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""Kilovolt-amperes stand as kilowatts.
+"""A figure in kilovolt-amperes is used as kilowatts.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""A circuit of the text gives more power than its volts and amperes.
+"""A circuit in the text supplies more power than its voltage and current allow.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The text lets one power feed carry a rack alone, and the rack draws more than the feed is rated for.
+"""The text lets one power feed carry a rack that draws more than the feed is rated for.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The text lets one unit of cooling or power be out at full load, and the others do not carry the load.
+"""The text lets one cooling or power unit fail at full load, but the others cannot carry the load.
 
 ## What it finds
 

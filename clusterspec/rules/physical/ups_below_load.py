@@ -1,4 +1,4 @@
-"""An uninterruptible power supply is smaller than what hangs on it.
+"""An uninterruptible power supply is smaller than its load.
 
 ## What it finds
 

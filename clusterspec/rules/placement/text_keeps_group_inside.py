@@ -1,4 +1,4 @@
-"""The text keeps a group of ranks inside a node or a scale-up domain that the layout spreads over several.
+"""The text keeps a group of ranks inside a node or domain, but the layout spreads it over several.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""MIG instances of a text do not fit on the accelerator, or are joined to one engine or job.
+"""MIG instances in a text do not fit on the accelerator, or are combined into one engine or job.
 
 ## What it finds
 

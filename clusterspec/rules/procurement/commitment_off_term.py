@@ -1,4 +1,4 @@
-"""The prices hold for a longer contract than the term, or than the provider sells.
+"""The prices are for a longer contract than the term, or than the provider sells.
 
 ## What it finds
 

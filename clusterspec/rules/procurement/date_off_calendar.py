@@ -1,4 +1,4 @@
-"""A date of the text is not the day, the quarter or the number of weeks that the text gives for it.
+"""A date in the text does not match the weekday, quarter or number of weeks that the text gives for it.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""An energy or a power in the text is divided by the PUE, or its cost leaves the PUE out.
+"""An energy or power in the text is divided by the PUE, or its cost omits the PUE.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The fiber of the quote is of a lower grade than the one with which its modules reach the run.
+"""The quoted fiber has a lower grade than its modules need for the run.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""What pays for the purchase does not cover it.
+"""The funding does not cover the purchase.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""A transport or an advance payment is covered for less than it is worth.
+"""A transport or an advance payment is covered for less than its value.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""Data do not pass the stated link in the stated days.
+"""The data cannot be copied over the stated link in the stated days.
 
 ## What it finds
 

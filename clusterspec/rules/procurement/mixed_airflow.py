@@ -1,4 +1,4 @@
-"""Switches of both directions of airflow stand in one machine.
+"""Switches with opposite airflow directions are in one machine.
 
 ## What it finds
 

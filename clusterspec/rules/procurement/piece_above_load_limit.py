@@ -1,4 +1,4 @@
-"""A rack is heavier or higher than its way to the hall allows.
+"""A rack is too heavy or too high for its way to the hall.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The machines of a step, or the billed power, exceed the power that a ramp gives in that time.
+"""The machines in a step of a power ramp, or the billed power, exceed the power of that step.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""A price is not the one that the text states.
+"""A price differs from the one that the text states.
 
 ## What it finds
 

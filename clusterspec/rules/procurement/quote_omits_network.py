@@ -1,4 +1,4 @@
-"""The quote has the fabric in full, and nothing of another network that the design describes.
+"""The quote has the whole fabric, but no part of another network that the design describes.
 
 ## What it finds
 

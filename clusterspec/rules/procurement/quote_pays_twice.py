@@ -1,4 +1,4 @@
-"""A quote sells what another of its lines includes.
+"""A quote line sells something that another line includes.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""A line of the quote counts another unit than the one it is sold by.
+"""The quantity of a quote line counts another unit than the one that it is sold by.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The storage system of a quote does not do what the design needs of it.
+"""The quoted storage system does not meet the needs of the design.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""What is rented ends before the term.
+"""A rental ends before the term.
 
 ## What it finds
 

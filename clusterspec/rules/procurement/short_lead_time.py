@@ -1,4 +1,4 @@
-"""The delivery is faster than accelerators are sold.
+"""The delivery is faster than accelerators are usually delivered.
 
 ## What it finds
 

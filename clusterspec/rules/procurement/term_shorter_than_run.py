@@ -1,4 +1,4 @@
-"""The machine is gone before the run ends.
+"""The machine is available for less time than the run takes.
 
 ## What it finds
 

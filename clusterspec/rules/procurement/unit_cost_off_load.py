@@ -1,4 +1,4 @@
-"""A cost for each token or request does not follow from the cost at full load, or a margin from its price and cost.
+"""A cost per token or request does not follow from the cost at full load, or a margin from price and cost.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The cost of a million tokens in a text is not the cost of an hour over the tokens of an hour.
+"""The cost of a million tokens in a text is not the cost per hour divided by the tokens per hour.
 
 ## What it finds
 

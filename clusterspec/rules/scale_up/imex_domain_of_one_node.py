@@ -1,4 +1,4 @@
-"""The service that exports memory over NVLink between nodes is off, or each node is a domain of its own.
+"""The service that exports memory over NVLink between nodes is off, or each node is a separate domain.
 
 ## What it finds
 

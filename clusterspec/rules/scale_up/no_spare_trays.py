@@ -1,4 +1,4 @@
-"""The job uses every node of every rack-scale domain, and no spare is inside them.
+"""The job uses every node of every rack-scale domain, so no spare node is inside them.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""A gateway ends the connection, or Kubernetes the pod, before the answer is complete.
+"""A gateway closes the connection, or Kubernetes stops the pod, before the answer is complete.
 
 ## What it finds
 

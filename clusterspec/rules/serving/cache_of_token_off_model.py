@@ -1,4 +1,4 @@
-"""The bytes of cache that the text gives a token are not those of the model.
+"""The cache bytes per token in the text differ from those of the model.
 
 ## What it finds
 

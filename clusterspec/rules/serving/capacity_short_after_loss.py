@@ -1,4 +1,4 @@
-"""By its own figures, a service does not carry its peak after the loss that the text says it survives.
+"""By its own figures, a service cannot serve its peak after the loss that the text says it survives.
 
 ## What it finds
 
