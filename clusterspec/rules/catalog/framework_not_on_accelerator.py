@@ -93,7 +93,9 @@ def check(
     at = "layout.framework" if written_layout.framework else "layout.software"
     if framework.vendors and accelerator.vendor not in framework.vendors:
         runs = and_list(list(framework.vendors))
-        message = f"{layout.framework} runs on accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
+        message = (
+            f"{layout.framework} runs on accelerators of {runs}, and {accelerator.id} is from {accelerator.vendor}"
+        )
         severity = "error" if framework.vendors_sourced else "warning"
         yield RULE.problem(at, message, "name a framework that runs on it, or another accelerator", severity=severity)
         return

@@ -192,7 +192,7 @@ def _kernel_problems(workload: Workload, layout: LayoutSpec) -> Iterator[Problem
         message = "`recompute_layers` counts the layers that `recompute: full` covers, and it is not stated"
         yield RULE.problem("layout.recompute_layers", message, "write `recompute: full`, or remove the key")
     if layout.fused_experts and workload.model.experts and workload.precision not in NARROW:
-        message = f"`fused_experts` is of products in 8 or 4 bits, and the products are in {workload.precision}"
+        message = f"`fused_experts` applies to products in 8 or 4 bits, and the products are in {workload.precision}"
         yield RULE.problem("layout.fused_experts", message, "write `precision: fp8` or `fp4`, or remove the key")
 
 
@@ -200,13 +200,13 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
     """Problems of keys in a training plan that apply only to serving or to other algorithms."""
     yield from _kernel_problems(workload, layout)
     if written.kv_precision is not None and written.rl is None:
-        message = "`kv_precision` is of serving: training keeps no cache of keys and values"
+        message = "`kv_precision` applies to serving: training keeps no cache of keys and values"
         yield RULE.problem("workload.kv_precision", message, "remove the key, or write `kind: serve`")
     if (layout.attention_dp or 1) > 1:
-        message = "data-parallel attention is of engines that serve; replicas of a trainer follow from the ranks"
+        message = "data-parallel attention applies to serving engines; replicas of a trainer follow from the ranks"
         yield RULE.problem("layout.attention_dp", message, "remove the key")
     if layout.shard_group is not None and layout.sharding not in {None, "hsdp"}:
-        message = f"a shard group is of hsdp, and the layout has `sharding: {layout.sharding}`"
+        message = f"a shard group applies to hsdp, and the layout has `sharding: {layout.sharding}`"
         yield RULE.problem("layout.shard_group", message, "write `sharding: hsdp`, or remove the key")
     if layout.gradient_sync == "micro-batch" and layout.sharding in {"none", "zero1"}:
         message = f"`sharding: {layout.sharding}` leaves gradients whole, which ranks reduce once per step"
@@ -214,7 +214,7 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
         yield RULE.problem("layout.gradient_sync", message, remedy)
     narrow = written.expert_parameter_precision
     if narrow is not None and workload.trainable is None and written.rl is None and PRECISIONS[narrow].bits < 16:
-        message = f"experts in {narrow} are those of served weights, and this workload trains them"
+        message = f"experts in {narrow} apply to serving, and this workload trains them"
         yield RULE.problem("workload.expert_parameter_precision", message, "remove the key, or write `kind: serve`")
     if written.quantization is not None and workload.trainable is None:
         message = f"{written.quantization} quantizes weights that are served, and this workload trains all of them"
@@ -299,5 +299,5 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("layout.loss", layout.loss),
     ):
         if stated is not None and stated != "none":
-            message = f"`{key.rpartition('.')[2]}` is of training, and this workload serves"
+            message = f"`{key.rpartition('.')[2]}` applies to training, and this workload serves"
             yield RULE.problem(key, message, "remove the key, or write `kind: train`")

@@ -349,7 +349,7 @@ def _training_problems(text: str, layout: Layout | None, workload: Workload | No
     first, left = divmod(int(ramp[1]), each)
     if left:
         yield _problem(
-            ramp[0], "workload.global_batch", f"divided by {each:,} (dp × micro-batch), as the first batch is not"
+            ramp[0], "workload.global_batch", f"divided by {each:,} (dp × micro-batch), and the first batch is not"
         )
     elif layout.virtual_stages > 1 and first < layout.pp:
         yield _problem(ramp[0], "layout.pp", f"{layout.pp}: the interleaved schedule refuses {first} micro-batches")

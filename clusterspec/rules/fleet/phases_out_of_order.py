@@ -158,7 +158,7 @@ def _phase_problems(pool: Pool) -> Iterator[Problem]:
             message = f"the phase of {later.date} follows that of {earlier.date}"
             yield RULE.problem((*at, index, "date"), message, "list the phases in the order of their dates")
         if (later.nodes or 0) <= (earlier.nodes or 0):
-            message = f"the phase has {later.nodes} nodes, and the one before it {earlier.nodes}: nodes of a phase are all that stand then"
+            message = f"the phase has {later.nodes} nodes, and the one before it {earlier.nodes}: a phase counts all nodes of its time"
             yield RULE.problem((*at, index, "nodes"), message, "state the number of nodes after each phase")
     last = phases[-1].nodes
     if pool.nodes is not None and last != pool.nodes:

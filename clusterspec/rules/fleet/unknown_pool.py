@@ -158,12 +158,12 @@ def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
     if named not in pools:
         yield _unknown_pool_problem(at, named, [other for other in pools if other != name])
     elif named == name:
-        yield RULE.problem(at, f"pool `{name}` has the storage system of `{name}`: itself", "drop the key")
+        yield RULE.problem(at, f"pool `{name}` names itself for its storage system", "drop the key")
     elif not _describes_store(pools[named]):
         message = f"pool `{name}` has the storage system of pool `{named}`, which describes none"
         yield RULE.problem(at, message, f"describe `networks.storage` of pool `{named}`, or of this one")
     elif (further := _pool_of_store(pools[named])) is not None:
-        message = f"pool `{name}` has the storage system of pool `{named}`, which has that of `{further}`"
+        message = f"pool `{name}` names pool `{named}` for its storage system, and that pool names `{further}`"
         yield RULE.problem(at, message, f"name the pool that has it: `{further}`")
 
 

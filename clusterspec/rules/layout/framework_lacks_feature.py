@@ -124,6 +124,8 @@ def _training_library_problem(design: Design, layout: Layout) -> Iterator[Proble
     if workload is None or workload.kind != "serve" or framework.purposes != ("train",):
         return
     named = "layout.framework" if design.spec.layout and design.spec.layout.framework else "layout.software"
-    message = f"{layout.framework} is a library of training: services run on engines with a scheduler of requests and a paged cache"
+    message = (
+        f"{layout.framework} is a training library: services run on engines with a request scheduler and a paged cache"
+    )
     help_ = "name an engine that serves, such as `vllm`, or write `kind: train`"
     yield RULE.problem(named, message, help_, severity="warning")

@@ -103,7 +103,9 @@ def _mixing_problems(model: Model) -> Iterator[Problem]:
     if both or either:
         return
     kinds = f"{model.attention_layers} layers with attention and {model.linear_layers} with linear attention"
-    message = f"{kinds} are not the {model.layers} layers of the model, nor with {model.ffn_layers} networks"
+    message = (
+        f"{kinds} do not add up to the {model.layers} layers of the model, nor do they with {model.ffn_layers} networks"
+    )
     key = "linear_attention.layers" if model.stated_attention_layers is None and model.linear else "attention_layers"
     yield RULE.problem(
         f"{KEY}.{key}",

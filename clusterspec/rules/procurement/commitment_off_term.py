@@ -123,7 +123,7 @@ def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Pro
         help_ = f"write the prices of a contract of {term.written}, or count {bound.written} of rent"
         yield RULE.problem("procurement.commitment", message, help_)
     elif bound.value < term.value * MUCH_SHORTER:
-        message = f"the prices hold for {bound.written} of a term of {term.written}: those of the rest are open"
+        message = f"the prices hold for {bound.written} of a term of {term.written}: the prices of the rest are unknown"
         yield RULE.problem("procurement.commitment", message, "ask for the prices of the rest", severity="note")
 
 

@@ -99,7 +99,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     for at, text in places:
         found = _TO_PORT.search(text)
         if found is not None:
-            message = f"`{found[0]}` ends the delivery at a port: the way from there to the site is in no line"
+            message = f"`{found[0]}` ends the delivery at a port: no line pays for the way from there to the site"
             yield RULE.problem(
                 at, message, "ask for a delivery to the site, or order the rest of the way with its insurance"
             )

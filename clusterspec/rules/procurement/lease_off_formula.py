@@ -163,8 +163,8 @@ def _taxed_base_problem(
         rent = float(line.line.unit_price or 0)
         for price in net:
             if any(abs(rent / (price * (1 + tax) * share) - 1) < SAME_TERMS for share in shares):
-                message = f"the rent of {amount_text(rent)} is the rate of the price with tax, and `tax: {tax:g}` is added to it again: {amount_text(round(rent / (1 + tax)))} from the price without"
-                help_ = "ask the lessor for the rate of the price without tax"
+                message = f"the rent of {amount_text(rent)} is computed from the price with tax, and `tax: {tax:g}` is added to it again: {amount_text(round(rent / (1 + tax)))} from the price without"
+                help_ = "ask the lessor for a rent computed from the price without tax"
                 yield RULE.problem(quote_path(line.index, "unit_price"), message, help_)
                 return
 

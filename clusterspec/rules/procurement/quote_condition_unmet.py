@@ -272,7 +272,7 @@ def _discounted_services_problem(procurement: ProcurementSpec, text: str) -> Ite
     if limited and total and discount and services > 0 and abs(total - whole) <= SAME_TOTAL * whole:
         right = whole + discount * services * (1 + (procurement.tax or 0))
         currency = procurement.currency
-        message = f"the discount holds for equipment according to the text, and the total takes it off {money_text(amount_text(services), currency)} of services as well: {money_text(amount_text(right), currency)} without"
+        message = f"according to the text, the discount is for equipment only, and the total takes it off {money_text(amount_text(services), currency)} of services too: {money_text(amount_text(right), currency)} without"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")
 
 
@@ -296,7 +296,7 @@ def _first_year_prices_problem(procurement: ProcurementSpec, text: str) -> Itera
     share = float((raised[0][1] or raised[0][2]).replace(",", ".")) / 100
     more = flat * (sum_of((1 + share) ** year for year in range(years)) / years - 1)
     currency = procurement.currency
-    message = f"according to the text, prices rise by {100 * share:g} % a year, and the lines count {years} years at that of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
+    message = f"according to the text, prices rise by {100 * share:g} % a year, and the lines count {years} years at the price of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
     yield RULE.problem("procurement.quoted_total", message, "ask for a total with the increases")
 
 
@@ -316,5 +316,5 @@ def _wide_discount_problem(procurement: ProcurementSpec, text: str) -> Iterator[
     right *= 1 + (procurement.tax or 0)
     whole = total_of_lines(procurement) or 0.0
     if abs(total - whole) <= SAME_TOTAL * whole and abs(right - whole) > SAME_TOTAL * whole:
-        message = f"the discount holds for lines {first} to {last} according to the text, and the total takes it off all: {money_text(amount_text(right), procurement.currency)} with it on those alone"
+        message = f"according to the text, the discount is for lines {first} to {last} only, and the total takes it off all lines: {money_text(amount_text(right), procurement.currency)} with it only on those"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")

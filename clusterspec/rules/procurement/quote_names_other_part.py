@@ -230,7 +230,7 @@ def _nic_of_other_network_problem(offered: Offered, cluster: Cluster, catalog: C
     cards = [card for id_ in ids if isinstance(card := catalog.find("nic", id_), Nic)]
     enough = offered.kind == "node" or (offered.quantity or 0) >= cluster.nodes * fabric.nics_per_node
     if cards and enough and all(card.families and "infiniband" not in card.families for card in cards):
-        message = f"`{name_of_part(offered.line.part)}` is {cards[0].name}, a NIC for Ethernet alone, and the fabric is {fabric.technology.name}"
+        message = f"`{name_of_part(offered.line.part)}` is {cards[0].name}, an Ethernet-only NIC, and the fabric is {fabric.technology.name}"
         yield RULE.problem(quote_path(offered.index, "part"), message, "order cards of the fabric")
 
 

@@ -266,7 +266,7 @@ def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog
     if all(card.topology == "pcie" and (card.year or 0) >= WITHOUT_NVLINK for card in cards):
         message = f"`{name_of_part(line.line.part)}` is a bridge, and {cards[0].name} has no NVLink"
         at = quote_path(line.index, "part")
-        yield RULE.problem(at, message, "remove the line: these cards communicate over PCIe alone")
+        yield RULE.problem(at, message, "remove the line: these cards communicate only over PCIe")
 
 
 def _mains_problem(

@@ -90,7 +90,7 @@ def check(own_remarks: str, cluster: Cluster, placements: Placements) -> Iterato
         own = ", ".join(each for each in clauses if _ELSEWHERE.search(each) is None)
         off, alone = _OFF.search(own), _ALONE.search(own)
         if off is not None or alone is not None:
-            what = "does not run" if off is not None else "knows one node alone"
+            what = "does not run" if off is not None else "knows only one node"
             message = f"according to the text, the IMEX service {what}: the {cluster.scale_up.domain} accelerators of a domain reach those of other nodes over their NICs"
             yield RULE.problem(
                 "description",

@@ -82,7 +82,7 @@ def check(served: Served) -> Iterator[Problem]:
         yield RULE.problem(
             (*TIERS, number),
             f"{display(held, 'B')} of {use.medium} for each {use.scope} keep requests for {display(use.retention, 's')}, and the {above.medium} above for "
-            f"{display(above.retention, 's')}: the next request comes after {display(session.think_time, 's')}, and finds next to nothing in this tier alone",
+            f"{display(above.retention, 's')}: the next request comes after {display(session.think_time, 's')}, and finds almost nothing that only this tier has",
             "leave the tier out, or state what else it is for",
             severity="warning" if _is_smaller(use.tier, uses[number].tier) else "note",
         )
