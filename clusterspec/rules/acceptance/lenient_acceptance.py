@@ -83,7 +83,7 @@ LEAST = 0.40
 NOTED = 0.70
 """A threshold below this share passes a fabric that lacks two of eight rails."""
 SHORT = 60.0
-"""Seconds below which links have not warmed up, and no error of a link is likely to show."""
+"""Duration of a test in seconds below which links have not warmed up and rare link errors are not likely to show."""
 MOST_PASS = 0.8
 """Share of the runs that must pass."""
 

@@ -61,7 +61,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.05
-"""Relative difference up to which a written time is the one meant."""
+"""Relative difference up to which a written time equals the computed one, with rounding."""
 SAME_FIGURE = 0.005
 LONGEST = 4.0
 """A written time within this factor of the time of one run is the time of one run, and not of the whole test."""

@@ -20,7 +20,7 @@ NUMBERED = frozenset(field.name for field in fields(LayoutNumbers)) - {"interlea
 class Legality:
     """The framework's conditions on one layout, and the nearest layouts that satisfy them.
 
-    ``advises`` is false where nobody reads the remedies of the findings: then no layouts are proposed.
+    If ``advises`` is false, the remedies of the findings are not shown, and no layouts are proposed.
     """
 
     def __init__(self, design: Design, layout: Layout, written: LayoutSpec, *, advises: bool = True) -> None:

@@ -53,7 +53,7 @@ def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) ->
 
 
 def _states_may_fit_with_activations(what_if: WhatIf) -> bool:
-    """Whether activations and framework memory alone, without states, take less than the share `FULLEST` of the memory."""
+    """Whether activations and framework memory, without the states, take less than the share `FULLEST` of the memory."""
     memory = what_if.memory
     if memory is None or memory.capacity is None:
         return False

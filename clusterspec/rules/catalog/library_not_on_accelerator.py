@@ -108,7 +108,7 @@ def _stated_releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
 
 
 def _unknown_library_problem(at: str, text: str, catalog: Catalog) -> Problem:
-    """The problem with a library without an entry."""
+    """The problem of a library that has no catalog entry."""
     name = text.partition(" ")[0].lower()
     near = catalog.nearest_ids("library", name)
     help_ = f"name one of the catalog, such as {and_list(list(near))}" if near else "name a library of the catalog"

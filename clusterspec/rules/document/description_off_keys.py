@@ -135,7 +135,7 @@ _LEADING = word_set(
 )
 """Words that may come before a count at the start of a sentence."""
 _OF_UNITS = pattern(r"(?i)\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
-"""Words of a text that splits the nodes into equal parts."""
+"""Pattern of words in a text that splits the nodes into equal parts."""
 _RANGE_SIGNS = frozenset({"to", "-", "–"})
 _AND_MORE = ("and more", "or more", "and above", "and up")
 """Words after a count that mark it as a lower limit."""

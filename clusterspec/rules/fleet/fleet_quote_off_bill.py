@@ -150,7 +150,7 @@ def _may_have_fixed_ends(pool: Pool) -> bool:
 
 
 def _needed_parts_of(pool: Pool, fleet: Fleet, lines: Sequence[Offered]) -> dict[str, int]:
-    """The parts that a pool needs; its nodes alone where none of its jobs needs a fabric."""
+    """The parts that a pool needs; only its nodes if none of its jobs needs a fabric."""
     if pool.design is None:
         return {}
     counted = bill(pool.design)

@@ -158,9 +158,9 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
 
 def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     """The problem of several jobs whose checkpoints, together with the largest of their data sets, exceed the storage
-    system, although each job would fit. Jobs may share a data set.
+    system, although each job would fit.
 
-    The data of each job alone fit.
+    Jobs may share a data set.
     """
     store = pool.spec.networks.storage if pool.spec.networks else None
     if store is None or store.capacity is None:

@@ -122,7 +122,7 @@ _OF_PROMISE = pattern(
 _OF_OTHERS = pattern(
     r"(?i)\b(?:internal\w*|own|old|former|credits?|(?:each|per|a|an|one|every) (?:node|engine|site|region|zone|replica|rack)|unless|not|would|if|instead)\b"
 )
-"""Pattern of words in a sentence whose downtime is not the one that the service as a whole promises."""
+"""Pattern of words in a sentence whose downtime is not that of the availability promised for the whole service."""
 
 
 def allowances_in(text: str) -> Iterator[Downtime]:
@@ -227,8 +227,7 @@ def combined_in(text: str) -> Iterator[Combined]:
 
 
 def _sentences_of_wholes(text: str) -> Iterator[str]:
-    """The sentences of a text; a sentence is joined with the next one if the next one has only one availability and
-    draws a conclusion.
+    """The sentences of a text, each joined with the next one if that draws a conclusion with exactly one availability.
 
     >>> [*_sentences_of_wholes("Two replicas of 99 % each. Together they have 99.99 %")]
     ['Two replicas of 99 % each. Together they have 99.99 %', 'Together they have 99.99 %']

@@ -128,7 +128,7 @@ def in_stated_bandwidth(busbw: float, cost: CollectiveCost, stated: AcceptanceSp
 
 
 def key(stated: AcceptanceSpec) -> str:
-    """The key that holds the figure."""
+    """The key that states the figure."""
     return "busbw" if stated.busbw is not None or stated.algbw is None else "algbw"
 
 

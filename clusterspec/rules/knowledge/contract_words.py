@@ -91,12 +91,12 @@ RESIDUAL = pattern(
     r"\b(?:residual(?: value)?|buy-?out|purchase option|balloon|restwert\w*|kaufoption|valeur résiduelle|option d'achat|valor residual|valore residuo|"
     r"riscatto|restwaarde|koopoptie|restvärde|restværdi|restverdi|jäännösarvo|wartość końcowa)\b|残価|残存価額|잔존가치"
 )
-"""Words for what a lessee pays at the end."""
+"""Pattern of words for what a lessee pays at the end."""
 IN_ADVANCE = pattern(
     r"\b(?:in advance|à échoir|vorschüssig\w*|por adelantado|anticipad\w+|anticipat\w+|vooraf|(?:i )?förskott|(?:på )?forskud\w*|beginning of each)\b|先払|期首|先付|선납"
 )
-"""Words of payments at the beginning of each period."""
+"""Pattern of words for payments at the beginning of each period."""
 IN_ARREARS = pattern(
     r"\b(?:in arrears|échus?|nachschüssig\w*|vencid[oa]s?|posticipat\w+|achteraf|(?:i )?efterskott|end of each)\b|後払|期末|후납"
 )
-"""Words of payments at the end of each period."""
+"""Pattern of words for payments at the end of each period."""

@@ -87,7 +87,7 @@ class Stripes(NamedTuple):
 
 
 def stripes_in(texts: Sequence[str]) -> Stripes | None:
-    """The erasure code of a storage system by its texts in lower case; None where they name none, or several.
+    """The erasure code of a storage system in lowercase texts; None unless they name exactly one.
 
     >>> stripes_in(["erasure coding with 8+2 on five servers.", "any two servers may fail"])
     Stripes(data=8, parity=2, least=1, apart=False, spread=False, lost=2)
@@ -142,5 +142,5 @@ _OF_A_STORE = pattern(
 
 
 def _count_of(word: str) -> int:
-    """The number that a digit or a word stands for."""
+    """The value of a number in digits or as a word."""
     return 2 if word in _TWO else count_in_text(word)

@@ -126,7 +126,7 @@ def dates_in(text: str) -> list[date]:
 
 
 def date_of_text(text: str | None) -> date | None:
-    """A date of a spec; None without one, and for a day that no calendar has."""
+    """A date of a spec; None without one, and for a date that is not in the calendar."""
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:

@@ -65,7 +65,7 @@ _COUNTED_NICS = pattern(
 )
 """Pattern of the NICs of a node: their number, name and rate."""
 TWO_PORTS = pattern(r"\b(?:dual|two|2|double|doppel\w*)[- ]?(?:ports?\b|port\w*)|\b2 ?[x×] ?\d{2,3} ?g")
-"""Words of a NIC with two ports."""
+"""Pattern of words for a NIC with two ports."""
 GENERATIONS = {"edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
 """Gb/s of a port of InfiniBand, by the name of its generation."""
 SAME_RATE = 0.01

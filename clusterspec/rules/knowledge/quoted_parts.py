@@ -67,7 +67,7 @@ _SHELVES = pattern(
 
 
 SAME_HOST = 0.12
-"""Relative difference up to which two sizes of host memory are the same: `2 TB` stands for 2048 GiB, 9 % more."""
+"""Relative difference up to which two sizes of host memory are equal: 2048 GiB, written as `2 TB`, is 9 % more."""
 LEAST_RACK = 2000.0
 """Watts below which a figure is not the power of a rack."""
 SAME = 0.02
@@ -211,7 +211,7 @@ def modules_off_memory(text: str) -> tuple[float, float] | None:
 
 
 def named_switch(text: str, catalog: Catalog) -> Switch | None:
-    """The switch of the catalog that a text in lower case names; None without one, or with several."""
+    """The catalog switch that a lowercase text names; None unless it names exactly one."""
     ids = switches_named(text, catalog)
     entry = catalog.find("switch", ids[0]) if len(ids) == 1 else None
     return entry if isinstance(entry, Switch) else None

@@ -22,7 +22,7 @@ from clusterspec.standard import pattern
 _RUN = pattern(
     r"(?i)\b(?:main run|(?<!\d )runs?|(?<!post-)(?:pre-?)?training(?! (?:data|set|nodes?|logs?|corpus|cluster))|pre-?train\w*|job|lauf|vortraining|hauptlauf|(?:pré-?)?entra[iî]nement|(?:pre)?entrenamiento|(?:the|all|der|alle|les) (?:\w+ ){0,2}(?:tokens|jetons))\b"
 )
-"""Names of the run."""
+"""Pattern of the names of the run."""
 _NOT_THE_RUN = pattern(
     r"(?i)\b(?:each|every|per|first|last|one of|next|restart\w*|recover\w*|checkpoint\w*|evals?|evaluat\w*|burn-in|acceptance|tests?|testing|phase|stage|step|epoch|pilot|ablation\w*|proxy|sft|post-?training|fine-?tun\w*|"
     r"alignment|anneal\w*|decay|warm\w*|mfu|instead|deliver\w*|install\w*|reserv\w*|lease\w*|rent\w*|book\w*|allocat\w*|block|contract|slot|limit\w*|queue\w*|wait\w*|before|earlier|ago|ahead|later|starts?|started|begins?|"

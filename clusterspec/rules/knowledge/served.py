@@ -106,7 +106,7 @@ class Served:
         )
 
     def with_weights(self, precision: str) -> Served | None:
-        """The plan with weights and products in a precision of 8 or 16 bits, without quantization of its own."""
+        """The plan with weights and products in a precision of 8 or 16 bits, and no quantization method."""
         keys = {"parameter_precision": precision, "precision": precision, "quantization": None}
         return self._with_changes({("workload", key): value for key, value in keys.items()})
 

@@ -120,7 +120,7 @@ _CUES = (
     ),
     *("answer", "call", "prompt", "anfrage", "requête", "petici", "replica", "99"),
 )
-"""Words without one of which a text states no availability and no share of a count."""
+"""Words for availability and for shares of a count; a text about one of these has at least one of them."""
 
 
 def check(own_remarks: str, spec: Spec, cluster: Cluster | None, job_nodes: int | None) -> Iterator[Problem]:

@@ -98,7 +98,7 @@ _OPERATIONS = pattern(
 _ELSEWHERE = pattern(
     r"(?i)\b(?:per|a|each|every) (?:step|token|layer|block|sequence|day|gpu|accelerator|second|sample)\b|\b(?:reward|draft|teacher|smaller|larger|ablation\w*|published|paper|generation|rollout|inference|attention)\b"
 )
-"""Words of a sentence about the compute of a part, or of another run."""
+"""Pattern of words in a sentence about the compute of a part, or of another run."""
 _UTILIZED = pattern(r"(?i)\b(?:mfu|utili[sz]ation|efficiency|peak|auslastung|utilisation|utilizaci[oó]n)\b|%")
 _SPARSE = pattern(r"(?i)\bspars|\b2:4\b|\bnot\b")
 _LASTS = pattern(r"(?i)\b(?:lasts?|takes?|runs?|days?|needs?|dauert|dure|dura|tage|jours|d[ií]as)\b")

@@ -116,7 +116,7 @@ _LENGTH = rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})[- ]?(s|sec|seconds?|min|minute
 _NOTICE = pattern(
     r"\b(?:notices?|warn\w*|reclaim\w*|preempt\w*|shut-?down|terminat\w*|announce\w*|in advance|ahead|before (?:\w+ ){0,4}?(?:reclaim\w*|goes|gone|taken|takes|disappears?|terminat\w*|shut|stops?)|(?:is|are) (?:about to be )?(?:taken|reclaimed)|later|vorwarn\w*|vorlauf\w*|ankündig\w*|entzug\w*|préavis|prévenu\w*|avisos?)\b"
 )
-"""Words next to the time between the announcement and the end of a machine."""
+"""Pattern of words next to the time between the announcement and the end of a machine."""
 _NOTICES = pattern(r"\b(?:notices?|warnings?|vorwarn\w*|vorlauf|ankündig\w*|préavis|avisos?)\b")
 _SAVE_TIME = pattern(
     r"\b(?:takes?|needs?|lasts|of a save|a save|checkpoint (?:of|takes|needs)|dauert|braucht|dure|every|interval|hourly|after|tarda)\b"
@@ -140,7 +140,7 @@ _SAVES = pattern(
     r"\b(?:checkpoints (?:to|onto|into)|saves (?!takes)|saved|saving|writes?|writing|written|dump(?:s|ed)?|flush\w*|stores|stored|persist\w*|schreib\w*|geschrieben|speichert?|sichert|gesichert|écri\w+|sauvegarde\w*|guarda\w*|escrib\w*"
     r"|(?:to |can |we )save|(?:last|final|emergency|closing|full|complete|whole|entire|one more|letzte\w*|volle\w*|vollständige\w*|dernier|complet|último|completo) (?:[^\W\d_]+ ){0,2}?(?:checkpoints?|saves?|snapshots?|state|zustand))\b"
 )
-"""Words of a job that saves its state."""
+"""Pattern of words for a job that saves its state."""
 _STATE = pattern(
     r"\b(?:checkpoints?|sav(?:es?|ed|ing)|snapshots?|states?|weights|optimizer|everything|zustand|speicher\w*|sicher\w*|gesichert|sauvegard\w*|état|estado|guarda\w*)\b"
 )

@@ -85,7 +85,7 @@ from clusterspec.units.display import plain
 
 RULE = Rule.of(__name__, "error", "likely")
 SAME = 0.003
-"""Relative tolerance with which two rounded figures differ by the PUE only."""
+"""Relative tolerance with which the ratio of two rounded figures equals the PUE."""
 SAME_COST = 0.005
 """The same tolerance for a cost, whose year may have 8,760 or 8,766 hours."""
 LEAST = 1.04

@@ -253,7 +253,7 @@ def _other_figures(
 
 
 def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
-    """The problem of one line: what its text states, and what a key of the design says."""
+    """The problem of a line whose text states another value than a key of the design."""
     message = f"`{name_of_part(line.line.part)}` states {states}, and `{key}` is {design}"
     return RULE.problem(quote_path(line.index, "part"), message, "correct the line with the supplier, or the key")
 

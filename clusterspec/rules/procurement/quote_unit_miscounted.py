@@ -373,7 +373,7 @@ def _years_of_units(counts: Iterable[int], years: int) -> set[int]:
 
 
 def _years_problem(offered: Offered, unit: str, covered: int, years: int, units: int) -> Problem:
-    """The problem of a line per unit and year that covers fewer years of all units than the support lasts."""
+    """The problem of a line per unit and year whose quantity does not cover all units in all years."""
     quantity = offered.line.quantity or 0.0
     part = f"{covered if covered > 1 else 'one'} of the {years} years of the term"
     message = f"`{name_of_part(offered.line.part)}` is sold per {unit} and year: {quantity:,.0f} are for {part}"

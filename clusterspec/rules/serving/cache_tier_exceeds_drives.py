@@ -90,7 +90,7 @@ _OF_CACHE = pattern(r"\b(?:kv|\w*cach[eé]s?|cach[eé]-?\w*|tier|stufe|étage|ni
 _DRIVES = pattern(
     rf"\b(?:{_DRIVE}|them|they|these|u\.2|raid|mirror\w*|strip\w+|sie|davon|gespiegelt\w*)\b|\d ?[tg]i?[bo]\b"
 )
-"""Words in a sentence about the drives of the cache."""
+"""Pattern of words in a sentence about the drives of the cache."""
 _OTHER_USE = pattern(
     r"\b(?:checkpoints?|datasets?|boots?|os|(?:operating )?system|scratch|logs?|journal|betriebssystem|démarrage|elsewhere)\b"
 )

@@ -147,8 +147,8 @@ def _closed_load_problems(served: Served) -> Iterator[Problem]:
 
 
 def _sustained_rate(served: Served) -> float | None:
-    """A rate of two digits that the same engines sustain; None if a few attempts find none. It is searched, because
-    their output depends on the load.
+    """A rate of two digits that the same engines sustain, found by trial since their output depends on the load; None
+    if a few attempts find none.
     """
     rate = rounded_down(served.times.output_tokens_per_second / served.load.output_tokens, 2)
     for _ in range(ATTEMPTS):
