@@ -35,7 +35,7 @@ def is_chosen(rule: str, config: Config) -> bool:
 def severity(finding: Finding, config: Config) -> Severity:
     """The severity of a finding: configured for its rule, else set by the profile, else its own.
 
-    ``strict`` makes an error of every warning that does not rest on a rule of thumb alone.
+    ``strict`` makes every warning an error unless it rests only on a rule of thumb.
     """
     if finding.rule in config.error:
         return Severity.ERROR

@@ -27,7 +27,7 @@ _SILENT: dict[str, Callable[..., object]] = getattr(index, "SILENT", {})  # abse
 
 
 MOST_NAMED = 4
-"""Rules named in addition to the first where several crashed."""
+"""Largest number of further rules that the message names when several crash."""
 
 
 class RulesFailedError(Exception):
@@ -43,7 +43,7 @@ class RulesFailedError(Exception):
         super().__init__(f"rule {name} failed: {type(fault).__name__}: {fault}{more}")
 
     def __reduce__(self) -> tuple[type[RulesFailedError], tuple[list[Problem], list[tuple[str, Exception]]]]:
-        """How another process gets it: an exception is else built again from its message alone."""
+        """The arguments for unpickling in another process; by default only the message would be passed on."""
         return RulesFailedError, (self.problems, self.faults)
 
 
@@ -104,10 +104,10 @@ def run_rules(facts: Facts, names: Collection[str] = RULES) -> list[Problem]:
 
 
 def _judgeable_problems(spec: Spec, problems: Iterable[Problem]) -> list[Problem]:
-    """The problems without those that rest on a key whose text could not be read, or that has another name in the file.
+    """The problems that do not depend on a key whose text could not be read or whose name is misspelled.
 
-    What such a key says is not known, and the finding about its text names it: `spares: 2`, for which the fix is
-    `spare_nodes`, is not a machine without spare nodes.
+    The value of such a key is unknown, and another finding reports the key. For example, `spares: 2` (a misspelled
+    `spare_nodes`) does not mean that the machine has no spare nodes.
     """
     unread = [path for path in spec.broken if path]
     if not unread:
@@ -135,8 +135,8 @@ def problems_and_faults(find: Callable[[], list[Problem]]) -> tuple[list[Problem
 
 
 def unchecked_rules(facts: Facts) -> frozenset[str]:
-    """The rules that cannot judge the design: it lacks a part that they need, or they judge the time of a plan that has
-    none, as where replicas do not divide the batch.
+    """The rules that cannot judge the design because it lacks a part that they need, or because they judge times and
+    the plan has none, for example since the replicas do not divide the batch.
     """
     parts = PartCache(facts)
     absent = {name for name, (_, needs) in RULES.items() if needs and parts.of(needs) is None}
@@ -147,7 +147,7 @@ def unchecked_rules(facts: Facts) -> frozenset[str]:
 
 
 def _judges_time(group: str, needs: tuple[str, ...]) -> bool:
-    """Whether a rule judges the predicted times of a design: those of memory take of a plan its bytes."""
+    """Whether a rule judges predicted times; rules about memory use only the bytes of a plan."""
     return "timed" in needs or ("plan" in needs and group != "memory")
 
 
@@ -175,7 +175,7 @@ NOT_IN_THE_ESTIMATE = {
     ("cluster", "scale_up"),
     ("cluster", "scale_out"),
 }
-"""Keys without effect on memory. Those of the two tiers affect times, and have a usual value in the catalog."""
+"""Keys without effect on memory. `scale_up` and `scale_out` affect times, and the catalog has their usual values."""
 
 
 def estimable(spec: Spec) -> bool:
@@ -218,8 +218,8 @@ def _substituted_keys(facts: Facts) -> list[Path]:
 
 
 def _problems(facts: Facts, missing: Collection[Path], number: int, faults: dict[str, Exception]) -> list[Problem]:
-    """The problems of the rules that need no estimate, with one substitute for each missing key; exceptions go to
-    ``faults``, by rule.
+    """The problems that rules find when each missing key has one substitute value; exceptions are added to ``faults``,
+    by rule.
     """
     from clusterspec.cluster.variation import changed_spec, design_of_changed_spec  # most specs lack no key
 

@@ -64,19 +64,19 @@ class Facts(WrittenParts):
         self._remarks = remarks
         self._describes_keys = describes_keys
         self.advises = advises
-        """Whether somebody reads the remedies of the findings: each changed layout in one takes an estimate."""
+        """Whether the remedies of the findings are shown; each remedy with a changed layout costs one estimate."""
         self.thresholds = Thresholds(thresholds or {})
         self.fleet: Fleet | None = None
         """The pools and jobs of a fleet; None for a separate design."""
 
     @property
     def remarks(self) -> str:
-        """What the text says outside its keys: its description and its comments."""
+        """The text outside the keys: the description and the comments."""
         return self._remarks()
 
     @cached_property
     def texts(self) -> PurchaseTexts | None:
-        """What `remarks` and the section `procurement` say, in English; None without either."""
+        """The text of `remarks` and of the section `procurement`, in English; None if there is neither."""
         if self.procurement is not None:
             return PurchaseTexts(self.procurement, self.remarks)
         if not self.remarks:
@@ -87,17 +87,17 @@ class Facts(WrittenParts):
 
     @cached_property
     def own_remarks(self) -> str | None:
-        """What `remarks` say of this machine; None for a variation, or a fleet, whose text names other keys."""
+        """The sentences of `remarks` about this machine; None for a variation or a fleet, which has other keys."""
         return _text_about_this_machine(self.statements) if self.statements is not None else None
 
     @property
     def statements(self) -> str | None:
-        """What `remarks` say, of other machines too; None for a variation, or a fleet."""
+        """The text of `remarks`, including sentences about other machines; None for a variation or a fleet."""
         return self._remarks() if self._describes_keys else None
 
     @cached_property
     def own_description(self) -> str | None:
-        """What the description says of this machine; None without one."""
+        """The sentences of the description about this machine; None without a description."""
         return _text_about_this_machine(self.description) if self.description is not None else None
 
     @cached_property
@@ -134,12 +134,12 @@ class Facts(WrittenParts):
 
     @property
     def written_layout(self) -> LayoutSpec | None:
-        """The section as written; empty if separate engines for prefill and decode are the layout."""
+        """The section `layout` as written; empty if the layout consists of separate prefill and decode engines."""
         return self.spec.layout or (LayoutSpec() if self.design.layout is not None else None)
 
     @property
     def measurements(self) -> tuple[Measurement, ...] | None:
-        """The measurements of `measured`, with logs read and ranks placed."""
+        """The entries of `measured`, with their logs read and their ranks placed."""
         return self._measurements or None
 
     # The resolved design
@@ -205,12 +205,12 @@ class Facts(WrittenParts):
 
     @cached_property
     def timed(self) -> Plan | None:
-        """The plan, unless its times rest on a figure that is reported as wrong; then None."""
+        """The plan; None if its times rest on a figure that is reported as wrong."""
         return None if self.deviations.mislead_time or any(peak.is_sparse for peak in self.peaks) else self.plan
 
     @cached_property
     def served(self) -> Served | None:
-        """The serving plan, unless its times rest on a figure that is reported as wrong."""
+        """The serving plan; None if its times rest on a figure that is reported as wrong."""
         workload = self.design.workload
         if workload is None or workload.serving is None:
             return None
@@ -220,13 +220,13 @@ class Facts(WrittenParts):
 
     @property
     def rl(self) -> RlTimes | None:
-        """The step of reinforcement learning, unless its times rest on a figure that is reported as wrong."""
+        """The reinforcement-learning step; None if its times rest on a figure that is reported as wrong."""
         workload = self.design.workload
         return self.timed.rl if workload is not None and workload.rl is not None and self.timed is not None else None
 
     @cached_property
     def peaks(self) -> tuple[StatedPeak, ...]:
-        """The peaks that the spec states, with the catalog's."""
+        """The peaks that the spec states, each with the catalog's."""
         return tuple(stated_peaks(self.spec, self.design, self.catalog))
 
     @property
@@ -242,7 +242,7 @@ class Facts(WrittenParts):
 
     @cached_property
     def counts(self) -> FabricCount:
-        """The fabric that the endpoints need, counted once."""
+        """The fabric that the endpoints need; computed once."""
         return fabric_count(self.cluster, self.written_scale_out, self.assumed)
 
     @cached_property
@@ -259,14 +259,14 @@ class Facts(WrittenParts):
 
     @property
     def job_nodes(self) -> int | None:
-        """Nodes that the job uses; all of them without a layout."""
+        """Number of nodes that the job uses; all nodes if there is no layout."""
         if self.layout is not None:
             return self.layout.nodes
         return self.cluster.nodes if self.cluster else None
 
     @cached_property
     def placements(self) -> Placements | None:
-        """The placement of the groups of each axis."""
+        """For each axis of the layout, the placement of its groups."""
         cluster, layout = self.design.cluster, self.design.layout
         return Placements(cluster, layout) if cluster and layout else None
 
@@ -280,7 +280,7 @@ class Facts(WrittenParts):
 
     @cached_property
     def assumed(self) -> Mapping[str, str]:
-        """The assumed keys in dotted notation, each with the reason."""
+        """The assumed keys in dotted notation, each with its reason."""
         return {key: why for key, _, why in self.design.assumptions}
 
 

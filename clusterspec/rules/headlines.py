@@ -21,7 +21,7 @@ from clusterspec.units import UnitFault, display, read
 from clusterspec.units.display import AGREES, agrees_within
 
 TOTAL = 0.015
-"""Relative rounding of totals: data sheets of systems print whole PFLOP/s, such as 32 for eight times 3.958."""
+"""Relative tolerance for totals: data sheets of systems round to whole PFLOP/s, such as 32 for eight times 3.958."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,9 @@ def _headlines(problem: Problem, facts: Facts, text: str) -> Iterator[Headline]:
 
 
 def _catalog_figure_text(problem: Problem, facts: Facts) -> str:
-    """The catalog's own figure, as the end of a sentence, where a bandwidth without direction matches no reading."""
+    """The catalog's figure as the end of a sentence, for a bandwidth without a direction that fits no interpretation;
+    else empty.
+    """
     if problem.rule != "missing-direction":
         return ""
     figure = _stated_figure(facts, dotted_path(problem.path), "1 GB/s duplex")
@@ -109,8 +111,8 @@ def _quantity_name(quantity: Quantity) -> str:
 
 
 def _peak_headlines(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
-    """The reading of a peak as dense or sparse in the required precision; else in another precision, or of a node or a
-    domain.
+    """Possible meanings of a peak: dense or sparse in the required precision; if neither fits, the meanings of
+    `_other_peak_readings`.
     """
     found = known_peaks(facts.spec, facts.design, facts.catalog)
     override = path[:2] == ("workload", "peak_flops")
@@ -135,7 +137,7 @@ def _peak_headlines(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
 def _other_peak_readings(
     groups: Iterable[tuple[int, str]], peaks: Mapping[str, float], read_as: Sequence[Quantity]
 ) -> list[str]:
-    """Other readings of a peak: one accelerator in another precision, else a node, else a domain."""
+    """Other meanings of a peak: of one accelerator in another precision, else of a node, else of a domain."""
     for count, whose in groups:
         found = []
         for quantity in read_as:

@@ -35,9 +35,9 @@ _EXAMPLE = pattern(
 
 @dataclass(frozen=True)
 class Example:
-    """A spec on a page, and the dotted key path where the rule must fire (empty: the rule must be silent).
+    """A spec on a page, and the dotted key path at which the rule must fire (empty: the rule must be silent).
 
-    ``prose``: a text instead of a spec, and a line number instead of a path.
+    With ``prose`` it is a text instead of a spec, and a line number instead of a path.
     """
 
     text: str
@@ -108,12 +108,12 @@ class RuleRow:
 
 
 def is_rule_name(name: str) -> bool:
-    """Whether a rule has this name, or had it."""
+    """Whether a rule has this name or had it earlier."""
     return current_name(name) in RULES
 
 
 OWN = "own/"
-"""Prefix of the names of company rules (see `clusterspec.policy`)."""
+"""Prefix of the names of company rules (see `clusterspec.rules.policy`)."""
 
 
 def groups() -> tuple[str, ...]:
@@ -122,14 +122,16 @@ def groups() -> tuple[str, ...]:
 
 
 def rules_of_group(name: str, own: Collection[str] = ()) -> tuple[str, ...]:
-    """The rules of a group, ``own`` being the company rules; none if no group has this name."""
+    """The rules of a group (``own`` for company rules); empty if no group has this name."""
     if name == OWN.rstrip("/"):
         return tuple(own)
     return tuple(rule for rule, (group, _) in RULES.items() if group == name)
 
 
 def rule_exists(name: str, own: Collection[str] = ()) -> bool:
-    """Whether a rule exists; without company rules (``own``) any of their names may, in another configuration."""
+    """Whether a rule exists. If ``own``, the names of the company rules, is empty, every name with their prefix is
+    accepted.
+    """
     return is_rule_name(name) or (name.startswith(OWN) and (not own or name in own))
 
 
@@ -139,7 +141,7 @@ def rule_rows() -> list[RuleRow]:
 
 
 NARROWEST = 24
-"""Minimum width of the summary column next to the rule names; in narrower output, summaries are below the names."""
+"""Smallest width of the summary column next to the rule names; narrower output has the summaries below the names."""
 
 
 def listing_text(rows: Sequence[RuleRow], columns: int = 0) -> str:

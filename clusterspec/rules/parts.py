@@ -52,8 +52,8 @@ class Placements:
 
 
 def groups_use_nics(placements: Placements, layout: Layout, workload: Workload) -> bool:
-    """Whether some group of a layout leaves its scale-up domain and its node; the engines of a serving plan form no
-    group.
+    """Whether a group of a layout extends beyond its scale-up domain and its node; the engines of a serving plan do not
+    form one group.
     """
     axes = ("tp", "cp", "ep", "pp") if workload.kind == "serve" else ("tp", "cp", "ep", "pp", "dp")
     found = (placements.of(axis) for axis in axes if getattr(layout, axis) > 1)
@@ -61,12 +61,12 @@ def groups_use_nics(placements: Placements, layout: Layout, workload: Workload) 
 
 
 def traffic_uses_nics(placements: Placements, layout: Layout, workload: Workload) -> bool:
-    """Whether a group leaves its domain and node, or caches move from engines of prefill to engines of decode."""
+    """Whether a group extends beyond its domain and node, or caches move from prefill to decode engines."""
     return layout.separate_engines or groups_use_nics(placements, layout, workload)
 
 
 def may_use_nics(placements: Placements | None, layout: Layout | None, workload: Workload | None) -> bool:
-    """Whether the planned work uses the fabric, or nobody knows since the spec plans no work."""
+    """Whether the planned work may use the fabric; also true if the spec plans no work."""
     if placements is None or layout is None or workload is None:
         return True
     return traffic_uses_nics(placements, layout, workload)
@@ -106,7 +106,7 @@ class WrittenParts:
 
     @property
     def written_model(self) -> ModelSpec | None:
-        """The model where the spec describes it as a mapping."""
+        """The model, if the spec describes it as a mapping."""
         model = self.spec.workload.model if self.spec.workload else None
         return model if isinstance(model, ModelSpec) else None
 
@@ -136,7 +136,7 @@ class WrittenParts:
 
 
 def engines_stay_on_nodes(cluster: Cluster, workload: Workload | None, layout: Layout | None) -> bool:
-    """Whether a service runs engines that each fit on a node, which exchange nothing over the fabric."""
+    """Whether a service runs engines that each fit on a node, so that they exchange nothing over the fabric."""
     if workload is None or workload.kind != "serve" or layout is None or layout.separate_engines:
         return False
     return layout.replica_ranks <= cluster.ranks_per_node

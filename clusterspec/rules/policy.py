@@ -1,4 +1,4 @@
-"""Rules of a company: declarative YAML over the figures of a resolved design. No code of a project is ever run.
+"""Company rules: declarative YAML over the figures of a resolved design. No project code is ever run.
 
     rules:
       - name: no-oversubscription
@@ -40,9 +40,9 @@ LONGEST = 500
 MOST = 200
 """Limit of rules and of files in one folder."""
 MOST_NAMED = 12
-"""Names that the message about an unknown one lists."""
+"""Largest number of names that the message about an unknown name lists."""
 SPEC = "spec"
-"""The prefix of keys as written."""
+"""Prefix of the names of keys as written."""
 _KEYS = {"name", "when", "assert", "message", "help", "severity", "at"}
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -64,7 +64,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs,
 
 
 class PolicyFault(ValueError):
-    """An invalid company rule; the message is one line that names the file."""
+    """An invalid company rule. The message is one line and names the file."""
 
 
 class _UnknownError(Exception):
@@ -147,7 +147,7 @@ def _company_rule(one: Any, file: str) -> CompanyRule:
 
 
 def condition_tree(text: str) -> ast.expr:
-    """A condition as a syntax tree of allowed nodes. Raises `PolicyFault`.
+    """The condition as a syntax tree of allowed nodes. Raises `PolicyFault`.
 
     >>> ast.unparse(condition_tree("cluster.nodes > 16 and layout.tp in [4, 8]"))
     'cluster.nodes > 16 and layout.tp in [4, 8]'
@@ -170,7 +170,7 @@ def condition_tree(text: str) -> ast.expr:
 
 
 def _outermost_names(tree: ast.expr) -> Iterator[ast.expr]:
-    """The names of a condition, each with its attributes; functions are no names."""
+    """The names in a condition, each with its attributes; names of functions are omitted."""
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
@@ -179,7 +179,7 @@ def _outermost_names(tree: ast.expr) -> Iterator[ast.expr]:
 
 
 def _refuse_unknown_name(node: ast.expr) -> None:
-    """Raises `PolicyFault`, with the nearest name, for one that neither an estimate nor a spec has."""
+    """Raises `PolicyFault` for a name that neither an estimate nor a spec has; the message names the nearest one."""
     parts = ast.unparse(node).split(".")
     if parts[0] == SPEC:
         _refuse_unknown_key(".".join(parts[1:]), f"{SPEC}.")
@@ -194,7 +194,7 @@ def _refuse_unknown_name(node: ast.expr) -> None:
 
 
 def _refuse_unknown_key(dotted: str, prefix: str = "") -> None:
-    """Raises `PolicyFault`, with the nearest key, for a key that no spec has."""
+    """Raises `PolicyFault` for a key that no spec has; the message suggests the nearest key."""
     root = schema()
     node: Any = root
     for key in key_path(dotted) if dotted else ():
@@ -205,8 +205,8 @@ def _refuse_unknown_key(dotted: str, prefix: str = "") -> None:
 
 
 def _unknown_name_message(outer: str, part: str, known: Iterable[str], whole: str = "") -> str:
-    """The message about a name that does not exist, with what may be meant: a name near it, or the ``whole`` name as a
-    key of specs; else the names that there are.
+    """The message about an unknown name: it suggests a similar name, or the ``whole`` name as a key of the spec, and
+    otherwise lists the known names.
     """
     meant = [outer + name for name in nearest_words(part, known)]
     if not meant and whole and _is_key(whole):
@@ -218,7 +218,7 @@ def _unknown_name_message(outer: str, part: str, known: Iterable[str], whole: st
 
 
 def _is_key(dotted: str) -> bool:
-    """Whether a spec has a key at a path."""
+    """Whether specs may have a key at this path."""
     try:
         _refuse_unknown_key(dotted)
     except PolicyFault:
@@ -233,7 +233,7 @@ _ALLOWED = (
 
 
 def company_figures(plan: Plan, written: object) -> dict[str, Any]:
-    """The values that company rules compare, by name: those of an estimate, and the spec as written."""
+    """The values that company rules can compare, by name: those of an estimate, and the spec as written."""
     return body(plan, unmeasured_step_time(plan)) | {"spec": written}
 
 
@@ -256,7 +256,7 @@ def run_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) 
 
 
 def _truth_value(node: ast.expr, figures: Mapping[str, Any]) -> bool:
-    """The value of a condition. Raises `TypeError` if it is neither true nor false."""
+    """The truth value of a condition. Raises `TypeError` if its value is neither true nor false."""
     value = _node_value(node, figures)
     if not isinstance(value, bool):
         raise TypeError(f"`{ast.unparse(node)[:60]}` is {_value_text(value)}, neither true nor false")
@@ -292,7 +292,9 @@ def _arithmetic_value(node: Any, figures: Mapping[str, Any]) -> Any:
 
 
 def _number_operand(value: Any) -> float:
-    """A number. Text is rejected, since text times a number would grow without limit."""
+    """The value, if it is a number. Raises `TypeError` otherwise; text times a number, for example, would grow without
+    limit.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{_value_text(value)} is not a number")
     return value
@@ -315,7 +317,7 @@ def _comparison_value(node: ast.Compare, figures: Mapping[str, Any]) -> bool:
 
 
 def _comparable_value(value: Any, other: Any) -> Any:
-    """The value of a quantity in quotes where it is compared with a number; any other value unchanged."""
+    """The number of a quoted quantity that is compared with a number; other values unchanged."""
     if not isinstance(value, str) or isinstance(other, bool) or not isinstance(other, int | float):
         return value
     return _unit_and_value(value)[1]
@@ -325,7 +327,7 @@ _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def _unit_and_value(text: str) -> tuple[str, float]:
-    """The unit and the value of a quantity in quotes. Raises `TypeError` for any other text, which has no order."""
+    """The unit and the value of a quoted quantity. Raises `TypeError` for other text, which has no order."""
     for kind in KINDS:
         try:
             quantity = read_quantity(text, kind)

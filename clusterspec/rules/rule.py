@@ -11,10 +11,10 @@ from clusterspec.source import Path
 
 @dataclass(frozen=True)
 class Rule:
-    """The metadata of one rule; its file has the page and the check.
+    """The metadata of one rule; its file contains the page and the check.
 
-    ``severity`` is the usual one: where the cost model predicts the loss, the loss determines the severity. A rule that
-    rests on a rule of thumb alone (``heuristic``) is never an error.
+    ``severity`` is the default. Where the cost model predicts the loss, the loss determines the severity. A rule that
+    rests only on a rule of thumb (``heuristic``) is never an error.
     """
 
     name: str
@@ -22,10 +22,10 @@ class Rule:
     severity: Severity
     confidence: Confidence
     yields_to: tuple[str, ...] = ()
-    """Rules that report the same flaw of the same key more precisely: where one of them fires, this one is silent."""
+    """Rules that report the same flaw of the same key more precisely; where one of them fires, this rule is silent."""
     reads: tuple[str, ...] = ()
-    """Keys other than the reported one without which the rule cannot judge: where one of them is unreadable or
-    misspelled, this rule is silent. An unreadable key has its default, which is not what the author wrote.
+    """Keys, other than the reported one, that the rule needs to judge. If one of them is unreadable or misspelled, the
+    rule is silent, because the key then has its default and not the author's value.
     """
 
     @property
@@ -74,7 +74,7 @@ class Rule:
 
 
 def key_path(at: str | Path) -> Path:
-    """A key path from its usual notation.
+    """A key path from its dotted notation.
 
     >>> key_path("acceptance.0.busbw")
     ('acceptance', 0, 'busbw')
@@ -85,7 +85,7 @@ def key_path(at: str | Path) -> Path:
 
 
 def quote_path(index: int, key: str) -> Path:
-    """The path of a key of a line of the quote, by the index of the line.
+    """The path of a key in a quote line with this index.
 
     >>> quote_path(2, "unit_price")
     ('procurement', 'quote', 2, 'unit_price')

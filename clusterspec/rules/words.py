@@ -8,7 +8,7 @@ from clusterspec.units.display import joined_words
 
 
 def or_list(values: Iterable[object]) -> str:
-    """Alternatives: a list joined by `or`.
+    """A list joined by `or`.
 
     >>> or_list([1, 2, 4]), or_list([8])
     ('1, 2 or 4', '8')
@@ -30,7 +30,7 @@ LONGEST_NAME = 60
 
 
 def name_of_part(text: str | None) -> str:
-    """The description of a quoted part for a message: whole, or cut after its last whole word, with a sign of that.
+    """The description of a quoted part for a message; a long one is cut after a whole word and marked as cut.
 
     >>> name_of_part("DGX H200"), name_of_part(None)
     ('DGX H200', '')
@@ -45,7 +45,7 @@ def name_of_part(text: str | None) -> str:
 
 
 def as_yaml(value: object) -> str:
-    """A value as YAML, lists in one line.
+    """A value as YAML; lists are on one line.
 
     >>> as_yaml(True), as_yaml(("tp", "pp"))
     ('true', '[tp, pp]')
@@ -56,8 +56,8 @@ def as_yaml(value: object) -> str:
 
 
 def changed_keys(changes: Mapping[str, object], removed: Iterable[str] = ()) -> str:
-    """Changed keys as written in a spec, without those that are None, to stand between two backticks; keys that have to
-    be ``removed`` with the change follow in backticks of their own.
+    """Changed keys as written in a spec, to be put between two backticks; keys that are None are omitted. Keys that
+    must be ``removed`` follow in backticks of their own.
 
     >>> changed_keys({"tp": 8, "dp": None, "overlap": True})
     'tp: 8, overlap: true'

@@ -129,7 +129,7 @@ STATED: list[tuple[str, Callable[..., float], Callable[..., float]]] = [
     ),
     (rf"MFU of {PERCENT} is {PERCENT} of the {PERCENT}", lambda a, p, b: p / 100, lambda a, p, b: a / b),
     (
-        rf"{BARE} spare nodes? in addition to {BARE} that work are {PERCENT} of the machine",
+        rf"{BARE} spare nodes? in addition to {BARE} that work make up {PERCENT} of the machine",
         lambda a, b, p: p / 100,
         lambda a, b, p: a / (a + b),
     ),

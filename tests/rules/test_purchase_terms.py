@@ -518,7 +518,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(line("lease, monthly", 60, 2002), remarks=LEASED, tax="0.1"),
             "lease-off-formula",
-            "is the rate of the price with tax, and `tax: 0.1` is added to it again: 1,820",
+            "is computed from the price with tax, and `tax: 0.1` is added to it again: 1,820",
         ),
         (purchase(line("lease, monthly", 60, 1820), remarks=LEASED, tax="0.1"), "lease-off-formula", ""),
         # 8 + 2 on 6 nodes: two fragments on some, so that one node may fail

@@ -56,7 +56,8 @@ from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error")
 BUFFERS = 2
-"""Buffers of the size of a message that nccl-tests and rccl-tests allocate on each rank: one to send, one to receive."""
+"""Number of buffers of a message's size that nccl-tests and rccl-tests allocate on each rank: to send and to receive.
+"""
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
@@ -73,7 +74,9 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
 
 
 def _rank_problems(path: Path, ranks: int, nodes: int | None, cluster: Cluster) -> Iterator[Problem]:
-    """Ranks that do not lie evenly on the nodes of a test, or are more than these nodes or the cluster have."""
+    """Problems of a number of ranks that the nodes of a test do not hold evenly, or that exceeds the ranks of these
+    nodes or of the cluster.
+    """
     all_ranks = (nodes or cluster.all_nodes) * cluster.ranks_per_node
     if nodes is not None and _is_uneven(ranks, nodes, cluster):
         yield _uneven_ranks_problem(path, ranks, nodes, all_ranks)
@@ -86,16 +89,19 @@ def _rank_problems(path: Path, ranks: int, nodes: int | None, cluster: Cluster) 
 
 
 def _is_uneven(ranks: int, nodes: int, cluster: Cluster) -> bool:
-    """Whether ranks do not lie on nodes in equal number, or in a number that does not divide the ranks of a node.
+    """Whether the ranks of a test cannot be spread evenly: the nodes do not divide them, or the ranks per node do not
+    divide the ranks of a full node.
 
-    More ranks than the nodes have are another problem.
+    The function does not judge more ranks per node than a node has.
     """
     each = ranks // nodes
     return ranks % nodes > 0 or (each < cluster.ranks_per_node and cluster.ranks_per_node % each > 0)
 
 
 def _uneven_ranks_problem(path: Path, ranks: int, nodes: int, all_ranks: int) -> Problem:
-    """The problem with ranks that do not lie on nodes in equal number: an error with fewer ranks than nodes."""
+    """The problem of ranks that cannot be spread evenly over the nodes; an error if there are fewer ranks than nodes,
+    else a warning.
+    """
     help_ = f"write {all_ranks:,}, all ranks of these nodes"
     if ranks < nodes:
         message = f"{plural(ranks, 'rank')} cannot lie on {nodes:,} nodes: each has at least one"
@@ -105,7 +111,7 @@ def _uneven_ranks_problem(path: Path, ranks: int, nodes: int, all_ranks: int) ->
 
 
 def _buffer_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterator[Problem]:
-    """A message that no accelerator can hold: benchmarks allocate it for sending and for receiving."""
+    """The problem of a message whose send and receive buffers together exceed the memory of one accelerator."""
     memory = cluster.accelerator.memory
     if test.size is None or memory is None or BUFFERS * test.size.value <= memory.value:
         return

@@ -53,7 +53,9 @@ from clusterspec.spec.model import AcceptanceSpec, Spec
 
 RULE = Rule.of(__name__, "warning")
 OF_ALL_REDUCE = frozenset({"tree", "nvls-tree"})
-"""Algorithms that NCCL and RCCL implement for all-reduce alone: a forced one ends with an error (src/graph/tuning.cc)."""
+"""Algorithms that NCCL and RCCL implement only for all-reduce: forcing one for another collective is an error
+(src/graph/tuning.cc).
+"""
 
 
 def check(spec: Spec, acceptance: tuple[AcceptanceSpec, ...]) -> Iterator[Problem]:
@@ -63,9 +65,7 @@ def check(spec: Spec, acceptance: tuple[AcceptanceSpec, ...]) -> Iterator[Proble
             message = f"the test lacks {and_list(lacking)}: any machine can pass it"
             yield RULE.problem(("acceptance", number), message, "add " + ", ".join(lacking))
         if test.algorithm in OF_ALL_REDUCE and test.collective is not None and test.collective != "all-reduce":
-            message = (
-                f"the libraries have `{test.algorithm}` for all-reduce alone, and no {test.collective} runs with it"
-            )
+            message = f"the libraries implement `{test.algorithm}` only for all-reduce, not for {test.collective}"
             help_ = "write `algorithm: ring`, or leave the key out"
             yield RULE.problem(("acceptance", number, "algorithm"), message, help_, severity="error")
 

@@ -105,7 +105,9 @@ def check(
 
 
 def _untested_ranks(missing: list[int], domain: int, most: int) -> tuple[str, str]:
-    """The message and the help about numbers of ranks that no test has; the largest test has ``most`` ranks."""
+    """The message and the help for numbers of ranks that no test covers; ``most`` is the number of ranks of the largest
+    test.
+    """
     if most > domain:
         message = (
             f"no acceptance test uses a domain of {domain:,} ranks alone: the test over {most:,} ranks crosses the "

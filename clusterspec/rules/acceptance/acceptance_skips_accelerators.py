@@ -1,4 +1,4 @@
-"""A test of every node leaves some of its accelerators out.
+"""A test on every node uses only some of the node's accelerators.
 
 ## What it finds
 
@@ -87,7 +87,9 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
 
 
 def _left_over_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
-    """Tests with as many runs as there are whole sets of nodes, where some nodes are in no set."""
+    """Problems of tests in which some nodes belong to no set, because the size of a set does not divide the number of
+    nodes.
+    """
     nodes = cluster.nodes
     for number, test in enumerate(acceptance):
         each, runs = test.set_nodes, test.required_runs

@@ -1,4 +1,4 @@
-"""A bit error test without an error does not show the bound that the text takes from it.
+"""A bit error test without an error is too short for the bound that the text derives from it.
 
 ## What it finds
 
@@ -55,9 +55,11 @@ from clusterspec.units import display, display_bits, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 USUAL = 0.95
-"""Confidence of a bound without a stated one."""
+"""Confidence level of a bound whose text states none."""
 ROUNDED = 0.95
-"""Share of the bits that 3/p, rounded figures and a duration in words may be below the exact ones."""
+"""Share of the required bits from which a test is long enough: 3/p is an approximation, and texts round figures and
+durations.
+"""
 _RATIO = pattern(
     r"(?i)\b(?:bit[- ]?errors?(?:[- ](?:ratio|rate))?|errors?[- ](?:ratio|rate)|ber|teb|bert|prbs\d*|fehlerrate|bitfehler(?:rate|quote|verhältnis|häufigkeit)?|taux d['’]erreurs?(?: binaires?| sur les bits)?|tasa de errores?(?: de bits?| binarios?)?)\b"
 )
@@ -116,7 +118,7 @@ def _problem(sent: tuple[float, float], ratio: float, confidence: float, needed:
 
 
 def _ratio_in(sentence: str) -> float | None:
-    """The bit error ratio that a sentence names; None without one, or with several.
+    """The bit error ratio that a sentence names; None if it names none or several.
 
     >>> _ratio_in("a bit error ratio below 1e-15"), _ratio_in("BER < 10^-12"), _ratio_in("BER 5 x 10-13"), _ratio_in("1e-15 V")
     (1e-15, 1e-12, 5e-13, None)
@@ -131,7 +133,9 @@ def _ratio_in(sentence: str) -> float | None:
 
 
 def _bits_in(sentence: str, scale_out: ScaleOut | None) -> tuple[float, float] | None:
-    """The bits of a test of one link, and its rate in bit/s, or 0 where the text states the bits; None without both."""
+    """The number of bits of a test of one link, and its rate in bit/s; the rate is 0 where the text states the bits.
+    None if neither is stated.
+    """
     stated = {number_in_text(match[1]) * 10.0 ** int(match[2]) for match in _BITS.finditer(sentence)}
     rates = {number_in_text(each) * 1e9 for each in _RATE.findall(sentence)}
     rate = _only(rates) or (scale_out.nic_bandwidth.value * 8 if not rates and scale_out is not None else 0.0)

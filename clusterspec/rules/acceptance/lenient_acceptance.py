@@ -79,13 +79,13 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.40
-"""Share of the prediction, and of what the links carry, below which a fabric passes that lacks most of its links."""
+"""A threshold below this share of the prediction passes a fabric that lacks most of its links."""
 NOTED = 0.70
-"""The share below which a fabric passes that lacks two of eight rails."""
+"""A threshold below this share passes a fabric that lacks two of eight rails."""
 SHORT = 60.0
-"""Seconds below which links have not warmed up, and no error of a link is likely to show."""
+"""Duration of a test in seconds below which links have not warmed up and rare link errors are not likely to show."""
 MOST_PASS = 0.8
-"""Share of the runs that have to pass."""
+"""Share of the runs that must pass."""
 
 
 def check(
@@ -130,8 +130,8 @@ def _suits_rings(test: AcceptanceSpec, asked: float, cluster: Cluster) -> bool:
 
 
 def _suits_adapters(test: AcceptanceSpec, asked: float, cluster: Cluster) -> bool:
-    """Whether a figure between scale-up domains of several nodes is for rings through the NICs of each node: those of
-    a domain carry more together.
+    """Whether a figure for several multi-node scale-up domains fits rings through the NICs of one node; the NICs of a
+    whole domain carry more together.
     """
     fabric, ranks = cluster.scale_out, ranks_of(test, cluster) or 0
     if fabric is None or not cluster.ranks_per_node < cluster.ranks_per_domain < ranks:
@@ -140,7 +140,7 @@ def _suits_adapters(test: AcceptanceSpec, asked: float, cluster: Cluster) -> boo
 
 
 def _repetition_problems(number: int, test: AcceptanceSpec) -> Iterator[Problem]:
-    """A share of runs that may fail, or a duration, with which faulty links pass."""
+    """Problems of a test that faulty links pass because some runs may fail or because it is too short."""
     counted = test.required_runs
     if counted is not None and 0 < counted[0] < MOST_PASS * counted[1]:
         message = f"{counted[1] - counted[0]} of {counted[1]} runs may fail: a link that drops out now and then passes"

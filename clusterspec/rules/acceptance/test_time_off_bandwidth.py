@@ -61,10 +61,10 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.05
-"""Relative difference up to which a written time is the one meant."""
+"""Relative difference up to which a written time equals the computed one, with rounding."""
 SAME_FIGURE = 0.005
 LONGEST = 4.0
-"""Ratio of a written time and that of one run up to which the former is of one run."""
+"""A written time within this factor of the time of one run is the time of one run, and not of the whole test."""
 _RATE = pattern(rf"{NUMBER} ?(G|T)(?:B|[Bb]ytes?)(?:/s|ps)")
 _SCALE = {"G": 1e9, "T": 1e12}
 
@@ -94,7 +94,9 @@ def check(acceptance: tuple[AcceptanceSpec, ...], own_remarks: str, rated: Clust
 
 
 def _times_with_rates(sentence: str, rates: set[float]) -> list[float]:
-    """The seconds that a sentence gives, where it names one of the given rates in B/s and no other; else none."""
+    """The times in seconds that a sentence gives; empty unless the sentence names rates, all of them among the given
+    rates in B/s.
+    """
     found = [number_in_text(digits) * _SCALE[unit] for digits, unit in _RATE.findall(sentence)]
     if not found or any(all(abs(one / rate - 1) > SAME_FIGURE for rate in rates) for one in found):
         return []

@@ -72,7 +72,7 @@ ROUNDED = 1.005
 UNREACHED = 0.95
 """Share of the fp64 peak that no large system of the TOP500 reaches in HPL."""
 BYTES = 4.0
-"""Bytes of memory that HPCG reads for each operation at least: a value of eight for a product and a sum."""
+"""Bytes of memory that HPCG reads per operation at least: one 8-byte value for a multiplication and an addition."""
 _CUES = word_set("hpl hpcg linpack fp64 double perftest babelstream stream rmax hbm")
 
 
@@ -108,7 +108,7 @@ _UNITS = {"hpl": "FLOP/s", "hpcg": "FLOP/s", "memory": "B/s"}
 
 
 def _devices(figure: TestFigure, cluster: Cluster) -> int:
-    """The accelerators that run a test: those the text names, else all of the machine."""
+    """The number of accelerators that run a test: as the text states, else all accelerators of the machine."""
     if figure.devices is not None:
         return figure.devices
     nodes = cluster.all_nodes if figure.nodes is None else figure.nodes
@@ -150,4 +150,4 @@ def _memory_limit(figure: TestFigure, cluster: Cluster) -> tuple[float, str] | N
 
 
 _LIMITS = {"hpl": _fp64_limit, "hpcg": _hpcg_limit, "verbs": _port_limit, "memory": _memory_limit}
-"""The most that the hardware gives in each test, and what that is."""
+"""The upper limit that the hardware sets for each test, with its description."""

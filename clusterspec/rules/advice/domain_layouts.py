@@ -10,13 +10,15 @@ from clusterspec.rules.knowledge.domains import used_domain
 
 
 def fastest_within_domain(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Alternative | None:
-    """The fastest legal layout that fits, whose tp divides the domain and comes first in the order."""
+    """The fastest legal layout that fits in memory, whose tp divides the domain and is first in the rank order."""
     found = what_if.fitting_alternatives(_candidates(cluster, layout))
     return found[0] if found else None
 
 
 def _candidates(cluster: Cluster, layout: Layout) -> Iterator[dict[str, object]]:
-    """Smaller tp whose freed ranks become stages or replicas; a tp that already divides the domain is kept."""
+    """Layouts with tp innermost and a degree that divides the domain, from the largest down; freed ranks become stages
+    or replicas. The present tp is kept first if it divides the domain.
+    """
     domain = used_domain(cluster, layout)
     order = tuple(sorted(layout.order, key=lambda axis: axis != "tp"))
     first: dict[str, object] = {} if layout.order[0] == "tp" else {"order": order}

@@ -20,7 +20,7 @@ NUMBERED = frozenset(field.name for field in fields(LayoutNumbers)) - {"interlea
 class Legality:
     """The framework's conditions on one layout, and the nearest layouts that satisfy them.
 
-    ``advises`` is false where nobody reads the remedies of the findings: then no layouts are proposed.
+    If ``advises`` is false, the remedies of the findings are not shown, and no layouts are proposed.
     """
 
     def __init__(self, design: Design, layout: Layout, written: LayoutSpec, *, advises: bool = True) -> None:
@@ -95,7 +95,7 @@ class Legality:
         return layout_numbers(self._design)
 
     def _with_axis(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
-        """The numbers with one axis changed, and with the axes adjusted that depend on it."""
+        """The numbers with one axis changed; values that depend on this axis are adjusted."""
         changes: dict[str, int | bool] = {axis: value}
         if axis in {"tp", "ep", "attention_dp"} and self._written.expert_tp is None:
             changes["expert_tp"] = self._implied_expert_tp(replace(numbers, **changes))  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ class Legality:
         return cluster is None or cluster.ranks_per_domain % tp == 0
 
     def _implied_expert_tp(self, numbers: LayoutNumbers) -> int:
-        """The ranks that shard one expert where the spec states none, as resolved layouts have them."""
+        """The number of ranks that shard one expert, as resolved layouts have it where the spec does not state it."""
         if self.demands.serves:
             return max(1, numbers.tp * numbers.attention_dp // numbers.ep)
         shards = numbers.ep == 1 or self._layout.capabilities.has("defaults.expert_tp")

@@ -53,7 +53,7 @@ def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) ->
 
 
 def _states_may_fit_with_activations(what_if: WhatIf) -> bool:
-    """Whether activations and framework memory alone, without states, take less than the share `FULLEST` of the memory."""
+    """Whether activations and framework memory, without the states, take less than the share `FULLEST` of the memory."""
     memory = what_if.memory
     if memory is None or memory.capacity is None:
         return False
@@ -69,7 +69,9 @@ def _fewer_activations(layout: Layout) -> str:
 
 
 def _state_changes(cluster: Cluster, workload: Workload, layout: Layout) -> Iterator[Change]:
-    """Changes that shard the states over more ranks, with the degrees that the report of the design compares."""
+    """Changes that shard the states over more ranks; tp and pp take the same neighboring degrees as in the report of
+    the design.
+    """
     if layout.gradient_sync == "step" and layout.sharding in SHARDS_GRADIENTS:
         yield {"gradient_sync": "micro-batch"}
     if layout.sharding == "none":
@@ -87,13 +89,13 @@ def _state_changes(cluster: Cluster, workload: Workload, layout: Layout) -> Iter
 
 
 def _changed_degrees(layout: Layout, tp: int, pp: int) -> Change:
-    """The keys that other degrees change; the layers of the stages follow from pp."""
+    """The changed keys for other degrees of tp and pp; another pp also removes ``stage_layers``."""
     changes: Change = {"tp": tp} if tp != layout.tp else {}
     return changes | ({"pp": pp, "stage_layers": None} if pp != layout.pp else {})
 
 
 def _activation_changes(layout: Layout, latent: bool) -> Iterator[Change]:
-    """Changes that make activations smaller; of latent attention, its projections are cheap to compute again."""
+    """Changes that reduce activation memory. With latent attention, the latent projections are cheap to recompute."""
     if layout.recompute == "none":
         yield {"recompute": "selective"}
     if latent and layout.recompute != "full":
@@ -115,8 +117,9 @@ def _fitting_layouts_text(
 ) -> str:
     """Text with layouts that fit, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`.
 
-    If none fits, the text names the layout with the least memory, and ``otherwise``, what else to change; ``untried`` stands
-    where no change could be estimated. Of a layout that cannot run for another reason the changes of no degree are judged by memory alone, if none makes it run.
+    If none fits, the text names the layout with the least memory, followed by ``otherwise``, the other remedies. The
+    text is ``untried`` if no change could be estimated. If the present layout cannot run for another reason, changes
+    that keep the degrees are judged by memory only.
     """
     if not what_if.advises:
         return untried
@@ -139,7 +142,7 @@ def _fitting_layouts_text(
 
 
 def _alternative_text(alternative: Alternative, *, timed: bool) -> str:
-    """The changed keys with memory, and ``timed`` with the time of a step."""
+    """The changed keys with their memory and, if ``timed``, their step time."""
     memory = display(alternative.memory_bytes, "B") if alternative.memory_bytes else ""
     time = f"{display(alternative.step_seconds, 's')} per step" if timed and alternative.plan.step else ""
     figures = ", ".join(part for part in (memory, time) if part)

@@ -63,7 +63,9 @@ def best_gain(served: Served, legality: Legality, candidates: Iterable[Mapping[s
 
 
 def _with_a_load(served: Served) -> Served | None:
-    """The plan; an offline load gets as many requests in flight as its cache holds."""
+    """The plan with a load to compare: an offline load becomes a closed one, with as many requests in flight as the
+    cache can keep. None if it cannot be estimated.
+    """
     if served.load.load != "offline":
         return served
     return served.with_load(load="closed", concurrency=max(1, round(served.times.offered)))

@@ -47,7 +47,7 @@ class Alternative:
     stored: Plan
     tables: Tables | None = None
     written: LayoutSpec | None = None
-    """The layout as the spec states it, whose keys the changed ones may contradict."""
+    """The layout as the spec states it; changed keys may contradict stated ones."""
 
     @cached_property
     def plan(self) -> Plan:
@@ -73,15 +73,15 @@ class Alternative:
 
     @property
     def words(self) -> str:
-        """The changed keys as written in a spec: `tp: 8, pp: 4`; with the replicas where the spec states them, and the
-        stated keys that have to go.
+        """The changed keys as written in a spec, such as `tp: 8, pp: 4`, with dp if the spec states another value, and
+        with the stated keys to remove.
         """
         removed = [key for key, value in self.changes.items() if value is None and getattr(self.written, key, None)]
         return changed_keys({**self.changes, **self._changed_replicas}, removed)
 
     @property
     def _changed_replicas(self) -> Mapping[str, int]:
-        """The replicas that follow from the changed degrees, if the spec states others."""
+        """The new dp as a change, if the spec states another dp; else empty."""
         stated, layout = self.written.dp if self.written else None, self.stored.design.layout
         return {} if stated is None or layout is None or layout.dp == stated else {"dp": layout.dp}
 
@@ -154,7 +154,7 @@ class WhatIf:
 
     @property
     def refused(self) -> bool:
-        """Whether the design itself cannot run: then nothing is compared with its times."""
+        """Whether the present design cannot run; then no times are compared with it."""
         return self._plan is not None and bool(self._plan.refused)
 
     def with_layout(self, **changes: object) -> Plan | None:
@@ -203,9 +203,11 @@ class WhatIf:
         return fastest_fitting(self.estimated_alternatives(candidates))
 
     def faster_alternatives(self, candidates: Iterable[Mapping[str, object]], least: float) -> list[Alternative]:
-        """Those of `fitting_alternatives` that save at least the share ``least`` of the present step, the fastest first.
+        """The alternatives of `fitting_alternatives` that save at least the share ``least`` of the present step,
+        fastest first.
 
-        The time of a training step does not depend on the memory, which is counted of layouts that save enough alone.
+        The step time of training does not depend on memory, so memory is computed only for alternatives that save
+        enough.
         """
         now, work = self.step_time, self.design.workload
         if now is None or work is None or work.kind != "train" or work.rl is not None:
@@ -215,7 +217,9 @@ class WhatIf:
         return fastest_fitting(each.with_memory() for each in found)
 
     def _timed_alternatives(self, candidates: Iterable[Mapping[str, object]]) -> Iterator[Alternative]:
-        """The first changes to the layout that the framework allows, and their plans without memory."""
+        """Alternatives for the first `TRIED` changes to the layout that the framework allows, without the memory of
+        their plans.
+        """
         tried = (changes for changes in candidates if self.allows(changes)) if self.design.spec.layout else iter(())
         for changes in islice(tried, TRIED):
             design = design_with_keys(self.design, _layout_keys(changes))
@@ -225,8 +229,8 @@ class WhatIf:
     def estimated_alternatives(
         self, candidates: Iterable[Mapping[str, object]], most: int | None = TRIED
     ) -> list[Alternative]:
-        """The first changes to the layout that the framework allows, ``most`` of them or all, and their plans, in the
-        order given.
+        """Alternatives for the first ``most`` changes to the layout that the framework allows (all if None), in the
+        given order.
         """
         if self.design.spec.layout is None:
             return []
@@ -258,7 +262,9 @@ class WhatIf:
 
     @cached_property
     def hsdp(self) -> Alternative | None:
-        """hsdp with shard groups of one domain, where it is legal, fits, and is noticeably faster than fsdp; else None."""
+        """The same layout with hsdp, with one shard group per domain, if it is legal, fits and is noticeably faster
+        than fsdp; else None.
+        """
         cluster, workload, layout = self.design.cluster, self.design.workload, self.design.layout
         if cluster is None or layout is None or workload is None or workload.kind != "train":
             return None
@@ -292,8 +298,9 @@ class WhatIf:
     def idle_severity(self, idle: float, *, avoidable: bool = True) -> str:
         """The severity of an idle share of the step.
 
-        An error where interleaved stages avoid enough of it, or where more than `MOST_IDLE` of the machine is idle. A
-        note where the stated batch makes it unavoidable (not ``avoidable``) and interleaved stages are no faster.
+        It is an error where interleaved stages would save enough of it, or where the idle share exceeds `MOST_IDLE`. It
+        is a note where the stated batch makes the idle share unavoidable (not ``avoidable``) and interleaved stages are
+        not faster.
         """
         better = self.interleaved
         if better is not None and self.severity(self.saved_share(better)) == "error":

@@ -84,7 +84,9 @@ FAR = 8.0
 """At this multiple of the extrapolated size or above, most of the batch is lost, for any reading of the
 extrapolation."""
 FAR_MEASURED = 2.0
-"""The same within the measured range, since published runs used up to 2.3 times without a reported loss."""
+"""The multiple for batches within the measured range: published runs used up to 2.3 times the size without a reported
+loss.
+"""
 MARGIN = 4.0
 """At this multiple of the extrapolated size or above, a batch is reported: published runs used up to 2.3 times without
 a reported loss."""

@@ -57,13 +57,14 @@ from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "warning", "likely")
 FEW = 8
-"""At this multiple of the 99th percentile or above, a sequence is hardly ever one document; the project's choice."""
+"""A sequence of at least this multiple of the 99th percentile of document lengths is almost never one document; the
+project's choice.
+"""
 LONG = 16_384
-"""At this many tokens of a sequence or more, its length is a matter of context; shorter ones are packed for the size
-of GEMMs."""
+"""Sequences of at least this many tokens serve long context; shorter ones are packed to make GEMMs large."""
 
 PACKED = 32_768
-"""Up to this many tokens, on one rank, a sequence may be long for the size of the micro-batch alone."""
+"""A sequence of at most this many tokens on one rank may be packed only to make the micro-batch large."""
 
 
 def check(written_workload: WorkloadSpec, design: Design) -> Iterator[Problem]:

@@ -106,16 +106,16 @@ _TO_ZERO = pattern(r"(?i)\b(?:zero|null|zéro|cero)\b|\bto 0\b")
 _CONSTANT_LATER = pattern(
     r"(?i)\b(?:restart\w*|cycles?|cyclic|re-?warm\w*|two|three|second|phase|stage|longer|extended?|resum\w+|branch\w*|ran|before|earlier|previous\w*)\b"
 )
-"""Words of a schedule of several parts, of which one sentence names the end of one."""
+"""Pattern of words that mark a schedule with several parts, where a sentence may name the end of one part only."""
 _NO_DECAY = pattern(
     r"(?i)\b(?:not?|without|instead of|kein\w*|pas de|sin)(?: an?| the)? (?:cosine|linear|decay|anneal|cool)"
 )
 EARLY, LATE = 0.7, 1.3
-"""Share of the steps before whose end a schedule of the learning rate does not end on purpose, and after which neither."""
+"""Ends of a learning-rate schedule, as shares of the run: an end before `EARLY` or after `LATE` is reported."""
 EARLY_ZERO = 0.9
-"""Share of the steps before whose end no rate is zero on purpose: no step after it changes a weight."""
+"""A rate that reaches zero before this share of the run is never intended: later steps would not change the weights."""
 WITH_RUN = 0.03
-"""Relative difference up to which a schedule that ends with the run is rounded."""
+"""Relative difference up to which a schedule ends together with the run, figures being rounded."""
 
 
 def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
@@ -153,7 +153,7 @@ def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
 
 
 def _is_end(part: SchedulePart) -> bool:
-    """Whether a part of a schedule is the end of the whole decay."""
+    """Whether a part of a schedule is the end of the whole decay, and not of one of its phases."""
     if part.part != DECAY or part.is_last or part.quantity.value < 100 or _OF_RATE.search(part.sentence) is None:
         return False
     return _REACHED.search(part.sentence) is not None and _NO_DECAY.search(part.sentence) is None

@@ -106,14 +106,14 @@ _CUES = (
         "libro",
     ),
 )
-"""Words without one of which a text has no mixture of data."""
+"""Words of texts about a data mixture; a text without any of them describes none."""
 _LIMIT = pattern(
     rf"(?i)\b(?:at most|no more than|not more than|never more than|more than|maximum of|max\.?|up to|höchstens|au plus|máximo)\b[^.;\d]{{0,20}}?(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}) (?:epochs?|times|passes|repetitions|repeats|epochen|mal|fois|épocas|veces)\b"
 )
 READ = (0.5, 1.7)
-"""Sums outside are no shares of one whole."""
+"""Range of the sum of shares that can be a mixture; other sums are not shares of one whole."""
 WORTHLESS = 16.0
-"""Passes over the same tokens after which more of them hardly lower the loss (Muennighoff et al., section 5)."""
+"""Number of passes over the same tokens after which more of them hardly help (Muennighoff et al., section 5)."""
 ROUNDED = 1.05
 
 
@@ -129,7 +129,7 @@ def check(own_remarks: str, training: Workload) -> Iterator[Problem]:
 
 
 def _sum_problem(text: str) -> Iterator[Problem]:
-    """The problem with the sources of a sentence that are not all of the data together."""
+    """The problem of a data mixture whose shares do not add up to the whole."""
     is_closed = is_closed_list(text)
     read = [*_shares_of_sentences(text, is_closed)] or [*_shares_of_sentences(text.replace("; ", ", "), is_closed)]
     for shares in read:
@@ -142,7 +142,7 @@ def _sum_problem(text: str) -> Iterator[Problem]:
 
 
 def _shares_of_sentences(text: str, is_closed: bool) -> Iterator[SourceShares]:
-    """The shares of the mixtures that sentences list."""
+    """The shares of each data mixture that a sentence lists."""
     for window in windows(text, 1, fractions):
         shares = source_shares(window, is_closed)
         if shares is not None:
@@ -150,7 +150,9 @@ def _shares_of_sentences(text: str, is_closed: bool) -> Iterator[SourceShares]:
 
 
 def _repeat_problem(text: str, tokens: float) -> Iterator[Problem]:
-    """The problem with a source that its share of the run repeats more often than the text allows, or than is worth it."""
+    """The problem of a data source that is repeated more often than the text allows or, without a stated limit, more
+    often than is useful.
+    """
     limit = _LIMIT.search(text)
     most = float(NUMBER_WORDS.get(limit[1].lower()) or limit[1]) if limit is not None else WORTHLESS
     for share, unique in (pair for window in windows(text, 2, fractions) for pair in repeated_source(window)):

@@ -90,7 +90,7 @@ _VERBS = {
     **dict.fromkeys(("quadrupl", "vervierfach", "cuadrupli"), 4.0),
     **dict.fromkeys(("halv", "halbier"), 0.5),
 }
-"""What verbs multiply by, without their endings."""
+"""The factor that each verb states; the keys are verb stems."""
 _MULTIPLE = pattern(
     r"(?i)\b(?:(?P<verb>doubl|tripl|quadrupl|halv|verdoppel|verdreifach|vervierfach|halbier|dupli|cuadrupli)\w*\b|(?P<before>\d{1,3}) ?[x×](?= (?:larger|bigger|the|as|batch|größer))|"
     r"(?P<after>(?<= by )\d|(?<=batch x )\d{1,2}|(?<=batch × )\d{1,2}|(?<= factor of )\d{1,2}))"
@@ -99,7 +99,7 @@ _NOT_SCALED = pattern(
     r"(?i)\b(?:tuned|deviat\w*|instead of scaling|not (?:follow|scale)\w*|without scaling|adjusted by hand)\b"
 )
 SAME = 0.12
-"""Relative difference up to which two ratios are the same, their figures rounded."""
+"""Relative difference up to which two ratios of rounded figures are equal."""
 
 
 def check(own_remarks: str, training: Workload) -> Iterator[Problem]:
@@ -126,7 +126,7 @@ def check(own_remarks: str, training: Workload) -> Iterator[Problem]:
 
 
 def _names_batch(window: Window, training: Workload) -> bool:
-    """Whether a text names batches, by a word, or a bare number that is the batch of the plan."""
+    """Whether a text is about batches: it uses the word, or a bare number equal to the plan's global batch."""
     own = any(each.unit == BARE and each.value == training.global_batch for each in window.quantities)
     return own or _BATCH.search(window.text) is not None
 
@@ -142,7 +142,9 @@ def rates_of(text: str) -> list[float]:
 
 
 def _batch_ratio(window: Window) -> float | None:
-    """The ratio of two batches of a text, by their figures or by a word such as `doubled`; None without one of both."""
+    """The ratio of the two batches of a text, from their sizes or from a word such as `doubled`; None if the text gives
+    neither.
+    """
     batches = [
         each.value
         for each in window.quantities

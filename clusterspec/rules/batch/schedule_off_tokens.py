@@ -101,14 +101,14 @@ from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "error", "likely")
 LONG_WARM_UP = 0.5
-"""Share of the run from which a warm-up is no warm-up."""
+"""A warm-up of at least this share of the run is implausible."""
 SAME = 0.05
-"""Relative difference up to which two numbers of steps or tokens are the same, both rounded."""
+"""Relative difference up to which two rounded numbers of steps or tokens are equal."""
 _CUES = ("step", "token", "iter", "schritt", "étape", "itérat", "update", "jeton", "paso")
 _OTHER_BATCH = pattern(
     r"(?i)\b(?:ramp\w*|rampup|grows?|micro|validat\w*|evaluations? (?:on|over|set)|ablation\w*|reward|proxy|smaller|draft)\b"
 )
-"""Words of a sentence whose steps may have another batch, or be those of another run."""
+"""Pattern of words in sentences whose steps may have another batch or belong to another run."""
 _PHASE = pattern(r"(?i)\b(?:phases?|stages?|étapes?|fases?)\b")
 _PASSES = pattern(
     rf"(?i)(?<![\w.,])(\d{{1,3}}(?:\.\d)?|{'|'.join(NUMBER_WORDS)}) (?:epochs?|passes|full passes|Durchläufe|Epochen|époques|passages|épocas|pasadas) (?:of|over|on|through|à|sur|de|über|von|a)(?: the| our| about| all)?(?: same)? $"
@@ -120,7 +120,7 @@ _OF_RUN = pattern(
     r"(?i)^\)? of (?:the |all |our |its )?(?:whole |full |total )?(?:run|training|steps|tokens|budget|pre-?training)\b|^\)? (?:des laufs|du run|del entrenamiento)\b"
 )
 FAR_OFF = 1.5
-"""Ratio of two shares that no rounding explains."""
+"""Ratio of two shares beyond which rounding does not explain the difference."""
 _UNIQUE = pattern(r"(?i)\b(?:unique|distinct|deduplicated)\b")
 _TIMES = pattern(
     rf"(?i)\b(?P<passes>\d{{1,2}}(?:\.\d)?|{'|'.join(NUMBER_WORDS)}|single) (?:full )?(?:epochs?|passes|pass|times|epochen|époques|épocas)\b|\b(?P<once>once|einmal)\b(?! (?:per|a|every|in|the)\b)"
@@ -139,7 +139,7 @@ _INTERVAL_KEY = pattern(
 )
 _INTERVAL = pattern(r"(?i)\b(?:every|each|all|alle|tous les|toutes les|cada) $")
 NEAR = 60
-"""Characters before an interval in which the text says what happens at it."""
+"""Number of characters before an interval in which the text says what is done at each interval."""
 _AT_INTERVAL = pattern(
     r"(?i)\b(?:checkpoint\w*|saves?|saved|saving|snapshots?|evaluat\w+|validat\w+|gespeichert|speichert|validier\w+|sauvegard\w+|évalu\w+|guarda\w*|evalú\w*)\b"
 )
@@ -165,7 +165,7 @@ def check(own_remarks: str, training: Workload, written_workload: WorkloadSpec) 
 
 
 def _interval_problem(text: str, steps: float) -> Iterator[Problem]:
-    """The problem with an interval of checkpoints or evaluations that the run never reaches."""
+    """The problem of a checkpoint or evaluation interval that is longer than the run."""
     found = [(float(match["n"].replace(",", "")), match[0]) for match in _INTERVAL_KEY.finditer(text)]
     found += [
         (each.value, each.words)
@@ -198,7 +198,7 @@ def _warm_up_problem(parts: list[SchedulePart], steps: float, tokens: float) -> 
 
 
 def _parts_problem(parts: list[SchedulePart], steps: float, tokens: float) -> Iterator[Problem]:
-    """The problem with a warm-up, a stable part and a decay of one sentence that together are not the run."""
+    """The problem of a warm-up, stable phase and decay, stated in one sentence, that do not add up to the run."""
     for sentence in dict.fromkeys(each.sentence for each in parts):
         own = [each for each in parts if each.sentence == sentence and not each.is_point]
         named = {each.part: each.quantity for each in own if each.part in (WARM_UP, STABLE, DECAY)}
@@ -216,7 +216,7 @@ def _parts_problem(parts: list[SchedulePart], steps: float, tokens: float) -> It
 
 
 def _rest_problem(parts: list[SchedulePart], steps: float) -> Iterator[Problem]:
-    """The problem with the remaining steps of a sentence that are not those after the step at which a part begins."""
+    """The problem of a stated number of remaining steps that does not follow from the step at which the part begins."""
     for each in parts:
         match = _REST.search(each.sentence) if each.is_point and each.quantity.unit == STEP else None
         if match is None or each.part not in (STABLE, DECAY) or not 0 < each.quantity.value < steps:
@@ -232,7 +232,7 @@ _REST = pattern(
     rf"(?i)\b(?:remaining|last|final|restlichen?|verbleibenden?|letzten|derniers|restants|últimos|restantes) {NUMBER} (?:steps|schritte\w*|pas|itérations|pasos)\b"
 )
 ROUNDED = 0.02
-"""Relative difference of a number of steps that is rounded."""
+"""Relative difference up to which a rounded number of steps is right."""
 
 
 def _sum_text(quantities: object) -> str:
@@ -240,7 +240,9 @@ def _sum_text(quantities: object) -> str:
 
 
 def _pair_problem(text: str, work: Workload) -> Iterator[Problem]:
-    """The problem with steps and tokens that a text equates and the batch of the plan does not."""
+    """The problem of a number of steps that the text equates with a number of tokens, although the plan's batch gives
+    another number.
+    """
     batch = work.global_batch * work.sequence_length
     for sentence, count, tokens in equated_steps(text):
         if _OTHER_BATCH.search(sentence) is not None or _CONTINUED.search(sentence) is not None:
@@ -255,7 +257,7 @@ def _pair_problem(text: str, work: Workload) -> Iterator[Problem]:
 
 
 def _share_problem(text: str, work: Workload, steps: float) -> Iterator[Problem]:
-    """The problem with steps or tokens that a text calls another share of the run than they are."""
+    """The problem of steps or tokens that a text calls a wrong share of the run."""
     for sentence, quantities in sentence_quantities(text):
         if _CONTINUED.search(sentence) is not None:
             continue
@@ -272,7 +274,7 @@ def _share_problem(text: str, work: Workload, steps: float) -> Iterator[Problem]
 
 
 def _unique_problem(text: str, tokens: float) -> Iterator[Problem]:
-    """The problem with unique tokens whose passes, which the sentence counts, are not the tokens of the run."""
+    """The problem of unique tokens that, times the passes in the same sentence, do not give the tokens of the run."""
     for sentence, quantities in sentence_quantities(text):
         unique = [
             each for each in quantities if each.unit == TOKEN and _UNIQUE.search(sentence[each.start : each.end + 12])
@@ -295,7 +297,7 @@ def _unique_problem(text: str, tokens: float) -> Iterator[Problem]:
 
 
 def _phase_problem(text: str, tokens: float) -> Iterator[Problem]:
-    """The problem with phases whose tokens together are not those of the run, nor are those of some of them."""
+    """The problem of training phases whose tokens do not add up to the tokens of the run."""
     for sentence, quantities in sentence_quantities(text):
         if _PHASE.search(sentence) is None or _CONTINUED.search(sentence) is not None:
             continue
@@ -313,7 +315,9 @@ def _phase_problem(text: str, tokens: float) -> Iterator[Problem]:
 
 
 def _is_partition(found: list[TextQuantity], tokens: float) -> bool:
-    """Whether no sum of some phases is the run, so that the phases of a text are meant to be all of it."""
+    """Whether the phases of a text are meant to cover the whole run: their total is near the run's tokens, and no
+    subset adds up to them.
+    """
     sums = [
         sum(each.value for each in chosen) for size in range(1, len(found) + 1) for chosen in combinations(found, size)
     ]
@@ -321,7 +325,7 @@ def _is_partition(found: list[TextQuantity], tokens: float) -> bool:
 
 
 def _ramp_problem(text: str, work: Workload) -> Iterator[Problem]:
-    """The problem with a ramp of the batch that ends at another batch, or after the run."""
+    """The problem of a batch ramp that ends at another batch than `global_batch`, or after the end of the run."""
     for sentence, quantities in sentence_quantities(text):
         if _RAMP.search(sentence) is None or not is_own(sentence, quantities[-1]):
             continue
@@ -345,7 +349,7 @@ def _ramp_problem(text: str, work: Workload) -> Iterator[Problem]:
 
 
 def _pass_problem(text: str, tokens: float, written: WorkloadSpec) -> Iterator[Problem]:
-    """The problem with a number of passes over unique tokens that is not the tokens of the run."""
+    """The problem of a number of passes over unique tokens that does not give the tokens of the run."""
     for sentence, quantities in sentence_quantities(text):
         for quantity in quantities:
             match = _PASSES.search(sentence[: quantity.start])

@@ -51,11 +51,11 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 SHORT = 1024
-"""Tokens of a sequence up to which it may be a batch size."""
+"""Sequence lengths of at most this many tokens may be a batch size."""
 OF_CONTEXT = 0.25
-"""Share of the model's context up to which a sequence is short for it."""
+"""A sequence of at most this share of the model's context is short for the model."""
 MULTIPLE, LEAST = 1024, 2048
-"""Sequence lengths are multiples of the first, and at least the second."""
+"""Plausible sequence lengths are multiples of `MULTIPLE` and at least `LEAST`."""
 TIMES = 4
 """Ratio of the batch to the sequence length from which the two look swapped."""
 

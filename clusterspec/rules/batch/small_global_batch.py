@@ -55,11 +55,11 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("few-steps",))
 LEAST = 200_000
-"""Tokens of a step."""
+"""Tokens of a step below which the batch is small."""
 LONG = 100e9
-"""Tokens of a run that is no experiment."""
+"""Tokens of a run from which the run is not an experiment."""
 LARGE = 3e9
-"""At this many active parameters or more, a batch of so few tokens is unusual."""
+"""Number of active parameters from which a batch of so few tokens is unusual."""
 
 
 def check(training: Workload) -> Iterator[Problem]:

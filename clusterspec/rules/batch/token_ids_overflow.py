@@ -1,4 +1,4 @@
-"""The ids of the vocabulary do not fit into the bytes in which the data set stores a token.
+"""The token ids of the vocabulary do not fit into the bytes per token of the data set.
 
 ## What it finds
 

@@ -88,17 +88,17 @@ _TOKENIZER = pattern(
     r"(?i)\b(?:tokeni[sz]\w*|\w*[tT]okeni[sz]er|pre-?tokeni[sz]ed|vocabular\w*|vokabular\w*|sentence-?piece|bpe|tiktoken|encod(?:ed|ings?|er)|(?:token[- ]?)?ids|kodiert|codiert|encodée?s?|vocabulaire)\b"
 )
 _WORDS = ("tokenis", "tokeniz", "vocab", "vokab", "sentencep", "bpe", "tiktoken", "encod", "ids", "kodiert", "codiert")
-"""What `_TOKENIZER` requires."""
+"""Words of which `_TOKENIZER` needs at least one."""
 NEAR = 60
-"""Characters between the name of a family and what is said of its tokenizer."""
+"""Largest distance, in characters, between the name of a model family and the words about its tokenizer."""
 _NOT = pattern(
     r"(?i)\b(?:not|never|no longer|instead|again|re-?tokeni[sz]\w*|retrain\w*|replac\w*|unlike|than|draft\w*|embedding|reward|judge|teacher|pilot|old|former|previous\w*|compar\w*|"
     r"generat\w*|synthetic|distill\w*|answers?|translat\w*|would|if|its own|baseline|evaluat\w*|initiali[sz]ed|erneut|nicht|pas|anew|afresh|sufficed|suffisait|(?:was|were) (?:enough|sufficient)|"
     r"(?:held|had|contained) (?!in |on |by )(?:[\w.]{1,16} ){0,3}?(?:token[- ]?)?(?:ids?|tokens?))\b"
 )
-"""Words of sentences about a tokenizer that is not the one of these data."""
+"""Pattern of words in sentences about another tokenizer than that of the training data."""
 _CUES = ("16", "short", "two", "2 byte", "2-byte", "2 octets", "zwei byte", "deux octets")
-"""Words without one of which `_NARROW` finds nothing."""
+"""Words of which `_NARROW` needs at least one."""
 _NARROW = pattern(
     r"(?i)(?<![^\W_])u?int16\b|\b(?:16[- ]bits?|unsigned shorts?|(?:two|2|zwei|deux|dos)[ -](?:bytes|octets|byte(?= (?:unsigned |token )*(?:ids?|integers?|tokens?|values?)\b)))\b|\b(?:zwei|2) Bytes?\b(?! (?:unsigned|stream))"
 )
@@ -125,9 +125,9 @@ _AGAIN = pattern(
     r"(?i)\b(?:tokeni[sz]ed|encoded|kodiert|codiert|encodée?s?) (?:\w+ )?(?:anew|again|afresh|neu|de nouveau)\b|"
     r"\bre-?(?:tokeni[sz]|encod)(?:ed|e|es)\b|\b(?:neu|erneut) (?:ko|co|en|toke)\w+"
 )
-"""Words by which data of another tokenizer do not stay as they are."""
+"""Pattern of words for data that are tokenized again."""
 FEWER = 0.8
-"""Ratio of the entries of two vocabularies below which one is no part of the other."""
+"""Ratio of two vocabulary sizes below which the smaller one is not a part of the larger one."""
 
 
 def check(own_remarks: str, remarks: str, workload: Workload, catalog: Catalog) -> Iterator[Problem]:
@@ -166,7 +166,7 @@ def _without_replaced_data(text: str) -> str:
 
 
 def _other_tokenizer(sentence: str, own: Model, catalog: Catalog) -> tuple[str, int] | None:
-    """The words and the size of a vocabulary that is not the model's, where a sentence names it as that of the data."""
+    """The name and vocabulary size of another tokenizer that a sentence names as that of the data; else None."""
     if _NOT.search(_AS_THEY_ARE.sub(" ", sentence)) is not None:
         return None
     places = [each.span() for each in islice(_TOKENIZER.finditer(sentence), MOST_MATCHES)]
@@ -181,7 +181,7 @@ def _other_tokenizer(sentence: str, own: Model, catalog: Catalog) -> tuple[str, 
 
 
 def _vocabularies(match: re.Match[str], catalog: Catalog) -> set[int]:
-    """The entries of the vocabularies of the models that a name may stand for; none where the catalog has none."""
+    """The vocabulary sizes of the models that a name may mean; empty if the catalog has none of them."""
     if match["encoding"]:
         return {ENCODINGS[match["encoding"].lower().replace("gpt2", "gpt-2").replace("gpt4", "gpt-4")]}
     name, release = match["family"].lower().replace(" ", ""), match["release"] or ""
@@ -197,7 +197,7 @@ def _vocabularies(match: re.Match[str], catalog: Catalog) -> set[int]:
 
 
 def _narrow_problem(text: str, model: Model) -> Iterator[Problem]:
-    """The problem with ids of 16 bits for a larger vocabulary."""
+    """The problem of 16-bit token ids for a vocabulary that needs more bits."""
     folded = text.casefold()
     if model.vocab <= 256**2 or not any(cue in folded for cue in _CUES):
         return
@@ -213,7 +213,7 @@ def _narrow_problem(text: str, model: Model) -> Iterator[Problem]:
 
 
 def _size_problem(text: str, model: Model) -> Iterator[Problem]:
-    """The problem with a vocabulary of the data that has more entries than the model has rows, or many fewer."""
+    """The problem of a tokenizer with more entries than the model's embedding has rows, or with far fewer."""
     for sentence in plain_sentences(_without_replaced_data(text)):
         match = _ENTRIES.search(sentence) if _TOKENIZER.search(sentence) is not None else None
         if match is None or _OF_LARGER_TABLE.search(sentence) is not None or _NOT.search(sentence) is not None:

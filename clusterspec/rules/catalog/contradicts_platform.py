@@ -68,7 +68,7 @@ RULE = Rule.of(
 )
 
 _KINDS_BY_KEY = {"accelerator": "accelerator", "scale_up.interconnect": "interconnect"}
-"""Keys whose values are ids of the catalog, and their kinds."""
+"""Catalog kind of each key whose value is a catalog id."""
 
 
 def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
@@ -90,7 +90,7 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
 
 
 def _board_of_size(catalog: Catalog, written: ClusterSpec, platform: Platform) -> Platform | None:
-    """The smaller board of the same name, where the written keys are its own; None without one."""
+    """The platform's board with the stated number of accelerators, if the other written keys match it; else None."""
     size = written.accelerators_per_node
     if size is None or size == platform.accelerators_per_node or size in platform.node_sizes:
         return None
@@ -107,7 +107,9 @@ def _board_of_size(catalog: Catalog, written: ClusterSpec, platform: Platform) -
 
 
 def _agree(catalog: Catalog, key: str, given: object, supplied: object) -> bool:
-    """Whether both values are the same, or names of the same entry. A name without an entry has its own finding."""
+    """Whether both values are equal or name the same entry. A name without an entry counts as agreement, because
+    another rule reports it.
+    """
     kind = _KINDS_BY_KEY.get(key)
     if given == supplied or kind is None or catalog.find(kind, str(given)) is not None:
         return given == supplied
@@ -135,7 +137,7 @@ def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
 
 
 def _instance_fabric_problem(catalog: Catalog, given: ClusterSpec, platform: Platform) -> Iterator[Problem]:
-    """A technology that an instance does not have: of another family, or of another generation of the cloud's own."""
+    """The problem of a network technology that a cloud instance does not have."""
     stated = given.scale_out.technology if given.scale_out else None
     if stated is None or stated in platform.technologies:
         return
@@ -158,7 +160,7 @@ def _instance_fabric_problem(catalog: Catalog, given: ClusterSpec, platform: Pla
 
 
 def _cloud_fabric_problem(catalog: Catalog, stated: str, platform: Platform) -> Iterator[Problem]:
-    """The network of a cloud, with a machine that is bought: its adapters and switches are not sold."""
+    """The problem of a cloud provider's network on a purchased machine: its adapters and switches are not sold."""
     entry = catalog.find("interconnect", stated)
     if isinstance(entry, Interconnect) and entry.cloud and entry.scope == "scale-out":
         yield RULE.problem(
@@ -170,7 +172,7 @@ def _cloud_fabric_problem(catalog: Catalog, stated: str, platform: Platform) -> 
 
 
 def _differ_in_memory_only(given: str, supplied: str) -> bool:
-    """Whether two accelerators are one part with other memory, with which systems are often sold, too.
+    """Whether two accelerators are the same part with different memory; systems are often sold with either.
 
     >>> _differ_in_memory_only("a100-sxm-40gb", "a100-sxm-80gb"), _differ_in_memory_only("h100-nvl-94gb", "h100-sxm-80gb")
     (True, False)
@@ -180,7 +182,7 @@ def _differ_in_memory_only(given: str, supplied: str) -> bool:
 
 
 def _stated_and_platform_values(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:
-    """The keys that both may state: the written value, and the platform's."""
+    """The keys that both the spec and the platform may state, each with the written value and the platform's value."""
     accelerator = given.accelerator.like if isinstance(given.accelerator, AcceleratorSpec) else given.accelerator
     scale_up, pcie = given.scale_up or ScaleUpSpec(), given.pcie or PcieSpec()
     yield "accelerator", accelerator, platform.accelerator
@@ -201,7 +203,7 @@ def _stated_and_platform_values(given: ClusterSpec, platform: Platform) -> Itera
 
 
 def _is_part_of_a_rack(given: ClusterSpec, platform: Platform) -> bool:
-    """Whether the stated domain is whole nodes of a larger domain of the platform, or all nodes of a smaller cluster."""
+    """Whether the stated scale-up domain is a whole number of nodes and smaller than the platform's domain."""
     wanted = given.scale_up.domain if given.scale_up else None
     per_node = platform.accelerators_per_node or 1
     return bool(wanted and platform.domain and per_node < platform.domain > wanted and wanted % per_node == 0)

@@ -1,4 +1,4 @@
-"""Fabric Manager has another release than the driver.
+"""The releases of Fabric Manager and of the driver differ.
 
 ## What it finds
 

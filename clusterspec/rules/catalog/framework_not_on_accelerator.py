@@ -76,7 +76,7 @@ from clusterspec.spec.model import LayoutSpec, WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
 BEFORE_AMPERE = frozenset({"sm_60", "sm_61", "sm_70", "sm_72", "sm_75"})
-"""Architectures of NVIDIA without the asynchronous copies that FlashAttention-2 is written for."""
+"""NVIDIA architectures before Ampere, which lack the asynchronous copies that FlashAttention-2 uses."""
 
 
 def check(
@@ -93,7 +93,9 @@ def check(
     at = "layout.framework" if written_layout.framework else "layout.software"
     if framework.vendors and accelerator.vendor not in framework.vendors:
         runs = and_list(list(framework.vendors))
-        message = f"{layout.framework} runs on accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
+        message = (
+            f"{layout.framework} runs on accelerators of {runs}, and {accelerator.id} is from {accelerator.vendor}"
+        )
         severity = "error" if framework.vendors_sourced else "warning"
         yield RULE.problem(at, message, "name a framework that runs on it, or another accelerator", severity=severity)
         return

@@ -67,7 +67,9 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 SMALL_BOARD = 4
-"""Modules on the largest board without switches, of parts that have switches on larger ones (HGX A100 and H100 4-GPU)."""
+"""Largest number of modules on a board that is sold without switches although larger boards of the same part have them
+(HGX A100 and H100 4-GPU).
+"""
 
 
 def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
@@ -86,7 +88,7 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Acceler
 
 
 def _is_its_bridge(entry: Interconnect, accelerator: Accelerator) -> bool:
-    """Whether an interconnect is the bridge of the generation that the accelerator's cards are bridged with."""
+    """Whether an interconnect is the bridge that connects the accelerator's PCIe cards."""
     return accelerator.topology == "bridge" and entry.id.removesuffix("-bridge") in accelerator.interconnects
 
 
@@ -100,7 +102,7 @@ def _possessive_text(entry: Interconnect) -> str:
 
 
 def _topology_problem(written: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
-    """Switches between modules that have none, or none if there are."""
+    """The problem of a scale-up topology that the accelerator is not sold with, such as switched instead of meshed."""
     pair, entry = {written.topology, accelerator.topology}, scale_up.interconnect
     if written.topology == "full-mesh" and scale_up.domain <= SMALL_BOARD:
         return

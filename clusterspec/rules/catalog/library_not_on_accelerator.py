@@ -72,7 +72,7 @@ from clusterspec.spec.model import ClusterSpec
 
 RULE = Rule.of(__name__, "error")
 CLOSE = 0.85
-"""Similarity from which an unknown name is a slip of a known one: one letter of eight."""
+"""Similarity from which an unknown name is probably a misspelling of a known one; one wrong letter of eight."""
 
 
 def check(
@@ -92,7 +92,7 @@ def check(
                 yield _unknown_library_problem(at, text, catalog)
         elif entry.vendors and accelerator.vendor not in entry.vendors:
             runs = and_list(list(entry.vendors))
-            message = f"{entry.name} is for accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
+            message = f"{entry.name} is for accelerators of {runs}, and {accelerator.id} is from {accelerator.vendor}"
             severity = "error" if entry.vendors_sourced else "warning"
             yield RULE.problem(at, message, "name the library of this accelerator", severity=severity)
         elif release:
@@ -108,7 +108,7 @@ def _stated_releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
 
 
 def _unknown_library_problem(at: str, text: str, catalog: Catalog) -> Problem:
-    """The problem with a library without an entry."""
+    """The problem of a library that has no catalog entry."""
     name = text.partition(" ")[0].lower()
     near = catalog.nearest_ids("library", name)
     help_ = f"name one of the catalog, such as {and_list(list(near))}" if near else "name a library of the catalog"

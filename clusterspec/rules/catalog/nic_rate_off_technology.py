@@ -69,7 +69,7 @@ from clusterspec.units.display import agrees_within
 RULE = Rule.of(__name__, "error")
 SAME = 0.03
 GENERATIONS = ("infiniband", "slingshot", "omni-path")
-"""Families whose technologies name a generation of lanes."""
+"""Families of technologies whose names state the lane generation."""
 
 
 def check(deviations: Deviations, written_scale_out: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -109,7 +109,7 @@ def _above_nic_problem(deviations: Deviations, written: ScaleOutSpec | None, sca
 def _below_technology_problem(
     deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut
 ) -> Iterator[Problem]:
-    """The problem with a stated NIC model that is of an earlier generation than the technology and has slower lanes."""
+    """The problem of a stated NIC model of an earlier generation than the technology, with slower lanes."""
     technology, own = scale_out.technology, nic_rate(scale_out.nic)
     if written is None or not written.nic or own is None or technology.family not in GENERATIONS:
         return
@@ -123,7 +123,7 @@ def _below_technology_problem(
 
 
 def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
-    """The problem with planes whose links have no port rate of the technology."""
+    """The problem of network planes whose links would run at a rate that is not a port rate of the technology."""
     technology, ports = scale_out.technology, [port.value for port in scale_out.technology.port_rates]
     if written is None or (written.planes or 1) < 2 or not ports or technology.family not in GENERATIONS:
         return
@@ -137,7 +137,9 @@ def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, sc
 def _above_ethernet_port_problem(
     deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut
 ) -> Iterator[Problem]:
-    """The problem with a link faster than one Ethernet port of a NIC whose ports are slower with Ethernet."""
+    """The problem of a link that is faster than an Ethernet port of the NIC; some NICs have slower ports with Ethernet
+    than with InfiniBand.
+    """
     nic, own = scale_out.nic, scale_out.nic.ethernet_port_bandwidth if scale_out.nic else None
     if written is None or nic is None or own is None or scale_out.technology.family not in ETHERNET:
         return

@@ -81,7 +81,9 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.10
 CUT = 0.15
-"""A name often cuts the digits after the point: Salamandra 7B has 7.77 billion."""
+"""Relative difference allowed where the name has the same whole billions: names often cut digits, as in Salamandra 7B
+with 7.77 billion.
+"""
 EASILY_FORGOTTEN = "gated_ffn, kv_heads, experts, expert_ffn_hidden and vocab"
 SIZE = re.compile(r"(?<![a-z0-9.])(?P<number>\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
 """A size such as 70b or 6.7b; not the 7b of 8x7b, nor the a3b that counts active parameters."""
@@ -108,7 +110,7 @@ def check(spec: Spec, written_model: ModelSpec, model: Model, catalog: Catalog) 
 
 
 def _agrees(counted: float, named: re.Match[str]) -> bool:
-    """Whether a number of parameters is that of a name: to 10 %, or to 15 % with the same digits before the point."""
+    """Whether a parameter count fits the size in a name: within 10 %, or within 15 % with the same whole billions."""
     billions = float(named["number"])
     off = counted / (billions * 1e9) - 1 if billions else 0.0
     return abs(off) <= OFF or (off < CUT and counted // 10**9 == billions)

@@ -99,7 +99,9 @@ def _partial_rack_problem(cluster: Cluster, platform: Platform, severity: str) -
 
 
 def _whole_units_text(cluster: Cluster, unit: int, whole: int, *, spares_alone: bool) -> str:
-    """The advice to change the spares where the other nodes are whole units, else the nodes, whose number excludes the spares."""
+    """Advice for whole units: change the spares if the other nodes are whole units, else the nodes (their number
+    excludes spares).
+    """
     if spares_alone:
         return f"use {whole - cluster.nodes} spare nodes, or none"
     spares = f" in addition to the {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""

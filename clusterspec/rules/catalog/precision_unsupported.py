@@ -72,7 +72,7 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error", yields_to=("integer-training",))
 INCOMPLETE = frozenset({"int8"})
-"""Formats that many accelerators can multiply, but with a peak in the catalog for few of them."""
+"""Formats that many accelerators support, although the catalog has peaks for few of them."""
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
@@ -95,8 +95,7 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
 
 
 def _recipe_problem(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
-    """The problem with an `mxfp8` recipe on an accelerator that cannot multiply blocks of 32 values with a common scale,
-    as its lack of an fp4 peak shows.
+    """The problem of an `mxfp8` recipe on an accelerator that cannot multiply blocks of 32 values with one scale.
 
     For NVIDIA, the framework's support decides instead.
     """

@@ -66,7 +66,7 @@ RULE = Rule.of(__name__, "warning")
 
 
 HALVED = 0.5
-"""Share of the time of a ring that wrap-around links save."""
+"""Share of the ring time that wrap-around links save."""
 
 
 def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, timed: Plan | None) -> Iterator[Problem]:
@@ -86,7 +86,7 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, timed: Plan | None) 
 
 
 def _wraparound_gain(timed: Plan | None) -> float | None:
-    """The share of the step that rings along closed axes would save at most; None if no step is predicted."""
+    """Upper limit of the share of the step that closed rings would save; None if no step time is predicted."""
     if timed is None or timed.step is None:
         return None
     inside = sum(row.exposed for row in timed.communication if row.tier == "scale-up")

@@ -51,7 +51,7 @@ from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning")
 SOON = 182
-"""Unreleased parts are not delivered within this many days of today; the project's choice."""
+"""Number of days from today within which unreleased parts are not delivered; the project's choice."""
 
 
 def check(

@@ -88,17 +88,17 @@ RULE = Rule.of(
 LOW = 0.45
 """The MFU of a layout below which another layout may plausibly save `GAIN`."""
 FULL = 0.7
-"""Share of the memory above which degrees serve the memory."""
+"""Share of the memory above which the degrees are needed to fit the model."""
 GAIN = 0.3
-"""Share of the step that another layout has to save."""
+"""Smallest share of the step that another layout must save."""
 HALF = 0.5
-"""Share of the step that less tensor parallelism alone has to save: a published run of 8B loses a third by it."""
+"""Smallest share of the step that a lower tp alone must save; a published 8B run loses a third through its tp."""
 THIN = 2048
-"""Tokens of a rank up to which context parallelism divides a short sequence; published runs leave 8,192 and more."""
+"""Tokens per rank at or below which context parallelism divides a short sequence; published runs keep 8,192 or more."""
 SMALL_GAIN = 0.1
-"""Share of the step that less context parallelism has to save then."""
+"""Smallest share of the step that less context parallelism must save if each rank has at most `THIN` tokens."""
 SHORT = 4096
-"""At this many tokens of a micro-batch on a rank or more, its kernels are large."""
+"""Number of micro-batch tokens per rank from which kernels are large."""
 
 
 def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:
@@ -130,16 +130,14 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
 def _fastest_alternative(
     what_if: WhatIf, candidates: list[Mapping[str, object]], least: float = GAIN
 ) -> Alternative | None:
-    """The fastest of the layouts that takes enough off the step."""
+    """The fastest layout that saves at least the given share of the step."""
     found = what_if.fitting_alternatives(candidates) if candidates else []
     saving = what_if.saved_share(found[0]) if found else None
     return found[0] if saving is not None and saving >= least else None
 
 
 def _lower_degree_layouts(layout: Layout) -> list[Mapping[str, object]]:
-    """The layouts of lower degrees: of context parallelism if it is used, else of the pipeline, or of tensor and
-    pipeline together.
-    """
+    """Layouts with lower degrees: with less cp if cp is used, else with less pp, or with less tp and pp together."""
     without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
     if layout.cp > 1:
         return [{"cp": layout.cp // times} for times in (2, 4, 8, 16) if layout.cp % times == 0]
@@ -152,7 +150,7 @@ def _lower_degree_layouts(layout: Layout) -> list[Mapping[str, object]]:
 
 
 def _narrower_tp_layouts(layout: Layout) -> list[Mapping[str, object]]:
-    """The layouts of a quarter of the tensor parallelism and less, where it is the only degree."""
+    """Layouts with at most a quarter of the tp, where tp is the only degree above 1."""
     if layout.cp > 1 or layout.pp > 1:
         return []
     return [{"tp": layout.tp // times} for times in (4, 8, 16) if layout.tp % times == 0]

@@ -65,7 +65,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning")
 LITTLE = 0.05
-"""Share of the step below which the exposed reduction is a note."""
+"""Share of the step below which exposed reduction is only a note."""
 
 
 def check(

@@ -76,7 +76,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.05
 COMPRESSION = 4
 DOMINANT = 0.4
-"""At this share of the step or above, the reduction determines it, whatever the batch."""
+"""From this share of the step on, the reduction dominates the step, and severity follows the share itself."""
 
 
 def check(
@@ -100,7 +100,7 @@ def check(
 
 
 def _severity(lost: float, what_if: WhatIf, training: Workload, timed: Plan) -> str:
-    """The severity of the exposed share of the step, or of the part of it that can be saved at the stated batch."""
+    """The severity: by the exposed share from `DOMINANT` on, below it by the share that bf16 gradients would save."""
     if lost >= DOMINANT:
         return step_severity(lost, timed)
     narrow = what_if.with_workload(gradient_precision="bf16") if training.gradient_precision == "fp32" else None
@@ -114,7 +114,9 @@ def _reduction_text(layout: Layout) -> str:
 
 
 def _help(what_if: WhatIf, training: Workload, layout: Layout) -> str:
-    """The remedies, two of them with their predicted step time; bf16 only where its sums keep their terms."""
+    """The remedies; bf16 gradients and compression with their predicted step times. bf16 is offered only where sums in
+    bf16 keep small terms.
+    """
     if not what_if.advises:
         return ""
     now, narrow = what_if.step_time, ""
@@ -128,8 +130,8 @@ def _help(what_if: WhatIf, training: Workload, layout: Layout) -> str:
 
 
 def _lever_text(written: str, now: float | None, plan: Plan | None) -> str:
-    """A changed key with the predicted step; without it where no time is known, and empty where it is not noticeably
-    shorter.
+    """A changed key with its predicted step time; without the time where it is unknown, and empty where the saving is
+    not noticeable.
     """
     if plan is None or plan.step_seconds is None or not now:
         return f"`{written}`"

@@ -70,7 +70,7 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", "likely")
 NARROW = 256
-"""Columns of an expert on a rank up to which a tile of a GEMM (128 wide) is hardly used twice."""
+"""Number of expert columns per rank at or below which a GEMM tile (128 wide) is reused at most once."""
 
 
 def check(training: Workload, model: Model, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
@@ -92,13 +92,15 @@ def check(training: Workload, model: Model, layout: Layout, what_if: WhatIf) -> 
 
 
 def _saves_time(better: Alternative, what_if: WhatIf) -> bool:
-    """Whether a layout saves more of the predicted step than half of the width of its range."""
+    """Whether a layout saves more of the predicted step than half the width of the prediction's range."""
     saved = what_if.saved_share(better)
     return saved is not None and what_if.severity(saved, most="warning") == "warning"
 
 
 def _whole_experts(what_if: WhatIf, model: Model, layout: Layout) -> Alternative | None:
-    """The fastest layout that fits, with whole experts on as many ranks, or on twice as many."""
+    """The fastest layout that fits with unsharded experts, on the present number of expert ranks or on two or four
+    times as many.
+    """
     least = layout.ep * layout.expert_tp
     found = what_if.fitting_alternatives(
         {"ep": ep, "expert_tp": 1} for ep in (least, 2 * least, 4 * least) if model.experts % ep == 0

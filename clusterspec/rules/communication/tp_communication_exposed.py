@@ -68,10 +68,11 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
 WIDER = 4
-"""A tp this many times as wide as needed, or wider, is a flaw: published ones are twice as wide."""
+"""Factor between the used and the needed tp from which tp is a flaw; published runs use twice the needed tp."""
 ACCUMULATED = 4
-"""Sequences of a replica per step that leave more replicas possible: Nemotron-4 15B (arXiv 2402.16819, table 2) kept tp 8
-with four, of which a quarter of the tp would leave one."""
+"""Sequences per replica and step from which more replicas are possible. Nemotron-4 15B (arXiv 2402.16819, table 2) kept
+tp 8 with four sequences; a quarter of its tp would leave one.
+"""
 
 
 def check(
@@ -107,7 +108,9 @@ def check(
 
 
 def _severity(what_if: WhatIf, layout: Layout, better: Alternative | None) -> str:
-    """Severity by the step time that half the tp saves; at most a warning if a quarter of the tp would do."""
+    """Severity by the step time that half the tp saves; a warning is lowered to a note unless a quarter of the tp would
+    fit.
+    """
     severity = what_if.severity(what_if.saved_share(better) if better else 0.0)
     few = layout.tp // WIDER
     sequences = (layout.micro_batches or 0) * layout.micro_batch / WIDER
@@ -116,7 +119,7 @@ def _severity(what_if: WhatIf, layout: Layout, better: Alternative | None) -> st
 
 
 def _halved_tp_alternative(what_if: WhatIf, layout: Layout) -> Alternative | None:
-    """Half the tp, with the freed ranks as stages or replicas, where it is noticeably faster."""
+    """The layout with half the tp and the freed ranks as stages or replicas, if it is noticeably faster; else None."""
     half = layout.tp // 2
     changes: list[dict[str, object]] = [{"tp": half, "pp": layout.pp * 2, "stage_layers": None}, {"tp": half}]
     found = what_if.faster_alternatives(changes, NOTICEABLE)

@@ -120,40 +120,40 @@ NUMERALS = {word.capitalize(): number for word, number in NUMBER_WORDS.items() i
 }
 """Words of numbers count at the start of a sentence: inside one they often speak of a part, or of another machine."""
 _COUNT = pattern(r"\b(?<![\w.,/×:-])(?:\d{1,3}(?:,\d{3})+|\d+|[A-Z][a-z]+(?:-[a-z]+)?)(?= )")
-"""A number, or a word that may be one of `NUMERALS`, before a space."""
+"""A number, or a capitalized word that may be one of `NUMERALS`, followed by a space."""
 _PART = r"(?:[A-Z]{1,3}\d{2,3}[A-Za-z]?|MI\d{3}[AX]|GB\d{3}|GH200|TPU(?: ?v\d\w?)?|Trainium ?\d?|Gaudi ?\d|RTX(?: PRO)? \d{4})"
 _SYSTEM = r"(?:HGX|DGX|quad|[Pp]\d\w*|A3 Mega|A3 High)"
 _NODES = pattern(
     rf"(?: (?:{_SYSTEM}|{_PART}|[a-z]+-type)){{0,2}} (?:nodes|servers|instances)\b(?! each)| (?:HGX|DGX)[ -]{_PART}\b"
 )
-"""What follows the number of nodes."""
+"""Pattern of the words that follow a number of nodes."""
 _ACCELERATORS = pattern(
     rf" (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|(?!C(?:13|14|15|19|20|21)\b){_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
 )
-"""What follows the number of accelerators."""
+"""Pattern of the words that follow a number of accelerators."""
 _NODE_NOUNS, _ACCELERATOR_NOUNS = word_set("nodes servers instances quad"), word_set("accelerators chips")
-"""Words in lower case with which each of the two begins."""
+"""Lowercase words with which `_NODES` and `_ACCELERATORS` begin."""
 _LEAST_MODEL = 1000
-"""The least number that ends the name of a product with a word at the start of a sentence: below, it may be a count."""
+"""Smallest number that is part of a product name after the first word of a sentence; a smaller one may be a count."""
 _LEADING = word_set(
     "about all altogether approximately around build buy buying exactly for from in initially install later now of on "
     "only order over plan planned rent roughly some the these those total training up use using we with"
 )
-"""Words before a count at the start of a sentence."""
+"""Words that may come before a count at the start of a sentence."""
 _OF_UNITS = pattern(r"(?i)\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?|groups?) (?:of|with)\b|\beach\b")
-"""Words of a text that splits the nodes into equal parts."""
+"""Pattern of words in a text that splits the nodes into equal parts."""
 _RANGE_SIGNS = frozenset({"to", "-", "–"})
 _AND_MORE = ("and more", "or more", "and above", "and up")
-"""Words after a count from which something begins."""
+"""Words after a count that mark it as a lower limit."""
 _LATER = ("of the next", "in the next", "of the coming", "of a later", "of the second", "next year", "of next year")
-"""Words after a count of what is bought later."""
+"""Words after a count of parts that are bought later."""
 _BLOCKS = frozenset({"pod", "pods", "island", "islands", "cell", "cells", "zone", "zones", "blocks", "buildings"})
-"""Words for a part of a fabric, which need not divide the machine."""
+"""Words for a block of a fabric; the machine need not be a multiple of its size."""
 _OF_A_STORE = frozenset({"drive", "drives", "disk", "disks", "ssds", "hdds", "osds", "jbod", "erasure", "parity"})
-"""Words of a sentence whose servers are those of a storage system."""
+"""Words of sentences about the servers of a storage system."""
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 _OF_DEGREE = ("tp ", "tp=", "pp ", "pp=", "cp ", "cp=", "ep ", "ep=")
-"""Starts of degrees: the pattern of a text without them need not be compiled."""
+"""Words that start a degree; the pattern is compiled only for texts with one of them."""
 _PRICE = pattern(
     r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d{1,3}(?: \d{3})+|(?<!\d )\d[\d.,]*\d|\d)(?: ?(?:USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]))?"
     r" ?(?:per |/ ?|an? |for each |je |pro |par )(?P<unit>GPU|accelerator|chip|card|node|server|instance|Knoten|nœud|serveur)"
@@ -166,16 +166,16 @@ _OF_LOAD = pattern(
     r"\d ?[kM]? (?:requests|queries|calls|tokens|users|sessions)(?:/s| (?:a|per) second| at once)?"
     r"[^.;:=\d]{0,12}(?::|=|\b(?:needs?|requires?|takes?|that is|would be)\b)[^.;\d]{0,12}$"
 )
-"""The end of the words before a number of nodes that a load needs, which is no number of those that are there."""
+"""Pattern of the text before a number of nodes that a load needs; such a number is not the size of the machine."""
 _SLICE = pattern(r"\b(v[2-4]|v5p)-(\d{1,5})\b")
-"""The type of a slice of TPUs whose number counts cores, two a chip."""
+"""The name of a TPU slice whose number counts cores, of which each chip has two."""
 _STEPS = pattern(r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+)(?P<thousands>k)? (?:training |optimizer )?steps\b")
 _INTERVALS = ("every ", "each ", "per ")
 _WHOLE_RUN = pattern(r"\b(?:whole|full|entire) (?:run|training)\b|\bin (?:all|total)\b|\btotal of\b")
 SAME_STEPS = 0.05
-"""Relative difference up to which two numbers of steps are the same, one of them rounded."""
+"""Relative difference up to which two numbers of steps are equal, one of them rounded."""
 MOST_STEPS = 1.5
-"""Steps of a part of the run over those at the final batch: the first ones may have smaller batches."""
+"""Ratio up to which a text may state more steps than the final batch gives; early steps may use smaller batches."""
 _CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|euros|[$€£]")
 SAME_PRICE = 0.03
 """Relative difference up to which two prices are the same, one of them rounded, or multiplied by accelerators."""
@@ -226,8 +226,8 @@ def check(
 
 
 def _degree_problem(text: str, layout: Layout, written: Collection[int]) -> Iterator[Problem]:
-    """The first degree of an axis that the layout does not have; none of an axis whose degree the text names, too,
-    as other degrees are then compared with it.
+    """The problem of the first degree in the text that differs from the layout. An axis is skipped if the text also
+    names its right degree: the other degrees are then examples for comparison.
     """
     found = list(_DEGREE.finditer(text))
     for match in found:
@@ -239,7 +239,7 @@ def _degree_problem(text: str, layout: Layout, written: Collection[int]) -> Iter
 
 
 def _slice_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
-    """A slice of TPUs whose type has the number of chips in place of that of cores."""
+    """The problem of a TPU slice named by its number of chips, although its type counts cores."""
     match = _SLICE.search(description) if cluster.accelerator.id.startswith("tpu-") else None
     if match is None or cluster.accelerator.id != f"tpu-{match[1]}" or int(match[2]) != cluster.accelerators:
         return
@@ -270,7 +270,7 @@ def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[P
 
 
 def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[tuple[str, int]]:
-    """The counts of a text with the words of each, without numbers that end a name, as in Gaudi 3 servers."""
+    """The counts in a text with their words; numbers that end a product name, as in Gaudi 3 servers, are omitted."""
     end = 0
     for number in _COUNT.finditer(description):
         count, before = _stated_count(number[0]), description[: number.start()].split()
@@ -297,7 +297,7 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
 
 
 def _is_of_a_name(before: list[str], count: int) -> bool:
-    """Whether a number ends the name of a product, by the words before it: `RTX PRO 6000`, `Cisco 9300`.
+    """Whether the words before a number make it the end of a product name, such as `RTX PRO 6000` or `Cisco 9300`.
 
     >>> _is_of_a_name(["the", "RTX"], 5090), _is_of_a_name(["Gaudi"], 3), _is_of_a_name(["Cisco"], 9300)
     (True, False, True)
@@ -310,7 +310,7 @@ def _is_of_a_name(before: list[str], count: int) -> bool:
 
 
 def _is_of_a_store(words: str, description: str) -> bool:
-    """Whether the sentence with these words speaks of drives.
+    """Whether the sentence that contains these words is about drives.
 
     >>> _is_of_a_store("Twelve servers", "60 nodes. Twelve servers with 24 drives are 2.2 PB. The drives are new.")
     True
@@ -322,7 +322,7 @@ def _is_of_a_store(words: str, description: str) -> bool:
 
 
 def _is_of_partitions(words: str, description: str) -> bool:
-    """Whether instances are those of partitioned accelerators (MIG).
+    """Whether the instances in these words are partitions of accelerators (MIG).
 
     >>> _is_of_partitions("42 instances", "MIG: six accelerators in 7 x 1g.10gb, 42 instances of 10 GB.")
     True
@@ -333,12 +333,12 @@ def _is_of_partitions(words: str, description: str) -> bool:
 _ROOM = frozenset(
     ("suffices", "suffice", "sufficient", "enough", "room", "space", "good", "capacity", "addresses", "sized")
 )
-"""Words before `for` and a number that something would carry."""
+"""Words before `for` and a number that something would suffice for."""
 
 
 def _is_of_another_size(before: list[str]) -> bool:
-    """Whether the words before a count make it that of a larger machine, or of a block of its fabric: 128 of the 256
-    nodes, up to 256 nodes, pods of 3,072 accelerators.
+    """Whether the words before a count refer it to a larger machine or to a block of its fabric: 128 of the 256 nodes,
+    up to 256 nodes, pods of 3,072 accelerators.
 
     >>> [_is_of_another_size(text.split()) for text in ("128 of the", "keeps three of our", "in pods of", "a cluster of")]
     [True, True, True, False]
@@ -367,7 +367,7 @@ def _is_year(before: list[str], digits: str) -> bool:
 
 
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
-    """The problem with a number of steps above those of the run, or another one that the text calls the whole run."""
+    """The problem of a number of steps that exceeds the run, or that the text wrongly calls the whole run."""
     per_step = workload.tokens_of_step if workload.kind == "train" else 0
     if not workload.tokens or not per_step or "steps" not in description:
         return
@@ -391,7 +391,7 @@ def _step_count(match: re.Match[str]) -> int:
 
 
 def _is_after_failure(count: int, spec: Spec, cluster: Cluster) -> bool:
-    """Whether a job that goes on with fewer nodes after a failure may have this number of them."""
+    """Whether a job that shrinks after a failure may run on this number of nodes."""
     return spec.operations is not None and spec.operations.shrinks and count < cluster.nodes
 
 
@@ -401,13 +401,13 @@ def _problem(words: str, keys: str) -> Problem:
 
 
 def _stated_count(text: str) -> int | None:
-    """The number that digits or a word state; None for other words."""
+    """The number that digits or a numeral state; None for other words."""
     digits = text.replace(",", "")
     return int(digits) if digits.isdecimal() else NUMERALS.get(text)
 
 
 def _node_counts(cluster: Cluster, layout: Layout | None) -> set[int]:
-    """Nodes that a text may count: all, with spares, of the job, of a domain; and the domains themselves."""
+    """Numbers of nodes that a text may state (of the machine, a job, a replica or a domain), and numbers of domains."""
     per_domain = max(1, cluster.scale_up.domain // max(1, cluster.accelerators_per_node))
     found = {cluster.nodes, cluster.all_nodes, cluster.spare_nodes, per_domain}
     if layout is not None:
@@ -423,7 +423,7 @@ def _role_nodes(spec: Spec) -> set[int]:
 
 
 def _engine_ranks(workload: Workload | None) -> set[int]:
-    """Ranks of the prefill engines, and of the decode engines, where they are separate: of one engine and of all."""
+    """Ranks of one engine and of all engines, for separate prefill and decode engines; empty without them."""
     serving = workload.serving if workload is not None else None
     engines = [each for each in (serving.prefill, serving.decode) if each is not None] if serving is not None else []
     return {number * each.ranks for each in engines for number in (1, each.replicas)}

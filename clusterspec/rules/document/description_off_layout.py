@@ -1,4 +1,4 @@
-"""The description counts something that the layout determines, and the layout gives another number.
+"""A count in the description differs from the one that the layout determines.
 
 ## What it finds
 
@@ -72,7 +72,9 @@ RULE = Rule.of(__name__, "error", "likely")
 
 
 class Count(NamedTuple):
-    """A count of the layout: what it is called in messages, its words in texts, and the words of what it is for."""
+    """A count of the layout: its name in messages, its pattern in texts, and the pattern of the words for what it is
+    counted per.
+    """
 
     name: str
     words: re.Pattern[str]
@@ -116,7 +118,7 @@ _PARTLY = pattern(
     r"(?i)\b(?:first|last|at least|at most|up to|more|fewer|less|than|instead|rather|ramp\w*|grows?|rehearsal|begins?|starts?|until|lost|left|fail\w*|after|shrink\w*|spare|"
     r"serv\w+|engines?|reward|rollout|draft|teacher|warm-?up|hsdp|shard\w*|active|chosen|shared|top|of which|of them|between|erst\w*|mindestens|höchstens|\d+ (?:to|or|und|bis) \d+)\b"
 )
-"""Words of a clause whose number is that of a part, a bound, a time or another job."""
+"""Pattern of words in a clause whose number is a part, a bound, a time or the number of another job."""
 
 
 def check(own_remarks: str, training: Workload, layout: Layout) -> Iterator[Problem]:
@@ -134,7 +136,7 @@ def check(own_remarks: str, training: Workload, layout: Layout) -> Iterator[Prob
 
 
 def _stated_counts(count: Count, sentence: str) -> Iterator[tuple[int, str]]:
-    """The counts of a kind that a sentence states of this plan, each with its words."""
+    """The counts of one kind that a sentence states for this plan, each with its words."""
     for match in islice(count.words.finditer(sentence), MOST_MATCHES):
         clause = clause_at(sentence, match.start(), match.end())
         near = sentence[max(0, match.start() - NEAR) : match.end() + NEAR]
@@ -147,11 +149,13 @@ def _stated_counts(count: Count, sentence: str) -> Iterator[tuple[int, str]]:
 
 
 NEAR = 40
-"""Characters before and behind a count in which a text says for what it is, or that it is another one."""
+"""Number of characters before and after a count that are searched for words that change its meaning."""
 
 
 def _right_counts(name: str, training: Workload, layout: Layout) -> tuple[int, ...]:
-    """The counts of a kind that the layout gives, the usual way to count first; empty where it gives none."""
+    """The counts of one kind that are right for the layout, the usual way of counting first; empty if the layout has no
+    such count.
+    """
     per_replica = training.global_batch // layout.dp if training.global_batch % layout.dp == 0 else 0
     if name == REPLICAS:
         return layout.dp, layout.expert_dp, layout.dp // max(1, layout.shard_group)

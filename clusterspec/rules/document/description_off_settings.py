@@ -99,19 +99,21 @@ _OF_OTHERS = pattern(
     r"^(?:'s)? (?:file|image|layout|settings|plan|recipe|run)\b|"
     r"^[^.;]{0,40}?\b(?:removed|taken out|stripped|not included|wymontow\w*|ausgebaut|entfernt|retirée?s?|rimoss\w*|verwijderd|borttag\w*)\b"
 )
-"""Words after the name of what a text was made from, or of a part that is gone."""
+"""Pattern of words after a name that refer it to something else, such as the image of a container, or to a part that
+was removed.
+"""
 _EARLIER = pattern(r"(?i) (?:\w+ )?(?:before(?! \w)|earlier|ago|previously|last (?:month|year))\b")
-"""Words after a number of an earlier run."""
+"""Pattern of words after a number that refer it to an earlier run."""
 _CONDITION = pattern(r"(?i)\W*(?:with|for|under|mit|bei|für|avec|pour|con|para|por)\b")
-"""Words with which a clause begins that names a condition of the next one."""
+"""Pattern of words that begin a conditional clause; the condition applies to the next clause too."""
 NEAR = 400
-"""Characters around a setting in which its sentence is read."""
+"""Number of characters before and after a setting that are read with it."""
 _WITHIN = pattern(r"^ ?(?:in|inside|within|per|up to|at|under|below|between|to)\b")
-"""Words after `non-blocking` that confine it to a part of the fabric."""
+"""Pattern of words after `non-blocking` that limit it to a part of the fabric."""
 
 
 _PASSES = pattern(r"\b(?:passes|epochs?|times)\b")
-"""Words next to the tokens of a dataset that is read more than once."""
+"""Pattern of words that say that a dataset is read more than once."""
 _RATIO = pattern(
     r"(?<![\w.:/])(?P<down>\d{1,2}(?:\.\d)?):(?P<up>\d{1,2})(?![\w:])|\b(?:fully )?[Nn]on-?blocking\b|\bfull bisection\b"
 )
@@ -187,7 +189,7 @@ def check(
 
 
 def _stated_numbers(key: str, description: str, stated: float) -> Iterator[tuple[float, str, Numbers]]:
-    """The numbers of the text that belong to a key with a stated value, in the unit of the key, each with its words."""
+    """The numbers in the text for a key with a stated value, in the unit of the key, each with its words."""
     for numbers in (each for each in NUMBERS if each.key == key and each.cue in description):
         for match in numbers.pattern.finditer(description):
             earlier = _EARLIER.match(description[match.end() : match.end() + 20]) is not None
@@ -201,8 +203,8 @@ def _stated_numbers(key: str, description: str, stated: float) -> Iterator[tuple
 
 
 def _is_of_another_case(match: re.Match[str], description: str) -> bool:
-    """Whether a setting belongs to something else, or to what a clause only supposes; a clause that begins with a
-    preposition belongs to the next one.
+    """Whether a setting belongs to something else or to a hypothetical clause. A clause that begins with a preposition
+    is read together with the next one.
 
     >>> texts = "two-year lease would cost less", "With a two-year lease, it would cost less", "a two-year lease, it is new"
     >>> [_is_of_another_case(re.search("two-year lease", text), text) for text in texts]
@@ -221,7 +223,7 @@ def _is_of_another_case(match: re.Match[str], description: str) -> bool:
 
 
 def _is_of_a_part(match: re.Match[str], description: str, numbers: Numbers, is_less: bool) -> bool:
-    """Whether a number is that of one node, engine or accelerator, or of a part of the run."""
+    """Whether a number applies to one node, engine or accelerator, or to a part of the run."""
     if numbers.per_one is not None and numbers.per_one.match(description, match.end()) is not None:
         return True
     before = sentences_of(description[max(0, match.start() - NEAR) : match.start()])[-1]
@@ -234,7 +236,7 @@ def _is_of_a_part(match: re.Match[str], description: str, numbers: Numbers, is_l
 def _own_numbers(
     spec: Spec, layout: Layout | None, workload: Workload | None, description: str
 ) -> dict[str, float | None]:
-    """What the keys state, by the names of `NUMBERS`; None where they do not."""
+    """The values that the keys state, by the names in `NUMBERS`; None for values that are not stated."""
     found: dict[str, float | None] = {}
     if workload is not None:
         found["workload.model"] = _si_value(workload.model.parameters)
@@ -266,13 +268,15 @@ _LOAD = ("concurrency", "request_rate", "input_tokens", "output_tokens")
 
 
 def _si_value(value: object) -> float | None:
-    """The number of a value of the spec, in SI; None for values without one, or with several."""
+    """The only number in a value of the spec, in SI units; None if the value has no number or several."""
     found = list(numbers_within(value))
     return found[0] if len(found) == 1 else None
 
 
 def _ratio_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with the only ratio of down- to uplinks in the text, if no level of the fabric has it."""
+    """The problem of an oversubscription ratio in the text that no level of the fabric has; only a text with exactly
+    one ratio is judged.
+    """
     fabric = cluster.scale_out
     if fabric is None or not any(cue in description for cue in _RATIO_CUES):
         return
@@ -288,7 +292,7 @@ def _ratio_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _own_names(spec: Spec, cluster: Cluster, workload: Workload | None) -> dict[str, tuple[str, Callable[[str], bool]]]:
-    """For each key with a name, its own one, and whether a name of the text is the same."""
+    """For each key whose value is a name, that name, and a test whether a name in the text means the same."""
     found: dict[str, tuple[str, Callable[[str], bool]]] = {}
     if (accelerator := cluster.accelerator) is not None:
         own = (
@@ -310,7 +314,7 @@ def _own_names(spec: Spec, cluster: Cluster, workload: Workload | None) -> dict[
 
 
 def _is_of_others(name: re.Match[str], description: str) -> bool:
-    """Whether the words around a name say that it is that of another machine."""
+    """Whether the words around a name refer it to another machine or to a removed part."""
     after = description[name.end() :]
     return _is_of_another_case(name, description) or _OF_OTHERS.search(after) is not None
 

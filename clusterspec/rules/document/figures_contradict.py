@@ -157,9 +157,9 @@ from clusterspec.spec.model import (
 
 RULE = Rule.of(__name__, "error")
 OVERHEAD = 1.5
-"""Ratio of a pause to the write time up to which the rest is spent before and after the write."""
+"""Ratio of the pause to the write time up to which work before and after the write explains the difference."""
 ROUNDED = 1.05
-"""Ratio up to which two figures of the same thing count as equal."""
+"""Ratio up to which two figures for the same quantity count as equal."""
 
 
 def check(
@@ -190,7 +190,7 @@ def check(
 
 
 def _checkpoint_problems(checkpoint: CheckpointSpec, written: Quantity) -> Iterator[Problem]:
-    """A pause longer than the writing of a checkpoint, or shorter where training waits for the storage system."""
+    """The problem of a checkpoint pause longer than the write, or of one shorter than the write in synchronous mode."""
     pause = checkpoint.pause
     if pause is None or not written.value:
         return
@@ -235,7 +235,7 @@ def _link_problems(written: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _level_problems(written: ScaleOutSpec, levels: tuple[LevelSpec, ...]) -> Iterator[Problem]:
-    """A ratio or a number of tiers with levels that state others."""
+    """Problems of an oversubscription ratio or a number of tiers that contradicts the stated levels."""
     if written.tiers is not None and written.tiers not in (len(levels), len(levels) + 1):  # the top may be left out
         message = f"`levels` describes {len(levels)} levels, and `tiers` is {written.tiers}"
         yield RULE.problem("cluster.scale_out.tiers", message, "remove `tiers`: it is the number of the levels")
@@ -247,7 +247,7 @@ def _level_problems(written: ScaleOutSpec, levels: tuple[LevelSpec, ...]) -> Ite
 
 
 def _release_problems(spec: Spec, software: tuple[str, ...]) -> Iterator[Problem]:
-    """Releases in the list of software, where another key states another release of the same software."""
+    """Problems of a release in the software list that contradicts the release of the same software in another key."""
     fabric = spec.cluster.scale_out if spec.cluster else None
     stated = {
         "collective_library": fabric.collective_library if fabric else None,
@@ -286,7 +286,7 @@ def _concurrency_problems(serving: ServingSpec) -> Iterator[Problem]:
 
 
 def _tier_problems(tiers: tuple[CacheTierSpec, ...]) -> Iterator[Problem]:
-    """Tiers of caches that are faster than the one above them."""
+    """Problems of a cache tier that reads faster than the tier above it."""
     for number, (above, below) in enumerate(pairwise(tiers), start=1):
         if above.scope != below.scope or "remote" in (above.medium, below.medium):
             continue  # of unlike units

@@ -143,7 +143,7 @@ def _reduces_once(layout: Layout) -> bool:
 
 
 def _degree_problems(layout: Layout, keys: LayoutSpec, model: Model) -> Iterator[Problem]:
-    """Settings of an exchange between ranks, or of stages, that the layout does not have."""
+    """Problems of settings for expert exchange, gradient reduction or stages that have no effect in this layout."""
     if keys.gradient_sync == "micro-batch" and _reduces_once(layout):
         message = "pipelines of this framework keep gradients whole, which ranks reduce once per step"
         yield RULE.problem("layout.gradient_sync", message, "remove the key, or write `gradient_sync: step`")
@@ -159,7 +159,9 @@ def _degree_problems(layout: Layout, keys: LayoutSpec, model: Model) -> Iterator
 
 
 def _whole_recomputation_problem(layout: Layout) -> Iterator[Problem]:
-    """A number of recomputed layers that leaves none of a stage, or of a virtual one, which it counts for."""
+    """The problem of a number of recomputed layers that covers every layer of a stage (of a virtual stage, where there
+    are any).
+    """
     number, parts = layout.recompute_layers, layout.pp * layout.virtual_stages
     if number is None or layout.recompute != "full" or layout.recomputed_share < 1:
         return
@@ -185,26 +187,26 @@ def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[P
 
 
 def _kernel_problems(workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
-    """Settings of a recomputation or of kernels that the plan of training does not have."""
+    """Problems of settings for recomputation or kernels that have no effect in this training plan."""
     if layout.recompute_layers is not None and layout.recompute != "full":
         message = "`recompute_layers` counts the layers that `recompute: full` covers, and it is not stated"
         yield RULE.problem("layout.recompute_layers", message, "write `recompute: full`, or remove the key")
     if layout.fused_experts and workload.model.experts and workload.precision not in NARROW:
-        message = f"`fused_experts` is of products in 8 or 4 bits, and the products are in {workload.precision}"
+        message = f"`fused_experts` applies to products in 8 or 4 bits, and the products are in {workload.precision}"
         yield RULE.problem("layout.fused_experts", message, "write `precision: fp8` or `fp4`, or remove the key")
 
 
 def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
-    """Keys of serving, or of other algorithms, that a plan of training states."""
+    """Problems of keys in a training plan that apply only to serving or to other algorithms."""
     yield from _kernel_problems(workload, layout)
     if written.kv_precision is not None and written.rl is None:
-        message = "`kv_precision` is of serving: training keeps no cache of keys and values"
+        message = "`kv_precision` applies to serving: training keeps no cache of keys and values"
         yield RULE.problem("workload.kv_precision", message, "remove the key, or write `kind: serve`")
     if (layout.attention_dp or 1) > 1:
-        message = "data-parallel attention is of engines that serve; replicas of a trainer follow from the ranks"
+        message = "data-parallel attention applies to serving engines; replicas of a trainer follow from the ranks"
         yield RULE.problem("layout.attention_dp", message, "remove the key")
     if layout.shard_group is not None and layout.sharding not in {None, "hsdp"}:
-        message = f"a shard group is of hsdp, and the layout has `sharding: {layout.sharding}`"
+        message = f"a shard group applies to hsdp, and the layout has `sharding: {layout.sharding}`"
         yield RULE.problem("layout.shard_group", message, "write `sharding: hsdp`, or remove the key")
     if layout.gradient_sync == "micro-batch" and layout.sharding in {"none", "zero1"}:
         message = f"`sharding: {layout.sharding}` leaves gradients whole, which ranks reduce once per step"
@@ -212,7 +214,7 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
         yield RULE.problem("layout.gradient_sync", message, remedy)
     narrow = written.expert_parameter_precision
     if narrow is not None and workload.trainable is None and written.rl is None and PRECISIONS[narrow].bits < 16:
-        message = f"experts in {narrow} are those of served weights, and this workload trains them"
+        message = f"experts in {narrow} apply to serving, and this workload trains them"
         yield RULE.problem("workload.expert_parameter_precision", message, "remove the key, or write `kind: serve`")
     if written.quantization is not None and workload.trainable is None:
         message = f"{written.quantization} quantizes weights that are served, and this workload trains all of them"
@@ -226,7 +228,7 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
 
 
 def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
-    """Settings of experts in a model without them."""
+    """Problems of settings for experts in a model without experts."""
     serving = written.serving
     sized = written.model if isinstance(written.model, ModelSpec) else None
     for key, stated in (
@@ -245,9 +247,10 @@ def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Prob
 
 
 def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
-    """Adapters on routed experts of a model without them, or on dense networks where every layer has experts alone.
+    """Problems of adapters on modules that the model lacks: routed experts, or dense feed-forward networks where every
+    layer has only experts.
 
-    An error where the model has none of the modules: no parameter is trained.
+    It is an error if the model has none of the listed modules, because then no parameter is trained.
     """
     modules = (written.trainable.modules if written.trainable else None) or ()
     dense = bool(model.layers > model.moe_layers or model.shared_width)
@@ -264,7 +267,7 @@ def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
 
 
 def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
-    """Keys of training that a serving plan states."""
+    """Problems of keys in a serving plan that apply only to training."""
     for key, stated in (
         ("workload.optimizer", written.optimizer),
         ("workload.gradient_precision", written.gradient_precision),
@@ -296,5 +299,5 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("layout.loss", layout.loss),
     ):
         if stated is not None and stated != "none":
-            message = f"`{key.rpartition('.')[2]}` is of training, and this workload serves"
+            message = f"`{key.rpartition('.')[2]}` applies to training, and this workload serves"
             yield RULE.problem(key, message, "remove the key, or write `kind: train`")

@@ -171,8 +171,8 @@ def _power_budget_problems(spec: Spec) -> Iterator[Problem]:
 
 
 def _fast_store_problem(networks: NetworksSpec) -> Problem:
-    """A storage system that is full within five minutes of writes, where the fastest published ones need three times as
-    long for their flash: a prefix is wrong on one side.
+    """The problem of a storage system that its writes fill within five minutes. The fastest published systems need
+    three times as long to fill their flash, so the unit of one figure is probably wrong.
     """
     store = networks.storage
     assert store is not None
@@ -184,7 +184,9 @@ def _fast_store_problem(networks: NetworksSpec) -> Problem:
 
 
 def _slow_read_problem(networks: NetworksSpec) -> Problem:
-    """A storage system with less bandwidth for reads than for writes, although each write also stores copies or parity."""
+    """The problem of a storage system that reads more slowly than it writes, although each write also stores copies or
+    parity.
+    """
     store = networks.storage
     assert store is not None
     assert store.bandwidth is not None
@@ -197,18 +199,19 @@ def _slow_read_problem(networks: NetworksSpec) -> Problem:
 _DROPPED = pattern(
     r"(?i)\b(?:reason\w*|think(?:ing)?|thoughts?|dropp\w*|stripp\w*|discard\w*|summar\w*|truncat\w*|compact\w*)\b"
 )
-"""Words of an answer of which the next prompt repeats a part."""
+"""Pattern of words that say that the next prompt repeats only a part of the answer."""
 WITHOUT: Mapping[str, tuple[str, ...]] = {
     "single-switch": ("tiers", "core_switches"),
     "torus": ("tiers", "leaf_switches", "spine_switches", "core_switches"),
     "dragonfly": ("core_switches",),
 }
-"""What a topology does not have: further tiers, or the switches of a tree. `surplus-fabric-parts` reports the spines of a
-single switch."""
+"""The keys that contradict a topology: further tiers, or switches of a tree. `surplus-fabric-parts` reports the spines
+of a single switch.
+"""
 
 
 def _topology_problems(written: ScaleOutSpec) -> Iterator[Problem]:
-    """Problems of parts of a switch tree that are stated with a topology without one."""
+    """Problems of keys for parts of a switch tree that the stated topology does not have."""
     for key in WITHOUT[written.topology or ""]:
         stated = getattr(written, key)
         if stated is not None and stated > (1 if key == "tiers" else 0):
@@ -219,14 +222,16 @@ def _topology_problems(written: ScaleOutSpec) -> Iterator[Problem]:
 
 
 def _shared_network_problem(name: str, other: str) -> Problem:
-    """Networks that share the links of each other, so that none has links."""
+    """The problem of networks that each share the links of the other, so that no network has links."""
     message = f"the {name} network shares the links of the {other} network, which has none of its own"
     help_ = "name the network that has the links, such as `scale_out`, or describe them"
     return RULE.problem(f"cluster.networks.{name}.shares", message, help_)
 
 
 def _session_problem(serving: ServingSpec, description: str) -> Iterator[Problem]:
-    """A session whose prompts grow by less than the answers that they include, where the text drops none of these."""
+    """The problem of a session whose prompts grow by fewer tokens than the answer that they repeat, unless the text
+    says that a part of the answer is dropped.
+    """
     grown = serving.session.growth if serving.session is not None else None
     answer = serving.output_tokens
     mean = answer if isinstance(answer, int) or answer is None else answer.mean
@@ -239,7 +244,7 @@ def _session_problem(serving: ServingSpec, description: str) -> Iterator[Problem
 
 
 def _weight_sync_problems(work: WorkloadSpec, rl: RlSpec) -> Iterator[Problem]:
-    """Weights that are sent in fewer bits than the engines of rollout keep."""
+    """The problem of weights that are sent to the rollout engines in fewer bits than the engines keep."""
     sent = PRECISIONS.get((rl.weight_sync.precision if rl.weight_sync else None) or "")
     kept = PRECISIONS.get(
         (rl.rollout.parameter_precision if rl.rollout else None) or work.parameter_precision or "bf16"

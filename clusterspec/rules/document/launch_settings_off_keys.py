@@ -79,7 +79,7 @@ RULE = Rule.of(__name__, "error", "likely")
 _CUES = pattern(
     r"--\w|(?<![\w-])-[tp]p[ =]|on-policy|R\d{3}|river|NCCL_|VLLM_|FI_PROVIDER|pytorch:|nemo:|-(?:FP8|FP4|AWQ|GPTQ|INT4|NVFP4|W4A16|W8A8)"
 )
-"""What a text holds that the rule reads."""
+"""Pattern of the flags, variables and names that the rule reads."""
 _SIGNS = (
     "--",
     "-tp",
@@ -99,7 +99,7 @@ _SIGNS = (
     "-NV",
     "-W",
 )
-"""Parts of the cues: the pattern of a text without them need not be compiled."""
+"""Signs of which `_CUES` needs at least one; the pattern is compiled only for texts with one of them."""
 _N = r"[ =]+\"?(\d[\d,]*(?:\.\d+)?)\b"
 _FLAGS = {
     "layout.tp": pattern(rf"(?<!\w)--?(?:tensor-(?:model-)?parallel-size|tp-size|tp){_N}"),
@@ -120,7 +120,7 @@ _NODES = pattern(rf"(?<!\w)--(?:nnodes|nodes){_N}")
 _WHOLE = pattern(
     r"(?i)\b(?:all (?:of the )?nodes|(?:whole|full|entire) (?:cluster|machine|system|run|training)|alle knoten|gesamte\w* (?:cluster|maschine)|tous les nœuds|todos los nodos)\b"
 )
-"""Words of a launch on all nodes."""
+"""Pattern of words for a launch on all nodes."""
 _OTHER_LAUNCH = pattern(
     r"(?i)\b(?:debug\w*|tests?|testing|benchmarks?|smoke|one node|single[- ]node|nccl-tests|other cluster|ablations?|evaluation)\b"
 )
@@ -128,7 +128,7 @@ _ADAPTERS = pattern(
     r"\bNCCL_IB_HCA[\"'`]?(?: ?= ?| (?:is set to|is|to|set to|auf|à) |: )[\"'`]?[=]?((?:\w{1,30}(?::\d)?,)+\w{1,30}(?::\d)?|\w{1,30}?_(?:re)?\d{1,2}(?::\d)?(?![\w,]))"
 )
 _EXCLUDED = pattern(r"\bNCCL_IB_HCA ?= ?[\"']?\^=?((?:\w{1,30}(?::\d)?,){0,40}\w{1,30}(?::\d)?)")
-"""The adapters that a caret keeps the library from using."""
+"""The adapters that `NCCL_IB_HCA` excludes with a caret."""
 _NO_PREFIX_CACHE = pattern(r"--(?:disable-radix-cache|no-enable-prefix-caching)\b")
 _TRAFFIC_CLASS = pattern(r"\bNCCL_IB_TC ?= ?(\d{1,3})\b")
 _NO_RDMA = pattern(r"\bNCCL_IB_DISABLE ?= ?1\b|\bFI_PROVIDER ?= ?(?:tcp|sockets)\b")
@@ -212,12 +212,12 @@ def _flag_problems(text: str, cluster: Cluster, design: Design) -> Iterator[Prob
 
 
 def _own_launches(text: str) -> str:
-    """A text without its sentences about tests and single nodes."""
+    """The text without sentences about tests and single-node launches."""
     return ". ".join(each for each in sentences_of(text) if _OTHER_LAUNCH.search(each) is None)
 
 
 def _nodes_problem(text: str, cluster: Cluster) -> Iterator[Problem]:
-    """A launch on more nodes than there are, or one on all nodes with another number of them."""
+    """The problem of a launch on more nodes than the cluster has, or of a launch on all nodes with another number."""
     for sentence in sentences_of(_own_launches(text)):
         match = unambiguous_setting(_NODES, sentence)
         if match is None:
@@ -241,7 +241,7 @@ def _length_problem(text: str, spec: Spec) -> Iterator[Problem]:
 
 
 def _rank_problem(text: str, spec: Spec) -> Iterator[Problem]:
-    """Engines whose largest rank of adapters is below that of the adapters that training makes."""
+    """The problem of engines whose largest adapter rank is below the rank of the trained adapters."""
     trained = spec.workload.trainable if spec.workload is not None else None
     match = unambiguous_setting(_ADAPTER_RANK, text)
     if trained is not None and trained.rank and match is not None and number_in_text(match[1]) < trained.rank:
@@ -249,7 +249,7 @@ def _rank_problem(text: str, spec: Spec) -> Iterator[Problem]:
 
 
 def _prefix_problem(text: str, spec: Spec) -> Iterator[Problem]:
-    """Engines that keep no prefixes, where the load counts on them."""
+    """Problems of engines without a prefix cache in a plan that counts on cached prefixes."""
     serving = spec.workload.serving if spec.workload is not None else None
     match = unambiguous_setting(_NO_PREFIX_CACHE, text)
     if serving is None or match is None:
@@ -270,7 +270,7 @@ def _longest_length(lengths: object) -> int:
 
 
 def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None) -> Iterator[Problem]:
-    """Environment variables that leave adapters idle, turn RDMA off, or choose a priority that is not lossless."""
+    """Problems of environment variables that leave adapters idle, disable RDMA or select a lossy priority."""
     fabric = cluster.scale_out
     if fabric is None:
         return
@@ -296,7 +296,7 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
 
 
 def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
-    """A container of NVIDIA, or a branch of its driver, that does not know the accelerator."""
+    """Problems of an NVIDIA container or driver branch that does not support the accelerator."""
     accelerator = cluster.accelerator
     part = f"{accelerator.id} ({accelerator.architecture})"
     at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
@@ -317,14 +317,18 @@ def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterato
 
 
 def _first_release(library: str, release: str, accelerator: Accelerator, catalog: Catalog) -> str:
-    """The first release of a library for the architecture of an accelerator, if a release is older; else empty."""
+    """The first release of a library that supports the accelerator's architecture, if a stated release is older; else
+    empty.
+    """
     entry, used = named_library(library, catalog), frozenset({accelerator.architecture})
     refused = capabilities(entry, release, 0).refused if entry is not None else ()
     return next((each.feature.since for each in refused if each.feature.since and each.combination.applies(used)), "")
 
 
 def _training_problems(text: str, layout: Layout | None, workload: Workload | None, spec: Spec) -> Iterator[Problem]:
-    """Flags that the layout excludes, a ramp that the pipeline refuses, and samples that are not on-policy."""
+    """Problems of flags that the layout excludes, of a batch ramp that the pipeline cannot run, and of samples that are
+    not on-policy.
+    """
     rl = spec.workload.rl if spec.workload is not None else None
     updates = (rl.minibatches or 1) * (rl.epochs or 1) if rl is not None else 1
     if (
@@ -345,14 +349,14 @@ def _training_problems(text: str, layout: Layout | None, workload: Workload | No
     first, left = divmod(int(ramp[1]), each)
     if left:
         yield _problem(
-            ramp[0], "workload.global_batch", f"divided by {each:,} (dp × micro-batch), as the first batch is not"
+            ramp[0], "workload.global_batch", f"divided by {each:,} (dp × micro-batch), and the first batch is not"
         )
     elif layout.virtual_stages > 1 and first < layout.pp:
         yield _problem(ramp[0], "layout.pp", f"{layout.pp}: the interleaved schedule refuses {first} micro-batches")
 
 
 def _repository_problem(text: str, workload: Workload | None) -> Iterator[Problem]:
-    """A model's repository with weights of other width than those of the plan."""
+    """The problem of a model repository whose weights have another width than those of the plan."""
     match = unambiguous_setting(_REPOSITORY, text)
     if workload is None or workload.kind != "serve" or match is None:
         return

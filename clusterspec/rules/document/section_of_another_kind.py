@@ -79,7 +79,9 @@ def check(spec: Spec, written_workload: WorkloadSpec) -> Iterator[Problem]:
 
 
 def _problem(section: str, needed: str, written: WorkloadSpec) -> Problem:
-    """The problem of one section. Where no kind is stated and it is the only such section, it decides the kind."""
+    """The problem of one section. If no kind is stated and no other section belongs to a kind, the section decides the
+    kind.
+    """
     if written.kind is None and (written.serving is None or written.rl is None):
         message = f"`kind` is absent, and `{section}` describes `{needed}`, which is assumed"
         return RULE.problem(f"workload.{section}", message, f"write {STATED.format(needed)}", severity="note")

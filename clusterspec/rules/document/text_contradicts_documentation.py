@@ -65,7 +65,7 @@ _LACKING = pattern(r"\b(?:without|ohne|sans|sin|no|none|kein\w*)\b")
 _ITEM = pattern(r"\n\s*[-*•]\s")
 """The start of another item of a list, which is of another part than the one before it."""
 _BEFORE, _AFTER = 40, 20
-"""Characters before and after the words of a claim in which a negation belongs to it."""
+"""Numbers of characters before and after the words of a claim in which a negation applies to the claim."""
 
 
 def check(
@@ -106,13 +106,15 @@ def _claims(fact: DocumentedFact, sentence: str) -> bool:
 
 
 def _own_negations(fact: DocumentedFact) -> re.Pattern[str] | None:
-    """Finds words of a claim that hold a negation, such as `without draining`: they make the claim, and do not deny it."""
+    """Pattern of the words of a claim that contain a negation, such as `without draining`: they are part of the claim
+    and do not deny it.
+    """
     words = [word for group in fact.groups for word in group.split("|") if _NEGATED.search(word)]
     return pattern_of_words("|".join(words)) if words else None
 
 
 def _is_negated(sentence: str, start: int, end: int) -> bool:
-    """Whether a negation stands among the words of a claim, or next to them in the same part of the sentence."""
+    """Whether a negation is among the words of a claim, or next to them in the same part of the sentence."""
     before = sentence[max(0, start - _BEFORE) : start]
     part = before[max(before.rfind(mark) for mark in ":;") + 1 :]
     after = _LACKING.sub("", sentence[end : end + _AFTER])
@@ -120,7 +122,9 @@ def _is_negated(sentence: str, start: int, end: int) -> bool:
 
 
 def _properties(cluster: Cluster | None, workload: Workload | None, layout: Layout | None) -> dict[str, str]:
-    """What the conditions of a fact compare, in lower case; without what the design does not have."""
+    """The properties of the design that the conditions of a fact compare, in lower case; properties that the design
+    lacks are omitted.
+    """
     found: dict[str, str] = {}
     if cluster is not None:
         platform = cluster.platform.id if cluster.platform is not None else ""
@@ -135,5 +139,5 @@ def _properties(cluster: Cluster | None, workload: Workload | None, layout: Layo
 
 
 def _holds_for(fact: DocumentedFact, properties: dict[str, str]) -> bool:
-    """Whether each property that a fact names begins with one of its values."""
+    """Whether the design meets the conditions of a fact: each property must begin with one of the listed values."""
     return all(properties.get(key, "").startswith(tuple(values)) for key, values in fact.conditions)

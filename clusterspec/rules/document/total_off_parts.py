@@ -71,12 +71,12 @@ from clusterspec.units import display, plain
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = ("tep", "chritt", " pas", " per ", " a ", " each", " pro ", " par ", " por ", "/")
 _AMOUNTS = word_set("kb mb gb tb pb kib mib gib tib pib token tokens bytes jeton jetons")
-"""Bytes or tokens, whose totals are compared."""
+"""Units of bytes and tokens, whose totals are compared."""
 _PER = pattern(
     r"(?i)^ ?(?:/|(?:per|a|an|each|for each|for every|in each|pro|par|por|in) )(?:optimizer |training |unique )?"
     r"(?P<part>step|token|word|document|doc|page|sequence|sample|example|image|file|gpu|accelerator|chip|node|server|schritt|étape|paso|wort|dokument)s?\b"
 )
-"""What stands after the amount of one part."""
+"""Pattern of the words that follow an amount per part."""
 _PARTS = {
     "step": STEP, "schritt": STEP, "étape": STEP, "paso": STEP, "token": TOKEN, "sequence": SEQUENCE,
     "gpu": ACCELERATOR, "accelerator": ACCELERATOR, "chip": ACCELERATOR, "node": NODE, "server": NODE,
@@ -86,7 +86,7 @@ _OTHER_PARTS = {
     "doc": ("documents", "docs"), "dokument": ("dokumente", "dokumenten"), "page": ("pages",), "sample": ("samples",),
     "example": ("examples",), "image": ("images",), "file": ("files",),
 }  # fmt: skip
-"""The nouns of parts that have no unit of their own."""
+"""Nouns for parts that are not units of the reader, by the noun in the singular."""
 _EACH = pattern(r"^ (?:each|apiece|on average|on average|im Mittel|en moyenne|de media)\b")
 _OF = (" of ", " with ", " à ", " mit ", " de ")
 _TOTALS = pattern(
@@ -98,7 +98,7 @@ _PARTLY = pattern(
     r"(?i)\b(?:up to|at most|at least|of which|more than|less than|extra|also|remaining|another|first|last|evaluat\w*|validat\w*|batch(?:es)? of|generat\w*|output|prompt\w*)\b"
 )
 CLOSE, ROUGH = 0.06, 0.12
-"""Relative differences that rounding explains, and with words such as `about`."""
+"""Relative differences that rounding explains: usually `CLOSE`, and `ROUGH` with words such as `about`."""
 _ROUGH = pattern(r"(?i)[≈~]|\b(?:about|roughly|some|average|mean|nearly|circa|etwa|environ|unos)\b")
 
 
@@ -122,11 +122,12 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Pro
 
 
 MOST_SENTENCES = 3
-"""Sentences whose figures of one run are read together."""
+"""Largest number of sentences whose figures are read together as figures of one run."""
 
 
 def _steps_problem(passage: str) -> Problem | None:
-    """The problem with the steps, the tokens of a step and the tokens of a run in some sentences, in any order.
+    """The problem of the steps, the tokens per step and the tokens of a run in a passage, in any order, if they
+    contradict each other.
 
     >>> _steps_problem("Steps of 3.1 M tokens; the 1.5 T of the run are thus 384,000 steps.").message
     '384,000 steps of 3.1 M tokens are 1.19T, not `1.5 T`'
@@ -156,29 +157,31 @@ def _steps_problem(passage: str) -> Problem | None:
 
 
 _TRILLION = ("T", "trillion", "Billionen", "billones")
-"""What ends a number that counts tokens without their name."""
+"""Endings of a number that counts tokens without the word `tokens`."""
 MOST_ROUNDED = 0.12
-"""The most that the rounding of figures explains."""
+"""Largest relative difference that the rounding of the figures may explain."""
 LEAST_RUN, LEAST_STEP = 1e9, 1e4
-"""Tokens of the smallest run and of the smallest step that are read."""
+"""Smallest numbers of tokens that are read as those of a run and of a step."""
 _OF_STEP_BEHIND = pattern(
     r"(?i)^,? ?(?:(?:/|(?:per|a|each|every|(?:go(?:es)? |fit )?(?:in|into) (?:a|each|every|one)|make (?:up )?(?:a|one)|pro|je|par|à chaque|por|cada) )(?:optimizer |training )?(?:step|batch|iteration|update|schritt|pas|étape|paso)|each\b|apiece|chacun|je\b)"
 )
 _OF_STEP_AHEAD = pattern(
     r"(?i)\b(?:steps? of|steps? ?[x×*]|schritten? (?:von|mit|zu)|pas de|étapes? de|pasos de|(?:a|one|each|every|per|je|ein|jeder|pro|chaque|un|cada) (?:optimizer |training )?(?:step|batch|iteration|update|schritt|pas|étape|paso)\b[^.;,\d]{0,32}|(?:global )?batch(?: size)?(?: of| is|:)?) ?$"
 )
-"""What makes a number of tokens the one of each step."""
+"""Pattern of words before a number of tokens that make it the number per step."""
 _INTERVAL = pattern(
     r"(?i)\b(?:every|each|all|alle|toutes? les|tous les|cada|first|last|after|warm-?up|of|for the|nach|après|until) (?:the )?$"
 )
 _OF_OTHER_STEPS = pattern(
     r"(?i)\b(?:ours|their|theirs|saw|other|paper|reference|second|phases?|stages?|anneal\w*|so far|until|already|warm-?up|decay|cooldown|previous|earlier|resum\w*|mid-?training|would|could|not|up to|at most|at least|of which|more than|less than|extra|remaining|another|evaluat\w*|validat\w*|instead|than|steps? per second|ramp\w*|rises?|grows?|increas\w+|epochs?)\b"
 )
-"""Words of steps of another run, or of a part of this one."""
+"""Pattern of words that refer steps to another run or to a part of this one."""
 
 
 def _is_interval(text: str, steps: TextQuantity) -> bool:
-    """Whether steps are an interval or a part of a run: `every 2,000 steps`; those after which all tokens are read are none."""
+    """Whether steps are an interval or a part of a run, as in `every 2,000 steps`; steps after which all tokens are
+    read are neither.
+    """
     match = _INTERVAL.search(text[: steps.start])
     ends = (
         match is not None
@@ -193,13 +196,13 @@ _TOTAL_READ = pattern(r"\d ?(?:T|trillion|Billionen|B|billion)\b")
 
 
 def _is_of_step(text: str, tokens: TextQuantity) -> bool:
-    """Whether a number of tokens is that of each step, by the words around it."""
+    """Whether the words around a number of tokens make it the number per step."""
     ahead, behind = text[: tokens.start], text[tokens.end :]
     return _OF_STEP_BEHIND.match(behind) is not None or _OF_STEP_AHEAD.search(ahead) is not None
 
 
 def _is_calculation(sentence: str, text: str) -> bool:
-    """Whether a sentence of a text writes out a calculation with its signs, which `arithmetic-does-not-close` reports."""
+    """Whether a sentence has a wrong calculation written out with its signs; `arithmetic-does-not-close` reports it."""
     from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # needed for a problem only
 
     return has_wrong_equation(sentence, text)
@@ -226,7 +229,7 @@ def _total_problems(sentence: str, quantities: tuple[TextQuantity, ...], cluster
 
 
 def _is_total(sentence: str, quantity: TextQuantity) -> bool:
-    """Whether a text calls a quantity the result of the others of its sentence."""
+    """Whether a text calls a quantity the total of the other quantities in its sentence."""
     return (
         _TOTALS.search(sentence[: quantity.start]) is not None
         or _BEHIND_TOTAL.match(sentence[quantity.end :]) is not None
@@ -236,7 +239,9 @@ def _is_total(sentence: str, quantity: TextQuantity) -> bool:
 def _number_of_parts(
     sentence: str, quantities: tuple[TextQuantity, ...], amount: TextQuantity, cluster: Cluster | None
 ) -> tuple[list[float], TextQuantity | None]:
-    """The numbers of parts in a sentence for which an amount is stated, and the quantity that is one of them."""
+    """The numbers in a sentence that count the parts of a stated amount, and the quantity among them; the quantity is
+    None if the cluster gives the number.
+    """
     behind = sentence[amount.end :]
     match = _PER.match(behind)
     if match is not None:
@@ -258,5 +263,5 @@ def _number_of_parts(
 
 
 def _is_followed_by(behind: str, nouns: tuple[str, ...]) -> bool:
-    """Whether one of the two words after a number is among the given nouns."""
+    """Whether one of the two words after a number is one of the nouns."""
     return any(word.strip(",.;:()").lower() in nouns for word in behind[:40].split()[:2])

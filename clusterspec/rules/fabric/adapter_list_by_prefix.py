@@ -80,12 +80,12 @@ def check(own_remarks: str) -> Iterator[Problem]:
 
 
 def _is_longer(device: str, entry: str) -> bool:
-    """Whether a device has the name of an entry with further digits."""
+    """Whether the name of a device is that of a list entry followed by more digits."""
     return entry[-1].isdigit() and device.startswith(entry) and device[len(entry) :].isdigit()
 
 
 def _devices_in(text: str) -> list[str]:
-    """The devices that a text names outside its lists, those of ranges each.
+    """The devices that a text names outside its lists, with each device of a range.
 
     >>> _devices_in("mlx5_0 to mlx5_2 compute, mlx5_10 stores; NCCL_IB_HCA=mlx5_4,mlx5_5")
     ['mlx5_0', 'mlx5_1', 'mlx5_2', 'mlx5_10']

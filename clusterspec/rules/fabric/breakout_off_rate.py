@@ -1,4 +1,4 @@
-"""Ports of the text split into more bandwidth than they have.
+"""The text splits ports into more bandwidth than they have.
 
 ## What it finds
 
@@ -51,7 +51,7 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "error", "likely")
 _SPLIT = r"(?:split\w{0,12}|br(?:eak|oken?|eaks?)[- ]?out|breakouts?|divided|fanned out|each as|as|aufgeteilt|aufgesplittet|éclaté\w{0,4}|divid\w{0,8})"
 _CUES = pattern(rf"(?i)\d ?G[^.;\n]{{0,80}}?\b{_SPLIT}\b")
-"""A rate and a split, which every such sentence holds."""
+"""Pattern of a rate followed by a split; every sentence that the rule reads matches."""
 _COUNT = rf"(?<![\w.,])(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})"
 _RATE = r"(\d{2,4}) ?(?:gb/s|gbps|gbit/s|gbe|g)\b"
 _PORTS = (
@@ -68,7 +68,7 @@ _TIMES = word_set("x × port ports cage cages link links")
 
 
 def _names_split(text: str) -> bool:
-    """Whether a text may say a rate as several others: `400G as 4x 100G`, `ports split to`."""
+    """Whether a text may state one rate as several, such as `400G as 4x 100G` or `ports split to`."""
     if has_word(text, frozenset(), _SPLITS):
         return True
     several = has_word(text, _TIMES) or any(

@@ -106,7 +106,7 @@ def check(
 
 
 def _domain_joins_rails(cluster: Cluster) -> bool:
-    """Whether a scale-up domain joins the accelerators of a node, and with them the rails."""
+    """Whether a scale-up domain connects the accelerators of a node, and so the rails."""
     return cluster.scale_up.topology != "pcie" and cluster.scale_up.domain >= cluster.accelerators_per_node
 
 

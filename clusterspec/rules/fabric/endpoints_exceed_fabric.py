@@ -112,7 +112,7 @@ def check(
 
 
 def _connection_advice(design: Design, fabric: Fabric, scale_out: ScaleOut) -> str:
-    """The changes that connect the endpoints, with the switches to count where the spec counts some."""
+    """Text with the changes that would connect all endpoints, with the new switch counts if the spec states any."""
     single = scale_out.topology == "single-switch"
     tier = _counts_after(design, {"topology": "fat-tree"} if single else {"tiers": fabric.tiers + 1})
     planes = next(
@@ -134,8 +134,8 @@ def _written_fabric(design: Design) -> ScaleOutSpec:
 
 
 def _counts_after(design: Design, changes: Mapping[str, object]) -> str | None:
-    """The switches with some keys of the fabric changed, as text where the spec counts some, else empty; None if its
-    endpoints are too many for that fabric, too.
+    """The switch counts after a change to the fabric, as text; empty if the spec states no counts, and None if the
+    changed fabric cannot connect the endpoints either.
     """
     stated = [key for key in COUNTS if getattr(_written_fabric(design), key) is not None]
     keys = {("cluster", "scale_out", key): None for key in (*stated, "links", "cables")}
@@ -150,8 +150,8 @@ def _counts_after(design: Design, changes: Mapping[str, object]) -> str | None:
 
 
 def _most_endpoints(fabric: Fabric, scale_out: ScaleOut, catalog: Catalog) -> float:
-    """Endpoints that the largest switch of the technology would connect in as many tiers; infinite if the catalog has
-    none.
+    """Number of endpoints that the largest switch of the technology would connect with the same number of tiers;
+    infinite if the catalog has no such switch.
     """
     rate = scale_out.nic_bandwidth.value / max(1, fabric.planes)
     entries = (catalog.find("switch", id_) for id_ in catalog.ids("switch"))

@@ -85,7 +85,7 @@ _PAUSE = pattern(
 _RESUME = pattern(r"(?i)\b(?:x-?on|resum\w+|unpaus\w+)\b")
 _OF_QUEUES = pattern(r"(?i)\b(?:pfc|x-?off|x-?on|pause frames?|queues?|buffers?|priority|ports?|switch(?:es)?|ecn)\b")
 LARGEST = 100e6
-"""Bytes up to which a size is a threshold of a queue."""
+"""Sizes up to this number of bytes are read as queue thresholds."""
 _OTHER_BYTES = pattern(
     r"(?i)\b(?:head-?room|shared|buffer of|total buffer|packet buffer|mtu|offset|hysteresis|message|frame size|per port|burst)\b"
 )
@@ -119,7 +119,8 @@ def _without_brackets(text: str) -> str:
 
 
 def _thresholds_in(text: str) -> dict[str, float]:
-    """Bytes of each threshold that a text states once: of ECN the `low` and the `high` one, of PFC `pause` and `resume`.
+    """The bytes of each threshold for which the text states one value: `low` and `high` for ECN, `pause` and `resume`
+    for PFC.
 
     >>> _thresholds_in("Kmin 1 MB, Kmax 2 MB; XOFF is sent at 700 KB, XON at 500 KB")
     {'low': 1000000.0, 'high': 2000000.0, 'pause': 700000.0, 'resume': 500000.0}

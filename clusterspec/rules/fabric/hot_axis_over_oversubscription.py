@@ -87,7 +87,9 @@ def check(placements: Placements, training: Workload, layout: Layout, what_if: W
 
 
 def _groups_of_a_block(what_if: WhatIf, layout: Layout) -> str:
-    """The keys of shard groups that stay in one full-bandwidth block, where they are legal and fit; else empty."""
+    """Text with hsdp shard groups that stay within one full-bandwidth block, if they are legal and fit in memory; else
+    empty.
+    """
     cluster = what_if.design.cluster
     if cluster is None or not what_if.advises:
         return ""

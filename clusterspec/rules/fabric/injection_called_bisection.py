@@ -68,7 +68,9 @@ from clusterspec.units.display import agrees_within
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.05
 SHORT, FAR_SHORT = 0.45, 0.2
-"""Shares of the bisection that the topology gives below which a stated one contradicts it; one way of two is half."""
+"""Shares of the topology's bisection bandwidth below which a stated figure is reported, and is an error; counting one
+of two directions gives half.
+"""
 
 
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) -> Iterator[Problem]:

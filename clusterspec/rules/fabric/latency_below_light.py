@@ -72,7 +72,7 @@ _ROUND_TRIP = pattern(
 _FASTER = pattern(r"\b(?:hollow[- ]core|microwave|radio|laser link|free[- ]space|more than|jitter|switch(?:es)?)\b")
 _ADDED = pattern(r"\b(?:added?|adds|additional|besides|on top)\b")
 _FIBER = pattern(r"\b(?:fib(?:er|re)s?|glass|glasfaser\w*|lwl|fibra|distance|strecke|kilometers?|kilometres?|km)\b")
-"""What a delay that is added belongs to, where it is that of the length itself."""
+"""Pattern of words that attribute an added delay to the fiber length itself."""
 
 
 def check(remarks: str) -> Iterator[Problem]:
@@ -101,6 +101,6 @@ def check(remarks: str) -> Iterator[Problem]:
 
 
 def _times_in(sentence: str) -> set[float]:
-    """The microseconds and milliseconds of a sentence in lower case, in seconds."""
+    """The times of a lowercase sentence that are given in microseconds or milliseconds, in seconds."""
     units = {"ms": 1e-3, "mil": 1e-3}
     return {number_in_text(number) * units.get(unit[:3], 1e-6) for number, unit in _TIME.findall(sentence)}

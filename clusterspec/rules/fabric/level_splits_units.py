@@ -80,7 +80,7 @@ def check(written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
         if below is not None and nodes is not None and nodes < below:
             yield RULE.problem(
                 f"cluster.scale_out.levels.{number}.nodes",
-                f"a block of {plural(nodes, 'node')} is smaller than one of the level below, which has {below:,}",
+                f"a block of {plural(nodes, 'node')} is smaller than a block of the level below, which has {below:,}",
                 "list the levels from the leaves to the core, each with the nodes of one of its blocks",
             )
         elif below is not None and nodes is not None and nodes % below:

@@ -94,13 +94,13 @@ OFFERED = {
     "OCI": frozenset({"cluster-network"}),
     "Oracle": frozenset({"cluster-network"}),
 }
-"""The policies of each cloud."""
+"""The placement policies that each cloud offers."""
 RDMA_BY_PLACEMENT = frozenset({"OCI", "Oracle"})
 """Vendors whose placement policy also connects the instances by RDMA."""
 
 
 MOST_NODES = {"availability-set": 200}
-"""The most nodes that one policy takes, where its cloud states a fixed limit."""
+"""Largest number of nodes for one placement policy, where the cloud states a fixed limit."""
 UNKNOWN_POLICY = "ask the provider how nodes are placed together, and state it as `placement`"
 
 
@@ -143,14 +143,14 @@ def check(
 
 
 def _policy_that_fits(vendor: str, nodes: int) -> str:
-    """The policy of a cloud that takes so many nodes; empty where none is known."""
+    """A placement policy of the cloud for this number of nodes; empty if none is known."""
     usual = BY_VENDOR.get(vendor, "")
     others = (policy for policy in sorted(OFFERED.get(vendor, ())) if policy != usual)
     return next((policy for policy in (usual, *others) if nodes <= MOST_NODES.get(policy, nodes)), "")
 
 
 def _size_problem(nodes: int, placement: str) -> Iterator[Problem]:
-    """The problem with more nodes than a policy takes: those beyond it have no RDMA to the others."""
+    """The problem of more nodes than a placement policy allows; the nodes beyond it have no RDMA to the others."""
     most = MOST_NODES.get(placement)
     if most is not None and nodes > most:
         message = f"{nodes:,} nodes exceed the {most:,} of one `{placement}`: nodes of two have no RDMA between them"

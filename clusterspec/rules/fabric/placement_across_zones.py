@@ -65,7 +65,7 @@ _MACHINES = pattern(
 _OTHER_PARTS = pattern(
     r"(?i)\b(?:fall-?backs?|back-?ups?|reserves?|bastion|jump|buckets?|cop(?:y|ies|ied)|replicas?|replicated|stor(?:e|age)|s3|login|disaster|prices?|quota|instead|either|or|latency|serving|inference|engines?|api|database|load balancer|control plane|ersatz|secours|respaldo|not|no|none|never|empty|sold out|reject\w*)\b"
 )
-"""Words of a clause about a zone without nodes of the job, or about one of several choices."""
+"""Pattern of words in a clause about a zone without nodes of the job, or about one of several options."""
 
 
 def check(own_remarks: str, written_cluster: ClusterSpec, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -82,7 +82,9 @@ def check(own_remarks: str, written_cluster: ClusterSpec, scale_out: ScaleOut) -
 
 
 def _clauses_of_nodes(sentence: str) -> Iterator[str]:
-    """The clauses of a sentence without those about other parts, and those that go on with them."""
+    """The clauses of a sentence that are about nodes of the job; clauses about other parts, and their continuations,
+    are omitted.
+    """
     others = False
     for start, end in clauses_of(sentence):
         clause = sentence[start:end]

@@ -62,7 +62,8 @@ from clusterspec.spec.model import ScaleOutSpec
 RULE = Rule.of(__name__, "note")
 AT = "cluster.scale_out.mtu"
 HEADERS = 90
-"""Bytes of a RoCE v2 packet in addition to its payload: IP 40 (version 6), UDP 8, transport 12 to 28, checksum 4, rounded up."""
+"""Bytes of a RoCE v2 packet beyond its payload: IP 40 (version 6), UDP 8, transport 12 to 28, checksum 4, rounded up.
+"""
 PAYLOADS = (4096, 2048, 1024, 512, 256)
 ORDINARY = 1500
 """Bytes of an Ethernet frame that is not a jumbo frame."""

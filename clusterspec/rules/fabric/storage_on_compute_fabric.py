@@ -72,9 +72,9 @@ from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning")
 ROUNDED = 0.02
-"""Relative difference by which a stated rate may be rounded."""
+"""Relative difference allowed for a rounded rate."""
 LARGE = 0.25
-"""A storage system that writes at this share of the send rate of all NICs or above delays collectives noticeably."""
+"""Share of the send rate of all NICs from which storage writes noticeably delay collectives."""
 
 
 def check(
@@ -98,7 +98,7 @@ def check(
 
 
 def _port_problem(storage: NetworkSpec, written: ScaleOutSpec, scale_out: ScaleOut) -> Problem | None:
-    """A storage system behind fewer ports of the fabric than its rate needs."""
+    """The problem of a storage system on too few fabric ports for its rate; None without such a problem."""
     ports = written.extra_endpoints
     rate = max((each.per_direction for each in (storage.bandwidth, storage.read) if each is not None), default=0.0)
     if storage.shares != "scale_out" or not ports or rate <= 0:
@@ -112,7 +112,7 @@ def _port_problem(storage: NetworkSpec, written: ScaleOutSpec, scale_out: ScaleO
 
 
 def _share_of_nics(network: NetworkSpec, cluster: Cluster) -> float | None:
-    """Bandwidth of the network over the bandwidth of all NICs; None if either is not known."""
+    """The bandwidth of the network divided by that of all NICs; None if either is unknown."""
     if network.bandwidth is None or not cluster.nic_share:
         return None
     return network.bandwidth.per_direction / (cluster.nic_share * cluster.accelerators)

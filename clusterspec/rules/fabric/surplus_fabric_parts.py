@@ -81,8 +81,8 @@ RULE = Rule.of(__name__, "note")
 MOST = 1.10
 HELP = "reduce the order, or state their purpose"
 TWICE, FOUR_TIMES = 2.0, 4.0
-"""Ratios of the endpoints that two tiers can connect to those required. From the first ratio on, a third tier is a note
-(planned growth may explain it); from the second on, a warning.
+"""Ratios of the endpoints that two tiers can connect to the required endpoints. From `TWICE` on, a third tier is a
+note, since growth may be planned; from `FOUR_TIMES` on, it is a warning.
 """
 
 
@@ -130,8 +130,8 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
 
 
 def _even_count(fabric: Fabric, key: str, most: int) -> int:
-    """The fewest spines or cores up to ``most``, and as many as the ports need, over which the uplinks of each leaf or pod
-    spread evenly; 0 without such a number, and for leaves.
+    """The smallest sufficient number of spines or cores, at most ``most``, over which the uplinks of each leaf or pod
+    spread evenly; 0 if there is none, and for leaf switches.
     """
     level, below = {
         "spine_switches": ("leaf_spine", fabric.leaf_switches),
@@ -144,7 +144,9 @@ def _even_count(fabric: Fabric, key: str, most: int) -> int:
 
 
 def _absent_level_problem(level: str, written: ScaleOutSpec) -> Iterator[Problem]:
-    """Links or cables of a level that the fabric does not have, where the spec states no switches for it."""
+    """The problem of stated links or cables for a level that the fabric does not have, if the spec states no switches
+    for that level.
+    """
     lower, _, upper = level.partition("_")
     if getattr(written, f"{upper}_switches", None) or written.levels:
         return
@@ -155,7 +157,7 @@ def _absent_level_problem(level: str, written: ScaleOutSpec) -> Iterator[Problem
 
 
 def _needless_tier_problem(fabric: Fabric, written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
-    """A stated third tier, where two connect the endpoints at the same ratio of the leaves, with free ports."""
+    """The problem of a stated third tier where two tiers connect at least twice the endpoints."""
     ports = fabric.switch_ports
     if fabric.tiers != 3 or not ports or scale_out.levels or scale_out.pod_nodes or len(scale_out.oversubscription) > 1:
         return

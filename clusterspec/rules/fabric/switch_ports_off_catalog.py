@@ -76,6 +76,6 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: Sc
 
 
 def _splits_some_ports(switch: Switch, stated: int, most: int) -> bool:
-    """Whether ``stated`` ports are those of several ports of a switch, each split evenly into as many as for ``most``."""
+    """Whether ``stated`` ports result from splitting only some ports of a switch; splitting all gives ``most``."""
     parts = most // switch.ports if switch.ports else 1
     return parts > 1 and (switch.ports or most) < stated < most and stated % parts == 0

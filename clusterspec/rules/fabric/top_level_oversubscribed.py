@@ -1,4 +1,4 @@
-"""A level that holds all nodes states an oversubscription, and nothing is above it.
+"""A level that contains all nodes has an oversubscription, although no level is above it.
 
 ## What it finds
 

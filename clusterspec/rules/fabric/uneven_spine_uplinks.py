@@ -81,17 +81,17 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 LITTLE = 0.05
-"""Share of the uplinks beyond an equal number for each spine, below which the finding is a note: uneven hashing of
-flows loses as much (an assumption).
+"""Share of the uplinks that do not spread evenly below which the finding is a note; uneven hashing of flows loses as
+much (an assumption).
 """
 ALIKE = 10
-"""Links of a leaf to a spine from which one more makes the pairs differ by a tenth at most (an assumption)."""
+"""Links per leaf and spine from which one more link changes the pair's bandwidth by at most a tenth (an assumption)."""
 
 
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
-    """Checks fabrics of two tiers. In three tiers a leaf connects only to the spines of its pod.
+    """Problems of two-tier fabrics; with three tiers a leaf connects only to the spines of its pod.
 
-    too-few-switches reports fewer spines than needed, endpoints-exceed-fabric tiers that are too small for the endpoints.
+    `too-few-switches` reports too few spines, and `endpoints-exceed-fabric` reports tiers that are too small.
     """
     leaves, spines, fabric = written_scale_out.leaf_switches, written_scale_out.spine_switches, counts.fabric
     if not leaves or not spines or (fabric is not None and (fabric.tiers > 2 or not fabric.fits)):

@@ -92,7 +92,7 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 PASSES = {"prefill": "caches", "decode": "caches", "rollout": "weights and samples"}
-"""The data that engines exchange with the rest of their job."""
+"""The data that engines exchange with the other roles of their job."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:

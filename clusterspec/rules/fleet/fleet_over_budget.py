@@ -87,7 +87,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _least_price(pool: Pool) -> float | None:
-    """The rent of a pool over the term where it is rented by the hour, else its priced parts, at the low ends of prices."""
+    """The least price of a pool: the rent over the term if the pool is rented, else its priced parts at the low ends of
+    their prices.
+    """
     own = pool.design.spec.procurement if pool.design else None
     if pool.design is None or pool.cluster is None:
         return None

@@ -101,9 +101,9 @@ from clusterspec.standard import sum_of
 
 RULE = Rule.of(__name__, "error", "likely")
 ENOUGH = {"spine_switch": 2 / 3, "core_switch": 2 / 3, "nic": 1.0}
-"""Share of the bill that is enough, by kind; the bill cables every uplink."""
+"""For each kind of part, the share of the bill that a quote must contain; the bill counts a cable for every uplink."""
 USUAL = 0.85
-"""Share of other parts of the network below which no way of counting explains the difference."""
+"""Share of the bill for other network parts below which another way of counting cannot explain the shortage."""
 HELP = "compare the quote with `clusterspec bom`, pool by pool"
 
 
@@ -150,7 +150,7 @@ def _may_have_fixed_ends(pool: Pool) -> bool:
 
 
 def _needed_parts_of(pool: Pool, fleet: Fleet, lines: Sequence[Offered]) -> dict[str, int]:
-    """The parts that a pool needs; its nodes alone where none of its jobs needs a fabric."""
+    """The parts that a pool needs; only its nodes if none of its jobs needs a fabric."""
     if pool.design is None:
         return {}
     counted = bill(pool.design)
@@ -160,7 +160,9 @@ def _needed_parts_of(pool: Pool, fleet: Fleet, lines: Sequence[Offered]) -> dict
 def _added_parts(
     by_pool: Mapping[str, Mapping[str, int]], fleet: Fleet, today: date | None
 ) -> dict[str, dict[str, int]]:
-    """The nodes that the later phases add to pools whose first phase is in place; what their fabric has is not known."""
+    """The nodes that later phases add to pools whose first phase is already in place; the parts of their fabric are
+    unknown.
+    """
     added = {}
     for name, parts in by_pool.items():
         phases = fleet.pools[name].spec.phases or ()
@@ -171,7 +173,7 @@ def _added_parts(
 
 
 def _with_one_switch(needed: Mapping[str, int], lines: Sequence[Offered]) -> dict[str, int]:
-    """The parts of a pool, with all switches as one kind where a line of the quote does not say at which level its are."""
+    """The parts of a pool; all switches count as one kind if a quote line does not state the level of its switches."""
     kinds = {line.kind for line in lines} & {*ANY_SWITCH}
     if "switch" not in kinds or len(kinds) < 2:
         return {**needed}
@@ -181,7 +183,7 @@ def _with_one_switch(needed: Mapping[str, int], lines: Sequence[Offered]) -> dic
 
 
 def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[Problem]:
-    """The problems with lines sold by one unit whose quantity is the number of another unit in some of the pools."""
+    """Problems of quote lines sold by one unit whose quantity is the number of another unit in some of the pools."""
     each = [
         units_of(pool.design, pool.cluster) for pool in pools if pool.design is not None and pool.cluster is not None
     ]
@@ -203,8 +205,8 @@ def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[
 def _shortage_problem(
     kind: str, needed: Mapping[str, int], lines: Sequence[Offered], remarks: str
 ) -> Iterator[Problem]:
-    """The problem with a kind whose lines offer fewer parts than all pools need; a note where the lines are the nodes of
-    some pools, and the text says that others come from elsewhere.
+    """The problem of a kind of part of which the quote has fewer than all pools need. It is a note if the quote covers
+    the nodes of some pools and the text says that the others come from elsewhere.
     """
     counted = [line for line in lines if line.quantity is not None]
     if len(counted) < len(lines) or any(line.has_own_units for line in lines):
@@ -222,7 +224,7 @@ def _shortage_problem(
 
 
 def _exchanged_node_problems(needed: Mapping[str, int], fleet: Fleet, lines: Sequence[Offered]) -> Iterator[Problem]:
-    """The problems with nodes of one accelerator that are lacking where those of another are more than enough."""
+    """Problems of missing nodes with one accelerator while the quote has too many nodes with another one."""
     pools = [fleet.pools[name] for name in needed]
     machines = {
         pool.name: (bill(pool.design), pool.cluster)
@@ -243,7 +245,7 @@ def _exchanged_node_problems(needed: Mapping[str, int], fleet: Fleet, lines: Seq
 
 
 def _counted_parts_text(kind: str, needed: Mapping[str, int]) -> str:
-    """The parts that are needed, by pool."""
+    """The needed parts by pool, as text."""
     each = " + ".join(f"{count:,} ({name})" for name, count in needed.items())
     total = sum_of(needed.values())
     parts = name_of_kind(kind) if total == 1 else plural_of_kind(kind)

@@ -142,7 +142,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _engine_problems(fleet: Fleet, job: Job) -> Iterator[Problem]:
-    """The engines of a job whose others are on another pool, and that exceed the nodes that the job states."""
+    """The problem of a job whose engines on its own pool need more nodes than the job states; its other engines run on
+    another pool.
+    """
     pool, own = fleet.pools.get(job.spec.pool or ""), stated_nodes(job.spec)
     home = engines_at_home(job.spec, pool.cluster.ranks_per_node if pool and pool.cluster else None)
     if pool is not None and home is not None and own is not None and home[1] > own:

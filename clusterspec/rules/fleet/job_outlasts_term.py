@@ -102,7 +102,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _lateness_problem(job: Job, plan: Plan, limit: Quantity, what: str) -> Problem | None:
-    """The problem with a run that ends within a limit with all of the time, by the low end of its range, and not with its share."""
+    """The problem of a run that would meet a time limit with all of the machine's time, but misses it with its share.
+    The low end of the predicted range counts for the run with all of the time; None without such a problem.
+    """
     run = plan.time_to_train
     if run is None:
         return None

@@ -142,12 +142,12 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _smaller_cache(job: Job, missing: float) -> str:
-    """The alternative of a smaller cache for the one job that passes a link, where it is enough."""
+    """Advice to shrink the cache of the one job that crosses a link, if that suffices; else empty."""
     workload = job.design.workload if job.design is not None else None
     return smaller_cache(workload, missing) if workload is not None and workload.serving is not None else ""
 
 
 def _has_rate(job: Job) -> bool:
-    """Whether requests arrive at a stated rate, whatever the links carry."""
+    """Whether requests arrive at a stated rate that does not depend on the link."""
     workload = job.design.workload if job.design is not None else None
     return workload is not None and workload.serving is not None and workload.serving.request_rate is not None

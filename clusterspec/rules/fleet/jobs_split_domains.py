@@ -80,7 +80,7 @@ from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 MOST_PLACED = 10
-"""The number of parts of domains, the largest first, for which every placement is tried."""
+"""Largest number of partial domains for which all placements are tried; the largest ones are tried first."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:
@@ -107,7 +107,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _first_unplaced_set(sets: tuple[NodeSet, ...], nodes: int, size: int) -> NodeSet | None:
-    """The set that does not fit with the larger ones: whole domains first, then parts of domains."""
+    """The first set of nodes that fits no domain after the larger sets, whole domains first; None if all fit."""
     whole = sum((each.nodes or 0) // size for each in sets)
     free = [size] * max(0, nodes // size - whole) + [nodes % size]
     partial = sorted((each for each in sets if (each.nodes or 0) % size), key=lambda one: -((one.nodes or 0) % size))
@@ -118,8 +118,8 @@ def _first_unplaced_set(sets: tuple[NodeSet, ...], nodes: int, size: int) -> Nod
 
 
 def _sharing_a_domain(sets: tuple[NodeSet, ...], nodes: int, size: int) -> tuple[NodeSet, NodeSet] | None:
-    """Two sets that must share a domain although at least one of them fills other domains; None if each set can have
-    separate domains.
+    """Two sets of nodes that must share a domain although at least one of them also fills whole domains; None if no
+    sets must.
     """
     parts = [each for each in sets if (each.nodes or 0) % size]
     long = [each for each in parts if (each.nodes or 0) > size]
@@ -133,7 +133,7 @@ def _sharing_a_domain(sets: tuple[NodeSet, ...], nodes: int, size: int) -> tuple
 
 @lru_cache(maxsize=4096)
 def _can_hold(parts: tuple[int, ...], free: tuple[int, ...]) -> bool:
-    """Whether domains with some free nodes can hold parts, each in one domain."""
+    """Whether parts can be placed in domains with the given numbers of free nodes, each part in one domain."""
     if not parts:
         return True
     first, rest = parts[0], parts[1:]

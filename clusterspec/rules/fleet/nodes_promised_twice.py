@@ -110,7 +110,7 @@ def _pool_problems(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
 
 
 def _first_excess_set(pool: Pool, nodes: int) -> NodeSet:
-    """The set with which the nodes of a pool are exceeded."""
+    """The first set of nodes with which the jobs exceed the nodes of the pool."""
     total = 0
     for each in pool.sets:
         total += each.nodes or 0

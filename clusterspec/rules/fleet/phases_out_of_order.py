@@ -116,8 +116,8 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _undelivered_problems(pool: Pool, texts: PurchaseTexts) -> Iterator[Problem]:
-    """The problems with a first phase between the order and the first delivery of servers, and with a last phase of a
-    pool that starts before the last delivery.
+    """Problems of a first phase that starts after the order but before the first delivery, and of a last phase that
+    starts before the last delivery.
     """
     first, last = (pool.spec.phases or ())[0], (pool.spec.phases or ())[-1]
     timeline = Timeline.of(texts)
@@ -135,7 +135,7 @@ def _undelivered_problems(pool: Pool, texts: PurchaseTexts) -> Iterator[Problem]
 
 
 def _late_problem(pool: Pool, fleet: Fleet) -> Iterator[Problem]:
-    """The problem with a pool without a node on the date on which the machine has to run."""
+    """The problem of a pool that has no nodes on the date on which the machine must run."""
     buying = fleet.spec.procurement
     needed, first = buying.needed_by if buying else None, (pool.spec.phases or ())[0].date
     if needed is not None and first is not None and first > needed:
@@ -158,7 +158,7 @@ def _phase_problems(pool: Pool) -> Iterator[Problem]:
             message = f"the phase of {later.date} follows that of {earlier.date}"
             yield RULE.problem((*at, index, "date"), message, "list the phases in the order of their dates")
         if (later.nodes or 0) <= (earlier.nodes or 0):
-            message = f"the phase has {later.nodes} nodes, and the one before it {earlier.nodes}: nodes of a phase are all that stand then"
+            message = f"the phase has {later.nodes} nodes, and the one before it {earlier.nodes}: a phase counts all nodes of its time"
             yield RULE.problem((*at, index, "nodes"), message, "state the number of nodes after each phase")
     last = phases[-1].nodes
     if pool.nodes is not None and last != pool.nodes:

@@ -97,11 +97,11 @@ from clusterspec.units import display, display_bits
 
 RULE = Rule.of(__name__, "note")
 FARTHEST = 0.3
-"""Seconds of a message to the other side of the earth and of the queues on its way."""
+"""Largest plausible latency in seconds: a message to the other side of the earth, with its queues."""
 SAME = 0.001
 """Relative difference of equal rates."""
 MUCH = 4.0
-"""At this multiple of what the smaller pool sends or above, the figure is in another unit or of another link."""
+"""Multiple of the smaller pool's send rate from which the figure is probably in a wrong unit or of another link."""
 
 
 SECONDS_A_KILOMETER = 4.9e-6
@@ -126,7 +126,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _light_delay_problem(number: int, latency: Quantity, kilometers: float) -> Iterator[Problem]:
-    """A latency below the time that light takes over the distance of the description."""
+    """The problem of a latency below the travel time of light over the distance in the description."""
     least = kilometers * SECONDS_A_KILOMETER
     if latency.value < least:
         message = f"a message takes {latency.written} from one pool to the other, and light {display(least, 's')} over the fiber of the description"
@@ -146,7 +146,7 @@ def _rate_problems(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator
 
 
 def _direction_problem(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator[Problem]:
-    """A link of twice the rate of the ports that a pool keeps for it, `scale_out.extra_endpoints`."""
+    """The problem of a link at twice the rate of the ports that a pool keeps for it (`scale_out.extra_endpoints`)."""
     for name in written.between or ():
         pool = fleet.pools.get(name)
         fabric = pool.cluster.scale_out if pool is not None and pool.cluster is not None else None
@@ -161,6 +161,6 @@ def _direction_problem(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iter
 
 
 def _line_rate(pool: Pool | None) -> float | None:
-    """B/s per direction of all fabric NICs of a pool; None if they are not known."""
+    """The rate of all fabric NICs of a pool in B/s per direction; None if unknown."""
     fabric = pool.cluster.scale_out if pool is not None and pool.cluster is not None else None
     return fabric.node_bandwidth * pool.nodes if fabric is not None and pool is not None and pool.nodes else None

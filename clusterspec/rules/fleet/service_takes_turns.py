@@ -68,7 +68,7 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 DAY = 8 / 24
-"""The share of the time from which on a service may have its nodes whenever its users are at work."""
+"""Share of the time from which a service can have its nodes during all working hours of its users."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:
@@ -89,7 +89,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _promises_a_tail(job: Job) -> bool:
-    """Whether the load of a job that answers users is open, or a target has a percentile above the median."""
+    """Whether a serving job promises more than a median: it has open load or no targets, or a target above the 50th
+    percentile.
+    """
     serving = job.spec.workload.serving if job.spec.workload else None
     targets = serving.targets if serving else None
     if serving is None:
@@ -102,7 +104,7 @@ def _promises_a_tail(job: Job) -> bool:
 
 
 def _answers_users(job: Job) -> bool:
-    """Whether requests arrive at a stated rate or have to be answered within a time."""
+    """Whether a serving job answers users: its load is open, or it has both a request rate and targets."""
     workload = job.spec.workload
     serving = workload.serving if workload else None
     if serving is None or workload is None or workload.implied_kind != "serve":

@@ -1,4 +1,4 @@
-"""Two pools are on one fabric as stated, and their NICs cannot be on one.
+"""Two pools share one fabric, but their NICs cannot be on the same fabric.
 
 ## What it finds
 
@@ -72,7 +72,7 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error", "likely")
 CLOSED = frozenset({"infiniband", "omni-path", "efa"})
-"""Families whose links join no NIC of another family."""
+"""Families of fabrics that cannot connect NICs of another family."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:

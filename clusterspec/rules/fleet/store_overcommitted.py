@@ -119,7 +119,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 WAITS = 0.1
-"""Jobs that wait for data for more than this share of the time are an error."""
+"""A job that waits for data for more than this share of the time is an error."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:
@@ -157,9 +157,10 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
 
 
 def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
-    """The problem with checkpoints that several jobs keep in addition to the largest of their data sets, which they may share.
+    """The problem of several jobs whose checkpoints, together with the largest of their data sets, exceed the storage
+    system, although each job would fit.
 
-    The data of each job alone fit.
+    Jobs may share a data set.
     """
     store = pool.spec.networks.storage if pool.spec.networks else None
     if store is None or store.capacity is None:
@@ -178,7 +179,7 @@ def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
 
 
 def _kept_bytes(job: Job) -> float:
-    """Bytes of the checkpoints that a training job keeps; 0 if it states no number or saves none."""
+    """Bytes of the checkpoints that a training job keeps; 0 if it saves none or does not state their number."""
     if job.design is None or job.design.spec.operations is None:
         return 0.0
     saving, work = job.design.spec.operations.checkpoint, job.design.workload
@@ -188,7 +189,7 @@ def _kept_bytes(job: Job) -> float:
 
 
 def _data_bytes(job: Job) -> float:
-    """Bytes of the data set that a training job states; 0 without one."""
+    """Bytes of the data set that a training job states; 0 if it states none."""
     design = job.design
     written = design.spec.workload if design is not None else None
     if written is None or written.dataset_tokens is None or design is None or design.workload is None:
@@ -197,6 +198,6 @@ def _data_bytes(job: Job) -> float:
 
 
 def _pool_text(fleet: Fleet, jobs: Iterable[str]) -> str:
-    """The pools of jobs in words."""
+    """The pools of jobs as text."""
     names = dict.fromkeys(f"`{fleet.jobs[job].spec.pool}`" for job in jobs)
     return f"pool{'s' * (len(names) > 1)} {and_list(names)}"

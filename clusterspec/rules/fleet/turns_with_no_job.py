@@ -67,6 +67,6 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         known = nearest_words(of, others) or others[:3]
         yield RULE.problem(
             ("jobs", name, "nodes_of"),
-            f"`{of}` is the name of no job, and no other job has it as `nodes_of`: `{name}` takes turns with none",
+            f"no job is called `{of}`, and no other job names it in `nodes_of`: `{name}` takes turns with no job",
             f"write {alternatives_text(known)}, or drop the key" if known else "drop the key",
         )

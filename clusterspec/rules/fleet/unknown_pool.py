@@ -147,7 +147,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
-    """The problems with a pool that names another pool for its storage system."""
+    """Problems of a pool that names another pool for its storage system: the named pool is unknown, is the pool itself,
+    describes no storage system, or names a third pool.
+    """
     pools = fleet.spec.pools or {}
     named = _pool_of_store(pools.get(name))
     at = ("pools", name, "networks", "storage", "pool")
@@ -156,12 +158,12 @@ def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
     if named not in pools:
         yield _unknown_pool_problem(at, named, [other for other in pools if other != name])
     elif named == name:
-        yield RULE.problem(at, f"pool `{name}` has the storage system of `{name}`: itself", "drop the key")
+        yield RULE.problem(at, f"pool `{name}` names itself for its storage system", "drop the key")
     elif not _describes_store(pools[named]):
         message = f"pool `{name}` has the storage system of pool `{named}`, which describes none"
         yield RULE.problem(at, message, f"describe `networks.storage` of pool `{named}`, or of this one")
     elif (further := _pool_of_store(pools[named])) is not None:
-        message = f"pool `{name}` has the storage system of pool `{named}`, which has that of `{further}`"
+        message = f"pool `{name}` names pool `{named}` for its storage system, and that pool names `{further}`"
         yield RULE.problem(at, message, f"name the pool that has it: `{further}`")
 
 

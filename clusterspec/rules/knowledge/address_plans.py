@@ -1,4 +1,4 @@
-"""Address plans that a text states: subnets, what each is for, its gateway, ranges of addresses, and ranges of ASNs."""
+"""Address plans in texts: subnets with their purpose and gateway, address ranges, and ASN ranges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clusterspec.standard import pattern
 
 _OCTET = r"(?:\d{1,3}|[<{\[][\w .,-]{1,16}[>}\]]|[xynr*](?![\w]))"
 _SUBNET = pattern(rf"(?<![\w./])({_OCTET}(?:\.{_OCTET}){{3}})/(\d{{1,2}})(?![\w/]|\.\w)")
-"""A subnet in lower case; letters or brackets may stand for octets."""
+"""A subnet in lower case; its octets may be letters or in brackets."""
 ROLES = {
     "link": r"point-to-point|p2p|(?:leaf[- ](?:to[- ])?spine|inter-?switch|fabric|routed) links?|transit|punkt-zu-punkt",
     "loopback": r"loopbacks?|router ids?",
@@ -23,7 +23,7 @@ ROLES = {
     "fabric": r"back[- ]?ends?|compute (?:fabric|network)|rdma|roce|scale-?out|gpu (?:fabric|network)|east-west",
     "node": r"front[- ]?ends?|in-?band|provisioning|pxe|management|host (?:network|addresses)|nodes?|hosts?|servers?|instances?|workers?|knoten|nœuds?|nodos?",
 }
-"""The words of what the addresses of a subnet are for; the first that fits."""
+"""For each purpose of a subnet, its words; the first purpose with a match applies."""
 _ROLE = pattern("|".join(rf"\b(?P<{name}>(?:{words})\b)" for name, words in ROLES.items()))
 _STARTS_FOR = pattern(
     r"^ ?(?:[(:=–-]|for\b|to the\b|serves\b|carries\b|is (?:for|the)\b|für\b|pour\b|para\b|per l|voor\b)"
@@ -33,11 +33,11 @@ _PARTS = pattern(
     r"\b(?:per|each|every|a|je|pro|jede\w*|chaque|par|cada|por|ogni|elke?)[ -](?:scalable[ -]unit|rack|leaf|pod|su|zone|block|row|hall|tenant|switch|tor|nodes?|hosts?|servers?|schrank|baie|armario)s?\b|"
     r"\b(?:one|a) (?:/\d\d|subnet|network|prefix) (?:per|for (?:each|every))\b(?! rail)"
 )
-"""Words by which a subnet is that of a part of the machine."""
+"""Pattern of words that make a subnet one of a part of the machine."""
 _ADDRESS_EACH = pattern(
     r"\b(?:an?|one|eine|une|una) (?:ip |ipv4 )?(?:address|adresse|dirección)\b|\bone (?:per|for each|for every) (?:node|server|host|machine)\b"
 )
-"""Words of a sentence in which each node has an address, and no subnet of its own."""
+"""Pattern of words in a sentence that gives each node an address, not a subnet."""
 _OF_NODES = pattern(
     r"\b(?:per|each|every|a|je|pro|jede\w*|chaque|par|cada|por)[ -](?:nodes?|hosts?|servers?|machines?)\b"
 )
@@ -48,7 +48,7 @@ _SEVERAL = pattern(
     rf"\b(?:[2-9]|\d\d|{'|'.join([*NUMBER_WORDS][1:])}|several|further|more|additional) (?:[a-z-]{{2,12}} )?(?:/\d\d|subnets|networks|prefixes|netze|réseaux|subredes)\b|"
     r"/\d\d ?(?:to|through|until|up to|bis|à|-|–|\.\.\.?|…) ?\d|\bsupernet\b|\baggregate\b|\bsummary\b"
 )
-"""Words of a sentence with further subnets, or of a block that holds others."""
+"""Pattern of words in a sentence about further subnets, or about a block that contains other subnets."""
 _GATEWAY = pattern(r"\bgateways?\b|\bpasserelle\b|\bpuerta de enlace\b|\banycast\b|\birb\b|\bsvi\b")
 _GATEWAY_OF_ALL = pattern(
     r"\b(?:each|every|all|the)(?: of the)? (?:subnets?|segments?|rails?|networks?)\b[^.;]{0,40}?\bgateways?\b|"
@@ -63,10 +63,10 @@ _FIRST_FREE = pattern(
 
 
 class Subnet(NamedTuple):
-    """A subnet of a text as written, its prefix length, and what it is for by the names of `ROLES`, or empty.
+    """A subnet as written, with its prefix length and its purpose by the names of `ROLES` (empty if unknown).
 
-    ``whole`` says whether it is the only one for this, and not that of a rack or another part. ``taken`` are addresses
-    of it that a gateway or others have.
+    ``whole`` is true if the text names no other subnet for this purpose and the subnet is not that of a rack or another
+    part. ``taken`` is the number of its addresses that are in use, such as by a gateway.
     """
 
     text: str
@@ -77,13 +77,13 @@ class Subnet(NamedTuple):
 
     @property
     def hosts(self) -> int:
-        """Addresses of hosts: all but that of the network and the broadcast; both of a /31 (RFC 3021)."""
+        """Number of host addresses: all but the network and broadcast addresses; both addresses of a /31 (RFC 3021)."""
         size: int = 1 << (32 - self.prefix)
         return size - 2 if self.prefix <= 30 else size
 
     @property
     def plain(self) -> tuple[int, int] | None:
-        """The first and the last address as numbers; None where letters stand for octets.
+        """The first and the last address as numbers; None if letters replace octets.
 
         >>> Subnet("10.0.1.0/24", 24, "", True, 0).plain
         (167772416, 167772671)
@@ -97,7 +97,7 @@ class Subnet(NamedTuple):
 
 
 def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
-    """The subnets of the given sentences in lower case.
+    """The subnets in the given lowercase sentences.
 
     >>> text = "the front end has 10.80.0.0/22, the bmcs 10.81.0.0/23 and 10.9.0.0/24 is for storage"
     >>> [(each.text, each.role) for each in subnets_in([text])]
@@ -129,7 +129,7 @@ def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
 def _subnets_of_rails(
     sentence: str, matches: Sequence[re.Match[str]], taken: int, *, several: bool
 ) -> Iterator[Subnet]:
-    """The subnet of each rail, stated by its prefix or mask alone, or by the first and the last one of all."""
+    """The subnet of each rail, which the text states by a common prefix or mask, or by the first and the last one."""
     if _OF_RAIL.search(sentence) is None:
         return
     prefixes = {int(each) for each in _PREFIX.findall(sentence)}
@@ -143,7 +143,7 @@ def _subnets_of_rails(
 
 
 _EACH_RAIL = pattern(r"\b(?:each|every|per|one for each|one (?:of them )?for|je|jede\w*|chaque|cada)\b")
-"""Words of several subnets of which each rail has one."""
+"""Pattern of words for several subnets, one per rail."""
 
 
 def _reserved_addresses(sentence: str) -> int:
@@ -157,12 +157,14 @@ def _is_plain(address: str) -> bool:
 
 
 def _one_letter(address: str) -> bool:
-    """Whether one letter or word stands for one octet."""
+    """Whether a single letter or word replaces an octet."""
     return sum(not each.isdigit() for each in address.split(".")) == 1
 
 
 def _role_of(match: re.Match[str], sentence: str) -> str:
-    """What a subnet is for: by the words behind it that say so, else by the nearest words before it, else behind it."""
+    """The purpose of a subnet: from the words after it that state it, else from the nearest words before it, else after
+    it.
+    """
     if "rail" in match[1]:
         return "rail"
     behind = _PART_END.split(sentence[match.end() : match.end() + 60])[0]
@@ -175,7 +177,8 @@ def _role_of(match: re.Match[str], sentence: str) -> str:
 
 
 def gateway_outside(sentences: Sequence[str]) -> tuple[str, str] | None:
-    """A subnet and a gateway that is not in it, of a sentence with one of each.
+    """The subnet and the gateway of a sentence, if the gateway is not in the subnet; only for sentences with one of
+    each.
 
     >>> gateway_outside(["bmcs: 10.81.0.0/23, gateway 10.81.2.1"])
     ('10.81.0.0/23', '10.81.2.1')
@@ -200,7 +203,7 @@ _OF_POOL = pattern(r"\b(?:dhcp|pool|range|leases?|bereich|plage|rango)\b")
 
 
 def pools_in(sentences: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """The ranges of addresses of some sentences in lower case: as written, the number of addresses, and for what.
+    """The address ranges in some lowercase sentences: the words, the number of addresses, and their purpose.
 
     >>> [*pools_in(["the dhcp pool of the bmcs is 10.81.0.100 - 10.81.0.199"])]
     [('10.81.0.100 - 10.81.0.199', 100, 'bmc')]
@@ -230,7 +233,8 @@ _OWN = pattern(r"\b(?:each|every|one|own|unique|private|je|jede\w*|eigene\w*|cha
 
 
 def leaf_numbers_in(sentences: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """The ranges of autonomous system numbers of which each leaf has its own: as written, and how many they are.
+    """The ranges of autonomous system numbers that are assigned one per leaf: the words, and how many numbers they
+    contain.
 
     >>> [*leaf_numbers_in(["every leaf has an asn of its own, 65101-65128"])]
     [('65101-65128', 28)]
@@ -252,7 +256,8 @@ _SPLIT_TURNED = pattern(
 
 
 def splits_in(sentences: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """The blocks of the given sentences that are split into subnets: the words, the number of subnets, and what each is for.
+    """The blocks in the given sentences that are split into subnets: the words, the number of subnets, and the purpose
+    of each.
 
     >>> [*splits_in(["pods get 10.244.0.0/16, a /24 per node"])]
     [('10.244.0.0/16, a /24 per node', 256, 'node')]
@@ -282,7 +287,7 @@ _THING = pattern(
 
 
 def _split_of(sentence: str) -> tuple[str, int, str] | None:
-    """The only block of a sentence, the number of subnets that it makes, and what each is for; None without them.
+    """The only block of a sentence, its number of subnets, and the purpose of each; None if any is missing.
 
     >>> _split_of("each node is assigned a /24 from the pod range 172.16.0.0/16")
     ('172.16.0.0/16 in subnets of /24', 256, 'node')
@@ -301,7 +306,7 @@ def _split_of(sentence: str) -> tuple[str, int, str] | None:
 
 
 def _subnet_purpose(words: str) -> str:
-    """What a subnet is for: a node, a link, a rack, or something else (empty)."""
+    """What a subnet is assigned to: a node, a link, a rack, or something else (empty)."""
     if "link" in words and any(each in words for each in ("nic", "host", "node", "server")):
         return ""
     for name, cue in (("link", "link"), ("rack", "rack"), ("node", "node"), ("node", "server"), ("node", "host")):

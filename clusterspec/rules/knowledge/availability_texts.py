@@ -1,4 +1,4 @@
-"""What a text says of availability: downtimes, the availability of parts and of the whole, and shares of requests."""
+"""Availability in texts: downtimes, the availability of parts and of the whole, and shares of requests."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from clusterspec.standard import pattern
 
 
 class Downtime(NamedTuple):
-    """A downtime in seconds with an availability in percent, for a period of seconds with its name; ``at_most`` where it may be
-    a part of what the availability leaves.
+    """A downtime in seconds that a text states for an availability in percent, over a period of seconds with a name.
+
+    ``at_most`` is true if the text states the downtime as an upper limit: it may be less than the availability allows.
     """
 
     availability: float
@@ -34,8 +35,11 @@ class Downtime(NamedTuple):
 
 
 class Combined(NamedTuple):
-    """The availability in percent of parts and of the whole that they make, as stated, with a unit of its last digit. Parts that are neither
-    redundant nor a chain according to the text may be either."""
+    """The stated availability, in percent, of the parts and of the whole that they form, with one unit of its last
+    digit.
+
+    ``redundant`` is false both for a chain and where the text leaves open how the parts are combined.
+    """
 
     parts: tuple[float, ...]
     stated: float
@@ -43,11 +47,11 @@ class Combined(NamedTuple):
     redundant: bool
     sentence: str
     calculated: bool = False
-    """Whether the text calculates it from independent parts, so that a lower one is wrong as well."""
+    """Whether the text computes the availability from independent parts; then a figure that is too low is wrong too."""
 
 
 class Share(NamedTuple):
-    """A number of requests or tokens, the number that it is part of, and the share in percent that the text states."""
+    """A number of requests or tokens, the total that it belongs to, and the percentage that the text states for it."""
 
     part: float
     whole: float
@@ -59,7 +63,7 @@ class Share(NamedTuple):
 
 PERCENT_SIGNS = ("%", "percent", "Prozent", "pour cent", "por ciento")
 LEAST = 90.0
-"""Percent from which on a share stated with a downtime is an availability."""
+"""Percentage from which a share stated with a downtime is an availability."""
 _PERIODS = {
     "a month": (r"months?|monat|mois|mes|monthly|30 days|30 tagen?", MONTH),
     "a year": (r"years?|jahr|an|année|año|yearly|annually", YEAR),
@@ -80,7 +84,7 @@ _EQUALS = pattern(
 _AT_MOST = pattern(r"(?i)\b(?:at most|no more than|max\w*|up to|höchstens|au plus|como máximo)\b")
 _OUTAGES = r"down(?:time)?|outages?|unavailab\w*|interruption\w*|standstill|ausf[aä]ll\w*|stillstand\w*|indisponib\w*|caídas?|fermo"
 _OUTAGE = pattern(rf"(?i)\b(?:{_OUTAGES})\b")
-"""Words after which a limit of time is that of an availability."""
+"""Pattern of words that make a time limit the downtime of an availability."""
 _OTHER_TIME = pattern(
     r"(?i)\b(?:maintenance|planned|window|update|repair|restore|recover\w*|rto|mttr|reaction|respon[sd]\w*|business|working|office|wartung|geplant\w*|mantenimiento|each (?:failure|incident|outage))\b"
 )
@@ -107,22 +111,23 @@ def downtimes_in(text: str) -> Iterator[Downtime]:
 _PROMISED = pattern(
     r"(?i)\b(?:avail\w*|uptime|sl[ao]s?|promis\w+|guarantee\w*|commit\w*|contract\w*|verfügbar\w*|zugesag\w*|zugesichert\w*|disponib\w+|engag\w+|garant\w+)\b"
 )
-"""Words next to the availability that a service promises."""
+"""Pattern of words for an availability that a service promises."""
 _ALLOWS = pattern(
     r"(?i)\b(?:allow(?:s|ed|ance)?|leaves?|leaving|permits?|tolerates?|budget|may be (?:down|out|unavailable)|erlaub\w*|lässt|zulässig\w*|darf|dürfen|autoris\w+|permet\w*|laisse\w*|permiten?|dejan?|toleran?)\b[^.;,\d]{0,40}$"
 )
-"""The end of the words before a downtime that is allowed."""
+"""Pattern of the end of the text before an allowed downtime."""
 _OF_PROMISE = pattern(
     rf"(?i)\b(?:{_OUTAGES}|promise[ds]?|contract\w*|sl[ao]|agreed|guarantee[ds]?|(?:this|that|the|its) (?:figure|number|percentage|level|availability)|error budget|fehlerbudget|vertrag\w*|zusage|contrat|arrêts?|contrato|parad[ao]s?)\b"
 )
 _OF_OTHERS = pattern(
     r"(?i)\b(?:internal\w*|own|old|former|credits?|(?:each|per|a|an|one|every) (?:node|engine|site|region|zone|replica|rack)|unless|not|would|if|instead)\b"
 )
-"""Words of a downtime that is not the one of the whole service by its promise."""
+"""Pattern of words in a sentence whose downtime is not that of the availability promised for the whole service."""
 
 
 def allowances_in(text: str) -> Iterator[Downtime]:
-    """The downtimes that a sentence states as allowed where the one availability that is promised stands in another sentence.
+    """The downtimes that a sentence allows, if the text promises exactly one availability and does so in another
+    sentence.
 
     >>> text = "We promise 99.95 % availability a month. A month of 30 days allows 43 minutes at the promised figure."
     >>> [(each.availability, each.seconds, each.per) for each in allowances_in(text)]
@@ -154,12 +159,12 @@ def allowances_in(text: str) -> Iterator[Downtime]:
 
 
 def _name_of(match: re.Match[str]) -> str:
-    """The name of the period of a match of `_PERIOD`."""
+    """The name of the period in a match of `_PERIOD`."""
     return next(name for index, name in enumerate(_PERIODS) if match[f"p{index}"])
 
 
 def _states_complement(between: str, sentence: str) -> bool:
-    """Whether what stands between an availability and a time makes the one the rest of the other."""
+    """Whether the words between an availability and a time make the time the rest of the availability."""
     if _EQUALS.search(between) is not None:
         return True
     return _AT_MOST.search(between) is not None and _OUTAGE.search(sentence) is not None
@@ -180,7 +185,7 @@ _CHAIN = pattern(
     r"(?i)\b(?:depends? on|in series|in a (?:row|chain)|chain of|chained|one (?:behind|after) (?:the other|another)|indispensable|(?:needs|requires) all|all (?:of them )?(?:are )?(?:needed|required)|each (?:is )?(?:needed|required|necessary)|must pass|passes through"
     r"|hängt von|hintereinander|in reihe|en série|en serie)\b"
 )
-"""Words of a whole that is down where any part is: whatever is promised of it, it has the product."""
+"""Pattern of words for a whole that fails when any part fails; its availability is the product of the parts."""
 _CALCULATES = pattern(r"(?i)[=→]|\b(?:makes?|gives?|yields?|results?|ergibt|ergeben|macht|donnent?|dan)\b")
 _INDEPENDENT = pattern(r"(?i)\b(?:independent|unabhängig\w*|indépendant\w*|independientes?)\b")
 _SO_BEHIND = pattern(
@@ -193,7 +198,7 @@ _TARGET = pattern(
 
 
 def combined_in(text: str) -> Iterator[Combined]:
-    """The availability of a whole that a text derives from that of its parts.
+    """The availabilities of a whole that a text derives from its parts.
 
     >>> text = "Two zones of 99.5 % each, one is enough, so the service has 99.999 %."
     >>> [(each.parts, each.stated, each.redundant) for each in combined_in(text)]
@@ -222,7 +227,7 @@ def combined_in(text: str) -> Iterator[Combined]:
 
 
 def _sentences_of_wholes(text: str) -> Iterator[str]:
-    """The sentences of a text, each with the next one where that has one availability alone and concludes.
+    """The sentences of a text, each joined with the next one if that draws a conclusion with exactly one availability.
 
     >>> [*_sentences_of_wholes("Two replicas of 99 % each. Together they have 99.99 %")]
     ['Two replicas of 99 % each. Together they have 99.99 %', 'Together they have 99.99 %']
@@ -248,7 +253,7 @@ _WHOLE_MACHINE = pattern(
 
 
 def series_of_nodes_in(text: str, nodes: int) -> Iterator[Combined]:
-    """The availability of a job that needs all of some nodes, where a text derives it from that of each.
+    """The availability of a job that needs all nodes, where a text derives it from the availability of one node.
 
     >>> text = "The run needs all 64 nodes. As every node keeps 99.9 %, the machine has 99.9 % as well."
     >>> [(len(each.parts), each.stated) for each in series_of_nodes_in(text, 64)]
@@ -267,7 +272,7 @@ def series_of_nodes_in(text: str, nodes: int) -> Iterator[Combined]:
 
 
 class Budget(NamedTuple):
-    """A number of requests that a target in percent leaves of a ``whole``, as stated."""
+    """A number of requests that may fail, as stated, with the target in percent and the total (``whole``)."""
 
     target: float
     whole: float
@@ -285,7 +290,7 @@ _MAY_FAIL = pattern(
 
 
 def error_budgets_in(text: str) -> Iterator[Budget]:
-    """The requests that may miss a target by a text, with the target and the number of all requests.
+    """The numbers of requests that, by a text, may miss a target, each with the target and the total.
 
     >>> [each[:3] for each in error_budgets_in("SLO: 99.5 % of requests below 2 s; of 2 M requests a month, 1,000 may be slower.")]
     [(99.5, 2000000.0, 1000.0)]
@@ -315,11 +320,11 @@ _PART_OF = pattern(
 
 
 _OF = word_set("of von sur de des")
-"""Words between a part and what it is a part of."""
+"""Words between a part and its total."""
 
 
 def parts_in(text: str) -> Iterator[Share]:
-    """The numbers that a text states to be so many percent of a number of requests or tokens.
+    """The numbers of requests or tokens that a text states as a percentage of a total.
 
     >>> [each[:4] for each in parts_in("0.1 % of 40 M requests a month are 4,000 requests.")]
     [(4000.0, 40000000.0, 'requests', 0.1)]
@@ -345,13 +350,13 @@ _OF_ALL = pattern(
 _IS = pattern(
     r"(?i)^(?:(?! and | of (?:which|them|these)|, (?!an? |i\.e|that is|or )| und | et | y ).){0,50}(?:\(|=|:|\bthat is|\bi\.e\.|\bor|\bare|\bis|\b(?:availability|share|rate|ratio) of|\babout|≈|~|\bdas sind|\bsoit|\bo sea) ?$"
 )
-"""What stands between two numbers and the share that they make."""
+"""Pattern of the words between two numbers and the percentage that they give."""
 NEAREST = 60
-"""Characters after two numbers within which their share stands."""
+"""Largest distance, in characters, between two numbers and the percentage after them."""
 
 
 def shares_in(text: str) -> Iterator[Share]:
-    """The shares that a text states with the two numbers of requests or tokens from which they follow.
+    """The percentages that a text states, each with the two numbers of requests or tokens that it follows from.
 
     >>> [(each.part, each.whole, each.stated) for each in shares_in("6,000 of 25,100 tokens are cached (24 %).")]
     [(6000.0, 25100.0, 24.0)]
@@ -377,6 +382,6 @@ def shares_in(text: str) -> Iterator[Share]:
 
 
 def _last_digit(sentence: str, figure: LoadFigure) -> float:
-    """A unit of the last digit of a percentage, which texts round or cut off."""
+    """One unit of the last digit of a percentage: texts round or truncate."""
     digits = sentence[figure.start : figure.end].rstrip("% perctnoPzuiaé").replace(",", ".")
     return 1.1 * 10.0 ** -len(digits.partition(".")[2])

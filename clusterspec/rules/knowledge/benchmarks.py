@@ -20,16 +20,16 @@ GIB = float(1 << 30)
 PLATEAU = 16 * GIB
 """Bytes at which all published measurements have reached their plateau."""
 RECOMMENDED = (0.80, 0.90)
-"""Shares of the predicted bandwidth between which a threshold passes a sound machine and fails a faulty one."""
+"""Range of shares of the predicted bandwidth in which a threshold passes a sound machine and fails a faulty one."""
 LEAST_OF_ADAPTER = 0.6
-"""Share of the bandwidth of the NICs from which on a figure between two nodes is theirs."""
+"""Share of the NIC bandwidth from which a figure between two nodes measures the NICs."""
 WIDE = 4
-"""At this many nodes or more, each byte crosses the NICs nearly as often in a tree as in a ring."""
+"""Number of nodes from which a tree sends each byte through the NICs nearly as often as a ring."""
 NEARLY = 0.9
-"""Share of the limit of a test over two nodes that a test over more nodes requires, too."""
+"""Share of the bandwidth of a two-node test that a wider test must require to count as its repetition."""
 SOCKETS = 0.15
-"""Share of the NICs' bandwidth between TCP sockets (below) and network plugins (above): aws-ofi-nccl issue 803 measured
-5.4 GB/s and 122.6.
+"""Share of the NIC bandwidth that separates TCP sockets (below) from network plugins (above): aws-ofi-nccl issue 803
+measured 5.4 GB/s and 122.6 GB/s.
 """
 
 
@@ -60,7 +60,9 @@ def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
 
 
 def measures_adapters(stated: AcceptanceSpec, cluster: Cluster) -> bool:
-    """Whether a test between nodes of one scale-up domain asks for the rate of the NICs, such as one with `ib_write_bw`."""
+    """Whether a point-to-point test between nodes of one scale-up domain demands the rate of the NICs, as a test with
+    `ib_write_bw` does.
+    """
     asked, share = bus_bandwidth(stated, cluster), cluster.nic_share
     between = stated.collective == "send-recv" and nodes_of(stated, cluster) > 1
     return bool(between and asked and share and LEAST_OF_ADAPTER * share <= asked <= share)
@@ -83,8 +85,8 @@ def predicted_collective(stated: AcceptanceSpec, cluster: Cluster, size: float) 
 
 
 def is_repeated_wider(stated: AcceptanceSpec, acceptance: Iterable[AcceptanceSpec], cluster: Cluster) -> bool:
-    """Whether an all-reduce over enough nodes that a tree does not reduce the traffic of the fabric requires nearly the
-    bandwidth of a test.
+    """Whether the tests include an all-reduce over at least `WIDE` nodes that requires nearly the bandwidth of the
+    given test.
     """
     over_fabric = [each for each in acceptance if each.collective == "all-reduce" and (each.nodes or 0) >= WIDE]
     asked, wide = bus_bandwidth(stated, cluster), [bus_bandwidth(each, cluster) or 0.0 for each in over_fabric]
@@ -121,12 +123,12 @@ def recommended_threshold(best: CollectiveCost, stated: AcceptanceSpec) -> str:
 
 
 def in_stated_bandwidth(busbw: float, cost: CollectiveCost, stated: AcceptanceSpec) -> float:
-    """A bus bandwidth in B/s as the bandwidth of the key that the test states: of algorithm or bus."""
+    """A bus bandwidth in B/s, converted to the kind of bandwidth that the test states (algorithm or bus)."""
     return busbw * cost.algbw / cost.busbw if key(stated) == "algbw" and cost.busbw else busbw
 
 
 def key(stated: AcceptanceSpec) -> str:
-    """The key that holds the figure."""
+    """The key that states the figure."""
     return "busbw" if stated.busbw is not None or stated.algbw is None else "algbw"
 
 

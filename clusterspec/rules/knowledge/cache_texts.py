@@ -1,4 +1,4 @@
-"""Sizes of caches in texts: of a number of tokens, and of each token."""
+"""Cache sizes in texts: the size for a number of tokens, and the bytes per token."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OTHER_BYTES = pattern(
 
 
 def cache_sizes(text: str) -> Iterator[Derived]:
-    """The size of a cache with the only number of tokens and the bytes of each in its sentence.
+    """The sizes of caches that a sentence states together with one number of tokens and the bytes per token.
 
     >>> [(each.stated, each.computed) for each in cache_sizes("24,000 tokens x 327,680 B are 786 MB of cache.")]
     [(786000000.0, 7864320000.0)]
@@ -73,9 +73,9 @@ _OF_A_PART = pattern(
     r"(?i)\b(?:gpus?|ranks?|accelerators?|cards?|chips?|devices?|shards?|draft\w*|instead of|would|could|were|was|not|karten?|nicht|würde|serait|pas"
     r"|(?<!\d )(?<!\d kv )(?<!key-value )(?<!all )(?:layers?|heads?|schicht(?:en)?|couches?)|each of \d+ layers)\b"
 )
-"""Words of sentences on a part of the model or of the machine; `80 layers` is the whole of it."""
+"""Pattern of words in sentences about a part of the model or of the machine; `80 layers` means the whole model."""
 FAR = 72
-"""Characters between a token and the bytes that it takes."""
+"""Largest distance, in characters, between a token and its bytes."""
 
 
 def bytes_of_tokens(text: str) -> Iterator[tuple[str, float]]:
@@ -99,7 +99,7 @@ def bytes_of_tokens(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _is_of_token(sentence: str, size: re.Match[str]) -> bool:
-    """Whether a size is that of one token of the whole model, by the words after it or before it."""
+    """Whether the words around a size make it that of one token of the whole model."""
     start, end = clause_bounds(sentence, *size.span())
     if _OF_A_PART.search(sentence, start, end) is not None:
         return False

@@ -1,4 +1,4 @@
-"""What a text says of the capacity of one node or engine, of the peak, and of what carries it after a loss."""
+"""Capacity in texts: the load of one node or engine, the peak load, and what remains after a loss."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences
 from clusterspec.standard import pattern
 
 NEAR = 60
-"""Characters between a figure and the word that says what it is."""
+"""Largest distance, in characters, between a figure and the word that classifies it."""
 LOADS = ("requests", "tokens", "users")
-"""The kinds of figures that are a load: rates of the first two, numbers of the third."""
+"""Kinds of figures that are a load: rates of requests and tokens, and numbers of users."""
 
 
 class Capacity(NamedTuple):
-    """What one unit (`nodes`, `engines`, `accelerators`) carries: a load per second, or a number of users."""
+    """The load that one unit (`nodes`, `engines`, `accelerators`) can serve: a rate per second or a number of users."""
 
     value: float
     kind: str
@@ -39,7 +39,7 @@ class Capacity(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The highest load that a text or the keys name."""
+    """The peak load that a text or the keys state."""
 
     value: float
     kind: str
@@ -49,7 +49,7 @@ _PEAK = (
     *("peak", "pay day", "payday", "busiest", "rush", "launch", "black friday", "at most", "maximum", "highest"),
     *("spitze", "höchstlast", "pointe", "pic ", "pico", "hora punta", "heure de pointe"),
 )
-"""Words next to the highest load, in lower case."""
+"""Lowercase words for the peak load."""
 _PEAK_WORD = pattern(rf"(?i){'|'.join(re.escape(each) for each in _PEAK)}")
 
 
@@ -63,7 +63,7 @@ def _is_load(figure: LoadFigure) -> bool:
 
 
 def capacities_in(text: str) -> list[Capacity]:
-    """What one unit carries, by a text; of several figures of one kind for one unit the largest.
+    """The capacity of each kind of unit that a text states; of several figures, the largest.
 
     >>> capacities_in("A node was tested at 20 requests/s. Je Engine 350 Nutzer.")
     [Capacity(value=20.0, kind='requests', unit='nodes'), Capacity(value=350.0, kind='users', unit='engines')]
@@ -78,7 +78,7 @@ def capacities_in(text: str) -> list[Capacity]:
 
 
 def peak_in(text: str, found: Sequence[Capacity], planned: float | None) -> Peak | None:
-    """The peak that a text names, or the planned rate of requests; None where the text names several.
+    """The peak load that a text states, or the planned request rate; None if the text states several different peaks.
 
     >>> peak_in("At the peak 70 requests/s arrive, at night 9 requests/s.", [], None)
     Peak(value=70.0, kind='requests')
@@ -99,8 +99,8 @@ def peak_in(text: str, found: Sequence[Capacity], planned: float | None) -> Peak
 
 
 class Claim(NamedTuple):
-    """A sentence by which the peak is carried after a loss: the number that is left of a kind of unit, or the share of all
-    units that is left, and the load at the peak as a share of the capacity.
+    """A sentence that claims that the peak load is served after a loss: the number of units left or the share of all
+    units left, and the peak load as a share of the capacity.
     """
 
     sentence: str
@@ -110,7 +110,7 @@ class Claim(NamedTuple):
     load: float | None
 
     def compared_load(self, peak: Peak | None) -> Peak | None:
-        """The load that the sentence names, else the peak; None where it names a share of the peak."""
+        """The load that the sentence states, else the peak load; None if the sentence states a percentage."""
         own = [
             each for each in figures_in(self.sentence) if _is_load(each) and not unit_of_capacity(self.sentence, each)
         ]
@@ -120,7 +120,9 @@ class Claim(NamedTuple):
         return None if percentages_in(self.sentence) else peak
 
     def units_left(self, unit: str, counts: Mapping[str, float]) -> float | None:
-        """How many of another kind of unit are left, by the numbers of all."""
+        """Number of units of another kind that are left, converted with the total ``counts`` of both kinds; None if a
+        count is unknown.
+        """
         if self.left is None:
             return self.share_left * counts[unit] if unit in counts else None
         if unit == self.unit:
@@ -144,7 +146,7 @@ _ADMITTED = pattern(
     r"(?i)\b(?:not|cannot|can't|no longer|never|nor|only|at any (?:time|moment|minute)|spill\w*|paus\w+|pre-?empt\w*|evict\w*|rejects?|refus\w+|throttl\w+|lower priority|degrad(?:es?|ed|ing)|(?<!without )degradation|shed|sheds|shedding|drops?\b(?! out)|slower|longer|reduced?|half|autoscal\w+|scales? (?:up|out)|burst|on demand|spot|overflow|"
     r"off-?peak|at night|outside (?:the )?peak|mean load|batch|nicht|kein\w{0,2}|nur|langsamer|nachts|pas|plus lente?s?|seulement|solo|más lent\w+|except|unless|would|too few|until|queue)\b"
 )
-"""Words of a sentence that admits less after the loss, or speaks of another load or of capacity that is added."""
+"""Pattern of words in a sentence that serves less after the loss, or that is about another load or added capacity."""
 _LEFT = pattern(
     r"(?i)\b(?:others?|remaining|remain|left|rest|surviving|survivors?|still|übrig\w{0,2}|verbleibend\w{0,2}|restlich\w{0,2}|ander\w{0,2}|autres?|restant\w{0,2}|restent|otr[oa]s?|quedan)\b"
 )
@@ -163,7 +165,8 @@ _OF_MEMORY = pattern(
 
 
 def claims_of_loss(text: str, counts: Mapping[str, float]) -> Iterator[Claim]:
-    """The sentences of a text by which the peak is carried after a loss, with what is left of the ``counts`` of units.
+    """The sentences that claim that the peak load is served after a loss, each with what is left of the units in
+    ``counts``.
 
     >>> text = "When a zone is lost, the four nodes of the other two zones carry the peak."
     >>> [(each.left, each.unit) for each in claims_of_loss(text, {"nodes": 6.0})]
@@ -203,7 +206,7 @@ _OTHER_ZONES = pattern(
 
 
 def _zones_of_others(text: str) -> float:
-    """The zones of a text that names them, and the number of the others; 0 without both."""
+    """The number of zones, computed from a stated number of other zones; 0 unless the text states it."""
     others = _OTHER_ZONES.search(text)
     if others is None or not any(_KIND_OF_ZONE.search(each) for each in sentences_of(text)):
         return 0.0
@@ -216,12 +219,13 @@ _ELLIPSIS = pattern(
     r"(?i)\b(?:(?:one|any one|either)(?: of (?:them|the (?:two|three|four|five|six|\d{1,3})))? (?:is|are|goes|fails?|can|may|drops|dies|alone|takes?|carr(?:y|ies))|either of them|fällt (?:einer|eine|eins|davon)|einer? (?:davon|von ihnen|ausfällt)|"
     r"l['’]une? (?:tombe|est|lâche|cesse)|l['’]une? (?:d['’]eux|d['’]elles|des \w{2,6}) \w|the other (?:one )?(?:is|goes|fails)|(?:loss|ausfall|perte) (?:of|von|de|d['’]) ?(?:any )?(?:one|einem|einer|l['’]une?)(?: of them| davon)?(?=[ ,.;]|$)(?! \w+ (?:link|switch|disk|feed)))"
 )
-"""One of the units that the sentence before names."""
+"""Pattern of words that refer to one of the units of the previous sentence without naming them."""
 
 
 def _unit_without_name(text: str, before: str, totals: Mapping[str, float], load: float | None) -> str:
-    """The kind of units that a sentence loses without their name (`fällt einer aus`, `when the other is gone`): zones where the text
-    states their load, the only kind of the sentence before, else the only one whose capacity the text states; empty without it.
+    """The kind of unit that a sentence loses without naming it (`fällt einer aus`, `when the other is gone`). It is
+    zones if the text states their load, else the only kind in the previous sentence, else the only kind with a stated
+    capacity; empty if none applies.
     """
     if load is not None and "zones" in totals:
         return "zones"
@@ -232,7 +236,7 @@ def _unit_without_name(text: str, before: str, totals: Mapping[str, float], load
 
 
 def _stated_load(sentences: Sequence[str]) -> float | None:
-    """The load at the peak as a share of the capacity, where a text states one alone; from 0 to 1."""
+    """The load at the peak as a share of the capacity, from 0 to 1; None unless a text states exactly one."""
     found = set()
     for sentence in sentences:
         if not _names_peak(sentence) and _LOST.search(sentence) is None:
@@ -249,7 +253,7 @@ def _stated_load(sentences: Sequence[str]) -> float | None:
 _OF_LOAD = pattern(
     r"(?i)^ ?(?:of|der|des|de la|du|del?) (?:the |its |our )?(?:peak|load|traffic|spitze|last|pointe|trafic|pico)\b"
 )
-"""What makes a share one of the load, and not of the capacity."""
+"""Pattern of words after a percentage that make it a share of the load and not of the capacity."""
 
 
 def _names_zones(sentence: str) -> bool:
@@ -257,7 +261,7 @@ def _names_zones(sentence: str) -> bool:
 
 
 def _remaining_units_figure(sentence: str, totals: Mapping[str, float]) -> LoadFigure | None:
-    """The number of units of which a sentence says that they are left: the finest kind, fewer than there are."""
+    """The number of units that a sentence states as left, if it is below their total; the finest kind of several."""
     if _LEFT.search(sentence) is None:
         return None
     found = [
@@ -280,7 +284,7 @@ _OF_ALL = pattern(r"(?i)\b(?:one|two|three|any|1|2|3) of (?:the |its |our )?$")
 
 
 def _is_lost(sentence: str, figure: LoadFigure) -> bool:
-    """Whether a number of units is that of the lost ones, or of all of which one is lost."""
+    """Whether a number of units counts the lost units, or the total of which one unit is lost."""
     before, behind = sentence[max(0, figure.start - 24) : figure.start], sentence[figure.end : figure.end + 24]
     is_left = _LEFT.search(before[-len("the remaining ") :]) is not None or _IS_LEFT.match(behind) is not None
     of_lost = _LOSES.search(before) is not None or _OF_ALL.search(before) is not None
@@ -288,7 +292,7 @@ def _is_lost(sentence: str, figure: LoadFigure) -> bool:
 
 
 def _remaining_share(sentence: str, totals: Mapping[str, float]) -> float | None:
-    """The share of all units that is left after the loss of the one, or the number, that a sentence names."""
+    """The share of the units that is left after the loss that a sentence states; None if it states no loss."""
     for figure in figures_in(sentence):
         total = totals.get(figure.kind, 0.0) if figure.kind in UNITS and not figure.period else 0.0
         if 1 < figure.value < total and _is_lost(sentence, figure) and not _OF_ALL.search(sentence[: figure.start]):
@@ -305,14 +309,14 @@ def _remaining_share(sentence: str, totals: Mapping[str, float]) -> float | None
 _PART_OF_UNIT = pattern(
     r"(?i)\b(?!(?:loss|losing|failure|outage|death|absence|crash|one|two|either|any|each|share|rest|perte|panne|ausfall|pérdida)\b)[^\W\d_]+ (?:of|in|inside|de|von|in) $"
 )
-"""A part of a unit before it, which may be lost while the unit runs on."""
+"""Pattern of words for a part of a unit: the part may be lost while the unit continues to run."""
 _NEEDED = pattern(
     r"(?i)^[^.;\d]{0,24}?(?::|=|\b(?:needs?|takes?|requires?|that is|that's|are|is|so|i\.e|for which|on|braucht|brauchen|erfordern|das sind|soit|il faut|demandent|o sea|necesitan|requieren)\b\.?)[^.;:\d]{0,30}$"
 )
 
 
 class Need(NamedTuple):
-    """A sentence by which a ``number`` of units carries a ``load``, and the capacity of one of them."""
+    """A sentence that states the ``number`` of units for a ``load``, with the capacity of one unit."""
 
     sentence: str
     number: float
@@ -321,7 +325,7 @@ class Need(NamedTuple):
 
 
 def needs_in(text: str, found: Sequence[Capacity]) -> Iterator[Need]:
-    """How many units carry a load, by a text.
+    """The numbers of units that, by a text, serve a load.
 
     >>> one = Capacity(14.0, "requests", "nodes")
     >>> [each[1:3] for each in needs_in("Peak is 70 requests/s on pay day, that is five nodes. 3 requests/s.", [one])]
@@ -345,7 +349,7 @@ _PART_OF = pattern(
 
 
 def _part_of(sentence: str, count: LoadFigure) -> LoadFigure:
-    """A number of units, or the part of them that stands before it: `five of the six nodes`."""
+    """A number of units, or the stated part of them, as in `five of the six nodes`."""
     begin = max(0, count.start - NEAR)
     match = _PART_OF.search(sentence[begin : count.start])
     if match is None:
@@ -354,7 +358,7 @@ def _part_of(sentence: str, count: LoadFigure) -> LoadFigure:
 
 
 def _is_needed(sentence: str, load: LoadFigure, count: LoadFigure) -> bool:
-    """Whether a sentence says that a load needs so many units, or that so many units carry it."""
+    """Whether a sentence says that a load needs this number of units, or that this number of units can serve it."""
     if load.end <= count.start:
         return _NEEDED.search(sentence[load.end : count.start]) is not None
     between = sentence[count.end : load.start]

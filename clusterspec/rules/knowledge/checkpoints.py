@@ -1,4 +1,4 @@
-"""Checkpoint time: as stated, else by the rates of the storage system and its clients."""
+"""Checkpoint time: as stated, else from the rates of the storage system and its clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clusterspec.spec.model import NetworkSpec, NetworksSpec, OperationsSpec
 from clusterspec.units import display, plural
 
 ROUNDED = 0.1
-"""Share by which a published or planned time may be below the computed one: sizes of checkpoints differ by formats."""
+"""Share by which a stated time may be below the computed time, because checkpoint formats differ in size."""
 
 
 def is_serving(workload: Workload | None) -> bool:
@@ -31,7 +31,7 @@ class CheckpointTime:
     store: str = ""
     """The rate of the storage system, and its bottleneck; empty where the time is stated."""
     behind_clients: bool = False
-    """Whether the clients together reach less than the storage system gives."""
+    """Whether all clients together reach a lower rate than the storage system."""
 
 
 def checkpoint_time(
@@ -50,7 +50,7 @@ def checkpoint_time(
 
 
 def saved_bytes(model: Model | None, workload: Workload | None) -> float | None:
-    """Bytes of a checkpoint of all weights and their moments; None without a model, and where adapters alone are trained
+    """Bytes of a checkpoint of all weights and optimizer moments; None without a model, or if only adapters are trained
     and saved.
     """
     if model is None or (workload is not None and workload.trainable is not None):
@@ -97,7 +97,7 @@ def _limited_text(rate: Term) -> str:
 
 
 def _files_text(store: NetworkSpec, layout: Layout, *, reads: bool) -> str:
-    """The files that are created before, where their rate is stated."""
+    """Text with the number of files to create or open first; empty without a stated metadata rate."""
     if not store.metadata_rate:
         return ""
     verb = "opening" if reads else "creating"

@@ -1,4 +1,4 @@
-"""The most power of a circuit whose voltage and current a text states."""
+"""The power limit of a circuit, from the voltage and current in a text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.standard import pattern
 
 LOWEST_LINE = 300.0
-"""Volts above which a voltage is that between two of three phases."""
+"""Voltage from which a voltage is read as line to line; below it, 200 V and 208 V are read so too."""
 ONE_PHASE = pattern(r"\b(?:single|one|1)[- ]?phase\b|\beinphasig|\bmonophasé|\bmonofásic")
 _EIGHTY = pattern(r"\b80 ?%|\b0[.,]8\b(?! ?pf)|\bfour fifths\b|\bcontinuous\w*")
 _FACTOR = pattern(r"\b(?:power factor|pf|cos ?(?:phi|φ)|leistungsfaktor)(?: of| is|:|=)? ?(0[.,]\d{1,2}|1(?:[.,]0)?)\b")
 
 
 def circuit_rating(volts: float, amperes: float, sentence: str) -> tuple[float, str]:
-    """The most watts of a circuit that a sentence allows, and how they follow.
+    """The power limit of a circuit in watts by a sentence, and its calculation as text.
 
     >>> round(circuit_rating(400.0, 32.0, "3x32 a bei 400 v")[0]), round(circuit_rating(230.0, 16.0, "single-phase")[0])
     (22170, 3680)

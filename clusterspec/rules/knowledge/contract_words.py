@@ -1,4 +1,4 @@
-"""Words of the clauses of contracts, in the languages of suppliers: notice, terms of delivery, guarantees, ends of support."""
+"""Patterns of contract clauses in suppliers' languages: notice, delivery terms, guarantees and ends of support."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MONTHS_BEFORE = pattern(
     r"(?<![\w.,])(\d{1,2}) ?(?:months?'?|monate?n?|mois|mes(?:es)?|mesi|maand(?:en)?|månad(?:er)?|måned(?:er)?|kuukautta|miesi\w+)"
     r"(?: (?:written )?notice\b| (?:before|prior|vor|avant|antes|prima|voor|före|før|ennen|przed)\b)|(?<!\d)(\d{1,2}) ?[かヶ]?月前"
 )
-"""The months before its end at which a contract is given up."""
+"""Pattern of the number of months before the end of a contract at which it must be terminated."""
 NOTICE = pattern(
     r"\b(?:notice|cancell?\w*|terminat\w*|kündig\w*|résili\w*|rescis\w*|rescind\w*|preaviso|préavis|disdett\w*|denúncia|"
     r"opzeg\w*|uppsäg\w*|oppsig\w*|opsig\w*|irtisan\w*|wypowiedz\w*)\b|解約|解约"
@@ -44,7 +44,7 @@ RETURNED = pattern(
 OF_MEDIA = pattern(
     rf"\b(?!support\b(?! d[e'])){MEDIA}\b|\b(?:parts?|pièces?|pieces?|teile?|piezas|peças|pezzi|onderdelen)\b"
 )
-"""Words of what a supplier takes back, without `support` that is no medium in French."""
+"""Pattern of media and parts that a supplier takes back; `support` is a French medium only before `de`."""
 KEPT_DRIVES = pattern(
     r"\b(?:keep[- ]your[- ](?:hard )?drives?|drive retention|media retention|kyhd|dmr|retention of (?:drives|media)|"
     r"(?:drives|media|schijven|laufwerke|disques|discos|dischi) (?:stay|remain|are kept|verbleiben|blijven|restent|quedan|ficam|restano))\b"
@@ -91,12 +91,12 @@ RESIDUAL = pattern(
     r"\b(?:residual(?: value)?|buy-?out|purchase option|balloon|restwert\w*|kaufoption|valeur résiduelle|option d'achat|valor residual|valore residuo|"
     r"riscatto|restwaarde|koopoptie|restvärde|restværdi|restverdi|jäännösarvo|wartość końcowa)\b|残価|残存価額|잔존가치"
 )
-"""Words for what a lessee pays at the end."""
+"""Pattern of words for what a lessee pays at the end."""
 IN_ADVANCE = pattern(
     r"\b(?:in advance|à échoir|vorschüssig\w*|por adelantado|anticipad\w+|anticipat\w+|vooraf|(?:i )?förskott|(?:på )?forskud\w*|beginning of each)\b|先払|期首|先付|선납"
 )
-"""Words of payments at the beginning of each period."""
+"""Pattern of words for payments at the beginning of each period."""
 IN_ARREARS = pattern(
     r"\b(?:in arrears|échus?|nachschüssig\w*|vencid[oa]s?|posticipat\w+|achteraf|(?:i )?efterskott|end of each)\b|後払|期末|후납"
 )
-"""Words of payments at the end of each period."""
+"""Pattern of words for payments at the end of each period."""

@@ -1,4 +1,4 @@
-"""Numbers of a design in a text, each with the key that states the same."""
+"""Numbers of a design in a text, each with the key that states the same number."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.standard import pattern
 
 SAME, SAME_MODEL, SAME_PRICE = 0.05, 0.3, 0.011
-"""Relative differences up to which two numbers are the same, the sizes of two models, which names round, and prices."""
+"""Relative differences up to which two numbers are equal: in general, for model sizes in names, and for prices."""
 _N = rf"(?<![\w.,/×:-])(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|(?:{'|'.join(NUMBER_WORDS)})(?=[ -]))"
 """A number, in digits or as a word."""
 _FEW = r"(?<![\w.,:/$€£-])(?P<n>\d{1,4}|\d,\d{3})"
-"""A number below ten thousand: as many tokens in flight are rare."""
+"""Pattern of a number below ten thousand; a larger number in flight counts tokens."""
 SCALE = {
     "k": 1e3,
     "K": 1e3,
@@ -34,11 +34,11 @@ SCALE = {
 
 @dataclass(frozen=True)
 class Numbers:
-    """A number of the text: its pattern, with the groups ``n`` and ``s`` (a suffix), and the key it belongs to.
+    """A number in a text: its pattern, with the groups ``n`` and ``s`` (a suffix), and the key that it belongs to.
 
-    The pattern is not compiled for a text without the letters of ``cue``, as most are: compiling all takes longer than
-    most checks. A number belongs to something else where its clause up to it has a match of ``of_one``, or the words
-    after it have one of ``per_one``, or where it is below that of the key and its sentence has a match of ``part``.
+    The pattern is compiled only for texts with ``cue``, since compiling all patterns takes longer than most checks. A
+    number does not belong to the key if the clause before it matches ``of_one``, if the words after it match
+    ``per_one``, or if it is smaller than the key's value and its sentence matches ``part``.
     """
 
     key: str

@@ -47,7 +47,7 @@ ETHERNET_PORTS = (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
 FASTEST_NIC = 800e9 / 8
 """B/s of the fastest port of a NIC that is sold (800 Gb/s)."""
 LEAST_OF_FABRIC = 25
-"""Gb/s of the slowest port that is usual on accelerator machines."""
+"""Slowest port rate in Gb/s that is usual on accelerator machines."""
 SLOWEST_NIC = 1e9 / 8
 """B/s of the slowest port used for a fabric (1 Gb/s)."""
 SLOWEST_SITE = 100e6 / 8
@@ -76,7 +76,7 @@ class Deviation:
     known: CatalogFigure | None
     causes: tuple[LikelyCause, ...]
     severity: str = ""
-    """Replaces the rule's own severity where the catalog allows a second interpretation."""
+    """The severity to use instead of the rule's own, where the catalog allows a second interpretation."""
 
     @property
     def rule(self) -> str:
@@ -174,8 +174,9 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
 
 
 def _gigabits_in_bytes(stated: StatedFigure) -> Iterator[LikelyCause]:
-    """The line rate of a port in Gb/s, written in GB/s: 100 GB/s for a port of 100 Gb/s. The rate that results is above
-    all that the catalog has for the machine; where such ports are sold, they are a second cause.
+    """The likely cause that a port rate in Gb/s was written in GB/s, such as 100 GB/s for a 100 Gb/s port. It is
+    considered only for a rate above every catalog figure for the machine; if ports of the stated rate are sold, they
+    are a second likely cause.
     """
     quantity = stated.quantity
     if stated.kind != "nic" or quantity.bits or not quantity.symbol.startswith("G"):
@@ -190,7 +191,7 @@ def _gigabits_in_bytes(stated: StatedFigure) -> Iterator[LikelyCause]:
 
 
 def _unexplained_deviation(stated: StatedFigure) -> Deviation | None:
-    """The deviation of a figure that no likely cause explains; None if such figures exist."""
+    """The deviation of a figure that no likely cause explains; None if machines with such figures exist."""
     if impossible := _impossible_figure_causes(stated):
         return Deviation(stated, stated.known[0], impossible)
     return Deviation(stated, stated.known[0], ()) if stated.kind in {"scale-up", "nic", "accelerator"} else None
@@ -257,7 +258,7 @@ def _bit_causes(stated: StatedFigure, right: str, ratio: float) -> Iterator[Like
 
 
 def _direction_causes(stated: StatedFigure, ratio: float) -> Iterator[LikelyCause]:
-    """The sum of both directions declared as one, or one direction declared as the sum."""
+    """Likely causes that concern direction: the sum of both directions declared as one direction, or the reverse."""
     own = stated.text_in_written_unit(stated.quantity.value)
     if stated.quantity.direction is Direction.ONE_WAY and agrees_within(ratio, 2, CLOSE):
         yield LikelyCause(SUMMED, MEANT[SUMMED], own.replace(Direction.ONE_WAY, Direction.DUPLEX))
@@ -266,7 +267,9 @@ def _direction_causes(stated: StatedFigure, ratio: float) -> Iterator[LikelyCaus
 
 
 def _scope_causes(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCause]:
-    """The figure of a link, a node or a domain. A factor of two in scale-up is a question of direction."""
+    """Likely causes that concern scope: the figure of a link, a node or a domain. For scale-up, a factor of two is a
+    matter of direction.
+    """
     for scope in stated.scopes:
         of_direction = stated.kind == "scale-up" and scope.factor in {2, 0.5}
         if agrees_within(ratio, scope.factor, SCOPE) and not of_direction:
@@ -274,7 +277,7 @@ def _scope_causes(stated: StatedFigure, right: str, ratio: float) -> Iterator[Li
 
 
 def _impossible_figure_causes(stated: StatedFigure) -> tuple[LikelyCause, ...]:
-    """The likely error of a figure outside the range of existing machines."""
+    """Likely causes of a figure outside the range of existing machines."""
     value = stated.quantity.per_direction if stated.kind == "nic" else stated.quantity.value
     low, high = {"nic": (SLOWEST_NIC, float("inf")), "power": POWER_OF_A_NODE}.get(stated.kind, (0.0, float("inf")))
     if low <= value <= high:

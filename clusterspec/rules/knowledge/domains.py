@@ -1,6 +1,4 @@
-"""Groups and scale-up domains: which groups fit a domain, how messages name the others, and the bandwidth inside and
-across domains.
-"""
+"""Groups and scale-up domains: groups that fit a domain, texts on others, and bandwidths inside and across domains."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ LARGE = float(1 << 30)
 
 
 def accelerators_of_tp(cluster: Cluster, layout: Layout) -> int:
-    """Accelerators that the ranks of one tp group occupy."""
+    """Number of accelerators that the ranks of one tp group use."""
     return -(-layout.tp // cluster.ranks_per_accelerator)
 
 

@@ -1,6 +1,4 @@
-"""What a text says of the erasure code of a storage system: its fragments on servers, and the losses that it
-survives.
-"""
+"""Erasure codes in texts: the fragments on each server, and the losses that the storage system survives."""
 
 from __future__ import annotations
 
@@ -21,17 +19,17 @@ _FRAGMENT = r"(?:fragments?|shards?|strips?|chunks?|blocks?)"
 _ACROSS = pattern(
     rf"{_CODE}[^.;\d]{{0,24}}?\b(?:across|over|between|přes|über|sur|entre|sobre|su|op|över|przez|na)\b(?: (?:all|the|les|los|die|alle|de|i|os))* ?(?:\d{{1,3}} )?{_SERVER}"
 )
-"""An erasure code whose fragments lie on different nodes, by a text in English."""
+"""Pattern of an erasure code whose fragments are on different nodes, in English."""
 _EACH_APART = pattern(
     rf"{_CODE}[^.;\d]{{0,40}}?\b(?:each|every|každý|jedes|jeder|chaque|cada|ogni|elk|elke|varje|hver|każdy) "
     r"(?:fragments?|fragmento|frammento|shards?|strips?|chunks?|stripes?|teil|blo(?:ck|c|k)|parte?) [^.;\d]{0,12}?\b(?:another|different|separate|own|jiném|samostatném|anderen?|eigenen|autre|otro|outro|altro|andere|annan|annen|innym)\b"
 )
-"""An erasure code each of whose fragments lies on a separate node."""
+"""Pattern of an erasure code with each fragment on a separate node."""
 _SEVERAL_EACH = pattern(
     rf"{_CODE}[^.;\d]{{0,24}}?\b(\d|{'|'.join(NUMBER_WORDS)}) "
     rf"{_FRAGMENT} (?:on|per|in|to) (?:each|every|a|one|the same) (?:storage )?(?:node|server|enclosure)s?\b"
 )
-"""An erasure code with several fragments on each node."""
+"""Pattern of an erasure code with several fragments on each node."""
 _SURVIVES = pattern(
     rf"\b(?:surviv\w*|tolerat\w*|withstand\w*|přežije|übersteht|verkraftet|supporte la perte|résiste|tolera\w*|soporta|suporta|sopporta|overleeft|tål|kestää|wytrzymuje)\b"
     rf"[^.;\d]{{0,30}}?\b(\d|{'|'.join(NUMBER_WORDS)}|dvou|zwei(?:er)?|deux|dos|dois|due|twee|två|to)\b [^.;]{{0,12}}?(?:nodes?|servers?)\b"
@@ -44,12 +42,12 @@ _LOST = (
         rf"(?<![\w+]){_COUNT} (?:of (?:the|its|our|these) (?:{_COUNT} )?)?{_SERVER} (?:(?:may|can|could|are|be|at once|both) ){{0,2}}(?:down|fail\w*|lost|offline|out|die|stop)\b"
     ),
 )
-"""Servers whose loss the storage system survives by its text, whatever the verb."""
+"""Patterns of a number of servers whose loss the storage system survives."""
 _AT_A_TIME = pattern(
     rf"\b(?:reboots?|updates?|patch(?:es)?|maintenance|upgrades?|services?)\b[^.;]{{0,40}}?\b{_COUNT} (?:of (?:the|its|our|these) (?:{_COUNT} )?)?{_SERVER} "
     r"(?:at (?:a time|once|the same time)|(?:per|a|each|every) (?:night|day|evening|weekend|window|week))\b"
 )
-"""Servers of a storage system that maintenance takes down together."""
+"""Pattern of a number of servers that maintenance stops together."""
 _SERVERS = pattern(rf"(?<![\w+.,]){_COUNT} (?:identical |new |flash |all-flash )?{_SERVER}")
 _TWO = frozenset({"dvou", "zwei", "zweier", "deux", "dos", "dois", "due", "twee", "två", "to"})
 _ANY_CODE = pattern(_CODE)
@@ -57,9 +55,11 @@ _CODED = pattern(r"\b(?:erasure|parity|codes?|coding|stripes?|fragments?|raid|ec
 
 
 class Stripes(NamedTuple):
-    """An erasure code of ``data`` and ``parity`` fragments. A server holds at least ``least`` fragments of a stripe by the
-    text (1 where it says nothing); ``apart`` says that each lies on another server, ``spread`` that the code runs across
-    servers; ``lost`` is the servers whose loss it survives according to the text, 0 where it names none.
+    """An erasure code of ``data`` and ``parity`` fragments, as texts describe it.
+
+    A server has at least ``least`` fragments of a stripe (1 if not stated). ``apart`` means that each fragment is on
+    another server, ``spread`` that the code extends over servers. ``lost`` is the stated number of servers whose loss
+    is survived, 0 if not stated.
     """
 
     data: int
@@ -74,7 +74,7 @@ class Stripes(NamedTuple):
         return self.data + self.parity
 
     def weakness(self, servers: int) -> str:
-        """Why the code on so many servers does not do what the text says of it; empty where it does."""
+        """Why the code cannot do what the text claims with this number of servers; empty if it can."""
         code = f"a code of {self.data}+{self.parity}"
         if servers < self.fragments and self.apart:
             return f"{code} with each part on another node takes {self.fragments}"
@@ -87,7 +87,7 @@ class Stripes(NamedTuple):
 
 
 def stripes_in(texts: Sequence[str]) -> Stripes | None:
-    """The erasure code of a storage system by its texts in lower case; None where they name none, or several.
+    """The erasure code of a storage system in lowercase texts; None unless they name exactly one.
 
     >>> stripes_in(["erasure coding with 8+2 on five servers.", "any two servers may fail"])
     Stripes(data=8, parity=2, least=1, apart=False, spread=False, lost=2)
@@ -108,21 +108,21 @@ def stripes_in(texts: Sequence[str]) -> Stripes | None:
 
 
 def _lost_servers(texts: Sequence[str]) -> int:
-    """The most servers whose loss a storage system survives by its texts; 0 where they name none."""
+    """The largest number of servers whose loss a storage system survives by its texts; 0 if they state none."""
     counts = [_count_of(found[1]) for text in texts for found in _losses_in(text)]
     return max(counts, default=0)
 
 
 def _losses_in(text: str) -> Iterator[re.Match[str]]:
-    """The matches of servers that a storage system loses together, each with their count."""
+    """The matches of numbers of servers that a storage system can lose together."""
     maintained = (_AT_A_TIME,) if _OF_A_STORE.search(text) is not None else ()
     for each in (_SURVIVES, *_LOST, *maintained):
         yield from each.finditer(text)
 
 
 def servers_in(texts: Sequence[str]) -> int | None:
-    """The servers of a storage system by sentences in lower case that speak of its drives or fragments; None where they
-    name none, or several numbers. Those that may fail are not counted.
+    """The number of servers of a storage system, from lowercase sentences about its drives or fragments; None if they
+    state none or several. Numbers of servers that may fail are not counted.
 
     >>> servers_in(["a store of five servers, each with 24 drives", "strips lie over the five servers", "any two servers may fail"])
     5
@@ -142,5 +142,5 @@ _OF_A_STORE = pattern(
 
 
 def _count_of(word: str) -> int:
-    """The number that a digit or a word stands for."""
+    """The value of a number in digits or as a word."""
     return 2 if word in _TWO else count_in_text(word)

@@ -27,7 +27,7 @@ _AMOUNT = pattern(
 
 
 class StatedRate(NamedTuple):
-    """An exchange rate as written: `units` of the currency `other` for one of the currency `one`."""
+    """An exchange rate as written: one unit of currency `one` is `units` of currency `other`."""
 
     text: str
     one: str
@@ -57,14 +57,14 @@ def _rate_of(text: str, one: str, digits: str, other: str) -> StatedRate:
 
 
 def _units_of(digits: str, one: str, other: str) -> float:
-    """The units of one currency for another that digits stand for: of two readings the one nearer to the usual rate."""
+    """The exchange rate that digits stand for: of their possible readings, the one nearest to the usual rate."""
     usual = UNITS_PER_DOLLAR.get(other, 1.0) / UNITS_PER_DOLLAR.get(one, 1.0)
     readings = [each for each in numbers_of(digits) if each > 0]
     return min(readings, key=lambda each: abs(log(each / usual)), default=0.0)
 
 
 def stated_rate(text: str) -> StatedRate | None:
-    """The first exchange rate of a text above zero, by its kind; None without one.
+    """The first exchange rate above zero in a text; None if there is none.
 
     >>> stated_rate("48 000 USD au cours de 1 EUR = 1,0870 USD")
     StatedRate(text='1 EUR = 1,0870 USD', one='EUR', units=1.087, other='USD')

@@ -24,9 +24,9 @@ class FabricCount:
     fabric: Fabric | None
     """None where the customer has no fabric, or it cannot be counted."""
     planned: bool
-    """Whether the spec plans its fabric: it states a switch, its ports, levels or a number of leaves."""
+    """Whether the spec plans its fabric: it states switches, their ports, levels, or a number of leaves."""
     severity: str
-    """Severity of a fabric that cannot be built: a warning where the ports of a switch are only assumed."""
+    """Severity of a fabric that cannot be built; only a warning if the ports of a switch are assumed."""
 
 
 def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed: Mapping[str, str]) -> FabricCount:
@@ -38,17 +38,21 @@ def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed:
 
 
 FOUR_TIMES, MANY = 4.0, 8
-"""A number at this multiple of the need, and this many parts above it, is no stock of spares and no growth."""
+"""Thresholds above which spares and growth do not explain a surplus: the ratio to the needed number, and the number of
+parts beyond it.
+"""
 
 
 def is_far_surplus(stated: float, needed: float) -> bool:
-    """Whether growth and spares hardly explain a number of parts; a few more in a small fabric are none."""
+    """Whether a number of parts exceeds the need by more than growth and spares explain; a few parts more in a small
+    fabric do not count.
+    """
     return stated >= FOUR_TIMES * needed and stated - needed > MANY
 
 
 @dataclass(frozen=True)
 class OrderedLinks:
-    """Links of one level as ordered: the key, and the number. Cables count with their links per cable."""
+    """The ordered links of one level: their key and their number. A cable counts as its number of links."""
 
     at: str
     links: int
@@ -56,15 +60,17 @@ class OrderedLinks:
 
 
 def ordered_links(written: ScaleOutSpec, level: str, usual: int = 1) -> OrderedLinks | None:
-    """The stated links of a level, or its cables times the links per cable; None if neither is stated.
+    """The stated links of a level, or its stated cables times the links per cable; None if neither is stated.
 
-    ``usual`` are the links of a cable where the spec states none.
+    ``usual`` is the number of links per cable if the spec states none.
     """
     return next(links_and_cables(written, level, usual), None)
 
 
 def links_and_cables(written: ScaleOutSpec, level: str, usual: int = 1) -> Iterator[OrderedLinks]:
-    """The stated links of a level, then its stated cables, which may disagree; ``usual`` as in `ordered_links`."""
+    """The stated links of a level, then the links of its stated cables, since the two may disagree; ``usual`` as in
+    `ordered_links`.
+    """
     links = getattr(written.links or LinkCounts(), level)
     if links is not None:
         yield OrderedLinks(f"cluster.scale_out.links.{level}", links, f"{links:,} links")
@@ -114,8 +120,8 @@ def link_rate(scale_out: ScaleOut) -> float:
 
 
 def connectors_of_node(cluster: Cluster, scale_out: ScaleOut) -> tuple[str, ...]:
-    """The possible forms of the cages of a node on the fabric: one of a platform that fixes it, those of the cards with
-    an adapter otherwise; empty if unknown.
+    """The possible cage forms of a node on the fabric: of the platform if it fixes one, else of the NIC; empty if
+    unknown.
     """
     platform, nic = cluster.platform, scale_out.nic
     if platform is not None and platform.connector and platform.connector != ON_BOARD:
@@ -125,9 +131,9 @@ def connectors_of_node(cluster: Cluster, scale_out: ScaleOut) -> tuple[str, ...]
 
 
 ON_BOARD = "on-board"
-"""The connector of an adapter whose cages belong to the node."""
+"""Connector of an adapter on the board, whose cages belong to the node."""
 SAME_CAGE = {"QSFP112": ("QSFP56", "QSFP28"), "QSFP56": ("QSFP28",), "QSFP-DD": ("QSFP112", "QSFP56", "QSFP28")}
-"""The older forms that a cage also takes."""
+"""Older module forms that each cage form also accepts."""
 
 
 def fits_cage(cages: tuple[str, ...], cage: str) -> bool:
@@ -140,9 +146,9 @@ def fits_cage(cages: tuple[str, ...], cage: str) -> bool:
 
 
 def may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
-    """Whether an undescribed fabric may be absent (for engines that each lie in a node, for nodes without a platform that
-    serve, and for a machine of one scale-up domain), or may exist already with free ports (for a machine of unknown
-    topology that shares it).
+    """Whether a fabric that the spec does not describe may be absent or may exist already. It may be absent if each
+    engine is within a node, for serving nodes without a platform, and for a machine of one scale-up domain; a machine
+    of unknown topology may share an existing fabric with free ports.
     """
     fabric = cluster.scale_out
     serves = design.workload is not None and design.workload.kind == "serve"
@@ -160,7 +166,7 @@ def may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
 
 
 def has_unknown_shape(design: Design) -> bool:
-    """Whether the topology of the fabric is none that the bill counts, and the spec states its switches."""
+    """Whether the fabric's topology is unknown to the bill of materials although the spec states leaf switches."""
     out = design.spec.cluster.scale_out if design.spec.cluster else None
     return out is not None and out.topology == "unknown" and bool(out.leaf_switches)
 
@@ -172,7 +178,7 @@ def states_modules(design: Design) -> bool:
 
 
 def states_links(design: Design, fabric: Fabric | None) -> bool:
-    """Whether the spec states the links or the cables of every level of the fabric, so that none has to be counted."""
+    """Whether the spec states the links or the cables of every level of the fabric, so that none must be computed."""
     out = design.spec.cluster.scale_out if design.spec.cluster else None
     if out is None or fabric is None:
         return False
@@ -180,12 +186,12 @@ def states_links(design: Design, fabric: Fabric | None) -> bool:
 
 
 def states_cabling(design: Design, fabric: Fabric | None) -> bool:
-    """Whether the spec also states how many links are in a cable of every level, so that one way of counting is left."""
+    """Whether the spec states cables or links per cable for every level, so that there is one way of counting."""
     out = design.spec.cluster.scale_out if design.spec.cluster else None
     return out is not None and fabric is not None and _is_stated(fabric, (out.cables, out.links_per_cable))
 
 
 def _is_stated(fabric: Fabric, sections: Sequence[object]) -> bool:
-    """Whether one of the given sections states a number for each level that has links."""
+    """Whether for each level with links, at least one of the sections states a number."""
     levels = [level for level, links in fabric.links.items() if links]
     return all(any(getattr(stated, level, None) for stated in sections) for level in levels)

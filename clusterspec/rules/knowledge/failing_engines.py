@@ -11,7 +11,7 @@ from clusterspec.records import NamedTuple, replace
 from clusterspec.rules.parts import Placements, traffic_uses_nics
 
 ENGINES = "engine"
-"""The tier of a failure that takes engines, not bandwidth."""
+"""The tier of a failure that stops engines and does not reduce bandwidth."""
 OF_FABRIC = frozenset(
     {
         "NIC",
@@ -26,22 +26,24 @@ OF_FABRIC = frozenset(
         "network",
     }
 )
-"""The classes of parts that carry the traffic between nodes."""
+"""The classes of parts that carry traffic between nodes."""
 OF_EDGE = frozenset({"NIC", "NIC-leaf link", "leaf switch"})
-"""Those of `OF_FABRIC` that only some nodes depend on."""
+"""The classes of `OF_FABRIC` on which only some nodes depend."""
 LOADED = "engines run with the weights that they have loaded; none can start until it is back"
 INSIDE = "no traffic of the engines leaves a scale-up domain"
 
 
 class Loss(NamedTuple):
-    """The share of the engines that a failure stops, and why."""
+    """The share of the engines that a failure stops, and the reason."""
 
     share: float
     why: str
 
 
 def with_engines(design: Design, part: PartClass) -> PartClass:
-    """A class with the effect of its failure on the engines of a serving plan, which continue where a job would."""
+    """A class of parts with the effect of its failure on the engines of a serving plan: the other engines continue,
+    where a training job would stop.
+    """
     if part.tier == SCALE_UP and part.lost < 1 and not part.restarts:
         return part
     loss = engine_loss(design, part.name, part.nodes, whole=part.lost >= 1) if part.lost else None
@@ -51,9 +53,9 @@ def with_engines(design: Design, part: PartClass) -> PartClass:
 def engine_loss(design: Design, part: str, nodes: int, *, whole: bool = True) -> Loss | None:
     """The effect of one failure of a part on the engines of a serving plan; ``nodes`` fail with the part.
 
-    A failed NIC, NIC link or leaf switch stops the engines on its nodes if these lose their ``whole`` path to the
-    fabric. None for a design that does not serve, and for other fabric parts that its traffic crosses: their failure
-    takes bandwidth, or all engines.
+    A failed NIC, NIC link or leaf switch stops the engines on its nodes if they lose their ``whole`` path to the
+    fabric. None for a design that does not serve, and for other parts of a fabric that carries its traffic, whose
+    failure reduces bandwidth or stops all engines.
     """
     cluster, work, layout = design.cluster, design.workload, design.layout
     if cluster is None or work is None or layout is None or work.kind != "serve":
@@ -70,7 +72,7 @@ def engine_loss(design: Design, part: str, nodes: int, *, whole: bool = True) ->
 
 
 def _engine_kinds(work: Workload, layout: Layout) -> list[tuple[str, Engines]]:
-    """The kinds of engines on the machine of a design, with their names."""
+    """The kinds of engines that run on the machine of a design, each with its name as text."""
     load = work.serving
     if load is not None and load.prefill is not None and load.decode is not None:
         both = ("prefill", load.prefill), ("decode", load.decode)
@@ -79,7 +81,7 @@ def _engine_kinds(work: Workload, layout: Layout) -> list[tuple[str, Engines]]:
 
 
 def _loss_of_kind(name: str, kind: Engines, nodes: int, cluster: Cluster, within: bool) -> Loss:
-    """The share of the engines of a kind that nodes, or one part ``within`` a node, take along."""
+    """The share of the engines of one kind that stop when ``nodes`` fail, or one part ``within`` a node."""
     held = 1 if within else ceil(nodes * cluster.ranks_per_node / kind.ranks)
     lost = min(kind.replicas, held)
     if kind.replicas == 1:

@@ -30,18 +30,16 @@ from clusterspec.spec.model import ClusterSpec, OperationsSpec
 from clusterspec.units import display, percent, plural
 
 SAME = 1e-9
-"""The relative difference of step times that is rounding."""
+"""Relative difference of step times up to which they are equal; it absorbs rounding."""
 SURE = 0.95
 NOT_STOCKED = (SOFTWARE, "rack", "power feed", "storage system")
-"""Classes that are repaired in place: spares are not kept in stock."""
+"""Classes that are repaired in place; no spares of them are stocked."""
 Cut = tuple[str, float]
-"""A tier and the share of its bandwidth that a failure takes."""
+"""A tier and the share of its bandwidth that a failure removes."""
 
 
 class HoursOfFailure(NamedTuple):
-    """Hours that one failure takes from a running job: in which it is stopped or repeats steps, and the slowdown of
-    steps until the repair.
-    """
+    """Hours that one failure costs a running job: stopped or repeating steps, and by slower steps until the repair."""
 
     stopped: float
     slowed: float
@@ -50,8 +48,8 @@ class HoursOfFailure(NamedTuple):
 class FailingMachine:
     """The machine of a design, and the failures of its parts.
 
-    ``step`` is the time of a step in seconds, None without a training job that can run; ``parameters`` belong to the
-    model. ``used`` is the share of the time in which the machine is in use: a failure takes nothing from a job outside of it.
+    ``step`` is the step time in seconds, None without a training job that can run; ``parameters`` is the size of the
+    model. ``used`` is the share of the time in which the machine is in use; failures at other times cost a job nothing.
     """
 
     def __init__(self, design: Design, step: float | None, parameters: float | None) -> None:
@@ -73,8 +71,8 @@ class FailingMachine:
         self._steps: dict[tuple[Cut, ...], float | None] = {}
 
     def goodput_of_year(self, failures: float = 1.0, hours: float = 1.0) -> float:
-        """The goodput of a year in which failures that stop the job are ``failures`` times as many as expected, and
-        each takes ``hours`` times as long.
+        """The goodput in a year with ``failures`` times the expected number of stops, each of which lasts ``hours``
+        times as long as expected.
         """
         kept = self.kept
         assert kept is not None
@@ -84,7 +82,7 @@ class FailingMachine:
 
     @property
     def stops(self) -> Iterator[tuple[PartClass, PartRate, float]]:
-        """The classes whose failures stop the job, with their rates and the hours that one takes from a running job."""
+        """The classes whose failures stop the job, their rates, and the hours that one failure costs a running job."""
         rates = self.failures()
         for part in self.classes:
             rate, seconds = rates.get(part.name), 0.0
@@ -94,8 +92,10 @@ class FailingMachine:
 
     @property
     def shares_lost(self) -> tuple[float, float]:
-        """Factors on the hours of failures that stop the job and of failures that slow it. The hours of each failure
-        count as if the job always ran; a stopped job is neither stopped again nor slowed.
+        """Factors for the hours of failures that stop the job, and of failures that slow it.
+
+        The hours per failure are computed as if the job always ran, but a stopped job cannot be stopped again or
+        slowed.
         """
         kept = self.kept
         if kept is None:
@@ -111,7 +111,7 @@ class FailingMachine:
         return Figure(stated.value, "s", Written("operations.repair_time")) if stated else REPAIR
 
     def repair_seconds(self, rate: PartRate | None) -> float:
-        """Seconds until a part is replaced: as stated for all parts, else as known of its kind."""
+        """Seconds until a part is replaced: as stated for all parts, else the known time for this kind of part."""
         known = rate.repair if rate is not None else None
         return known.value if known is not None and self.operations.repair_time is None else self.repair.value
 
@@ -142,7 +142,7 @@ class FailingMachine:
             )
 
     def failures(self) -> dict[str, PartRate]:
-        """Failures a year of each class whose rate is known."""
+        """The yearly failures of each class whose rate is known."""
         return dict(self.known.yearly)
 
     def has_fixed_ends(self, link: str) -> bool:
@@ -165,7 +165,7 @@ class FailingMachine:
 
     @staticmethod
     def cuts(*parts: PartClass) -> tuple[Cut, ...]:
-        """The shares of bandwidth that parts take together, by tier: at worst they take different links."""
+        """The share of each tier's bandwidth that failed parts remove together; at worst, on different links."""
         taken: dict[str, float] = {}
         for part in parts:
             if part.lost and part.lost < 1:
@@ -173,7 +173,7 @@ class FailingMachine:
         return tuple(sorted(taken.items()))
 
     def degraded_step(self, *parts: PartClass) -> float | None:
-        """Seconds of a step while parts are out that the job can run without."""
+        """Step time in seconds while parts are failed that the job does not need in order to run; None if unknown."""
         cuts = self.cuts(*parts)
         if self.step is None or not cuts:
             return self.step
@@ -185,7 +185,7 @@ class FailingMachine:
         return self._steps[cuts]
 
     def degraded_design(self, tier: str, lost: float, design: Design | None = None) -> Design:
-        """The design (which may already be degraded) without a share of the bandwidth of a tier, or of its power."""
+        """The design (which may already be degraded) with a share of a tier's bandwidth, or of the power, removed."""
         design = design or self.design
         if tier == POWER:
             own = self.cluster.accelerator_cap or self.cluster.accelerator.power
@@ -211,7 +211,7 @@ class FailingMachine:
     def hours_of_failure(self, part: PartClass, step: float | None, repair: float) -> HoursOfFailure | None:
         """Hours that a running job loses to one failure with a repair time of ``repair`` seconds; None without a job.
 
-        A job that is slowed moves to standby nodes where that takes less than running slowly until the repair.
+        A slowed job moves to standby nodes if that costs less than running slowly until the repair.
         """
         hours = self._moved_and_slowed_hours(part.nodes, part.held, step, repair)
         if hours is None:
@@ -222,9 +222,10 @@ class FailingMachine:
         return HoursOfFailure(0.0, min(hours))
 
     def hours_lost(self, away: int, held: int, *, stops: bool, step: float | None, repair: float) -> float | None:
-        """Hours of a running job that a failure takes with ``away`` of its nodes and ``held`` of the machine, after which a
-        step takes ``step`` seconds unless the job ``stops``, until the repair after ``repair`` seconds; None without a
-        job.
+        """Hours that a running job loses to one failure; None without a job.
+
+        The failure takes ``away`` nodes of the job and ``held`` nodes of the machine, and is repaired after ``repair``
+        seconds. Until then a step takes ``step`` seconds, unless the job ``stops``.
         """
         hours = self._moved_and_slowed_hours(away, held, step, repair)
         if hours is None:
@@ -234,8 +235,8 @@ class FailingMachine:
     def _moved_and_slowed_hours(
         self, away: int, held: int, step: float | None, repair: float
     ) -> tuple[float, float] | None:
-        """Hours that a failure takes from a running job that moves to standby nodes, with half an interval of steps that
-        it repeats, and from one that runs with steps of ``step`` seconds until the repair; None without a job.
+        """Hours that a failure costs a running job in two cases: if it moves to standby nodes and repeats half a
+        checkpoint interval, and if it runs with steps of ``step`` seconds until the repair; None without a job.
         """
         if self.kept is None or self.recovery is None or self.step is None or step is None:
             return None
@@ -243,26 +244,26 @@ class FailingMachine:
         return moved / HOUR, repair * max(0.0, 1 - self.step / step) / HOUR
 
     def stopped_seconds(self, part: PartClass, repair: float) -> float | None:
-        """Seconds that a running job loses to a failure which stops it, with half an interval of steps that it repeats;
-        None without a job.
+        """Seconds that a running job loses to a failure that stops it, including half a checkpoint interval of repeated
+        steps; None without a job.
         """
         if self.kept is None or self.recovery is None:
             return None
         return self.recovery.seconds_of(part, repair) + self.kept.interval.value / 2
 
     def waits_for_repair(self, away: int, held: int) -> bool:
-        """Whether a job waits for the repair of a part that takes ``away`` of its nodes and ``held`` of the machine."""
+        """Whether a job waits for the repair if a failure takes ``away`` of its nodes and ``held`` of the machine."""
         return self.recovery is not None and self.recovery.waits_for_repair(away, held)
 
     def repairs(self, rows: Iterable[FaultRow]) -> Mapping[str, int]:
-        """For each part: the number in repair at once that is not exceeded for 95 % of the time."""
+        """For each part, the number in repair at the same time that is not exceeded in 95 % of the time."""
         rates = self.failures()
         known = [(row.part, row.failures) for row in rows if row.failures and row.count is not None]
         years = {part: self.repair_seconds(rates.get(part)) / YEAR for part, _ in known}
         return {part: poisson_percentile(number * years[part], SURE) for part, number in known}
 
     def stock(self, rows: Iterable[FaultRow], factor: float) -> Stock | None:
-        """The parts to keep for the lead time that the spec states, where hardware fails ``factor`` times as often."""
+        """The spare parts for the stated lead time if hardware fails ``factor`` times as often; None without one."""
         stated = self.operations.stock
         if stated is None or stated.lead_time is None:
             return None
@@ -309,7 +310,7 @@ class FailingMachine:
         yield from self._notes_of_idle_parts()
 
     def _notes_of_engines(self) -> Iterator[str]:
-        """Notes on where engines of a serving plan start again after a failure."""
+        """Notes on where the engines of a serving plan restart after a failure."""
         work = self.design.workload
         if work is None or work.kind != "serve" or self.recovery is None:
             return
@@ -331,7 +332,7 @@ class FailingMachine:
             yield f"No standby node can replace a failed one: its engines are out of service for {repair}{exception}."
 
     def _notes_of_idle_parts(self) -> Iterator[str]:
-        """The note on nodes and accelerators that run nothing, whose failures are not counted."""
+        """The note that failures of idle nodes and accelerators are not counted."""
         work, idle = self.design.workload, self.cluster.all_nodes - self.nodes
         whole = self.nodes * self.cluster.accelerators_per_node
         free, other = whole - self.accelerators, " other" if idle else ""
@@ -345,9 +346,7 @@ class FailingMachine:
         yield f"Not counted: failures of {' and '.join((*nodes, *accelerators))} that {runs}{alone}."
 
     def _notes_of_goodput(self) -> Iterator[str]:
-        """Notes on who replaces failed nodes where the spec has no spares for them, and on failures that are not as rare
-        as assumed.
-        """
+        """Notes on how failed nodes are replaced if the spec states no spares for them, and on frequent failures."""
         if self.kept is None or self.recovery is None:
             return
         if self.recovery.alone:
@@ -367,7 +366,7 @@ class FailingMachine:
         yield from _note_of_frequent_failures(self.kept)
 
     def _note_of_waits(self, share: float) -> str:
-        """The note on a ``share`` of the nodes of the job that no standby node can replace."""
+        """The note on the ``share`` of the job's nodes that no standby node can replace."""
         repair = display(self.repair.value, "s")
         if share >= 1:
             return f"No standby node can replace a failed one: the job waits {repair} for the repair."
@@ -376,7 +375,7 @@ class FailingMachine:
 
 
 def _note_of_frequent_failures(kept: Interruptions) -> Iterator[str]:
-    """The note on failures that take much of the time, with what shortens them."""
+    """The note on failures that cost much of the running time, with the remedy."""
     between, restart, interval = kept.between.value, kept.restart.value, kept.interval.value
     apart = display(between, "s")
     if interval > between:
@@ -395,6 +394,6 @@ def _note_of_frequent_failures(kept: Interruptions) -> Iterator[str]:
 
 STOPPING = "no document that was read says that jobs of this platform run without a switch tray of their domain"
 OFTEN = 0.2
-"""Duration of one failure over the running time between failures, above which a note says how to shorten it."""
+"""Ratio of a failure's duration to the running time between failures above which a note suggests a remedy."""
 RARELY = 1e-9
-"""A ratio of failures that stands for none."""
+"""Smallest factor on the number of failures; it avoids a division by zero."""

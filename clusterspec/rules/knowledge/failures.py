@@ -18,8 +18,10 @@ GPU_VENDORS = frozenset({"NVIDIA", "AMD"})
 def stated_part_failures(
     failures: FailuresSpec, cluster: Cluster, written: ClusterSpec | None
 ) -> Iterator[tuple[str, int, float]]:
-    """Each kind of part of which spares are kept and whose rate is stated: its kind, its number in the machine, and the
-    failures of one in a year. The number of transceivers is the one written.
+    """Each kind of part with spares and a stated failure rate: its kind, its number in the machine, and its failures
+    per part and year.
+
+    Transceivers are counted only if the spec states their number.
     """
     fabric = cluster.scale_out
     links = written.scale_out if written is not None else None
@@ -39,7 +41,7 @@ PART_WORDS = {
     "nic": pattern(r"(?i)\b(?:nics?|hcas?|adapters?|connectx\S*|thor\S*|pollara)\b"),
     "optic": pattern(r"(?i)\b(?:optics|optical|transceivers?|twin-port|osfp|qsfp\S*)\b"),
 }
-"""How a text names the parts of which spares are kept."""
+"""Patterns of the names that texts use for parts of which spares are kept."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,13 @@ class FailureRate:
     """Seconds between failures of the whole job."""
 
     stated: float | None
-    """The stated value for the job, else the value for one node divided by the number of nodes."""
+    """The stated value for the job, else the stated value for one node divided by the number of nodes."""
     usual: float | None
-    """The value for a job of this size at the catalog's rates, from Llama 3's training."""
+    """The expected value for a job of this size at the catalog's rates, which come from the training of Llama 3."""
     best: float | None = None
     """The value for a job of this size on the most reliable published fleet."""
     of_gpus: bool = True
-    """Whether the accelerators are GPUs, as those of Llama 3's training were."""
+    """Whether the accelerators are GPUs, as in the training of Llama 3."""
 
 
 def failure_rate(

@@ -1,4 +1,4 @@
-"""The limits of the run time of jobs that a text states, in the forms of Slurm and in words."""
+"""Limits on the run time of jobs in texts, in Slurm notation and in words."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _SLURM = pattern(
 )
 _CLOCK = pattern(r"(?<![\d:.-])(?P<time>\d{1,3}-\d{1,2}:\d{2}(?::\d{2})?|\d{1,4}:\d{2}:\d{2})(?![\d:-])")
 _MINUTES = pattern(r"(?i)\bmax[_ ]?time\b ?(?:=|:|is|of)? ?(?P<minutes>\d{1,6})(?![\d.,:-]| ?[a-z])")
-"""A setting of Slurm, of which a number alone counts minutes."""
+"""Pattern of a Slurm setting whose bare number counts minutes."""
 LIMIT = pattern(
     r"(?i)\b(?:max[_ ]?(?:time|wall)|max(?:imum|imal\w*|imale|\.)? (?:run|wall|job)?[ -]?(?:time|duration)|(?:run[ -]?|wall[ -]?|job )?time[- ]limits?|limit\w*|wall[- ]?time|wall[- ]?clock(?: limit)?|longest|cap(?:s|ped)?"
     r"|(?:may|can|must)(?: only)? (?:run|last|take|occupy|use|stay)|must (?:finish|end|complete|be done)(?: within)?|permits?|allowed|re-?queued (?:every|after)|ends?|ended|stops?|stopped|kill\w*|cancel\w*|cuts?(?: off)?|preempt\w*|terminat\w*|(?:more|longer) than|at most|up to|slots? of|(?:hour|minute|day|h|min)[- ](?:jobs|slots|allocations)|nothing longer|per (?:submission|job|allocation)|grants?|allows?"
     r"|zeitlimit|laufzeit(?:limit|grenze)?|höchstlaufzeit|höchstens|spätestens|maximal|darf|dürfen|beendet|endet|erlaubt|tuée?s?|arrêtée?s?|coupée?s?|interrompue?s?|au bout de|limite|límite|durée (?:maximale|max)|au plus|duración máxima|como máximo)\b|--time\b"
 )
-"""Words next to the time after which a job ends."""
+"""Pattern of words for the time limit of a job."""
 _OTHER_TIMES = pattern(
     r"(?i)\b(?:checkpoint\w*|sav(?:e|es|ed|ing)|(?<!requeued )(?<!requeued after )every(?! (?:\w+ )?jobs?\b)|interval|resum\w*|restart\w*|backfill\w*|bf_\w+|look\w* ahead|ahead|notice|training takes|run of|run takes|priority|queue wait|waits?|resolution|maintenance|reaction|operators?)\b"
 )
 _WEAK = pattern(
     r"(?i)\b(?:ends?|ended|stops?|stopped|permits?|allowed|allows?|grants?|(?:more|longer) than|at most|up to|nothing longer|per (?:submission|job|allocation)|au bout de|spätestens|höchstens|maximal|au plus|como máximo|endet|erlaubt|darf|dürfen)\b"
 )
-"""Words of many limits: that of a job has the job in its clause, and no other event."""
+"""Pattern of words that many limits use; they state a job limit only in a clause about the job and no other event."""
 _OTHER_EVENTS = pattern(
     r"(?i)\b(?:re-?start\w*|resum\w*|recover\w*|wait\w*|starts?|later|detect\w*|repair\w*|fail\w*|checkpoints?|sav\w+|dump\w*|drain\w*|boot\w*|burn-?in|prob\w+|h[au]ngs?|los[te]\w*|maintenance|replac\w+|neustart\w*|startet)\b"
 )
 _OF_OTHERS = pattern(
     r"(?i)\b(?:collectives?|nccl\w*|rccl|process groups?|watchdog|http|requests?|time-?outs?|notice|warning|préavis|vorwarn\w*)\b"
 )
-"""Words of a sentence about another limit than that of jobs."""
+"""Pattern of words in a sentence about another limit than that of jobs."""
 _OF_JOBS = pattern(
     r"(?i)\b(?:jobs?|queues?|partitions?|slurm|sbatch|srun|salloc|wall[- ]?time|wall[- ]?clock|max[_ ]?(?:time|wall)|scheduler|time[- ]limits?|laufzeit\w*|zeitlimit|warteschlange|(?:la|une|de) file|durée maximale|limites? de|límite|cola|trabajos?|allocation|pbs|lsf)\b"
 )
@@ -46,11 +46,11 @@ CUES = (
     *("time", "wall", "job", "zeit", "limit", "límit", "durée", "duración", "queue", "partition", "slurm", "schlange"),
     *("file", "cola", "scheduler", "sbatch", "srun", "salloc", "trabajo", "allocation", "pbs", "lsf"),
 )
-"""Words of which every text with a limit holds one, in lower case."""
+"""Lowercase words; every text with a job limit has at least one of them."""
 
 
 class JobLimit(NamedTuple):
-    """A limit of the run time of a job, in seconds and as written, with its clause."""
+    """A limit on the run time of a job: in seconds and as written, with its clause."""
 
     seconds: float
     written: str
@@ -58,7 +58,7 @@ class JobLimit(NamedTuple):
 
 
 def slurm_seconds(written: str) -> float:
-    """Seconds of a time in the forms of Slurm: `days-hours`, `days-hours:minutes`, `days-hours:minutes:seconds` and
+    """Seconds of a time in the Slurm notations `days-hours`, `days-hours:minutes`, `days-hours:minutes:seconds` and
     `hours:minutes:seconds` (https://slurm.schedmd.com/sbatch.html, `--time`).
 
     >>> slurm_seconds("7-00:00:00") / 86400, slurm_seconds("1-12") / 3600, slurm_seconds("24:00:00") / 3600
@@ -71,7 +71,7 @@ def slurm_seconds(written: str) -> float:
 
 
 def job_limits_in(text: str) -> Iterator[JobLimit]:
-    """The limits of the run time of jobs that a text states.
+    """The limits on the run time of jobs that a text states.
 
     >>> [each.seconds / 3600 for each in job_limits_in("`dev` (MaxTime 4 h) and `full` (all nodes, MaxTime 7-00:00:00)")]
     [168.0, 4.0]
@@ -100,7 +100,7 @@ def job_limits_in(text: str) -> Iterator[JobLimit]:
 
 
 def _is_of_a_job(clause: str) -> bool:
-    """Whether the limit of a clause is that of the run time of jobs.
+    """Whether the limit in a clause applies to the run time of jobs.
 
     >>> _is_of_a_job("a job runs up to 4 h"), _is_of_a_job("a job restarts after at most 4 h")
     (True, False)

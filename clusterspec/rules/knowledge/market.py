@@ -22,7 +22,7 @@ from clusterspec.spec.model import Price, ProcurementSpec
 
 
 class PriceBand(NamedTuple):
-    """US dollars for one unit of a measure: from ``low`` to ``high``; ``unit`` names the measure."""
+    """A price range from ``low`` to ``high`` in US dollars for one unit of a measure; ``unit`` names the measure."""
 
     low: float
     high: float
@@ -60,17 +60,19 @@ BANDS = {
 """
 
 USUAL = {"transceiver": 1.25, "cable": 0.5}
-"""US dollars for one Gb/s of a link: of modules the $500 of 400 Gb/s above, of cables a figure between a jumper and an
-active cable, by judgment."""
+"""Usual price in US dollars per Gb/s of a link: modules at the $500 for 400 Gb/s above; cables, by judgment, between a
+jumper and an active cable.
+"""
 
 OF_RANGES = frozenset({"cable"})
-"""Kinds in `procurement.prices` with a separate usual range."""
+"""Kinds in `procurement.prices` whose usual range is a separate one."""
 
 
 class StatedPrice(NamedTuple):
-    """A price in a spec, with the units of its measure that the price covers; both ends in US dollars.
+    """A price in a spec in US dollars, from ``low`` to ``high``, and the number of units of its measure that it covers
+    (``size``).
 
-    ``most`` are the units that the upper end of its range may count, where a part is also sold for something else.
+    ``most`` is the number of units to assume at the upper end if the part is also sold for something else.
     """
 
     at: Path
@@ -85,7 +87,7 @@ class StatedPrice(NamedTuple):
         return BANDS[self.kind]
 
     def of_pieces(self, count: int) -> StatedPrice:
-        """The price of one of several pieces that the stated one covers."""
+        """The price of one piece if the stated price covers ``count`` pieces."""
         return self._replace(low=self.low / count, high=self.high / count)
 
     @property
@@ -139,14 +141,14 @@ controllers, ports and file system.
 
 
 def _rated_size(kind: str, design: Design) -> float:
-    """The terabytes that the rate of a storage system is worth; 0 for other parts and unknown rates."""
+    """The terabytes that correspond to the read rate of a storage system; 0 for other parts and for an unknown rate."""
     networks = design.spec.cluster.networks if design.spec.cluster is not None else None
     read = networks.storage.read if networks is not None and networks.storage is not None else None
     return TB_PER_RATE * read.value / (8 * GIGABIT) if kind == "storage" and read is not None else 0.0
 
 
 def _priced_amount(kind: str, design: Design, rate: float) -> float | None:
-    """The amount of the price's measure in one part, or in all parts; None if the design does not state it."""
+    """The amount of the price's measure in one part or in all parts; None if the design does not state it."""
     cluster, written = design.cluster, design.spec.cluster
     assert cluster is not None
     fabric = cluster.scale_out
@@ -168,11 +170,11 @@ def _priced_amount(kind: str, design: Design, rate: float) -> float | None:
 
 
 MINOR = 0.01
-"""Share of the quote below which cables and modules are not worth a second quote, by judgment."""
+"""Share of the quote below which missing cables and modules do not justify a second quote, by judgment."""
 
 
 def is_minor_cabling(missing: Mapping[str, int], design: Design) -> bool:
-    """Whether only cables and modules are missing, whose usual prices add up to less than a hundredth of the quote."""
+    """Whether only cables and modules are missing, and their usual prices total less than a hundredth of the quote."""
     procurement = design.spec.procurement
     if procurement is None:
         return False

@@ -43,21 +43,21 @@ _SOURCE = pattern(
     r"news\w*|forums?|legal|patents?|literature|textbooks?|prose|reddit|pubmed|quellcode|büchern?|webseiten|zeitungen|nachrichten|livres|encyclopédies?|libros|código|"
     r"matemáticas|conversations?|english|german|french|chinese|spanish|mathematik|mathématiques|synthetic|instructions?)(?![^\W_])"
 )
-"""Names of sources of training data."""
+"""Pattern of the names of sources of training data."""
 _OF_TOKENS = pattern(
     r"(?i)\b(?:of|der|des|du|del|de los) (?:all |the |our |each |whole |total |aller |alle )*(?:training |pre-?training )?(?:tokens?|run|data|mix\w*|training|pre-?training|budget|batch\w*|laufs|daten|jetons|données|entrenamiento)\b"
 )
 _NAMED = pattern(
     r"(?i)^ ?\(?(?:of |from |for |de |du |des |der |aus |is |are |come from )?(?:the |all |each )?[^\W\d_][\w'-]{1,20}"
 )
-"""The name of a source after its share."""
+"""Pattern of a source's name after its share."""
 _NAME_BEFORE = pattern(r"(?:^|[,:;(|•*–-]|\band) ?[^\W\d_][\w -]{1,24}(?:[:=(|] ?)?$|[:(|] ?$")
-"""The name of a source before its share."""
+"""Pattern of a source's name before its share."""
 _INCOMPLETE = pattern(
     r"(?i)\b(?:of which|of these|of it|including|thereof|among|davon|darunter|dont|de los cuales|increase\w*|up from|instead|saves?|vs|mfu|utili[sz]ation|accuracy|scores?|"
     r"pass rate|speed-?up|faster|drops?|remov\w+|discard\w*|filter\w*|los[et]s?|reject\w*|duplicates?)\b|(?<!% )(?<!no )\b(?:rest|remainder|balance|others?|reste|resto|übrige\w*)\b(?![^.;,\d]{0,20}\d)|(?:→|->)"
 )
-"""Words of shares that are not all of a mixture, or no shares of one."""
+"""Pattern of words for shares that are only a part of a mixture, or of no mixture."""
 _BOUND = pattern(
     r"(?i)\b(?:(?:more|less|fewer) than|up to|at most|at least|under|below|over|above|höchstens|mindestens|moins de|plus de|from|to|von)(?: about)? $"
 )
@@ -75,20 +75,20 @@ _CLOSED = pattern(
     r"(?i)\b(?:no other|nothing else|all of (?:it|them)|together|in total|only these|keine weiteren|sonst nichts|zusammen|aucune autre|au total|ninguna otra|en total)\b"
 )
 OF_SHARES, OF_COUNTS = 0.03, 0.01
-"""The most by which shares, and counts of tokens, of all sources differ from one by their rounding."""
+"""Largest deviation from one that rounding explains for a sum of shares, and for a sum of counted tokens."""
 
 
 class SourceShares(NamedTuple):
-    """The shares of the sources of a mixture in a sentence, each with its words, and whether the sentence has all of them."""
+    """The shares of the sources of a data mixture in a sentence, each with its words."""
 
     values: tuple[float, ...]
     words: tuple[str, ...]
     rounding: float
-    """The most by which their sum differs from one by their rounding."""
+    """Largest deviation from one that rounding explains for the sum of the shares."""
 
 
 def fractions(sentence: str) -> Iterator[TextQuantity]:
-    """The shares of a sentence that are written in words.
+    """The shares that a sentence writes as words.
 
     >>> [(each.words, each.value) for each in fractions("A quarter is code, three quarters are prose; half an hour")]
     [('A quarter', 0.25), ('three quarters', 0.75)]
@@ -100,12 +100,14 @@ def fractions(sentence: str) -> Iterator[TextQuantity]:
 
 
 def is_closed_list(text: str) -> bool:
-    """Whether a text says that a list is all of something."""
+    """Whether a text says that a list is complete."""
     return _CLOSED.search(text) is not None
 
 
 def source_shares(window: Window, is_closed: bool) -> SourceShares | None:
-    """The shares of all sources of a mixture: percents, decimals, fractions or parts of the tokens; None without three."""
+    """The shares of a data mixture, as percentages, decimals, fractions or counts of tokens; None unless there are at
+    least three.
+    """
     text = window.text
     for rounding, shares in _kinds_of_shares(window, is_closed):
         if len(shares) < 3 or not _is_mixture(text, shares) or _INCOMPLETE.search(text) is not None:
@@ -120,8 +122,10 @@ def source_shares(window: Window, is_closed: bool) -> SourceShares | None:
 
 
 def _counted_shares(window: Window, is_closed: bool) -> list[TextQuantity]:
-    """The tokens of the sources of a sentence as shares of the largest count, that of all: `of the 1 T tokens, 600 B are web`. Some may be
-    missing unless the text ``is_closed``.
+    """The tokens of each source as a share of the largest count, which is the total: `of the 1 T tokens, 600 B are
+    web`.
+
+    Unless the list ``is_closed``, sources may be missing, so shares with a sum of at most one are omitted.
     """
     counts = [each for each in window.quantities if _count(each) >= 1e8]
     whole = max(map(_count, counts), default=0.0)
@@ -137,7 +141,7 @@ def _counted_shares(window: Window, is_closed: bool) -> list[TextQuantity]:
 
 
 def _kinds_of_shares(window: Window, is_closed: bool) -> Iterator[tuple[float, list[TextQuantity]]]:
-    """The shares of a sentence of each kind, with the most by which rounding changes their sum."""
+    """For each way of writing shares, the shares of a sentence, with the largest rounding error of their sum."""
     yield OF_SHARES, [each for each in window.quantities if each.unit == SHARE]
     decimals = [each for each in window.quantities if each.unit == BARE and 0 < each.value < 1]
     yield OF_SHARES, [each for each in decimals if each.words.startswith(("0.", "0,"))]
@@ -145,7 +149,7 @@ def _kinds_of_shares(window: Window, is_closed: bool) -> Iterator[tuple[float, l
 
 
 def _count(quantity: TextQuantity) -> float:
-    """The tokens that a figure may be: `580 B` is a count among others of tokens; 0 for other figures."""
+    """The number of tokens that a figure may mean; among counts of tokens, `580 B` is one. 0 for other figures."""
     if quantity.unit == BYTE:
         return quantity.value * 1e9 if quantity.words.endswith(" B") or quantity.words[-2:-1].isdigit() else 0.0
     return quantity.value if quantity.unit in (TOKEN, BARE) else 0.0
@@ -165,7 +169,9 @@ def _is_named(text: str, share: TextQuantity) -> bool:
 
 
 def _is_list_of_names(text: str, shares: list[TextQuantity]) -> bool:
-    """Whether a text names as many sources in a list before the shares: `weights (web/code/books) of 0.6, 0.3 and 0.2`."""
+    """Whether a list before the shares names one source for each share, as in `weights (web/code/books) of 0.6, 0.3 and
+    0.2`.
+    """
     match = _LIST.search(text[: shares[0].start])
     return match is not None and match[0].count("/") == len(shares) - 1
 
@@ -187,14 +193,14 @@ def repeated_source(window: Window) -> Iterator[tuple[TextQuantity, TextQuantity
 
 
 def _is_of_data(text: str, share: TextQuantity) -> bool:
-    """Whether a share is one of the training data, by its clause."""
+    """Whether the clause of a share makes it one of the training data."""
     clause = clause_at(text, share.start, share.end)
     known = _OF_TOKENS.search(clause) or _WEIGHT.search(clause) or _SOURCE.search(clause) or MIXTURE.search(clause)
     return known is not None and not is_of_other_plan(clause) and not is_hypothetical(clause)
 
 
 def _is_unique(window: Window, tokens: TextQuantity) -> bool:
-    """Whether tokens are all that a source has, by the words around them."""
+    """Whether the words around a number of tokens make it the number of unique tokens of a source."""
     clause = clause_at(window.text, tokens.start, tokens.end)
     if is_of_other_plan(clause) or is_hypothetical(clause) or _TESTED.search(clause) is not None:
         return False

@@ -19,7 +19,7 @@ issue 2928).
 PER_FLOP = 50e9 / 989.4e12
 """Network bytes per dense bf16 FLOP: a DGX H100 has 50 GB/s for 989 TFLOP/s (data sheet).
 
-Earlier accelerators were sold with more per FLOP, which their training did not need; later ones have less.
+Earlier accelerators were sold with a higher ratio, which their training did not need; later ones have a lower one.
 """
 
 
@@ -31,9 +31,10 @@ def usual_network(accelerator: Accelerator) -> float | None:
 
 
 def network_of_peak(accelerator: Accelerator) -> float | None:
-    """Scale-out bandwidth in B/s per direction that suits the peak: the usual one, at most `PER_FLOP`.
+    """Scale-out bandwidth per accelerator, in B/s per direction, that suits its peak: the usual one, limited to
+    `PER_FLOP` times the peak.
 
-    Network and computation are compared per FLOP: a part with a fifth of the peak needs a fifth of the bandwidth.
+    A part with a fifth of the peak needs a fifth of the bandwidth.
     """
     sold = usual_network(accelerator)
     if sold is None:

@@ -28,7 +28,7 @@ class StatedPeak:
     whose: str
     peaks: Mapping[str, float]
     skips_zeros: bool = True
-    """Whether a part may have 2:4 sparsity; TPUs have none."""
+    """Whether the part may support 2:4 sparsity; parts of the vendors in `WITHOUT_SPARSITY`, such as TPUs, do not."""
 
     @property
     def catalog_peak(self) -> float | None:

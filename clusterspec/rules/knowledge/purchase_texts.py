@@ -1,6 +1,4 @@
-"""What the texts of a purchase say in addition to its numbers: what is in place or comes from elsewhere, who owned it before, taxes,
-and contracted power.
-"""
+"""Purchase texts: parts that exist or come from elsewhere, previous owners, taxes, and contracted power."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ _FORMER_OWNER = pattern(
 
 
 def had_an_owner(*texts: str) -> bool:
-    """Whether one of the given texts says that machines belonged to somebody else before: bought used, or donated."""
+    """Whether a text says that machines had a previous owner, because they were bought used or donated."""
     return any(_FORMER_OWNER.search(text.lower()) is not None for text in texts)
 
 
@@ -33,7 +31,7 @@ _OF_A_RACK = pattern(
 
 
 def contracted_power(lines: Sequence[QuoteLine]) -> list[tuple[Path, float]]:
-    """The key and the watts of each line of a quote that contracts one number of kilowatts for the whole machine.
+    """The key and the watts of each quote line that contracts one amount of power for the whole machine.
 
     >>> from clusterspec.spec.model import QuoteLine
     >>> [contracted_power([QuoteLine(part=part)]) for part in ("Colocation, 400 kW, per kW", "Colo rack 17 kW, per rack")]
@@ -65,7 +63,7 @@ _ELSEWHERE = pattern(
     r"|continu\w* (?:à|de) (?:servir|tourner)|sig(?:ue|uen) en uso|restano in uso|blijven in gebruik|fortsatt i bruk|nadal (?:pracuj|służ)\w*)\b"
     r"|계속 ?(?:쓰|사용|운영)|(?:만|만을) ?포함|引き続き|継続(?:使用|利用)|继续使用|既存|既設|流用|既有|已有|已裝|已装|現有|现有|기존"
 )
-"""Words by which a text says that a part is there, or is bought with something else."""
+"""Pattern of words that say that a part exists already or is bought separately."""
 _SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
 _NAMES_OF = {
     "cable": pattern(
@@ -82,11 +80,11 @@ _NAMES_OF = {
     "switch": _SWITCH_NAMES,
     **dict.fromkeys(SWITCHES, _SWITCH_NAMES),
 }
-"""The words that name a kind of part in a text."""
+"""For each kind of part, the pattern of its names in texts."""
 
 
 def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
-    """Whether the description or a comment says of each missing kind that it exists, or comes from elsewhere.
+    """Whether the description or a comment says for every missing kind of part that it exists or comes from elsewhere.
 
     >>> are_elsewhere({"cable": 1, "transceiver": 1}, "Fiber and modules are in the contract of the hall")
     True
@@ -110,13 +108,14 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
 
 
 MOST_POOLS = 8
-"""Pools up to which every sum of their units is compared with a line."""
+"""Largest number of pools for which every subset is compared with the quoted nodes."""
 
 
 def bought_pools(nodes: Mapping[str, int], lines: Sequence[Offered], remarks: str) -> set[str]:
-    """The pools whose nodes the quote has, where the description says that other nodes come from elsewhere; else all.
+    """The pools whose nodes are in the quote; all pools, unless the text says that some nodes come from elsewhere and
+    exactly one subset fits.
 
-    ``nodes`` are the nodes that each pool needs.
+    ``nodes`` is the number of nodes that each pool needs.
     """
     if len(nodes) > MOST_POOLS or not are_elsewhere({"node": 1}, remarks):
         return set(nodes)
@@ -127,7 +126,7 @@ def bought_pools(nodes: Mapping[str, int], lines: Sequence[Offered], remarks: st
 
 
 TAX_NAMES = r"(?:vat|gst|sales tax|mwst|mehrwertsteuer|umsatzsteuer|tva|iva|btw|moms|mva|alv)"
-"""The pattern of the names of a tax on sales."""
+"""Pattern of the names of sales taxes."""
 _TAX = rf"(?:the )?{TAX_NAMES}\b"
 _GROSS = pattern(rf"(?i)\b(?:includ(?:es?|ing)|incl\.?|inclusive of|with|gross of)\s+{_TAX}")
 _NET = pattern(
@@ -142,7 +141,7 @@ _PERCENT = pattern(r"(\d{1,2}(?:\.\d)?) ?%")
 
 
 def tax_of_budget(text: str) -> float:
-    """The tax as a share of the price that a budget includes and the prices do not, by a text; 0 if it says no such thing.
+    """The tax rate if a text says that the budget includes the tax and the prices do not; else 0.
 
     >>> tax_of_budget("Approved: 7.4 million including VAT at 21 %. Prices of the offer are excluding VAT.")
     0.21

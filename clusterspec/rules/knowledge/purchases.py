@@ -11,7 +11,7 @@ from clusterspec.spec.model import Price, ProcurementSpec
 from clusterspec.standard import pattern
 
 ROUNDED = 1.002
-"""At this ratio or above, a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
+"""Ratio of a sum to a budget from which the sum exceeds it; some count 8,760 hours per year and others 8,766."""
 
 
 def is_bought(procurement: ProcurementSpec, cluster: Cluster) -> bool:
@@ -37,13 +37,15 @@ def band_in_currency(currency: str | None, band: tuple[Figure, Figure]) -> tuple
 SAME_TOTAL = 1e-4
 """Relative difference up to which two totals are the same: one of them may be rounded."""
 CHEAP, DEAR = 0.6, 2.5
-"""Limits relative to the lowest and the highest price of an accelerator: orders of hundreds get up to a third off, and
-a branded node doubles the price of its accelerators.
+"""Factors on the lowest and the highest accelerator price that limit plausible prices: orders of hundreds get up to a
+third off, and a branded node doubles the price of its accelerators.
 """
 
 
 def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:
-    """Whether the price of a node, over its accelerators, is far from the market; False if the market is not known."""
+    """Whether the price of a node, divided by its accelerators, is far outside the market range; False if the range is
+    unknown.
+    """
     market = cluster.accelerator.market_price
     band = band_in_currency(currency, market) if market is not None else None
     low, high = (end / cluster.accelerators_per_node for end in price_ends(node))
@@ -51,7 +53,7 @@ def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:
 
 
 def least_rent(procurement: ProcurementSpec, cluster: Cluster) -> float | None:
-    """The rent of all nodes over the term at the low end of the hourly price, less the discount and with the tax; None
+    """The rent of all nodes over the term at the low end of the hourly price, with discount and tax applied; None
     without a price or a term.
     """
     price = (procurement.prices or {}).get("node_hour")
@@ -63,13 +65,11 @@ def least_rent(procurement: ProcurementSpec, cluster: Cluster) -> float | None:
 
 
 SMALL = 100_000.0
-"""Below this many US dollars, one bad part or one lost payment does not need a review."""
+"""Quotes below this many US dollars need no review, because one bad part or lost payment costs little."""
 
 
 def is_small(procurement: ProcurementSpec, most: float = SMALL) -> bool:
-    """Whether a quote is known to be below some US dollars; by default, so small that a few accelerators are the largest
-    loss.
-    """
+    """Whether the total of a quote is known and below ``most`` US dollars."""
     from clusterspec.procurement.amounts import amount_of_quote  # most plans have no quote
 
     total = amount_of_quote(procurement)
@@ -108,7 +108,7 @@ _MONTHS = pattern(
 
 
 def months_in(text: str) -> list[tuple[int, int]]:
-    """The first and the last month of each time that a text names by the months of a contract.
+    """The first and the last month of each period that a text gives in contract months.
 
     >>> months_in("months 1-12: 12 x 360 kw"), months_in("months 1 to 9, then months 10 to 36")
     ([(1, 12)], [(1, 9), (10, 36)])
@@ -126,7 +126,7 @@ def dates_in(text: str) -> list[date]:
 
 
 def date_of_text(text: str | None) -> date | None:
-    """A date of a spec; None without one, and for a day that no calendar has."""
+    """A date of a spec; None without one, and for a date that is not in the calendar."""
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
@@ -134,7 +134,7 @@ def date_of_text(text: str | None) -> date | None:
 
 
 def plural_of_kind(kind: str) -> str:
-    """A kind of parts of a bill as words for several.
+    """The plural name of a kind of part in a bill.
 
     >>> plural_of_kind("leaf_switch"), plural_of_kind("nic"), plural_of_kind("cable")
     ('leaf switches', 'NICs', 'cables')
@@ -153,12 +153,12 @@ def counted_kind(kind: str, count: float) -> str:
 
 
 def name_of_kind(kind: str) -> str:
-    """A kind of parts of a bill as a word for one: `leaf switch`, `NIC`."""
+    """The name of a kind of part in a bill, such as `leaf switch` or `NIC`."""
     return "NIC" if kind == "nic" else kind.replace("_", " ")
 
 
 def surplus_question(count: float) -> str:
-    """What to ask about parts beyond the bill.
+    """The advice to ask about a surplus of ``count`` parts.
 
     >>> surplus_question(1), surplus_question(1200)
     ('ask what the other one is for', 'ask what the other 1,200 are for')

@@ -1,6 +1,4 @@
-"""The quote against the bill of a machine, and machines and pools that are quoted without a fabric, since none of their
-jobs needs one.
-"""
+"""The quote of a machine compared with its bill, and machines and pools that may be quoted without a fabric."""
 
 from __future__ import annotations
 
@@ -23,15 +21,17 @@ from clusterspec.spec.model import ProcurementSpec
 
 
 def is_quoted_without_fabric(design: Design, cluster: Cluster, lines: Sequence[Offered]) -> bool:
-    """Whether the fabric of a machine may be absent, and the quote has neither a switch nor a NIC: its cables are those of
+    """Whether the machine may have no fabric and the quote has neither switches nor NICs; its cables then belong to
     other networks.
     """
     return may_have_no_fabric(design, cluster) and not any(line.kind in {*ANY_SWITCH, "nic"} for line in lines)
 
 
 def parts_of_quote(design: Design, cluster: Cluster, bill: Bill, remarks: str) -> tuple[QuotedPart, ...]:
-    """Every kind of part of the bill of a design and of its quote, with the value of what is missing in the terms of
-    the quote. ``remarks`` may say that parts are in place.
+    """Every kind of part in the bill of a design and in its quote; values of missing parts include the quote's discount
+    and tax.
+
+    ``remarks`` may say that parts exist already.
     """
     buying = design.spec.procurement or ProcurementSpec()
     quote = buying.quote or ()
@@ -41,7 +41,7 @@ def parts_of_quote(design: Design, cluster: Cluster, bill: Bill, remarks: str) -
 
 
 def pool_has_no_fabric(fleet: Fleet, pool: Pool) -> bool:
-    """Whether the fabric of a pool may be absent by each of its jobs."""
+    """Whether the pool may have no fabric according to each of its jobs."""
     if pool.design is None or pool.cluster is None:
         return False
     jobs = [job.design for job in fleet.jobs.values() if job.spec.pool == pool.name]

@@ -1,4 +1,4 @@
-"""What the lines of a quote say of modules and cables: rates, forms of modules, kinds of light, lengths, order codes."""
+"""What quote lines state about modules and cables: rates, forms, optical standards, lengths and order codes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ _LEVELS = {
         r"\b(?:leaf|leaves)(?: to |[-–→ /]+|->)spines?\b|\bspines?(?: to |[-–→ /]+|->)(?:leaf|leaves)\b"
     ),
 }
-"""Words for both ends of the cables of a level."""
+"""For each level of the fabric, the pattern of words that name both ends of its cables."""
 LONGEST_COPPER = ((100, 5.0), (800, 3.0))
-"""Meters of the longest passive copper cable that is sold, for rates in Gb/s up to the first number: 5 m of lanes of
-25 Gb/s (100GBASE-CR4, IEEE 802.3 clause 92), 3 m of faster lanes (NVIDIA's MCP1650, MCP7H60, MCP7Y00 and MCP7Y10)."""
+"""Longest passive copper cable that is sold, in meters, for rates up to the first number in Gb/s: 5 m with 25 Gb/s
+lanes (100GBASE-CR4, IEEE 802.3 clause 92), 3 m with faster lanes (NVIDIA's MCP1650, MCP7H60, MCP7Y00 and MCP7Y10).
+"""
 _LONGEST_OF_FASTER = 2.0
-"""Meters of the longest passive copper cable above 800 Gb/s."""
+"""Longest passive copper cable above 800 Gb/s, in meters."""
 _CODE = pattern(r"\bm[cmf][asfp]\d[a-z0-9]{2,}(?:-[a-z0-9]+)*")
 """An order code of NVIDIA's modules and cables."""
 _LENGTH_IN_CODE = pattern(r"-[a-z]{1,2}(\d{2})([\da])")
@@ -44,7 +45,7 @@ _CODE_OF_CABLE = pattern(r"mc[ap]|mf[asp]")
 _SPLIT_CABLE = pattern(
     r"(?:\b(?:to|into|a|auf|vers|en|naar|till|til)|->|→|[转轉分]) ?(?:[248] ?[x×]|two\b|four\b)|\b(?:break-?outs?|splitters?)\b|\b1 ?[x:] ?[24]\b"
 )
-"""A cable with one end at the switch and several at nodes."""
+"""Pattern of a cable with one end at the switch and several ends at nodes."""
 _METERS = pattern(rf"{NUMBER} ?m(?:eters?|etres?)?\b")
 _RATE = r"(\d{2,4}) ?g(?:b?e|b/s|bps|bit/s)?"
 _FORM = r"(q?sfp-?dd|q?sfp\d{2,3}|osfp)"
@@ -58,13 +59,13 @@ _DIVIDED = pattern(
     rf"(?<![\w.×])(?<!\dx)(?<!\dx )(?:{_FORM} )?{_RATE}(?: {_FORM})? ?(?:to|auf|zu|na|naar|vers|en|a|in|till|til|→|->|轉|转|から) "
     rf"?(\d) ?[x×] ?(?:{_FORM} )?{_RATE}(?!\w)"
 )
-"""A cable with one end of a rate, and several of another."""
+"""Pattern of a split cable: one end with one rate, several ends with another."""
 _COUNTED_NICS = pattern(
     rf"(?<![\w.,])(\d{{1,2}}) ?[x×] ?(?P<name>[^,;()+\d]{{0,30}}(?:\d[^,;()+\d]{{0,12}}){{0,2}}?) ?\b(?:{_RATE}|([hnx]dr)([1248]00)?)\b(?!-)"
 )
-"""The NICs of a node with their number, their name and their rate."""
+"""Pattern of the NICs of a node: their number, name and rate."""
 TWO_PORTS = pattern(r"\b(?:dual|two|2|double|doppel\w*)[- ]?(?:ports?\b|port\w*)|\b2 ?[x×] ?\d{2,3} ?g")
-"""Words of a NIC with two ports."""
+"""Pattern of words for a NIC with two ports."""
 GENERATIONS = {"edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
 """Gb/s of a port of InfiniBand, by the name of its generation."""
 SAME_RATE = 0.01
@@ -72,9 +73,9 @@ SAME_RATE = 0.01
 _PASSIVE = pattern(r"\b(?:dac|direct[- ]attach(?:ed)?|passive copper|twinax)s?\b")
 _ACTIVE = pattern(r"\b(?:aec|acc|aoc|lacc|active|re-?timed)s?\b")
 _STANDARD = pattern(r"(?<![a-z])(?:\d{1,3}x)?(sr|vr|dr|fr|lr)(?:[1248]\b|-?[1248]\b|\b)")
-"""The standards of light by the letters before the number of lanes."""
+"""Pattern of an optical standard, with letters before the number of lanes."""
 _LIGHT = {"vr": "SR", "sr": "SR", "dr": "DR", "fr": "FR", "lr": "LR"}
-"""The standards that work with each other: VR is SR over a shorter run."""
+"""Optical standard by its letters; VR is compatible with SR, over a shorter reach."""
 _DUPLEX = pattern(r"\b(?:lc|cs|sn)(?:[- /](?:duplex|upc|apc|lc))|\bduplex lc\b|\bdual lc\b|\blc\b")
 _MULTIMODE = pattern(
     r"\bmulti-?mod(?:e|us|o|ale?|aux|al)?\b|\bwielomod\w*|\bmonimuoto\w*|マルチモード|多模|멀티모드|\bmmf\b|\bom[345]\b|\bmfp7e[12]0|\bmma\d\w*|(?<![a-z])(?:\d{1,3}x)?[sv]r[1248]\b|\b(?:\d{1,4}g)?[ -]?sr\b"
@@ -85,7 +86,7 @@ _SINGLE_MODE = pattern(
     r"\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
 )
 _CHOICE = pattern(r"\b(?:or|and|und|oder|et|ou|y|e|o|resp|mixed|both)\b|[/&+;:]|\d ?m\b|(?<!\w)\d{1,4} ?x ?")
-"""Words and signs between several kinds of one part: a choice, or lengths and counts of both."""
+"""Pattern of words and signs for a choice between two kinds of one part, or for lengths or counts of both."""
 _ENDS_OF_MPO = pattern(r"/[au]pc\b")
 _PARALLEL = pattern(r"\bm[pt][op]s?\b|\bm[pt][op]-?\d{1,2}\b")
 SIDES = {
@@ -102,17 +103,17 @@ SIDES = {
         r"\bseite de[rs] (?:\w*switch\w*|qm\d{4}|sn\d{4}|q3\d{3})"
     ),
 }
-"""Words for the end of a link that a module belongs to."""
+"""For each end of a link, the pattern of words that place a module there."""
 
 
 @dataclass(frozen=True)
 class LinkPart:
-    """What one line says of a module or cable.
+    """What one line of a quote states about a module or cable.
 
-    ``rates`` are those that it names, B/s per direction; ``standards`` the kinds of light (`SR`, `DR`, `FR`, `LR`);
-    ``forms`` the forms of modules (`OSFP`); ``lengths`` meters; ``side`` is `node` or `switch`, empty if it names none
-    or both; ``code`` is its order code in upper case, empty without one or with several, and ``entry`` the part in the
-    catalog that has it.
+    ``rates`` are in B/s per direction, ``standards`` are optical standards (`SR`, `DR`, `FR`, `LR`), ``forms`` are
+    module forms (`OSFP`), and ``lengths`` are in meters. ``side`` is `node` or `switch`, empty if the line names
+    neither or both. ``code`` is the order code in upper case, empty unless there is exactly one; ``entry`` is its
+    catalog entry.
     """
 
     line: Offered
@@ -132,7 +133,7 @@ class LinkPart:
 
 
 def link_part(line: Offered, text: str, catalog: Catalog) -> LinkPart:
-    """What a line of a quote says of a module or cable; ``text`` is its part in lower case."""
+    """What a line of a quote states about a module or cable; ``text`` is its part in lower case."""
     codes = {*_CODE.findall(text)}
     code = codes.pop().upper() if len(codes) == 1 else ""
     found = [catalog.find("optics", id_) for id_ in (ids_of_name("optics", code) if code else ())]
@@ -152,7 +153,7 @@ def link_part(line: Offered, text: str, catalog: Catalog) -> LinkPart:
 
 
 def rates_in(text: str) -> Iterator[float]:
-    """The rates that a text names, in bytes per second of one direction.
+    """The rates that a text states, in B/s per direction.
 
     >>> [rate * 8 / 1e9 for text in ("dac 800g osfp to 2x 400gb/s", "1.6t dr8") for rate in rates_in(text)]
     [800.0, 400.0, 1600.0]
@@ -162,7 +163,7 @@ def rates_in(text: str) -> Iterator[float]:
 
 
 def has_rate(part: LinkPart, *rates: float) -> bool:
-    """Whether a line names one of the given rates in bytes per second of one direction, or ports that have it together."""
+    """Whether a line states one of the given rates in B/s per direction, or ports that add up to it."""
     words = part.text.replace(part.code.lower(), " ") if part.code else part.text
     sums = [int(number) * float(rate) * GIGABIT for number, rate in _LANES.findall(words)]
     return any(abs(one / rate - 1) < SAME_RATE for one in (*part.rates, *sums) for rate in rates)
@@ -178,7 +179,7 @@ def form_name(written: str) -> str:
 
 
 def overloaded_form(text: str) -> tuple[str, int] | None:
-    """A form of module and its stated rate in Gb/s, where no module of the form is as fast.
+    """The form and stated rate in Gb/s of a module whose form does not exist at that rate; None without one.
 
     >>> overloaded_form("aoc 400g qsfp-dd to 2x 200g qsfp28"), overloaded_form("osfp 800g to 2x qsfp112 400g")
     (('QSFP28', 200), None)
@@ -199,8 +200,8 @@ def overloaded_form(text: str) -> tuple[str, int] | None:
 
 
 def unequal_ends(text: str) -> tuple[int, int, int] | None:
-    """The rate of the one end of a divided cable in Gb/s, the number of its other ends and their rate, where these add up
-    to another rate.
+    """The rate of a split cable's single end, the number of its other ends and their rate, all in Gb/s, if the rates do
+    not add up; else None.
 
     >>> unequal_ends("dac 400g osfp to 2x 400g qsfp112"), unequal_ends("aoc 800g osfp to 4x 200g")
     ((400, 2, 400), None)
@@ -213,8 +214,8 @@ def unequal_ends(text: str) -> tuple[int, int, int] | None:
 
 
 def slower_nics(text: str, number: int, rate: float) -> tuple[str, float] | None:
-    """The NICs that the line of a node counts as often as the design, and their B/s per direction, where these are less
-    than the design's; NICs of two ports, or with several rates, are not compared.
+    """The NICs in a node's line and their rate in B/s per direction, if there are as many as in the design but slower
+    ones. None otherwise, and for dual-port NICs or several rates.
 
     >>> slower_nics("server, 8x h200, 8x connectx-7 200g osfp, 2x 25g", 8, 50e9)
     ('8x connectx-7 200g', 25000000000.0)
@@ -234,9 +235,10 @@ def slower_nics(text: str, number: int, rate: float) -> tuple[str, float] | None
 
 
 def too_long_copper(part: LinkPart) -> tuple[float, float] | None:
-    """The length of a passive copper cable and the longest that is sold for its rate, in meters, where it is longer.
+    """The length of a passive copper cable and the longest sold length for its rate, in meters, if it is too long; else
+    None.
 
-    The rate of the slowest end decides, since a cable that is divided has the lanes of both ends.
+    For rates from 200 Gb/s the fastest end decides, below that the slowest one.
     """
     if _PASSIVE.search(part.text) is None or _ACTIVE.search(part.text) is not None or not part.lengths:
         return None
@@ -249,7 +251,7 @@ def too_long_copper(part: LinkPart) -> tuple[float, float] | None:
 
 
 def length_of_code(code: str) -> float | None:
-    """Meters of the cable that an order code stands for; None for modules and codes without a length.
+    """The cable length in meters in an order code; None for modules and for codes without a length.
 
     >>> [length_of_code(code) for code in ("MFP7E30-N020", "MCP4Y10-N01A", "MCP1650-V002E26", "MMS4X00-NS", "MCP7Y00")]
     [20.0, 1.5, 2.0, None, None]
@@ -261,31 +263,31 @@ def length_of_code(code: str) -> float | None:
 
 
 def standard_of(part: LinkPart) -> str:
-    """The kind of light of a module: that of its order code, else the one that its text names; empty if unknown."""
+    """The optical standard of a module: from its catalog entry, else from its text; empty if unknown."""
     if part.entry is not None and part.entry.reach_class:
         return light_of(part.entry)
     return next(iter(part.standards)) if len(part.standards) == 1 else ""
 
 
 def optics_of_design(written: ScaleOutSpec | None) -> list[str]:
-    """The ids of the modules and cables that the design states, each once."""
+    """The ids of the modules and cables that the design states, without duplicates."""
     return [*dict.fromkeys(id_ for ids in ((written.optics if written else None) or {}).values() for id_ in ids)]
 
 
 def modules_of_design(written: ScaleOutSpec | None, catalog: Catalog) -> list[Optics]:
-    """The modules that the design states, with one of each kind; empty unless all of them are in the catalog."""
+    """The modules among the optics that the design states; empty unless all are modules in the catalog."""
     found = [catalog.find("optics", id_) for id_ in optics_of_design(written)]
     modules = [each for each in found if isinstance(each, Optics) and each.type == "module"]
     return modules if len(modules) == len(found) else []
 
 
 def light_of(entry: Optics) -> str:
-    """The kind of light of a module of the catalog; empty if unknown."""
+    """The optical standard of a catalog module; empty if unknown."""
     return _LIGHT.get(entry.reach_class.lower()[:2], "") if entry.reach_class else ""
 
 
 def fiber_of(text: str) -> str:
-    """The kind of fiber that a text names, or that its modules use; empty if it names none or both.
+    """The kind of fiber that a text names or that its modules use; empty if it is neither or both.
 
     >>> [fiber_of(each) for each in ("mfp7e10 cable, om4", "mms4x00-ns", "400g dr4 module", "2x400g sr4", "mpo cable")]
     ['multimode', 'single-mode', 'single-mode', 'multimode', '']
@@ -295,7 +297,7 @@ def fiber_of(text: str) -> str:
 
 
 def names_both_fibers(text: str) -> bool:
-    """Whether the text of one part names multimode and single-mode fiber, and no choice between them.
+    """Whether the text of one part names both multimode and single-mode fiber, without a choice between them.
 
     >>> [names_both_fibers(each) for each in ("om4 single-mode cable", "2xdr4 single-mode", "om4 or os2 fiber")]
     [True, False, False]
@@ -312,7 +314,7 @@ def names_both_fibers(text: str) -> bool:
 
 
 def ends_of_fiber(text: str) -> str:
-    """The ends of a fiber cable that a text names: `parallel` (MPO), `duplex` (LC); empty if none or both.
+    """The connectors of a fiber cable: `parallel` (MPO) or `duplex` (LC); empty if the text names neither or both.
 
     >>> [ends_of_fiber(each) for each in ("mpo-12/apc om4 cable", "lc duplex patch cable", "fiber cable")]
     ['parallel', 'duplex', '']
@@ -322,9 +324,10 @@ def ends_of_fiber(text: str) -> str:
 
 
 def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None) -> Iterator[OtherFigure]:
-    """Cables that all state their length, of which none reaches the longest stated run; else those of a level, by the
-    words of their lines, of which none reaches the run of the level; else those that a quote divides, which lead to the
-    nodes, in addition to whole ones.
+    """The first group of quoted cables that is shorter than the stated run it must span.
+
+    The groups are: all cables, if all state a length, for the longest run; the cables of each level, by the words of
+    their lines; and split cables, which lead to nodes, if there are whole cables too.
     """
     runs = (written.distance if written else None) or {}
     cables = [
@@ -347,7 +350,8 @@ def short_cables(lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | N
 
 
 def lengths_in(text: str) -> list[float]:
-    """Meters that a text names, or that order codes of cables in it stand for, with other lengths after a bar.
+    """The lengths in meters that a text states; without any, the lengths in its order codes, including further ones
+    after a slash.
 
     >>> lengths_in("fibre, 20 m"), lengths_in("mfp7e30-n040/-n050 fiber"), lengths_in("mfp7e10-n007 fiber")
     ([20.0], [40.0, 50.0], [7.0])
@@ -359,7 +363,7 @@ def lengths_in(text: str) -> list[float]:
 
 
 def levels_named(text: str) -> set[str]:
-    """The levels of the fabric that the line of a cable names, by what is at its ends.
+    """The levels of the fabric whose two ends the line of a cable names.
 
     >>> levels_named("mpo cable, node to leaf"), levels_named("mpo cable, leaf-spine"), levels_named("mpo cable")
     ({'node_leaf'}, {'leaf_spine'}, set())
@@ -370,11 +374,11 @@ def levels_named(text: str) -> set[str]:
 _PROMISED = pattern(
     rf"(?i:\b(?:bus ?bandwidth|busbw|bus bw)\b)[^\d;]{{0,24}}?{NUMBER} ?([GTgt])(B|b)(?:it)?(?:/s|ps)(?!\w)"
 )
-"""The bus bandwidth that the line of a test promises: bytes with `B`, bits with `b`."""
+"""Pattern of the bus bandwidth that the line of a test promises: bytes with `B`, bits with `b`."""
 
 
 def weaker_tests(lines: Sequence[tuple[Offered, str]], acceptance: Sequence[AcceptanceSpec]) -> Iterator[OtherFigure]:
-    """Lines that promise a lower bus bandwidth in a test than each of the design's for the collective that they name."""
+    """The first line that promises less bus bandwidth for a collective than every test of the design for it."""
     tests = [
         ((test.collective or "").replace("-", ""), index, test.busbw)
         for index, test in enumerate(acceptance)

@@ -1,4 +1,4 @@
-"""Figures of a quote's line that the part named in it does not have."""
+"""Figures in a quote line that the named part does not have."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 SAME_MEMORY = 0.07
-"""Relative difference up to which sizes of one memory are the same: GB and GiB, and what a driver keeps for itself."""
+"""Relative difference up to which two sizes are the same memory: GB or GiB, and what the driver reserves."""
 C13_WATTS = 3000.0
-"""Watts of a supply that a C13 connector carries at best: 15 A, its rating in North America, at 200 V."""
+"""Largest power of a supply on a C13 connector in watts: 15 A, its rating in North America, at 200 V."""
 _VARIANT = (
     r"(?:[ -]?(?:\d-gpu|nvidia|tensor|core|sxm\d?|pcie|nvl\d{0,3}|oam|ubb|hbm[23]e?|gpus?|accelerators?|server|edition|max-q|"
     r"blackwell|ultra|cards?|modules?|systems?|with|à|mit|a|\(?hl-\d{3}[a-z]?\)?)){0,4}"
 )
 _COUNT_BETWEEN = r"(?:\d{1,2}[ -]?(?:gpus?|[x×])[ ,]{0,2})?"
-"""The accelerators of a node between its name and their memory: `DGX H200 system, 8 x 141 GB`."""
+"""Pattern of a number of accelerators between a node's name and their memory: `DGX H200 system, 8 x 141 GB`."""
 _MEMORY_BEHIND = (
     rf"s?{_VARIANT},?[ (]{{1,2}}{_COUNT_BETWEEN}(\d{{2,4}}) ?gb\b(?! ?(?:/s|l?p?ddr|r?dimm|ram|of ram|host|system mem))"
 )
 _PRINTED = pattern(r"(\d{1,4}) ?GB\b")
 _LETTER_AND_FIGURE = pattern(r"(?<=[a-z]{3})(?=\d)")
-"""The place in a name such as `gaudi3` that may have a space."""
+"""The position in a name such as `gaudi3` at which a text may have a space."""
 _MOST_TOGETHER = 144
-"""Accelerators whose memory a text adds at most, those of the largest rack that is sold as one."""
+"""Largest number of accelerators whose memory a text adds up: those of the largest rack that is sold as one product."""
 _GPUS_OF_DGX = 8
 """Accelerators of a DGX system with a board of SXM modules."""
 _WORD_BEFORE = r"(?<![\w-])"
@@ -43,14 +43,14 @@ _ETHERNET = pattern(r"\bethernet\b")
 _GATEWAY = pattern(r"\b(?:gateways?|bridge|routers?|attached|replac\w+|instead|gw)\b")
 _PORTS = pattern(r"(?<![\w.])(\d{2,3})(?:[- ]?ports?\b| ?[x×] ?(?:osfp|qsfp|[48]00 ?g|1\.6 ?t|xdr|ndr|hdr))")
 AIR = {"P2C": "from the supplies to the ports", "C2P": "from the ports to the supplies"}
-"""The directions of the air through a switch, by the names that makers give them."""
+"""The airflow directions of a switch, by the manufacturers' names."""
 _AIR_OF_CODE = pattern(r"\bm(?:sn|qm)\d{4}-[a-z]{2}\d?(f|r)[a-z]{0,2}\b|\b920-9b\w{2,4}-00(f|r)\w-\w{3}\b")
-"""Order codes of NVIDIA's switches with the letter of their airflow: those of Mellanox, and the later ones."""
+"""Pattern of order codes of NVIDIA switches, older (Mellanox) and newer, that contain a letter for the airflow."""
 AIR_WORDS = {
     "P2C": pattern(r"\bp2c\b|\bpower[- ]to[- ](?:connector|port)\b|\bport[- ]side exhaust\b"),
     "C2P": pattern(r"\bc2p\b|\b(?:connector|port)[- ]to[- ]power\b|\bport[- ]side intake\b"),
 }
-"""Words for a direction of the air, in lower case."""
+"""For each airflow direction, the pattern of words for it in lower case."""
 _C13 = pattern(r"\bc13\b")
 _C19 = pattern(r"\bc(?:19|21)\b")
 _ABSENT_C19 = pattern(r"\b(?:no|without|ohne|sans|sin|senza|sem|geen) c19\b")
@@ -67,19 +67,19 @@ _SHELVES = pattern(
 
 
 SAME_HOST = 0.12
-"""Relative difference up to which two sizes of host memory are the same: `2 TB` stands for 2048 GiB, 9 % more."""
+"""Relative difference up to which two sizes of host memory are equal: 2048 GiB, written as `2 TB`, is 9 % more."""
 LEAST_RACK = 2000.0
-"""Watts below which a figure is not that of a rack."""
+"""Watts below which a figure is not the power of a rack."""
 SAME = 0.02
 """Relative difference up to which two powers are the same."""
 BYTES = {"gb": 1e9, "gib": 2.0**30, "tb": 1e12, "tib": 2.0**40, "pb": 1e15, "pib": 2.0**50}
 _HOST = pattern(
     rf"{NUMBER} ?([gt]i?b) (?:of )?(?:host |system |main )?(?:d?ram|rdimms?|l?p?ddr\d\w*|memory|arbeitsspeicher|memoria|mémoire|memória|muistia|minne|geheugen)\b"
 )
-"""The host memory of a node, by the word after it."""
+"""Pattern of a node's host memory, recognized by the word after it."""
 _DIMMS = pattern(r"(?<![\w.])(\d{1,2}) ?[x×] ?(16|32|48|64|96|128|256) ?gb\b(?! ?hbm)")
 _BARE = pattern(rf"(?:^|[,;+(] ?){NUMBER} ?([gt]i?b)(?= ?(?:$|[,;+)]))")
-"""A size between commas: in the line of a node, that of its host memory or of all its accelerators."""
+"""Pattern of a size between commas; in the line of a node, it is the host memory or the memory of all accelerators."""
 _DRIVES = pattern(r"\b(?:nvme|ssds?|u\.[23]|e[13]\.s|hdds?|disks?|drives?|storage|scratch)\b")
 _DOOR = pattern(
     r"\brear[- ]doors?\b|\bdoor (?:heat )?(?:exchangers?|coolers?)\b|\brdhx\b|\bbakdörr\w*|\brücktür\w*|\bporta? (?:posteriore|traseira)\b|後門|背門|リアドア"
@@ -89,14 +89,14 @@ AMPERES = pattern(rf"{NUMBER} ?a(?:mps?|mperes?)?\b")
 _KILOWATTS = pattern(rf"{NUMBER} ?(kw|mw)\b")
 PDU = pattern(r"\bpdus?\b|\bpower distribution\b")
 UNITS_OF_RACK = pattern(r"(?<![\w.])(\d) ?(?:x )?(?:rack )?pdus?\b")
-"""The power distribution units of one rack, by the line of the rack."""
+"""Pattern of the number of power distribution units of one rack, in the line of a rack."""
 VOLTS = pattern(rf"(?<!/){NUMBER} ?v(?:ac|olts?)?\b")
 _RACK_WATTS = pattern(rf"{NUMBER} ?kw(?![a-z])")
 _OTHER_RACK = pattern(r"\b(?:network|switch|storage|management) racks?\b")
 
 
 class OtherFigure(NamedTuple):
-    """A line that states another figure than the design: what it states, the key of the design, and what that says."""
+    """A line whose figure differs from the design: the stated figure, the key of the design, and its value."""
 
     line: Offered
     states: str
@@ -105,7 +105,7 @@ class OtherFigure(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """GB that a text states of an accelerator or a system of them, its name, and its GB: the bound that the text breaks."""
+    """The memory in GB that a text states for an accelerator or a system, its name, and the violated limit."""
 
     stated: float
     name: str
@@ -113,7 +113,7 @@ class Memory(NamedTuple):
 
 
 class SwitchWords(NamedTuple):
-    """What a text states of a switch, the switch's name, and its technology."""
+    """The technology that a text states for a switch, the name of the switch, and its real technology."""
 
     states: str
     name: str
@@ -121,7 +121,7 @@ class SwitchWords(NamedTuple):
 
 
 class SwitchPorts(NamedTuple):
-    """The number of ports that a text states of a switch, its name, and its number of ports."""
+    """The number of ports that a text states for a switch, the name of the switch, and its real number of ports."""
 
     stated: int
     name: str
@@ -129,7 +129,7 @@ class SwitchPorts(NamedTuple):
 
 
 class Airflow(NamedTuple):
-    """The direction of the air that a text states, an order code in it, and the direction of that."""
+    """The airflow direction that a text states, the order code in it, and the direction that the code stands for."""
 
     states: str
     code: str
@@ -137,15 +137,18 @@ class Airflow(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """Watts of all power shelves of a rack by a text, and watts that the rack draws."""
+    """The power in watts of all power shelves of a rack by a text, and the power that the rack draws."""
 
     watts: float
     rack: float
 
 
 def memory_off_accelerator(text: str, catalog: Catalog) -> Memory | None:
-    """The memory that a text in lower case states of an accelerator, where no variant of it has as much: less than
-    the smallest, or more than the largest and no multiple of one. The memory of a DGX system is that of all its modules.
+    """The memory that a lowercase text states for an accelerator, if no variant of the accelerator has that much; else
+    None.
+
+    It is less than the smallest variant, or more than the largest one and no multiple of one. A DGX system has the
+    memory of all its modules.
     """
     words = text.replace("_", " ")
     for family in sorted(named_entries(text, catalog, "accelerator")):
@@ -171,22 +174,22 @@ def memory_off_accelerator(text: str, catalog: Catalog) -> Memory | None:
 
 
 def _printed_memory(part: Accelerator) -> float:
-    """GB of an accelerator as its maker prints them, else as the device reports them."""
+    """The memory of an accelerator in GB as its manufacturer prints it, else as the device reports it."""
     printed = _PRINTED.match(part.memory_printed)
     reported = part.memory.value / 1e9 if part.memory is not None else 0.0
     return float(printed[1]) if printed is not None else reported
 
 
 def _is_sum(stated: float, sizes: Sequence[float]) -> bool:
-    """Whether GB are those of several accelerators of one size together."""
+    """Whether a memory size in GB is the total of several accelerators of one size."""
     return any(agree(stated, size * max(1, round(stated / size)), SAME_MEMORY) for size in sizes) and (
         stated <= max(sizes) * _MOST_TOGETHER
     )
 
 
 def other_accelerator_of_node(text: str, catalog: Catalog) -> tuple[str, str] | None:
-    """The accelerator in the name of a board or system, and another one that the same text counts, where they differ:
-    `HGX B200 server with 8x B300`.
+    """The accelerator in the name of a board and the different accelerator that the same text counts, as in `HGX B200
+    server with 8x B300`; else None.
     """
     named = sorted(named_entries(text, catalog, "accelerator"))
     boards = [each for each in named if pattern(rf"\b[dh]gx {each}\b").search(text) is not None]
@@ -208,14 +211,14 @@ def modules_off_memory(text: str) -> tuple[float, float] | None:
 
 
 def named_switch(text: str, catalog: Catalog) -> Switch | None:
-    """The switch of the catalog that a text in lower case names; None without one, or with several."""
+    """The catalog switch that a lowercase text names; None unless it names exactly one."""
     ids = switches_named(text, catalog)
     entry = catalog.find("switch", ids[0]) if len(ids) == 1 else None
     return entry if isinstance(entry, Switch) else None
 
 
 def technology_off_switch(text: str, catalog: Catalog) -> SwitchWords | None:
-    """InfiniBand as the technology of a switch of Ethernet, or the reverse."""
+    """A switch that a text gives the wrong technology: InfiniBand for an Ethernet switch, or the reverse; else None."""
     infiniband, ethernet = _INFINIBAND.search(text) is not None, _ETHERNET.search(text) is not None
     if infiniband == ethernet or "switch" not in text or _GATEWAY.search(text) is not None:
         return None
@@ -230,7 +233,7 @@ def technology_off_switch(text: str, catalog: Catalog) -> SwitchWords | None:
 
 
 def ports_off_switch(text: str, catalog: Catalog) -> SwitchPorts | None:
-    """Fewer ports than the cages of the switch that a text names."""
+    """A switch for which a text states fewer ports than it has cages; else None."""
     found = [int(each) for each in _PORTS.findall(text)]
     switch = named_switch(text, catalog) if found else None
     if switch is None or not switch.ports:
@@ -240,7 +243,7 @@ def ports_off_switch(text: str, catalog: Catalog) -> SwitchPorts | None:
 
 
 def airflow_off_code(text: str) -> Airflow | None:
-    """A direction of the air in words that is not that of the order code in the same text.
+    """An airflow direction in words that contradicts the order code in the same text; else None.
 
     >>> airflow_off_code("mqm9700-ns2f, managed, c2p").code, airflow_off_code("mqm9700-ns2f, p2c, managed")
     ('MQM9700-NS2F', None)
@@ -255,10 +258,11 @@ def airflow_off_code(text: str) -> Airflow | None:
 
 
 def supply_with_c13(line: Offered, text: str, cluster: Cluster, power: PowerSpec | None) -> float | None:
-    """Watts of a node's power supply whose cords or rack outlets are C13 in a line of a quote; None if C13 carries them.
+    """The watts of a node's power supply that is too large for the C13 cords or outlets in a line of a quote; else
+    None.
 
-    The watts are those of the line, else of the design. Cords in a separate line count where there are as many as
-    nodes, and power distribution units where there are as many as racks of nodes.
+    The line states the watts, else the design does. A separate line of cords counts if it has at least one per node,
+    and a line of power distribution units if it has at least one per rack.
     """
     if _C13.search(text) is None or _C19.search(_ABSENT_C19.sub("", text)) is not None:
         return None
@@ -277,7 +281,7 @@ def supply_with_c13(line: Offered, text: str, cluster: Cluster, power: PowerSpec
 
 
 def short_shelves(text: str, cluster: Cluster) -> Shelves | None:
-    """Power shelves of a rack that give less than the rack draws by the platform."""
+    """The power shelves of a rack that supply less than the platform's rack draws; else None."""
     platform = cluster.platform
     rack = platform.rack_power.value if platform is not None and platform.rack_power is not None else 0.0
     given = [*_shelf_watts(text)]
@@ -285,7 +289,7 @@ def short_shelves(text: str, cluster: Cluster) -> Shelves | None:
 
 
 def _shelf_watts(text: str) -> Iterator[float]:
-    """Watts of the power shelves that a text counts, together.
+    """The total watts of each group of power shelves that a text counts.
 
     >>> [*_shelf_watts("nvl72 rack, 8 power shelves 33 kw, l12")], [*_shelf_watts("8x 33 kw power shelf")]
     ([264000.0], [264000.0])
@@ -296,7 +300,7 @@ def _shelf_watts(text: str) -> Iterator[float]:
 
 
 def small_host_memory(line: Offered, text: str, cluster: Cluster) -> Iterator[OtherFigure]:
-    """A node with less host memory than the design states."""
+    """A node whose line states less host memory than the design."""
     stated = cluster.host_memory
     if line.kind != "node" or stated is None:
         return
@@ -309,7 +313,7 @@ def small_host_memory(line: Offered, text: str, cluster: Cluster) -> Iterator[Ot
 
 
 def _host_sizes(text: str) -> Iterator[float]:
-    """Bytes of host memory that the line of a node states, by a word for it or by its modules.
+    """The sizes of host memory in bytes that the line of a node states, by name or by memory modules.
 
     >>> [size / 1e9 for size in _host_sizes("server, 24x 96gb ddr5, 8x 3.84 tb nvme")]
     [2304.0, 96.0]
@@ -319,7 +323,7 @@ def _host_sizes(text: str) -> Iterator[float]:
 
 
 def _bare_sizes(text: str) -> Iterator[float]:
-    """Bytes between commas in a text that names no drives.
+    """The sizes in bytes between commas; empty for a text that names drives.
 
     >>> [size / 1e9 for size in _bare_sizes("hgx h200, 2x xeon, 2 tb, 8x h200 141 gb")]
     [2000.0]
@@ -329,8 +333,8 @@ def _bare_sizes(text: str) -> Iterator[float]:
 
 
 def weak_rack(line: Offered, text: str, cluster: Cluster, power: PowerSpec) -> Iterator[OtherFigure]:
-    """A rack, or the cooler in its door, for less power than a rack of the design draws; a cooler of air takes up what
-    no liquid does.
+    """A rack, or a rear-door cooler, rated for less power than a rack of the design needs. A door must remove only the
+    heat that the liquid cooling leaves.
     """
     node, per_rack = cluster.node_power, rack_nodes(cluster, power.nodes_per_rack)
     watts = max((number_in_text(each) * 1e3 for each in _RACK_WATTS.findall(text)), default=0.0)
@@ -348,7 +352,9 @@ def weak_rack(line: Offered, text: str, cluster: Cluster, power: PowerSpec) -> I
 
 
 def power_figures(line: Offered, text: str, power: PowerSpec) -> Iterator[OtherFigure]:
-    """Power distribution units with other amperes or volts, and coolant distribution units that take up less heat."""
+    """Power distribution units with another current or voltage than the design, and coolant distribution units with
+    less capacity.
+    """
     if power.pdus is not None and PDU.search(text) is not None:
         pairs = (("current", AMPERES, power.pdus.current, "A"), ("voltage", VOLTS, power.pdus.voltage, "V"))
         for key, figures, stated, unit in pairs:

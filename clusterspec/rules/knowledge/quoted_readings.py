@@ -1,4 +1,4 @@
-"""Other readings of a quote: whether lines that may be misread make up the number that a design needs."""
+"""Alternative readings of a quote: whether ambiguous lines add up to the number that a design needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clusterspec.standard import pattern
 
 
 def lines_of_quote(quote: Sequence[QuoteLine], cluster: Cluster | None, fleet: Fleet | None) -> list[Offered]:
-    """The lines of a quote for a machine, else for all pools of a fleet; none where no machine is known."""
+    """The lines of a quote as read for one machine, else for all pools of a fleet; empty if no machine is known."""
     if cluster is not None:
         return [*offered_lines(quote, cluster)]
     machines = [pool.cluster for pool in fleet.pools.values() if pool.cluster is not None] if fleet is not None else []
@@ -25,26 +25,28 @@ def lines_of_quote(quote: Sequence[QuoteLine], cluster: Cluster | None, fleet: F
 
 
 ABOVE = 1.10
-"""Up to this multiple of the need, a number is one with spares."""
+"""Multiple of the need up to which a surplus counts as spares."""
 MOST_SUMS = 4096
-"""Sums of lines that are tried; quotes with more have too many coincidences to say anything."""
+"""Largest number of sums of lines that are tried; with more sums, a match is likely to be a coincidence."""
 
 
 _COUNT = pattern(
     r"(?<![\w.,/+-])([2-9]|[1-9]\d{1,2})(?![\d.,/-]?\d|[\w/+-]| ?(?:[x×]|mm?|[gt]b?(?:e|it)?|[mk]?[wv]|va|a|u|he|%|°)\b|"
     r" ?(?:years?|months?|days?|weeks?|hours?|ports?|lanes?|rails?|jahre?n?|monate?n?|ans?|années|mois|años?|mes(?:es)?|anni)\b)"
 )
-"""A number in a description that may be that of the pieces of one unit: no rate, size or time."""
+"""Pattern of a number in a description that may count the pieces of one unit; it is not a rate, size or time."""
 
 _BY_THE_PACK = pattern(
     r"\b(?:per|each|por|je|pro|par|a|al|per) (?:box|pack|kit|set|caja|caixa|karton|packung|boîte|conf\w*|doos|förpackning|pakning|opakowanie)\b"
 )
-"""Words of a price for a pack, whose quantity counts no pieces."""
+"""Pattern of words for a price per pack; the quantity then counts packs."""
 
 
 def numbers_of_line(line: Offered) -> set[float]:
-    """The parts that a line may offer: where it sells packs, its quantity may count packs or pieces, and a number in the
-    text of cables and modules may be the pieces of one unit.
+    """The numbers of parts that a line may offer.
+
+    A quantity of packs may count packs or pieces, unless the price is per pack. A number in the text of cables and
+    modules may count the pieces of one unit.
     """
     quantity = line.quantity if line.quantity is not None else line.line.quantity
     if quantity is not None and line.units > 1 and _BY_THE_PACK.search(plain_part(line.line)) is not None:
@@ -54,12 +56,12 @@ def numbers_of_line(line: Offered) -> set[float]:
 
 
 def counts_in_text(line: Offered) -> set[int]:
-    """The numbers in the text of cables or modules that may be the pieces of one unit."""
+    """The numbers in the text of cables or modules that may count the pieces of one unit."""
     return {int(count) for count in _COUNT.findall(plain_part(line.line))} if line.kind in CABLING else set()
 
 
 def unread_lines(lines: Iterable[Offered]) -> list[Offered]:
-    """The lines whose part no word names, or that were taken for another network: each may offer a part of the bill."""
+    """The lines of an unrecognized part, each of which may offer a part of the bill."""
     return [
         line
         for line in lines
@@ -68,8 +70,8 @@ def unread_lines(lines: Iterable[Offered]) -> list[Offered]:
 
 
 def lines_that_fill(needed: int, lines: Sequence[Offered], unread: Sequence[Offered]) -> list[Offered]:
-    """The unread lines, or those whose units may be several parts, with which the lines of a kind offer as many parts as
-    needed, or up to a tenth more; empty where no lines do. The lines of the kind alone offer too few.
+    """The unread lines, and the lines with several readings, that make up the needed number of parts (or up to a tenth
+    more); empty if no combination does. The lines of the kind offer too few without them.
     """
     reached: dict[float, tuple[Offered, ...]] = {0.0: ()}
     for line in lines:
@@ -96,8 +98,8 @@ def lines_that_fill(needed: int, lines: Sequence[Offered], unread: Sequence[Offe
 
 
 def is_sum_of_some(needed: int, lines: Sequence[Offered]) -> bool:
-    """Whether a part of the lines of a kind adds up to exactly the number needed, also by the pieces of packs: the
-    other lines may be for something else.
+    """Whether some lines of a kind add up to exactly the needed number, in any of their readings; the other lines may
+    be for something else.
     """
     totals = {0.0}
     for line in lines:
@@ -108,8 +110,8 @@ def is_sum_of_some(needed: int, lines: Sequence[Offered]) -> bool:
 
 
 def doubt_about(needed: int, lines: Sequence[Offered], every: Iterable[Offered]) -> str:
-    """What makes a number of quoted parts uncertain, as the end of a message: other lines of the quote that may offer
-    the missing ones, or those of the kind that may be for something else; empty where nothing does.
+    """Why the number of quoted parts is uncertain, as the end of a message: other lines may offer missing parts, or
+    lines of the kind may be for something else. Empty if there is no doubt.
     """
     total = offered_quantity(lines)
     if total < needed:
@@ -124,22 +126,22 @@ def doubt_about(needed: int, lines: Sequence[Offered], every: Iterable[Offered])
 def doubted_problems(
     problems: Iterable[Problem], needed: int, lines: Sequence[Offered], every: Sequence[Offered]
 ) -> Iterator[Problem]:
-    """The problems with a number of parts, as notes where the lines of a quote may be read in another way."""
+    """The problems of a number of parts; they become notes if the lines of the quote can be read in another way."""
     for problem in problems:
         yield with_doubt(problem, doubt_about(needed, lines, every))
 
 
 def with_doubt(problem: Problem, doubt: str) -> Problem:
-    """A problem as a note that ends with a doubt; the problem itself without one."""
+    """The problem as a note that ends with the doubt; unchanged if there is no doubt."""
     return replace(problem, message=problem.message + doubt, severity=Severity.NOTE) if doubt else problem
 
 
 OF_ENDPOINT = {"cable": 1, "transceiver": 2}
-"""Parts of the cabling of one endpoint."""
+"""Number of parts of each kind that the cabling of one endpoint needs."""
 
 
 def with_own_cables(problems: Iterable[Problem], missing: float, of_others: int) -> Iterator[Problem]:
-    """The problems with the number of cables or modules, as notes where the extra endpoints may bring the missing ones."""
+    """The problems of a number of cables or modules, as notes if extra endpoints may bring the missing ones."""
     for problem in problems:
         if 0 < missing <= of_others:
             message = f"{problem.message}; storage and hosts under `extra_endpoints` may come with their own"
@@ -149,12 +151,14 @@ def with_own_cables(problems: Iterable[Problem], missing: float, of_others: int)
 
 
 def links_of(cables: Sequence[Offered]) -> float:
-    """The links that some lines of cables carry together, where a divided cable carries several."""
+    """The number of links that lines of cables carry; a split cable carries several."""
     return float(sum((line.quantity or 0) * line.ways for line in cables if not line.is_spare))
 
 
 def names_every_part(lines: Sequence[Offered]) -> bool:
-    """Whether a quote lists switches individually, and each of its lines names a known part or service."""
+    """Whether a quote lists switches, and every line names a known part or a service, so that nothing else can hide in
+    a line.
+    """
     return any(line.kind in ANY_SWITCH for line in lines) and all(
         line.covered_kinds != WHOLE_NETWORK and (line.kind != "other" or is_service(line.line)) for line in lines
     )

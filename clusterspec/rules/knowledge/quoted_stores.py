@@ -1,4 +1,4 @@
-"""How many bytes of data the storage systems of a quote hold, by their texts."""
+"""Bytes of data that the quoted storage systems can store, by their texts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ STORE = pattern(
     r"lagring\w*|archiviazione|tallennus\w*|system plik\w*|dateisystem\w*|sistema (?:de|di) (?:archivos|ficheros|arquivos|file)|"
     r"système de fichiers|bestandssysteem|filsystem\w*|tiedostojärjestelmä)\b|ストレージ|存储|스토리지|파일 ?시스템|ファイルシステム|文件系统"
 )
-"""Words of a line that sells a storage system."""
+"""Pattern of words in a line that sells a storage system."""
 _RATE = rf"{NUMBER} ?(g|t)(?:i?b|o)/s"
 _RATES = pattern(_RATE)
 _PAIR = pattern(r"(?<![\w.])(\d{1,4}) ?/ ?(?=\d{1,4} ?([gt])(?:i?b|o)/s)")
-"""The first of two rates of a storage system before one unit: `450/200 GB/s`."""
+"""Pattern of the first of two rates of a storage system that share a unit, as in `450/200 GB/s`."""
 _READ = r"(?:(?:read|lese|odczyt|läs|読み|读)\w{0,20}|lettura|lecture|lectura|leitura|읽기)"
 _WRITE = r"(?:(?:writ|schreib|zapis|skriv|書き|写)\w{0,20}|scrittura|écriture|escritura|escrita|gravação|쓰기)"
 _OF_KIND = {
@@ -37,51 +37,51 @@ _OF_KIND = {
     )
     for kind, words in (("read", _READ), ("write", _WRITE))
 }
-"""The rate of a storage system in bytes per second before and after its kind."""
+"""For reading and writing, the patterns of a rate in bytes per second before and after the word."""
 _SIZE = pattern(rf"{NUMBER} ?(tb|tib|pb|pib|gb|gib)\b(?!/s| ?(?:ram|ddr|of ram|memory|cache|per|hbm))")
 _USABLE = pattern(
     rf"{NUMBER} ?(tb|tib|pb|pib),? \(?(?:usable|effective|net|netto|nutzbar|utiles?|útiles?|utilisables?|bruikbaar|"
     r"utilizáveis|utilizável|utilizables?|utilizzabili)\b"
 )
 _CODE = pattern(r"(?<![\w.])(\d{1,2}) ?\+ ?(\d)(?![\w.])")
-"""An erasure code: fragments with data, and fragments with parity."""
+"""Pattern of an erasure code: its numbers of data and parity fragments."""
 _RESERVED = pattern(
     r"(?<![\d.,])(\d{1,2}) ?% (?:[a-z]+ ){0,2}?(?:reserved?|rezerv\w*|reserva|réserve|reserviert|riserva|reserverad|headroom|free space|overhead|spare space)\b"
 )
-"""Percents of a storage system that are kept free."""
+"""Pattern of the percentage of a storage system that is kept free."""
 _PROTECTION = pattern(r"(?i)\b(?:erasure|protection|parity|coding|raid|ec)\b")
 _DRIVES = pattern(
     r"(?<![\w.,])(\d{1,4}) ?(?:(?:drives?|disks?|ssds?|nvme|laufwerke|platten|disques?|discos|unidades|dischi|schijven|diskar) ?)?"
     rf"(?:[x×]|(?<=[a-z] )(?:of|de|von|van|da|di|à|av)\b) ?{NUMBER} ?(tb|tib)\b"
 )
-"""Drives of a storage system: their number, and the size of one."""
+"""Pattern of the drives of a storage system: their number and the size of one."""
 _COUNTED = pattern(
     r"(?<![\w.,])(\d{1,4}) ?(?:months?|monate?n?|mois|mes(?:es)?|mesi|maanden|nodes?|appliances?|enclosures?|chassis|controllers?|knoten|"
     r"nœuds|nodos|nodi|nós|servers?|servidores)\b(?! ?[x×])"
 )
-"""The months of a storage system, or the nodes or enclosures that make it up."""
+"""Pattern of the number of months of a storage system, or of the nodes or enclosures that form it."""
 _PER_CAPACITY = pattern(r"(?:\bper|\bje|\bpar|\bpor|\bal|/) ?(?:raw |usable |net )?[gt]i?b\b(?!/)")
 
 
 def states_size(text: str) -> bool:
-    """Whether a line states the size of a storage system or of its drives."""
+    """Whether a text states the size of a storage system or of its drives."""
     return _SIZE.search(text) is not None
 
 
 def _stated_protection(sentences: Sequence[str]) -> str:
-    """The first sentence about the protection of stored data; empty without one."""
+    """The first sentence about the protection of stored data; empty if there is none."""
     return next((each for each in sentences if _PROTECTION.search(each) is not None), "")
 
 
 def erasure_code(text: str, stated: str) -> re.Match[str] | None:
-    """The erasure code of a storage system whose text states its drives or its raw size, and no usable one."""
+    """The erasure code of a storage system whose text states drives or a raw size, but no usable size; else None."""
     raw = "raw" in text or _DRIVES.search(text) is not None
     return (_CODE.search(text) or _CODE.search(stated)) if raw and _USABLE.search(text) is None else None
 
 
 def bytes_for_data(text: str, stated: str = "") -> float:
-    """Bytes of data that a storage system holds by its text: the usable size if it is stated, else the largest or that
-    of its drives, less the parity of its erasure code, which may be ``stated`` elsewhere.
+    """The bytes of data that a storage system can store by its text: the usable size, else the largest size or that of
+    all drives, less the parity of its erasure code. The code may also be ``stated`` elsewhere.
 
     >>> bytes_for_data("2 pb raw, erasure code 8+2"), bytes_for_data("12 pb usable, 15 pb raw"), bytes_for_data("3 pb")
     (1600000000000000.0, 1.2e+16, 3000000000000000.0)
@@ -98,10 +98,11 @@ def bytes_for_data(text: str, stated: str = "") -> float:
 
 
 def stores_of_line(text: str, quantity: float | None, *, periodic: bool = False) -> float:
-    """The number of stores of the size that a text states: its quantity, or 1 where the size is that of all of them.
+    """The number of storage systems of the size that a text states: the quantity, or 1 if the size is that of all of
+    them.
 
-    The size is of all where it is that of the drives of one times the quantity, where the quantity counts the nodes of
-    the storage system or its months, which the text names, or its terabytes, and where the line is ``periodic``.
+    It is that of all if it equals the drives of one times the quantity, if the quantity counts the nodes or months in
+    the text or is a number of terabytes, and if the line is ``periodic``.
 
     >>> stores_of_line("24 x 15.36 tb each (3.686 pb raw in all)", 10), stores_of_line("24 x 15.36 tb nvme", 10)
     (1.0, 10.0)
@@ -126,8 +127,8 @@ def _bytes_of_size(figure: tuple[str, str]) -> float:
 
 
 def slower_stores(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[OtherFigure]:
-    """The fastest of the lines that sell a storage system, where all of them state a rate in bytes per second and it is
-    below that of the design; those of several units count together.
+    """The fastest line for a storage system, if every such line states a rate and even the fastest is below the rate of
+    the design. The rate of a line is multiplied by its quantity.
     """
     sold = sold_stores(lines)
     if not sold or any(_RATES.search(text) is None for _, text in sold):
@@ -147,8 +148,8 @@ def slower_stores(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> I
 
 
 def rate_of_store(text: str, kind: str) -> float:
-    """Bytes per second that a storage system reads or writes by a text in lower case: that of the word, else, where no
-    word tells them apart, the larger of two to read and the other to write; 0 without one.
+    """The read or write rate in B/s that a lowercase text states for a storage system; 0 if there is none. If no word
+    separates two rates, the larger is for reading.
 
     >>> [rate_of_store("2 pb, 150 gb/s read, 90 gb/s write", kind) / 1e9 for kind in ("read", "write")]
     [150.0, 90.0]
@@ -166,7 +167,7 @@ def rate_of_store(text: str, kind: str) -> float:
 def small_store(
     lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, texts: PurchaseTexts
 ) -> Iterator[OtherFigure]:
-    """Storage systems whose stated sizes sum to less than the capacity of the design."""
+    """Storage systems whose stated sizes total less than the capacity of the design."""
     sold = sold_stores(lines)
     if capacity is None or not sold:
         return
@@ -187,7 +188,7 @@ def small_store(
 _OBJECTS = pattern(
     r"\b(?:object (?:storage|stores?)|s3|(?:objekt|object)(?:speicher|opslag|lagring)\w*|stockage objet|almacenamiento de objetos)\b"
 )
-"""Words of object storage, which is no file system."""
+"""Pattern of words for object storage, which is not a file system."""
 _UNIT_OF_PERIOD = pattern(r"\b([gtp]i?b)[- ](?:years?|months?)\b")
 LICENSE = pattern(r"\b(?:licen[cs]es?|licensed?|subscriptions?)\b")
 
@@ -195,8 +196,8 @@ LICENSE = pattern(r"\b(?:licen[cs]es?|licensed?|subscriptions?)\b")
 def small_license(
     lines: Sequence[tuple[Offered, str]], capacity: Quantity | None, sentences: Sequence[str]
 ) -> Iterator[OtherFigure]:
-    """Licenses of a storage system for fewer terabytes than the quoted storage systems hold, and than the capacity of
-    the design, whose protection one of the ``sentences`` may state.
+    """Licenses for less capacity than both the quoted storage systems and the design. One of the ``sentences`` may
+    state the protection of the data.
     """
     licensed = [(line, text) for line, text in lines if LICENSE.search(text) is not None]
     if capacity is None or not licensed:
@@ -220,9 +221,7 @@ _BY_CAPACITY = pattern(r"\bper (?:raw )?([tp]i?b)\b")
 def _raw_license(
     lines: Sequence[tuple[Offered, str]], licensed: Sequence[tuple[Offered, str]], sentences: Sequence[str]
 ) -> Iterator[OtherFigure]:
-    """A license that counts the raw capacity, for fewer terabytes than the drives of the quoted storage systems
-    have.
-    """
+    """A license for raw capacity that covers less than the drives of the quoted storage systems."""
     raw = sum_of(
         raw_bytes(text) * float(line.line.quantity or 1) for line, text in lines if LICENSE.search(text) is None
     )
@@ -239,7 +238,8 @@ def _raw_license(
 
 
 def licensed_sizes(text: str) -> list[tuple[float, str]]:
-    """The numbers and units of the sizes that the text of a license names, alone or as the factor of a period.
+    """The sizes in the text of a license, as numbers with units; without one, the capacity factor of a price per unit
+    and period.
 
     >>> licensed_sizes("file system license, 3.3 pb raw"), licensed_sizes("license, tib-years (2 000 x 5)")
     ([(3.3, 'pb')], [(2000.0, 'tib')])
@@ -252,7 +252,7 @@ def licensed_sizes(text: str) -> list[tuple[float, str]]:
 
 
 def raw_bytes(text: str) -> float:
-    """Bytes of the drives that the text of a storage system counts; 0 without any.
+    """The bytes of all drives that the text of a storage system counts; 0 if it counts none.
 
     >>> raw_bytes("storage node, 16 x 30.72 tb nvme")
     491520000000000.0
@@ -266,5 +266,5 @@ def sold_stores(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, str
 
 
 def _data_of_line(line: Offered, text: str, stated: str) -> float:
-    """Bytes of data that all storage systems of a line hold."""
+    """The bytes of data that all storage systems of a line can store."""
     return stores_of_line(text, line.line.quantity, periodic=line.counts_periods) * bytes_for_data(text, stated)

@@ -1,4 +1,4 @@
-"""Support in the lines of a quote: for which parts, how many years, and how fast the response is."""
+"""Support in quote lines: the parts that it covers, its years and its response time."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from clusterspec.spec.model import ProcurementSpec, SupportSpec
 from clusterspec.standard import pattern
 
 LONGER = 1.1
-"""Ratio of two times from which the longer one is no rounding."""
+"""Ratio of two times from which rounding does not explain the longer one."""
 SAME = 0.02
-"""Relative difference up to which a time of a line and of a key are the same."""
+"""Relative difference up to which the time in a line and the time in a key are equal."""
 _SUPPORT = pattern(
     r"\b(?:\w*support|care|maintenance|wartung|soporte|suporte|assistenza|asistencia|manutenzione|mantenimiento|onderhoud|"
     r"underhåll|vedligehold\w*|vedlikehold|ylläpito|huolto|tuki|serwis|wsparcie)\b|サポート|保守|维保|维护|유지보수"
 )
 _OF_ACCEPTANCE = pattern(r"\b(?:acceptance|installation|test|benchmark|migration|burn-in)(?: test| testing)? support\b")
-"""Support of a test or of work, which ends with it."""
+"""Pattern of support during acceptance or other work, which ends with that work."""
 _BY_THE_YEAR = pattern(
     r"\b(?:per|a|each|every) year\b|\b(?:yearly|annual|annually)\b|/ ?(?:year|yr)\b|\byears? (?:\d(?!\d)|one|two)|"
     r"\b(?:per år|par an|pro jahr|je jahr|por año|all'anno|canone annuo|annuale|jährlich|vuodessa|rocznie)\b|每年|毎年|연간|/年|年あたり|年につき|年当たり"
@@ -35,11 +35,11 @@ _RANGE_OF_YEARS = pattern(
     r"\b(?:years?|yrs?) (\d{1,2})(?: ?(?:to|-|–|until|through|and|&|\+|à|bis|a|al|até|tot|till|til|do) ?)(?:year )?(\d{1,2})\b"
 )
 _YEAR_OF_TERM = pattern(r"\byear (\d{1,2})\b(?! ?(?:to|-|–|until|through|and|&|\+) ?(?:year )?\d)")
-"""The one year of the term that a line is for."""
+"""Pattern of the single year of the term that a line covers."""
 _OF_EACH_PART = pattern(r"\b(?:nodes?|systems?|servers?|racks?|switch(?:es)?|gpus?|accelerators?|licen[cs]es?)\b")
-"""Words of a line whose quantity may be that of parts, not of years."""
+"""Pattern of words in a line whose quantity may count parts instead of years."""
 _OF_ONE_PART = pattern(r"\b(?:one|1) (?:node|system|server|rack|switch|gpu|accelerator)\b")
-"""Words of a line of one year whose quantity multiplies the parts by the years."""
+"""Pattern of words in a one-year line whose quantity is parts times years."""
 _DURATION = pattern(
     rf"(?<![\w.,])(\d{{1,2}}|{'|'.join(NUMBER_WORDS)})(?:[.,]0)?[ -]?(?:(years?|yrs?|y|jahre?n?|ans?|années|años?|anni|anno|år|vuotta|lat|lata|jaar|年|년)|"
     r"(months?(?! (?:antes|before|earlier|früher|avant|prima|eerder|tidigare|tidligere|earlier))|mo|monate?n?|mois|mes(?:es)?|mesi|mån(?:ader)?|måneder|mdr|kk|kuukautta|miesięcy|maanden|个月|か月|ヶ月|개월))"
@@ -47,7 +47,7 @@ _DURATION = pattern(
 )
 """A number of years, or of months, in the languages of suppliers."""
 MOST_YEARS = 10
-"""Up to this quantity, a line of one year that names no part is sold as often as the years."""
+"""Largest quantity that counts years, in a one-year line that names no part."""
 BUSINESS_DAY = 24.0
 """Hours of a response on the next business day, at best."""
 _NEXT_DAY = pattern(
@@ -55,7 +55,7 @@ _NEXT_DAY = pattern(
     r"\bsiguiente día (?:laborable|hábil)\b|\bvolgende werkdag\b|\bgiorno lavorativo successivo\b|翌営業日|次工作日|익영업일"
 )
 _BUSINESS_HOURS = pattern(r"(?<!\()\b(?:8|9|10) ?x ?5(?:x|\b)(?! (?:years|=))")
-"""Support in business hours alone: what fails in the evening waits for the next day."""
+"""Pattern of support only during business hours: a failure in the evening waits until the next day."""
 _HOURS_OF_RESPONSE = pattern(
     r"(?:\b24 ?(?:x|/) ?7 ?(?:x|/) ?|(?<![\w.,/x]))(\d{1,2})(?: ?(?:h|hours?|hrs?|stunden|std|horas|heures|uur|ore|godz)\b|(?<=7x\d)\b)"
     r"(?! ?(?:x|/|a day|per day))"
@@ -66,21 +66,23 @@ _LICENSE = pattern(
 _EXTENSION = pattern(
     r"\b(?:extension|renewal|further|additional|more|extended|upgrade|verlängerung|prolongation|extensión|estensione)\b"
 )
-"""Words of a line whose years follow those of another."""
+"""Pattern of words in a line whose years follow the years of another line."""
 _RETURNED = pattern(
     r"\b(?:return[- ]to[- ](?:depot|base|factory|bench)|carry[- ]?in|mail[- ]?in|bring[- ]?in)\b|"
     r"(?<![\w.,])(\d{1,2}) (?:business|working) days?\b"
 )
-"""Support for which the part travels, or the business days of a response."""
+"""Pattern of support that requires sending the part away, or of a response in business days."""
 OF_RETURN = 120.0
-"""Hours until a part is back that is sent to the maker, at best: five days."""
+"""Fewest hours until a part that is sent to the manufacturer is back: five days."""
 _STORE = pattern(r"\b(?:storage|file ?system|flash|store|appliance)\b")
 
 
 def lesser_support(lines: Sequence[tuple[Offered, str]], procurement: ProcurementSpec) -> Iterator[OtherFigure]:
-    """The lines for support of the nodes, and for that of switches and storage systems, and for licenses, of fewer
-    years than the design buys, and those with a slower response for the nodes. Without a time of support, the term
-    decides.
+    """The first line of each group that gives fewer years than the design buys: support of nodes, of switches and
+    storage systems, and licenses.
+
+    Also support that is longer per part than bought, and node support with a slower response. Without a stated time of
+    support, the term applies.
     """
     bought = procurement.support or SupportSpec()
     key, term = ("procurement.support.term", bought.term) if bought.term else ("procurement.term", procurement.term)
@@ -106,7 +108,7 @@ def lesser_support(lines: Sequence[tuple[Offered, str]], procurement: Procuremen
 
 
 def _longer_support(sold: Sequence[tuple[Offered, str]], key: str, term: Quantity) -> Iterator[OtherFigure]:
-    """Support by the part and month or year that the text counts for longer than the design buys."""
+    """Support priced per part and month or year, for a longer time than the design buys."""
     for line, text in sold:
         for product in products_in(text):
             unit = product.units[-1].split("-")[0].split(" ")[0]
@@ -119,7 +121,9 @@ def _longer_support(sold: Sequence[tuple[Offered, str]], key: str, term: Quantit
 def _parts_with_support(
     lines: Sequence[tuple[Offered, str]], sold: Sequence[tuple[Offered, str]], others: Sequence[tuple[Offered, str]]
 ) -> list[tuple[Offered, str]]:
-    """The lines of nodes and switches whose text has support in it, where no line of its own sells that of the kind."""
+    """The lines of nodes and switches whose text includes support, if no separate line sells support for that kind of
+    part.
+    """
     of_switches = any(not ANY_SWITCH.isdisjoint(kinds_of_words(text)) for _, text in others)
     kinds = {*(() if sold else ("node",)), *(() if of_switches else ANY_SWITCH)}
     return [(line, text) for line, text in lines if line.kind in kinds and sells_support(text)]
@@ -131,16 +135,19 @@ def sells_support(text: str) -> bool:
 
 
 def support_lines(lines: Sequence[tuple[Offered, str]]) -> list[tuple[Offered, str]]:
-    """The lines for support with their texts; those of switches and storage systems cover no node, and are left where
-    there are others.
+    """The support lines with their texts. Lines for switches and storage systems only are omitted if there are others,
+    because they do not cover nodes.
     """
     sold = [(line, text) for line, text in lines if line.kind == "other" and sells_support(text)]
     return [(line, text) for line, text in sold if not _is_of_other_part(text)] or sold
 
 
 def years_supported(sold: Sequence[tuple[Offered, str]]) -> float | None:
-    """Years that lines for support cover together: several periods add up, and where all begin later than the first
-    year, those before are under warranty. None if a line does not say its time, or a year between them has no line.
+    """The years that support lines cover together; None if a line states no time, or if a year between them is not
+    covered.
+
+    The years of successive periods are added. If all lines begin after the first year, the years before are under
+    warranty and count too.
     """
     single = {int(found[1]) for _, text in sold if (found := _YEAR_OF_TERM.search(text)) is not None}
     if len(single) == len(sold) > 1:
@@ -155,13 +162,13 @@ def years_supported(sold: Sequence[tuple[Offered, str]]) -> float | None:
 
 
 def _is_of_other_part(text: str) -> bool:
-    """Whether a line on support names switches or a storage system, and no nodes."""
+    """Whether a support line names switches or a storage system, and no nodes."""
     kinds = {*kinds_of_words(text)}
     return "node" not in kinds and (not ANY_SWITCH.isdisjoint(kinds) or _STORE.search(text) is not None)
 
 
 def is_support_of_nodes(text: str) -> bool:
-    """Whether a line sells support whose text names nodes, or no part at all.
+    """Whether a line sells support that names nodes or no part at all.
 
     >>> [is_support_of_nodes(each) for each in ("support per node", "support 24x7", "switch support", "node")]
     [True, True, False, False]
@@ -170,8 +177,10 @@ def is_support_of_nodes(text: str) -> bool:
 
 
 def years_of_support(line: Offered, text: str) -> float | None:
-    """Years of support that a line sells: a range (years 1 to 3), a price of each year or quarter or of `1 year` as often as
-    its quantity, or the longest duration of its text; None if unknown.
+    """Years of support that a line sells; None if unknown.
+
+    They are the length of a range (years 1 to 3), the quantity if the price is per year (or a quarter of it if per
+    quarter), or the longest duration in the text.
     """
     ranged = _RANGE_OF_YEARS.search(text)
     if ranged is not None:
@@ -190,7 +199,7 @@ def years_of_support(line: Offered, text: str) -> float | None:
 
 
 def hours_of_response(text: str) -> float | None:
-    """The hours of the fastest response that a line on support states; None without one.
+    """The hours of the fastest response that a support line states; None if it states none.
 
     >>> texts = ("support 24x7 4 h on site", "care, nbd", "24x7x4, 5 years", "support 24x7, 3 years", "repair within 8 hours")
     >>> [hours_of_response(text) for text in texts]

@@ -22,14 +22,16 @@ _UNIT = pattern(
 )
 
 _WITH = pattern(r"\b(?:with|incl|including|includes|inkl|inclus|incluso|inclu[ií]d[oa])\b[^;(]*")
-"""What a line includes in addition to what it sells."""
+"""Pattern of what a line includes in addition to the part that it sells."""
 _COUNT_OF_UNIT = pattern(r"(?:(?<![\w.,])\d{1,3}|\b(?:two|three|four|five|six|seven|eight))\s*$")
-"""A number right before a unit: the line counts several parts in each, as in `8 a system`."""
+"""Pattern of a number directly before a unit: the line sells several parts per unit, as in `8 a system`."""
 
 
 def units_of(design: Design, cluster: Cluster) -> dict[str, set[int]]:
-    """The number of units of each name in the design: without its spare nodes, and with them; and for the nodes that
-    its quote offers, which may extend those in place.
+    """For each unit, the possible numbers of units in the design: without its spare nodes, with them, and for the
+    quoted nodes.
+
+    The quoted nodes may be fewer, if they extend existing ones.
     """
     procurement = design.spec.procurement
     lines = [*(offered_lines(procurement.quote or (), cluster) if procurement is not None else ())]
@@ -48,8 +50,8 @@ def units_of(design: Design, cluster: Cluster) -> dict[str, set[int]]:
 
 
 def unit_of_line(offered: Offered) -> str:
-    """The unit by which a line is sold: accelerator, node, rack or switch; empty if its text does not say, or for parts of
-    the bill, hours and credits.
+    """The unit by which a line is sold: accelerator, node, rack or switch. Empty if the text does not state it, and for
+    parts of the bill, hours and credits.
 
     >>> from clusterspec.spec.model import QuoteLine
     >>> parts = ("Support per node", "NVAIE, 3 years", "Freight", "NVMe 3.84 TB, 8 a system")

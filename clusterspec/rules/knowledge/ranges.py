@@ -31,17 +31,19 @@ GIGABIT = 1e9 / 8
 
 @dataclass(frozen=True)
 class UsualRange:
-    """The usual range of one key, in SI; a bandwidth per direction, a ratio as down : up."""
+    """The usual range of one key in SI units; bandwidths are per direction, ratios are down : up."""
 
     low: float
     high: float
     unit: str
     hint: str
-    """The advice where a value is outside."""
+    """The advice for a value outside the range."""
     priced: bool = False
-    """Whether the range is in US dollars; in another currency it is wider by a half on both sides, as rates change."""
+    """Whether the range is in US dollars; in other currencies it is half as wide again on both sides, because exchange
+    rates change.
+    """
     limit: float | None = None
-    """How many times outside the range a value cannot be right; None where records and new parts may go beyond it."""
+    """Factor beyond the range at which a value cannot be right; None where new parts may exceed the range."""
 
 
 def _count_range(low: float, high: float, hint: str) -> UsualRange:
@@ -234,7 +236,7 @@ class UnusualValue:
 
     @property
     def impossible(self) -> bool:
-        """Whether the value cannot be right, because no market or machine comes near it."""
+        """Whether the value cannot be right, because it is far beyond every market or machine."""
         limit = self.range.limit
         return limit is not None and (self.value >= limit * self.range.high or self.value * limit <= self.range.low)
 
@@ -268,7 +270,7 @@ def _range_of(path: Path) -> UsualRange | None:
 
 
 def _range_in_currency(usual: UsualRange, currency: str | None) -> UsualRange | None:
-    """A range of dollars in another currency; None if its rate is not known."""
+    """A range in US dollars, converted to another currency; None if the exchange rate is unknown."""
     rate = UNITS_PER_DOLLAR.get((currency or "USD").upper())
     if rate is None or 0.5 <= rate <= 2:
         return usual if rate is not None else None
@@ -276,7 +278,7 @@ def _range_in_currency(usual: UsualRange, currency: str | None) -> UsualRange | 
 
 
 def _value_in_unit(stated: Quantity | float, usual: UsualRange) -> tuple[float, str]:
-    """A stated value in the unit of its range, and as written."""
+    """A stated value in the unit of its range, and the value as written."""
     if not isinstance(stated, Quantity):
         return float(stated), f"{stated:,}"
     value = stated.per_direction if stated.unit == "B/s" else stated.value

@@ -1,4 +1,4 @@
-"""The limits that a text states for requests: tokens of a bucket, a quota, a request or an answer, and bytes of a body."""
+"""Limits on requests in texts: tokens of a bucket, quota, request or answer, and bytes of a body."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from clusterspec.standard import pattern
 
 
 class RequestLimit(NamedTuple):
-    """A limit in a ``unit``, `tokens` or `bytes`; what it is of: `bucket`, `prompt`, `request`, `answer` or `body`; and its name."""
+    """A limit with its ``unit`` (`tokens` or `bytes`), the object that it limits (`bucket`, `prompt`, `request`,
+    `answer` or `body`), and its name.
+    """
 
     value: float
     unit: str
@@ -38,14 +40,14 @@ _BODY = ("body", "bodies", "payload", "client_max_body_size", "request size", "c
 _NEGATIVE = pattern(
     r"(?i)\b(?:may|can|could|is allowed to|allowed to)\b(?! (?:not|never)\b)[^.;]{0,24}?\b(?:below zero|negative|debt|overdraw\w*|borrow\w*)\b|(?<!never )(?<!not )\bgoes (?:below zero|negative|into debt)\b|\bdebts?\b|\boverdraft\b|\bsplit (?:into|over)\b|\bon account\b|\bsubtracted afterwards\b|\bcharged (?:after|in arrears)"
 )
-"""Words by which a bucket admits more than it holds."""
+"""Pattern of words for a bucket that may go below zero, so that it admits more than its size."""
 _ON_PURPOSE = pattern(
     r"(?i)\b(?:on purpose|deliberate\w*|intend\w*|by design|(?:longer|larger) (?:prompts|requests|ones|briefs|documents)\b[^.;]{0,40}\b(?:reject|refus|declin|other|separate|batch|get 4\d\d|return|cut|truncat|split)\w*|free (?:tier|keys?|plan|accounts?)|trial|guests?|anonymous)"
 )
 _OTHER_BUCKET = pattern(
     r"(?i)\b(?:histograms?|graphs?|shapes?|padd\w+|warm-?up|prefix|cach\w+|s3|gcs|stor\w+|objects?|compil\w+|hpu|lengths? buckets?|buckets? of (?:the )?(?:length|batch)\w*)\b"
 )
-"""Words of buckets that limit nobody."""
+"""Pattern of words for buckets that limit no requests."""
 _OF_ONE = pattern(r"(?i)\b(?:per|each|every|a|an|one|any|pro|je|jede[rs]?|par|chaque|por|cada)\b")
 _OF_KEY = pattern(
     r"(?i)\b(?:key|tenant|customer|client|user|team|account|consumer|project|caller|app|kunden?|nutzer|abonné|schlüssel|mandant\w*|clé|clave|cliente)s?\b"
@@ -69,14 +71,14 @@ _ENFORCED = pattern(
     r"(?i)\b(?:gateway|proxy|router|api|server|engine|default\w*|balancer|ingress|vllm|sglang|cap|caps|capped|cut|cuts|truncat\w*|clip\w*|limit\w*|stops?|stopped|aborts?|(?:may|must|can) (?:not|be)|no \w+ (?:may|can|is)|"
     r"abgeschnitten|gekappt|kappt|gekürzt|kürzt|begrenz\w*|beschränk\w*|bricht|plafonn\w*|tronqu\w*|coupe\w*|passerelle|puerta|corta\w*|trunca\w*)\b"
 )
-"""What makes a length a limit, and who makes it one."""
+"""Pattern of words that make a length a limit, and of components that enforce limits."""
 _WINDOW_IS = pattern(r"(?i)\b(?:context|kontext)[ -]?(?:window|length|size|fenster|länge)\b")
 _WINDOW = pattern(r"(?i)\b(?:context\w*|kontext\w*|windows?|sequences?)\b")
-"""Words of a length of a prompt with its answer."""
+"""Pattern of words for a length that covers a prompt together with its answer."""
 _OTHER_LENGTH = pattern(
     r"(?i)\b(?:first|sliding|attention window|chunk\w*|draft|batch\w*|block|page size|per step|mean|average|median|p50|typical\w*|would|was|were|old|no longer|instead|reasoning|thinking|cache\w*|prefix|system prompt|erste\w*|premiers?|mittlere\w*|embedding|quota|minute|not (?:cut|truncated|capped|limited)|nicht)\b"
 )
-"""Words of a length that is no limit of this service, or none of a whole prompt or answer."""
+"""Pattern of words for a length that does not limit this service, or not a whole prompt or answer."""
 _BYTES = pattern(rf"(?i)(?P<digits>{DIGITS}) ?(?P<unit>[km]i?b|[km]|megabytes?|kilobytes?)\b(?!/)")
 _LIMITED = pattern(
     r"(?i)\b(?:limit(?:s|ed)?|rejects?|refuses?|maximum|max|at most|up to|no more than|longer than|above|client_max_body_size|höchstens|grenze|maximal|au plus|limite|máximo|como máximo)\b"
@@ -126,13 +128,15 @@ def _buckets(sentence: str) -> Iterator[RequestLimit]:
 
 
 def _is_near(sentence: str, figure: LoadFigure) -> bool:
-    """Whether a figure is that of the bucket: next to its name, without the words of a prompt between them."""
+    """Whether a figure belongs to the bucket: it is near the bucket's name, and no words about a promised prompt come
+    before it.
+    """
     words = sentence[max(0, figure.start - 40) : figure.end + 20].casefold()
     return any(each in words for each in _BUCKET) and _PROMISED.search(sentence[: figure.start]) is None
 
 
 def _quotas(sentence: str) -> Iterator[RequestLimit]:
-    """A quota of tokens a minute for one client: that of the whole service is a load."""
+    """The quota of tokens per minute for one client; a quota of the whole service is a load."""
     found = [each for each in figures_in(sentence) if each.kind == "tokens" and each.period == 60.0]
     found = [each for each in found if _REFILL.search(sentence[max(0, each.start - 40) : each.start]) is None]
     of_one = _OF_KEY.search(sentence) is not None and _OF_ONE.search(sentence) is not None
@@ -152,7 +156,7 @@ def _flags(sentence: str) -> Iterator[RequestLimit]:
 
 
 def _caps(sentence: str) -> Iterator[RequestLimit]:
-    """The length at which a sentence cuts answers or refuses requests, in words and not as a flag."""
+    """The length at which a sentence says that answers are cut or requests refused, unless it is given as a flag."""
     lengths = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period]
     if len(lengths) != 1 or _FLAG.search(sentence) is not None or _OTHER_LENGTH.search(sentence) is not None:
         return

@@ -1,4 +1,4 @@
-"""Sentences that let one of several units be out of service, in lower case: words of the loss, and of a machine that goes on."""
+"""Patterns, in lower case, of a unit that is out of service and of a machine that continues without it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOSS = pattern(
     r"drops? out|trips?|tripped|does not start|won['’]t start|service on|maintenance(?: bypass)?|in bypass|taken (?:out|down|offline)|serviced|unavailable|"
     r"in (?:service|maintenance|repair|revision)|ausfallen|ausfällt|fällt|ausfall|ausfalls|gewartet|wartung|störung|abgeschaltet|panne|pannes|perte|défaillance|défaut|maintenance|tombe|arrêt|arrêtée?|hors service|pérdida|fallo|falla)\b"
 )
-"""A unit that is out of service."""
+"""Pattern of words for one unit that is out of service."""
 UNAFFECTED = pattern(
     r"\b(?:at |with )?(?:full|100 ?%(?: of)?|normal|rated|unchanged) (?:power|load|rate|speed|output|heat|throughput|last)\b"
     r"|\b(?:without|with no|has no|have no|no|needs no|ohne(?: jede)?|keine?n?|keinerlei|sans(?: aucun)?|aucun|sin|ningún) (?:any |a |an |further )?(?:visible |noticeable )?"
@@ -23,17 +23,17 @@ UNAFFECTED = pattern(
     r"|\b(?:go(?:es)? on|going|unaffected|uninterrupted|unnoticed|unchanged|transparent\w*|invisible|seamless\w*|non-event|no problem|not a problem|no issue|harmless|keeps? (?:running|training|serving)|continues?|(?:still|fully) (?:protected|cooled|powered|supplied|covered)|never (?:notice|see)s?|(?:does|do|will) not (?:slow|stop|hurt|touch|reduce|limit|throttle|disturb)|ohne dass [^.;,]{0,40}?(?:gedrosselt|beeinträchtigt|unterbrochen|gestört|reduziert|langsamer) (?:wird|werden)|without [^.;,]{0,30}?(?:throttled|interrupted|noticed|affected|slowed)|not (?:notice|affect|feel|interrupt)\w*|does not (?:notice|feel|see|affect|matter)"
     r"|unbemerkt|unberührt|unbeeinflusst|weiter|volle[rn]? (?:last|leistung)|volllast|n['’](?:affecte|a pas d['’]effet|interrompt|entraîne)\b(?: pas| aucun\w*)?|pleine (?:charge|puissance)|inaperçue?|n ?\+ ?1|redundan\w+)\b"
 )
-"""Words of a machine that goes on as before."""
+"""Pattern of words for a machine that continues as before."""
 ALL_OUT = pattern(
     r"\b(?:both|all|beide|alle|les deux)\b[^.;,]{0,24}\b(?:are|can be|may be|be|fail|go|sind|sont) (?:\w+ )?(?:off|out|down|valved|shut|lost|serviced|taken|isolated|switched|turned|aus|arrêtés)\b"
 )
-"""All units out of service."""
+"""Pattern of words for all units out of service."""
 STOPPED = pattern(
     r"\b(?:racks?|nodes?|gpus?|jobs?|half|rows?|servers?|schränke|knoten|baies|nœuds|serveurs)\b[^.;,]{0,16}\b(?:are|is|be|go|goes|sind|sont) (?:\w+ )?(?:off|down|out|powered|shut|stopped|idle|aus|arrêtés)\b"
 )
-"""A part of the machine that stops meanwhile."""
+"""Pattern of words for a part of the machine that stops during the loss."""
 ALONE = pattern(
     r"\b(?:either|each|any|one)\b[^.;]{0,40}\b(?:by itself|on its own)\b|\beither\b(?: of (?:them|the two|these|both))?(?: can| could)? (?:carr|tak|handl|cool|feed|suppl|cover|support)|"
     r"\b(?:either|each|any|one)\b[^.;]{0,40}\balone\b|\bits twin\b|\beine[rs]? allein\b|\bseule?\b"
 )
-"""One unit that carries what all do."""
+"""Pattern of words for one unit that can carry the whole load."""

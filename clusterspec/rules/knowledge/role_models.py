@@ -1,4 +1,4 @@
-"""The models of the roles of reinforcement learning, and when two vocabularies are of one tokenizer."""
+"""The models of reinforcement-learning roles, and whether two vocabularies belong to one tokenizer."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from clusterspec.catalog.models import Model
 from clusterspec.spec.model import RlSpec
 
 PADDED = 0.02
-"""Relative difference up to which vocabularies are those of one tokenizer, padded differently."""
+"""Relative difference up to which two vocabulary sizes may belong to one tokenizer with different padding."""
 
 
 def same_tokenizer(one: int, other: int) -> bool:
-    """Whether vocabularies of these sizes may be of one tokenizer.
+    """Whether vocabularies of these sizes may belong to one tokenizer.
 
     >>> same_tokenizer(151936, 152064), same_tokenizer(32000, 128256)
     (True, False)
@@ -22,7 +22,7 @@ def same_tokenizer(one: int, other: int) -> bool:
 
 
 def models_of_roles(rl: RlSpec, catalog: Catalog) -> Iterator[tuple[str, Model]]:
-    """The roles that score samples, reference, critic and reward, whose model the spec names by an id of the catalog."""
+    """The roles that score samples (reference, critic and reward) whose model is in the catalog, with the model."""
     for name, role in (("reference", rl.reference), ("critic", rl.critic), ("reward", rl.reward)):
         model = catalog.find("model", role.model) if role is not None and isinstance(role.model, str) else None
         if isinstance(model, Model):

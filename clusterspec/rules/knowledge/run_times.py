@@ -1,4 +1,4 @@
-"""The times that a text gives for the run, and for which it has the machine."""
+"""The times that a text states for the run and for the reservation of the machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from clusterspec.standard import pattern
 _RUN = pattern(
     r"(?i)\b(?:main run|(?<!\d )runs?|(?<!post-)(?:pre-?)?training(?! (?:data|set|nodes?|logs?|corpus|cluster))|pre-?train\w*|job|lauf|vortraining|hauptlauf|(?:pré-?)?entra[iî]nement|(?:pre)?entrenamiento|(?:the|all|der|alle|les) (?:\w+ ){0,2}(?:tokens|jetons))\b"
 )
-"""Names of the run."""
+"""Pattern of the names of the run."""
 _NOT_THE_RUN = pattern(
     r"(?i)\b(?:each|every|per|first|last|one of|next|restart\w*|recover\w*|checkpoint\w*|evals?|evaluat\w*|burn-in|acceptance|tests?|testing|phase|stage|step|epoch|pilot|ablation\w*|proxy|sft|post-?training|fine-?tun\w*|"
     r"alignment|anneal\w*|decay|warm\w*|mfu|instead|deliver\w*|install\w*|reserv\w*|lease\w*|rent\w*|book\w*|allocat\w*|block|contract|slot|limit\w*|queue\w*|wait\w*|before|earlier|ago|ahead|later|starts?|started|begins?|"
@@ -32,7 +32,7 @@ _NOT_THE_RUN = pattern(
     r"wall ?time|time limit|at least|minimum|more than|longer than|less than|between|support|warranty|report\w*|"
     r"jede[rsnm]?|erste[rnms]?|letzte[rnms]?|phase|neustart\w*|auswertung|reserviert|gebucht|beginnt|mindestens|mehr als|vor|chaque|premi(?:er|ère)s?|derni(?:er|ère)s?|réservé\w*|au moins|plus de|commence|avant|cada|primer\w*|últim\w*|reservad\w*|al menos|más de|antes)\b"
 )
-"""Words of clauses about a part of the run, or another time."""
+"""Pattern of words in a clause about a part of the run, or about another time."""
 _RUN_TAKES = pattern(
     r"(?i)\b(?:run|training|pre-?training|job|lauf|vortraining|(?:pré-?)?entra[iî]nement|(?:pre)?entrenamiento|tokens)\b[^.;:]{0,60}?"
     r"\b(?:takes?|lasts?|needs?|finish\w*|(?:is|are) (?:done|finished|complete)|completes?|dauer[nt]|dure(?:nt)?|prend|dura[n]?|tarda[n]?)"
@@ -45,15 +45,16 @@ _DONE = pattern(
 _SPAN = pattern(
     r"(?i)\b(?P<unit>days?|weeks?|tage?|wochen?|jours?|semaines?) (?P<first>\d{1,3}) ?(?:to|through|until|bis|à|-|–) ?(?:days?|weeks?|tag|woche|jour|semaine)? ?(?P<last>\d{1,3})\b"
 )
-"""The days or weeks of a plan, by their numbers."""
+"""Pattern of the days or weeks of a plan by their numbers, such as `days 3 to 20`."""
 _COMPARED = {FLOP, FLOP_PER_SECOND, STEP, TOKEN_PER_SECOND}
-"""Units of sentences whose time follows from their own figures, which other rules compare."""
+"""Units of quantities from which a sentence computes its time; other rules compare such times."""
 
 
 def run_time_of_text(text: str, tokens: float | None = None) -> TextQuantity | None:
-    """The longest time of half a day or more that a text says the run takes; None where it says none.
+    """The longest time, of half a day or more, that a text gives for the run; None if it gives none.
 
-    ``tokens`` are those of the run: the time of a clause with other tokens is one of a part of it.
+    ``tokens`` are the tokens of the run; a time in a clause with another number of tokens covers only a part of the
+    run.
 
     >>> run_time_of_text("Each restart takes 2 days. The run takes about three weeks.").words
     'three weeks'
@@ -73,7 +74,7 @@ def run_time_of_text(text: str, tokens: float | None = None) -> TextQuantity | N
 
 
 def _spans(sentence: str) -> Iterator[TextQuantity]:
-    """The times between numbered days or weeks of a plan, both included.
+    """The times from one numbered day or week of a plan to another, both included.
 
     >>> [each.value / 86400 for each in _spans("pretraining from day 1 to day 28")]
     [28.0]
@@ -85,7 +86,7 @@ def _spans(sentence: str) -> Iterator[TextQuantity]:
 
 
 def _is_of_run(window: Window, time: TextQuantity, tokens: float | None) -> bool:
-    """Whether a time is how long the run takes, by its clause, or by the words before it."""
+    """Whether a time is the duration of the run, by its clause or by the words before it."""
     text, clause = window.text, clause_at(window.text, time.start, time.end)
     goes_on = _AFTER.search(text[: time.start]) is not None and _DONE.search(clause) is None
     if goes_on or not is_certain(text, time) or _NOT_THE_RUN.search(clause) is not None:
@@ -111,11 +112,11 @@ _NOT_A_TERM = pattern(
     r"prolong\w*|trial|tests?|store[ds]?|storage|data|first|second|(?<!the )starts?|begins?|backups?|lock|tapes?|objects?|snapshots?|warranty|support|ip|dns|dhcp|license|licence|respons\w*|repair\w*|blocks|reservations|bookings|leases|ablation\w*|"
     r"verlänger\w*|höchstens|bis zu|kündig\w*|frist|jede[rsn]?|au plus|préavis|prolonge\w*|chaque|como máximo|cada)\b"
 )
-"""Words of clauses about a part of a reservation, or another time."""
+"""Pattern of words in a clause about a part of a reservation, or about another time."""
 
 
 def reserved_time(text: str) -> TextQuantity | None:
-    """The longest time of a day or more for which a text says that the machine is reserved; None where it says none.
+    """The longest time, of a day or more, for which a text says that the machine is reserved; None if it says none.
 
     >>> reserved_time("We rent the nodes for three months; a reservation may be cancelled within 14 days.").words
     'three months'

@@ -1,4 +1,4 @@
-"""Schedules in the sentences of a training plan: which part of it a number of steps or tokens is."""
+"""Training schedules in texts: the part of the schedule that a number of steps or tokens belongs to."""
 
 from __future__ import annotations
 
@@ -49,25 +49,27 @@ _OVER = pattern(
     r"(?i)\b(?:over|within|during|across|spans?|for|lasts?|in|takes|of|während(?: der)?|pendant|durant|(?:length|horizon|period|duration|span) (?:is|of)|über|sur|durante|en|lr-decay-iters)(?: the| les| about| all)?(?: whole| full| first| entire| ersten| premi[eè]re?s)?[ :]$"
 )
 _NOT = pattern(r"(?i)\b(?:instead of|not|than|unlike|was|were|ran|old|former|no)(?: [\w-]{1,20}){0,3} ?$")
-"""Words before a number that is not one of this plan."""
+"""Pattern of words before a number that does not belong to this plan."""
 _LAST = pattern(
     r"(?i)\b(?:last|final|remaining|next|another|further|letzten|derni(?:er|ère)s?|últim[oa]s|each|every|per)\b[^.;,]{0,12}$"
 )
 
 
 class SchedulePart(NamedTuple):
-    """A number of steps or tokens of a schedule: whose part it is, and whether it is a point of the run or a length."""
+    """A number of steps or tokens in a schedule: the part that it belongs to, and whether it is a point of the run or a
+    length.
+    """
 
     part: str
     quantity: TextQuantity
     is_point: bool
     is_last: bool
-    """Whether the text counts the length from the end of the run, or of something before."""
+    """Whether the text counts the length backward, from the end of the run or of another part."""
     sentence: str
 
 
 def schedule_parts(text: str) -> Iterator[SchedulePart]:
-    """The numbers of steps and tokens of the sentences about a schedule, in order.
+    """The numbers of steps and tokens in sentences about a schedule, in order.
 
     >>> text = "Warm-up over 2,000 steps, then cosine decay to 10 % at step 480,000."
     >>> [(each.part, each.quantity.value, each.is_point) for each in schedule_parts(text)]
@@ -94,13 +96,13 @@ def schedule_parts(text: str) -> Iterator[SchedulePart]:
 
 
 def is_named_step(before: str, quantity: TextQuantity) -> bool:
-    """Whether a bare number is that of a step by the words before it: `at step 480,000`, `max_steps=480000`, `until 480k`."""
+    """Whether the words around a bare number make it a step: `at step 480,000`, `max_steps=480000`, `until 480k`."""
     thousands = quantity.words[-1] in "kK" and quantity.value >= 1000 and _UNTIL.search(before) is not None
     return quantity.unit == BARE and (thousands or _NAMED_POINT.search(before) is not None)
 
 
 def _nearest_part(sentence: str, quantity: TextQuantity) -> str:
-    """The part of a schedule whose name is nearest before a quantity, or directly after it."""
+    """The part of a schedule that is named directly after a quantity, else the part whose name is nearest before it."""
     behind = sentence[quantity.end : quantity.end + 24]
     for part, cue in _PARTS:
         if cue.search(quantity.words) is not None or (
@@ -135,12 +137,12 @@ _LINKS = word_set(
     "make gives which so far into mark point sees it than then ie eq optimizer training "
     "soit nach bei schritt schritte schritten das sind entspricht hat gesehen verarbeitet à l étape itération après correspond vus el paso a la iteración tras es decir"
 )
-"""Words between a step and the tokens of the same point of a run."""
+"""Words that may be between a step and the tokens read up to that step."""
 _EQUATES = pattern(
     r"(?i)[(=|≈]|\b(?:or|is|are|i\.e|that is|has seen|have seen|seen|sees|correspond\w*|equals?|marks?|means|makes?|gives?|soit|sind|entspricht|gesehen|vus|es decir)\b"
 )
 _IN = pattern(r"(?i)^ (?:in|over|takes?|needs?|werden in|en)\b")
-"""What is between tokens and the steps that they take."""
+"""Pattern of the words between a number of tokens and the steps that they take."""
 _REACHED = pattern(
     r"(?i)^[ -]?(?:tokens?[ -])?(?:are |is |have been |has been |were )?(?:seen|consumed|processed|trained|done|in\b|mark|point|into|so far|reached|gesehen|verarbeitet|vus)"
 )
@@ -152,7 +154,8 @@ _CLAUSE_END = pattern(r"^ ?(?:$|[.;:|)]|,(?! (?:and|und|et|y|then|\d)))")
 
 
 def equated_steps(text: str) -> Iterator[tuple[str, TextQuantity, TextQuantity]]:
-    """The sentences that give the same point of a run, or all of it, in steps and in tokens, with both figures.
+    """The sentences that state the same point of a run, or the whole run, both in steps and in tokens, with both
+    figures.
 
     >>> [(one.words, other.words) for _, one, other in equated_steps("After 500 B tokens, at step 60,000, it forks.")]
     [('60,000', '500 B tokens')]
@@ -173,7 +176,7 @@ def equated_steps(text: str) -> Iterator[tuple[str, TextQuantity, TextQuantity]]
 
 
 def _are_of_one_point(sentence: str, steps: TextQuantity, tokens: TextQuantity, is_point: bool) -> bool:
-    """Whether a text equates steps and tokens, or both are reached at one point."""
+    """Whether a text equates steps and tokens, or says that both are reached at the same point."""
     first, last = sorted((steps, tokens), key=lambda each: each.start)
     between = sentence[first.end : last.start]
     around = f"{sentence[max(0, first.start - 20) : first.start]} {between} {steps.words} {tokens.words}"
@@ -198,8 +201,10 @@ def steps_of_run(work: Workload) -> float | None:
 
 
 def end_of_schedule(parts: list[SchedulePart], batch: float) -> tuple[float, SchedulePart] | None:
-    """The step at which the decay of one sentence ends, and the part that ends there: a point, or the lengths of its parts
-    one after the other; ``batch`` is the tokens of a step. None without a decay, or with one counted from the end.
+    """The step at which the decay in a sentence ends, and the part of the schedule that ends there.
+
+    The end is stated as a point, or follows from the lengths of successive parts; ``batch`` is the number of tokens of
+    a step. None without a decay, and for a decay counted from the end of the run.
     """
     at, found = 0.0, None
     for each in parts:

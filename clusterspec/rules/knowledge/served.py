@@ -1,4 +1,4 @@
-"""A serving plan with its requests and times, and the plans of the same requests with other layouts."""
+"""A serving plan with its requests and times, and plans with other layouts for the same requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOAD = "workload.serving"
 TIERS = ("workload", "serving", "cache_tiers")
 """The path of the tiers of the cache."""
 MOST_UNBALANCED = 2.0
-"""Prefill and decode engines whose rates differ more are not balanced."""
+"""Ratio of the prefill and decode rates above which the engines are not balanced."""
 PREFILL = f"{LOAD}.disaggregated.prefill"
 DECODE = f"{LOAD}.disaggregated.decode"
 
@@ -76,11 +76,11 @@ class Served:
 
     @property
     def decode_places(self) -> float:
-        """The requests that the decode engines hold at a time."""
+        """Number of requests that the decode engines can hold at a time."""
         return self.engines.limit * self.engines.decode.attention_ranks
 
     def rate_of_decoding(self, requests: float) -> float:
-        """Requests per second that the decode engines complete with ``requests`` in flight, all of them decoding."""
+        """Requests per second that the decode engines complete with ``requests`` in flight, all of which decode."""
         return decoding_rate(self.engines, requests)
 
     def with_layout(self, **changes: Any) -> Served | None:
@@ -91,14 +91,14 @@ class Served:
         return self._with_changes({("layout", key): value for key, value in ({"dp": number} | changes).items()})
 
     def with_load(self, **changes: Any) -> Served | None:
-        """The plan with some keys of the requests written otherwise."""
+        """The plan with some keys of its requests changed."""
         spec = self.design.spec
         if spec.workload is None or spec.workload.serving is None:
             return None
         return self._with_changes({("workload", "serving", key): value for key, value in changes.items()})
 
     def with_copies(self, more: int) -> Served | None:
-        """The plan with experts placed by their load and ``more`` redundant experts."""
+        """The plan with ``more`` redundant experts and experts placed to balance their load."""
         load = ("workload", "serving")
         copies = self.layout.redundant_experts + more
         return self._with_changes(
@@ -106,7 +106,7 @@ class Served:
         )
 
     def with_weights(self, precision: str) -> Served | None:
-        """The plan with weights as published in a precision of 8 or 16 bits, and products in the same."""
+        """The plan with weights and products in a precision of 8 or 16 bits, and no quantization method."""
         keys = {"parameter_precision": precision, "precision": precision, "quantization": None}
         return self._with_changes({("workload", key): value for key, value in keys.items()})
 
@@ -124,14 +124,16 @@ class Served:
 
 
 def prompt_rate_of_load(served: Served) -> float:
-    """Prompts per second that the load asks for: the request rate, or the rate at which the requests in flight end if all
-    that the decode engines hold decode. (If prefill is the slower side, few do, and decode faster.)
+    """Prompts per second that the load asks for.
+
+    It is the request rate, or the rate at which the requests in flight complete if all of them decode. (If prefill is
+    slower, fewer decode at a time, and each decodes faster.)
     """
     return served.load.request_rate or served.rate_of_decoding(served.times.offered)
 
 
 def prompts_processed(served: Served) -> float:
-    """Prompts per second that separate prefill engines process at most; infinite without such engines."""
+    """Prompts per second that separate prefill engines can process; infinite without such engines."""
     prefill, service = served.load.prefill, served.times.prompt_service
     return prefill.replicas * prefill.attention_dp / service if prefill is not None and service > 0 else inf
 
@@ -142,8 +144,8 @@ def is_twice(one: float, other: float) -> bool:
 
 
 def link_advice(served: Served, missing: float) -> str:
-    """Advice to speed up the cache links, if these limit prompts more than the engines do; else empty. The links have to
-    be ``missing`` times as fast.
+    """Advice to speed up the cache links to ``missing`` times their rate, if they limit prompts more than the engines
+    do; else empty.
     """
     sent = served.times.sent
     if sent is None or not served.times.links_limit_prefill:
@@ -154,8 +156,8 @@ def link_advice(served: Served, missing: float) -> str:
 
 
 def transfer_advice(sent: CacheTransfer, workload: Workload, missing: float) -> str:
-    """Advice to speed up the transfer of a cache: larger blocks if their number takes the time, else links that are
-    ``missing`` times as fast.
+    """Advice to speed up a cache transfer: larger blocks if the number of blocks limits it, else links with ``missing``
+    times the rate.
     """
     if sent.descriptors and sent.seconds > sent.size / sent.bandwidth:
         return f"use larger blocks (`block_tokens`): {sent.descriptors:,.0f} descriptors take longer than {display(sent.size, 'B')}"
@@ -169,14 +171,16 @@ def times_as_much(missing: float) -> str:
 
 
 def smaller_cache(workload: Workload, missing: float) -> str:
-    """The alternative of a cache in fp8, where that alone divides its bytes by ``missing`` or more; else empty."""
+    """Advice to use an fp8 cache, if that alone divides the bytes of the cache by at least ``missing``; else empty."""
     saved = precision_width(workload.kv_precision) / precision_width("fp8")
     return ", or a smaller cache (`kv_precision: fp8`)" if saved > 1 and saved >= missing else ""
 
 
 def longest_request(serving: Serving) -> tuple[int, int]:
-    """Tokens of the longest prompt (where prompts are cut, else their 99th percentile; in conversations at least that
-    of the last turn) and of the longest output (where outputs are cut, else their mean).
+    """Tokens of the longest prompt and of the longest output.
+
+    A prompt counts with its limit, else with the 99th percentile, and in conversations with the last turn. An output
+    counts with its limit, else with its mean.
     """
     prompts, outputs = serving.input_lengths, serving.output_lengths
     prompt = (prompts.most or prompts.p99) if prompts else serving.input_tokens

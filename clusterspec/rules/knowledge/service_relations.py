@@ -1,4 +1,4 @@
-"""The relations between figures of a service that a text states together: each with the stated figure and the computed one."""
+"""Relations between figures of a service in a text: the stated figure and the one computed from the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from clusterspec.units import display
 
 
 class Derived(NamedTuple):
-    """A stated figure and the one that follows from the others of its sentence; ``exact`` where it may also not be lower."""
+    """A stated and a computed figure of a sentence; with ``exact``, a stated figure that is too low is wrong too."""
 
     stated: float
     computed: float
@@ -44,18 +44,18 @@ _FLYING = pattern(
 _PROVISIONED = pattern(
     r"(?i)\b(?:size[ds]?|sizing|provision\w*|headroom|reserve[ds]?|margin|allow\w*|(?:enough|room) for|capacity|supports?|peaks|bursts?|admits?|ausgelegt|dimensionn\w*)\b"
 )
-"""Words of requests that a service could hold."""
+"""Pattern of words for requests that a service has room for."""
 _ARRIVALS = pattern(
     rf"(?i)(?P<count>{DIGITS}) (?:of them |new ones |davon )?(?:arrive|come in|are sent|start|kommen|treffen|arrivent|llegan)[^.;,\d]{{0,16}} (?:per|each|every|a|pro|je|par|por|chaque|cada) ?(?:second|sekunde|seconde|segundo)\b"
 )
-"""Requests of a second whose noun stands elsewhere."""
+"""Pattern of an arrival rate whose noun is elsewhere in the sentence."""
 _FOLLOWS = pattern(
     r"(?i)=|→|\b(?:so|hence|thus|therefore|that is|which is|i\.e|are|is|makes?|gives?|means?|means that|also|daher|ergibt|ergeben|sind|donc|soit|font|sont|on a|por tanto|son|little)\b"
 )
 _ROUGH = pattern(
     r"(?i)[~≈]|\b(?:about|around|roughly|some|nearly|almost|circa|ca|etwa|rund|environ|près|unos|peak|day|night|busiest|burst|bursts|headroom|reserve|sized|limit|batch)\b"
 )
-"""Words of figures that are rounded, or of other hours."""
+"""Pattern of words for figures that are rounded or belong to other hours."""
 _SPEED = pattern(
     r"(?i)^ ?(?:a|per|/|each|pro|par|por) ?(?:\w+ )?(?:tokens?|steps?|chunks?)\b|^ ?(?:ttft|tpot|to first|between|of prefill|queue|wait|timeout|peak|apart|interval|window|in advance|ago|later)"
 )
@@ -65,12 +65,12 @@ _NOT_ANSWERS = pattern(
 _OF_REQUEST = pattern(
     r"(?i)\b(?:takes?|took|lasts?|stays?|each|apiece|latency|duration|holds?|lives?|residence|spends?|je|brauch\w*|benötig\w*|laufzeit|answers?|(?:per|an?) (?:request|call)|generation|open|dauer\w*|antwort\w*|antwortzeit|latenz|latence|temps|anfrage|réponses?|requête|chacune?|tiempo|dur\w{1,8}|respuestas?|tarda\w?)\b"
 )
-"""Words next to the time of a whole request."""
+"""Pattern of words next to the duration of a whole request."""
 _TIMES_SIGN = pattern(r"^ ?[x×*·] ?$")
 
 
 def requests_in_flight(text: str) -> Iterator[Derived]:
-    """Requests in flight, with the only rate of requests and the only time of a request in their sentence.
+    """The requests in flight of sentences that also state exactly one request rate and one time per request.
 
     >>> [(each.stated, each.computed) for each in requests_in_flight("20 requests/s that take 12 s are 120 in flight.")]
     [(120.0, 240.0)]
@@ -97,14 +97,14 @@ def _arrivals(match: re.Match[str]) -> LoadFigure:
 
 
 def _is_time_of_request(sentence: str, rate: LoadFigure, time: LoadFigure) -> bool:
-    """Whether a time is that of a whole request, and the rate not the one of a unit."""
+    """Whether a time is the duration of a whole request, and the rate is not that of one unit."""
     near = sentence[max(0, time.start - 28) : time.end + 20]
     of_request = _OF_REQUEST.search(near) or _TIMES_SIGN.search(sentence[rate.end : time.start])
     return of_request is not None and not unit_of_capacity(sentence, rate)
 
 
 def _flying_requests(sentence: str, flying: re.Match[str], rate: float, seconds: float) -> Iterator[Derived]:
-    """The requests in flight as stated and as computed, where both differ by more than rounding explains."""
+    """The stated and the computed number of requests in flight, if they differ by more than rounding explains."""
     kilo = flying["kilo"] or flying["kilo_behind"]
     stated, computed = (
         number_of(flying["count"] or flying["behind"], whole=True) * (1000 if kilo else 1),
@@ -118,7 +118,7 @@ def _flying_requests(sentence: str, flying: re.Match[str], rate: float, seconds:
 
 
 ROUNDED, EXACT = 1.25, 1.1
-"""Factor up to which two figures may be the same, rounded or of another hour; and one of a figure that is said to follow."""
+"""Factors up to which two figures agree: in general, and where the text says that one follows from the other."""
 
 
 _CONSTANT = pattern(
@@ -139,8 +139,7 @@ _OTHER_LOAD = pattern(
 
 
 def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
-    """Requests or tokens of a day, a month or a number of hours, with the rate of their sentence, or the ``planned`` one in
-    requests/s.
+    """Requests or tokens per day, month or some hours, with the rate in their sentence or the ``planned`` requests/s.
 
     >>> text = "40 requests/s around the clock are 34 M requests a day."
     >>> [(each.stated, each.computed, each.exact) for each in counts_of_period(text, None)]
@@ -180,7 +179,7 @@ _HIGHEST = pattern(
 
 
 def _is_at_rate(sentence: str, rate: LoadFigure) -> bool:
-    """Whether a sentence makes its count at a rate, and not up to it."""
+    """Whether a sentence states a constant rate for its count, and not a highest rate."""
     return _AT.search(sentence[: rate.start]) is not None and _HIGHEST.search(sentence) is None
 
 
@@ -224,7 +223,7 @@ _WINDOW = pattern(r"(?i)\b(?:night|window|shift|batch|nacht\w*|schicht|fenêtre|
 
 
 def _long_times(sentence: str) -> list[float]:
-    """The times of an hour or more in a sentence on a night or another window of work, in seconds."""
+    """The times of an hour or more, in seconds, of a sentence about a work window such as a night."""
     return [each.value for each in times_in(sentence) if each.value >= 3600] if _WINDOW.search(sentence) else []
 
 
@@ -235,11 +234,11 @@ _PERIODS = {
     **dict.fromkeys(("da", "ta", "jo", "dí", "di", "tä", "qu"), (DAY, "a day")),
     **dict.fromkeys(("ho", "st", "he"), (3600.0, "an hour")),
 }
-"""The seconds and the name of a period by the first letters of its word."""
+"""The length in seconds and the name of a period, by the first letters of its word."""
 
 
 def _minutes_between(clock: re.Match[str]) -> int:
-    """The minutes between two times of a day; an hour before noon that follows a later one is of the next day."""
+    """The minutes between two times of day; a morning hour that follows a later hour is on the next day."""
     start, end = (
         60 * (int(clock[hour]) % 12 + 12 * (half.lower() == "pm") if half else int(clock[hour]))
         + int(clock[minute] or 0)
@@ -254,14 +253,14 @@ _DIGIT = pattern(r"\d")
 
 
 def _sentence_without(sentence: str, figures: Sequence[LoadFigure]) -> str:
-    """A sentence without some of its figures."""
+    """The sentence with the given figures removed."""
     for each in reversed(figures):
         sentence = sentence[: each.start] + sentence[each.end :]
     return sentence
 
 
 def token_rates(text: str) -> Iterator[Derived]:
-    """Tokens per second with the only rate of requests from which they follow, and the tokens of each request.
+    """The token rates that a sentence derives from its only request rate and the tokens per request.
 
     >>> text = "With 2,000 tokens in and 500 out, 20 requests/s are 5,000 tokens/s. 2,000 input tokens: 2 requests/s are 900 tokens/s."
     >>> [(each.stated, each.computed) for each in token_rates(text)]
@@ -301,11 +300,11 @@ _TRAFFIC = pattern(r"(?i)\b(?:traffic|requests?|load|verkehr|anfragen|trafic|tr�
 
 _OF_ONE = word_set("of von sur de")
 _ONE = word_set("one a an ein eine un une una")
-"""Words of the part of a whole, both of which a text has that names one of the given units."""
+"""Words for one part of a whole; a text about a part has one of them and the name of a unit."""
 
 
 def shares_of_traffic(text: str) -> Iterator[Derived]:
-    """The share of the traffic of one engine among some that a text spreads evenly.
+    """The share of the traffic that one engine gets where a text spreads the traffic evenly.
 
     >>> [(each.stated, each.computed) for each in shares_of_traffic("One of 20 engines gets 10 % of the traffic by round robin.")]
     [(10.0, 5.0)]
@@ -349,7 +348,7 @@ _IN_ALL = pattern(r"(?i)^ (?:in (?:all|total)|altogether|together|overall|insges
 
 
 def totals_of_units(text: str) -> Iterator[Derived]:
-    """A number of engines or accelerators in all, with the nodes, or engines, and the number in each from which it follows.
+    """Totals of engines or accelerators that a text derives from a number of nodes or engines and the number in each.
 
     >>> text = "Six nodes with eight engines each, 40 engines in all."
     >>> [(each.stated, each.computed) for each in totals_of_units(text)]
@@ -379,7 +378,7 @@ _TIMES = pattern(
 
 
 def amplified_attempts(text: str) -> Iterator[Derived]:
-    """The load of attempts that several layers multiply, where a text gives their sum.
+    """The attempts of several retrying layers, if a text adds the attempts of the layers instead of multiplying them.
 
     >>> text = "Three layers make three attempts each, so an outage brings at most nine times the load."
     >>> [(each.stated, each.computed) for each in amplified_attempts(text)]

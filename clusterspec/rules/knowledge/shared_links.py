@@ -1,4 +1,4 @@
-"""Caches and weights of several jobs on the link between two pools: the rate that each job needs and gets."""
+"""Traffic of several jobs on the link between two pools: the rate that each job needs and gets."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from clusterspec.spec.model import PoolLinkSpec
 from clusterspec.standard import sum_of
 
 GENERATING = frozenset({"prefill", "decode", "rollout"})
-"""Engines to which caches or new weights pass."""
+"""Roles of the engines that receive caches or new weights."""
 
 
 class Crossing(NamedTuple):
-    """B/s that a job sends over a link: on average, and during a transfer."""
+    """Bytes per second that a job sends over a link, on average and during a transfer."""
 
     mean: float
     burst: float
 
 
 class LinkDemand(NamedTuple):
-    """Each job's demand on a link in isolation, by name.
+    """The demand of each job on a link, by name, each estimated without the others.
 
-    ``total`` is the B/s available to caches and weights. ``turns`` maps each job to the job on whose nodes it takes
-    turns, or to itself.
+    ``total`` is the rate in B/s that is available to caches and weights. ``turns`` maps each job to the job with which
+    it shares its nodes in turns, or to itself.
     """
 
     total: float
@@ -37,18 +37,18 @@ class LinkDemand(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """B/s of all jobs on average; of jobs in turn the largest."""
+        """Average rate of all jobs in B/s; of jobs that take turns, only the largest counts."""
         return sum_of(self._mean_rates())
 
     @property
     def burst_rate(self) -> float:
-        """B/s if all jobs send at the same time; jobs that take turns count as the largest of them."""
+        """Rate in B/s if all jobs send at the same time; of jobs that take turns, only the largest counts."""
         return sum_of(
             _largest_by_name((self.turns[name], each.burst) for name, each in self.crossings.items()).values()
         )
 
     def share_left(self, job: str) -> float:
-        """The share of the link that the other jobs leave a job."""
+        """The share of the link that other jobs leave for a job."""
         return fair_rate(self.total, self._mean_rates(excluded=self.turns[job])) / self.total
 
     def _mean_rates(self, excluded: str = "") -> list[float]:
@@ -107,7 +107,9 @@ def shares_of_links(fleet: Fleet) -> Mapping[str, float]:
 
 
 def uses_link_between(job: Job, ends: frozenset[str]) -> bool:
-    """Whether caches or new weights of a job use a link. Models other than the trained one only receive tokens."""
+    """Whether a job sends caches or new weights over a link between these pools. Models other than the trained one only
+    receive tokens.
+    """
     return job.design is not None and any(
         {each.pool, main_pool(job.spec)} == ends or {each.pool, job.spec.pool} == ends
         for each in engines_on_other_pools(job.spec)
@@ -138,8 +140,8 @@ def _link_rate(fleet: Fleet, jobs: list[Job], ends: frozenset[str]) -> float | N
 
 
 def _crossing(job: Job) -> Crossing | None:
-    """The traffic of a job; None if it has no times. In reinforcement learning, the weights of a step are sent in
-    its sync.
+    """The traffic of a job on a link; None if its times are unknown. In reinforcement learning, the weights of a step
+    are sent during its weight sync.
     """
     assert job.design is not None
     plan = legal_estimate(job.design)

@@ -20,8 +20,8 @@ class SavingRate(NamedTuple):
 
 
 class StoreDemand(NamedTuple):
-    """The write rates of the jobs that share one storage system, by name, and its bandwidth, in B/s. Jobs that take
-    turns count as the largest of them.
+    """The write rates of the jobs that share a storage system, by name, and its bandwidth, in B/s. Of jobs that take
+    turns, only the largest counts.
     """
 
     written: str
@@ -36,7 +36,7 @@ class StoreDemand(NamedTuple):
 
     @property
     def burst_rate(self) -> float:
-        """Bytes per second of all jobs that save at the same time."""
+        """Rate in B/s if all jobs save at the same time."""
         return sum_of(each.burst for each in self.sets)
 
     def run_stretch(self, job: str) -> float:
@@ -59,8 +59,8 @@ def store_demand(fleet: Fleet, pool: Pool) -> StoreDemand | None:
 
 
 class ReadingDemand(NamedTuple):
-    """B/s of training data that jobs read at the predicted steps, by name, and what the storage system gives; jobs in
-    turn as the largest.
+    """The rates in B/s at which jobs read training data at their predicted step times, by name, and the rate of the
+    storage system. Of jobs that take turns, only the largest counts.
     """
 
     key: str
@@ -94,7 +94,7 @@ def _reading_rate(job: Job) -> float | None:
 
 
 def sets_on_store(fleet: Fleet, owner: str) -> list[tuple[str, ...]]:
-    """The jobs on all pools that use the storage system of ``owner``, grouped by sets that take turns."""
+    """The jobs on all pools that use the storage system of ``owner``; each group consists of jobs that take turns."""
     return [
         each.jobs
         for pool in fleet.pools.values()
@@ -105,7 +105,7 @@ def sets_on_store(fleet: Fleet, owner: str) -> list[tuple[str, ...]]:
 
 
 def demand_of_jobs(fleet: Fleet, pool: Pool, jobs: Iterable[tuple[str, ...]]) -> StoreDemand | None:
-    """The `store_demand` of some jobs; jobs that take turns count together."""
+    """The `store_demand` of some jobs; of jobs that take turns, only the largest counts."""
     networks = fleet.pools[fleet.store_pool(pool.name)].spec.networks
     store = networks.storage if networks else None
     if store is None or store.bandwidth is None:

@@ -18,15 +18,17 @@ SHARD_AXES = ("dp_cp", "expert_dp", "shard")
 """Axes over which fsdp and hsdp gather weights."""
 REDUCTIONS = ("all-reduce", "reduce-scatter")
 USUAL_TAIL = 0.6
-"""Share of a step of reinforcement learning that published runs lose to their longest samples at most. Of 19 published
-colocated steps of NeMo RL and verl (docs/accuracy.md), 18 are predicted to lose at most 0.39, and one 0.54; slime's example
-of GLM-4.5 loses 0.55."""
+"""Largest share of a reinforcement-learning step that published runs lose to their longest samples.
+
+Of 19 published colocated steps of NeMo RL and verl (docs/accuracy.md), 18 are predicted to lose at most 0.39, and one
+0.54; slime's example of GLM-4.5 loses 0.55.
+"""
 SURELY_FITS = 0.8
-"""Share of the memory up to which a plan fits for certain, with the uncertainty of activations."""
+"""Share of the memory up to which a plan certainly fits, despite the uncertainty of its activations."""
 
 
 def exposed_seconds(plan: Plan, axes: Collection[str], collectives: Collection[str] = ()) -> float:
-    """Seconds of exposed communication per step of some axes, of some collectives or all."""
+    """Seconds of exposed communication of some axes per step, for some collectives or all."""
     rows = (
         row for row in plan.communication if row.axis in axes and (not collectives or row.collective in collectives)
     )
@@ -34,7 +36,7 @@ def exposed_seconds(plan: Plan, axes: Collection[str], collectives: Collection[s
 
 
 def sent_seconds(plan: Plan, axes: Collection[str]) -> float:
-    """Seconds of communication per step of some axes, exposed or not."""
+    """Seconds of communication of some axes per step, exposed or not."""
     return sum(row.seconds for row in plan.communication if row.axis in axes)
 
 
@@ -57,11 +59,11 @@ def share(seconds: float, plan: Plan) -> float:
 # The severity of a predicted loss
 
 A_QUARTER = 0.25
-"""At this share of the machine's time or above, a flaw is an error, by the definition of severity."""
+"""Share of the machine's time from which a flaw is an error, by the definition of severity."""
 EXACT = (1.0, 1.0)
-"""The ends of the range of a share that follows from stated figures by arithmetic."""
+"""The range of a share that follows from stated figures by arithmetic: it has no uncertainty."""
 Bounds = tuple[float, float]
-"""The ends of the range of a prediction, relative to the prediction."""
+"""The low and the high end of a prediction's range, relative to the prediction."""
 
 
 def cost_severity(loss: float | None, bounds: Bounds, unknown: str = "error", most: str = "error") -> str:
@@ -100,8 +102,8 @@ def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error",
 
 
 def _share_of_whole_step(loss: float, times: RlTimes) -> float:
-    """The share of a whole step of reinforcement learning that is lost with a share of its updates; 0 while the trainer
-    waits for rollout.
+    """The share of a whole reinforcement-learning step that is lost if a share of its update is lost; 0 while the
+    trainer waits for rollout.
     """
     waits = sum(part.idle_share for part in times.parts if part.role == "update")
     return max(0.0, loss * times.update / times.step - waits)
@@ -130,7 +132,7 @@ def target_severity(
 
 
 def run_severity(target: float, seconds: float, timed: Plan) -> str:
-    """The severity of a training run of ``seconds`` above its ``target``, with the range of the plan's step."""
+    """The severity of a training time of ``seconds`` above its ``target``, by the range of the plan's step time."""
     step, ends = timed.step_seconds, timed.step_time_range
     if not step or ends is None:
         return target_severity(target, seconds, EXACT)
@@ -142,14 +144,14 @@ def run_severity(target: float, seconds: float, timed: Plan) -> str:
 # Sums of gradients in bf16
 
 MANY = 256
-"""At this many terms or more, a sum of equal bf16 numbers no longer grows: 2 to the power of its 8 significant
-bits."""
+"""Number of terms from which a sum of equal bf16 numbers stops growing: 2 to the power of its 8 significant bits."""
 MANY_STEPS = 64
-"""At this many micro-batches or more, the later equal terms of a sum in bf16 keep two of their eight significant bits
-or fewer."""
+"""Number of micro-batches from which the last of equal terms in a bf16 sum keep at most two of their eight significant
+bits.
+"""
 
 
 def loses_terms_in_bf16(layout: Layout) -> bool:
-    """Whether gradients that are summed in bf16, over the micro-batches or the replicas of a layout, lose terms."""
+    """Whether gradients that a layout sums in bf16, over micro-batches or replicas, lose terms."""
     micro_batches, replicas = layout.micro_batches or 1, layout.dp * layout.cp
     return micro_batches >= MANY_STEPS or replicas >= MANY

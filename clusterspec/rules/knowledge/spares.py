@@ -17,7 +17,9 @@ COUNTED = ("leaf_switches", "spine_switches", "core_switches", "links", "cables"
 def advice_to_add(
     few: int, many: int, cluster: Cluster, written: ClusterSpec | None, procurement: ProcurementSpec | None
 ) -> str:
-    """The advice to add from ``few`` to ``many`` spare nodes, in whole units as they are sold, with what grows with them."""
+    """Advice to raise the number of spare nodes from ``few`` to ``many``, in whole units of sale, and to adapt the keys
+    that depend on it.
+    """
     unit = unit_of_sale(cluster)
     least, most = (whole_units(cluster.all_nodes + number, unit) - cluster.all_nodes for number in (few, many))
     wanted = f"{least} to {most} spare nodes" if least < most else plural(most, "spare node")
@@ -29,14 +31,16 @@ def advice_to_add(
 
 
 def _have_ports(more: int, cluster: Cluster, written: ClusterSpec | None) -> bool:
-    """Whether the tiers of the fabric connect ``more`` nodes; true where they do not connect the present ones."""
+    """Whether the tiers of the fabric can connect ``more`` nodes; also true if they cannot connect the present ones."""
     grown = replace(cluster, spare_nodes=cluster.spare_nodes + more)
     now, then = (count_fabric(each, written.scale_out if written else None) for each in (cluster, grown))
     return not isinstance(then, Fabric) or then.fits or not (isinstance(now, Fabric) and now.fits)
 
 
 def unit_of_sale(cluster: Cluster) -> int:
-    """The nodes that are sold together: those of a rack-scale machine, else as the platform says; 1 without one."""
+    """Number of nodes that are sold together: as the platform states, else the nodes of its rack if it is rack-scale,
+    else 1.
+    """
     platform = cluster.platform
     if platform is None:
         return 1
@@ -46,7 +50,7 @@ def unit_of_sale(cluster: Cluster) -> int:
 
 
 def whole_units(nodes: int, unit: int) -> int:
-    """The least number of nodes in whole units that is not below a number.
+    """The smallest number of nodes that is a whole number of units and at least the given number.
 
     >>> whole_units(20, 18), whole_units(36, 18), whole_units(5, 1)
     (36, 36, 5)
@@ -55,7 +59,7 @@ def whole_units(nodes: int, unit: int) -> int:
 
 
 def _growing_counts(written: ClusterSpec | None, procurement: ProcurementSpec | None) -> str:
-    """The clause that names the stated counts and limits that more nodes change; empty without any."""
+    """The clause that names the stated counts and limits that more nodes affect; empty if there are none."""
     fabric, power = (written.scale_out, written.power) if written else (None, None)
     grown = ["counts of the fabric"] if fabric and any(getattr(fabric, key) is not None for key in COUNTED) else []
     grown += ["the power budget"] if power and power.budget is not None else []

@@ -18,7 +18,7 @@ BANDWIDTH, PEER_BANDWIDTH = "cluster.scale_up.bandwidth", "cluster.scale_up.peer
 
 @dataclass(frozen=True)
 class CatalogFigure:
-    """A figure of the catalog (bandwidths in B/s per direction) and the id of its entry."""
+    """A figure of the catalog (bandwidths in B/s per direction), and the id of its entry."""
 
     value: float
     whose: str
@@ -26,7 +26,9 @@ class CatalogFigure:
 
 @dataclass(frozen=True)
 class OtherScope:
-    """Another scope of the same bandwidth: ``factor`` times the required figure, and the rule that reports it."""
+    """Another scope in which the bandwidth may be given: its ``factor`` relative to the required figure, and the rule
+    that reports it.
+    """
 
     factor: float
     what: str
@@ -35,10 +37,10 @@ class OtherScope:
 
 @dataclass(frozen=True)
 class StatedFigure:
-    """A figure as written at a key, the catalog's figures to compare with, in order, and its possible other scopes.
+    """A stated figure, the catalog's figures to compare it with (in order), and the other scopes that it may have.
 
-    ``kind`` is ``scale-up``, ``peer``, ``nic``, ``power`` or ``accelerator``; ``line_rate`` is the rate of one NIC by
-    its platform, its switch or its technology.
+    ``kind`` is ``scale-up``, ``peer``, ``nic``, ``power`` or ``accelerator``; ``line_rate`` is the rate of one NIC
+    according to its platform, switch or technology.
     """
 
     at: str
@@ -47,15 +49,15 @@ class StatedFigure:
     known: tuple[CatalogFigure, ...]
     scopes: tuple[OtherScope, ...] = ()
     free: bool = False
-    """Whether the catalog has only a usual figure, so that others may be correct."""
+    """Whether the catalog has only a usual figure, so that other figures may be correct too."""
     replaceable: bool = False
-    """Whether the part is sold with other figures, too, so that a difference without a likely cause is no mistake."""
+    """Whether the part is also sold with other figures, so that an unexplained difference is not a mistake."""
     line_rate: CatalogFigure | None = None
     over_tcp: bool = False
-    """Whether the link may be one between sites, of any rate."""
+    """Whether the link may connect two sites, and so have any rate."""
 
     def counted_figure(self, figure: CatalogFigure) -> float:
-        """The catalog's figure in the direction that the author counted, and with sparsity where the author says so."""
+        """The catalog's figure as the author counted: doubled for duplex and for sparse figures."""
         twice = self.quantity.direction is Direction.DUPLEX or self.quantity.sparsity is Sparsity.SPARSE
         return figure.value * (2 if twice else 1)
 
@@ -66,13 +68,13 @@ class StatedFigure:
 
 
 def rate(value: float, quantity: Quantity) -> str:
-    """A value in the unit of a written quantity, in bits where that counts bits."""
+    """A value as text in the unit of a written quantity, in bits if the quantity counts bits."""
     return display_bits(value) if quantity.bits else display(value, quantity.unit)
 
 
 def stated_figures(written: ClusterSpec | None, cluster: Cluster | None, catalog: Catalog) -> Iterator[StatedFigure]:
-    """Every stated figure that the catalog has as well, except a bandwidth without its direction, which
-    `missing-direction` reports.
+    """Every stated figure that the catalog also has. A bandwidth without a direction is omitted; `missing-direction`
+    reports it.
     """
     if written is None:
         return
@@ -104,7 +106,7 @@ def bandwidth_figure(at: str, quantity: Quantity, cluster: Cluster) -> StatedFig
 
 
 def _total_link_figures(cluster: Cluster) -> tuple[CatalogFigure, ...]:
-    """All links of one accelerator: by the accelerator, the platform, the interconnect."""
+    """The bandwidth of all links of one accelerator: of the accelerator, of the platform, and of the interconnect."""
     entry, platform, accelerator = cluster.scale_up.interconnect, cluster.platform, cluster.accelerator
     own = accelerator.scale_up_bandwidth
     if entry is not None and own is not None and entry.id in accelerator.interconnects[:1]:
@@ -118,7 +120,9 @@ def _total_link_figures(cluster: Cluster) -> tuple[CatalogFigure, ...]:
 
 
 def _most_links(cluster: Cluster) -> Iterator[CatalogFigure]:
-    """More than half of the links of one accelerator, as many to each peer of a full mesh: others lead to the host."""
+    """Figures for more than half of an accelerator's links, in equal number to each peer of a full mesh; the other
+    links lead to the host.
+    """
     accelerator, peers = cluster.accelerator, cluster.scale_up.domain - 1
     own, links = accelerator.scale_up_bandwidth, accelerator.links or 0
     part = 1 < peers < max(accelerator.domains, default=0) - 1
@@ -129,7 +133,9 @@ def _most_links(cluster: Cluster) -> Iterator[CatalogFigure]:
 
 
 def _peer_figures(cluster: Cluster) -> tuple[CatalogFigure, ...]:
-    """The bandwidth between two accelerators: its own figure, else the interconnect's, else all links with a switch."""
+    """The bandwidth between two accelerators: the accelerator's figure, else the interconnect's, else all links if they
+    lead to a switch.
+    """
     entry = cluster.scale_up.interconnect
     figures = [
         (cluster.accelerator.peer_bandwidth, cluster.accelerator.id),
@@ -145,7 +151,7 @@ def _present_figures(figures: Sequence[tuple[Figure | None, str]]) -> tuple[Cata
 
 
 def _scopes(cluster: Cluster) -> tuple[OtherScope, ...]:
-    """The scopes for which a figure of one accelerator is often given: a link, a lane, a node, a domain."""
+    """Other scopes of a figure for one accelerator: a link, a lane, a node or a domain."""
     entry = cluster.scale_up.interconnect
     links = entry.links if entry and entry.links else 0
     lanes = entry.lanes_per_link if entry and entry.lanes_per_link else 0
@@ -186,8 +192,10 @@ def _nic_figures(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigur
 
 
 def _line_rate(written: ClusterSpec, cluster: Cluster) -> CatalogFigure | None:
-    """The line rate of one NIC: by the platform, else by a stated card with one port, else by the ports of the stated
-    switch, else by a technology with fixed port rates whose usual rate is also usual for the accelerator.
+    """The line rate of one NIC; None if unknown.
+
+    It is taken from the platform, else a stated single-port NIC, else the ports of the stated switch, else a technology
+    with fixed port rates whose usual rate is also usual for the accelerator.
     """
     fabric, platform, usual = cluster.scale_out, cluster.platform, cluster.accelerator.nic_bandwidth
     if platform is not None and platform.nic_bandwidth is not None:
@@ -206,7 +214,7 @@ def _line_rate(written: ClusterSpec, cluster: Cluster) -> CatalogFigure | None:
 
 
 def _nic_scopes(fabric: ScaleOut | None) -> tuple[OtherScope, ...]:
-    """All NICs of a node, or one lane of an InfiniBand port."""
+    """Other scopes of a NIC's figure: all NICs of a node, or one lane of an InfiniBand port."""
     if fabric is None:
         return ()
     entry, nics, found = fabric.technology, fabric.nics_per_node, []

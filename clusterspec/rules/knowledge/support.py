@@ -8,19 +8,20 @@ from clusterspec.records import NamedTuple
 from clusterspec.rules.words import or_list
 
 FIXED = ("cluster.", "workload.model")
-"""Keys of the machine and the model, which nobody changes for a feature of a release."""
+"""Prefixes of keys for the machine and the model, which nobody changes in order to use a release."""
 
 
 class Refusal(NamedTuple):
-    """The message and the help of a contradicted statement."""
+    """The message and the help for a contradicted line of the support matrix."""
 
     message: str
     help: str
 
 
 def refusal(release: str, statement: Statement, used: frozenset[str], accelerator: str) -> Refusal:
-    """The features that a release does not support, and the remedy. ``used`` are the uses of the design, on an
-    accelerator.
+    """The message that a release does not support a combination of features, with the remedy.
+
+    ``used`` are the features that the design uses, on an ``accelerator``.
     """
     named, feature = statement.combination, statement.feature
     device = f"{accelerator} ({', '.join(sorted(named.architectures & used))})" if named.architectures else ""

@@ -1,4 +1,4 @@
-"""Thresholds of tests that a text states: the test, the figure, and what it is of."""
+"""Test thresholds in texts: the test, the figure, and what the figure applies to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from clusterspec.standard import pattern
 _FLOPS = rf"{NUMBER} ?(t|p|e)(?:era|eta|xa)?(?:flop/?s?\b|f\b|flop/s\b)"
 _FIGURE = pattern(_FLOPS)
 _LINK_FIGURE = pattern(rf"{NUMBER} ?(g|t)(?:b(?:it)?(?:/s|ps)|b(yte)s?/s)(?![a-z])")
-"""Bits or bytes a second, the latter as `gbyte/s`: a text in lower case does not tell them apart."""
+"""A rate in bits or bytes per second. Bytes are written `gbyte/s`, because `b` is ambiguous in a lowercase text."""
 _BYTES_FIGURE = pattern(rf"{NUMBER} ?(g|t)(i)?b(?:yte)?(?:s)?/s(?![a-z])")
 _SCALE = {"g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18}
 TESTS = {
@@ -29,7 +29,7 @@ TESTS = {
     "verbs": r"(?:ib_(?:write|read|send)_bw|perftest|rdma write test)\b",
     "memory": r"(?:stream(?: triad)?|babelstream|hbm (?:copy|read|bandwidth)|device[- ]memory bandwidth)\b",
 }
-"""The words of tests; the first that fits."""
+"""For each test, the pattern of its names; the first match applies."""
 _TEST = pattern("|".join(rf"\b(?P<{name}>(?:{words}))" for name, words in TESTS.items()))
 _OTHER_PRECISION = pattern(
     r"\b(?:mxp|hpl-ai|mixed|emulat\w*|ozaki|fp8|fp16|bf16|fp4|tf32|fp32|int8|gemischt\w*|mixte|mixta)\b"
@@ -50,11 +50,11 @@ _DEVICES = pattern(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{1,6}) (?:gpus|accelerator
 _NOT_ASKED = pattern(
     r"\b(?:peak|rpeak|theoretical|nameplate|paper|spitze\w*|théorique|teóric\w*|pico|instead of|rather than|not (?!less|below|under|lower|fewer|worse)|was|were|reached|had|would|cannot|could not|predecessor|old|frontier|top500)\b"
 )
-"""Words before a figure that no test is to reach."""
+"""Pattern of words before a figure that is not a threshold of a test."""
 _NOT_REACHED = pattern(
     r"^[^.;,]{0,24}\b(?:would|exceeds?|cannot|could not|is (?:above|more than|beyond|impossible)|are (?:above|beyond|impossible)|wäre|übersteigt|dépasse\w*|superaría|excede)\b"
 )
-"""Words after a figure that no test is to reach."""
+"""Pattern of words after a figure that is not a threshold of a test."""
 _BOTH_WAYS = pattern(
     r"(?:^|\s)(?:-b|--bidirectional)(?![\w-])|\b(?:bi-?directional\w*|bidir\w*|both (?:ways|directions)|full[- ]duplex|beide\w* richtungen|bidirektional\w*|bidirectionnel\w*|deux sens|bidireccional\w*|ambas direcciones)\b"
 )
@@ -66,8 +66,10 @@ _ITEM = pattern(r"\(\d{1,2}\)|\(?[a-h]\)|;|\. |, then\b")
 
 
 class TestFigure(NamedTuple):
-    """A figure that a test is to reach, in SI (FLOP/s or B/s per direction), and of what: ``nodes`` or ``devices`` that
-    run it together, or neither of both where it is of the whole machine.
+    """A figure that a test must reach, in SI units (FLOP/s or B/s per direction).
+
+    ``nodes`` or ``devices`` is the number that run the test together; both are None if the figure is for the whole
+    machine.
     """
 
     test: str
@@ -113,7 +115,7 @@ def _figures_of(test: str, item: str, start: int) -> Iterator[TestFigure]:
 
 
 def _si_value(test: str, match: re.Match[str]) -> float:
-    """FLOP/s, or B/s of a link whose bits may be written."""
+    """The FLOP/s of a figure, or its B/s; link rates may be written in bits."""
     value = number_in_text(match[1]) * _SCALE[match[2]]
     if test == "verbs":
         return value if match[3] else value / 8
@@ -121,7 +123,7 @@ def _si_value(test: str, match: re.Match[str]) -> float:
 
 
 def _test_scope(item: str, match: re.Match[str]) -> tuple[int | None, int | None]:
-    """Nodes or devices that reach a figure together; neither where the text does not say."""
+    """The number of nodes, or of devices, that reach a figure together; both None if the text states neither."""
     around = item[max(0, match.start() - 40) : match.end() + 40]
     if _PER_DEVICE.search(around) is not None:
         return None, 1

@@ -1,4 +1,4 @@
-"""The limits of time that a text states for connections, calls and pods of a service."""
+"""Time limits in texts, for connections, calls and pods of a service."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from clusterspec.standard import pattern
 
 
 class TimeLimit(NamedTuple):
-    """A limit as ``written``; what it ends: an `answer`, a connection before its `first token`, or a `pod` with all answers
-    that still run. It is ``for_all`` where the text says that all of them are completed.
+    """A time limit, also as ``written``, and what it ends (``of``).
+
+    It ends an `answer`, a connection before its `first token`, or a `pod` with its running answers. ``for_all`` is true
+    if the text says that all running answers are completed.
     """
 
     seconds: float
@@ -36,7 +38,7 @@ _TIMEOUT_BEFORE = pattern(
     rf"|(?i:\b(\d{{1,4}}) ?{_UNIT},? (?:is |are |which is )?(?:the |an? )?(?:hard |fixed )?(?:limit|time-?out|deadline|maximum) (?:of|at|in) [^.;\d]{{0,16}}?\b(?:{_WHO})\b)"
 )
 _RAISED = pattern(rf"(?i)^ (?:to|auf|à|a) (\d{{1,4}}) ?{_UNIT}\b")
-"""Behind a limit that was changed: its present value."""
+"""Pattern of the new value after a limit that was changed."""
 _CUES = (
     *(
         "gateway",
@@ -55,7 +57,7 @@ _CUES = (
     *("envoy", "nginx", "client", "sdk", "door", "lambda", "app service", "lastverteiler", "répartiteur", "passerelle"),
     "pasarela",
 )
-"""Words of which each sentence with a limit of a connection holds one, in lower case."""
+"""Lowercase words; every sentence with the limit of a connection has at least one of them."""
 _IDLE = pattern(
     r"(?i)\bidle\b|\binacti\w+|\bfirst (?:byte|token)\b|\bread[ _]time-?out\b|\bproxy_(?:read|send)_timeout\b|\b(?:between|without) (?:two )?(?:reads|bytes|tokens|chunks|data)\b|\buntätig\w*|\binaktiv\w*"
 )
@@ -67,7 +69,7 @@ _WHOLE_STREAM = pattern(
     r"(?i)\b(?:stream duration|total|absolute|hard limit|regardless|whether|even|also (?:for|of|a) |(?:ends|closes|cuts|aborts|limits) (?:a|any|every|each|all) (?:\w+ )?streams?|streams? (?:is|are) (?:ended|closed|cut|limited))"
 )
 _WHOLE = ("stream", "in one piece", "as one")
-"""What every text has whose answers are not streamed."""
+"""Words for answers that are not streamed; a text about such answers has at least one of them."""
 _NOT_STREAMED = pattern(
     r"(?i)\b(?:not|un|non|without|no|never)[- ]?stream(?:ed|ing|s)?\b|\bstream(?:ing)? ?(?:=|:|is) ?(?:false|off)\b|\bin one piece\b|\bas one (?:json|document|response)\b|\bnicht gestreamt\b|\bsans streaming\b|\bsin streaming\b"
 )
@@ -96,7 +98,7 @@ _GRACE_CUES = (
 _KEPT = pattern(
     r"(?i)(?<!not )(?<!never )(?<!cannot )\b(?:retr(?:y|ies|ied)|resum(?:e|es|ed)|reconnects?|resends?|migrates?|moved to|handed (?:over|on)|(?:may|can|will) be (?:cut|broken|aborted|lost))\b"
 )
-"""Words of a text by which answers that are cut go on elsewhere, or are known to be cut."""
+"""Pattern of words that say that interrupted answers continue elsewhere, or that interruptions are accepted."""
 _ALL_COMPLETED = pattern(
     r"(?i)\b(?:every|all|each|no|none|nothing|nichts|rien|nada|zero|without|not an?|kein\w{0,2}|alle|jede\w?|ohne|aucune?|toutes?|sans|ningun[ao]?|todas?|sin)\b[^.;]{0,60}"
     r"\b(?:ends?|end in order|broken|lost|dropped|finish(?:es|ed)?|completes?|completed|interrupted|interruption|cut|downtime|abort\w{0,3}|verlor\w{0,3}|beendet|abgebrochen|coupée?s?|perdue?s?|terminent|perdid[ao]s?|pierd\w|termina\w?|cort\w{1,4})\b"
@@ -104,7 +106,7 @@ _ALL_COMPLETED = pattern(
 
 
 def limits_in(text: str) -> Iterator[TimeLimit]:
-    """The limits of time that a text states, one for each sentence.
+    """The time limits that a text states, at most one per sentence.
 
     >>> [(each.seconds, each.of) for each in limits_in("The gateway ends every call after 30 s. Pods drain for 2 min.")]
     [(30.0, 'answer'), (120.0, 'pod')]
@@ -131,7 +133,7 @@ def limits_in(text: str) -> Iterator[TimeLimit]:
 
 
 def _ended_by(sentence: str, whole: bool, text: str) -> str:
-    """What a limit of a connection ends; empty where the text does not tell."""
+    """What the limit of a connection ends; empty if the text does not make it clear."""
     if whole:
         return "answer"
     if _IDLE.search(sentence) is not None:

@@ -1,4 +1,4 @@
-"""The dates of a purchase in its texts: what is ordered, delivered, accepted, exercised and migrated when, and what ends."""
+"""The dates of a purchase in its texts: order, deliveries, acceptance, options, migration, and what lapses."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from clusterspec.standard import pattern
 _CLAUSE_END = pattern(r"[.,;()\n](?!\d)")
 _UNTIL = r"(?:until|till|to|through|by|the|do|bis|zum|jusqu'au|hasta|el|até|fino|al|tot|en|met|til)"
 UNTIL = pattern(rf"(?i)\b(?:{_UNTIL}|before|vor|latest|spätestens) $")
-"""The end of the words before a date that ends something."""
+"""Pattern of the end of the text before a date on which something ends."""
 _DATE_ALONE = pattern(rf"^\W*(?:{_UNTIL} ){{0,3}}{DATE}\W*$")
-"""A clause that only ends what the one before says."""
+"""Pattern of a clause that only adds an end date to the previous clause."""
 WEEK = pattern(
     r"\b(?:weeks?|wk|kw)\.? ?(\d{1,3})\b|\b(\d{1,3})(?:st|nd|rd|th|\.)? weeks?\b|第 ?(\d{1,3}) ?[周週]|(\d{1,3}) ?주차?"
 )
@@ -32,7 +32,7 @@ ORDER = pattern(
     r"(?i)\b(?:orders?|ordered|award\w*|sign(?:s|ed|ing|ature)?|deci(?:de|des|sion)|approv\w+|votes?|purchase order|"
     r"bestell\w*|auftrag\w*|beschlu\w*|commandes?|pedidos?|ordine|zamówieni\w*|beslut\w*|podpisani\w*|underskr\w*|allekirjoit\w*|firma\w*|assinatura|imza\w*|podpis\w*|ondertek\w*|unterzeichn\w*|signature)\b|発注|订購|발주"
 )
-"""Words of the order, and of the decision on it."""
+"""Pattern of words for the order and for the decision to order."""
 _EXERCISE = pattern(
     r"\b(?:exercis\w*|decid\w*|decision|board|council|conseil|vot\w+|affermi\w*|ausge(?:übt|löst)|abgerufen|abruf|drawn|called|order\w*|"
     r"beschlu\w*|ejerc\w+|exerc\w+|eserc\w+|uitge\w+|avrop\w*)\b|行使"
@@ -48,11 +48,11 @@ ENDS = pattern(
     r"geldig|tot|förfaller|senast|giltig\w*|utløper|udløber|senest|gyldig\w*|wygasa\w*|do dnia|ważn\w+|konč\w+|skonč\w+|"
     r"if (?:[a-z-]{1,16} ){1,6}by|returned|handed back|goes back|given back|removed|decommissioned|retired|switched off)\b|失効|期限|まで|까지|截止|有效"
 )
-"""Words of an end: of what is void after a date, or is taken away on it."""
+"""Pattern of words for an end: something lapses or is withdrawn on the date."""
 
 
 def clauses_of(text: str) -> list[str]:
-    """The clauses of a text; one that is a date alone belongs to the one before it.
+    """The clauses of a text; a clause that is only a date is joined with the previous one.
 
     >>> clauses_of("the offer binds for 21 days, until 2026-12-03, net. order 2026-12-14")
     ['the offer binds for 21 days until 2026-12-03', ' net', ' order 2026-12-14']
@@ -67,7 +67,7 @@ def clauses_of(text: str) -> list[str]:
 
 
 def weeks_in(text: str) -> list[int]:
-    """The weeks that a milestone names.
+    """The numbers of weeks that a milestone states.
 
     >>> weeks_in("servers in week 17, racks in the 18. week")
     [17, 18]
@@ -93,10 +93,9 @@ class Dated:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The dated clauses of a purchase.
+    """The dated clauses of a purchase: of its description, milestones and quote lines.
 
-    `clauses` are those of the description, the milestones and the lines of the quote; `priced` is the date of the prices,
-    and `weeks` the time from the order to the last delivery.
+    `priced` is the date of the prices, and `weeks` the time from the order to the last delivery.
     """
 
     clauses: Sequence[Dated]
@@ -121,12 +120,12 @@ class Timeline:
 
     @property
     def lapses(self) -> list[Dated]:
-        """The clauses of an end."""
+        """The clauses in which something ends."""
         return [each for each in self.clauses if ENDS.search(each.text) is not None]
 
     @property
     def order(self) -> date | None:
-        """The day of the order by a text, else that of the prices."""
+        """The day of the order by the text, else the date of the prices."""
         found = self._last_day(
             lambda each: ORDER.search(each.text) is not None and _OPTION.search(each.sentence) is None
         )
@@ -134,7 +133,7 @@ class Timeline:
 
     @cached_property
     def delivery(self) -> date | None:
-        """The last delivery of servers by the milestones, else `weeks` after the order."""
+        """The last delivery of servers by the milestones, else the day `weeks` after the order."""
         found = self._last_day(
             lambda each: each.at[:2] == ("procurement", "delivery") and SERVERS.search(each.text) is not None
         )
@@ -143,7 +142,7 @@ class Timeline:
 
     @property
     def first_delivery(self) -> date | None:
-        """The first delivery of servers by the milestones; None without a dated one."""
+        """The first delivery of servers by the milestones; None if no milestone has a date."""
         found = [
             day
             for each in self.clauses
@@ -154,12 +153,12 @@ class Timeline:
 
     @property
     def states_order(self) -> bool:
-        """Whether a text gives the day of the order in addition to that of the prices."""
+        """Whether the description states the day of the order, so that the date of the prices is not used for it."""
         return any(ORDER.search(each.text) is not None for each in self.clauses if each.at == ("description",))
 
     @property
     def acceptance(self) -> date | None:
-        """The last day on which something is accepted."""
+        """The last day on which anything is accepted."""
         return self._last_day(lambda each: ACCEPTANCE.search(each.text) is not None)
 
     @property
@@ -171,7 +170,7 @@ class Timeline:
 
     @property
     def clearance(self) -> date | None:
-        """The last day on which a space is cleared."""
+        """The last day on which a space must be cleared."""
         return self._last_day(lambda each: _CLEARED.search(each.text) is not None)
 
     @property
@@ -180,7 +179,9 @@ class Timeline:
         return self._last_day(lambda each: MIGRATION.search(each.text) is not None)
 
     def _last_day(self, is_of: Callable[[Dated], bool]) -> date | None:
-        """The last day of the clauses of an event, which end nothing, or are milestones with a period; None without one."""
+        """The last day in the clauses of an event; None if there is none. Clauses in which something ends are skipped,
+        unless a milestone states a period.
+        """
         found = [
             day
             for each in self.clauses
@@ -191,19 +192,21 @@ class Timeline:
 
 
 def _is_period(clause: Dated) -> bool:
-    """Whether a milestone states the two days of a period, such as `2031-03-03 until 2031-03-14`."""
+    """Whether a milestone states both days of a period, such as `2031-03-03 until 2031-03-14`."""
     return len(clause.days) > 1 and clause.at[:2] == ("procurement", "delivery")
 
 
 _WITHIN = pattern(
     rf"\b(?:within|dans|innerhalb|inom|inden|entro|binnen|dentro de|em até|w ciągu|do) (?:(?:the|le|les|un|une|uno|einem?|one|a|el|het|en|et) )?(?:(\d{{1,3}}) )?(day|week|month)s?\b[^.;\d]{{0,40}}?{DATE}"
 )
-"""A time that begins on a date."""
+"""Pattern of a time span that begins on a date."""
 _DAYS_OF = {"day": 1, "week": 7, "month": 31}
 
 
 def _dated_clauses(at: Path, text: str) -> Iterator[Dated]:
-    """The clauses of a text that have dates; a text with one date is one clause. A time that begins on a date is an end."""
+    """The clauses of a text that have dates; a text with one date is one clause. A time span that begins on a date
+    counts as its end date.
+    """
     for number, unit, start in _WITHIN.findall(text):
         day = date_of_text(start)
         if day is not None:

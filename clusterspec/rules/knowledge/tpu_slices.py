@@ -24,7 +24,7 @@ def slice_exists(shape: tuple[int, ...], entry: Interconnect) -> bool:
 
 
 def open_axes(shape: tuple[int, ...], entry: Interconnect) -> list[int]:
-    """The indices of the axes of a slice whose ends are not joined by wrap-around links."""
+    """The indices of the axes of a slice that no wrap-around links close."""
     if not consists_of_cubes(entry):
         return [axis for axis, side in enumerate(shape) if 1 < side < FULL_SIDE]
     return [axis for axis, side in enumerate(shape) if side > 1 and side % CUBE_SIDE]

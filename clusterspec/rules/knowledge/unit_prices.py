@@ -1,4 +1,4 @@
-"""The prices and costs that a text states for each unit of what a service makes: tokens, requests, pages, images."""
+"""Prices and costs in texts per unit of a service's output: tokens, requests, pages or images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS = {
     "requests": r"(?:requests?|quer(?:y|ies)|calls?|answers?|anfrage|antwort|aufruf|requête|réponse|petición|respuesta|consulta)\b",
     "documents": r"(?:documents?|pages?|images?|minutes? of (?:audio|speech)|dokument|seite|bild|página|imagen)\b",
 }
-"""The units of prices with their words."""
+"""The units of prices, with their words."""
 _PER = r"(?:per|/|for (?:a|one|each)|an?|each|je|pro|par|por|le|la|el|cada)"
 _UNIT = "|".join(f"(?P<u{index}>{words})" for index, words in enumerate(_UNITS.values()))
 _PRICE = pattern(
@@ -33,14 +33,14 @@ _VERB_FIRST = pattern(
 _HEADED = pattern(
     rf"(?i)\b(?:costs?|prices?|kosten|preise?|coûts?|prix|costes?|precios?)(?: of)? {_PER} ?(?:{_UNIT})[^:.;\d]{{0,24}}:(?P<amounts>[^:;]{{1,120}})"
 )
-"""A heading with the unit of the amounts after it."""
+"""Pattern of a heading that states the unit of the amounts after it."""
 _DIRECTION = pattern(r"(?i)\b(?:input|output|cached|prompt)\b")
 _AMOUNT = pattern(rf"(?i){_CURRENCY} ?(?P<behind>{DIGITS})|(?P<before>{DIGITS}) ?{_CURRENCY}")
 
 
 class UnitPrice(NamedTuple):
-    """A price for each unit, `input` or `output` tokens where the text says so; its amount as written, and where in which
-    sentence it stands.
+    """A price per unit, as written, with its position in its sentence; ``of`` is `input` or `output` for tokens if the
+    text states it.
     """
 
     value: float
@@ -56,7 +56,7 @@ class UnitPrice(NamedTuple):
 
 
 def unit_prices_in(text: str) -> list[UnitPrice]:
-    """The prices that a text states for each unit of what is made.
+    """The prices per unit of output, such as tokens or requests, that a text states.
 
     >>> [(each.value, each.unit) for each in unit_prices_in("$0.70 per million, 0,44 EUR pro Million, 0.2 ct a request")]
     [(0.7, 'million tokens'), (0.44, 'million tokens'), (0.2, 'requests')]
@@ -79,7 +79,7 @@ def unit_prices_in(text: str) -> list[UnitPrice]:
 
 
 class Amount(NamedTuple):
-    """An amount of money for one of what is made: in whole units of a currency, as written, and where it stands."""
+    """An amount of money in whole units of a currency, as written, with its position in the text."""
 
     value: float
     written: str
@@ -91,12 +91,14 @@ _NAMES_UNIT = pattern(rf"(?i){_UNIT.replace('(?P<u', '(?P<n')}|\btokens?\b|/M\b"
 _OF_TIME = pattern(
     r"(?i)^ ?(?:/|per|an?|each|je|pro|par|por|the|la|die) ?(?:[\w-]{1,12}[ -]){0,2}?(?:h|hours?|hr|days?|months?|years?|kwh|mwh|node|gpu|stunde|knoten|monat|jahr|heure|nœud|mois|an)\b|^ ?(?:m|k|million|thousand|bn)\b"
 )
-"""What stands after an amount for a time, a machine or energy, or one of thousands."""
+"""Pattern of words after an amount that make it a price of time, machines or energy, or an amount in thousands or
+millions.
+"""
 _CENTS = ("ct", "cent", "cents")
 
 
 def amounts_in(passage: str) -> list[Amount]:
-    """The amounts of money of a passage that names a unit of what is made, without those for a time, a machine or energy.
+    """The amounts of money in a passage about a unit of output; prices of time, machines and energy are omitted.
 
     >>> [each.value for each in amounts_in("0,30 € und 0,50 € je Million Token, 2 cents a request; a node costs 38 USD an hour")]
     [0.3, 0.5, 0.02]

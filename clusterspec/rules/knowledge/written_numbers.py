@@ -1,4 +1,4 @@
-"""What a text states in addition to the keys: the numbers that a spec writes, settings in the text, and its sentences."""
+"""Text outside the keys: written numbers, settings and sentences, with the numbers that a spec states."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ _OF_SOMETHING_ELSE = pattern(
     r"(?i)\b(?:from|instead of|not|than|replaces?|unlike|ran|was|were|old|former|without|no(?: longer)?|before|until)"
     r"(?: [\w-]{1,20})?(?: an?| the| with)?:? ?$"
 )
-"""Words before a setting that belongs to something else, or that the machine does not have."""
+"""Pattern of words before a setting that belongs to something else or is not in use."""
 MOST_MATCHES = 100
-"""Matches of one setting that are compared with each other."""
+"""Largest number of matches of one setting that are compared."""
 NUMBER = r"(?<![\w.,])(\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})?|\d{1,15}(?:[.,]\d{1,2}(?!\d))?|\d{1,15}\.\d{1,15})"
-"""The pattern of a number with commas between thousands, or with a decimal comma, as half of Europe writes it."""
+"""Pattern of a number with commas between thousands, or with the decimal comma of many European languages."""
 CALCULATION_CUES = ("=", "≈", "×", " x ", "% of", "% von", "% der", "% de", "% van", "% di", " each ")
-"""Signs without one of which a text has no calculation that `arithmetic-does-not-close` reads."""
+"""Signs of a calculation; a text without any of them has none that `arithmetic-does-not-close` reads."""
 _PLAIN = r"\d{1,3}(?:[ ,.'\u2009\u202f]\d{3}){1,3}(?![\d.,])|\d{1,7}(?![.,]\d)"
-"""A whole number, with or without signs between thousands."""
+"""Pattern of a whole number, with or without separators between thousands."""
 _UNIT_WORDS = r"((?: ?(?![x×*] ?\d)[^\W\d_]{1,14}(?:-[^\W\d_]{1,14})?){0,3})"
 _PRODUCT = pattern(
     rf"(?<![\w.,-])(?!(?:24|1?\d) ?[x×] ?[57]\b)(?!(?:24|1?\d) ?[x×] ?[57] ?[x×])({_PLAIN}){_UNIT_WORDS} ?[x×*] ?({_PLAIN}){_UNIT_WORDS}(?: ?[x×*] ?({_PLAIN}){_UNIT_WORDS})?"
     rf"(?: ?= ?({_PLAIN}))?(?![\w-])"
 )
-"""Two or three whole numbers with a sign of multiplication between them, with words after each, and their result; hours
-of a service such as `24x7` are none."""
+"""Pattern of a product of two or three whole numbers, with the words after each and the result; service hours such as
+`24x7` do not match.
+"""
 _NO_DIGIT = pattern(r"\D")
 _SENTENCE_END = pattern(r"[.;#]\s")
 _ABBREVIATIONS = word_set("i.e e.g z.b d.h incl inkl excl exkl zzgl mio mrd tsd approx max ca std")
-"""Words after which a full stop ends no sentence."""
+"""Words that end with a full stop without ending a sentence."""
 _LONGEST = len("(approx ")
 _OWNERS = ("department", "institute", "faculty", "university", "partner", "competitor", "neighbour", "neighbor")
 _OTHERS = (
@@ -68,16 +69,14 @@ _ANOTHER_MACHINE = (
     ),
     *(f" {each} " for each in ("remplace", "remplacement de", "sustituye", "reemplaza", "sostituisce", "vervangt")),
     *(f" phase {each} " for each in ("two", "three", "2", "3", "ii", "iii")),
-    *(
-        f" {verb} back "
-        for verb in ("take", "takes", "taken", "taking", "give", "gives", "given", "go", "goes", "hand")
-    ),
+    *(f" {verb} back " for verb in ("take", "takes", "taken", "taking", "give", "gives", "given")),
     *(f" {year} {machine} " for year in range(2014, 2026) for machine in ("cluster", "machine", "system", "pod")),
     *(
         f" old {each} "
         for each in ("pod", "pods", "rack", "racks", "nodes", "servers", "boxes", "generation", "hardware")
     ),
     " next door ",
+    " back to the lessor ",
     *(f" {each} " for each in ("replaces", "replaced", "replacing", "predecessor", "successor", "retired", "legacy")),
     *(f" {each} " for each in ("former", "previous", "existing", "background", "pilot", "prototype", "trade in")),
     *(f" {each} " for each in ("not part of", "out of scope", "proof of concept", "decommissioned", "second phase")),
@@ -98,19 +97,21 @@ _ANOTHER_MACHINE = (
     *(f" {each} " for each in ("existants", "bestehende", "bestehenden", "existente", "existentes", "esistenti")),
     *("既設", "既存", "现有", "現有", "기존"),
 )
-"""Words of a sentence about a machine that the keys do not describe. No pattern: compiling it takes longer."""
+"""Words in a sentence about a machine that the keys do not describe. A set of words, because compiling a pattern takes
+longer.
+"""
 _MARKS = str.maketrans(dict.fromkeys('()[],;:.-–—/"', " "))
 _ALL_MARKS = str.maketrans(dict.fromkeys("()[]{},;:.-–—/\"'’`!?%$€£=+*~≈<>|", " "))
 
 
 def written_numbers(spec: Spec) -> Iterator[float]:
-    """The numbers of all sections that describe the machine and its work: counts as integers, quantities in SI."""
+    """The numbers in all sections that describe the machine and its work: integer counts, and quantities in SI."""
     for section in (spec.cluster, spec.workload, spec.layout, spec.acceptance, spec.operations, spec.procurement):
         yield from numbers_within(section)
 
 
 def numbers_within(value: object) -> Iterator[float]:
-    """The numbers of a value of the spec, of its items or of its fields."""
+    """The numbers in a value of the spec, including its items and fields."""
     if isinstance(value, int | float):
         yield value
     elif isinstance(value, Quantity | Figure):
@@ -127,7 +128,7 @@ def numbers_within(value: object) -> Iterator[float]:
 
 
 def number_in_text(digits: str) -> float:
-    """The value of digits with commas between thousands; a comma before one or two digits is a decimal one.
+    """The value of digits with commas between thousands; a comma before one or two digits is a decimal comma.
 
     >>> number_in_text("1,080.5"), number_in_text("2,0")
     (1080.5, 2.0)
@@ -140,7 +141,7 @@ _POINTED = pattern(r"\d{1,3}(?:\.\d{3})+")
 
 
 def large_number_in_text(digits: str) -> float:
-    """The value of digits of what is counted in hundreds and more: a point before three digits separates thousands there.
+    """The value of digits for a count in the hundreds or more: a point before three digits separates thousands.
 
     >>> large_number_in_text("1.400"), large_number_in_text("1,400"), large_number_in_text("1.25")
     (1400.0, 1400.0, 1.25)
@@ -149,7 +150,7 @@ def large_number_in_text(digits: str) -> float:
 
 
 def amount_in_text(digits: str) -> float:
-    """The value of a whole amount of money whose thousands any sign may separate.
+    """The value of a whole amount of money; any sign may separate its thousands.
 
     >>> amount_in_text("1.250.000"), amount_in_text("430,000"), amount_in_text("9 900")
     (1250000.0, 430000.0, 9900.0)
@@ -158,11 +159,11 @@ def amount_in_text(digits: str) -> float:
 
 
 _NODES_OF = pattern(r"(?<![\w.,])(\d{1,5}) (?:nodes?|servers?|systems?|instances?|vms?) (?:of|with|à) $")
-"""A number of nodes before what each of them has."""
+"""Pattern of a number of nodes before what each of them has."""
 
 
 class WrittenProduct(NamedTuple):
-    """A product that a text writes out: its whole factors, the words after each, and its stated result, or None."""
+    """A product that a text writes out: its whole factors, the words after each, and its stated result or None."""
 
     factors: tuple[int, ...]
     units: tuple[str, ...]
@@ -170,8 +171,8 @@ class WrittenProduct(NamedTuple):
     text: str
 
     def parts_in(self, text: str) -> set[int]:
-        """The numbers other than its value that a quantity in its text may be: each factor, the product without the first or the
-        last one, and those of all nodes where a number of nodes stands before it.
+        """The numbers, other than the product, that its text may state: each factor, the product without its first or
+        last factor, and the products for all nodes if a number of nodes comes before it.
 
         >>> text = "12 nodes of 8 gpus x 720 h"
         >>> sorted(next(products_in(text)).parts_in(text))
@@ -183,7 +184,7 @@ class WrittenProduct(NamedTuple):
 
 
 def products_in(text: str) -> Iterator[WrittenProduct]:
-    """The products of whole numbers that a text in lower case writes out.
+    """The products of whole numbers that a lowercase text writes out.
 
     >>> [(each.factors, each.units, each.result) for each in products_in("400 tb x 12 months = 4,800,000 gb-months")]
     [((400, 12), ('tb', 'months'), 4800000)]
@@ -207,7 +208,7 @@ def count_in_text(written: str) -> int:
 
 
 def time_in_text(digits: str, unit: str) -> float:
-    """Seconds of a number and the word or sign of its unit, as the keys of a spec are read.
+    """Seconds of a number with the word or sign of its unit, read as in the keys of a spec.
 
     >>> time_in_text("14", "Days")
     1209600.0
@@ -216,7 +217,7 @@ def time_in_text(digits: str, unit: str) -> float:
 
 
 def watts_in_text(digits: str, unit: str) -> float:
-    """Watts of a number and its unit in lower case, or the first letter of it.
+    """Watts of a number with its unit in lower case, or with the first letter of the unit.
 
     >>> watts_in_text("1.5", "mw"), watts_in_text("22", "k")
     (1500000.0, 22000.0)
@@ -230,7 +231,7 @@ _WATTS_OF_WHOLE = pattern(
 
 
 def total_watts_in(text: str) -> set[float]:
-    """Watts that a text in lower case names, without those of each rack, node or unit.
+    """Watts that a lowercase text states, except those per rack, node or unit.
 
     >>> sorted(total_watts_in("1.2 mw in two halls, 17 kw per rack, 400 kwh"))
     [1200000.0]
@@ -245,7 +246,7 @@ def agree(one: float, other: float, tolerance: float) -> bool:
 
 @recent(2)
 def sentences_of(text: str, signs: str = ".;#") -> Sequence[str]:
-    """The parts of a text between the ends of sentences, or between some of the signs of them; a comment begins another one.
+    """The sentences of a text; the ``signs`` that end one may be limited. A comment begins a new sentence.
 
     >>> sentences_of("Data: 1.2 PB. # the store")
     ['Data: 1.2 PB', '', 'the store']
@@ -267,7 +268,7 @@ def is_abbreviated(before: str) -> bool:
 
 
 def sentences_with_neighbors(sentences: Sequence[str]) -> Iterator[str]:
-    """Each of some sentences, then each with the next one: figures that belong together may stand in two.
+    """Each sentence, then each pair of adjacent sentences, since related figures may be in two sentences.
 
     >>> list(sentences_with_neighbors(["It burns 9 l", "The tank has 40 l"]))
     ['It burns 9 l', 'The tank has 40 l', 'It burns 9 l. The tank has 40 l']
@@ -277,7 +278,7 @@ def sentences_with_neighbors(sentences: Sequence[str]) -> Iterator[str]:
 
 
 def sentences_with(text: str, *cues: tuple[str, ...]) -> list[str]:
-    """The sentences of a text that hold one word of each group of cues, in lower case; none where the text has none."""
+    """The sentences of a text that contain a cue of every group; cues are in lower case."""
     folded = text.casefold()
     if not all(any(cue in folded for cue in group) for group in cues):
         return []
@@ -285,7 +286,7 @@ def sentences_with(text: str, *cues: tuple[str, ...]) -> list[str]:
 
 
 def without_other_machines(text: str) -> str:
-    """A text without its sentences about another machine: one that is replaced, compared with, or bought later.
+    """The text without its sentences about another machine, such as one that is replaced, compared or bought later.
 
     >>> without_other_machines("32 nodes of H200. It replaces the 36 DGX A100; two pods.")
     '32 nodes of H200. two pods.'
@@ -302,7 +303,7 @@ def without_other_machines(text: str) -> str:
 
 
 def is_of_another_machine(sentence: str) -> bool:
-    """Whether a sentence is about another machine: one that is replaced, compared with, or bought later.
+    """Whether a sentence is about another machine, such as one that is replaced, compared or bought later.
 
     >>> is_of_another_machine("80 l/min held for the racks of an older project"), is_of_another_machine("80 l/min a rack")
     (True, False)
@@ -313,8 +314,8 @@ def is_of_another_machine(sentence: str) -> bool:
 
 @recent(4)
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text in lower case, those between hyphens and slashes too. Most texts lack the words of a rule: its
-    patterns need not be compiled.
+    """The lowercase words of a text, also those between hyphens and slashes. Most texts lack the words of a rule, so
+    that its patterns need not be compiled.
 
     >>> sorted(words_of("An 800G-port, 12 l/h"))
     ['12', '800g', 'an', 'h', 'l', 'port']
@@ -323,7 +324,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def has_word(text: str, words: frozenset[str], starts: tuple[str, ...] = ()) -> bool:
-    """Whether a text has one of the given words, or a word that starts with one of the given letters.
+    """Whether a text has one of the words, or a word with one of the given beginnings.
 
     >>> has_word("2 % for each late week", frozenset({"late"})), has_word("delayed", frozenset({"late"}), ("delay",))
     (True, True)
@@ -335,7 +336,7 @@ def has_word(text: str, words: frozenset[str], starts: tuple[str, ...] = ()) -> 
 
 
 def has_unit(text: str, units: frozenset[str]) -> bool:
-    """Whether a text has one of the given units in lower case, alone or right after a number.
+    """Whether a text has one of the units in lower case, separately or directly after a number.
 
     >>> has_unit("12 l/h at 400V", frozenset({"l"})), has_unit("400V", frozenset({"v"})), has_unit("NVL72", frozenset({"v"}))
     (True, True, False)
@@ -344,7 +345,7 @@ def has_unit(text: str, units: frozenset[str]) -> bool:
 
 
 def belongs_to_something_else(text: str, start: int) -> bool:
-    """Whether the words before a setting say that it is not one of this machine.
+    """Whether the words before a setting say that it does not belong to this machine.
 
     >>> belongs_to_something_else("runs on 8 nodes instead of 16", 26), belongs_to_something_else("was sized for 8", 14)
     (True, False)
@@ -353,11 +354,11 @@ def belongs_to_something_else(text: str, start: int) -> bool:
 
 
 def unambiguous_setting(setting: re.Pattern[str], text: str, cues: tuple[str, ...] = ("",)) -> re.Match[str] | None:
-    """The match of a setting, if all its matches in a text are the same and none belongs to something else.
+    r"""The match of a setting, if all its matches in a text are equal and none belongs to something else; else None.
 
-    Each match holds one of ``cues``, in lower case: the pattern of a text without them need not be compiled.
+    Every match contains one of ``cues`` in lower case, so that the pattern is compiled only for texts with one of them.
 
-    >>> unambiguous_setting(re.compile(r"--tp (\\d+)"), "runs with --tp 8, not --tp 4")[1]
+    >>> unambiguous_setting(re.compile(r"--tp (\d+)"), "runs with --tp 8, not --tp 4")[1]
     '8'
     """
     folded = text.casefold()

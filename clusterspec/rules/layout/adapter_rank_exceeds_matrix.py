@@ -80,7 +80,7 @@ def check(training: Workload) -> Iterator[Problem]:
 
 
 def _smallest_matrix(model: Model, module: str) -> tuple[int, int]:
-    """Inputs and outputs of the narrowest matrix of a module; zeros where the model has none."""
+    """Inputs and outputs of the smallest matrix of a module; zeros if the model lacks the module."""
     if module == "experts":
         return (model.expert_width, model.expert_ffn_hidden) if model.moe_layers else (0, 0)
     if module == "ffn":

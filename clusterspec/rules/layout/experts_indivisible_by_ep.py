@@ -87,7 +87,7 @@ def check(legality: Legality, model: Model, layout: Layout, workload: Workload) 
 
 
 def _fewest_copies_text(model: Model, ep: int) -> str:
-    """The fewest copies with which a serving engine distributes its experts evenly."""
+    """Advice with the smallest number of redundant experts that lets a serving engine distribute its experts evenly."""
     copies = fewest_copies(model.experts, ep)
     return f"use `redundant_experts: {copies}` ({model.experts + copies} experts over {ep} ranks), or another ep"
 

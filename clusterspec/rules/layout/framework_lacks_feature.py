@@ -99,7 +99,7 @@ def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[
 
 
 def _early_flash_problem(design: Design) -> Iterator[Problem]:
-    """FlashAttention in software from before its publication."""
+    """The problem of FlashAttention in software that is older than FlashAttention."""
     workload, layout = design.spec.workload, design.spec.layout
     year = layout.software_year if layout is not None else None
     if year is not None and year < FLASH_YEAR and workload is not None and workload.attention == "flash":
@@ -109,7 +109,7 @@ def _early_flash_problem(design: Design) -> Iterator[Problem]:
 
 
 def _serving_engine_problem(design: Design, layout: Layout) -> Iterator[Problem]:
-    """The problem that a framework which only serves is named for training."""
+    """The problem of a serving-only framework that is named for training."""
     purposes, workload = layout.capabilities.framework.purposes, design.workload
     if workload is None or workload.kind != "train" or not purposes or "train" in purposes:
         return
@@ -119,11 +119,13 @@ def _serving_engine_problem(design: Design, layout: Layout) -> Iterator[Problem]
 
 
 def _training_library_problem(design: Design, layout: Layout) -> Iterator[Problem]:
-    """A library of training that is to serve."""
+    """The problem of a training library that is named for serving."""
     framework, workload = layout.capabilities.framework, design.workload
     if workload is None or workload.kind != "serve" or framework.purposes != ("train",):
         return
     named = "layout.framework" if design.spec.layout and design.spec.layout.framework else "layout.software"
-    message = f"{layout.framework} is a library of training: services run on engines with a scheduler of requests and a paged cache"
+    message = (
+        f"{layout.framework} is a training library: services run on engines with a request scheduler and a paged cache"
+    )
     help_ = "name an engine that serves, such as `vllm`, or write `kind: train`"
     yield RULE.problem(named, message, help_, severity="warning")

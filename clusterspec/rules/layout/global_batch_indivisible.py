@@ -97,7 +97,7 @@ def check(
 
 
 def _fewer_nodes_advice(batch: int, rounds: int, cluster: Cluster, written: LayoutSpec, layout: Layout) -> str:
-    """The advice to use a power of two of the nodes, where its replicas divide the batch."""
+    """Advice to use only a power of two of the nodes, if the batch is divisible by their replicas; else empty."""
     fewer = fewer_nodes(written, cluster)
     if fewer is None or written.dp is not None:
         return ""
@@ -110,7 +110,9 @@ def _fewer_nodes_advice(batch: int, rounds: int, cluster: Cluster, written: Layo
 
 
 def _sample_batch_problem(rl: Rl, layout: Layout) -> Problem:
-    """The problem with reinforcement learning, where the samples of one optimizer step in `rl` are the batch."""
+    """The problem of a reinforcement-learning minibatch whose samples dp does not divide; the samples of one optimizer
+    step are its batch.
+    """
     samples = plural(rl.samples // rl.minibatches, "sample")
     fitting = [number for number in range(1, rl.minibatches) if rl.samples % (number * layout.dp) == 0]
     help_ = f"write `minibatches: {max(fitting)}`" if fitting else "use more prompts in a step, or fewer replicas"

@@ -81,7 +81,7 @@ def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
 
 
 def _requirement(named: Multiple, layout: Layout) -> Requirement:
-    """The requirement of the release with this number."""
+    """The requirement of the release that corresponds to a number of the layout."""
     wanted = (named.quantity, named.number, named.axes)
     return next(
         each

@@ -1,4 +1,4 @@
-"""Neither of tp and the key-value heads divides the other.
+"""Neither tp nor the number of key-value heads is a multiple of the other.
 
 ## What it finds
 

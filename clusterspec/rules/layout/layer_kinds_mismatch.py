@@ -90,20 +90,22 @@ def _layer_count(part: object) -> int:
 
 
 def _indexed_layers(model: Model) -> int:
-    """Number of layers with an index; an index stated for all layers applies to all layers that can have one."""
+    """Number of layers with an index; an index stated for all layers applies only to the layers that can have one."""
     stated = _layer_count(model.sparse)
     return 0 if stated == model.layers else stated
 
 
 def _mixing_problems(model: Model) -> Iterator[Problem]:
-    """Problems of layers without token mixing and without a feed-forward network."""
+    """Problems of layers that lack token mixing or a feed-forward network."""
     mixing = model.attention_layers + model.linear_layers
     both = mixing == model.layers and model.ffn_layers <= model.layers
     either = mixing + model.ffn_layers == model.layers
     if both or either:
         return
     kinds = f"{model.attention_layers} layers with attention and {model.linear_layers} with linear attention"
-    message = f"{kinds} are not the {model.layers} layers of the model, nor with {model.ffn_layers} networks"
+    message = (
+        f"{kinds} do not add up to the {model.layers} layers of the model, nor do they with {model.ffn_layers} networks"
+    )
     key = "linear_attention.layers" if model.stated_attention_layers is None and model.linear else "attention_layers"
     yield RULE.problem(
         f"{KEY}.{key}",

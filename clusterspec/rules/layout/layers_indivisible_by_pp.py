@@ -70,7 +70,7 @@ from clusterspec.spec.model import LayoutSpec, ModelSpec
 
 RULE = Rule.of(__name__, "warning")
 SHOWN = 16
-"""Stages up to which a list of their layers is written out."""
+"""Largest number of stages whose layers are listed individually."""
 
 
 def check(
@@ -101,7 +101,7 @@ def check(
 
 
 def _fitting_stages(what_if: WhatIf, legality: Legality) -> str:
-    """The nearest legal numbers of stages with which the model fits the memory, as text; empty where none is known to."""
+    """Text with the nearest legal numbers of stages with which the model fits in memory; empty if none is known."""
     offered = legality.nearest_values(RULE.name, "pp") if what_if.advises else []
     tried = what_if.estimated_alternatives([{"pp": each} for each in offered])
     fitting = [layout.pp for each in tried if each.fits_in_memory and (layout := each.stored.design.layout) is not None]

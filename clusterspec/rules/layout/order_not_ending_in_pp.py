@@ -84,12 +84,12 @@ def check(layout: Layout) -> Iterator[Problem]:
 
 
 def _dense_degrees(layout: Layout) -> dict[str, int]:
-    """Degrees of the dense layers by axis."""
+    """Degrees of the dense layers, by axis."""
     return {"tp": layout.tp, "cp": layout.cp, "dp": layout.dp}
 
 
 def _expert_degrees(layout: Layout) -> dict[str, int]:
-    """Degrees of the expert layers by axis; cp is 1 there."""
+    """Degrees of the expert layers, by axis; cp is 1 there."""
     return {"tp": layout.expert_tp, "ep": layout.ep, "dp": layout.expert_dp}
 
 

@@ -82,7 +82,8 @@ def check(written_layout: LayoutSpec, layout: Layout, model: Model | None) -> It
 
 
 def _place_of_empty_stage(stages: Sequence[int], model: Model) -> int | None:
-    """The place of a stage without layers that is not at an end of the pipeline; None if there is none. Layers of
-    token prediction may have the stage before the loss."""
+    """The position of a stage without layers that is not at an end of the pipeline; None if there is none. With
+    token-prediction layers, the stage before the last one may be empty too.
+    """
     first, last = 1, len(stages) - (2 if model.prediction else 1)
     return next((place for place in range(first, last) if stages[place] == 0), None)

@@ -77,7 +77,7 @@ def check(model: Model, layout: Layout, legality: Legality) -> Iterator[Problem]
 
 
 def _smaller_degree(cp: int, heads: int, kv: int | None) -> int:
-    """The largest degree below ``cp`` that divides it, and the heads and key-value heads of a rank; 1 if none does."""
+    """The largest proper divisor of ``cp`` that divides a rank's heads and key-value heads; 1 if there is no other."""
     return max(each for each in range(1, cp) if cp % each == 0 and heads % each == 0 and (kv or heads) % each == 0)
 
 

@@ -1,4 +1,4 @@
-"""The heads of a described model are wider or narrower than attention kernels and published models have them.
+"""The head dimension of a described model is outside the range of attention kernels and published models.
 
 ## What it finds
 
@@ -70,7 +70,7 @@ RULE = Rule.of(
 WIDEST, NARROWEST = 256, 32
 """Elements of one head: the most that fused kernels take, and the fewest of published models with `hidden` of 2,048."""
 LARGE = 2048
-"""The `hidden` from which on models have wide heads; small ones for tests have narrow ones, too."""
+"""Value of `hidden` from which models have wide heads; small models for tests have narrow ones."""
 
 
 def check(written_model: ModelSpec, model: Model) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""The spec gives all layers a window that the published model has in some of them.
+"""The spec gives all layers a window that only some layers of the published model have.
 
 ## What it finds
 

@@ -114,7 +114,7 @@ def _nodes_advice(nodes: int, cluster: Cluster) -> str:
 
 
 def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
-    """Engines need no more than the ranks of the nodes; ranks without an engine are idle."""
+    """Problems of serving engines that need more ranks than the nodes have, or that leave ranks idle."""
     ranks, engine = layout.nodes * cluster.ranks_per_node, layout.ranks // layout.dp
     there = f"{plural(layout.nodes, 'node')} of {plural(cluster.ranks_per_node, 'rank')}"
     if layout.separate_engines:
@@ -142,7 +142,7 @@ def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout)
 
 
 def _first_indivisible_axis(layout: Layout, ranks: int) -> str:
-    """The first axis with which the product of the degrees no longer divides the ranks."""
+    """The first axis at which the product of the degrees no longer divides the ranks."""
     cut = 1
     for axis in ("tp", "cp", "pp", "attention_dp"):
         cut *= getattr(layout, axis)

@@ -73,7 +73,7 @@ ROUNDED = 0.02
 _RATES = pattern(
     rf"(?i){NUMBER}(?: ?(?P<scale>[GT])(?:i?B|o|byte)(?:/s|ps| per second| pro sekunde| par seconde))?(?!\w|[.,%]\w| ?%| ?(?:[KMGT]i?B|ranks?|gpus?|nodes?|%|x\b|times|factor))"
 )
-"""Rates, and numbers without a unit, which are rates next to a metric."""
+"""Pattern of rates, and of numbers without a unit, which are rates if they are next to a metric."""
 _SCALE = {"g": 1e9, "t": 1e12}
 _METRICS = pattern(
     r"(?i)\b(?:(?P<bus>bus[- ]?bw|bus(?:[- ]?(?:bandwidth|bandbreite)|(?= ?[,;.)/:]| ?$))|bandwidth of the bus|(?:bande passante|débit) (?:de |du )?bus|ancho de banda de bus)"
@@ -93,7 +93,7 @@ _FACTORS = pattern(
     r"(?i)\b(?P<result>bus|alg)(?:[- ]?bw|[- ]?bandwidth|orithm bandwidth|o ?bw) ?(?:=|is|are) ?(?:the )?(?P<operand>bus|alg)(?:[- ]?bw|[- ]?bandwidth|orithm bandwidth|o ?bw) ?(?P<sign>[x×*/÷]|times|multiplied by|divided by|over) ?(?P<factor>\d(?:[.,]\d{1,4})?)\b"
     r"|\bfrom (?P<source>bus|alg)\w*(?: bandwidth)? to (?P<target>bus|alg)\w*(?: bandwidth)?,? (?:we |one |you )?(?P<verb>multipl\w+|divid\w+)(?: it)? by (?P<by>\d(?:[.,]\d{1,4})?)\b"
 )
-"""How a text turns one bandwidth into the other."""
+"""Pattern of a formula that converts one bandwidth into the other."""
 _OF_SIZE = pattern(r"(?i)(?<![\w.,])\d{1,4} ?[KMG]i?B\b(?!/s|ps)")
 _DENIED = pattern(
     r"(?i)\b(?:not|never|wrong|instead|would|nicht|pas|at least|at most|between|older?|previous|ideal|target of|peak)\b"
@@ -120,14 +120,16 @@ def check(spec: Spec, cluster: Cluster, own_remarks: str) -> Iterator[Problem]:
 
 
 class Bandwidths(NamedTuple):
-    """The only bus and the only algorithm bandwidth of a passage, in B/s."""
+    """The only bus bandwidth and the only algorithm bandwidth in a passage, in B/s."""
 
     bus: float
     algorithm: float
 
 
 def _turned_rates(spec: Spec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
-    """A passage whose bus and algorithm bandwidth, or whose way from one to the other, have another ratio than a test."""
+    """Problems of a passage in which the ratio of bus and algorithm bandwidth, or the stated factor between them, fits
+    no test.
+    """
     entries = [each for _, each in _bandwidth_entries(spec)]
     runs = {(each.collective, each.ranks or (each.nodes or 0) * cluster.ranks_per_node) for each in entries}
     for passage in passages_of(remarks[:MOST_CHARACTERS]):
@@ -149,7 +151,9 @@ def _turned_rates(spec: Spec, cluster: Cluster, remarks: str) -> Iterator[Proble
 
 
 def _factors(passage: str, runs: set[tuple[str | None, int]], cluster: Cluster) -> list[float]:
-    """The factors between both bandwidths: of the collectives and the numbers of ranks of the entries, and of those of a passage."""
+    """The factors from algorithm to bus bandwidth for the collectives and numbers of ranks of the entries and of a
+    passage.
+    """
     folded = passage.lower()
     named = {name for name, words in _COLLECTIVES.items() if any(word in folded for word in words)}
     here = set()
@@ -164,9 +168,9 @@ def _factors(passage: str, runs: set[tuple[str | None, int]], cluster: Cluster) 
 
 
 def bandwidths_in(passage: str) -> Bandwidths | None:
-    """The bus and the algorithm bandwidth of a passage; None unless it states one of each, of one run.
+    """The bus and the algorithm bandwidth in a passage; None unless it states exactly one of each, for one run.
 
-    A metric belongs to the rate next to it, and the other one to the rate that is left.
+    A metric belongs to the rate next to it; the other metric then belongs to the other rate.
 
     >>> bandwidths_in("algbw 192 and busbw 360 (GB/s)")
     Bandwidths(bus=360000000000.0, algorithm=192000000000.0)
@@ -192,11 +196,11 @@ def bandwidths_in(passage: str) -> Bandwidths | None:
 
 
 PlacedRate = tuple[int, int, float]
-"""Where a rate starts and ends, and what it is in B/s."""
+"""The start, the end and the value in B/s of a rate in a text."""
 
 
 def _rates_in(passage: str, metrics: Sequence[re.Match[str]]) -> list[PlacedRate]:
-    """The rates of a passage, and numbers without a unit next to a metric where less than two have one."""
+    """The rates in a passage; if fewer than two have a unit, numbers without a unit next to a metric count too."""
     found = list(_RATES.finditer(passage))
     named = [each for each in found if each["scale"]]
     scale = _SCALE[named[0]["scale"].lower()] if named else 1e9
@@ -218,7 +222,7 @@ def _is_near(rate: re.Match[str], metrics: Sequence[re.Match[str]], passage: str
 
 
 MOST_BETWEEN = 14
-"""Characters between a metric and its number without a unit."""
+"""Largest distance, in characters, between a metric and its number without a unit."""
 
 
 def _nearest(rates: Sequence[PlacedRate], metric: re.Match[str]) -> float:
@@ -230,7 +234,7 @@ def _gap(rates: Sequence[PlacedRate], metric: re.Match[str]) -> int:
 
 
 def stated_factor(passage: str) -> float:
-    """What a passage multiplies the algorithm bandwidth by to get the bus bandwidth; 0 where it does not say so.
+    """The factor by which a passage multiplies the algorithm bandwidth to get the bus bandwidth; 0 if it states none.
 
     >>> stated_factor("algbw = busbw x 1.875"), stated_factor("to go from busbw to algbw divide by 2"), stated_factor("busbw 360")
     (0.5333333333333333, 2.0, 0.0)

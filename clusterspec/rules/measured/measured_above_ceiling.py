@@ -63,11 +63,15 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "note", "likely")
 ROUNDED = 1.01
 BY_TREE = 2.0
-"""A tree over two nodes sends every byte once, and a ring twice: its bus bandwidth is up to twice the line rate."""
+"""Ratio of bus bandwidth to line rate that a tree over two nodes can reach: it sends every byte once, while a ring
+sends it twice.
+"""
 BEYOND = 2.5
-"""Above this multiple no algorithm and no reduction in switches explains the figure: the unit or the ranks are wrong."""
+"""Ratio above which neither an algorithm nor in-network reduction explains the figure, so that the unit or the ranks
+are wrong.
+"""
 RING = 1.1
-"""The same for a ring, which sends what its bus bandwidth counts: only the rounding of log and rate lies between."""
+"""The same ratio for a ring, which sends exactly what its bus bandwidth counts, apart from rounding of log and rate."""
 
 
 def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Problem]:

@@ -58,7 +58,9 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("measured-suggests-duplex-mistake",))
 LEAST = 0.90
 A_HALF = 0.5
-"""Share of the bandwidth, below the low end of the range, whose loss no tuning explains: rails or links are missing."""
+"""Lost share of the bandwidth, relative to the low end of the range, that tuning cannot explain: rails or links are
+missing.
+"""
 
 
 def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Problem]:

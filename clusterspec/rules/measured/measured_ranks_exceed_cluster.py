@@ -71,11 +71,11 @@ def check(
         written, at = measured[measurement.index], ("measured", measurement.index)
         if written.nodes is not None and written.nodes > nodes:
             message = f"a measurement over {written.nodes:,} nodes exceeds the cluster of {nodes:,}"
-            yield RULE.problem((*at, "nodes"), message, "remove the entry, which is of another machine")
+            yield RULE.problem((*at, "nodes"), message, "remove the entry: it is from another machine")
         elif measurement.ranks is not None and measurement.ranks > most:
             key = "ranks" if written.ranks is not None else measurement.at[-1]
             message = f"a measurement over {measurement.ranks:,} ranks exceeds the cluster of {most:,}"
-            yield RULE.problem((*at, key), message, "remove the entry, which is of another machine")
+            yield RULE.problem((*at, key), message, "remove the entry: it is from another machine")
         elif written.nodes is not None and written.ranks is not None and written.ranks < written.nodes:
             message = f"{plural(written.ranks, 'rank')} cannot lie on {written.nodes:,} nodes: each has at least one"
             help_ = (

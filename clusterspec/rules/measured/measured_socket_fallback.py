@@ -55,7 +55,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "error", "likely")
 ONE_NIC = (0.6, 1.03)
-"""Shares of one NIC's rate that a collective reaches over it; a rate below two thirds has another cause."""
+"""Range of a collective's rate over one NIC, as shares of its line rate; a lower rate has another cause."""
 
 
 def check(measurements: tuple[Measurement, ...], rated: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -69,7 +69,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 CERTAIN = 2.0
-"""Times the high end of the range from which on no uncertainty of the prediction explains a measured time."""
+"""Ratio to the high end of the range from which prediction uncertainty cannot explain a measured time."""
 
 
 class _Predicted(NamedTuple):
@@ -101,12 +101,14 @@ def check(measured: tuple[MeasuredSpec, ...], plan: Plan) -> Iterator[Problem]:
 
 
 def _time_key(entry: MeasuredSpec) -> str:
-    """The key of a measured time of a whole job in an entry; empty without one."""
+    """The key of an entry that states a measured time of a whole job; empty if there is none."""
     return next((key for key in ("step_time", "step_log", "tpot", "load_test") if getattr(entry, key) is not None), "")
 
 
 def _predicted_without(plan: Plan, share: MeasuredShare) -> _Predicted | None:
-    """The time of a plan without a measured one; None if there is none, or the plan is of another job."""
+    """The predicted time of a plan without calibration by its measured time; None if it has none, or if the plan is of
+    another job.
+    """
     cluster = plan.design.cluster
     assert cluster is not None
     others = tuple(each for each in cluster.measured if each is not share)

@@ -62,7 +62,7 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "warning")
 HELP = "state `busbw` or `algbw`, as nccl-tests prints them, with ranks and size"
 _RATE = pattern(r"\d ?(?:GB/s|GBps|GB/sec|gbps)\b")
-"""A rate in bytes: rates of links are written in bits."""
+"""Pattern of a rate in bytes; rates of links are written in bits."""
 _COLLECTIVE = pattern(r"\b(?:all[- _]?reduce|all[- _]?gather|reduce[- _]?scatter|all[- _]?to[- _]?all)", re.IGNORECASE)
 _METRIC = pattern(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
 

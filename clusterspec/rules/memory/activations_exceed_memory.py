@@ -62,7 +62,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 LONG = 8192
-"""At this many tokens or more, the scores of plain attention are most of a layer's activations."""
+"""Sequence length from which the scores of plain attention are most of a layer's activations."""
 
 
 def check(
@@ -92,9 +92,10 @@ def check(
 
 
 def _severity(plan: Plan, layout: Layout, what_if: WhatIf) -> str:
-    """An error where the whole predicted range is above the capacity, a note where most of its lower half is below it.
+    """The severity: an error if the whole predicted range exceeds the capacity, a note if most of the range's lower
+    half is below it.
 
-    The model does not know what `selective` keeps in an in-house framework: a note if `full` fits.
+    The model does not know what `selective` keeps in an in-house framework; then it is a note if `full` fits.
     """
     own = layout.capabilities.named and layout.capabilities.framework.id == OWN
     if own and layout.recompute == "selective" and what_if.fitting_alternatives([{"recompute": "full"}]):
@@ -107,7 +108,7 @@ def _severity(plan: Plan, layout: Layout, what_if: WhatIf) -> str:
 
 
 def _range_text(plan: Plan) -> str:
-    """The predicted range, where it decides between an error and a warning."""
+    """Text with the predicted range; it says whether the memory may suffice."""
     if plan.memory_range is None:
         return ""
     low, high = (display(bound, "B") for bound in plan.memory_range)
@@ -119,9 +120,7 @@ def _range_text(plan: Plan) -> str:
 
 
 def _activation_key(written: LayoutSpec, layout: Layout, workload: Workload) -> str:
-    """The key about activations that the author most likely needs to change: the one with the largest effect on memory
-    first.
-    """
+    """The activation key that the author most likely needs to change; keys with more effect on memory come first."""
     if workload.attention == "plain" and workload.sequence_length >= LONG:
         return "workload.attention"
     if layout.pp > 1 and layout.schedule == "gpipe" and (layout.micro_batches or 1) > 2 * layout.pp:

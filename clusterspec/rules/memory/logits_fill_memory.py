@@ -83,9 +83,11 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.10
 MORE_COPIES = 1.5
-"""Further fp32 logits of a loss that is not fused: those in 16 bits, and the gradient in 32."""
+"""Further logits of an unfused loss, relative to the fp32 logits: a 16-bit copy and an fp32 gradient."""
 LEAST_COPIES = 1.5
-"""The logits in 16 bits, as the head writes them, and in 32, as the loss reads them."""
+"""Logits that exist at least, relative to fp32 logits: in 16 bits as the head writes them, and in fp32 as the loss
+reads them.
+"""
 FILLED = 0.9
 """Share of the memory up to which a plan leaves enough free, as in `tight-memory`."""
 FP32 = 4
@@ -110,8 +112,8 @@ def check(
 
 
 def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float, loss: str | None) -> str:
-    """Severity by the memory of the plan, including logits; empty if enough memory is free. A stated ``loss`` is
-    counted.
+    """Severity by the memory of the plan with its logits; empty if enough memory is free. With a stated ``loss``, the
+    plan counts all copies of the logits.
     """
     links = cluster.scale_up.interconnect
     compiled = links is not None and links.family == "ici"

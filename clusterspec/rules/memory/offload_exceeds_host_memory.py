@@ -78,7 +78,9 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "error", "likely")
 MOST = 0.80
-"""Share of the host memory for offloading: the operating system, data loaders and pinned buffers use the rest."""
+"""Share of the host memory that is available for offloading; the operating system, data loaders and pinned buffers use
+the rest.
+"""
 
 
 def check(
@@ -121,7 +123,7 @@ def check(
 
 
 def _unified_memory_problem(cluster: Cluster, whole: Plan) -> Problem:
-    """The finding where offloaded states stay in the memory of the accelerator; ``whole`` is the plan without it."""
+    """The problem of offloading to a host that uses the accelerator's memory; ``whole`` is the plan without it."""
     memory = cluster.accelerator.memory
     size = f" of {display(memory.value, 'B')}" if memory else ""
     message = f"the host uses the memory{size} of {cluster.accelerator.id}: offloaded states stay in it"

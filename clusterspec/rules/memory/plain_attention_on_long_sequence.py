@@ -85,7 +85,7 @@ def check(training: Workload, model: Model, layout: Layout, accelerator: Acceler
 
 
 def rest_of_a_layer(width: float) -> float:
-    """Bytes per token and hidden element that a layer stores without the scores: 16 activations and two masks, 34 in
-    16 bits (Korthikanti et al., section 4).
+    """Bytes per token and hidden element that a layer stores, without attention scores: 16 activations and two masks,
+    34 bytes in 16 bits (Korthikanti et al., section 4).
     """
     return 16 * width + 2

@@ -57,9 +57,9 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("selective-recompute-with-flash", "degrees-beyond-need"))
 HALF = 0.5
-"""Share of the memory above which recomputation serves it."""
+"""Share of the memory above which recomputation is needed."""
 GAIN = 0.1
-"""Share of the step that less recomputation has to save."""
+"""Smallest share of the step that less recomputation must save."""
 
 
 def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:
@@ -82,7 +82,7 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
 
 
 def _lighter_settings(layout: Layout) -> Iterator[Mapping[str, object]]:
-    """Less recomputation, and none with smaller micro-batches."""
+    """Settings with less recomputation, and without recomputation but with smaller micro-batches."""
     yield {"recompute": "none"}
     if layout.recompute == "full":
         yield {"recompute": "selective"}

@@ -67,7 +67,7 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
 
 
 def _needless_recompute_problem(training: Workload, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:
-    """The problem where the plan without recomputation needs as much memory and less time."""
+    """The problem of selective recomputation if the plan without it needs the same memory and less time."""
     without = what_if.with_layout(recompute="none")
     if without is None or not timed.memory_bytes or not without.memory_bytes:
         return

@@ -65,7 +65,9 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("unusual-value",))
 LEAST = 0.5
 """Host memory over the memory of the accelerators: DGX B300, the lowest of the catalog's systems, has 0.87."""
 MOST = 0.80
-"""Share of the host memory for copies: the operating system, data loaders and pinned buffers use the rest."""
+"""Share of the host memory that is available for copies; the operating system, data loaders and pinned buffers use the
+rest.
+"""
 
 
 def check(cluster: Cluster, operations: OperationsSpec | None, plan: Plan | None) -> Iterator[Problem]:
@@ -83,7 +85,7 @@ def check(cluster: Cluster, operations: OperationsSpec | None, plan: Plan | None
 
 
 def _staging_problem(host: float, cluster: Cluster, plan: Plan | None) -> Iterator[Problem]:
-    """The problem with a copy of the states in host memory that does not fit; none without a plan."""
+    """The problem of a copy of the states for asynchronous saving that does not fit in host memory."""
     memory = plan.memory if plan else None
     layout = plan.design.layout if plan else None
     if memory is None or layout is None or layout.offload_optimizer:

@@ -62,11 +62,13 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.90
 NEARLY = 0.975
-"""At this share or above, it may be a warning: of 349 published runs (docs/accuracy.md) 11 are predicted above 0.95,
-and three above this."""
+"""Share of the memory from which it may be a warning: of 349 published runs (docs/accuracy.md), 11 are predicted above
+0.95 and three above this.
+"""
 STATES = 0.75
-"""At this share of the states or above, the total is certain enough: that of activations is predicted to within a
-tenth or two."""
+"""Share of the memory that states must take for a warning: they are predicted exactly, activations only to within a
+tenth or two.
+"""
 
 
 def check(plan: Plan, thresholds: Thresholds, workload: Workload) -> Iterator[Problem]:

@@ -65,9 +65,9 @@ from clusterspec.units import percent, plain
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("stage-layers-mismatch",))
 MOST = 1.05
 COSTLY = 1 / 3
-"""A split that lengthens the step by this share is an error: a quarter of the step is lost."""
+"""Relative lengthening of the step from which an uneven split is an error: a quarter of the lengthened step is lost."""
 NOTICED = 1.08
-"""A stated split is a warning if its heaviest stage has at least this multiple of the work in the most even split."""
+"""Ratio of the heaviest stage to that of the most even split from which a stated split is a warning."""
 
 
 def check(
@@ -103,8 +103,8 @@ def check(
 
 
 def _is_slower(what_if: WhatIf, split: list[int]) -> bool:
-    """Whether the step of the more even split is predicted to take longer, as where layers wait for kernel launches, which the
-    output head does not.
+    """Whether the more even split is predicted to take longer. This happens where layers wait for kernel launches, and
+    the output head does not.
     """
     if what_if.refused:
         return False
@@ -113,7 +113,7 @@ def _is_slower(what_if: WhatIf, split: list[int]) -> bool:
 
 
 def _severity(slower: float) -> str:
-    """Severity by the time of the heaviest stage, which sets the pipeline's time, relative to the most even split."""
+    """Severity by the time of the heaviest stage, which limits the pipeline, relative to the most even split."""
     return "error" if slower >= 1 + COSTLY else "warning" if slower >= NOTICED else "note"
 
 
@@ -130,19 +130,19 @@ def _head_in_layers(model: Model) -> float:
 
 
 def _least_heaviest_stage(layers: int, head: float, stages: int) -> float:
-    """The heaviest stage of the most even split, in layers."""
+    """The work of the heaviest stage in the most even split, in layers."""
     split = _even_stages(layers, head, stages)
     return max(max(split[:-1], default=0), split[-1] + head)
 
 
 def _even_stages(layers: int, head: float, stages: int) -> list[int]:
-    """Layers per stage so that the last stage, which has the head, has no more work than the others."""
+    """Layers per stage such that the last stage, which has the output head, has no more work than the others."""
     last = max(0, round((layers + head) / stages - head))
     each, longer = divmod(layers - last, max(1, stages - 1))
     return [each + (1 if rank < longer else 0) for rank in range(stages - 1)] + [last]
 
 
 def _even_mirrored_stages(layers: int, head: float, stages: int) -> list[int]:
-    """Layers per stage so that the pairs of stages from both ends are even; the outermost pair has the head."""
+    """Layers per stage such that pairs of stages from both ends are even; the outermost pair has the output head."""
     pairs = _even_stages(layers, head, stages // 2)[::-1]
     return [(pair + 1) // 2 for pair in pairs] + [pair // 2 for pair in reversed(pairs)]

@@ -89,7 +89,7 @@ _KEPT = pattern(
 _SOME = pattern(
     r"(?i)(?<!half-)\b(?:hourly|daily|every (?!(?:checkpoint|half|\d|thirty))|one (?:in|of|per|a|each)|only|latest|object|tape|archive\w*|tier|not|moved|copied|logs?|metrics|traces)\b"
 )
-"""Words of a sentence that keeps some of the checkpoints, or keeps them elsewhere."""
+"""Pattern of words in a sentence that keeps only some of the checkpoints, or keeps them elsewhere."""
 _CHECKPOINTS = ("checkpoint", "snapshot")
 _SIZE = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(TB|PB)\b")
 _DATA = pattern(r"(?i)\b(?:corpus|corpora|data ?sets?|scans|pages|images|videos?|recordings|shards|archive)\b")
@@ -130,7 +130,7 @@ def check(
 def _retention_problem(
     text: str, capacity: Quantity, model: Model, training: Workload, operations: OperationsSpec | None
 ) -> Iterator[Problem]:
-    """The problem with checkpoints of a time that a text keeps, where the storage system does not hold as many."""
+    """The problem of checkpoints that a text keeps, if the storage system has no room for so many."""
     planned, size = operations.checkpoint if operations is not None else None, saved_bytes(model, training)
     if (
         planned is None
@@ -154,7 +154,8 @@ def _retention_problem(
 
 
 def _kept_in(sentence: str, interval: float) -> tuple[int, str] | None:
-    """The number of checkpoints that a sentence keeps, by a number of them or a time, and its words; None without one.
+    """The number of checkpoints that a sentence keeps, by their count or their time, and its words; None if it states
+    neither.
 
     >>> _kept_in("The last 100 checkpoints are kept", 1800.0), _kept_in("Checkpoints older than two days are deleted", 1800.0)
     ((100, 'checkpoints of 100'), (96, 'checkpoints of two days'))
@@ -177,7 +178,7 @@ def _kept_in(sentence: str, interval: float) -> tuple[int, str] | None:
 
 
 def _named_data(text: str) -> float:
-    """Bytes of data that a text names, in the only size of a sentence about data; 0 without one."""
+    """Bytes of the data that a text states: the only size in a sentence about data; 0 without such a sentence."""
     for sentence in sentences_of(text) if "TB" in text or "PB" in text else ():
         sizes = _SIZE.findall(sentence)
         if len(sizes) == 1 and _DATA.search(sentence) is not None and _OF_STORE.search(sentence) is None:
@@ -188,7 +189,7 @@ def _named_data(text: str) -> float:
 def _data_and_checkpoints_problem(
     data: float, capacity: Quantity, model: Model, training: Workload, operations: OperationsSpec | None
 ) -> Iterator[Problem]:
-    """The problem with data and kept checkpoints that fit alone, and not together."""
+    """The problem of data and kept checkpoints that fit into the storage system separately but not together."""
     keep, size = (
         operations.checkpoint.keep if operations and operations.checkpoint else None,
         saved_bytes(model, training),

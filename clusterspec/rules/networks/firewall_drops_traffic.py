@@ -100,7 +100,7 @@ _OTHER_OWNER = pattern(
     r"\b(?:bastion|jump|login|head|storage|management|web|database|monitoring|site|office|campus|perimeter|edge|vpn|balancer)(?:['’]?s)?(?: host| node| network)?(?:['’]s)? (?:\w+ )?(?:security group|firewall|access list|acl)"
     r"|\b(?:security group|firewall|access list|acl|list)s? (?:of|on|for|at|in front of) the (?:\w+ )?(?:bastion|jump|login|head|storage|management|web|database|monitoring|site|office|campus|perimeter|edge|vpn|balancer)\b"
 )
-"""A filter of other machines, or at the edge of the network."""
+"""Pattern of a filter on other machines, or at the edge of the network."""
 _ADMITS = pattern(
     r"\b(?:allow\w*|permit\w*|admit\w*|accept\w*|lets?|open\w*|erlaub\w*|lässt|zugelassen|autoris\w+|admite\w*)\b"
 )
@@ -165,7 +165,7 @@ def check(own_remarks: str, cluster: Cluster, layout: Layout | None) -> Iterator
 
 
 def _firewall_texts(text: str) -> Iterator[str]:
-    """Each list of rules of a firewall in a text, with the sentences that continue it.
+    """Each list of firewall rules in a text, with the sentences that continue it.
 
     >>> [*_firewall_texts("the firewall admits tcp 22. udp 53 too, nothing else. the hall is cold. ")]
     ['the firewall admits tcp 22. udp 53 too, nothing else']
@@ -183,12 +183,12 @@ def _firewall_texts(text: str) -> Iterator[str]:
 
 
 def _continues(sentence: str) -> bool:
-    """Whether a sentence may be a part of a list of rules."""
+    """Whether a sentence can be a part of a list of firewall rules."""
     return any(each.search(sentence) is not None for each in (_PORTS, _NOTHING_ELSE, _ALL_TRAFFIC, _OUTBOUND))
 
 
 def _is_list(sentence: str) -> bool:
-    """Whether a sentence without a name of a firewall is a list of its rules."""
+    """Whether a sentence is a list of firewall rules although it names no firewall."""
     refuses = _PORTS.search(sentence) is not None and _REFUSES.search(sentence) is not None
     inwards = (
         _INBOUND.search(sentence) is not None and _ALL_TRAFFIC.search(sentence) is not None and "group" in sentence
@@ -197,17 +197,17 @@ def _is_list(sentence: str) -> bool:
 
 
 def _admits_all(rules: str) -> bool:
-    """Whether a list of rules admits all traffic of some kind, and does not drop it."""
+    """Whether a list of rules admits all traffic of some kind."""
     return _ALL_TRAFFIC.search(_OTHER_ALL.sub("", rules)) is not None
 
 
 def _is_closed(rules: str) -> bool:
-    """Whether a list of rules names ports and says that nothing else passes."""
+    """Whether a list of rules names ports and says that all other traffic is dropped."""
     return _PORTS.search(rules) is not None and _NOTHING_ELSE.search(rules) is not None
 
 
 def _efa_problem(rules: str) -> tuple[str, str] | None:
-    """The message and the remedy where a security group does not admit all traffic to and from itself."""
+    """The message and the remedy for a security group that does not admit all traffic to and from itself; else None."""
     why = "EFA sends with SRD, which is neither TCP nor UDP, and needs all traffic from the security group to itself"
     help_ = "add an inbound and an outbound rule for all protocols (-1) with the group itself as source and destination"
     if not _admits_all(rules):
@@ -232,13 +232,13 @@ def _efa_problem(rules: str) -> tuple[str, str] | None:
 
 
 def _is_only(clause: str, rules: str) -> bool:
-    """Whether a clause says that it is the only traffic in its direction."""
+    """Whether a clause says that it names the only outbound traffic."""
     others = [each for each in _CLAUSES.split(rules) if each != clause and _OUTBOUND.search(each) is not None]
     return _NOTHING_ELSE.search(clause) is not None and not others
 
 
 def _roce_problem(rules: str) -> tuple[str, str] | None:
-    """The message and the remedy where a list of the RDMA network has no port of RoCE."""
+    """The message and the remedy for rules of an RDMA network that do not admit the port of RoCE v2; else None."""
     if _admits_all(rules) or not _is_closed(rules) or _RDMA.search(rules) is None or _ROCE_PORT.search(rules):
         return None
     message = "according to the text, a list of the RDMA network admits only some ports, and not UDP 4791, with which RoCE v2 sends"
@@ -246,7 +246,9 @@ def _roce_problem(rules: str) -> tuple[str, str] | None:
 
 
 def _rendezvous_problem(rules: str) -> tuple[str, str] | None:
-    """The message and the remedy where nodes of one job may use the port of the rendezvous, and no ephemeral one."""
+    """The message and the remedy for rules that admit only the rendezvous port between nodes and no ephemeral ports;
+    else None.
+    """
     if _admits_all(rules) or not _is_closed(rules) or _EPHEMERAL.search(rules) is not None:
         return None
     if _BETWEEN.search(rules) is None or _RENDEZVOUS.search(rules) is None:

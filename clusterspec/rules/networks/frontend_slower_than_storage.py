@@ -84,11 +84,11 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning")
 MOST = 6.0
-"""At this multiple of that rate or above, the storage system is out of proportion to its network path."""
+"""Ratio of the storage rate to the rate of the network path from which the two are out of proportion."""
 READS = 2.0
-"""Storage systems are sold by their writes, and read at about twice that rate."""
+"""Ratio of the read rate to the write rate of usual storage systems, which are sold by their write rate."""
 MUCH = 2.0
-"""Above this multiple of the rate that the nodes reach, most of a storage system is idle."""
+"""Ratio of the storage rate to the rate that nodes reach above which most of the storage system is idle."""
 
 
 def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:

@@ -82,7 +82,9 @@ from clusterspec.units.display import agrees_within
 RULE = Rule.of(__name__, "error")
 ROUNDED = 1.01
 PORT_RATES = (0.1, *ETHERNET_PORTS, 56)
-"""Gb/s of ports of Ethernet, its management ports, and FDR InfiniBand; those of other InfiniBand are Ethernet's."""
+"""Port rates in Gb/s of Ethernet, of its management ports and of FDR InfiniBand; other InfiniBand rates equal Ethernet
+rates.
+"""
 
 
 def check(networks: NetworksSpec, catalog: Catalog, cluster: Cluster) -> Iterator[Problem]:
@@ -100,7 +102,7 @@ def check(networks: NetworksSpec, catalog: Catalog, cluster: Cluster) -> Iterato
 
 
 def _switch_problem(at: str, network: NetworkSpec, switch: Switch, catalog: Catalog) -> Iterator[Problem]:
-    """The problem with a switch that forwards other packets, or whose ports are slower than the NICs."""
+    """The problem of a switch for another network technology, or of one whose ports are slower than the NICs."""
     port, nic = switch.port_bandwidth, network.nic_bandwidth
     technology = catalog.find("interconnect", network.technology) if network.technology else None
     if isinstance(technology, Interconnect) and not carries(switch.families, technology.family):
@@ -112,7 +114,7 @@ def _switch_problem(at: str, network: NetworkSpec, switch: Switch, catalog: Cata
 
 
 def _rate_problem(at: str, network: NetworkSpec) -> Iterator[Problem]:
-    """The problem with a rate that neither one port nor a pair of ports has."""
+    """The problem of a NIC rate that is neither the rate of one port nor that of two."""
     if network.nic_bandwidth is None:
         return
     rate = network.nic_bandwidth.per_direction * 8 / 1e9

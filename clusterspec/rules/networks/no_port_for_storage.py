@@ -102,7 +102,7 @@ def check(
 
 
 def _ports_of(entry: StorageSystem, scale_out: ScaleOut) -> int:
-    """The ports of the fabric that the ports of a system take at the rate of its links; at least one."""
+    """Number of fabric ports that a storage system needs at the rate of the fabric's links; at least one."""
     if entry.ports is None or entry.port_bandwidth is None:
         return 1
     return max(1, ceil(entry.ports * entry.port_bandwidth.value / link_rate(scale_out)))

@@ -81,7 +81,7 @@ RULE = Rule.of(__name__, "note", "heuristic")
 KEPT = 10
 USABLE = 0.8
 SAFE = 2.0
-"""Minimum number of checkpoints that storage must hold: the last complete one remains while the next is written."""
+"""Minimum number of checkpoints in storage: the last complete one remains while the next is written."""
 
 
 def check(

@@ -1,4 +1,4 @@
-"""The storage system of the text does not survive the loss of as many servers as the text says.
+"""The storage system does not survive the loss of as many servers as the text says.
 
 ## What it finds
 
@@ -51,7 +51,7 @@ from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = frozenset({"server", "servers", "node", "nodes"})
-"""Words of which every text that counts the servers of a storage system has one."""
+"""Words for servers; a text that counts the servers of a storage system has at least one of them."""
 
 
 def check(remarks: str, procurement: ProcurementSpec | None) -> Iterator[Problem]:

@@ -84,9 +84,11 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 KEPT_BY_CLOUD = {"aws": 5, "azure": 5, "gcp": 4, "oci": 3}
-"""Addresses of each subnet that a cloud keeps, by the first letters of its platforms."""
+"""Number of addresses that a cloud reserves in each subnet, by the first letters of its platform ids."""
 LARGEST = 16
-"""Need over addresses up to which a subnet is too small, and not that of something else."""
+"""Ratio of needed to available addresses up to which a subnet is too small; above it, the subnet is probably for
+something else.
+"""
 _CUES = word_set("vlan vlans asn asns dhcp gateway pool range")
 _NAMES = {
     "rail": "a rail has {} NICs",
@@ -98,7 +100,7 @@ _NAMES = {
     "link": "there are {} links between leaves and spines",
 }
 _SYSTEM_NUMBERS = ("as num", "as-num")
-"""Words of the numbers of autonomous systems."""
+"""Words for the numbers of autonomous systems."""
 
 
 def check(own_remarks: str, cluster: Cluster, counts: FabricCount, power: PowerSpec | None) -> Iterator[Problem]:
@@ -122,7 +124,7 @@ def check(own_remarks: str, cluster: Cluster, counts: FabricCount, power: PowerS
 
 
 def _needed_addresses(role: str, cluster: Cluster) -> int:
-    """Addresses that the machine needs for a purpose; 0 if that is not known."""
+    """Number of addresses that the machine needs for a purpose; 0 if unknown."""
     fabric = cluster.scale_out
     if role in {"node", "bmc", "storage"}:
         return cluster.all_nodes
@@ -135,7 +137,7 @@ def _needed_addresses(role: str, cluster: Cluster) -> int:
 
 
 def _small_subnet(sentences: Sequence[str], cluster: Cluster) -> tuple[str, str] | None:
-    """The message and the remedy of a subnet with fewer addresses than its NICs or nodes."""
+    """The message and the remedy for a subnet with fewer addresses than NICs or nodes; else None."""
     found = [*dict.fromkeys(subnets_in(sentences))]
     platform = cluster.platform.id if cluster.platform is not None else ""
     kept = next((count for name, count in KEPT_BY_CLOUD.items() if platform.startswith(f"{name}-")), 0)
@@ -158,14 +160,14 @@ def _small_subnet(sentences: Sequence[str], cluster: Cluster) -> tuple[str, str]
 
 
 def _free_hosts(subnet: Subnet, kept: int) -> int:
-    """Addresses of a subnet that hosts can have, where a cloud keeps some of all."""
+    """Number of addresses in a subnet that hosts can use; a cloud reserves ``kept`` addresses."""
     if kept:
         return int(1 << (32 - subnet.prefix)) - kept
     return subnet.hosts - subnet.taken
 
 
 def _small_pool(sentences: Sequence[str], cluster: Cluster) -> tuple[str, str] | None:
-    """The message and the remedy of a range of addresses that is smaller than its nodes."""
+    """The message and the remedy for an address range with fewer addresses than nodes; else None."""
     for text, count, role in pools_in(sentences):
         needed = cluster.all_nodes if role in {"node", "bmc"} else 0
         if count < needed:
@@ -177,7 +179,7 @@ def _small_pool(sentences: Sequence[str], cluster: Cluster) -> tuple[str, str] |
 def _few_subnets(
     sentences: Sequence[str], cluster: Cluster, counts: FabricCount, power: PowerSpec | None
 ) -> tuple[str, str] | None:
-    """The message and the remedy of a block that is split into too few subnets."""
+    """The message and the remedy for a block that is split into too few subnets; else None."""
     racks = -(-cluster.all_nodes // power.nodes_per_rack) if power is not None and power.nodes_per_rack else 0
     links = counts.fabric.links.get("leaf_spine", 0) if counts.fabric is not None else 0
     needs = {"node": cluster.all_nodes, "rack": racks, "link": links}
@@ -190,7 +192,7 @@ def _few_subnets(
 
 
 def _few_numbers(sentences: Sequence[str], counts: FabricCount) -> tuple[str, str] | None:
-    """The message and the remedy of fewer autonomous system numbers than leaves."""
+    """The message and the remedy for fewer autonomous system numbers than leaf switches; else None."""
     leaves = counts.fabric.leaf_switches if counts.fabric is not None else 0
     for text, count in leaf_numbers_in(sentences):
         if 0 < count < leaves:
@@ -200,7 +202,7 @@ def _few_numbers(sentences: Sequence[str], counts: FabricCount) -> tuple[str, st
 
 
 def _impossible_plan(sentences: Sequence[str]) -> tuple[str, str] | None:
-    """The message and the remedy of a VLAN, a gateway or a subnet that cannot be."""
+    """The message and the remedy for an impossible VLAN, gateway or subnet; else None."""
     vlan, outside = impossible_vlan(sentences), gateway_outside(sentences)
     if vlan is not None:
         return f"VLAN {vlan:,} does not exist: the largest is {HIGHEST_VLAN:,}", "choose another one"
@@ -220,7 +222,9 @@ def _impossible_plan(sentences: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _overlap(known: list[tuple[Subnet, tuple[int, int]]]) -> tuple[str, str] | None:
-    """The message and the remedy of two subnets for different purposes that overlap, neither a block of several."""
+    """The message and the remedy for two overlapping subnets with different purposes, neither of which is a block of
+    several subnets; else None.
+    """
 
     def holds(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
         return outer != inner and outer[0] <= inner[0] and inner[1] <= outer[1]

@@ -59,13 +59,13 @@ from clusterspec.spec.model import NetworksSpec, ProcurementSpec, Spec
 RULE = Rule.of(__name__, "note")
 NAMES = ("frontend", "storage", "out_of_band")
 USUAL = {"frontend": "200 Gb/s", "storage": "200 Gb/s", "out_of_band": "1 Gb/s"}
-"""A rate that shows how a network is declared."""
+"""For each network, an example rate for the advice."""
 
 
 def check(
     spec: Spec, procurement: ProcurementSpec | None, networks: NetworksSpec | None, cluster: Cluster
 ) -> Iterator[Problem]:
-    """Reports undeclared networks; in a cloud the out-of-band network belongs to the provider."""
+    """Problems of networks that are not described. In a cloud, the provider runs the out-of-band network."""
     if networks is None and (procurement is None or cluster.cloud):
         return
     written = networks or NetworksSpec()

@@ -52,7 +52,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 1.02
-"""Ratio of two capacities of which both may be rounded, or one counts binary prefixes in part."""
+"""Ratio up to which two capacities are equal, with rounding and mixed prefixes."""
 _SIZE = rf"{NUMBER} ?(t|p)i?b\b"
 _RAW_WORDS = r"(?:raw|gross|brutto|bruto|bruts?|brute|lord[oi]|rå|gesamt)"
 _USABLE_WORDS = r"(?:usable|net|useable|effective|available to users|nutzbar\w*|netto|utilisables?|utiles?|útil\w*|utilizzabil\w*|neto)"
@@ -71,7 +71,7 @@ _THREE = pattern(
 )
 _REDUCED = pattern(r"\b(?:compress\w*|dedup\w*|data reduction|similarity|effective|komprim\w*|compressi\w*)\b")
 _CUES = pattern(r"(?i)\d ?\+ ?\d|\braid|\bmirror|\bcop(?:y|ies)\b|\breplica|kopien|copias|gespiegelt|miroir|espejo")
-"""What every text with a redundant storage system holds."""
+"""Pattern of redundancy; every text about a redundant storage system matches."""
 _BYTES = ("tb", "tib", "pb", "pib")
 _SCALE = {"t": 1e12, "p": 1e15}
 
@@ -95,14 +95,14 @@ def check(remarks: str) -> Iterator[Problem]:
 
 
 def _capacities(setting: re.Pattern[str], sentence: str) -> set[float]:
-    """Bytes of the capacities of one kind in a sentence."""
+    """The capacities of one kind in a sentence, in bytes."""
     found = setting.findall(sentence)
     return {number_in_text(a or c) * _SCALE[b or d] for a, b, c, d in found}
 
 
 def data_share(sentence: str) -> float | None:
-    """The share of the blocks of a redundant storage system that hold data; None where a sentence names no or several
-    schemes.
+    """The share of the blocks of a redundant storage system that store data; None unless a sentence names exactly one
+    scheme.
 
     >>> data_share("raid 6 (8+2)"), data_share("three copies"), data_share("4 + 2 erasure coding"), data_share("fast drives")
     (0.8, 0.3333333333333333, 0.6666666666666666, None)

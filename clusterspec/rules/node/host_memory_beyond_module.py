@@ -50,7 +50,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", yields_to=("unusual-value",))
 ROUNDED = 1.1
-"""Above this multiple of both memories together, no rounding and no other prefix explains a figure."""
+"""Ratio to the sum of both memories above which neither rounding nor another prefix explains a figure."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:

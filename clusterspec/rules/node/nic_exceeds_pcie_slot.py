@@ -62,7 +62,7 @@ from clusterspec.units import display_bits, percent
 
 RULE = Rule.of(__name__, "error", yields_to=("nic-rate-off-technology",))
 SEVERE = 0.75
-"""Share of the line rate below which a quarter of the network is lost."""
+"""Share of the line rate below which a slot costs more than a quarter of the network bandwidth."""
 
 
 def check(

@@ -53,9 +53,9 @@ from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("frontend-counted-in-fabric",))
 FRONTEND = 2
-"""NICs for frontend and storage of a server whose entry states none."""
+"""Number of frontend and storage NICs assumed for a server whose catalog entry states none."""
 LARGER = 1.05
-"""At this ratio of the bandwidth of the stated NICs to that of the platform's or above, the NICs are not the same ports."""
+"""Ratio of the bandwidth of the stated to that of the platform's NICs above which they are not the same ports."""
 
 
 def check(

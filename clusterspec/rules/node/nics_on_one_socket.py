@@ -70,7 +70,7 @@ _ONE_PLACE = pattern(
     rf"(?i)\b(?:{_WHICH}(?: cpu)? {_PLACE}|{_PLACE} ?#?[0-3]\b|(?:one|a single|einem(?: einzigen)?|un seul|un solo) {_PLACE})"
 )
 _SECOND_ONE = pattern(rf"(?i)\b(?:{_WHICH}(?: cpu)? {_PLACE}|{_PLACE} ?#?[0-3]\b)")
-"""One socket by its number or place: `each NIC on one socket` may be on different ones."""
+"""Pattern of one socket by number or place; in `each NIC on one socket` the sockets may differ."""
 _ALL = pattern(
     rf"(?i)\b(?:all|both|alle|sämtliche|tous|toutes|todas|todos)(?: of)?(?: (?:the|its|their|these|les|las|los|der|die))?(?: (?:\d|[a-z]{{3,6}}))?(?: [\w-]+)? {_NICS}\b|\b{_NICS} (?:are |were )?all\b"
     r"|\ball (?:of them |(?:four|eight|two|[2-8]) |are |sit )?(?:in|on|at|behind|under|to|off|attached)\b"
@@ -84,7 +84,7 @@ _NO_NIC = pattern(
 )
 _EACH_SOCKET = pattern(r"(?i)\b(?:each|every|both|per) (?:cpu )?(?:sockets?|cpus?|numa|processors?)\b")
 _SPLIT = pattern(r"(?i)\b(?:socket-direct|single-socket|split|evenly|other (?:two|half|four))\b")
-"""Words of a text whose NICs are on several sockets."""
+"""Pattern of words in a text whose NICs are on several sockets."""
 _SOME = rf"(?:one|two|four|half|some|zwei|vier|die hälfte|deux|quatre|la moitié|dos|\d)(?: (?:of|davon|von|d'entre|de))?(?: (?:them|these|those|the|its|ihnen|elles|ellos|las|les|den))?(?: (?:four|eight|[48]))?(?: {_NICS})?"
 _OTHER_ONE = (
     r"(?:the )?(?:second|other|zweiten|anderen|deuxième|second|autre|segundo|otro|(?:socket|cpu|numa node) ?[01])\b"
@@ -94,7 +94,7 @@ _MOVED = pattern(
     rf"|\b(?:we|it|he|they|integrator|supplier|vendor) (?:has |have |will )?(?:moved?|moves|relocates?d?|shift(?:ed|s)?) {_SOME} (?:to|into|onto) {_OTHER_ONE}"
     rf"|\b{_SOME} (?:wurden|werden) (?:auf|an|in) (?:den|die|das) {_OTHER_ONE}[^.;,]{{0,20}} (?:umgesteckt|versetzt|verlegt)"
 )
-"""NICs that go to another socket."""
+"""Pattern of NICs that are moved to another socket."""
 _OTHERS = pattern(r"(?i)\b(?:management|storage|front-?end|in-?band|dual-port|test|boot)\b")
 
 
@@ -114,7 +114,7 @@ def check(written_cluster: ClusterSpec, scale_out: ScaleOut, own_remarks: str | 
 
 
 def _are_on_one_socket(sentence: str, nics: int, domains: int) -> bool:
-    """Whether a sentence attaches all of some NICs to one socket, or none to one of two.
+    """Whether a sentence attaches all NICs to one socket, or says that one of two sockets has none.
 
     >>> _are_on_one_socket("Socket 0 hosts the four NICs", 4, 2), _are_on_one_socket("CPU 0 has two NICs, CPU 1 two", 4, 2)
     (True, False)
@@ -134,6 +134,6 @@ def _are_on_one_socket(sentence: str, nics: int, domains: int) -> bool:
 
 
 def _counts(clause: str, nics: int) -> bool:
-    """Whether a clause names as many NICs as a node has."""
+    """Whether a clause states as many NICs as a node has."""
     counts = [each for each in amounts_in(clause) if each.kind == COUNT and each.value == nics]
     return any(_NAMED.search(" ".join(each.words[:3])) is not None for each in counts)

@@ -61,7 +61,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 
 SERVED = 4
-"""Up to this many cards, engines share a model to gain memory (as in `tp-over-pcie`)."""
+"""Largest number of cards over which engines split a model to gain memory (as in `tp-over-pcie`)."""
 
 
 def check(

@@ -61,9 +61,9 @@ RULE = Rule.of(__name__, "note", yields_to=("nic-exceeds-pcie-slot", "contradict
 
 
 NEWEST = 6
-"""The newest generation of hosts and accelerators that are sold: that of GB300 and MI455X in the catalog."""
+"""Newest PCIe generation of hosts and accelerators on sale: that of GB300 and MI455X in the catalog."""
 FAR = 2
-"""Generations between a host and its accelerator from which on the figure is more likely a slip than a machine."""
+"""Number of generations between host and accelerator from which the figure is more likely a mistake."""
 
 
 def check(written_cluster: ClusterSpec, accelerator: Accelerator) -> Iterator[Problem]:

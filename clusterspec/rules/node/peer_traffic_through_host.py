@@ -79,7 +79,7 @@ def check(
 
 
 def _is_of_single_accelerators(layout: Layout | None, workload: Workload | None) -> bool:
-    """Whether the machine serves with engines of one accelerator, which pass no caches to each other."""
+    """Whether the machine serves with single-accelerator engines, which pass no caches to each other."""
     serving = workload.serving if workload is not None else None
     if layout is None or serving is None or serving.prefill is not None:
         return False

@@ -69,8 +69,9 @@ RULE = Rule.of(
 )
 
 NEARLY = 0.75
-"""At this share of the usual bandwidth or above, NICs are shared by a plan, as in machines with two of 200 Gb/s for
-four A100."""
+"""Share of the usual bandwidth from which NICs are shared on purpose, as in machines with two 200 Gb/s NICs for four
+A100.
+"""
 
 
 def check(

@@ -80,14 +80,18 @@ def check(cluster: Cluster, layout: Layout, workload: Workload, what_if: WhatIf)
 
 
 def _severity(workload: Workload, layout: Layout, what_if: WhatIf, better: Alternative | None) -> str:
-    """A note for up to `SERVED` ranks of an engine, which servers of cards without links have for their memory."""
+    """The severity: a note for serving engines of up to `SERVED` ranks, since servers of cards without links split a
+    model to gain memory; else by the time that another layout saves.
+    """
     if workload.kind == "serve" and layout.tp <= SERVED:
         return "note"
     return "error" if better and what_if.severity(what_if.saved_share(better), "") == "error" else ""
 
 
 def _smaller_tp_alternative(what_if: WhatIf, layout: Layout) -> Alternative | None:
-    """The fastest layout with a tp of 1 or 2 and the freed ranks as shards, stages or replicas, where one fits."""
+    """The fastest layout that fits with a tp of 1 or 2, where the freed ranks become shards, stages or replicas; None
+    if none fits.
+    """
     sharded = {"sharding": "fsdp"}
     candidates = [
         candidate

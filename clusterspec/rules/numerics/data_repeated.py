@@ -63,9 +63,9 @@ from clusterspec.units import display, percent, plain
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 4.0
 LEAST_OF_TEXT = 10_000
-"""Below this vocabulary, tokens are patches, codes or residues rather than text, on which passes were measured."""
+"""Vocabulary size below which tokens are patches, codes or residues; repeated passes were measured only on text."""
 DECAY = 15.39
-"""Passes after which a further one has 1/e of the value of new data: R* of Muennighoff et al., section 3.1."""
+"""Passes after which a further pass has 1/e of the value of new data: R* of Muennighoff et al., section 3.1."""
 
 
 def check(thresholds: Thresholds, training: Workload, written_workload: WorkloadSpec) -> Iterator[Problem]:
@@ -89,7 +89,8 @@ def check(thresholds: Thresholds, training: Workload, written_workload: Workload
 
 
 def worth_of_passes(passes: float) -> float:
-    """Passes over new data that are worth as much: 1 + R* (1 - exp(-(passes - 1) / R*)) (arXiv 2305.16264, equation 5).
+    """Number of passes over new data that have the same value: 1 + R* (1 - exp(-(passes - 1) / R*)) (arXiv 2305.16264,
+    equation 5).
 
     >>> [round(worth_of_passes(passes), 1) for passes in (1, 4, 16, 30)]
     [1.0, 3.7, 10.6, 14.1]

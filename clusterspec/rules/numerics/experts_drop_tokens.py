@@ -61,7 +61,7 @@ from clusterspec.units import percent, plain
 RULE = Rule.of(__name__, "warning", "likely")
 SERVING = 2.0
 WORST = 0.75
-"""At this capacity factor or below, a quarter or more of the tokens are lost even with even routing."""
+"""Capacity factor at or below which at least a quarter of the tokens is dropped even with balanced routing."""
 KEY = "layout.capacity_factor"
 
 

@@ -66,13 +66,15 @@ from clusterspec.units import display, plain
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step",))
 FEW, FEW_OF_TUNING, VERY_FEW = 1000.0, 300.0, 100.0
 NONE = 10.0
-"""Steps below which no optimizer has moved the weights anywhere."""
+"""Number of steps below which no optimizer has changed the weights noticeably."""
 FEWEST_OF_ADAPTERS = 20.0
-"""Steps of adapters below which no warm-up fits."""
+"""Number of adapter-training steps below which there is no room for a warm-up."""
 MANY = 2e7
-"""Steps of a run: SmolLM2 1.7B has 5.5 million (11T tokens in batches of 2M, arXiv 2502.02737)."""
+"""Number of steps above which a run is longer than any published one: SmolLM2 1.7B has 5.5 million (11T tokens in
+batches of 2M, arXiv 2502.02737).
+"""
 LARGE = 256
-"""At this many ranks or more, a run does not count as fine-tuning."""
+"""Number of ranks from which a run does not count as fine-tuning."""
 
 
 def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:

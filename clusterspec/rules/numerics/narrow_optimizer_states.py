@@ -71,7 +71,7 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 NARROW_MOMENTS = frozenset({"fp8", "fp16"})
 SHORT_RUN = 20e9
-"""Tokens below which a run counts as fine-tuning: public fine-tuning sets hold at most a few billion."""
+"""Number of tokens below which a run counts as fine-tuning: public fine-tuning sets have at most a few billion."""
 
 
 def check(training: Workload, layout: Layout, design: Design) -> Iterator[Problem]:

@@ -63,7 +63,7 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 WIDER = {"fp8": "bf16", "fp4": "fp8", "int8": "bf16"}
 SLOWER = 0.75
-"""Up to this ratio of its peak to that of the wider format, the narrow format loses a quarter of the speed or more."""
+"""Ratio of the narrow format's peak to the wider one's at or below which at least a quarter of the speed is lost."""
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:

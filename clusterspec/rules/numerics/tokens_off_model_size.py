@@ -72,26 +72,29 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step", "few-steps"))
 FEW, VERY_FEW = 5.0, 2.0
-"""Tokens per active parameter: GPT-3 has 1.7, BLOOM 2.1, and both count as trained on too few."""
+"""Tokens per active parameter below which a model has few, or very few, training tokens: GPT-3 has 1.7 and BLOOM 2.1,
+and both count as undertrained.
+"""
 PRETRAINED = 0.05
 """Tokens per active parameter below which a run of any size is fine-tuning: BLOOMZ has 0.012 (arXiv 2211.01786)."""
 MANY = 100_000.0
 LAW = 2022
 """Year of the law of 20 tokens per parameter."""
 BEFORE_LAW = 0.4
-"""Before that law MT-NLG 530B was trained on 0.51 tokens per parameter, and Narayanan et al. planned 0.45 for a trillion
-parameters (arXiv 2104.04473, section 5.1)."""
+"""The lower limit of tokens per parameter before that law: MT-NLG 530B was trained on 0.51, and Narayanan et al.
+planned 0.45 for a trillion parameters (arXiv 2104.04473, section 5.1).
+"""
 TUNING = 20e9
 """Tokens below which a run may be fine-tuning."""
 LARGE = 256
-"""At this many ranks or more, a run does not count as fine-tuning."""
+"""Number of ranks from which a run does not count as fine-tuning."""
 BEST = 20
 EXTENSION = 32_768
-"""At this many tokens of a sequence or more, models are trained on at the end of pre-training only (Llama 3, arXiv
-2407.21783, 3.4.2)."""
+"""Sequence length that only the end of a pre-training uses, to extend the context (Llama 3, arXiv 2407.21783, 3.4.2).
+"""
 FIRST = pattern("(?i)from scratch|random(ly)?[ -](weights|init)|pre-?train")
 CONTINUED = pattern("(?i)continu|mid-?train|further|fine-?tun|extension")
-"""Words that describe a run from random weights (`FIRST`), and a run that continues from a trained model."""
+"""Pattern of words for a run that continues from a trained model; `FIRST` is for a run from random weights."""
 
 
 def check(

@@ -66,11 +66,13 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 LARGE = 20e9
-"""At this many parameters or more, published fp16 runs lost steps to overflow."""
+"""Number of parameters from which published fp16 runs lost steps to overflow."""
 RUN = 10e9
-"""At this many tokens or more, a run is more than a tuning: gradients change by orders of magnitude within it."""
+"""Number of tokens from which a run is more than fine-tuning: gradients change by orders of magnitude within it."""
 LONG = 500e9
-"""Tokens of a run: OPT-175B ended after 180 billion, with a restart every 5 billion."""
+"""Number of tokens from which a large fp16 run is at risk: OPT-175B ended after 180 billion, with a restart every 5
+billion.
+"""
 
 
 def check(training: Workload, written_workload: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:

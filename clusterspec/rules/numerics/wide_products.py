@@ -92,7 +92,7 @@ LEAST_RATIO = 1.9
 """Minimum ratio of the 16-bit peak to the peak of the products; TF32 runs at half the 16-bit rate on matrix units."""
 WIDE = frozenset({"fp32", "tf32"})
 NARROW = frozenset({"fp8", "fp4", "int8"})
-"""Precisions of products whose engines keep weights in as many bits."""
+"""Precisions of products for which engines also store the weights in as many bits."""
 WHOLE = ("bf16", "fp16")
 
 
@@ -123,7 +123,7 @@ def check(workload: Workload, accelerator: Accelerator, own_remarks: str | None)
 
 
 def _wide_weights_problem(workload: Workload) -> Problem:
-    """Weights of 16 bits where an engine multiplies in fewer."""
+    """The problem of 16-bit weights in an engine that multiplies in fewer bits."""
     narrow, kept = workload.precision, workload.parameter_precision
     size = model_weights(workload.model).total * precision_width(kept)
     message = (

@@ -97,11 +97,11 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.1
-"""Relative difference of a stated downtime that rounding and months of other lengths explain."""
+"""Relative difference of a downtime that rounding and months of different lengths explain."""
 TOO_LOW = 3.0
-"""Factor between what a calculated whole of independent parts lacks and what it would lack."""
+"""Factor by which the unavailability of a computed whole may exceed the product for independent parts."""
 Fault = tuple[str, str, str]
-"""A sentence, what is wrong in it, and what to do."""
+"""The sentence, what is wrong in it, and what to do."""
 
 _CUES = (
     *(
@@ -120,7 +120,7 @@ _CUES = (
     ),
     *("answer", "call", "prompt", "anfrage", "requête", "petici", "replica", "99"),
 )
-"""Words without one of which a text states no availability and no share of a count."""
+"""Words for availability and for shares of a count; a text about one of these has at least one of them."""
 
 
 def check(own_remarks: str, spec: Spec, cluster: Cluster | None, job_nodes: int | None) -> Iterator[Problem]:
@@ -139,7 +139,7 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None, job_nodes: int 
 
 
 def _downtime_faults(text: str) -> Iterator[Fault]:
-    """Downtimes that are not what an availability leaves."""
+    """Faults in downtimes that do not follow from the stated availability."""
     for down in chain(downtimes_in(text), allowances_in(text)):
         left = (1 - down.availability / 100) * down.period
         if down.seconds / left - 1 > ROUNDED or (not down.at_most and 1 - down.seconds / left > ROUNDED):
@@ -149,7 +149,7 @@ def _downtime_faults(text: str) -> Iterator[Fault]:
 
 
 def _faults_of_wholes(text: str) -> Iterator[Fault]:
-    """The availability of a whole that is above that of its parts together."""
+    """Faults in the availability of a whole that its parts cannot reach."""
     for whole in combined_in(text):
         lacks = 100 * prod(1 - each / 100 for each in whole.parts)
         together = 100 - lacks if whole.redundant else _availability_in_series(whole)
@@ -163,7 +163,7 @@ def _faults_of_wholes(text: str) -> Iterator[Fault]:
 
 
 def _faults_of_nodes(text: str, nodes: int) -> Iterator[Fault]:
-    """The availability of a job on all of some nodes that is above that of the nodes together."""
+    """Faults in the availability of a job on all nodes that the nodes together cannot reach."""
     for whole in series_of_nodes_in(text, nodes):
         together = _availability_in_series(whole)
         if whole.stated > together + whole.rounding:
@@ -172,12 +172,12 @@ def _faults_of_nodes(text: str, nodes: int) -> Iterator[Fault]:
 
 
 def _availability_in_series(whole: Combined) -> float:
-    """Percent of the time in which all parts of a whole are available."""
+    """The percentage of the time in which all parts of a whole are available."""
     return 100 * prod(each / 100 for each in whole.parts)
 
 
 def _budget_faults(text: str) -> Iterator[Fault]:
-    """Numbers of requests that are not what a target in percent leaves of all."""
+    """Faults in numbers of requests that do not follow from the target and the total."""
     for budget in error_budgets_in(text):
         left = (1 - budget.target / 100) * budget.whole
         if abs(budget.stated / left - 1) > ROUNDED:
@@ -187,7 +187,7 @@ def _budget_faults(text: str) -> Iterator[Fault]:
 
 
 def _share_faults(text: str) -> Iterator[Fault]:
-    """Shares that are not the quotient of the numbers next to them."""
+    """Faults in percentages that do not follow from the two numbers next to them."""
     for share in chain(shares_in(text), parts_in(text)):
         quotient = 100 * share.part / share.whole
         if all(abs(share.stated - each) > share.rounding for each in (quotient, 100 - quotient)):

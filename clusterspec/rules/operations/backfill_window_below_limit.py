@@ -57,12 +57,12 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 DEFAULT = 1440 * MINUTE
-"""Seconds of the window without a setting."""
+"""Length of the window in seconds if it is not set."""
 _BACKFILL = pattern(r"(?i)\b(?:bf_window|\w*backfill\w*)\b")
 _MINUTES = pattern(
     r"(?i)\bbf_window\b[`'\"]{0,2} ?(?:=|:|is|of|at|to|auf|de|à|en)? ?(?P<minutes>\d{1,3}(?:,\d{3})+|\d{1,7})(?!\d|[.,]\d| ?(?:s|min|h|d|hours?|days?|minut\w+|stunden?|tagen?|jours?|heures?|días?|horas?)\b)"
 )
-"""The setting, of which a number alone counts minutes."""
+"""Pattern of the setting, whose bare number counts minutes."""
 _DEFAULT = pattern(
     r"(?i)\b(?:defaults?|not set|unset|unchanged|untouched|alone|standard\w{0,4}|voreinstell\w{1,4}|défaut|defecto|predeterminad[oa])\b"
 )
@@ -91,7 +91,7 @@ def check(own_remarks: str) -> Iterator[Problem]:
 
 
 def _window_in(text: str) -> float | None:
-    """Seconds of the one window that a text states, or of the default where the text names it; None without either.
+    """Seconds of the only window that a text states, or of the default if the text names it; None if neither applies.
 
     >>> _window_in("bf_window=2880"), _window_in("backfill looks two days ahead"), _window_in("bf_window keeps its default")
     (172800.0, 172800.0, 86400.0)

@@ -75,9 +75,9 @@ RULE = Rule.of(__name__, "warning", "likely")
 OFF = 2.0
 FAR_OFF = 3.0
 WORTH = 0.05
-"""At this share of the time or above, a better interval is more than a note."""
+"""Share of the time from which a better interval is worth more than a note."""
 OPTIMISTIC = 3.0
-"""At this multiple of the usual time between failures or above, `optimistic-failure-rate` doubts the stated one."""
+"""Multiple of the usual time between failures from which `optimistic-failure-rate` doubts the stated time."""
 """Ratio to the optimum that is reported without a stated failure rate: a rate three times as low moves the optimum by 1.7."""
 
 
@@ -115,12 +115,14 @@ def check(
 
 
 def _severity(gain: float, stated: bool) -> str:
-    """Severity by the share of the time that the optimum saves."""
+    """Severity by the share of the time that the optimal interval saves."""
     if gain < WORTH:
         return "note"
     return cost_severity(gain, EXACT) if stated else "warning"
 
 
 def _is_near_optimum(ratio: float, stated: bool) -> bool:
-    """Whether the loss of an interval is near the least; ``ratio`` is the interval over the optimum. Without a stated failure rate, only long intervals are reported."""
+    """Whether an interval is near the optimum; ``ratio`` is the interval divided by the optimum. Without a stated
+    failure rate, only intervals that are far too long are not.
+    """
     return 1 / OFF <= ratio <= OFF if stated else ratio <= FAR_OFF

@@ -102,7 +102,7 @@ def check(own_remarks: str, written_layout: LayoutSpec | None, operations: Opera
 
 
 def _has(text: str, name: str) -> bool:
-    """Whether a text has a name that no further letter, digit or underscore follows."""
+    """Whether a text has a name as a whole word: no letter, digit or underscore follows it."""
     start = text.find(name)
     while start >= 0:
         behind = text[start + len(name) : start + len(name) + 1]
@@ -113,13 +113,13 @@ def _has(text: str, name: str) -> bool:
 
 
 def _is_of(each: CheckpointFormat, text: str, layout: LayoutSpec | None) -> bool:
-    """Whether a format is one of the framework of the layout or of the text."""
+    """Whether a format belongs to the framework of the layout or of the text."""
     framework = (layout.framework or "") if layout is not None else ""
     return each.framework in framework or each.framework in text or each.framework == "megatron"
 
 
 def _changed_degrees(text: str, layout: LayoutSpec | None) -> set[str]:
-    """The degrees for which a text in lower case names several values, or one other than that of the layout.
+    """The degrees for which a lowercase text states several values, or a value other than the layout's.
 
     >>> sorted(_changed_degrees("old: tp 8, pp 4, 16 replicas; new: tp 8, pp=2", None)), _changed_degrees("from 64 to 48 GPUs".lower(), None)
     (['pp'], {'dp'})

@@ -87,9 +87,11 @@ from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "note", "heuristic")
 LONGER = 3.0
-"""Multiple of the storage system's time that creating files, serializing and uneven ranks explain."""
+"""Multiple of the storage system's time that file creation, serialization and uneven ranks can explain."""
 LEAST, MUCH = 0.02, 0.05
-"""Shares of the time that the rest of the pause costs: below the first there is no finding, from the second on a warning."""
+"""Shares of the time that the unexplained part of the pause costs: below `LEAST` nothing is reported, from `MUCH` on it
+is a warning.
+"""
 
 
 def check(

@@ -1,4 +1,4 @@
-"""A compute budget in a text is not that of the model, the machine or the tokens.
+"""A compute budget in a text does not follow from the model, the machine or the tokens.
 
 ## What it finds
 
@@ -84,13 +84,13 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 SPARSE_MODEL = 1.5
-"""Ratio of all parameters to the active ones from which the two are told apart."""
+"""Ratio of all to active parameters from which a text about one of them can be told from a text about the other."""
 SAME = 0.06
-"""Relative difference of rounded parameters, FLOP and FLOP/s."""
+"""Relative difference up to which rounded numbers of parameters, FLOP and FLOP/s are equal."""
 OFF = 2.5
-"""Factor by which FLOP differ from those of model and tokens beyond conventions of attention and recomputation."""
+"""Factor between stated and computed FLOP that conventions for attention and recomputation cannot explain."""
 OF_RUN = 1e19
-"""FLOP of a run; fewer are those of a token, a layer or a step."""
+"""Number of FLOP from which a figure is that of a run; smaller ones belong to a token, a layer or a step."""
 _CUES = ("FLOP", "flop", "loating", "leitkomma", "virgule flottante", "6 x ", "6 × ", "6 * ", "6*", "6×", "6·")
 _OPERATIONS = pattern(
     r"(?i)\b(?:floating[- ]point operations|gleitkomma-?operationen|opérations en virgule flottante|flops?)\b"
@@ -98,7 +98,7 @@ _OPERATIONS = pattern(
 _ELSEWHERE = pattern(
     r"(?i)\b(?:per|a|each|every) (?:step|token|layer|block|sequence|day|gpu|accelerator|second|sample)\b|\b(?:reward|draft|teacher|smaller|larger|ablation\w*|published|paper|generation|rollout|inference|attention)\b"
 )
-"""Words of a sentence about the compute of a part, or of another run."""
+"""Pattern of words in a sentence about the compute of a part, or of another run."""
 _UTILIZED = pattern(r"(?i)\b(?:mfu|utili[sz]ation|efficiency|peak|auslastung|utilisation|utilizaci[oó]n)\b|%")
 _SPARSE = pattern(r"(?i)\bspars|\b2:4\b|\bnot\b")
 _LASTS = pattern(r"(?i)\b(?:lasts?|takes?|runs?|days?|needs?|dauert|dure|dura|tage|jours|d[ií]as)\b")
@@ -122,7 +122,7 @@ def check(own_remarks: str, training: Workload, cluster: Cluster | None) -> Iter
 
 
 def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
-    """The first FLOP of the run that are not those of the model's active parameters and the tokens."""
+    """The problem of the first FLOP figure of the run that does not follow from active parameters and tokens."""
     whole, active = model_weights(work.model).total, model_weights(work.model).active
     for product in text_products(text):
         named = next((each for each in product.factors if agree(_count(each), whole, SAME)), None)
@@ -157,12 +157,12 @@ def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
 
 
 def _count(quantity: TextQuantity) -> float:
-    """The count that a factor is: in a product of parameters, `46.7B` are billions, and no bytes."""
+    """The count that a factor stands for: in a product of parameters, `46.7B` means billions, not bytes."""
     return quantity.value * 1e9 if quantity.unit == BYTE and quantity.words.endswith("B") else quantity.value
 
 
 def _names_tokens(quantities: tuple[TextQuantity, ...], work: Workload) -> bool:
-    """Whether a sentence works out FLOP with the tokens of the run, or with no other figure of that size."""
+    """Whether a sentence computes FLOP with the tokens of the run; also true if it has no other figure of that size."""
     large = [each.value for each in quantities if each.unit in (BARE, "token") and each.value >= 1e10]
     weights = model_weights(work.model)
     others = [each for each in large if not any(agree(each, own, SAME) for own in (weights.total, weights.active))]
@@ -175,7 +175,7 @@ def _all_parameters_problem(words: str, whole: float, active: float) -> Problem:
 
 
 def _rate_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with FLOP/s of the machine that no dense peak explains."""
+    """The problem of a FLOP/s figure of the machine that no dense peak explains."""
     if work.peak is None:
         return
     dense, count = work.peak.value, cluster.accelerators
@@ -222,7 +222,9 @@ def _rate_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Probl
 
 
 def _narrow_rates(text: str, count: int) -> Iterator[tuple[str, float]]:
-    """The factors of products that are FLOP/s, and FLOP/s that a sentence multiplies by the accelerators and a share."""
+    """The FLOP/s factors of products, and FLOP/s that a sentence multiplies by the accelerators and a share; each with
+    its words.
+    """
     for product in text_products(text):
         if FLOP_PER_SECOND in {product.result.unit, *(each.unit for each in product.factors)}:
             yield from ((product.words, each.value) for each in product.factors if each.unit in (BARE, FLOP_PER_SECOND))
@@ -237,7 +239,9 @@ def _narrow_rates(text: str, count: int) -> Iterator[tuple[str, float]]:
 
 
 def _time_problem(text: str) -> Iterator[Problem]:
-    """The problem with a time that is not the only FLOP of the text over its only FLOP/s of a machine."""
+    """The problem of a time that is not the quotient of the text's only FLOP figure and its only FLOP/s figure of a
+    machine.
+    """
     read = sentence_quantities(text)
     flops = {
         each.value: each for _, quantities in read for each in quantities if each.unit == FLOP and each.value > OF_RUN
@@ -268,7 +272,7 @@ def _time_problem(text: str) -> Iterator[Problem]:
 
 
 def _quotient_problem(text: str, work: Workload) -> Iterator[Problem]:
-    """The problem with tokens per parameter that are not those of the plan."""
+    """The problem of a number of tokens per parameter that differs from the plan's."""
     if not work.tokens or "parameter" not in text or "token" not in text or work.trainable is not None:
         return
     match = _PER_PARAMETER.search(text)

@@ -142,7 +142,7 @@ def _is_unsaved(sentence: str) -> bool:
 
 
 def _starts_over(sentence: str) -> bool:
-    """Whether the data of a sentence are read from their start again, in a clause about them and no other pass over them."""
+    """Whether a sentence says that the data are read from their start again, other than for the next pass."""
     lost = _ONLY_MODEL.search(sentence) is not None or _is_unsaved(sentence)
     for match in islice((*_OVER.finditer(sentence), *_AGAIN.finditer(sentence)), MOST_SENTENCES):
         clause = clause_at(sentence, *match.span())

@@ -1,4 +1,4 @@
-"""A difference of two scores is taken for a real one, though it is within the standard error of the evaluation.
+"""A difference of two scores is treated as real although it is within the standard error.
 
 ## What it finds
 
@@ -60,9 +60,9 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
 BEST = 0.9
-"""Score without a stated one: a lower one has a larger standard error."""
+"""Score assumed if none is stated; a lower score has a larger standard error."""
 FAR = 0.15
-"""Relative difference of a stated standard error that no rounding explains."""
+"""Relative difference of a standard error that rounding cannot explain."""
 _NUMBER = r"(?<![\w.,])(\d{1,3}(?:[,. ]\d{3}){1,4}(?![\d.,]\d)|\d{2,6})"
 _NOUN = r"(?:questions?|items?|prompts?|problems?|test cases|examples?|tasks?|samples|fragen|aufgaben|beispiele?n?|exercices|problèmes|tâches|preguntas|ejercicios|tareas)"
 _ITEMS = pattern(
@@ -138,7 +138,7 @@ _CUES = (
 )
 _UNITS = ("point", "punkt", "punto", "sqrt", "√", " pp", "%", "standard")
 OF_DIFFERENCE = sqrt(2)
-"""Standard error of the difference of two scores over that of one."""
+"""Ratio of the standard error of the difference of two scores to that of one score."""
 
 
 def check(statements: str | None) -> Iterator[Problem]:
@@ -170,7 +170,7 @@ def check(statements: str | None) -> Iterator[Problem]:
 
 
 def _error_problem(sentence: str, count: float, scores: set[float]) -> Problem | None:
-    """The problem with a standard error that is not that of the only score and the number of questions."""
+    """The problem of a standard error that does not follow from the only score and the number of questions."""
     match = _STANDARD_ERROR.search(sentence)
     if match is None or len(scores) != 1 or _NOISE.search(sentence) is not None:
         return None
@@ -190,7 +190,7 @@ def _error_problem(sentence: str, count: float, scores: set[float]) -> Problem |
 
 
 def _difference_problem(sentence: str, count: float, scores: set[float]) -> Problem | None:
-    """The problem with a difference below the standard error of one score that a sentence acts on."""
+    """The problem of a sentence that acts on a difference below the standard error of one score."""
     if _ACTS.search(sentence) is None or _NOISE.search(sentence) is not None or _STANDARD_ERROR.search(sentence):
         return None
     found = [
@@ -207,7 +207,7 @@ def _difference_problem(sentence: str, count: float, scores: set[float]) -> Prob
 
 
 def _differences(sentence: str, scores: set[float]) -> Iterator[tuple[float, float]]:
-    """The differences of scores in points that a sentence names, each with the score from which it is counted."""
+    """The differences of scores in percentage points in a sentence, each with the score that it starts from."""
     score = min(scores, key=lambda each: each * (1 - each)) if scores else BEST
     for match in islice(_FROM_TO.finditer(sentence), MOST_MATCHES):
         one, other = _score_share(match[1]), _score_share(match[2])
@@ -220,12 +220,12 @@ def _differences(sentence: str, scores: set[float]) -> Iterator[tuple[float, flo
 
 
 def _help(score: float, points: float) -> str:
-    """The questions for which a difference is twice its standard error."""
+    """The number of questions with which a difference is twice its standard error, as text."""
     return f"act on a larger difference, compare in pairs, or ask {8 * score * (1 - score) / (points / 100) ** 2:,.0f} questions"
 
 
 def _wrong_root(text: str) -> Problem | None:
-    """The problem with a standard error that is not the root that the text writes out."""
+    """The problem of a standard error that is not the square root that the text writes out."""
     for match in islice(_ROOT.finditer(text), MOST_MATCHES):
         score, written = (float(match[place].replace(",", ".")) for place in (1, 3))
         count = number_in_text(match[2])

@@ -65,7 +65,7 @@ _NONE = pattern(
     r"|\b(?:demands?|requires?|wants|keeps|insists) (?:that )?(?:all|every) [^.;,]{0,24}(?:replicas?|pods?|engines?) (?:(?:to )?(?:stay|be|are|remain)s? )?(?:up|available|running)"
     r"|\bmin(?:imum)?[- ]?Available (?:equals|is|=|at|set to) (?:the )?(?:number of replicas|replica count|replicas)\b|\bkein\w* pod darf\b"
 )
-"""Words of a budget without a number that allows no eviction."""
+"""Pattern of words for a disruption budget that allows no eviction, without a number."""
 _OF_ALL = pattern(r"(?<![\w.,])(\d{1,4}) (?:of|out of|von|sur|de) (\d{1,4})(?![\w.,]*\d)")
 _REPLICAS = pattern(
     rf"(?i)\b(?:replicas ?[:=] ?(\d{{1,4}})\b|{_COUNT} (?:\w{{3,12}} )?(?:replicas?|pods?|engines?|repliken|replikate|répliques?|réplicas?)|(single|sole|einzige\w?|seule?) (?:replica|pod|engine|replik|replikat|réplique))\b"
@@ -105,7 +105,7 @@ def check(own_remarks: str) -> Iterator[Problem]:
 
 
 def _setting_without_evictions(text: str) -> str:
-    """The setting of a budget that allows no eviction; empty without one.
+    """The budget setting that allows no eviction; empty if there is none.
 
     >>> _setting_without_evictions("six replicas, minAvailable: 6"), _setting_without_evictions("six replicas, minAvailable: 5")
     ('minAvailable: 6', '')

@@ -1,4 +1,4 @@
-"""The duration of a run in a text is not its work over its rate.
+"""The duration of a run in a text is not its work divided by its rate.
 
 ## What it finds
 
@@ -153,7 +153,7 @@ _TAKES = pattern(
 _WITH_MORE = pattern(
     r"(?i)\b(?:restart\w*|evaluat\w*|interrupt\w*|failures?|reserv\w*|margin|queue\w*|including|incl|book\w*|overhead|slack|attention|contract|recover\w*|between|every|warm\w*|first|last|ago|neustart\w*|per day)\b"
 )
-"""Words of a sentence about a time that holds more than the steps, or another time."""
+"""Pattern of words in a sentence whose time includes more than the steps, or is another time."""
 _OTHER_RUN = pattern(
     r"(?i)\b(?:prompt|prefill|decod\w*|generat\w*|rollouts?|serv\w*|users?|requests?|output|input|tokenis\w*|tokeniz\w*|reading|loader|ablation\w*|proxy|pilot|seeds?|each run|checkpoint\w*|phase|stage)\b"
 )
@@ -174,7 +174,7 @@ _END = pattern(
 )
 _RUN = pattern(r"(?i)\b(?:runs?|training|pre-?training|job|lauf|vortraining|entra[iî]nement|entrenamiento)\b")
 CLOSE, WITH_MORE = 0.15, 1.4
-"""Relative difference that rounding explains, and the factor that restarts and evaluation explain."""
+"""Relative difference that rounding explains, and the factor that restarts and evaluation can explain."""
 
 
 def check(
@@ -201,7 +201,7 @@ def check(
 
 
 def _step_problem(text: str, work: Workload) -> Iterator[Problem]:
-    """The problem with a time of all steps that is not their number times the time of one."""
+    """The problem of a time for all steps that is not the number of steps times the time of one step."""
     run = steps_of_run(work)
     for window in windows(text):
         one = _step_time(window)
@@ -219,7 +219,7 @@ def _step_problem(text: str, work: Workload) -> Iterator[Problem]:
 
 
 def _counts(text: str, quantity: TextQuantity, unit: str, least: float, own: float | None) -> bool:
-    """Whether a figure counts all of something: by its unit, or as a bare number that is that of the plan."""
+    """Whether a figure is a total count: by its unit, or as a bare number equal to the plan's."""
     if _PER.match(text[quantity.end :]) or _EVERY.search(text[max(0, quantity.start - 10) : quantity.start]):
         return False
     if quantity.unit == unit:
@@ -228,7 +228,7 @@ def _counts(text: str, quantity: TextQuantity, unit: str, least: float, own: flo
 
 
 def _step_time(window: Window) -> TextQuantity | None:
-    """The time of one step: the only one that a window calls so, or its only short one where a step is named."""
+    """The time of one step: the only time that a window calls so, or its only short one if a step is named."""
     short = [each for each in window.quantities if each.unit == SECOND and each.value <= HOUR]
     named = [each for each in short if _is_of_step(window.text, each)]
     if not named and len(short) == 1 and _ONE_STEP.search(window.text) is not None:
@@ -246,7 +246,7 @@ def _is_of_step(sentence: str, time: TextQuantity) -> bool:
 
 
 def _wrong_time(window: Window, other: TextQuantity | None, seconds: float) -> TextQuantity | None:
-    """The time that a text gives for work of some seconds, where no time of it is near them; else None."""
+    """The time that a text gives for work that takes ``seconds``, if no time in the text is near it; else None."""
     text = window.text
     times = [each for each in window.quantities if each.unit == SECOND and each is not other]
     own = [each for each in times if is_certain(text, each) and not _is_of_something_else(text, each)]
@@ -262,18 +262,18 @@ def _wrong_time(window: Window, other: TextQuantity | None, seconds: float) -> T
 
 
 def _is_of_whole(sentence: str) -> bool:
-    """Whether a sentence is about the duration of the run, and none of a part that comes again and again."""
+    """Whether a sentence is about the duration of the whole run, and not about a recurring part of it."""
     return _WHOLE.search(sentence) is not None and _AGAIN.search(sentence) is None
 
 
 def _is_of_something_else(text: str, time: TextQuantity) -> bool:
-    """Whether a time is no duration of the run, by its clause."""
+    """Whether the clause of a time, or the words before it, show that it is not the duration of the run."""
     before = text[max(0, time.start - 10) : time.start]
     return (_OTHER_TIME.search(clause_at(text, time.start, time.end)) or _OTHER_TIME.search(before)) is not None
 
 
 def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with a time in which the tokens are not trained at the rate of the text."""
+    """The problem of a time that does not follow from the tokens and the token rate in the text."""
     for window in windows(text):
         rates = [each for each in window.quantities if each.unit == TOKEN_PER_SECOND and is_certain(window.text, each)]
         rates.sort(key=lambda each: -each.value)  # of the machine before that of one accelerator
@@ -301,7 +301,7 @@ def _names_run(text: str) -> bool:
 def _utilization_problem(
     text: str, work: Workload, cluster: Cluster, written: WorkloadSpec | None
 ) -> Iterator[Problem]:
-    """The problem with a time in which the tokens are not trained at the utilization of the sentence or the spec."""
+    """The problem of a time in which the tokens cannot be trained at the utilization in the sentence or the spec."""
     if not work.tokens or work.peak is None or work.trainable is not None:
         return
     expected = written.expected_mfu if written is not None else None
@@ -323,7 +323,7 @@ def _utilization_problem(
 
 
 def _is_of_other_size(sentence: str, quantities: Iterable[TextQuantity], work: Workload, cluster: Cluster) -> bool:
-    """Whether a sentence names tokens or accelerators that are not those of the plan, or a rate that says the time itself."""
+    """Whether a sentence states other tokens or accelerators than the plan, or a rate that determines the time."""
     sizes = {TOKEN: work.tokens or 0.0, ACCELERATOR: cluster.accelerators, NODE: cluster.nodes}
     return any(
         each.unit in (TOKEN_PER_SECOND, STEP)
@@ -334,7 +334,7 @@ def _is_of_other_size(sentence: str, quantities: Iterable[TextQuantity], work: W
 
 
 def _day_problem(text: str, operations: OperationsSpec | None) -> Iterator[Problem]:
-    """The problem with a first and a last day that are nearer to each other than the run is long."""
+    """The problem of a first and a last day with fewer days between them than the run takes."""
     target = operations.targets.run_time if operations is not None and operations.targets is not None else None
     for sentence in sentences_of(" ".join(text.split())):
         starts, ends = _START.findall(sentence), _END.findall(sentence)
@@ -361,14 +361,14 @@ def _day(text: str) -> date | None:
 
 
 def _part_unit(sentence: str, quantity: TextQuantity) -> str:
-    """The unit of a number of accelerators or nodes, hosts among them; empty for another quantity."""
+    """The unit of a number of accelerators or nodes (hosts included); empty for other quantities."""
     if quantity.unit == BARE and _HOSTS.match(sentence[quantity.end :]) is not None:
         return NODE
     return quantity.unit if quantity.unit in (ACCELERATOR, NODE) else ""
 
 
 def _failure_problem(text: str) -> Iterator[Problem]:
-    """The problem with a time between failures of all parts that is not that of one over their number."""
+    """The problem of a time between failures of all parts that is not the time of one part divided by their number."""
     for sentence, quantities in sentence_quantities(text):
         times = [each for each in quantities if each.unit == SECOND and each.value >= 60]
         counts = [each for each in quantities if each.value > 1 and _part_unit(sentence, each)]

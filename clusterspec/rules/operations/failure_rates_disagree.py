@@ -1,4 +1,4 @@
-"""The time between failures of a node contradicts the one of the job.
+"""The times between failures of a node and of the job contradict each other.
 
 ## What it finds
 
@@ -105,7 +105,7 @@ _COUNTED = pattern(
     r"(?i)(?<![\w.,])(\d{1,4}) (?:stops?|failures?|interruptions?|crashes|faults|incidents|restarts|node failures|hardware failures)\b[^.;\d]{0,40}?\b(?:in|over|within|during|across)\b "
     r"(?<![\w.,])(\d{1,3}(?:[,.' ]\d{3})+|\d{3,8}) node[- ]hours\b"
 )
-"""Failures of nodes that a text counts over node-hours."""
+"""Pattern of a number of node failures over a number of node-hours."""
 _CUES = ("node hours", "node-hours")
 _FAILS = pattern(
     r"(?i)\b(?:fails?|failing|failures?|failed(?= \w+ (?:a|per|each|every) )|los(?:es?|ing)|breaks?|dies?|defect\w*|mtbf|ausfall\w*|ausfäll\w*|fällt|fallen|defekt\w*|pannes?|tombe\w*|fall[oa]\w*)\b"
@@ -138,19 +138,19 @@ _PERIODS = {
 _ONE = pattern(
     r"(?i)\b(?:each|every one|per (?:node|module|gpu|part)|one of them|a (?:single )?(?:node|gpu|module|card)|one gpu (?:fails|breaks|dies)|rate of|burn-in|spares?|on site|kept|enough|probability|covered|contract|warranty|first|vendor|stock|shelf)\b|\bje(?:de[rs]?)?\b"
 )
-"""Words of a clause about one part, or about something else than the failures in operation."""
+"""Pattern of words in a clause about one part, or about something other than failures in operation."""
 _BOUND = pattern(r"(?i)\b(?:at most|up to|no more than|less than|below|höchstens|au plus|como máximo)\b")
 CLEAR = 1.6
-"""Factor from which on a number of failures a year is not a rounded one."""
+"""Factor from which rounding does not explain a different number of failures per year."""
 SAME_RATE = 1.25
-"""Ratio up to which a rounded time between failures is the counted one."""
+"""Ratio up to which a time between failures agrees with the counted failures."""
 
 
 _AWAY = pattern(
     r"(?i)(?<![\w.,])(\d{1,3}(?:[.,]\d{1,2})?) (?:nodes?|servers?|hosts?|machines?|knoten|n(?:œ|oe)uds?|serveurs?) (?:(?:are|is|will be|would be|sind|ist|sont|est) )?(?:therefore |thus |then |so |also |daher |donc |at any time |away |always ){0,2}"
     r"(?:away|in repair|under repair|in rma|missing|out(?= (?:for|of)|[.,;]|$)|down|in reparatur|ausgefallen|weg|en réparation|absents?)\b"
 )
-"""The number of nodes that are away for repair."""
+"""Pattern of a number of nodes that are in repair."""
 _MEAN = pattern(r"(?i)\b(?:on average|in the mean|average|mean|im mittel|im schnitt|durchschnittlich|en moyenne)\b")
 _REPAIR = pattern(
     r"(?i)\b(?:rma|repairs?|repaired|replacements?|replaced|mttr|turn-?around|reparatur\w*|austausch\w*|tausch|réparation|remplacement)\b"
@@ -194,7 +194,9 @@ def check(
 
 
 def _away_problem(operations: OperationsSpec, remarks: str) -> Iterator[Problem]:
-    """The mean number of nodes in repair that is not the time of a repair over the time between failures of the machine."""
+    """The problem of a mean number of nodes in repair that is not the repair time divided by the machine's time between
+    failures.
+    """
     if not any(each in remarks.lower() for each in _AWAY_CUES):
         return
     sentences = sentences_of(" ".join(remarks.split()))
@@ -217,7 +219,7 @@ def _away_problem(operations: OperationsSpec, remarks: str) -> Iterator[Problem]
 
 
 def _only_time(sentences: Iterable[str]) -> float:
-    """The seconds of the only time in some sentences; 0 without one, or with several."""
+    """The only time in some sentences, in seconds; 0 if there is none or several."""
     found = {
         each.value for one in sentences for _, some in sentence_quantities(one) for each in some if each.unit == SECOND
     }
@@ -225,7 +227,9 @@ def _only_time(sentences: Iterable[str]) -> float:
 
 
 def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks: str) -> Iterator[Problem]:
-    """The time between failures of a node, or of the job, that is not the one of the failures that the text counts."""
+    """The problem of a stated time between failures, of a node or of the job, that contradicts the failures that the
+    text counts.
+    """
     counted = unambiguous_setting(_COUNTED, remarks, _CUES)
     if counted is None or not int(counted[1]):
         return
@@ -247,9 +251,7 @@ def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks:
 
 
 def _yearly_problem(operations: OperationsSpec, cluster: Cluster, spec: Spec, remarks: str) -> Iterator[Problem]:
-    """The problem with the failures a year of all parts of a kind that a text states with another product of their number
-    and rate.
-    """
+    """The problem of yearly failures of one kind of part that are not the number of parts times the stated rate."""
     assert operations.failures is not None
     if not any(each in remarks.lower() for each in _FAILURE_CUES):
         return
@@ -269,7 +271,8 @@ def _yearly_problem(operations: OperationsSpec, cluster: Cluster, spec: Spec, re
 
 
 def _failures_a_year(sentence: str, parts: int, nodes: int) -> float:
-    """The failures a year of all parts of a kind, or of all nodes, that a sentence states; 0 without a plain statement.
+    """The yearly failures of all parts of one kind, or of all nodes, that a sentence states; 0 without a clear
+    statement.
 
     >>> [round(_failures_a_year(text, 128, 16), 1) for text in ("The 128 GPUs fail 1.2 times a year", "One of 128 GPUs fails every six months")]
     [1.2, 2.0]
@@ -289,7 +292,9 @@ def _failures_a_year(sentence: str, parts: int, nodes: int) -> float:
 
 
 def _rate_in(clause: str, wholes: tuple[int, ...]) -> float:
-    """Failures a year by a clause with a number of them and a period, or a time between two; 0 without one."""
+    """Failures per year in a clause that states their number and a period, or the time between two failures; 0 if it
+    states neither.
+    """
     amounts = [each for each in amounts_in(clause) if not (each.kind == COUNT and each.value in wholes)]
     if any(each.kind == SHARE for each in amounts):
         return 0.0
@@ -306,7 +311,7 @@ def _rate_in(clause: str, wholes: tuple[int, ...]) -> float:
 
 
 def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:
-    """The problem with a part's failures per year that disagree with its stated time between failures."""
+    """Problems of a part whose stated failures per year and time between failures contradict each other."""
     if operations.failures is None:
         return
     for each in fields(FailuresSpec):

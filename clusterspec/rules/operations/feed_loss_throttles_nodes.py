@@ -1,4 +1,4 @@
-"""After the loss of one power feed, the power supplies that are left do not carry the nodes at full load.
+"""After the loss of one power feed, the remaining power supplies cannot carry the nodes at full load.
 
 ## What it finds
 
@@ -83,7 +83,7 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "note", "likely")
 CLEAR = 0.1
-"""Share of the accelerators' power from which on the loss is a warning."""
+"""Share of the accelerators' power whose loss is a warning."""
 
 _FEED = pattern(
     r"\b(?:feeds?|paths?|pdus?|supply lines?|power strings?|[ab][- ]side|side [ab]|circuits?|bus(?:way|bar|duct)s?|ups (?:strings?|systems?)|"
@@ -101,14 +101,14 @@ _CARRIES = pattern(
     r"\b(?:carr(?:y|ies)|holds?|suppl(?:y|ies)|powers?|sustains?|supports?|trägt|tragen|versorg\w+|porte(?:nt)?|alimente(?:nt)?|soporta\w*|alimenta\w*)\b[^.;]{0,60}"
     r"\b(?:by itself|by themselves|on its own|alone|single-handedly|allein\w*|à elle seule|à lui seul|seule?|por sí sol[ao]|sol[ao]|da sol[ao])\b"
 )
-"""One feed that carries what both do."""
+"""Pattern of words for one feed that carries the full load."""
 _TESTED = pattern(r"\b(?:tests?|tested|testing|inspect\w*|prüf\w*|teste[nt]?|essais?|pruebas?)\b")
 _GOES_ON = pattern(
     r"\bwhile (?:the |all )?(?:jobs?|training|engines?|users?|work|runs?) (?:runs?|goes on|go on|continues?|works?)\b"
     r"|\b(?:jobs?|training|engines?|service|work|runs?) (?:goes|go|runs?|works?|continues?) on\b|\b(?:jobs?|training|service) continues?\b|\b(?:not|never) (?:be )?notic\w+|\bwithout (?:users|jobs) noticing\b"
     r"|\b(?:läuft|laufen) (?:dabei )?weiter\b|\bpendant que\b"
 )
-"""Work that goes on without a feed."""
+"""Pattern of words for work that continues without a feed."""
 _LESS = pattern(
     r"\b(?:not|never|no longer|cannot|nicht|pas|no) (?:[\w-]+ ){0,3}?(?:full|at full|volle?|pleine|plena)\b|\b(?:half|hälfte|moitié|mitad|reduced|throttled|capped|slower|degraded|gedrosselt|réduite?)\b"
 )
@@ -141,7 +141,7 @@ def check(power: PowerSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]
 
 
 def asks_for_full_load(text: str) -> bool:
-    """Whether a text in lower case says that nodes run at full load after the loss of a feed, or that one carries them alone.
+    """Whether a lowercase text says that nodes run at full load after losing a feed, or that one feed can carry them.
 
     >>> asks_for_full_load("f-12: a node runs on at full load when feed a is taken out for maintenance")
     True

@@ -85,7 +85,7 @@ _GRANT = pattern(
 _REST = pattern(
     r"(?i)\b(?:remain\w*|rest|left|unused|spare|over|already|used|consumed|second|next|per|each|further|additional|more|bleib\w+|reste\w*|quedan?)\b"
 )
-"""Words of hours that are a part of an allocation, or one of several."""
+"""Pattern of words for hours that are only a part of an allocation, or one of several."""
 _NO_MORE = pattern(r"(?i)\b(?:not one|no|nicht eine) (?:\w+ )?more\b|\bat most\b")
 _PRICE = pattern(
     r"(?i)(?:/|\bper |\ban? |\beach )(?:(?:GPU|chip|accelerator|card)[ -]?h|(?P<node>(?:node|instance|server|VM)[ -]?h))"
@@ -137,7 +137,7 @@ def _count_problem(quantity: TextQuantity, hours: float, cluster: Cluster) -> Pr
 
 
 def _right_hours(product: TextProduct, cluster: Cluster) -> float | None:
-    """The hours of the unit that a text names, where its product has those of the other one."""
+    """The right hours in the unit that a text names, if its product has those of the other unit; else None."""
     each, factors = cluster.accelerators_per_node, product.factors
     if sum(factor.unit == SECOND for factor in factors) != 1 or any(product.divided):
         return None
@@ -158,7 +158,7 @@ def _right_hours(product: TextProduct, cluster: Cluster) -> float | None:
 
 
 def _price_problem(text: str, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with node-hours that a product multiplies by the price of an accelerator for an hour, or the reverse."""
+    """The problem of a product that multiplies node-hours by the price of an accelerator-hour, or the reverse."""
     for product in text_products(text):
         match = _PRICE.search(product.words)
         units = {each.unit for each in product.factors}
@@ -178,9 +178,7 @@ def _price_problem(text: str, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _parts_problem(text: str) -> Iterator[Problem]:
-    """The problem with hours of several runs of one sentence that together exceed the allocation into which they are said
-    to fit.
-    """
+    """The problem of several runs that together take more hours than the allocation that they are said to fit into."""
     for sentence, quantities in sentence_quantities(text):
         if _FITS.search(sentence) is None or _GRANT.search(sentence) is None:
             continue
@@ -199,15 +197,17 @@ def _parts_problem(text: str) -> Iterator[Problem]:
 
 
 def _run_count(sentence: str, quantities: tuple[TextQuantity, ...], hours: TextQuantity) -> float:
-    """The number of runs each of which takes some hours: `20 ablations of 3,000 GPU-hours`; 1 without one."""
+    """The number of runs that take some hours each, as in `20 ablations of 3,000 GPU-hours`; 1 if not stated."""
     before = [each for each in quantities if each.end <= hours.start and each.unit == BARE]
     joint = sentence[before[-1].end : hours.start] if before else ""
     return before[-1].value if before and _RUNS_OF.fullmatch(joint) is not None else 1.0
 
 
 def _hours_of_other_count(text: str, spec: Spec, cluster: Cluster) -> tuple[TextQuantity, float] | None:
-    """The hours of accelerators of a run that are its nodes times a time which the keys or the text state, or the hours of nodes
-    that are its accelerators times it, and that time.
+    """Hours of a run that are counted in the wrong unit, and the time that shows it; else None.
+
+    Accelerator-hours are wrong if they are the number of nodes times a time in the text or keys, and node-hours if they
+    are the number of accelerators times such a time.
     """
     operations, procurement = spec.operations, spec.procurement
     target = operations.targets.run_time if operations is not None and operations.targets is not None else None
@@ -233,19 +233,19 @@ def _hours_of_times(quantities: Iterable[TextQuantity], least: float) -> set[flo
 
 
 def _is_of_cluster(window: Window, cluster: Cluster) -> bool:
-    """Whether the nodes and accelerators of a text are those of the machine; else its hours may be those of another job."""
+    """Whether a text counts only nodes and accelerators of this machine; else its hours may be another job's."""
     own = {cluster.nodes, cluster.all_nodes, cluster.spare_nodes, cluster.accelerators, cluster.accelerators_per_node}
     return {each.value for each in window.quantities if each.unit in (NODE, ACCELERATOR)} <= own
 
 
 def _is_planned(text: str, quantity: TextQuantity) -> bool:
-    """Whether hours are those of the plan, and no rest, part or price."""
+    """Whether hours are those of the plan, and not a remainder, a part or a price."""
     clause = clause_at(text, quantity.start, quantity.end)
     return is_certain(text, quantity) and _REST.search(clause) is None
 
 
 def _grant_problem(text: str, cluster: Cluster, timed: Plan | None) -> Iterator[Problem]:
-    """The problem with an allocation that hours of the text, or the least time of the run, exceed."""
+    """The problem of an allocation that the planned hours, or the shortest predicted time of the run, exceed."""
     planned = [*_planned_hours(text, cluster), *_least_hours(cluster, timed)]
     results = {product.result.words for product in text_products(text)} | {words for _, _, words in planned}
     limits = [each for each in _granted(text) if each.words not in results]
@@ -267,7 +267,9 @@ def _grant_problem(text: str, cluster: Cluster, timed: Plan | None) -> Iterator[
 
 
 def _granted(text: str) -> list[TextQuantity]:
-    """The hours of the allocations of a text: those of a sentence about one, of several those in the clause about it."""
+    """The hours of the allocations in a text. In a sentence about an allocation with several hours, those in the clause
+    that names it count.
+    """
     found = []
     for sentence, quantities in sentence_quantities(text):
         hours = [each for each in quantities if each.unit in HOURS and is_real(sentence, each)]
@@ -280,7 +282,9 @@ def _granted(text: str) -> list[TextQuantity]:
 
 
 def _planned_hours(text: str, cluster: Cluster) -> Iterator[tuple[float, str, str]]:
-    """Hours that a text works out for the run, with their unit and words: products, and the machine times a time of the text."""
+    """Hours that a text computes for the run, with their unit and words: results of products, and figures equal to the
+    machine's size times a stated time.
+    """
     for product in text_products(text):
         if product.result.unit in HOURS and any(factor.unit == SECOND for factor in product.factors):
             yield product.result.value, product.result.unit, product.words
@@ -297,7 +301,7 @@ def _planned_hours(text: str, cluster: Cluster) -> Iterator[tuple[float, str, st
 
 
 def _least_hours(cluster: Cluster, timed: Plan | None) -> Iterator[tuple[float, str, str]]:
-    """Hours of the accelerators at the least time of the tokens."""
+    """Accelerator-hours at the low end of the predicted training time."""
     if timed is not None and timed.time_to_train and timed.step is not None and timed.step_time_range is not None:
         least = timed.time_to_train * min(timed.step_time_range) / timed.step.seconds
         yield least / HOUR * cluster.nodes * cluster.accelerators_per_node, ACCELERATOR_HOUR, ""

@@ -48,7 +48,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 LEAST, MOST = 0.05, 0.8
-"""Shares of the full power between which nodes draw without work."""
+"""Usual range of the power of an idle node, as shares of its full power."""
 
 
 def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:

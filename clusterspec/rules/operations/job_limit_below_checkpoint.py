@@ -81,20 +81,20 @@ _ONE_JOB = pattern(
     r"|(?:no|without|ohne|sans|sin)(?: an?| any| a)?(?: [a-z]{2,12}){0,2}? (?:re-?queu\w*|re-?starts?|chain\w*|resum\w*|interruptions?|neustart\w*|unterbrechung\w*|reprise|relance|reinicios?)"
     r"|uninterrupted|d'une traite|d'un seul tenant|am stück|nothing is resumed|(?:not|never) (?:chained|re-?queued|resumed|restarted))\b"
 )
-"""Words of a run that is one job."""
+"""Pattern of words for a run that is a single job."""
 _OTHER_JOBS = pattern(
     r"(?i)\b(?:interactive|debug|dev|devel|test\w*|short|evaluation\w*|eval|inference|ablations?|pilot|preprocessing|notebook\w*|jupyter|visuali[sz]ation|other|express|interaktiv\w*)\b"
 )
-"""Words of a limit of jobs other than those of the training."""
+"""Pattern of words for a limit on jobs other than the training."""
 _ON_SIGNAL = pattern(
     r"(?i)(?<!\bno )(?<!\bany )(?<!\bwithout )(?<!\bwithout a )\b(?:signals?|sigterm|sigusr\d|before (?:its|the) (?:end|limit)|saves? (?:at|before) (?:its|the) end)\b"
 )
-"""Words of a job that saves before its end, whatever the interval."""
+"""Pattern of words for a job that saves before it ends, whatever its checkpoint interval."""
 _SIGNAL = pattern(
     r"(?i)--signal[= ](?:R?B?:)?(?:sig)?\w{1,8}@(\d{1,6})\b|"
     r"\b(?:signals?|sig(?:term|usr[12]|int)|warns?|warning|notif\w{1,8})\b[^.;\d]{0,40}?(\d{1,4}) ?(s|secs?|seconds?|min|minutes?) (?:before|ahead of|prior to)\b"
 )
-"""A signal some seconds before the limit of a job."""
+"""Pattern of a signal that is sent some seconds before the limit of a job."""
 _SIGNAL_CUES = ("signal", "sigterm", "sigusr", "sigint", "warn", "notif")
 _SAVES = pattern(r"(?i)\b(?:sav(?:e|es|ed|ing)|checkpoint\w*|writes?|dump\w*)\b")
 
@@ -123,7 +123,7 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
 
 
 def _late_signal_problem(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
-    """A signal that comes later before the limit of a job than the checkpoint takes that it asks for."""
+    """The problem of a signal that leaves less time before the limit of a job than the checkpoint takes."""
     saving = operations.checkpoint
     taken = (saving.write_time or saving.pause) if saving is not None else operations.checkpoint_time
     match = unambiguous_setting(_SIGNAL, own_remarks, _SIGNAL_CUES) if taken is not None else None

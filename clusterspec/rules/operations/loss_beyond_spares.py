@@ -106,12 +106,12 @@ def check(own_remarks: str, cluster: Cluster, layout: Layout | None, training: W
 
 
 def _spare_nodes(cluster: Cluster, layout: Layout | None) -> int:
-    """The nodes of the machine that the job does not use."""
+    """Number of nodes of the machine that the job does not use."""
     return cluster.all_nodes - (layout.nodes if layout is not None else cluster.nodes)
 
 
 def _spare_of_domain(cluster: Cluster, layout: Layout | None) -> int | None:
-    """The nodes of a scale-up domain that the job does not use; None where it has no domain of several nodes."""
+    """Number of nodes in a scale-up domain that the job does not use; None if the domain is not several nodes."""
     nodes = cluster.scale_up.domain // cluster.accelerators_per_node
     if nodes < 2 or layout is None:
         return None

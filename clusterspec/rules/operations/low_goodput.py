@@ -105,8 +105,7 @@ RULE = Rule.of(
 )
 MOST = 0.10
 WORTH = 0.15
-"""At this lost share or above, it is more than a note: Llama 3 405B kept about 90 % of the time of 16,384
-accelerators."""
+"""Lost share from which it is more than a note: Llama 3 405B kept about 90 % of the time of 16,384 accelerators."""
 TARGET = "operations.targets.goodput"
 
 
@@ -142,7 +141,7 @@ def check(
 
 
 def _missed_year(timed: Plan, target: float) -> str:
-    """The goodput less the steps that the failures of all parts slow, if it misses the target; else empty."""
+    """Text on a year in which failures also slow steps, if its goodput misses the target; empty if it does not."""
     from clusterspec.rules.knowledge.failing_parts import FailingMachine
 
     machine = FailingMachine(timed.design, timed.whole_step.seconds, timed.parameters)
@@ -156,7 +155,7 @@ def _missed_year(timed: Plan, target: float) -> str:
 
 
 def _pause_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:
-    """The key that the pause of a checkpoint rests on; empty if it is assumed."""
+    """The key that determines the pause of a checkpoint; empty if the pause is assumed."""
     if operations.pause is not None:
         return operations.pause_key
     storage = networks.storage if networks and not operations.asynchronous else None
@@ -166,7 +165,7 @@ def _pause_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str
 def _lost_parts(
     kept: Interruptions, cluster: Cluster, saving_key: str, operations: OperationsSpec
 ) -> list[tuple[float, str, str]]:
-    """The parts of the lost time: share, description, and the key that it rests on."""
+    """The parts of the lost time: the share, a description, and the key that determines it."""
     saving, repeated, restarts = kept.saving, kept.repeated, kept.stopped
     waits = kept.mostly_waits
     restarting = (
@@ -185,7 +184,7 @@ def _lost_parts(
 
 
 def _first_stated_key(kept: Interruptions, *names: str) -> str:
-    """The first key among the inputs of goodput that the spec states; else the whole section."""
+    """The first of the named inputs of goodput that the spec states, as a key; else the section `operations`."""
     known = {"restart": kept.rests_on}
     origins = [each.origin for name in names for each in known.get(name) or (getattr(kept, name),)]
     return next((one.key for one in origins if isinstance(one, Written)), "operations")

@@ -52,11 +52,13 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 LEAST_REST, SEVERAL = 0.1, 4
-"""Share of the power of several accelerators below which processors, memory, NICs and fans of no known node stay: they take
-12 % (trays of NVL72) to 82 % (DGX H100) of it, by the platforms of the catalog.
+"""Least share of the accelerators' power that processors, memory, NICs and fans add, for nodes with several
+accelerators. On the platforms of the catalog they add 12 % (trays of NVL72) to 82 % (DGX H100).
 """
 PROCESSOR = "processor"
-"""Part included in the power of a module with a processor. Operators set this power: GH200 from 450 to 1,000 W."""
+"""Name of the part whose power a module with a processor includes. Operators set the power of such modules: GH200 from
+450 W to 1,000 W.
+"""
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:

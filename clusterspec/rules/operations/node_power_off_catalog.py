@@ -59,12 +59,12 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("node-power-below-accelerators",))
 OFF = 0.15
 FAR = 0.25
-"""At this share below the rated power or above, a figure is no average either: nodes that train draw above 70 % of
-it."""
+"""Share below the rated power from which a figure cannot be an average either: nodes in training draw above 70 % of it.
+"""
 ABOVE = 0.30
-"""Share above the rated power up to which a figure may hold fans, switches and losses that the rating leaves out."""
+"""Share above the rated power up to which a figure may include fans, switches and losses that the rating omits."""
 ALONE = 1.03
-"""A stated power up to this multiple of the power of the accelerators is theirs alone: hosts draw more than 3 % of it."""
+"""Ratio to the power of the accelerators up to which a stated power covers only them: hosts add more than 3 %."""
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:

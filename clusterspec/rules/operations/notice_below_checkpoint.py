@@ -1,4 +1,4 @@
-"""The notice before a machine is taken back is shorter than the checkpoint that is to be saved in it.
+"""The notice before a machine is taken back is shorter than its last checkpoint takes.
 
 ## What it finds
 
@@ -98,7 +98,7 @@ _CUES = (
     "interrupt",
     "interruption",
 )
-"""Words of a notice, without one of which a text names none."""
+"""Words for a notice; a text about a notice has at least one of them."""
 _GRACE_CUES = ("grace", "killwait", "sigkill", "gnadenfrist", "karenzzeit", "schonfrist", "délai de grâce", "gracia")
 _SIGNAL_CUES = (
     "sigterm",
@@ -112,12 +112,12 @@ _SIGNAL_CUES = (
     "karenzzeit",
     "señal",
 )
-"""Words of which a sentence holds one that tells what a job does in its grace time."""
+"""Words for the grace time of a job; a sentence about it has at least one of them."""
 _LENGTH = rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})[- ]?(s|sec|seconds?|min|minutes?|sekunden|minuten|secondes|segundos|minutos)\b"
 _NOTICE = pattern(
     r"\b(?:notices?|warn\w*|reclaim\w*|preempt\w*|shut-?down|terminat\w*|announce\w*|in advance|ahead|before (?:\w+ ){0,4}?(?:reclaim\w*|goes|gone|taken|takes|disappears?|terminat\w*|shut|stops?)|(?:is|are) (?:about to be )?(?:taken|reclaimed)|later|vorwarn\w*|vorlauf\w*|ankündig\w*|entzug\w*|préavis|prévenu\w*|avisos?)\b"
 )
-"""Words next to the time between the announcement and the end of a machine."""
+"""Pattern of words next to the time between the announcement and the end of a machine."""
 _NOTICES = pattern(r"\b(?:notices?|warnings?|vorwarn\w*|vorlauf|ankündig\w*|préavis|avisos?)\b")
 _SAVE_TIME = pattern(
     r"\b(?:takes?|needs?|lasts|of a save|a save|checkpoint (?:of|takes|needs)|dauert|braucht|dure|every|interval|hourly|after|tarda)\b"
@@ -136,23 +136,23 @@ _CLOUDS = {
     "gcp": (30.0, pattern(r"\b(?:gcp|gce|google)\b")),
     "azure": (30.0, pattern(r"\bazure\b")),
 }
-"""Seconds of notice before a cloud takes a machine back, by the prefix of its platforms, and how texts name it."""
+"""For each prefix of a cloud's platforms, its seconds of notice and its names in texts."""
 _SAVES = pattern(
     r"\b(?:checkpoints (?:to|onto|into)|saves (?!takes)|saved|saving|writes?|writing|written|dump(?:s|ed)?|flush\w*|stores|stored|persist\w*|schreib\w*|geschrieben|speichert?|sichert|gesichert|écri\w+|sauvegarde\w*|guarda\w*|escrib\w*"
     r"|(?:to |can |we )save|(?:last|final|emergency|closing|full|complete|whole|entire|one more|letzte\w*|volle\w*|vollständige\w*|dernier|complet|último|completo) (?:[^\W\d_]+ ){0,2}?(?:checkpoints?|saves?|snapshots?|state|zustand))\b"
 )
-"""Words of a job that saves its state."""
+"""Pattern of words for a job that saves its state."""
 _STATE = pattern(
     r"\b(?:checkpoints?|sav(?:es?|ed|ing)|snapshots?|states?|weights|optimizer|everything|zustand|speicher\w*|sicher\w*|gesichert|sauvegard\w*|état|estado|guarda\w*)\b"
 )
 _ELSEWHERE = pattern(
     r"\b(?:memory|ram|local|nvme|peers?|neighbou?rs?|adapters?|lora|only (?:the )?(?:step|state of|its log)|lokal\w*|every|each|hourly|(?<!last )(?<!final )regular\w*|stündlich\w*|toutes)\b"
 )
-"""Words of a save that is no whole checkpoint on the storage system, or that is a regular one."""
+"""Pattern of words for a save that is not a whole checkpoint on the storage system, or that is a regular one."""
 _READS = pattern(
     r"\b(?:resum\w*|restor\w*|reload\w*|loads?|restart\w*|roll\w* back|falls? back|go(?:es)? (?:back|on)|since|from (?:the|its) (?:last|latest))\b"
 )
-"""Words of a checkpoint that is read, or was written before."""
+"""Pattern of words for a checkpoint that is read or was written earlier."""
 _RULED_OUT = pattern(
     r"\b(?:too short|shorter than|less than|not|no (?:\w+ )?(?:checkpoint|save)|nothing|never|cannot|does not|insufficient|given up|abandoned|instead|nicht|kein\w*|zu kurz|trop court|pas|no alcanza|demasiado)\b"
 )
@@ -162,7 +162,7 @@ _RELIES = pattern(
 _TIED = pattern(
     r"\b(?:then|in between|within|th(?:at|is) (?:time|window)|fits|that is enough|time in which|last|final|emergency|at once|immediately|handler|hook|dann|darin|alors|entonces)\b"
 )
-"""Words of a sentence that goes on with what happens in a notice."""
+"""Pattern of words in a sentence that continues with what happens during a notice."""
 
 
 def check(
@@ -189,7 +189,7 @@ def check(
 
 
 def _notices_in(sentences: Sequence[str], cluster: Cluster | None) -> Iterator[tuple[str, float]]:
-    """Each sentence in lower case with the seconds in which its job ends, with the next one where that goes on."""
+    """Each lowercase sentence about a notice, joined with a continuation, and the seconds until the job ends."""
     notices = [_notice_of(each, cluster) for each in sentences]
     stated = {notice for notice in notices if notice is not None}
     usual = stated.pop() if len(stated) == 1 else None
@@ -206,7 +206,7 @@ def _notices_in(sentences: Sequence[str], cluster: Cluster | None) -> Iterator[t
 
 
 def _saves_within(text: str) -> bool:
-    """Whether a text in lower case about a notice has a clause by which the job saves its whole state in it.
+    """Whether a lowercase text about a notice says that the job saves its whole state within it.
 
     >>> _saves_within("on the notice the job saves a checkpoint"), _saves_within("the notice is too short for a full checkpoint")
     (True, False)
@@ -226,7 +226,7 @@ def _saves_within(text: str) -> bool:
 
 
 def _grace_time(sentences: Sequence[str]) -> float | None:
-    """Seconds from the signal to the end of a job, which one sentence states; None if none or several do."""
+    """Seconds from the signal to the end of a job that a sentence states; None if it states none or several."""
     found = [_GRACE.search(each) for each in sentences if any(cue in each for cue in _GRACE_CUES)]
     stated = [[each for each in match.groups() if each] for match in found if match is not None]
     if len(stated) != 1:
@@ -236,7 +236,9 @@ def _grace_time(sentences: Sequence[str]) -> float | None:
 
 
 def _notice_of(sentence: str, cluster: Cluster | None) -> float | None:
-    """Seconds of the notice that a sentence names: stated, or those of its cloud, else of the platform's; None without one."""
+    """Seconds of the notice in a sentence: as stated, else of the cloud that it names, else of the platform's cloud;
+    None if unknown.
+    """
     times = [each for each in amounts_in(sentence) if each.kind == TIME]
     found = {each.value for each in amounts_of(sentence, times, _NOTICE, _SAVE_TIME)}
     if found:

@@ -57,9 +57,11 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 FAR = 4.0
-"""Failures this many times as rare as on the most reliable published fleet."""
+"""Ratio to the time between failures of the most reliable published fleet above which a stated time is a warning."""
 ABSURD = 30.0
-"""Failures this many times as rare as published: more than the span between all published fleets."""
+"""Ratio to the usual time between failures above which a stated time is an error: it exceeds the span of all published
+fleets.
+"""
 
 
 def check(operations: OperationsSpec, failures: FailureRate, job_nodes: int | None) -> Iterator[Problem]:

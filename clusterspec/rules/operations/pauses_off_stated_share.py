@@ -1,4 +1,4 @@
-"""Evaluation or saving takes another share of the run than the text states.
+"""Evaluation or checkpointing takes another share of the run than the text states.
 
 ## What it finds
 
@@ -148,14 +148,17 @@ _BATCHES = pattern(
     r"(?i)(?<![\w.,])(\d[\d,]{0,8}) (?:validation |evaluation |held-out |full )?(?:batches|eval(?:uation)? (?:steps|iterations|iters))\b"
 )
 FORWARD = (1 / 4, 1 / 2)
-"""Compute of a token of validation over that of a token of training: a third, a quarter with recomputed layers, a half with
-frozen weights."""
+"""Compute of a validation token relative to a training token, least and most: a quarter with recomputed layers, a half
+with frozen weights (usually a third).
+"""
 FAR, LARGE = 2.0, 0.2
-"""Multiple of a stated share that no rounding explains, and a share that is reported without a stated one."""
+"""Multiple of a stated share that rounding cannot explain, and the share that is reported if no share is stated."""
 
 
 class Pause(NamedTuple):
-    """Least and usual seconds of a pause over the seconds of training between two of them, and the words of the text."""
+    """The least and the usual seconds of a pause, relative to the seconds of training between two pauses, and the words
+    of the text.
+    """
 
     least: float
     usual: float
@@ -185,7 +188,7 @@ def check(own_remarks: str, training: Workload, timed: Plan | None) -> Iterator[
 
 
 def _share(ratio: float) -> float:
-    """The share of the time that a pause takes, from its ratio to the training between two of them."""
+    """The share of the time that a pause takes, from its ratio to the training time between two pauses."""
     return ratio / (1 + ratio)
 
 
@@ -197,8 +200,8 @@ def _problem(pause: Pause, stated: TextQuantity | None) -> Problem:
 
 
 def _pause(window: Window, work: Workload, timed: Plan | None) -> Pause | None:
-    """What a text says of an evaluation or a saved checkpoint that comes again and again; None without both an interval
-    and the tokens or the time of it.
+    """The pause of a recurring evaluation or checkpoint in a text; None unless the text states an interval and the
+    tokens or time of one pause.
     """
     text, quantities = window.text, window.quantities
     evaluates = _EVALUATES.search(text) is not None
@@ -223,7 +226,7 @@ def _pause(window: Window, work: Workload, timed: Plan | None) -> Pause | None:
 
 
 def _intervals(window: Window) -> list[TextQuantity]:
-    """The intervals of a text: figures after `every` or a key, and periods such as `hourly`."""
+    """The intervals in a text: figures after `every` or after a key; without any, periods such as `hourly`."""
     found = []
     for each in window.quantities:
         before = window.text[max(0, each.start - 40) : each.start]
@@ -237,7 +240,7 @@ def _intervals(window: Window) -> list[TextQuantity]:
 
 
 def _periods(text: str) -> Iterator[TextQuantity]:
-    """The intervals of a text without a number.
+    """The intervals that a text states without a number.
 
     >>> [each.value for each in _periods("hourly; each minute; une par heure; jede halbe Stunde")]
     [3600.0, 60.0, 3600.0, 1800.0]
@@ -252,7 +255,9 @@ def _periods(text: str) -> Iterator[TextQuantity]:
 
 
 def _time_of_pause(window: Window, interval: TextQuantity) -> TextQuantity | None:
-    """The time for which training stops: the only one that a text names so, or its only other one below the interval."""
+    """The time for which training stops: the only time that a text describes so, else the only other time below the
+    interval; else None.
+    """
     times = [
         each
         for each in window.quantities
@@ -270,7 +275,7 @@ def _time_of_pause(window: Window, interval: TextQuantity) -> TextQuantity | Non
 def _tokens_read(
     sentence: str, quantities: tuple[TextQuantity, ...], interval: TextQuantity, work: Workload
 ) -> float | None:
-    """Tokens of one validation: of a set, or of a number of sequences or batches; None where the sentence names none."""
+    """Tokens of one validation, from the size of a set or a number of sequences or batches; None if not stated."""
     batch = work.global_batch * work.sequence_length
     sets = [
         each.value * (work.sequence_length if each.unit == SEQUENCE else 1)
@@ -286,7 +291,7 @@ def _tokens_read(
 
 
 def _stated_share(window: Window) -> TextQuantity | None:
-    """The share of the time that a text states for the pause; None without one, or with several."""
+    """The share of the time that a text states for the pause; None if it states none or several."""
     found = []
     for each in window.quantities:
         before = window.text[max(0, each.start - 40) : each.start]

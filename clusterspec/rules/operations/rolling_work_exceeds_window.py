@@ -64,7 +64,7 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = ("at a time", "at once", "in parallel", "at the same time", "groups of", "batches of", "waves of", "in pairs")
-"""Words of work on some nodes at a time, without one of which a text states none."""
+"""Words for work on a few nodes at a time; a text about such work has at least one of them."""
 _COUNT = rf"(\d{{1,4}}|{'|'.join(NUMBER_WORDS)})"
 _NODES = r"(?:nodes?|servers?|hosts?|machines|systems?)"
 _AT_ONCE = pattern(
@@ -87,7 +87,7 @@ _PAIRS = pattern(
     r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{1,7}) (?:\w{2,12} )?pairs\b(?! (?:at a time|at once|in parallel|at the same time))"
 )
 _ROUNDED = 1.02
-"""Ratio up to which the groups fill the window."""
+"""Ratio to the window up to which the total time of all groups fits."""
 
 
 def check(remarks: str, cluster: Cluster) -> Iterator[Problem]:
@@ -112,7 +112,7 @@ def check(remarks: str, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _work_in_groups(text: str, group: re.Match[str], cluster: Cluster) -> tuple[int, int]:
-    """The nodes, or the pairs of nodes, that are worked on, 0 where the text leaves it open, and how many at a time."""
+    """The number of nodes (or of pairs of nodes) to be worked on, 0 if unclear, and the number at a time."""
     size = 2 if group["two"] else count_in_text(group[1] or group[3])
     if group["pairs"]:
         counts = {int(each.replace(",", "")) for each in _PAIRS.findall(text)}

@@ -153,7 +153,7 @@ def check(
 
 
 def _slow_deliveries_problem(timed: Plan, target: float) -> Iterator[Problem]:
-    """The stated rates at which the storage system delivers the data of the run in more than ``target`` seconds."""
+    """The problem of read rates at which the data of the run are delivered in more than ``target`` seconds."""
     work, store = timed.design.workload, "the storage system"
     tokens = work.tokens if work is not None else None
     opened, read = stored_token_rate(timed.design), data_reads(timed)

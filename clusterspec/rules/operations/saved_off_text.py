@@ -137,7 +137,7 @@ _PARTLY = pattern(
     r"(?i)\b(?:per|each|a day|daily|of nodes|of the (?:nodes|gpus|parts)|chance|probability|yearly|per year|target|goal|instead|not(?! (?:cost|more|lose|exceed))|wanted|require\w*)\b"
 )
 FAR = 2.0
-"""Factor between a stated figure and that of the plan which no rounding explains."""
+"""Factor between a stated figure and the plan's that rounding cannot explain."""
 SAME = 0.1
 
 
@@ -169,7 +169,7 @@ def check(
 
 
 def _with_neighbors(sentence: str, text: str) -> str:
-    """A sentence of a text, with the ones before and after it that have no quantities of their own."""
+    """A sentence of a text, joined with the adjacent sentences that have no digits."""
     near = sentences_of(" ".join(text.split()))
     at = near.index(sentence) if sentence in near else -1
     if at < 0:
@@ -181,7 +181,7 @@ def _with_neighbors(sentence: str, text: str) -> str:
 def _kept_checkpoints_problem(
     context: str, sentence: str, quantities: tuple[TextQuantity, ...], work: Workload, networks: NetworksSpec | None
 ) -> Iterator[Problem]:
-    """The problem with checkpoints of a whole run that exceed the storage system, or the bytes of the sentence."""
+    """The problem of a run's checkpoints that exceed the storage system, or the bytes that the sentence states."""
     steps, size = steps_of_run(work), saved_bytes(work.model, work)
     if _KEPT.search(context) is None or _ELSEWHERE.search(context) is not None or not steps or not size:
         return
@@ -202,7 +202,7 @@ def _kept_checkpoints_problem(
 
 
 def _size_problem(sentence: str, quantities: tuple[TextQuantity, ...]) -> Iterator[Problem]:
-    """The problem with `20 checkpoints of 5.7 TB` with another total."""
+    """The problem of a wrong total for checkpoints, as of `20 checkpoints of 5.7 TB`."""
     for number, (count, size) in enumerate(pairwise(quantities)):
         between = sentence[count.end : size.start]
         if count.unit != BARE or size.unit != BYTE or _OF_SIZE.match(between) is None or "oint" not in between:
@@ -218,7 +218,7 @@ def _size_problem(sentence: str, quantities: tuple[TextQuantity, ...]) -> Iterat
 def _interval_problem(
     sentence: str, quantities: tuple[TextQuantity, ...], operations: OperationsSpec | None, timed: Plan | None
 ) -> Iterator[Problem]:
-    """The problem with steps between checkpoints that are not the interval of the keys."""
+    """The problem of a number of steps between checkpoints that differs from the interval in the keys."""
     interval = operations.interval if operations is not None else None
     if interval is None or timed is None or timed.step_time_range is None or _KEPT.search(sentence) is not None:
         return
@@ -233,7 +233,7 @@ def _interval_problem(
 
 
 def _counted_loss_problem(text: str) -> Iterator[Problem]:
-    """The problem with `three failures a week of 45 min each` with another share of the time."""
+    """The problem of a wrong share of the time for counted failures, as of `three failures a week of 45 min each`."""
     for sentence, quantities in sentence_quantities(text):
         match = _A_WEEK.search(sentence)
         shares = [each for each in quantities if each.unit == SHARE]
@@ -252,7 +252,7 @@ def _counted_loss_problem(text: str) -> Iterator[Problem]:
 def _loss_problem(
     text: str, cluster: Cluster, layout: Layout, operations: OperationsSpec, networks: NetworksSpec | None, timed: Plan
 ) -> Iterator[Problem]:
-    """The problem with a share of the time that failures cost, or with a goodput, that the stated rates do not give."""
+    """The problem of a share of the time lost to failures, or of a goodput, that contradicts the failure rates."""
     if timed.step is None or (operations.mean_time_between_failures is None and operations.node_mtbf is None):
         return
     stated = next(filter(None, map(_stated_loss, sentences_of(" ".join(text.split())))), None)
@@ -268,7 +268,8 @@ def _loss_problem(
 
 
 def _stated_loss(sentence: str) -> tuple[float, str] | None:
-    """The share of the time that a sentence gives to failures, by itself or as what a goodput leaves.
+    """The share of the time that a sentence attributes to failures, directly or as the rest of a goodput, with its
+    words; None without one.
 
     >>> _stated_loss("Crashes eat about 2 % of our time")
     (0.02, '2 %')

@@ -84,7 +84,7 @@ def check(operations: OperationsSpec, training: Workload, layout: Layout) -> Ite
 
 
 def _odd_batch_problem(training: Workload, layout: Layout) -> Iterator[Problem]:
-    """A batch that the replicas which are left after the loss of one node cannot share."""
+    """The problem of a batch that the replicas remaining after the loss of one node do not divide."""
     lost = max(1, layout.dp // max(1, layout.nodes))
     left, each = layout.dp - lost, layout.micro_batch or 1
     if left > 0 and training.global_batch and training.global_batch % (left * each):

@@ -51,12 +51,12 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 SHARE = 0.3
 """Share of the working nodes up to which spares are usual."""
 FEW = 3
-"""Number of spares that a small machine may have, whatever their share."""
+"""Number of spares that a small machine may have, even if their share is large."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
     spares, rack = cluster.spare_nodes, nodes_of_domain(cluster)
     if spares <= FEW or spares <= rack or spares <= SHARE * cluster.nodes:
         return
-    message = f"{spares:,} spare nodes in addition to {cluster.nodes:,} that work are {percent(spares / cluster.all_nodes)} of the machine, and do nothing"
+    message = f"{spares:,} spare nodes in addition to {cluster.nodes:,} that work make up {percent(spares / cluster.all_nodes)} of the machine, and do nothing"
     yield RULE.problem("cluster.spare_nodes", message, "state the nodes beyond those that work: 2 to 10 % are usual")

@@ -88,16 +88,16 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.7
-"""Share of the catalog's figure below which no mix of cables explains a stated one; the project's choice."""
+"""Share of the catalog's power below which no mix of cables explains a stated power; the project's choice."""
 
 LEAST_OF_SUPPLY = 0.25
-"""Share of the rating of a supply below which a figure is no draw of the switch, by judgment."""
+"""Share of the rating of the power supplies below which a figure cannot be the power of the switch, by judgment."""
 
 BARE = 1.1
-"""Multiple of the power with passive cables up to which a figure leaves out all modules, by judgment."""
+"""Ratio to the power with passive cables up to which a stated power includes no optical modules, by judgment."""
 
 MOST = 2.0
-"""Multiple of the largest power above which a figure is that of several switches or a wrong unit, by judgment."""
+"""Ratio to the largest power above which a figure is that of several switches or has a wrong unit, by judgment."""
 
 
 def check(
@@ -130,7 +130,7 @@ def check(
 
 
 def _share_of_ports(fabric: Fabric | None) -> float:
-    """The share of the ports of all switches that links use; 1 if the fabric was not counted."""
+    """The share of all switch ports that links use; 1 if the fabric could not be counted."""
     if fabric is None or not fabric.switch_ports:
         return 1.0
     ports = (fabric.leaf_switches + fabric.spine_switches + fabric.core_switches) * fabric.switch_ports

@@ -95,13 +95,13 @@ _CUES = (
 _SAVING = pattern(
     r"(?i)\b(?:saves?|saving|sav(?:e|ing)s? takes?|writes?|writing|takes|takes about|needs|interval|every|lasts|speicher\w*|dauert|braucht|sauvegarde|dure|alle|lease|heartbeat)\b"
 )
-"""Words of the other times of such a sentence."""
+"""Pattern of words for the other times in a sentence with a timeout."""
 _OTHER_OWNER = pattern(
     r"(?i)\b(?:http\w*|clients?|api|requests?|ssh|health|probes?|lease|session|login|lock|etcd|rendezvous|balancers?|stor(?:e|age)|file system|agents?|heartbeats?)\b"
 )
-"""Words of a clause about another timeout."""
+"""Pattern of words in a clause about another timeout."""
 _PLAIN = pattern(r"(?i) ?(?:the |its |their |das |der |le |la |el )?(?:default )?(?:time-?outs?|time limit)\b")
-"""The start of a sentence about the timeout of what the sentences next to it are about."""
+"""Pattern of the start of a sentence about a timeout whose subject is named in the adjacent sentences."""
 _SETTING = pattern(
     r"(?i)\btimeout ?= ?(?:datetime\.)?timedelta\((?P<unit>hours|minutes|seconds) ?= ?(?P<delta>\d{1,5})\)"
     r"|(?:--distributed-timeout-minutes)[ =](?P<minutes>\d{1,5})\b|(?:--ddp[-_]timeout[ =]|\btimeout ?= ?)(?P<seconds>\d{1,6})\b(?! ?(?:min|h|s)\w*)"
@@ -142,7 +142,7 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
 
 
 def _keeps_default(text: str) -> bool:
-    """Whether ranks wait in a process group that has the timeout of PyTorch.
+    """Whether ranks wait in a process group that has PyTorch's default timeout.
 
     >>> _keeps_default("NCCL keeps the default timeout, and ranks wait"), _keeps_default("the default timeout of 30 min, NCCL ranks wait")
     (True, False)
@@ -156,7 +156,7 @@ def _keeps_default(text: str) -> bool:
 
 
 def _timeouts_in(text: str) -> Iterator[tuple[str, float]]:
-    """The sentences of a text that state one timeout of collectives, each with its seconds.
+    """The sentences of a text that state exactly one timeout of collectives, each with its seconds.
 
     >>> [each[1] for each in _timeouts_in("Ranks wait in a barrier. The timeout is 15 min, and a save takes 20 min")]
     [900.0]
@@ -181,7 +181,7 @@ def _timeouts_in(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _is_of_collectives(clause: str, *, alone: bool) -> bool:
-    """Whether a timeout is one of collectives, and no default next to another one."""
+    """Whether a timeout applies to collectives, and is not the default next to another timeout."""
     if not alone and "default" in clause.lower():
         return False
     return _COLLECTIVE.search(clause) is not None or _OTHER_OWNER.search(clause) is None

@@ -69,9 +69,11 @@ from clusterspec.units import display, plain
 RULE = Rule.of(__name__, "warning", "likely")
 SURE = 0.95
 SMALL = 0.1
-"""Share of the nodes whose loss leaves a serving plan nearly all of its engines."""
+"""Share of the nodes up to which a loss leaves a serving plan nearly all of its engines."""
 MOSTLY = 0.25
-"""Share of the time in which at most this many nodes are in repair; in the rest there are more."""
+"""Share of the time for the percentile of nodes in repair: if the spares are fewer even then, a job on all nodes rarely
+runs.
+"""
 
 
 def check(
@@ -118,13 +120,13 @@ def check(
 
 
 def _engines_stay_in_nodes(cluster: Cluster, layout: Layout | None, workload: Workload | None) -> bool:
-    """Whether the engines of a serving plan run each in one node, so that a failed node takes only its own."""
+    """Whether each engine of a serving plan runs within one node, so that a failed node stops only its own engines."""
     serves = workload is not None and workload.kind == "serve"
     return serves and layout is not None and layout.replica_ranks <= cluster.ranks_per_node
 
 
 def _nodes_in_repair(count: str) -> str:
-    """A printed number of nodes with its verb.
+    """A number of nodes, as printed, with the verb in the right number.
 
     >>> _nodes_in_repair("1"), _nodes_in_repair("1.5")
     ('1 node is', '1.5 nodes are')
@@ -140,7 +142,9 @@ def _unstated_rate_problem(
     workload: Workload | None,
     add: Callable[[int, int], str],
 ) -> Iterator[Problem]:
-    """The problem with fewer spares than are in repair on average even where nodes fail as rarely as they ever have."""
+    """The problem of fewer spares than nodes in repair on average, even at the failure rate of the most reliable
+    published fleet.
+    """
     between = failures.best
     if not between or not failures.of_gpus:
         return
@@ -161,8 +165,8 @@ def _unstated_rate_problem(
 
 
 def _severity(away: float, needed: int, idle: int, cluster: Cluster, layout: Layout | None) -> str:
-    """Severity by the numbers of nodes in repair and idle, and by the share of the time in which a job that needs every
-    node cannot run.
+    """Severity by the number of nodes in repair and idle, and by the share of the time in which a job on all nodes
+    cannot run.
     """
     shared = cluster.scale_out is not None and cluster.scale_out.sharing == "shared"
     if away < 1 or idle >= needed or (shared and not cluster.spare_nodes):

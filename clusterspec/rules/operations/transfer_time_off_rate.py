@@ -70,11 +70,11 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 1 / 7
-"""Part of the computed time by which a written one may be shorter: bytes and times are rounded in texts."""
+"""Share by which a written time may be below the computed one, because texts round bytes and times."""
 LONGEST_SENTENCE = 600
-"""Characters of a sentence that is read: a longer one has figures of several things."""
+"""Largest number of characters in a sentence that is read; longer sentences have figures for several things."""
 NEAR = 80
-"""Characters around an amount whose words may say that each of several parts has it."""
+"""Number of characters around an amount that are searched for words that make it one of each of several parts."""
 FAR = 1.3
 """Factor by which a calculated time may be longer than bytes over rate, for rounding and overhead."""
 OF_A_FIGURE = 100.0
@@ -83,10 +83,10 @@ _PARTS = r"(?:node|gpu|nic|server|link|drive|disk|port|rank|client|instance|engi
 _EACH = pattern(
     rf"(?i)^(?: ?(?:a|an)[ -]|[^,.;]{{0,20}}\b(?:per|each|every|pro|je|par|por|cada)[ -])(?:{_PARTS}|[tg]i?b\b|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
 )
-"""Words after an amount of each of several parts."""
+"""Pattern of words after an amount that make it the amount of each of several parts."""
 _EACH_BEFORE = pattern(rf"(?i)(?:[x×*] ?|\b(?:each|every|per|a) {_PARTS}(?: \w+){{0,4}} |\d |\bje )$")
 _LINKS = ("port", "link", "nic", "lane", "verbindung", "lien")
-"""Starts of the parts that a transfer uses together."""
+"""Beginnings of the names of parts that a transfer uses at the same time."""
 _SIZE_SIGNS = ("B", "Go", "To", "yte", "ctet", "bit")
 _MOVES = pattern(
     r"(?i)\b(?:writ\w+|saves?|saved|saving|checkpoint\w*|loads?|loaded|loading|reads?|reading|cop(?:y|ies|ied|ying)|transfer\w*|stream\w*|restor\w+|"
@@ -96,25 +96,25 @@ _MOVES = pattern(
 _IN_PART = pattern(
     r"(?i)\b(?:delta|increment\w*|compress\w*|dedup\w*|changed|share|fraction|quarter|third|half|per cent|percent|cached?|burst|overlap\w*|asynchron\w*|in parallel|already)\b|%"
 )
-"""Words of a sentence whose time is not that of the whole size."""
+"""Pattern of words in a sentence whose time does not cover the whole size."""
 _OTHER_TIME = pattern(
     r"(?i)\b(?:pauses?|paused|stalls?|stalled|blocks?|blocked|stops?|waits?|first|resum\w+|go(?:es)? on|continues?|old|instead|not|pausier\w+|steht|"
     r"tim(?:es?|ed) out|time-?out|limit|heartbeat|lease|older|latency|window|interval|every|each|per|hourly|notice|alle|toutes|wartet|attend)\b"
 )
-"""Words of a clause whose time is not that of the transfer."""
+"""Pattern of words in a clause whose time is not that of the transfer."""
 _OTHER_SOURCE = pattern(r"(?i)\b(?:local|nvme|host memory|ram|peers?|page cache|training|lokal\w*)\b")
-"""Words of a sentence that does not go on with the link of the one before."""
+"""Pattern of words in a sentence that is not about the link of the previous sentence."""
 _TO_STORE = pattern(
     r"(?i)\b(?:checkpoint|snapshot|save)s?\b.*\b(?:stor(?:e|age)|file ?system|lustre|weka|vast|gpfs|speicher)\b"
 )
 _CALCULATED = pattern(
     r"(?i)(?:\b(?:that is|this is|which is|or|makes|i\.e\.|das sind|soit)|=|→|\()(?: (?:about|some|roughly|around|only|just))? ?(?:~|≈)? ?$"
 )
-"""What stands before a time that is calculated from the figures of the sentence."""
+"""Pattern of the text before a time that is calculated from the figures in the sentence."""
 
 
 class Flow(NamedTuple):
-    """An amount of a text in bytes or bytes per second, and its words; ``shared`` where each of several parts has it."""
+    """An amount in bytes or bytes per second, with its words; ``shared`` if each of several parts has it."""
 
     value: float
     words: str
@@ -152,8 +152,8 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
 
 
 def _time_message(sentence: str, size: Flow, rate: Flow, *, calculated: bool = False) -> str:
-    """The message on the one time of a sentence that is shorter than its transfer, or, where it is ``calculated``, longer;
-    empty without one.
+    """The message about the only time of a sentence, if it is shorter than the transfer takes or, if ``calculated``,
+    too long; else empty.
 
     >>> _time_message("the load takes 5 s", Flow(100e9, "100 GB", False), Flow(10e9, "10 GB/s", False))
     '100 GB at 10 GB/s take 10 s, and the text gives 5 s for them'
@@ -172,7 +172,7 @@ def _time_message(sentence: str, size: Flow, rate: Flow, *, calculated: bool = F
 
 
 def flows_in(sentence: str, kind: str) -> list[Flow]:
-    """The sizes or the rates of a sentence; a rate of each of a stated number of parts is that of all of them.
+    """The sizes or the rates in a sentence; a rate per part is multiplied by the stated number of parts.
 
     >>> [each.value for each in flows_in("0.99 TB at 8 GB/s, 16 GiB of it; 2 TB per node", BYTES)]
     [990000000000.0, 17179869184.0, 2000000000000.0]
@@ -203,6 +203,6 @@ def _is_of_each(sentence: str, start: int, end: int) -> bool:
 
 
 def _whole_amount(flows: Sequence[Flow]) -> Flow | None:
-    """The one amount of a text, if it is that of the whole; None where there are several, or each part has one."""
+    """The only amount in a text, if it is the amount of the whole; None if there are several or it is one per part."""
     one = len({each.value for each in flows}) == 1 and not flows[0].shared
     return flows[0] if one else None

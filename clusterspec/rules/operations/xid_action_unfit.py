@@ -101,7 +101,8 @@ def check(remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
 
 
 def _level(words: str) -> int | None:
-    """The index in `_LEVELS` of the strongest action of the given words; None without one, or where the node is taken out.
+    """The index in `_LEVELS` of the strongest action in the words; None if there is none, or if the node is taken out
+    of service.
 
     >>> _level(": reboot the node"), _level(": do not reboot; run nvidia-smi --gpu-reset"), _level(": finish the job"), _level(": drain it")
     (3, 2, 0, None)

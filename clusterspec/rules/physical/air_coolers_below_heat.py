@@ -90,7 +90,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 ADDITION = 0.5
-"""Share of the heat below which coolers of a quote are an addition to others."""
+"""Share of the heat up to which quoted coolers count as an addition to existing ones."""
 _COOLERS = (
     r"(?:crahs?|cracs?|(?:computer[- ]room )?air (?:handlers?|handling units?|conditioners?)|"
     r"(?:in-?)?row[- ](?:coolers?|cooling units?)|fan[- ]?walls?|ahus?)\b"
@@ -105,14 +105,14 @@ _COUNTED = (
     pattern(rf"\b{_COOLERS}[ :(,]{{1,3}}{_COUNT}(?:,| of| at| with) {NUMBER} ?kw\b"),
     pattern(rf"(?<![\w.,])(\d{{1,3}}) ?[x×] ?{NUMBER} ?kw (?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS}"),
 )
-"""Ways in which texts in lower case count coolers and the heat that each removes."""
+"""Patterns, in lower case, of a number of coolers and the heat that each removes."""
 _TOGETHER = pattern(
     rf"\b{_COOLERS}[^.;\d]{{0,40}}?\b(?:removes?|takes?|carry|carries|rejects?|handles?|cools?|absorbs?|limited to|sized for)\b[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?! each)"
 )
 _FREE = pattern(
     rf"\b{_COOLERS}[^.;\d]{{0,40}}?\b(?:have|has|with)\b[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?: of)?(?: [a-z]+){{0,2}} (?:capacity|left|free|spare)\b"
 )
-"""What the coolers of a text remove together, or can remove in addition to what they have."""
+"""Pattern of the heat that existing coolers can remove in total, or with their free capacity."""
 _OFFERED = pattern(rf"\b{_COOLERS}")
 _WATTS = pattern(rf"{NUMBER} ?kw\b")
 
@@ -141,7 +141,7 @@ def check(
 
 
 def _stated_watts(text: str) -> Iterator[float]:
-    """Watts that the coolers of each sentence of a text in lower case remove together.
+    """The watts that the coolers in each lowercase sentence remove in total.
 
     >>> [*_stated_watts("the four crah of the hall are kept, 45 kw sensible each. in-row coolers: 8 x 45 kw")]
     [180000.0, 360000.0]
@@ -163,17 +163,17 @@ _WATER = pattern(
     r"\b(?:chilled water|water|kaltwasser|eau glacée|agua fría|acqua refrigerata)\b[^.;\d]{0,24}?(\d{1,2}(?:[.,]\d)?) ?°? ?c\b"
 )
 _AT_WATER = pattern(rf"{NUMBER} ?kw\b[^.;,()\d]{{0,16}}?(\d{{1,2}}(?:[.,]\d)?) ?°? ?c\b")
-"""The heat that a cooler removes at a temperature of its water."""
+"""Pattern of the heat that a cooler removes at a stated water temperature."""
 
 
 def _water_temperature(text: str) -> float | None:
-    """°C of the water that the building gives, by the description; None without one temperature."""
+    """Temperature in °C of the water that the building supplies, by the description; None unless it states one."""
     found = {number_in_text(each) for each in _WATER.findall(text)}
     return found.pop() if len(found) == 1 else None
 
 
 def _watts_at(text: str, water: float | None) -> list[float]:
-    """The kilowatts that a line states for one cooler; where it states several, those at the temperature of the water.
+    """The kilowatts that a line states for one cooler; if it states several, the value for the water temperature.
 
     >>> line = "in-row cooler, 45 kw at 7 °c supply (27 kw at 18 °c supply)"
     >>> _watts_at(line, 18.0), _watts_at(line, None)
@@ -184,8 +184,8 @@ def _watts_at(text: str, water: float | None) -> list[float]:
 
 
 def _bought_watts(lines: Sequence[QuoteLine], water: float | None) -> float:
-    """Watts that the coolers of a quote remove together with water of a temperature; 0 where a line does not say how much
-    one removes.
+    """The watts that all quoted coolers remove with water of this temperature; 0 if a line does not state how much one
+    removes.
     """
     total = []
     for line in lines:

@@ -54,13 +54,13 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 AIR = 1.2 * 1005.0
-"""Joules that a cubic meter of air takes up for each K, at 20 °C and sea level."""
+"""Heat capacity of air in J per cubic meter and K, at 20 °C and sea level."""
 _CFM = r"(?P<cfm>cfm|cubic f(?:ee|oo)t (?:a|per) min\w*)"
 _FLOW = pattern(
     rf"{NUMBER} ?(?:{_CFM}|(?P<hour>(?:m³|m3|cbm) ?(?:/|a|an|per|pro|par|por) ?(?:h|hr|hours?|stunde|heure|hora))|(?P<second>(?:m³|m3) ?(?:/|a|per|pro|par|por) ?(?:s|sec\w*)))\b"
 )
 _CUBIC_METERS = {"cfm": 0.3048**3 / 60, "hour": 1 / 3600, "second": 1.0}
-"""Cubic meters a second of one unit of a flow."""
+"""For each unit of airflow, its cubic meters per second."""
 _CUES = ("cfm", "cubic f", "m³", "m3", "cbm")
 _RISE = pattern(
     rf"\b(?:rise|delta[- ]?t|δt|dt|difference|spread|spreizung|écart|salto|erwärmung)\b[^.;\d]{{0,20}}{NUMBER} ?(?:k|°c|°|degrees)\b|{NUMBER} ?(?:k|°c) (?:rise|of rise|delta|difference|spread|hotter|warmer|wärmer)\b"
@@ -102,7 +102,7 @@ def check(remarks: str, cluster: Cluster, power: PowerSpec | None) -> Iterator[P
 
 
 def _cooled_nodes(sentence: str, cluster: Cluster, power: PowerSpec | None) -> tuple[float, str] | None:
-    """The nodes that an airflow cools, and their name; None where a sentence does not say."""
+    """The number of nodes that an airflow cools, and their name; None if the sentence does not state it."""
     if _OF_NODE.search(sentence) is not None:
         return 1.0, "a node gives"
     if _OF_RACK.search(sentence) is not None:

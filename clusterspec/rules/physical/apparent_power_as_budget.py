@@ -1,4 +1,4 @@
-"""Kilovolt-amperes stand as kilowatts.
+"""A figure in kilovolt-amperes is used as kilowatts.
 
 ## What it finds
 
@@ -53,7 +53,7 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
 _CUES = ("va", "volt", "apparent", "schein")
-"""What each text of apparent power has, in lower case."""
+"""Lowercase signs of apparent power; every text about it has at least one of them."""
 _AMPERES = r"(?:V ?A\b|volt-?[ ]?amp)"
 _RATINGS = pattern(
     rf"(?i)(?P<digits>{DIGITS}) ?(?P<scale>k|M|kilo|mega)-?{_AMPERES}"
@@ -65,7 +65,7 @@ _REAL = pattern(r"(?i)\b(?:real|active|true|wirk\w*|réelle|real power)\b")
 _UNITY = pattern(
     r"(?i)\b(?:unity|(?:power factor|pf|cos ?(?:φ|phi)|leistungsfaktor|facteur de puissance)(?: of| is| von| de)?[ =:]{0,3}1(?:[.,]0+)?(?![.,]?\d))"
 )
-"""A power factor of 1, at which volt-amperes are watts."""
+"""Pattern of a power factor of 1, at which volt-amperes equal watts."""
 
 
 def check(own_remarks: str, power: PowerSpec) -> Iterator[Problem]:
@@ -88,7 +88,7 @@ SAME = 0.001
 
 
 def apparent_powers_in(text: str) -> Iterator[tuple[str, tuple[float, ...]]]:
-    """The apparent powers of a text as written, each with the volt-amperes that its digits may stand for.
+    """The apparent powers in a text as written, each with the volt-amperes that its digits may mean.
 
     >>> [each for _, each in apparent_powers_in("1,2 MVA; kVA: 900; 800 kVA at unity power factor")]
     [(1200000.0,), (900000.0,)]

@@ -89,7 +89,7 @@ AT = "cluster.power.cdus"
 
 
 _UNITS = pattern(r"^(?:[\w.]{1,6} )?(?:in-?row )?(?:cdus?|coolant distribution units?|cooling distribution units?)\b")
-"""The beginning of a line that offers cooling distribution units."""
+"""Pattern of the start of a quote line for coolant distribution units."""
 
 
 def check(
@@ -121,7 +121,7 @@ def check(
 
 
 def _few_quoted_units_problem(quote: Sequence[QuoteLine], count: int) -> Iterator[Problem]:
-    """Lines that offer fewer units than the design has."""
+    """The problem of a quote with fewer units than the design."""
     from clusterspec.procurement.part_names import plain_part  # most specs have no quote
 
     offered = [
@@ -143,7 +143,7 @@ def _units_text(units: CoolingUnits) -> str:
 
 
 def _sufficient_units(units: CoolingUnits, heat: float) -> int:
-    """The units that carry the heat with the same redundancy."""
+    """The number of units that removes the heat with the same redundancy."""
     needed = ceil(heat / units.capacity)
     if units.spare <= 1:
         return needed + units.spare

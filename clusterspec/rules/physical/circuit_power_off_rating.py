@@ -1,4 +1,4 @@
-"""A circuit of the text gives more power than its volts and amperes.
+"""A circuit in the text supplies more power than its voltage and current allow.
 
 ## What it finds
 
@@ -64,11 +64,11 @@ _VOLT_WORDS = word_set("v volt volts vac")
 _SEVERAL = pattern(
     r"\b(?:two|three|four|six|eight|both|[2-9]|\d\d) ?(?:[x×] ?)?(?:such |redundant |rack |three-phase |a/b )?(?:circuits?|pdus|feeds|whips|busways|breakers|drops|power strips)\b|\bpair\b|\b(?:each|per) (?:row|hall|pod)\b|\btogether\b|\btotal\b|\b\d ?[x×] ?\d{2,3} ?a\b|\bpdu pairs\b"
 )
-"""Words of a sentence with several circuits."""
+"""Pattern of words in a sentence about several circuits."""
 _OF_LOAD = pattern(
     r"\b(?:draws?|needs?|load|demand|rack of|limit(?:ed)?|budget|instead|not|too small|node|server|system|at most|zieht|braucht)\b"
 )
-"""Words of a power that is that of a load."""
+"""Pattern of words that make a power a load and not a rating."""
 
 
 def check(remarks: str) -> Iterator[Problem]:

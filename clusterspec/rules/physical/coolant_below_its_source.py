@@ -56,7 +56,9 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 APPROACH = 3.0
-"""K by which the water of a large dry cooler stays above the air, and a secondary loop above the primary one, at least."""
+"""Smallest temperature difference in K between the water of a large dry cooler and the air, and between a secondary and
+a primary loop.
+"""
 _DRY = pattern(
     r"\bdry[- ]?cool(?:ers?|ing)\b|\btrockenkühl\w*|\b(?:trocken\w*|trock\w*) (?:\w{1,16} )?rückkühl\w*|\baéroréfrigérants? secs?\b|\bdrycoolers?\b|\baerorefrigerador\w*|\bdry ?coolern?\b"
 )
@@ -78,11 +80,11 @@ _SIDES = (
         r"\b(?:secondary|tcs|technology (?:cooling|water)|sekundär\w*|secondaire|secundari[oa]|secundári[oa]|secondari[oa])\b"
     ),
 )
-"""The loop of the building and the loop of the servers."""
+"""Patterns of the building's loop and of the servers' loop."""
 _PAIR = pattern(r"(?<![\w.,])(\d{2}) ?/ ?(\d{2}) ?°? ?c\b")
 _DEGREES = pattern(rf"{NUMBER} ?(?:°|deg(?:rees)?|º)? ?c\b")
 _CUES = ("°", "º", "deg", *(f"{digit}{space}c" for digit in range(10) for space in ("", " ")))
-"""What a temperature in a text holds; the pattern of a text without one need not be compiled."""
+"""Signs of a temperature; the pattern is compiled only for texts with one of them."""
 _CLAUSE = pattern(r"[;:()]|, | and | und | et | y | e ")
 
 
@@ -107,7 +109,7 @@ def check(remarks: str) -> Iterator[Problem]:
 
 
 def _dry_problem(clauses: Sequence[str]) -> Iterator[Problem]:
-    """The water of dry coolers that is too close to the outside air, or below it."""
+    """The problem of dry-cooler water that is planned colder than the outside air plus `APPROACH`."""
     outside = {each for clause in clauses if _OUTSIDE.search(clause) for each in _celsius(clause)}
     water = {
         min(found)
@@ -121,7 +123,7 @@ def _dry_problem(clauses: Sequence[str]) -> Iterator[Problem]:
 
 
 def _celsius(clause: str) -> list[float]:
-    """The temperatures of a clause in °C, both of a supply and a return.
+    """The temperatures of a clause in °C, including both of a supply and return pair.
 
     >>> _celsius("primärwasser 32/40 °c"), _celsius("air of 38 °c")
     ([32.0, 40.0], [38.0])

@@ -68,7 +68,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 WATER, GLYCOL = 4180.0, 4000.0
-"""Joules that a liter of water, and of PG25, takes up for each K."""
+"""Heat capacity of water and of PG25, in J per liter and K."""
 _LITER = r"(?:l|liters?|litres?|liter|litros?|litri)\b(?: (?:of |d['’]|de |di )[\w%/ ]{2,20}?| \w{4,12})? ?(?:/|a|per|pro|par|por|al)"
 _FLOW = pattern(
     rf"{NUMBER} ?(?:(?P<minute>{_LITER} ?(?:min\w*|minute)\b|lpm\b|l/min\b)|(?P<second>{_LITER} ?(?:s|sec|second|sekunde|seconde|segundo)\b|lps\b)|"
@@ -76,7 +76,7 @@ _FLOW = pattern(
     r"(?P<gallon>(?:us )?gpm\b|gal(?:lons?)? ?(?:/|a|per) ?min\w*))"
 )
 _LITERS = {"minute": 1.0, "second": 60.0, "hour": 1000 / 60, "gallon": 3.785411784}
-"""Liters a minute of one unit of a flow."""
+"""For each unit of flow, its liters per minute."""
 _OF_AIR = pattern(r"\b(?:air|airflow|luft\w*|aire|fans?|crahs?|cracs?|hall|exhaust)\b")
 _TOTAL = pattern(
     r"\b(?:in (?:total|all|sum)|total\w*|together|altogether|overall|for all|(?:whole|entire) (?:loop|plant|building|hall|machine|cluster)|insgesamt|gesamt\w*|zusammen|au total|en tout|en total|in totale|totaal|totalt)\b"
@@ -85,7 +85,7 @@ _PER_KILOWATT = pattern(r"^ ?(?:/|per|a|for each|each|pro|je|par|por) ?kw\b")
 _OF_UNIT = pattern(
     r"\b(?:per|each|every|a|je|pro|par|chaque|cada|por) (?:cdu|pump|tray|node|server|plate|cold plate|unit|row|manifold|quick|branch)s?\b"
 )
-"""Words of a flow of some other part."""
+"""Pattern of words for the flow of a smaller or other part, such as one pump."""
 _SUPPLY = pattern(
     rf"\b(?:supply|flow temperature|vorlauf|départ|impulsión|ida|mandata|aanvoer|framledning|fremløb|turledning)\b[^.;\d]{{0,24}}{NUMBER} ?°? ?c\b|"
     rf"{NUMBER} ?°? ?c (?:supply|in(?:let)?|vorlauf|départ|aller|ida|mandata|aanvoer|frem|fram|tur)\b"
@@ -102,7 +102,7 @@ _COOLANT = pattern(r"\b(?:coolant|water|pg ?-?25|glycol|loop|liquid|cold plates?
 ROUNDED = 0.001
 """Relative shortage that rounding explains."""
 SAME = 0.95
-"""Share of a kilowatt that a flow of each kilowatt carries at least, since both are rounded."""
+"""Share of a kilowatt that a flow stated per kilowatt must carry; less than 1 because both figures are rounded."""
 _PER_RACK = pattern(
     r"\b(?:every|each|per|a|one|ein(?:e[mrs]?)?|une?|jede[mrs]?|pro|je|par|por|chaque|cada|ogni|elk[e]?) (?:rack|cabinet|schrank|baie|armoire|armario|armadio|kast)s?\b|/ ?rack\b"
 )
@@ -138,14 +138,14 @@ def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, texts: Purcha
 
 
 class _Flow(NamedTuple):
-    """Liters a minute of a ``rack``, of each ``kw`` of heat, or of ``all`` of the machine."""
+    """A flow in liters per minute: of one ``rack``, per ``kw`` of heat, or of ``all`` racks of the machine."""
 
     liters: float
     of: str
 
 
 def _flows_in(sentence: str) -> Iterator[_Flow]:
-    """The flows of coolant that a sentence in lower case states.
+    """The coolant flows that a lowercase sentence states.
 
     >>> [*_flows_in("the loop gives 12 m³/h"), *_flows_in("90 liters per minute of pg25 for each rack"), *_flows_in("20 gpm a cdu")]
     [_Flow(liters=200.0, of='all'), _Flow(liters=90.0, of='rack')]
@@ -174,8 +174,8 @@ def _flows_in(sentence: str) -> Iterator[_Flow]:
 
 
 def _rise_in(sentence: str) -> float | None:
-    """The rise of the coolant's temperature that a sentence states, in K, or gives by its supply and return; None
-    without either.
+    """The rise of the coolant's temperature in K, as a sentence states it or by its supply and return; None if it
+    states neither.
 
     >>> _rise_in("36 °c frem og 41 °c retur")
     5.0

@@ -116,14 +116,15 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "heuristic")
 AT = "cluster.power.cooling"
 AIR_AT_ALL = 120e3
-"""Watts of a rack above which no product cools it by air alone; rear doors take up to about 80 kW."""
+"""Power of a rack in watts above which no product cools it with air only; rear doors remove up to about 80 kW."""
 FEW = 0.4
-"""A part of the usual share below which no cold plates are on the accelerators."""
+"""Fraction of the usual liquid share below which the accelerators cannot have cold plates."""
 WHOLE = 0.98
-"""Most of the heat that cold plates are sold to take up; only nodes without fans give the liquid more."""
+"""Largest liquid share of products with cold plates; only nodes without fans exceed it."""
 MOST = 60.0
-"""Kilowatts of a rack that air cools at most. The densest air-cooled rack of a reference architecture, four DGX B300, draws
-58; rows with containment and rear doors differ, so the threshold is a choice."""
+"""Largest power in kW of an air-cooled rack. The densest one in a reference architecture, four DGX B300, draws 58; rows
+with containment and rear doors differ, so the threshold is a choice.
+"""
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds: Thresholds) -> Iterator[Problem]:
@@ -158,7 +159,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
 
 
 def _share_problems(power: PowerSpec, share: float, cluster: Cluster) -> Iterator[Problem]:
-    """A share of the heat that is too small for liquid cooling, or larger than cold plates take up."""
+    """Problems of a liquid share that is too small for liquid cooling, or larger than cold plates can remove."""
     low, usual, _ = liquid_shares(cluster, replace(power, liquid_share=None))
     at = "cluster.power.liquid_share"
     if share < FEW * usual.value:
@@ -172,7 +173,7 @@ def _share_problems(power: PowerSpec, share: float, cluster: Cluster) -> Iterato
 
 
 def _sold_cooling(cluster: Cluster) -> tuple[tuple[str, ...], str]:
-    """The coolings with which the platform, else the accelerator, is sold, and its id; none if not known."""
+    """The cooling methods with which the platform, else the accelerator, is sold, and its id; empty if unknown."""
     for entry in (cluster.platform, cluster.accelerator):
         if entry is not None and entry.cooling:
             return entry.cooling, entry.id

@@ -72,9 +72,9 @@ from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error", "likely")
 SWITCH_LANES, NIC_LANES = 8, 4
-"""Lanes of a QSFP-DD cage, and of a port of a NIC up to 400 Gb/s in any cage."""
+"""Lanes of a QSFP-DD cage, and of a NIC port of up to 400 Gb/s in any cage."""
 FASTEST = 50e9
-"""B/s of a port from which NICs have eight lanes too."""
+"""Port rate in B/s above which NICs have eight lanes too."""
 
 
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster) -> Iterator[Problem]:

@@ -50,7 +50,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 REACH = {"vr": 50.0, "sr": 100.0, "dr": 500.0, "fr": 2000.0, "lr": 10_000.0, "er": 40_000.0}
-"""Meters that a kind of light reaches."""
+"""Reach in meters of each optical standard."""
 _LIGHT = pattern(
     r"(?<![a-z])(?:\d{1,3}g(?:base)?-?)?(?:\d ?[x×] ?)?(vr|sr|dr|fr|lr|er)(?:[1248](?:\.[124])?)?(?![\w.])"
 )
@@ -61,11 +61,11 @@ _OF_FIBER = pattern(
 _UNLIKE = pattern(
     r"\b(?:up to|reach\w*|at most|not|no|too|instead|rather|than|amplif\w*|edfa|roadm|zr\+?|coherent|repeater|would|bis(?: zu)?|jusqu'à)\b"
 )
-"""Words of a sentence about what a kind of light reaches, or about another way."""
+"""Pattern of words in a sentence about the reach of a standard, or about another kind of link."""
 
 
 def _is_light(word: str) -> bool:
-    """Whether a word ends as the name of a kind of light does: dr4, 400gbase, 2xfr4."""
+    """Whether the end of a word names an optical standard, as in dr4, 400gbase or 2xfr4."""
     head, kind = word.rstrip("1248")[:-2], word.rstrip("1248")[-2:]
     return kind in REACH and not head.isalpha()
 

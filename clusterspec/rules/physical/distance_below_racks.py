@@ -73,7 +73,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 LEAST_RISE = 0.5
-"""Meters from a port up to the cables of a row and down again that no rack avoids, at each end."""
+"""Meters of cable from a port up to the overhead cables, or down from them, that every rack needs at each end."""
 
 
 def check(

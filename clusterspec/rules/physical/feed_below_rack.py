@@ -1,4 +1,4 @@
-"""The text lets one power feed carry a rack alone, and the rack draws more than the feed is rated for.
+"""The text lets one power feed carry a rack that draws more than the feed is rated for.
 
 ## What it finds
 
@@ -80,9 +80,9 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 1.02
-"""Ratio of two powers of which one may be rounded."""
+"""Ratio up to which two powers agree, one of them rounded."""
 _CUES = ("feed", "pdu", "whip", "circuit", "path", "side", "einspeis", "zuleit", "strom", "aliment", "arrivée", "voie")
-"""What the names of feeds have, in lower case."""
+"""Lowercase names of feeds, or parts of them; a text about feeds has at least one."""
 _FEED_WORDS = (
     r"(?:feeds?|feeders?|pdus?|power distribution units?|whips?|circuits?|supply (?:lines?|paths?|sides?)|power paths?|(?:each|either|per|every|one|the other) side|[ab][- ]sides?|sides? [ab]|"
     r"(?:strom|rack)?einspeisung(?:en)?|zuleitung(?:en)?|stromkreise?n?|strompfade?n?|stromwege?n?|alimentations?|arrivées?|voies?)"
@@ -94,23 +94,23 @@ _VOLTS = pattern(r"(?<![\w.,/-])(?:\d{2,3}/)?(\d{3})[ -]?v(?:olts?|ac)?\b(?!/)")
 _AMPERES = pattern(
     r"(?<![\w.,/×])(?:(\d) ?[x×] ?)?(\d{2,3})[ -]?a(?:mps?|mperes?|mpere|mpère)?s?\b(?! (?:and|or|und|et|y) b\b)"
 )
-"""A current, and the number of lines or circuits before it."""
+"""Pattern of a current, with the number of lines or circuits before it."""
 _OF_MORE = pattern(
     r"\b(?:rows?|halls?|rooms?|building|site|campus|ups|usv|onduleurs?|generators?|gensets?|transform\w*|trafos?|substation|busways?|busbars?|stromschienen?|mains?|utility|grid|"
     r"reihen?|hallen?|gebäude|rangées?|salles?|pods?|switch(?:es)?|cdus?|pumps?|pumpen|pompes?|fans?|chillers?|cooling|storage|nodes? has|servers? has|serveurs? (?:a|ont)|nœuds? (?:a|ont))\b"
 )
-"""Words of a sentence about a feed of more than one rack, of other equipment, or about the supplies of a node."""
+"""Pattern of words in a sentence about a feed of several racks, other equipment, or the supplies of a node."""
 _ORIGIN = pattern(
     r"\b(?:from|behind|via|aus|von|hinter|depuis|derrière) (?:[\w-]+ ){0,2}?(?:rows?|ups|usv|onduleurs?|generators?|gensets?|transform\w*|trafos?|busways?|busbars?|stromschienen?|mains?|utility|grid)\b"
 )
-"""Where a feed of a rack comes from."""
+"""Pattern of the words for the source of a rack's feed."""
 _OF_RACK = pattern(
     rf"\b(?:per|pro|je|par|of|for|to|in|into|an|de|von|für) (?:(?:each|a|the|every|jede[mnrs]?|chaque|la|une|un|den|einen?) )?{_RACK_WORDS}\b|\brack (?=pdu)"
 )
 _LOADED = pattern(
     rf"\b(?:{_RACK_WORDS[3:-1]}|nodes?|servers?|knoten|serveurs?|nœuds?|loads?|last|charge|demands?|draws?|needs?|takes|sees|carries(?! (?:up to|at most))|(?<!can )(?<!could )(?<!may )carry|trägt(?! (?:höchstens|bis))|porte|zieht|consomme|breaker|instead|not|normally|usually|half|share)\b"
 )
-"""Words between a feed and a power that is not its rating."""
+"""Pattern of words between a feed and a power that make the power a load and not a rating."""
 _FEED_BEHIND = pattern(
     rf" ?(?:of power )?(?:\(|three-phase |dreiphasig |triphasée? )?(?:(?:per|a|pro|je|par|on|from|for|auf|an|sur) )?(?:(?:each|either|every|jede[rmn]?|chaque|1) )?(?:rack and )?(?:rack |power )?{_FEED_WORDS}\b"
 )
@@ -131,15 +131,15 @@ _EACH_RACK = pattern(rf"\b(?:per|pro|je|par|each|every|jede[rmns]?|chaque|a|ein|
 _LIMIT = pattern(
     r"\b(?:limit\w*|budget|rated|rating|allow\w*|contract\w*|grenze|cooling|kühl\w*|autoris\w*)\b[^.;,]{0,30}$"
 )
-"""Words before the power of a rack that is no load."""
+"""Pattern of words before the power of a rack that make it a limit and not a load."""
 _THREE = pattern(
     rf"\b[3-9] (?:\w+ )?{_FEED_WORDS}\b|(?<![\w.,])[2-9] (?!k[vw])(?:[\w-]+ ){{0,5}}?(?:on|at|an|auf|sur|per|je|pro|par|for) (?:each |either |every |jeder |chaque |la )?{_FEED_WORDS}\b|\bn ?\+ ?1\b|\b3n/2\b|\bfeed c\b|\ba, b (?:and|und|et) c\b"
 )
-"""More than two feeds, or several units on one of them."""
+"""Pattern of more than two feeds, or of several units on one feed."""
 _LETTER_LOST = pattern(
     r"\b(?:[ab] (?:fails?|fell|falls|is (?:lost|out|off|down)|goes|drops?|dies|trips?|fällt|ausfällt|tombe|lâche|est (?:coupée?|perdue?)|ausfiele)|(?:fällt|without|losing|ohne|sans|perd|perdre) [ab]\b)"
 )
-"""One of the feeds A and B that is out."""
+"""Pattern of feed A or feed B being out of service."""
 _OTHER = pattern(
     r"\b(?:the other|other one|either|one of (?:them|the two|these)|eine[rs]? (?:genügt|reicht)|die andere|der andere|das andere|eine davon|eine von beiden|l['’]autre|l['’]une|survivor|remaining|verbleibende\w*|restante)\b"
 )
@@ -168,11 +168,11 @@ _NORMAL_SHARE = pattern(
 _LESS = pattern(
     r"\b(?:not|cannot|can['’]t|never|neither|nor|nicht|kein\w*|pas|slower|less|weniger|moins|until|unless|whether|wish\w*|would|asked|is enough for)\b"
 )
-"""Words of a rack that does less meanwhile, of conditions and of wishes."""
+"""Pattern of words for a rack with reduced load, and for conditions and wishes."""
 _PART = pattern(
     r"\b(?:half|part|a third|a quarter|two thirds|only|hälfte|halbe\w*|nur|moitié|seulement)\b|\b\d{1,2} ?% (?:of|der|des|de|du)\b"
 )
-"""A part of the load."""
+"""Pattern of words for a part of the load."""
 _CAP_WORDS = r"(?:throttl\w*|capp(?:ed|ing)|caps?|derat\w*|shed\w*|reduc\w*|reduz\w*|\w*drossel\w*|begrenz\w*|leistungsbegrenzung|brid[eé]\w*|plafonn\w*|limitée?s?|réduit\w*|réduction)"
 _NO_CAP = pattern(
     rf"\b(?:no|not|without|never|kein\w*|nicht|ohne|sans|aucun\w*|un)[ -](?!(?:one|either|a|feed|eine|une) )(?:[\w-]+ ){{0,3}}?{_CAP_WORDS}\b"
@@ -184,7 +184,7 @@ _SHEDS = pattern(
     rf"|\b{_MACHINES} (?:[\w-]+ ){{0,4}}?(?:shut|powered|switched|turned|taken) (?:off|down)\b|\b{_MACHINES} (?:[\w-]+ ){{0,4}}?(?:abgeschaltet|heruntergefahren|ausgeschaltet|éteints?|arrêtés?|coupés?|stopped|stops?|drained|parked|idle)\b"
     r"|\b(?:stops?|ends?|kills?|brings? down|stoppt|beendet|arrête) (?:the |a |all |every |whole |das |den |la |le ){0,2}(?:racks?|cabinets?|jobs?|runs?|training|schrank|baie)\b"
 )
-"""Nodes that stop meanwhile."""
+"""Pattern of words for nodes that stop during the loss."""
 _NO_STOP = pattern(r"\b(?:no|not|without|never|kein\w*|ohne|sans|aucun\w*|nicht)\b[^.;,]{0,40}")
 
 
@@ -205,7 +205,7 @@ def check(own_remarks: str, power: PowerSpec | None, cluster: Cluster) -> Iterat
 
 
 def _is_spared(sentence: str) -> bool:
-    """Whether a sentence has more than two feeds, or nodes that are capped or stop.
+    """Whether a sentence has more than two feeds, or nodes that are capped or stopped.
 
     >>> _is_spared("the nodes are capped meanwhile"), _is_spared("no node is capped"), _is_spared("feeds a, b and c")
     (True, False, True)
@@ -217,7 +217,7 @@ def _is_spared(sentence: str) -> bool:
 
 
 def _carries_alone(sentences: Sequence[str]) -> bool:
-    """Whether a text lets one feed carry a rack.
+    """Whether a text says that one feed alone carries a rack.
 
     >>> _carries_alone(["each rack has feeds a and b", "if a fails, b carries the rack alone"])
     True
@@ -235,7 +235,7 @@ def _carries_alone(sentences: Sequence[str]) -> bool:
 
 
 def _is_lost(sentence: str) -> bool:
-    """Whether a feed is out, by a sentence."""
+    """Whether a sentence says that a feed is out of service."""
     return any(each.search(sentence) is not None for each in (LOSS, _LOST, _LETTER_LOST))
 
 
@@ -244,7 +244,7 @@ def _refers(sentence: str) -> bool:
 
 
 def _goes_on(sentence: str) -> bool:
-    """Whether a rack goes on as before on one feed, by a sentence."""
+    """Whether a sentence says that a rack continues as before on one feed."""
     whole = _NORMAL_SHARE.sub(" ", sentence)
     if ALL_OUT.search(whole) is not None or _PART.search(whole) is not None or _is_of_more(whole):
         return False
@@ -259,7 +259,7 @@ def _goes_on(sentence: str) -> bool:
 
 
 def _is_of_more(sentence: str) -> bool:
-    """Whether a sentence is about a feed of more than one rack.
+    """Whether a sentence is about a feed of several racks.
 
     >>> _is_of_more("feed a of the row has 24 kw"), _is_of_more("a rack has a feed of 24 kw from each ups")
     (True, False)
@@ -268,7 +268,7 @@ def _is_of_more(sentence: str) -> bool:
 
 
 def _ratings(sentences: Sequence[str]) -> Iterator[float]:
-    """The watts of one feed, at most, by each sentence that gives them.
+    """The maximum watts of one feed, by each sentence that states its power or its current.
 
     >>> [round(each) for each in _ratings(["each rack has feeds a and b of 24 kw each", "2 feeds, 3x32 a at 400 v"])]
     [24000, 22170]
@@ -300,7 +300,7 @@ def _is_rating(sentence: str, power: Match[str]) -> bool:
 
 
 def _load(sentences: Sequence[str], power: PowerSpec | None, cluster: Cluster) -> float | None:
-    """The watts of a full rack, the least of those that the text and stated keys give; None if not known."""
+    """The watts of a full rack: the smallest of the values in the text and from the keys; None if unknown."""
     told = [number_in_text(each[1]) * 1e3 for one in sentences for each in _POWER.finditer(one) if _is_load(one, each)]
     keys = rack_power(cluster, power) if power is not None else None
     if keys is not None and (not told or cluster.node_power is not None):
@@ -309,7 +309,7 @@ def _load(sentences: Sequence[str], power: PowerSpec | None, cluster: Cluster) -
 
 
 def _is_load(sentence: str, power: Match[str]) -> bool:
-    """Whether a power is that of a full rack, by the words around it."""
+    """Whether the words around a power make it the load of a full rack."""
     before = sentence[max(0, power.start() - 120) : power.start()]
     if _LIMIT.search(before) is not None or _is_rating(sentence, power):
         return False

@@ -90,7 +90,7 @@ _STORED = pattern(rf"{NUMBER} ?(k|m)wh\b")
 _CARRIED = pattern(
     rf"\b(?:batter\w*|accus?|bess)\b[^.;]{{0,80}}?\b(?:for|during|over) (?:(\d{{1,3}})|({'|'.join(NUMBER_WORDS)})) ?(hours?|h|minutes?|min)\b"
 )
-"""The time for which by a text batteries carry the machine."""
+"""Pattern of the time for which batteries carry the machine."""
 
 
 _BURNED_HOURLY = pattern(
@@ -99,7 +99,7 @@ _BURNED_HOURLY = pattern(
 _ALONE = pattern(
     rf"(?i){_LITER} ?(?:/|per|a|an|each|pro|par|por) ?(?:h|hr|hours?|stunde|heure|hora|ora)\b|\dk?M?Wh\b|\d [kM]Wh\b"
 )
-"""What a sentence with all figures of a tank or of batteries holds."""
+"""Pattern of figures with which one sentence states everything about a tank or about batteries."""
 _RUN = pattern(r"(?<![\w.,])(\d{1,3}) ?(?:h|hours|stunden|heures|horas|ore|uur)\b(?! ?(?:to|bis|-) ?\d)")
 _DAYS = pattern(r"(?<![\w.,])(\d{1,2}) (?:days|tage|jours|días|giorni)\b")
 _MINUTES = pattern(r"(?<![\w.,-])(\d{1,3}) ?(?:min(?:utes?|uten)?|minutos|minuti)\b")
@@ -111,7 +111,8 @@ _NOT_WHOLE = pattern(
 
 
 def _contradiction_within_text(text: str) -> tuple[str, str] | None:
-    """The message and the remedy of one or two sentences that state tank, consumption and hours, or energy, power and minutes.
+    """The message and the remedy for text whose tank, consumption and hours, or energy, power and minutes, contradict
+    each other; else None.
 
     >>> _contradiction_within_text("the generator burns 280 l/h, and its tank of 5,000 l lasts 24 h")
     ('5,000 liters last 17.9 h at 280 liters an hour, and the text asks for 24 h', 'order a larger tank, or a contract for refueling')
@@ -146,7 +147,7 @@ def _contradiction_within_text(text: str) -> tuple[str, str] | None:
 _STORES = word_set("l litre litres liter liters litro litros litri wh kwh mwh")
 """Units of a tank and of batteries."""
 ALMOST = 0.97
-"""Share of a time up to which rounded figures agree."""
+"""Share of the requested time from which a rounded time is long enough."""
 
 
 def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -184,7 +185,7 @@ def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts:
 def _small_battery_problem(
     counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts
 ) -> Iterator[Problem]:
-    """Batteries of the quote that hold less than the machine draws in the time for which they are to carry it."""
+    """The problem of quoted batteries with less energy than the machine draws in the time that they must bridge."""
     carried = _CARRIED.search(texts.description)
     quote = texts.procurement.quote or ()
     stored = [

@@ -67,12 +67,12 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "error", "likely")
 BUDGETS = {"multimode": 1.8, "dr": 3.0, "fr": 4.0}
-"""dB that a link may lose between its modules, by the kind of its modules."""
+"""Largest loss in dB of a link between modules, by the kind of the modules."""
 _COUNTED = pattern(
     rf"(?<![\w.,])(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}) (?:[x×] )?(?:[a-z-]{{2,12}} ){{0,2}}?(?:panels?|connectors?|mated pairs?|connections|couplers?|adapters?|cassettes?)\b"
     rf"[^.;]{{0,30}}?{NUMBER} ?db (?:per|each|a|/) ?\w|(?<![\w.,])(\d{{1,2}}) ?[x×] ?{NUMBER} ?db\b"
 )
-"""The connectors of a link and the dB that each loses."""
+"""Pattern of the number of connectors of a link and the loss of each in dB."""
 _SINGLE_MODE = (("dr", pattern(r"(?:^|[^a-z])(?:2x)?x?dr\d\b")), ("fr", pattern(r"(?:^|[^a-z])(?:2x)?fr\d\b")))
 
 
@@ -96,7 +96,7 @@ def check(scale_out: ScaleOut, texts: PurchaseTexts) -> Iterator[Problem]:
 
 
 def _budget_of(module: Optics) -> float:
-    """dB that a link between modules of a kind may lose; 0 for kinds without an entry."""
+    """Largest loss in dB of a link between modules of this kind; 0 for unlisted kinds."""
     if module.media == "multimode":
         return BUDGETS["multimode"]
     name = f"{module.id} {module.name}".lower()

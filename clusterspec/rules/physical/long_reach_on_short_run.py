@@ -72,7 +72,7 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "note", "heuristic")
 LONG = ("FR", "LR")
 HALL = 300.0
-"""Meters up to which the cheaper class DR, of 500 m, has a margin for patch panels."""
+"""Run in meters up to which the cheaper DR class, with a reach of 500 m, leaves a margin for patch panels."""
 
 
 def check(

@@ -52,12 +52,12 @@ from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 TALL = 48
-"""Rack units of a tall rack that is usual."""
+"""Height of a common tall rack in rack units."""
 AT = "cluster.power.nodes_per_rack"
 _RACK_UNITS = pattern(
     r"\b(?:rack|cabinet|schrank|baie|armadio|armario)\w*\b.{0,20}?\b([1-6]\d) ?(?:u|he|ru)\b|\b([1-6]\d) ?(?:u|he|ru) (?:rack|cabinet)"
 )
-"""The height of a rack in a line of a quote."""
+"""Pattern of the height of a rack in a quote line."""
 
 
 def check(power: PowerSpec, platform: Platform, procurement: ProcurementSpec | None) -> Iterator[Problem]:
@@ -87,7 +87,7 @@ def check(power: PowerSpec, platform: Platform, procurement: ProcurementSpec | N
 
 
 def _tallest_rack(procurement: ProcurementSpec | None) -> int:
-    """The units of the tallest rack that the quote offers; 0 if no line states a height."""
+    """Height in rack units of the tallest quoted rack; 0 if no line states a height."""
     lines = (procurement.quote or ()) if procurement is not None else ()
     found = (_RACK_UNITS.search((line.part or "").lower()) for line in lines)
     return max((int(each[1] or each[2]) for each in found if each is not None), default=0)

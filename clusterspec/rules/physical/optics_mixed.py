@@ -80,7 +80,7 @@ def check(scale_out: ScaleOut) -> Iterator[Problem]:
 
 
 def _difference_text(lower: Optics, upper: Optics) -> str:
-    """The reason why two ends do not work together; empty if they do."""
+    """The reason why two ends cannot communicate; empty if they can."""
     if lower.id != upper.id and "module" in {lower.type, upper.type} and lower.type != upper.type:
         return "a cable with fixed ends takes no module"
     if lower.media != upper.media:

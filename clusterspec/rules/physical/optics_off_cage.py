@@ -97,7 +97,7 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
 
 
 def _misfit_problems(one: LevelOptics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    """The problems with both ends of a level, the lower end first."""
+    """Problems of the optics at both ends of a level, the lower end first."""
     at, switch = f"cluster.scale_out.optics.{one.level}", scale_out.switch
     lower, upper = (f"{at}.0", f"{at}.1") if one.listed else (at, at)
     if one.level == "node_leaf":
@@ -122,7 +122,7 @@ def _node_misfit_problem(at: str, part: Optics, cluster: Cluster, scale_out: Sca
 
 
 def _dark_nic_problem(at: str, part: Optics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    """A module that carries one NIC, in the cages of a platform that each carry several."""
+    """The problem of a module for one NIC in a platform whose cages each serve several NICs."""
     cages = cluster.platform.cages if cluster.platform is not None else None
     if not cages or part.bandwidth is None or cluster.platform is None:
         return

@@ -68,7 +68,7 @@ from clusterspec.units import display_bits
 RULE = Rule.of(__name__, "error")
 SAME = 0.01
 SIGNALING = 0.1
-"""Relative difference between the line rate of a lane and its signaling rate, with a margin."""
+"""Largest relative difference between the line rate and the signaling rate of a lane, with a margin."""
 
 
 def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -106,12 +106,12 @@ def _link_rate_problem(at: str, part: Optics, scale_out: ScaleOut) -> Iterator[P
 
 
 def _has_same_lane_rate(part: Optics, technology: Interconnect) -> bool:
-    """Whether the lanes of a part have the rate of a technology's; signaling rates are up to 7 % above line rates."""
+    """Whether a part and a technology have the same lane rate; signaling rates are up to 7 % above line rates."""
     own, other = part.lane_bandwidth, technology.lane_rate
     return own is None or other is None or abs(own.value / other.value - 1) < SIGNALING
 
 
 def _carries_whole_links(rate: float, port: float) -> bool:
-    """Whether a port carries one or more links of a rate."""
+    """Whether a port's rate is a whole multiple of a link's rate."""
     links = round(port / rate)
     return links >= 1 and abs(port / (links * rate) - 1) < SAME

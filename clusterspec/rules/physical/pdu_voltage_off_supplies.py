@@ -59,17 +59,17 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 SUPPLY_VOLTS = (180.0, 264.0)
-"""Volts that supplies of 200 to 240 V take, with the tolerance of a tenth that their standards ask for."""
+"""Range of voltages that supplies for 200 to 240 V accept, with the 10 % tolerance of their standards."""
 LEAST_OF_SHELVES = 340.0
-"""Volts between phases below which the power shelves of rack-scale systems do not start (346 to 480 V)."""
+"""Phase-to-phase voltage below which the power shelves of rack-scale systems (346 to 480 V) do not start."""
 ONE_PHASE = frozenset({110.0, 115.0, 120.0, 220.0, 230.0, 240.0})
-"""Voltages between a phase and neutral: a text that names only them does not say how many phases there are."""
+"""Phase-to-neutral voltages. A text that names only such voltages does not state the number of phases."""
 _VOLTS = pattern(r"(?<![\w.,/-])(\d{3})(?:/(\d{3}))? ?v(?:ac|olts?)?\b")
 _DISTRIBUTION = pattern(
     r"\bpdus?\b|\bpower distribution\b|\bbus ?(?:bar|way|duct)s?\b|\btap[- ]?offs?\b|バスダクト|タップオフ|母线"
 )
 BETWEEN_PHASES = 240.0
-"""Up to these volts of three phases, outlets are connected between two phases; above, between a phase and neutral."""
+"""Three-phase voltage up to which outlets are connected between two phases; above it, between a phase and neutral."""
 
 
 def check(power: PowerSpec | None, procurement: ProcurementSpec | None, cluster: Cluster) -> Iterator[Problem]:
@@ -85,7 +85,7 @@ def check(power: PowerSpec | None, procurement: ProcurementSpec | None, cluster:
 
 
 def _voltage_problem(at: str | Path, volts: float, phases: int, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with a supply of some volts, between two phases where it has three, for the nodes or the racks."""
+    """The problem of a supply voltage, between two phases if there are three, that does not suit the nodes or racks."""
     form = cluster.platform.form if cluster.platform is not None else ""
     outlets = volts / sqrt(3) if phases == 3 and volts > BETWEEN_PHASES else volts
     least, most = SUPPLY_VOLTS

@@ -120,15 +120,16 @@ from clusterspec.units import display, percent, plural
 RULE = Rule.of(__name__, "error")
 AT = "cluster.power.pdus"
 CONTINUOUS = 0.8
-"""Share of a breaker's rating for loads of three hours or more (National Electrical Code, 210.20(A))."""
+"""Share of a breaker's rating that loads of three hours or more may use (National Electrical Code, 210.20(A))."""
 AMERICAN_VOLTS = frozenset({208.0, 277.0, 480.0})
 AMERICAN_AMPERES = frozenset({15.0, 20.0, 30.0, 50.0, 60.0, 100.0})
 """Ratings of plugs and breakers in North America (NEMA, series II of IEC 60309); elsewhere they are 16, 32, 63 and 125 A."""
 
 INTERNATIONAL_VOLTS = frozenset({220.0, 230.0, 380.0, 400.0})
 INTERNATIONAL_AMPERES = frozenset({16.0, 32.0, 63.0, 125.0})
-"""Ratings outside North America (series I of IEC 60309), of breakers that carry their rated current continuously at 30 °C
-(IEC 60898-1)."""
+"""Ratings outside North America (series I of IEC 60309); such breakers carry their rated current continuously at 30 °C
+(IEC 60898-1).
+"""
 
 _THREE_PHASES = pattern(
     r"\b(?:3|three)[- ]?ph(?:ases?)?\b|\b3[- ]?(?:phasig|fas\w*|faz\w*)\b|\b(?:dreiphasig|trifás\w+|trifas\w+|triphasé\w*|trójfaz\w+)|三相|3상"
@@ -142,9 +143,9 @@ _TWO_FEEDS = pattern(
 _SEVERAL = pattern(
     r"\b(?:pairs?|paires?|paar\w*|pares?|coppi[ae]|par|sets?|kits?|lots?|each|per|je|par rack)\b|\ba ?(?:and|&|\+|/|und|et|y|e|og|och|i|en) ?b\b"
 )
-"""Words of a line whose quantity counts several units each."""
+"""Pattern of words in a line whose quantity counts sets of several units."""
 _STARTS_PDU = pattern(r"^(?:[\w.]{1,12} ){0,3}?(?:rack )?(?:pdus?|power distribution units?)\b")
-"""The beginning of a line that offers the units by themselves."""
+"""Pattern of the start of a line for the units as separate items."""
 _PER_RACK = pattern(r"(?<![\w.])(\d) ?(?:x |units? )?(?:per|in each|je|par|por) (?:[a-z]{2,10} )?rack\b")
 
 
@@ -182,7 +183,8 @@ def check(
 
 
 def _carried_text(left: int, count: int, rated: str, carried: float) -> str:
-    """What the units of a rack carry, of which some are ``left`` of ``count`` after the loss of a feed.
+    """Text with the load that the units of a rack can carry; after the loss of a feed, ``left`` of ``count`` units
+    remain.
 
     >>> _carried_text(1, 2, "of 14.5 kW", 14500.0)
     'with one feed lost the power distribution unit that is left, 1 of 2 of 14.5 kW, carries 14.5 kW'
@@ -199,11 +201,11 @@ def _carried_text(left: int, count: int, rated: str, carried: float) -> str:
 _IN_RACK = pattern(
     rf"(?<![\w.])(\d|{'|'.join(NUMBER_WORDS)}) ?(?:x )?(?:\d{{1,3}} ?a )?(?:rack )?(?:pdus?|power distribution units?)\b"
 )
-"""The units that the line of a rack says each has."""
+"""Pattern of the number of units per rack in the line of a rack."""
 
 
 def _few_quoted_units_problem(procurement: ProcurementSpec, count: int, cluster: Cluster) -> Iterator[Problem]:
-    """Units of a quote that are fewer for each quoted rack than the design has."""
+    """The problem of a quote with fewer units per rack than the design."""
     lines = [*offered_lines(procurement.quote or (), cluster)]
     racks = [line for line in lines if line.site_kind == "rack" and line.line.quantity]
     units = [line for line in lines if line not in racks and _STARTS_PDU.search(plain_part(line.line)) is not None]
@@ -223,7 +225,7 @@ def _few_quoted_units_problem(procurement: ProcurementSpec, count: int, cluster:
 
 
 def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Quoted units that do not carry a rack, where the design states none."""
+    """Problems of quoted units that cannot carry a rack, if the design states no units."""
     rack = rack_power(cluster, power) or 0.0
     for units in _quoted_pdus([*offered_lines(procurement.quote or (), cluster)]):
         redundant = power.feeds is None and _TWO_FEEDS.search(plain_part(units.line.line)) is not None
@@ -237,9 +239,9 @@ def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluste
 
 
 class _QuotedPdus(NamedTuple):
-    """A line for power distribution units of three phases: the continuous watts of one, and how many each rack has.
+    """A line for power distribution units: the continuous watts of one unit, and the number per rack.
 
-    Breakers of North America count with what they carry for hours.
+    For North American breakers the watts are what they carry for hours.
     """
 
     line: Offered
@@ -248,8 +250,8 @@ class _QuotedPdus(NamedTuple):
 
 
 def _quoted_pdus(lines: Sequence[Offered]) -> Iterator[_QuotedPdus]:
-    """The lines for power distribution units with volts, amperes and phases, where their number is a multiple of that of
-    the quoted racks, or the text says how many a rack has.
+    """The lines for power distribution units with voltage, current and phases, whose number per rack is stated or is a
+    whole number.
     """
     racks = sum_of(float(line.line.quantity or 0) for line in lines if line.site_kind == "rack")
     for line in lines:
@@ -272,7 +274,9 @@ def _quoted_pdus(lines: Sequence[Offered]) -> Iterator[_QuotedPdus]:
 
 
 def _continuous_load_problem(pdus: PdusSpec, load: str) -> Iterator[Problem]:
-    """A load that fits the rating, but not what breakers carry for hours; none if a stated derating allows for that."""
+    """The problem of a load that is within the rating but above what breakers carry for hours; none if a stated
+    derating covers it.
+    """
     if pdus.derating is None:
         message = f"{load}: breakers carry {percent(CONTINUOUS)} of it for hours unless they are rated for more"
         severity = "note" if _is_international(pdus) else "warning"
@@ -291,19 +295,19 @@ def _unit_watts(pdus: PdusSpec) -> float | None:
 
 
 def _is_american(pdus: PdusSpec) -> bool:
-    """Whether the voltage or the current is a rating of North America alone."""
+    """Whether the voltage or the current is a rating used only in North America."""
     volts, amperes = (given.value if given else 0.0 for given in (pdus.voltage, pdus.current))
     return volts in AMERICAN_VOLTS or amperes in AMERICAN_AMPERES
 
 
 def _is_international(pdus: PdusSpec) -> bool:
-    """Whether voltage and current are ratings of countries whose breakers carry their rating without a limit of time."""
+    """Whether voltage and current are ratings of countries whose breakers carry their rating without a time limit."""
     volts, amperes = (given.value if given else 0.0 for given in (pdus.voltage, pdus.current))
     return volts in INTERNATIONAL_VOLTS and amperes in INTERNATIONAL_AMPERES
 
 
 def _units_after_failure(count: int, feeds: str | None) -> int:
-    """The number of units that still carry a rack after one feed has failed, at least one.
+    """The number of units that still carry a rack after the loss of one feed; at least one.
 
     >>> _units_after_failure(4, "2N"), _units_after_failure(3, "N+1"), _units_after_failure(2, "N"), _units_after_failure(1, "2N")
     (2, 2, 2, 1)

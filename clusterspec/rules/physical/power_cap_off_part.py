@@ -70,10 +70,11 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "note")
 AT = "cluster.power.accelerator_cap"
 DEEP = 0.6
-"""Share of the power below which few machines run: JUPITER and Alps limit their GH200 to 0.66 to 0.68."""
+"""Share of the power below which few machines cap their parts: JUPITER and Alps cap their GH200 at 0.66 to 0.68."""
 LEAST = 0.15
-"""Share of the power below which drivers accept no limit: 200 of 700 W on H100 SXM, 100 of 400 W on A100, 200 of 1000 W
-on B200 (`nvidia-smi -q -d POWER`)."""
+"""Share of the power below which drivers accept no cap: 200 of 700 W on H100 SXM, 100 of 400 W on A100, 200 of 1000 W
+on B200 (`nvidia-smi -q -d POWER`).
+"""
 
 
 def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -102,8 +103,9 @@ def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _is_needed(power: PowerSpec, cluster: Cluster, saved: float) -> bool:
-    """Whether the nodes of the machine or of a rack, or the supplies of a node, would draw or carry more than they may
-    without a cap, which saves ``saved`` watts on each accelerator.
+    """Whether the power cap is needed to stay within a limit of the machine, of a rack, or of the supplies of a node.
+
+    ``saved`` is the number of watts that the cap saves per accelerator.
     """
     if cluster.node_power is None:
         return False

@@ -113,8 +113,10 @@ def check(
 
 
 def _fewer_nodes_text(cluster: Cluster, draw: PowerDraw, drawn: float, budget: float) -> str:
-    """The nodes that the budget allows in addition to all present switches, which fewer nodes need at most; whole racks where a
-    rack-scale domain draws power of its own. ``drawn`` and ``budget`` are in watts.
+    """Text with the number of nodes that the budget allows.
+
+    All present switches count, because fewer nodes need at most as many. The number is in whole racks if a rack-scale
+    domain draws power of its own. ``drawn`` and ``budget`` are in watts.
     """
     if draw.node is None:
         return "fewer nodes"
@@ -126,7 +128,7 @@ def _fewer_nodes_text(cluster: Cluster, draw: PowerDraw, drawn: float, budget: f
 
 
 def _stated_budgets(spec: Spec) -> list[tuple[str | Path, float]]:
-    """The keys that limit the power of the IT equipment, and the lines of the quote that do, with their watts."""
+    """The keys and the quote lines that limit the power of the IT equipment, each with its watts."""
     found: list[tuple[str | Path, float]] = [(key, stated.value) for key, stated in spec.power_budgets]
     if spec.procurement is not None and spec.procurement.quote:
         from clusterspec.rules.knowledge.purchase_texts import contracted_power  # few specs have a quote

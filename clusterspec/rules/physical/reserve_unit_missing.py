@@ -1,4 +1,4 @@
-"""The text lets one unit of cooling or power be out at full load, and the others do not carry the load.
+"""The text lets one cooling or power unit fail at full load, but the others cannot carry the load.
 
 ## What it finds
 
@@ -82,7 +82,7 @@ RULE = Rule.of(__name__, "error", "likely")
 
 
 class UnitKind(NamedTuple):
-    """A kind of units: its name, the pattern of its names in texts, and whether its load is the heat to liquid."""
+    """A kind of unit: its name, the pattern of its names in texts, and whether it removes the heat to liquid."""
 
     name: str
     words: str
@@ -110,7 +110,7 @@ KINDS = (
 _NAMED = {kind.name: pattern(rf"\b(?:{kind.words})\b") for kind in KINDS}
 _NUMBER = r"\d{1,3}(?:[.,]\d{3}){1,2}|\d{1,5}(?:[.,]\d{1,2})?"
 _MANY = 16
-"""Units of one kind at most; a larger number counts something else."""
+"""Largest plausible number of units of one kind; a larger number counts something else."""
 _RATED = {
     kind.name: pattern(
         rf"(?<![\w.,])(?P<count>\d{{1,2}}) (?:[x×] )?(?:[a-zé-]{{2,14}} ){{0,2}}?(?:{kind.words})"
@@ -120,7 +120,7 @@ _RATED = {
     )
     for kind in KINDS
 }
-"""A number of units and the rating of each, in watts or volt-amperes."""
+"""Pattern of a number of units with the rating of each, in watts or volt-amperes."""
 _RATED_ALONE = pattern(
     rf"(?<![\w.,])(?P<count>\d{{1,2}}) ?(?:modules? |units? |machines? |anlagen |blocks? )?(?:of|with|at|x|×|à|zu|mit|de|je) (?P<rating>{_NUMBER}) ?(?P<scale>k|m)(?:w|va)\b"
 )
@@ -132,7 +132,7 @@ _LESS = pattern(
     r"\b(?:not|cannot|never|no (?:redundan\w+|reserve|spare)|neither|nor|throttl\w+|(?:derat|reduc|capp)\w+|half|part of|a third|a quarter|slower|lower|capped|powered down|"
     r"shut down|shuts? down|would|could one|should|until|unless|only|option|idle|stops?|stopped|nicht|kein\w*|nur|hälfte|gedrosselt|halbe\w*|at night|one rack|pas|moitié|réduit\w*|whether|asked|in reserve|spare)\b|\d{1,2} ?% (?:of|der|de)\b|\bn\b(?! ?\+)"
 )
-"""Words of a machine that does less meanwhile, of conditions and of wishes."""
+"""Pattern of words for a machine with reduced load, and for conditions and wishes."""
 
 
 def check(own_remarks: str, power: PowerSpec | None, cluster: Cluster, counts: FabricCount) -> Iterator[Problem]:
@@ -191,12 +191,13 @@ _CUES = (
         "trafo",
     ),
 )
-"""What the names of all kinds have, in lower case."""
+"""Lowercase names of all kinds of units, or parts of them."""
 
 
 def _allows_loss(sentence: str, kind: UnitKind, named: Sequence[UnitKind]) -> bool:
-    """Whether a sentence lets one of the given units be out while the machine runs as before. A sentence without a name is on the
-    only kind that its text has ``named``.
+    """Whether a sentence lets one unit of a kind be out of service while the machine continues as before.
+
+    A sentence that does not name the kind is about the only kind that its text has ``named``.
 
     >>> _allows_loss("either cdu can be valved off while all racks go on training at full power", KINDS[0], KINDS)
     True
@@ -218,7 +219,9 @@ _REFERRED = pattern(r"\b(?:of them|of these|of the two|units?|one|either|eine[rs
 
 
 def _units(sentences: Sequence[str], kind: UnitKind, power: PowerSpec | None) -> tuple[int, float] | None:
-    """The number of units of a kind, and the watts of each: of the keys, else as the text states them."""
+    """The number of units of a kind and the watts of each: from the keys, else from the text; None if unknown or if
+    units are in reserve.
+    """
     stated = cooling_units(power) if kind is KINDS[0] else None
     if stated is not None:
         return (stated.installed, stated.capacity) if not stated.spare else None  # `cdus-below-heat` counts spare units
@@ -227,7 +230,7 @@ def _units(sentences: Sequence[str], kind: UnitKind, power: PowerSpec | None) ->
 
 
 def _rated_units(sentence: str, kind: UnitKind) -> Iterator[tuple[int, float]]:
-    """The numbers of units of a kind in a sentence, each with their rating in watts.
+    """The numbers of units of a kind in a sentence, each with the rating of one in watts.
 
     >>> list(_rated_units("gensets: 4 x 200 kw; 3 250 kw diesels; 2 groupes électrogènes de 400 kw", KINDS[3]))
     [(4, 200000.0), (3, 250000.0), (2, 400000.0)]
@@ -247,7 +250,7 @@ def _rated_units(sentence: str, kind: UnitKind) -> Iterator[tuple[int, float]]:
 
 
 def _load(kind: UnitKind, cluster: Cluster, counts: FabricCount, power: PowerSpec | None) -> float | None:
-    """The watts that the units have to carry, at the low end of their range; None if not known."""
+    """The watts that the units must carry, at the low end of their range; None if unknown."""
     if kind.cools_liquid:
         heat = loop_heat(cluster, counts.fabric, power)
         return heat[0] if heat is not None and power is not None and power.cooling != "air" else None

@@ -80,7 +80,7 @@ from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error")
 IN_THE_ROW = frozenset({"middle-of-row", "end-of-row"})
-"""Places of network racks on the feed of the row that they stand in."""
+"""Positions of network racks that are fed with the rows of nodes."""
 
 
 def check(

@@ -101,7 +101,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.01
-"""Relative tolerance of rates."""
+"""Relative tolerance for equal rates."""
 TITLES = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
 OF_TEXT = "as the text says"
 _OF_RUN = pattern(
@@ -110,7 +110,7 @@ _OF_RUN = pattern(
 _OTHER_LENGTH = pattern(
     r"(?i)\b(?:spines?|cores?|reach\w*|optics?|transceivers?|modules?|aisles?|transformers?|chillers?|generators?|halls? (?:is|are)|rows? (?:is|are)|reichweite|portée|alcance|within the|wide|high)\b"
 )
-"""Words of a clause with another length than that of a cable between nodes and leaves."""
+"""Pattern of words in a clause whose length is not that of a cable between nodes and leaves."""
 
 
 def check(
@@ -139,7 +139,7 @@ def check(
 
 
 def _run_in_text(text: str) -> float | None:
-    """The meters that a sentence about switches or cabling states, if it states one length.
+    """The length in meters in a sentence about switches or cabling; None unless a sentence states exactly one.
 
     >>> _run_in_text("Node to leaf 64 m, leaf to spine 90 m"), _run_in_text("The switches are 35 m away, within the 50 m of the optics")
     (64.0, 35.0)
@@ -159,7 +159,9 @@ def _run_in_text(text: str) -> float | None:
 def _long_run_problem(
     key: str, level: str, run: Run, part: str, reach: float | None, *, counted: bool = False
 ) -> Iterator[Problem]:
-    """The problem of a run beyond the reach of its part; ``counted`` where the spec counts the modules of all links."""
+    """The problem of a run that is longer than the reach of its part; ``counted`` if the spec counts the modules of all
+    links.
+    """
     if reach is None or run.meters <= reach:
         return
     derived = f" ({run.how}, with {2 * RISE:g} m up and down)"
@@ -180,7 +182,7 @@ def _reach_of(part: Optics) -> float | None:
 
 
 def _cable_reaches(catalog: Catalog, kind: str, fabric: ScaleOut) -> Iterator[float]:
-    """The reach of each cable of a type for the protocol of a fabric whose ports run at the rate of its links."""
+    """The reach of each cable of a type that supports the protocol and the link rate of the fabric."""
     rate, family = link_rate(fabric), fabric.technology.family
     for id_ in catalog.ids("optics"):
         part = catalog.get("optics", id_) if id_.startswith(f"{kind}-") else None

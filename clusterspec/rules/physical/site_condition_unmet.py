@@ -80,9 +80,9 @@ from clusterspec.units import display, rounded_down
 
 RULE = Rule.of(__name__, "error", "likely")
 WARMEST = 35.0
-"""°C of the air at the intake of servers of ASHRAE's class A2, which most makers of servers promise."""
+"""Highest air temperature in °C at the intake of servers of ASHRAE class A2, which most manufacturers support."""
 HOTTEST = 50.0
-"""°C from which a temperature is not that of air that people work in."""
+"""Temperature in °C from which it cannot be the temperature of room air."""
 _CELSIUS = rf"{NUMBER} ?(?:°|deg(?:rees)?|º)? ?c\b"
 _TEMPERATURE = pattern(_CELSIUS)
 _INTAKE = pattern(
@@ -105,7 +105,7 @@ _DERATED = pattern(
     r"\b(?:altitude|here|at this (?:site|height|elevation)|above (?:the )?sea|derat\w*|höhe|hier|ici|aquí|altitud|aqui|qui|quota|in summer|on hot days)\b"
 )
 _SAME = 0.01
-"""Relative difference up to which two figures are the same."""
+"""Relative difference up to which two figures are equal."""
 
 
 _HUMIDITY = pattern(
@@ -116,9 +116,9 @@ _COOLANT = pattern(r"\b(?:coolant|water|loops?|liquid|pg25|cdus?|wasser|eau|agua
 _REAR_DOORS = pattern(
     r"\b(?:rear[- ]doors?|portes? arrière|rücktür\w*|puertas? traseras?|porte posteriori|achterdeur\w*)\b"
 )
-"""Heat exchangers in the doors of racks that air cools."""
+"""Pattern of heat exchangers in the doors of air-cooled racks."""
 MARGIN = 2.0
-"""K that a coolant stays above the dew point of the room (ASHRAE TC 9.9)."""
+"""Smallest temperature difference in K between a coolant and the dew point of the room (ASHRAE TC 9.9)."""
 
 
 def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]:
@@ -150,7 +150,9 @@ def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]
 
 
 def _dew_problem(text: str) -> Iterator[Problem]:
-    """A coolant below the dew point of the room, by the temperatures and the humidity of the text."""
+    """The problem of a coolant that is colder than the dew point of the room, by the temperatures and humidity in the
+    text.
+    """
     humidity = _HUMIDITY.search(text)
     parts = [part for each in text.split(". ") for part in _CLAUSE.split(each)]
     coolant = [number_in_text(each) for part in parts if _COOLANT.search(part) for each in _TEMPERATURE.findall(part)]
@@ -172,7 +174,8 @@ def _dew_problem(text: str) -> Iterator[Problem]:
 
 
 def dew_point(celsius: float, humidity: float) -> float:
-    """°C at which air of a temperature and relative humidity (a share) is saturated, by the Magnus formula over water.
+    """Temperature in °C at which air of a given temperature and relative humidity (a share) is saturated, by the Magnus
+    formula over water.
 
     >>> round(dew_point(26, 0.6), 1), round(dew_point(20, 1.0), 6)
     (17.6, 20.0)
@@ -188,13 +191,13 @@ _ROOM = pattern(r"\b(?:hall|room|air|aisle|space|saal|raum|salle|sala|zaal|lokal
 
 
 def _may_state_conditions(remarks: str) -> bool:
-    """Whether a text names a temperature or a nominal figure: most do not, and their sentences need not be read."""
+    """Whether a text states a temperature or a nominal figure; the sentences of other texts are not read."""
     text = remarks.lower()
     return _TEMPERATURE.search(text) is not None or _NOMINAL.search(text) is not None
 
 
 def _intake_temperature(sentence: str) -> float:
-    """°C of the air at the intake of servers that a sentence states; 0 without any.
+    """Temperature in °C at the intake of servers that a sentence states; 0 if it states none.
 
     >>> _intake_temperature("the cold aisle has 20 c; it reaches 34 °c"), _intake_temperature("cold aisle, water of 40 °c")
     (34.0, 0.0)
@@ -206,7 +209,9 @@ def _intake_temperature(sentence: str) -> float:
 
 
 def _capacity_of_site(sentences: Sequence[str], planned: Quantity) -> float | None:
-    """Watts of a capacity at the site, where the planned one holds elsewhere; None where no sentence says so."""
+    """The watts that a unit delivers under the conditions of the site, if the planned figure is for other conditions;
+    else None.
+    """
     for sentence in sentences:
         watts = [watts_in_text(number, scale) for number, scale in _POWERS.findall(sentence)]
         nominal = _NOMINAL.search(sentence) is not None and _DERATED.search(sentence) is not None

@@ -1,4 +1,4 @@
-"""The power that the site gives to machine and cooling together is below what both draw.
+"""The power of the site is below what machine and cooling draw together.
 
 ## What it finds
 

@@ -71,7 +71,7 @@ AT = "cluster.scale_out.transceivers"
 MOST = 0.1
 """Share of spare modules above which an order is unusual; the project's choice."""
 TWICE = 2
-"""Ratio of ordered modules to needed ones that no usual stock of spares explains."""
+"""Ratio of ordered to needed modules that no usual stock of spares explains."""
 
 
 def check(
@@ -113,12 +113,12 @@ def check(
 
 
 def _module_count_by_nic(scale_out: ScaleOut, fabric: Fabric) -> int:
-    """The endpoints of the fabric: a module for each if every NIC had a cage of its own."""
+    """The number of endpoints of the fabric, which would be the number of modules if every NIC had its own cage."""
     return fabric.links["node_leaf"] // scale_out.planes
 
 
 def _unplaced_transceiver_problems(quote: Sequence[QuoteLine]) -> Iterator[Problem]:
-    """The problems with quoted transceivers where no cable takes one."""
+    """Problems of quoted transceivers in a fabric whose cables all have fixed ends."""
     for number, line in enumerate(quote):
         if "transceiver" in (line.part or "").lower() and line.quantity:
             message = f"{line.quantity:,} transceivers are quoted, and every cable of the fabric has fixed ends: none has a place"

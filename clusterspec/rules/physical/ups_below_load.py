@@ -1,4 +1,4 @@
-"""An uninterruptible power supply is smaller than what hangs on it.
+"""An uninterruptible power supply is smaller than its load.
 
 ## What it finds
 
@@ -70,14 +70,14 @@ _UPS = r"\b(?:ups(?:es)?|uninterruptible power suppl(?:y|ies)|usv(?:-anlagen?)?|
 _RATED = pattern(
     rf"(?:(?<![\w.,])(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}) (?:[x×] )?(?:[a-z-]{{2,12}} ){{0,2}}?)?{_UPS}[^.;\d]{{0,30}}{NUMBER} ?(k|m)?(va|w)\b( each)?"
 )
-"""Units of a text, and the rating of one: their number, which may be a word, the rating and its unit."""
+"""Pattern of the units of a text and the rating of one: their number, possibly as a word, the rating and its unit."""
 _FACTOR = pattern(
     r"\b(?:power factor|pf|cos ?(?:phi|φ)|\w{0,10}leistungsfaktor|facteur de puissance)\b[^.;\d]{0,12}(0?[.,]\d{1,2}|1[.,]0)\b"
 )
 _OF_PART = pattern(
     r"\b(?:switch\w*|storage|stores?|management|control\w*|head|login|network|frontend|pumps?|cdus?|crahs?|fans?|lights?|monitoring|bms|only|half|each rack|per rack|shutdown|graceful\w*)\b"
 )
-"""Words of a UPS that feeds a part of the machine, or is counted by rack."""
+"""Pattern of words for a UPS that feeds a part of the machine, or that is counted per rack."""
 _SCALE = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
@@ -110,7 +110,9 @@ def check(
 
 
 def _watts_of(found: re.Match[str], text: str) -> float:
-    """Watts that some units give: their rating, in VA times the power factor of the text."""
+    """The watts that units supply: their number times their rating, with volt-amperes multiplied by the power factor in
+    the text.
+    """
     number, rating, scale, unit, _ = found.groups()
     count = count_in_text(number) if number else 1
     factor = _FACTOR.search(text) if unit == "va" else None

@@ -56,7 +56,9 @@ WORKABLE = 4
 
 
 def check(training: Workload, layout: Layout) -> Iterator[Problem]:
-    """Silent where the bubble is a tenth of the step: `pipeline-bubble` reports it."""
+    """Problems of pipelines with few micro-batches; silent if the bubble exceeds a tenth of the step, which
+    `pipeline-bubble` reports.
+    """
     many = layout.micro_batches
     if layout.pp == 1 or many is None or not layout.pp <= many < WORKABLE * layout.pp:
         return

@@ -86,7 +86,9 @@ def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatI
 
 
 def _dualpipe_problem(layout: Layout, many: int) -> Problem:
-    """The problem with dualpipe, which feeds micro-batches from both ends and fills all stages from each."""
+    """The problem of the DualPipe schedule with too few micro-batches: it feeds them from both ends and fills all
+    stages from each.
+    """
     least = 2 * layout.pp
     message = f"`schedule: dualpipe` needs an even number of at least {least} micro-batches for {layout.pp} stages, two for each, and the batch has {many}"
     wanted = max(least, many + many % 2) * layout.dp * layout.micro_batch

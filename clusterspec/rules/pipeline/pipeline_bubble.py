@@ -76,16 +76,18 @@ from clusterspec.units.display import plural
 RULE = Rule.of(__name__, "warning")
 MOST = 0.10
 GROUPS = "requires.micro_batch_groups"
-"""A condition of frameworks that take as many micro-batches as whole groups of the stages have."""
+"""Name of a condition of frameworks that need a number of micro-batches divisible by the number of stages."""
 LEAST_PER_STAGE = 2
-"""Micro-batches for each stage below which a batch is too small for its stages; published runs have two or more."""
+"""Micro-batches per stage below which the batch is too small for its stages; published runs have two or more."""
 USUAL = 0.2
-"""Idle share of (pp − 1) / (m + pp − 1) at m = 4 pp, for any pp: StarCoder idled 16 % with pp 4 (arXiv 2305.06161, section 5.5)."""
+"""Idle share (pp − 1) / (m + pp − 1) at m = 4 pp, for any pp. StarCoder idled 16 % with pp 4 (arXiv 2305.06161, section
+5.5).
+"""
 SEVERE = 0.25
 MOST_VIRTUAL_STAGES = 8
-"""Virtual stages above which none are proposed: every one sends each micro-batch once more between the ranks."""
+"""Largest number of virtual stages that is proposed: each one sends every micro-batch once more between ranks."""
 LEAST = 0.01
-"""The smallest share of the step for which a batch is proposed, for any configured threshold."""
+"""Smallest share of the step for which a batch is proposed, whatever the configured threshold."""
 
 
 def check(
@@ -121,7 +123,7 @@ def check(
 
 
 def _fewer_stages(layout: Layout, what_if: WhatIf) -> Alternative | None:
-    """The fastest layout of fewer stages that surely fits the memory; None if none saves much."""
+    """The fastest layout with fewer stages that certainly fits in memory; None if none saves enough."""
     without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
     degrees = [layout.pp // times for times in (2, 4, 8, 16) if layout.pp % times == 0]
     found = what_if.faster_alternatives(({"pp": each, **without} for each in degrees), A_QUARTER)
@@ -144,7 +146,7 @@ def _idle_share(timed: Plan | None, layout: Layout, many: int) -> float:
 
 
 def _name_of_base_time(idle: float, timed: Plan | None) -> str:
-    """The time to which a share refers: the step, or its micro-batches if they do not fill the step."""
+    """The name of the time that a share refers to: the step, or its micro-batches if they do not fill the step."""
     whole = share(bubble(timed), timed) if timed else 0.0
     if not whole or percent(whole, 2) == percent(idle, 2):
         return "of the step"
@@ -152,10 +154,10 @@ def _name_of_base_time(idle: float, timed: Plan | None) -> str:
 
 
 def _fewest_virtual_stages(model: Model, layout: Layout, many: int, most: float) -> int | None:
-    """The smallest usual number of virtual stages that the layers divide into and with which ``many`` micro-batches leave
-    at most the share ``most`` idle; None if there is none.
+    """The smallest usual number of virtual stages that divides the layers and leaves at most the share ``most`` idle
+    with ``many`` micro-batches; None if there is none.
 
-    Layers that are not divisible by the stages are counted with the loss, or with embedding and loss, as frameworks allow.
+    If the stages do not divide the layers, the loss, or embedding and loss, count as layers, as frameworks allow.
     """
     for layers in (model.layers, model.layers + 1, model.layers + 2):
         if layers % layout.pp == 0:

@@ -58,7 +58,7 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("degrees-beyond-need",))
 LEAST = 0.05
-"""Share of the step that fewer virtual stages have to save."""
+"""Smallest share of the step that fewer virtual stages must save."""
 
 
 def check(training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:

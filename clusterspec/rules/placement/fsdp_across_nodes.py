@@ -63,9 +63,11 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 DOMINANT = 0.4
-"""If other sharding saves this share of the step or more, full sharding is a flaw. OLMo 7B on 256 nodes of LUMI (arXiv 2402.00838,
-section 3), with 2,048 tokens for each rank and step, is predicted to lose 0.34, and 14 other published runs at most
-0.16."""
+"""Share of the step that other sharding saves from which full sharding is a flaw.
+
+OLMo 7B on 256 nodes of LUMI (arXiv 2402.00838, section 3), with 2,048 tokens per rank and step, is predicted to lose
+0.34, and 14 other published runs lose at most 0.16.
+"""
 
 
 def check(

@@ -1,4 +1,4 @@
-"""The text keeps a group of ranks inside a node or a scale-up domain that the layout spreads over several.
+"""The text keeps a group of ranks inside a node or domain, but the layout spreads it over several.
 
 ## What it finds
 
@@ -88,7 +88,7 @@ _AXES = {
     "shard": r"fully sharded data[- ]parallel\w*|fsdp (?:gathers?|all-gathers?|traffic|groups?)|gathers of (?:parameters|weights)|(?:parameter|weight) (?:all-)?gathers|shard(?:ing)? groups?",
     "dp": r"gradients?|gradient (?:reductions?|all-reduces?|exchange)|gradienten?|data[- ]parallel\w*|dp[- ](?:groups?|traffic)",
 }
-"""The words of a sentence for the groups of each axis."""
+"""For each axis, the pattern of the words for its groups."""
 _SUBJECT = pattern(r"(?i)\b(?:" + "|".join(f"(?P<{axis}>{words})" for axis, words in _AXES.items()) + r")\b")
 _DEGREE = pattern(
     r"(?i)\b(?P<axis>tp|ep|cp|pp)[ =-]{0,3}(?P<degree>\d{1,4})\b|\b(?P<first>tensor|expert|context|pipeline)[- ]parallel\w* (?:size |degree )?(?:of |= ?)?(?P<size>\d{1,4})\b"
@@ -103,7 +103,7 @@ _INSIDE = pattern(
     rf"|\b(?:nvlink|nvswitch|xgmi|node|scale-up|knoten|server)[- ](?:only|local|intern\w*|lokal)\b|\bintra-?(?:node|server|nœud|noeud|knoten|nodo|domain)\b|\bknotenintern\w*|\b(?:only|exclusively|solely|purely|entirely|ausschließlich|nur|uniquement|solo) (?:over|on|via|through|über|auf|par|sur|por) (?:the )?(?:nvlink|nvswitch|xgmi)\b"
     r"|\b(?:over|on|via|through|über|par|sur|por) (?:the )?(?:nvlink|nvswitch|xgmi) (?:only|alone|exclusively|uniquement)\b"
 )
-"""The claim that something is in one node or domain."""
+"""Pattern of the claim that something is within one node or domain."""
 _OF_NODE = pattern(
     r"(?i)\b(?:node|server|knoten|nœud|noeud|nodo|intra-?(?:node|server|nœud|noeud|knoten|nodo)|knotenintern\w*)\b"
 )
@@ -117,25 +117,25 @@ _NEVER = pattern(
     rf"|\b(?P<fabric_first>{_FABRICS})\w{{0,8}}(?: (?:nie|niemals|nicht|gar nicht))+ (?:{_LEAVES})\b|\b(?P<node_first>knoten|server|rechner)s?(?: (?:nie|niemals|nicht|gar nicht))+ (?:{_LEAVES})\b"
     rf"|\b(?:no|none of (?:the|their|its|this)|nothing of (?:the|it)|keine?r?|aucune?|ningún) (?:[\w-]+ ){{1,4}}?(?:{_LEAVES}|is on|runs?)(?: (?:over|on|to|onto|through|out of|the|a|its|their|any|our|den|das|die|über|auf|sur|par|le|la))* (?:(?P<fabric_of_none>{_FABRICS})|(?P<node_of_none>nodes?|servers?|knoten|nœuds?))\b"
 )
-"""The claim that something leaves no node, or uses no fabric."""
+"""Pattern of the claim that something never leaves a node or uses no fabric."""
 _NOT_THIS_PLAN = pattern(
     r"(?i)\b(?:would|could|should|if|unless|until|mostly|mainly|partly|half|some of|most of|part of|share of|except|where possible|up to|option|alternative|instead|other|others|reference|prefill|decode|draft|smaller|larger|not all|(?!all\b)\w+ of the (?:\d+ )?(?:ranks|gpus|members)|\w+ of its (?:ranks|gpus|members)|"
     r"wäre|würde|falls|wenn|sonst|meist|größtenteils|si|sauf|surtout|excepto|per cent|percent)\b|%"
 )
-"""Words of conditions, parts, comparisons and pools, whose groups are not those of the plan as a whole."""
+"""Pattern of words for conditions, parts, comparisons and pools, whose groups are not those of the whole plan."""
 _DENIED = pattern(
     r"(?i)\b(?:not|cannot|can['’]t|never|no longer|no|nicht|kein\w*|nie|pas|jamais|ne|nunca|than|too (?:large|big|wide))\b"
 )
 _PRODUCT = pattern(r"(?i)\b(?:gb[23]00|gh200|[abh][1-3]00|nvl\d{2,3}|mi[23]\d{2}x?|tpu|trn\d)")
-"""A machine by its accelerators."""
+"""Pattern of a machine named by its accelerators."""
 
 
 _NOUNS_OF_PARTS = ("dp", "shard")
-"""Axes that a text may have inside a node in addition to one between nodes: `data parallelism inside each node`."""
+"""Axes that a text may have both inside a node and between nodes, as in `data parallelism inside each node`."""
 
 
 class Claim(NamedTuple):
-    """A group that a sentence keeps inside: its axis, as a node or as a scale-up domain, in the words of the text."""
+    """A group that a sentence keeps inside a node or scale-up domain: its axis, where it stays, and the words."""
 
     axis: str
     in_node: bool
@@ -165,7 +165,7 @@ _AXES_WITH_DEGREES = {"tp": "tensor", "ep": "expert", "cp": "context", "pp": "pi
 
 
 def _has_degree(sentence: str, axis: str, degree: int) -> bool:
-    """Whether a sentence states the given degree of an axis, or none: with another one it is about another plan."""
+    """Whether a sentence states this degree of an axis or no degree; with another degree it is about another plan."""
     stated = {
         int(each["degree"] or each["size"])
         for each in _DEGREE.finditer(sentence)
@@ -175,13 +175,13 @@ def _has_degree(sentence: str, axis: str, degree: int) -> bool:
 
 
 def _is_of_other_machine(sentence: str, cluster: Cluster) -> bool:
-    """Whether a sentence names another machine by its accelerators than the one of the plan."""
+    """Whether a sentence names a machine with other accelerators than the plan."""
     own = f"{cluster.accelerator.id} {cluster.accelerator.name} {cluster.platform.id if cluster.platform is not None else ''}".lower()
     return any(each[0].lower() not in own for each in _PRODUCT.finditer(sentence))
 
 
 def claims_of(sentence: str) -> Iterator[Claim]:
-    """The groups that a sentence keeps inside a node or a scale-up domain.
+    """The groups that a text keeps inside a node or a scale-up domain.
 
     >>> [each[:2] for each in claims_of("All experts lie in one NVLink domain, so the dispatch never crosses InfiniBand.")]
     [('ep', False), ('ep', False)]
@@ -209,16 +209,16 @@ def claims_of(sentence: str) -> Iterator[Claim]:
 
 
 NEAR = 80
-"""Characters between the name of a group and the end of its claim."""
+"""Largest distance, in characters, between the name of a group and the end of its claim."""
 _CONTINUES = pattern(
     r"(?i)^ ?(?:(?:and|so|so that|which|that|they|it|these|this|its|their|thus|hence|the|sie|die|der|und|sodass|also|qui|elles?|ils?|donc|et|que|all[- ]reduces?|traffic|collectives?|ranks|is|are|does|do|will|can|has|have|verkehr|trafic|[^\W\d_]{1,16}ly)(?: {1,2}|$)){0,12}$"
 )
-"""The words of a clause that goes on with the subject of the one before."""
+"""Pattern of the words of a clause that continues with the subject of the previous clause."""
 
 
 def _axis_of(sentence: str, claim: re.Match[str], start: int) -> tuple[str, int] | None:
-    """The axis that the clause of a claim names, or the one before it if the clause goes on with its subject, and where its name
-    starts; none where there are several, or words of another plan.
+    """The axis that the clause of a claim names, or the previous clause if the claim continues it, and the position of
+    its name. None if several axes are named or the words are about another plan.
     """
     _, end = clause_bounds(sentence, *claim.span())
     words = sentence[start : claim.start()] + " " + sentence[claim.end() : end]

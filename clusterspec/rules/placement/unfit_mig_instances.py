@@ -1,4 +1,4 @@
-"""MIG instances of a text do not fit on the accelerator, or are joined to one engine or job.
+"""MIG instances in a text do not fit on the accelerator, or are combined into one engine or job.
 
 ## What it finds
 
@@ -70,13 +70,13 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 COMPUTE_SLICES, MEMORY_SLICES = 7, 8
-"""Slices of a GPU with multi-instance GPU (MIG): NVIDIA MIG User Guide, concepts."""
+"""Numbers of slices of a GPU with multi-instance GPU (MIG): NVIDIA MIG User Guide, concepts."""
 _PROFILES = pattern(
     r"(?i)(?<![\w.,])(?P<count>\d{1,4}|one|an?|eine?) ?(?:(?:x|×|of|de|instances?|slices?|mig|profiles?|gpu|partitions?|instanzen|partitionen|von|instancias)(?: |(?=\d)|(?<=[x×]))){0,4}"
     r"(?P<compute>[1-7])g\.(?P<memory>\d{1,3})gb\b(?![^,.;]{0,12}\b(?:per|a|each|pro|je|par) instanc)"
     r"|(?<![\w.])(?P<compute_before>[1-7])g\.(?P<memory_before>\d{1,3})gb ?(?:[x×] ?|(?:instances?|slices?|instanzen)?,? )(?P<count_behind>\d{1,2})(?= ?[,.;)]|$| (?:of them |each )?(?:to|per|on|in|for|je|pro|par|auf|times|of them|each|x)\b| ?[x×])"
 )
-"""A number of instances of a profile."""
+"""Pattern of a number of instances of a MIG profile."""
 _PROFILE = pattern(r"(?i)\b[1-7]g\.\d{1,3}gb\b")
 _GPU = r"(?:gpus?|[abh]\d00s?|gh200s?|b300s?|accelerators?|(?:graphics? |grafik)?cards?|(?:grafik)?karten?|cartes?|tarjetas?)"
 _PER_GPU = pattern(
@@ -104,14 +104,16 @@ _JOINED = pattern(
     rf"|\b{_OF_SEVERAL} [^.;,]{{0,50}}\b(?:form|forms|make|make up|act as|serve|serve as|work as|bilden|ergeben|forment|font|forman) (?:together |zusammen |ensemble )?(?:one|a single|eine[nrm]?|une?|una?) (?:[\w-]+ ){{0,2}}?(?:engine|model|job|replica|server|gpu|modell|modèle|moteur|process|motor)"
     r"|\b(?:spread|sharded|split|spans?|spanning|distributed|verteilt|réparti\w*)\b[^.;,]{0,20}\b(?:over|across|auf|über|sur|both|two|2)\b"
 )
-"""What makes one engine or job of several instances."""
+"""Pattern of words that combine several instances into one engine or job."""
 _DENIED = pattern(
     r"(?i)\b(?:no|not|never|cannot|can't|without|none|nor|neither|instead|un(?:able|supported)|would|only if|too many|exceeds?|off|own|disabled|nicht|kein\w*|ohne|statt|eigene\w*|pas|sans|sin|jamais|(?:on|of|per|use|uses|need|needs) whole gpus?|whole gpus?|ganze[nr]? gpus?)\b"
 )
 
 
 class Instances(NamedTuple):
-    """A number of instances of a profile in the words of a text: the compute slices of one, and its GB by its name."""
+    """A number of instances of a MIG profile in a text: the compute slices of one instance, and its GB by the profile's
+    name.
+    """
 
     words: str
     number: int
@@ -136,7 +138,7 @@ def check(own_remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
 
 
 def _joint_problem(sentence: str) -> Problem | None:
-    """The problem with instances that a sentence joins to one engine or job."""
+    """The problem of a sentence that combines several instances into one engine or job."""
     if _INSTANCES.search(sentence) is None:
         return None
     for joined in _JOINED.finditer(sentence):
@@ -148,7 +150,7 @@ def _joint_problem(sentence: str) -> Problem | None:
 
 
 def instances_in(sentence: str) -> Sequence[Instances]:
-    """The instances that a sentence counts and does not deny.
+    """The instances that a sentence counts; denied ones are omitted.
 
     >>> [(each.number, each.compute) for each in instances_in("8 slices of 1g.10gb, 2g.20gb x 3; not 4 3g.40gb")]
     [(8, 1), (3, 2)]
@@ -168,7 +170,7 @@ _GROUPS = (("count", "count_behind"), ("compute", "compute_before"), ("memory", 
 
 
 def _excess_problem(sentence: str, cluster: Cluster) -> Problem | None:
-    """The problem with more instances in a sentence than a GPU has slices for."""
+    """The problem of more instances in a sentence than one GPU has slices for."""
     found = instances_in(sentence)
     capacity = cluster.accelerator.memory
     if capacity is None or not found:
@@ -184,7 +186,9 @@ def _excess_problem(sentence: str, cluster: Cluster) -> Problem | None:
 
 
 def _gpus_of(sentence: str, instances: Instances, cluster: Cluster) -> int:
-    """The GPUs on which a sentence has some instances: one where it counts those of each, else those that it names, else all."""
+    """The number of GPUs for some instances: 1 if the sentence counts the instances per GPU, else the stated number,
+    else all GPUs.
+    """
     if _is_of_each(sentence, instances):
         return 1
     start, end = instances.place
@@ -193,12 +197,12 @@ def _gpus_of(sentence: str, instances: Instances, cluster: Cluster) -> int:
 
 
 def _is_of_each(sentence: str, instances: Instances) -> bool:
-    """Whether a sentence counts the instances of one GPU: fewer than there are GPUs, with the words for each of them."""
+    """Whether a sentence counts the instances of one GPU: fewer instances than GPUs, with words such as `each`."""
     return instances.number <= MEMORY_SLICES and _PER_GPU.search(sentence) is not None
 
 
 def _mixed_problem(sentence: str, found: Sequence[Instances], eighth: float) -> Problem | None:
-    """The problem with instances of several profiles on one GPU that take more slices together than it has."""
+    """The problem of instances of several profiles that together need more slices than one GPU has."""
     if len({(each.compute, each.memory) for each in found}) < 2 or _ONE_GPU.search(sentence) is None:
         return None
     if any(each.number > COMPUTE_SLICES for each in found) or _ALTERNATIVE.search(sentence) is not None:
@@ -215,4 +219,4 @@ def _mixed_problem(sentence: str, found: Sequence[Instances], eighth: float) -> 
 _ALTERNATIVE = pattern(
     r"(?i)\b(?:or|either|oder|ou|half of|some|others?|rest|at night|by night|then|later|nodes?|team|nachts|instead)\b"
 )
-"""Words of several partitions, of which a GPU has one."""
+"""Pattern of words for alternative partitions, of which a GPU has one at a time."""

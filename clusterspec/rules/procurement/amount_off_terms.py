@@ -105,13 +105,13 @@ from clusterspec.units.display import plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 SAME = 0.002
-"""Relative difference up to which an amount is the rounded one of its terms."""
+"""Relative difference up to which a rounded amount follows from its terms."""
 CUES = ("%", "mean", "average", "Mittel", "moyen", "medi")
 _OF_PRICE = pattern(
     r"(?i)(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?) ?% (?:of|von|des|der|du|de la|del|della|van|av) (?:the |dem |den )?(?:total |net |gross |full )?"
     r"(?:contract|order|purchase|offer|quoted?|auftrags\w*|vertrags\w*|kauf\w*|marché|commande|contrato|pedido|contratto|ordine|price|total|preis\w*|prix|precio|prezzo)\b"
 )
-"""A share of the price."""
+"""Pattern of a percentage of the price."""
 _RISES = pattern(
     r"(?i)\b(?:rises?|rising|increas\w*|indexed|escalat\w*|goes up|grows?|steigt|augmente|sube|aumenta|stijgt|ökar|stiger)\b[^.;%]{0,24}?(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?% "
     r"(?:(?:a|per|each|every|pro|par|por|al|im|om) )?(?:year|annum|jahr|an|año|ano|anno|jaar|år)\b"
@@ -128,15 +128,15 @@ _DISCOUNT = pattern(
 _RESULT = pattern(
     r"(?i)(?:\b(?:is|are|gives?|makes?|to|leaves?|ist|sind|ergibt|ergeben|auf|est|sont|donne|son|es|è|sono)|=) ?(?:[A-Z]{3} ?|[$€£] ?)?$"
 )
-"""The end of the words before an amount that others give."""
+"""Pattern of the end of the text before an amount that follows from others."""
 _CONDITION = pattern(
     r"(?i)\b(?:above|over|from|beyond|up to|at least|if|when|unless|plus|tax|vat|per cent of|further|another|additional)\b"
 )
-"""Words of a sentence whose percents hold for a part, or that adds something else."""
+"""Pattern of words in a clause whose percentages apply only to a part, or that adds something else."""
 MOST_TIMES = 2.0
-"""Multiple of its share of the largest sum up to which an amount is no share of another order."""
+"""Ratio to the expected share of the total up to which an amount is a wrong share and not a share of another order."""
 ROUNDED_PRICE = 0.006
-"""Relative difference up to which a price is the rounded one of its discount."""
+"""Relative difference up to which a rounded price follows from its discount."""
 _MEAN = pattern(
     r"(?i)\b(?:mean|average|averages|blended|mittel\w*|durchschnitt\w*|moyenne?|media|promedio|gemiddeld\w*)\b"
 )
@@ -165,7 +165,9 @@ def _amount_of(token: Token) -> float:
 
 
 def _slipped_shares(clause: str, amounts: Sequence[Token], procurement: ProcurementSpec) -> Iterator[str]:
-    """The only amount of a sentence with a share of the price, where it is a tenth or ten times the share."""
+    """Texts on the only amount in a clause with a percentage of the price, if it is ten times too small or too large,
+    or a share of more than the total.
+    """
     shares = [float(each.replace(",", ".")) / 100 for each in _OF_PRICE.findall(clause)]
     if len(shares) != 1 or len(amounts) != 1 or amounts[0].unit != procurement.currency or not shares[0]:
         return
@@ -191,7 +193,7 @@ def _share_text(share: float, base: float, stated: Token) -> str:
 
 
 def _wrong_discounts(clause: str, money: Sequence[Token]) -> Iterator[str]:
-    """A price that is not the other one of its sentence less the only percents of it."""
+    """Texts on a price that should be the other price in its clause less the only percentage, and is not."""
     shares = list(_SHARE.finditer(clause)) if _DISCOUNT.search(clause) is not None else []
     if len(shares) != 1 or len(money) != 2 or money[0].unit != money[1].unit:
         return
@@ -207,7 +209,7 @@ def _wrong_discounts(clause: str, money: Sequence[Token]) -> Iterator[str]:
 
 
 def _flat_years(clause: str, amounts: Sequence[Token]) -> Iterator[str]:
-    """A sum over years that has the first price of a rising one in all of them."""
+    """Texts on a sum over years that uses the first price of a rising price for all years."""
     rates, years = _RISES.findall(clause), {_years_in(each) for each in _YEARS.findall(clause)}
     if len(rates) != 1 or len(years) != 1 or len(amounts) != 2:
         return
@@ -223,7 +225,7 @@ def _years_in(written: str) -> int:
 
 
 def _untaxed_duty(clause: str, amounts: Sequence[Token]) -> Iterator[str]:
-    """A tax on the goods alone with a duty on the same goods."""
+    """Texts on a tax computed on the goods without the customs duty on them."""
     rates = [float(each.replace(",", ".")) / 100 for each in _SHARE.findall(clause)]
     if len(rates) != 2 or len(amounts) < 3 or _DUTY.search(clause) is None or _TAX.search(clause) is None:
         return
@@ -237,7 +239,7 @@ def _untaxed_duty(clause: str, amounts: Sequence[Token]) -> Iterator[str]:
 
 
 def _plain_mean(clause: str, rates: Sequence[Token]) -> Iterator[str]:
-    """A mean of two tariffs that does not weight them by their hours of a day."""
+    """Texts on a mean of two tariffs that ignores their hours per day."""
     hours = [each.values[0] for each in tokens_of(clause) if each.unit in ("h", "hours", "stunden", "heures", "horas")]
     if (
         len(rates) != 3

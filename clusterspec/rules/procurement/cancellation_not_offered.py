@@ -72,9 +72,9 @@ _NOT = pattern(
     r"\b(?:not(?! (?:need|ready|required|there|finished|available|in time|used|complete|done|here|arrive))|cannot|can['’]t|never|no (?!cost|charge|fee|loss|penalty|later)|neither|nor|non-?\w*|forfeit\w*|lost|binding|nicht(?! (?:rechtzeitig|fertig|da|bereit|gebraucht|vorliegen))|kein\w*|nie|verfällt|verloren|pas|aucun\w*|ne|perdu\w*|ninguna?|nunca|perdid\w*|pierde\w*)\b"
     r"|\bwithout (?!pay|cost|charge|fee|penalty|loss)|\b(?:ohne|sans|sin) (?!kosten|gebühr|frais|coût|pénalité|perte|coste)"
 )
-"""Words by which a purchase is not taken back."""
+"""Pattern of words that say that a purchase is not taken back."""
 _OTHER = pattern(r"\b(?:on[- ]demand|spot|instead|unlike|in contrast|would|à la demande|statt)\b")
-"""Words of another purchase, or of one that is not made."""
+"""Pattern of words for another purchase, or for one that is not made."""
 _PRONOUN = pattern(r"\b(?:it|they|them|this|er|sie|es|ihn|il|elle|elles|ils|(?:back|opt|get|getting) out|walk away)\b")
 _PURCHASED = pattern(
     r"\b(?:after|of|from|since|nach|ab|après|tras|desde) (?:the |its |der |dem |l['’]|la )?(?:purchase|purchasing|buying|booking|kauf|buchung|achat|compra)\b"
@@ -88,12 +88,12 @@ _WORDS_OF = {
     "contract": ("contract", "contracts", "vertrag", "contrat", "contrato"),
     "instance": ("instance", "instances", "instanzen", "instancias"),
 }
-"""A word for a purchase in several languages."""
+"""For each noun for a purchase, its forms in several languages."""
 _CUES = (
     "cancel", "refund", "credit", "back", "return", "terminat", "shorten", "storn", "kündig", "erstatt", "zurück", "annul", "résili",
     "rembours", "anula", "reembols", "devolv", "gutgeschrieben", "rendu", "restitu", "out", "walk", "call", "drop", "release",
 )  # fmt: skip
-"""What each text of a cancellation has, in lower case."""
+"""Lowercase words for cancellation; a text about one has at least one of them."""
 
 
 def check(
@@ -120,7 +120,7 @@ def check(
 
 
 def _is_canceled(sentence: str) -> bool:
-    """Whether a clause of a sentence cancels something, and no word of it, or right after it, denies that.
+    """Whether a clause of a sentence cancels something without a negation.
 
     >>> _is_canceled("if the data are not ready, we cancel the block"), _is_canceled("it can neither be cancelled nor moved")
     (True, False)
@@ -133,14 +133,14 @@ def _is_canceled(sentence: str) -> bool:
 
 
 def _is_bought(terms: PurchaseTerms, text: str, platform: Platform | None) -> bool:
-    """Whether a text names a purchase, on a platform of its provider or one whose provider is not known."""
+    """Whether a text names a purchase that the platform's provider sells; also if the provider is unknown."""
     provider = platform.id.partition("-")[0] if platform is not None else ""
     other = provider in {each.provider for each in purchase_terms()} - {terms.provider}
     return not other and any(name in text for name in terms.names)
 
 
 def _is_of(terms: PurchaseTerms, sentence: str, bought: Sequence[PurchaseTerms]) -> bool:
-    """Whether a sentence speaks of a purchase: by its name, or by a word for it where the text names no other one."""
+    """Whether a sentence is about a purchase: by its name, or by a noun for it if the text names no other."""
     if any(name in sentence for name in terms.names):
         return True
     words = {form for noun in terms.nouns for form in _WORDS_OF.get(noun, (noun,))}
@@ -148,7 +148,7 @@ def _is_of(terms: PurchaseTerms, sentence: str, bought: Sequence[PurchaseTerms])
 
 
 def _refusal(terms: PurchaseTerms, sentence: str, cluster: Cluster | None, procurement: ProcurementSpec | None) -> str:
-    """Why a provider does not take a purchase back; empty where it may."""
+    """The reason why a provider does not take a purchase back; empty if it may."""
     if terms.cancels == "never":
         return "cannot be canceled once bought"
     hourly = _dollars_an_hour(cluster, procurement)
@@ -169,7 +169,7 @@ def _refusal(terms: PurchaseTerms, sentence: str, cluster: Cluster | None, procu
 
 
 def _dollars_an_hour(cluster: Cluster | None, procurement: ProcurementSpec | None) -> float:
-    """US dollars of all nodes for an hour at the least stated price; 0 without one."""
+    """Price of all nodes per hour in US dollars, at the lowest stated price; 0 if unknown."""
     prices = procurement.prices if procurement is not None and procurement.currency == "USD" else None
     price = (prices or {}).get("node_hour")
     least = price[0] if isinstance(price, tuple) else price

@@ -84,7 +84,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _fabric_in_quote_problem(procurement: ProcurementSpec, cluster: Cluster, name: str) -> Iterator[Problem]:
-    """The first line of the quote that offers a switch or transceivers of a fabric that belongs to the cloud."""
+    """The problem of the first quote line for a switch or transceivers, if the fabric belongs to the cloud provider."""
     for offer in offered_lines(procurement.quote or (), cluster):
         if offer.kind in FABRIC:
             message = f"{name} is rented with its network, and the quote offers `{offer.line.part}`"

@@ -1,4 +1,4 @@
-"""The prices hold for a longer contract than the term, or than the provider sells.
+"""The prices are for a longer contract than the term, or than the provider sells.
 
 ## What it finds
 
@@ -86,13 +86,13 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.01
-"""Relative difference of equal times: 12 months of 30.4 days and a year of 365."""
+"""Relative difference up to which two times are equal, such as 12 months of 30.4 days and a year of 365."""
 MUCH_SHORTER = 0.9
 ACCELERATORS_OF_NODES = (1, 2, 4, 8, 16)
 MOST_TERMS = 20
-"""Terms of a sentence that are read."""
+"""Largest number of contract terms in a sentence that are read."""
 LONGEST_BLOCK = 182
-"""Days of the longest EC2 Capacity Block with all extensions."""
+"""Days of the longest EC2 Capacity Block, with all extensions."""
 _BLOCK = pattern(r"(?i)\bcapacity blocks?\b")
 _DAYS = pattern(r"(?i)(?<![\w.,-])(\d{1,4})[ -](days?|weeks?|months?)\b")
 
@@ -101,7 +101,7 @@ _TERM = pattern(
     r"(?i)(?<![\w.,])(?P<count>one|two|three|four|five|zwei|drei|fünf|deux|trois|cinq|[1-5])(?:[ -]|(?=y))(?P<unit>y|years?|yrs?|jahren?|ans|año?s)\b"
     r"|(?<![\w.,])(?P<months>12|24|36|48|60)[ -](?:months?|monate[n]?|mois|meses)\b|\b(?P<joined>zwei|drei|fünf)jähr\w*|\b(?P<each>tri)ennal\w*"
 )
-"""A term of whole years."""
+"""Pattern of a contract term in whole years."""
 _OF_CONTRACT = pattern(
     r"(?i)\b(?:commit\w*|cuds?|reserv\w*|contract\w*|savings plans?|ris?|terms?|columns?|spalte|colonne|lock-?in|bindung\w*|gebunden\w*|bindet|laufzeit\w*|verpflicht\w*|vertrag\w*|engagement\w*|engage\w*|contrat\w*|compromiso\w*|reserva\w*)\b"
 )
@@ -111,7 +111,7 @@ _PRICE = pattern(
 _NOT_OURS = pattern(
     r"(?i)\b(?:not|never|would|could|instead|unlike|than|cheaper|compared|if (?!one commits|you commit|we commit)|nicht|statt|wäre|würde|pas|serait|au lieu|without|no)\b"
 )
-"""Words of another price than the one of the plan."""
+"""Pattern of words for a price that is not the one in the plan."""
 
 
 def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Problem]:
@@ -125,12 +125,12 @@ def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Pro
         help_ = f"write the prices of a contract of {term.written}, or count {bound.written} of rent"
         yield RULE.problem("procurement.commitment", message, help_)
     elif bound.value < term.value * MUCH_SHORTER:
-        message = f"the prices hold for {bound.written} of a term of {term.written}: those of the rest are open"
+        message = f"the prices hold for {bound.written} of a term of {term.written}: the prices of the rest are unknown"
         yield RULE.problem("procurement.commitment", message, "ask for the prices of the rest", severity="note")
 
 
 def _longer_price_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
-    """Prices that according to the text hold for a longer contract than the one of the spec."""
+    """The problem of prices that, by the text, require a longer contract than the spec has."""
     held = procurement.commitment or procurement.term
     if held is None:
         return
@@ -151,7 +151,7 @@ def _longer_price_problem(procurement: ProcurementSpec, remarks: str) -> Iterato
 
 
 def _priced_years(sentence: str, prices: Sequence[float]) -> Iterator[int]:
-    """The years of the contracts whose price a sentence states, where it states no amount but those of the keys.
+    """The contract years of the price in a sentence, unless the price is another amount than those in the keys.
 
     >>> [*_priced_years("38.80 USD is the three-year CUD rate", [38.8]), *_priced_years("36 months committed: 38,80 USD", [38.8])]
     [3, 3]
@@ -179,7 +179,7 @@ def _is_price(amount: float, prices: Sequence[float]) -> bool:
 
 
 def _years(match: re.Match[str]) -> int:
-    """The years of a term in digits, as a word, or in months."""
+    """The years of a contract term, given in digits, as a word, or in months."""
     if match["months"]:
         return int(match["months"]) // 12
     written = (match["count"] or match["joined"] or "three").lower()
@@ -187,7 +187,9 @@ def _years(match: re.Match[str]) -> int:
 
 
 def _block_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """Lines for capacity blocks of more days than are sold, by their own text, else by the commitment or the term."""
+    """Problems of quote lines for capacity blocks longer than the provider sells; the line states the days, else the
+    commitment or the term does.
+    """
     held = procurement.commitment or procurement.term
     for number, line in enumerate(procurement.quote or ()):
         text = line.part or ""

@@ -168,15 +168,15 @@ RULE = Rule.of(__name__, "error", "likely")
 MONTH = YEAR / DAY / 12
 """Days of a month."""
 SLACK = 3.0
-"""Days by which months of a calendar differ from `MONTH`."""
+"""Days by which calendar months may differ from `MONTH`."""
 ABOVE = 1.25
-"""A committed energy above this multiple of that of the nodes at full load, or of the budget, cannot be taken: switches
-and storage draw the rest.
+"""Ratio to the energy at full load (and to the budget) above which a committed energy cannot be used; switches and
+storage use the rest.
 """
 ABOVE_USED = 1.1
-"""The same where a utilization is stated, which is the expected use."""
+"""The same ratio if a utilization is stated, which gives the expected use."""
 KEPT = 99.0
-"""Percent of a month from which an availability needs machines that nobody stops."""
+"""Monthly availability in percent from which the provider must not stop the machines."""
 
 
 def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -196,7 +196,9 @@ def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, tex
 
 
 def _late_notice_problem(texts: PurchaseTexts) -> Iterator[Problem]:
-    """The milestone that gives notice of a contract later than it asks for, counted from the last date of the texts."""
+    """The problem of a milestone that gives notice later than the contract requires; the contract ends on the last date
+    in the texts.
+    """
     given = [
         (index, day) for index, each in enumerate(texts.milestones) if NOTICE.search(each) for day in dates_in(each)
     ]
@@ -214,8 +216,8 @@ def _late_notice_problem(texts: PurchaseTexts) -> Iterator[Problem]:
 
 
 def _uncovered_days_problem(texts: PurchaseTexts) -> Iterator[Problem]:
-    """Days between the end of the present support and the start of the next, by the dates of two milestones, or by those
-    of the description and of the lines for support.
+    """The problem of days without support, between the end of the present one and the start of the next. The dates are
+    in two milestones, or in the description and the support lines.
     """
     dated = [(index, each, days[0]) for index, each in enumerate(texts.milestones) if len(days := dates_in(each)) == 1]
     ends = [day for _, each, day in dated if END_OF_PRESENT.search(each) is not None]
@@ -244,8 +246,8 @@ def _uncovered_days_problem(texts: PurchaseTexts) -> Iterator[Problem]:
 
 
 def _gap_problem(end: date, starts: Sequence[tuple[int, date]], at: str) -> Iterator[Problem]:
-    """The problem with days between the end of a support and the first start of the next; ``at`` has the place of an
-    index.
+    """The problem of days between the end of a support and the first start of the next one; ``at`` is a key with a
+    placeholder for the index.
     """
     gap = (min(day for _, day in starts) - end).days - 1
     if gap > 0:
@@ -257,7 +259,7 @@ def _gap_problem(end: date, starts: Sequence[tuple[int, date]], at: str) -> Iter
 
 
 def _ended_cover_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
-    """Support of a part beyond the day on which its maker ends it."""
+    """Problems of support that is bought for longer than the manufacturer supports the part."""
     ordered, weeks = date_of_text(procurement.as_of), procurement.delivery.weeks if procurement.delivery else None
     planned = [] if ordered is None or weeks is None else [ordered + timedelta(days=min(7 * weeks, 36500))]
     named = [day for each in texts.sentences if DELIVERED.search(each) for day in dates_in(each)]
@@ -279,8 +281,8 @@ def _ended_cover_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> 
 
 
 def _lesser_term_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
-    """A term of delivery of a milestone or a line that leaves more to the buyer than the one that the description asks for,
-    where no line pays for it.
+    """The problem of a delivery term, in a milestone or line, that leaves more to the buyer than the term in the
+    description, if no line pays for the rest.
     """
     asked = {*TERM.findall(texts.remarks)}
     if len(asked) != 1 or any(CARRIED.search(each) for each in texts.lines):
@@ -300,7 +302,7 @@ def _lesser_term_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> 
 
 
 def _late_call_off_problem(texts: PurchaseTexts) -> Iterator[Problem]:
-    """The milestone of an order that is signed after the end of the framework agreement according to the text."""
+    """The problem of a milestone at which an order is signed after the framework agreement has ended."""
     lives = [day for each in FRAMEWORK.findall(texts.description) if (day := date_of_text(each)) is not None]
     for index, each in enumerate(texts.milestones):
         signed = dates_in(each) if SIGNED.search(each) is not None else []
@@ -312,8 +314,8 @@ def _late_call_off_problem(texts: PurchaseTexts) -> Iterator[Problem]:
 
 
 def _unused_energy_problem(texts: PurchaseTexts, procurement: ProcurementSpec, watts: float) -> Iterator[Problem]:
-    """A committed energy of a year, by a line or a sentence, above what the machine with its cooling draws at the stated
-    utilization, else at full load.
+    """The problem of a committed yearly energy, in a line or a sentence, that the machine with its cooling does not
+    use, at the stated utilization or else at full load.
     """
     used = procurement.utilization or 1.0
     most = watts * YEAR / HOUR * used
@@ -339,12 +341,12 @@ def _unused_energy_problem(texts: PurchaseTexts, procurement: ProcurementSpec, w
 
 
 def _energy_text(watt_hours: float) -> str:
-    """An energy in MWh."""
+    """An energy as text in MWh."""
     return f"{watt_hours / 1e6:,.0f} MWh"
 
 
 def _stopped_service_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
-    """Instances that the provider may stop, with an availability that the text requires."""
+    """The problem of instances that the provider may stop, if the text requires a high availability."""
     asked = [
         float(percent.replace(",", "."))
         for sentence in texts.sentences
@@ -362,7 +364,7 @@ def _stopped_service_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -
 
 
 def _returned_drives_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -> Iterator[Problem]:
-    """Support for which failed drives are returned, where the text keeps all media on the site."""
+    """The problem of support that requires the return of failed drives, if by the text all media stay on the site."""
     stays = any(STAYS.search(each) is not None for each in (texts.remarks.lower(), texts.description))
     if not stays or any(KEPT_DRIVES.search(part) is not None for part in texts.lines):
         return

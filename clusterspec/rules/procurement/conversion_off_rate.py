@@ -92,25 +92,29 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 SAME = 0.005
-"""Relative difference up to which an amount is the rounded one of a conversion."""
+"""Relative difference up to which a rounded amount follows from a conversion."""
 OTHER = 0.01
-"""The least difference of one line's rate from that of the others: below it lie the rates of two days."""
+"""Smallest relative difference between the rate of one line and the usual rate that is an error; smaller ones come from
+different days.
+"""
 LEAST_FACTOR = 1.02
-"""The least ratio of an amount converted in the wrong direction to the right one that cannot be rounding."""
+"""Smallest factor between the wrongly and the rightly converted amount that rounding cannot explain."""
 _EXPLAINED = pattern(
     r"(?i)%|\b(?:rebate|discount|after|less|net|incl\w*|plus|surcharge|fee|rabatt|nachlass|abzüglich|remise|descuento|desconto|sconto|korting)\b"
 )
-"""Words of a line whose price is not its converted amount."""
+"""Pattern of words in a line whose price is not only its converted amount."""
 
 
 _EQUALS = pattern(
     r"(?i)^[^\d]{0,8}(?:\b(?:is|are|costs?|gives?|makes?|equals?|ist|sind|kosten|kostet|sont|est|son|es|sono|è)\b|=)[^\d]{0,8}$"
 )
-"""The words between an amount and what it is in another currency."""
+"""Pattern of the words between an amount and its equivalent in another currency."""
 
 
 class _Converted(NamedTuple):
-    """The number of a line, the amount of its text in another currency, and the price of the line that is nearest to it."""
+    """A quote line with an amount in a foreign currency: its index, the amount, the currency, and the nearest price of
+    the line.
+    """
 
     number: int
     amount: float
@@ -120,7 +124,7 @@ class _Converted(NamedTuple):
 
     @property
     def units(self) -> float:
-        """Units of the other currency for one unit of the own one."""
+        """Units of the foreign currency for one unit of the quote's currency."""
         return self.amount / self.price
 
 
@@ -139,12 +143,12 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
 
 
 def _foreign_units(rate: StatedRate, currency: str) -> float:
-    """Units of the foreign currency of a rate for one unit of the own one."""
+    """Units of the rate's foreign currency for one unit of the quote's currency."""
     return rate.units if rate.one == currency else 1 / rate.units
 
 
 def _converted_lines(lines: Sequence[QuoteLine], currency: str) -> Iterator[_Converted]:
-    """The lines whose text has one amount in another currency, and no rate of its own."""
+    """The lines whose text has one amount in another currency and no exchange rate."""
     for index, line in enumerate(lines):
         text, price = line.part or "", line_price(line)
         amounts = [each for each in tokens_of(text) if len(each.unit) == 3 and each.unit.isupper() and not each.per]
@@ -189,7 +193,7 @@ def _is_other(line: _Converted, usual_rate: float) -> bool:
 
 
 def _is_inverted(found: float, units: float) -> bool:
-    """Whether a rate is the inverse of another one, and not that one as well."""
+    """Whether a rate is the inverse of another rate, and both differ clearly."""
     return max(units, 1 / units) > LEAST_FACTOR and _is_same(found * units, 1.0) and not _is_same(found, units)
 
 
@@ -212,7 +216,9 @@ def _line_problem(
 
 
 def _sentence_problems(remarks: str, rate: StatedRate, currency: str, code: str) -> Iterator[Problem]:
-    """Sentences with one amount in each currency, of which one is the other in the wrong direction."""
+    """Problems of sentences with one amount in each currency, if one is converted in the wrong direction or with
+    another rate.
+    """
     units = _foreign_units(rate, currency)
     for sentence in sentences_of(remarks):
         tokens = tokens_of(sentence)
@@ -237,10 +243,10 @@ def _sentence_problems(remarks: str, rate: StatedRate, currency: str, code: str)
 
 
 def _is_near(found: float, units: float) -> bool:
-    """Whether a rate is neither another one nor off by a slip of the unit."""
+    """Whether a rate is within a factor of two of another rate, so that neither the direction nor the unit is wrong."""
     return 0.5 < found / units < 2
 
 
 def _amounts(tokens: Sequence[Token], code: str) -> set[float]:
-    """The amounts of a sentence in a currency, without rates."""
+    """The amounts of money in a sentence in one currency, without prices per unit."""
     return {each.values[0] for each in tokens if each.unit == code and not each.per and each.values[0] >= 100}

@@ -66,13 +66,13 @@ from clusterspec.source import Path
 
 RULE = Rule.of(__name__, "error", "likely")
 CUES = ("per ", "/", "pro ", "je ", "par ", "por ")
-"""Words without one of which a text has no rate."""
+"""Words for a rate; a text with a rate has at least one of them."""
 SAME = 0.02
 """Relative difference up to which a cost is the product of its rate and quantity."""
 _SLIPS = (12.0, *(10.0**power for power in (1, 2, 3, 4, 6)))
-"""Factors of a slip of the prefix, of a digit, or of months and years."""
+"""Factors of a wrong prefix or digit, and of months for years."""
 MOST_OTHERS = 6
-"""Other numbers of a sentence whose products are compared."""
+"""Largest number of further numbers in a sentence whose products are compared."""
 
 
 def check(texts: PurchaseTexts) -> Iterator[Problem]:
@@ -96,7 +96,7 @@ def check(texts: PurchaseTexts) -> Iterator[Problem]:
 
 
 def _is_slip(found: PricedAmount, sentence: str) -> bool:
-    """Whether the ratio of a cost to its product is that of a slip, and no other number of the sentence explains it."""
+    """Whether a cost is wrong by a factor of `_SLIPS` that no other number in the sentence explains."""
     others = other_numbers(sentence, (found.cost, found.rate, found.quantity))[:MOST_OTHERS]
     factors = [prod(some) for size in range(3) for some in combinations([each for each in others if each], size)]
     ratios = [written / found.right for written in found.cost.values if found.right]

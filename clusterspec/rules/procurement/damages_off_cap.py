@@ -71,7 +71,7 @@ _DAMAGE_STARTS = (
     *("penalt", "delay", "verzug", "verspätung", "vertragsstrafe", "retard", "penali", "atraso", "försening"),
     *("forsinkelse", "opóźnieni"),
 )
-"""Words of damages for delay, and the starts of others."""
+"""Words for delay damages, and the beginnings of others."""
 _RATE = pattern(
     rf"{_SHARE}[^.;%]{{0,60}}?\b(?:per|pro|je|par|por|al|for each|for every|for any|each|every|für jeden|für jede|pour chaque|por cada|cada|chaque|a)\b "
     rf"(?:(?:full|started|commenced|begun|completed|whole|angefangene[nr]?|vollendete[nr]?|entamée?|iniciad[ao]|or part of a) ){{0,2}}?{_UNIT}\b"
@@ -97,13 +97,13 @@ _GRACE = pattern(
     r"\b(?:grace|karenz\w*|nachfrist\w*|franchise|gracia|first (?:day|week|\w+ days|\w+ weeks)|after the \w+ (?:day|week))\b"
 )
 _DAYS = {"d": (1.0,), "t": (1.0,), "j": (1.0,), "w": (7.0, 5.0), "m": (30.4, 28.0, 22.0, 20.0)}
-"""Days of a unit by its first letter: of the calendar, or working ones."""
+"""Days of each unit of time, calendar days or working days, by its first letter."""
 NEAR = 0.12
-"""Relative difference up to which two times are the same."""
+"""Relative difference up to which two times are equal."""
 
 
 class _Terms(NamedTuple):
-    """Percents for each unit of time, the unit, and the cap in percents."""
+    """Delay damages: the percentage per unit of time, the unit, and the cap in percent."""
 
     rate: float
     unit: str
@@ -146,7 +146,7 @@ def check(texts: PurchaseTexts) -> Iterator[Problem]:
 
 
 def _stated_terms(text: str) -> _Terms | None:
-    """The only rate and the only cap of a text; None without both."""
+    """The only rate and the only cap in a text; None unless it has exactly one of each."""
     rates = {(_percents(share), unit) for share, unit in _RATE.findall(text)}
     caps = {_percents(one or other) for one, other in _CAP.findall(text)}
     if len(rates) != 1 or len(caps) != 1:
@@ -181,7 +181,7 @@ def _days_of(unit: str) -> tuple[float, ...]:
 
 
 def _is_time_of(terms: _Terms, count: int, unit: str) -> bool:
-    """Whether a time is the one in which the cap is reached, to the next whole unit."""
+    """Whether the damages reach their cap in this time, to the next whole unit."""
     for days in _days_of(unit):
         for own in _days_of(terms.unit):
             expected = terms.periods * own / days

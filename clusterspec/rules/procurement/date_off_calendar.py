@@ -1,4 +1,4 @@
-"""A date of the text is not the day, the quarter or the number of weeks that the text gives for it.
+"""A date in the text does not match the weekday, quarter or number of weeks that the text gives for it.
 
 ## What it finds
 
@@ -111,7 +111,7 @@ _DAYS = {"d": 1.0, "w": 7.0, "m": 30.44}
 _LETTERS = {"t": "d", "j": "d", "s": "w"}
 """First letters of units in other languages, and those of the same ones in English."""
 SLACK = 7
-"""Days by which a time may be moved to the next working day, or to the end of a week."""
+"""Days by which a time may be moved to the next working day or to the end of a week."""
 
 
 def check(texts: PurchaseTexts) -> Iterator[Problem]:

@@ -82,7 +82,7 @@ _LAST_LEG = pattern(
 
 _TO_SITE = pattern(r"\b(?:DAP|DDP|DPU)\b")
 _BUYER_CARRIES = pattern(r"\b(?:EXW|FCA|FAS|FOB)\b")
-"""Terms of Incoterms by which the seller carries the goods to the site, and by which the buyer does."""
+"""Incoterms by which the buyer carries the goods to the site; `_TO_SITE` has those by which the seller does."""
 
 
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
@@ -99,7 +99,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     for at, text in places:
         found = _TO_PORT.search(text)
         if found is not None:
-            message = f"`{found[0]}` ends the delivery at a port: the way from there to the site is in no line"
+            message = f"`{found[0]}` ends the delivery at a port: no line pays for the way from there to the site"
             yield RULE.problem(
                 at, message, "ask for a delivery to the site, or order the rest of the way with its insurance"
             )
@@ -107,7 +107,9 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
 
 
 def _other_term_problem(quote: Sequence[QuoteLine], remarks: str) -> Iterator[Problem]:
-    """A line by whose term the buyer carries the goods, where by the description the seller brings them to the site."""
+    """The problem of a line by whose Incoterm the buyer carries the goods, if by the description the seller brings them
+    to the site.
+    """
     agreed = _TO_SITE.search(remarks)
     if agreed is None or _BUYER_CARRIES.search(remarks) is not None:
         return

@@ -82,13 +82,13 @@ _AFTER_DELIVERY = pattern(
     r"take-?back|dispos\w*|abnahme\w*|inbetriebnahme|recette|mise en \w+|recepci[oó]n\w*|puesta en \w+|collaudo|aceptaci[oó]n|"
     r"acta|aceite\w*|odbi[oó]r\w*|\w*godkännand\w*|acceptatie|oplevering|hyväksym\w*|prøvedrift|provdrift|godkän\w*|\w{0,20}prov|zkouš\w*|předán\w*|převzet\w*|přejím\w*|odbior\w*|rozruch\w*|uruchom\w*|kabul\w*|devreye\w*|átvétel\w*|testaus\w*|käyttöönot\w*)\b"
 )
-"""Words of a milestone for what is done with delivered parts."""
+"""Pattern of words in a milestone for work after the delivery."""
 YEARS_LATER = 365
-"""Days after which a milestone is no part of a delivery: notices, returns and ends of contracts."""
+"""Number of days after which a milestone is not a part of a delivery, but a notice, a return or a contract's end."""
 _LATER = pattern(
     r"(?i)\b(?:options?|optional|phase|stage|later|second|third|returns?|end|expir\w*|warranty|support|final|last|payment|review|retire\w*)\b"
 )
-"""Words of a milestone for what comes after the machine runs."""
+"""Pattern of words in a milestone for what follows the start of operation."""
 
 
 def check(
@@ -128,11 +128,11 @@ def check(
 _ORDERED = pattern(
     rf"\b(?:(?:purchase )?orders?|ordered|order (?:is )?placed|bestell\w*|commandes?|pedidos?|ordine|beställ\w*|zamówieni\w*)\b[^.;,\d]{{0,20}}?{DATE}"
 )
-"""The day of the order in a description."""
+"""Pattern of the day of the order in a description."""
 
 
 def _stated_order(description: str) -> date | None:
-    """The day of the order that a description states; None without exactly one.
+    """The day of the order that a description states; None unless it states exactly one.
 
     >>> _stated_order("offer valid until 2027-04-30, order on 2027-03-29 after approval"), _stated_order("order later")
     (datetime.date(2027, 3, 29), None)
@@ -144,16 +144,16 @@ def _stated_order(description: str) -> date | None:
 _ACCEPTED = pattern(
     r"\bacceptance (?:(?:test|tests|period|phase|takes|lasts|of|in|dauert|dure|dura|duurt|trwa|:) ){0,3}?(\d{1,3}) ?(days?|weeks?)\b"
 )
-"""The time of the acceptance by a text in English."""
+"""Pattern of the time of the acceptance in an English text."""
 _FREEZE = pattern(
     r"\b(?:freeze|frozen|black-?out|moratorium|closed|closure|shut-?down|no (?:works?|deliver\w*|access)|change stop|gesperrt|sperre|betriebsruhe|fermeture|fermé\w*|gel des|cerrad[oa]|cierre|"
     r"fechad[oa]|chius\w*|gesloten|sluiting|stängt|lukket|stengt)\b"
 )
-"""Words of a time in which nothing is brought in."""
+"""Pattern of words for a time in which the site accepts no deliveries."""
 
 
 def _frozen_problem(texts: PurchaseTexts) -> Iterator[Problem]:
-    """The last delivery, where it is between the two dates of a time in which according to the text nothing is brought in."""
+    """The problem of a last delivery between two dates in which, by the text, the site accepts none."""
     for sentence in texts.sentences:
         days = dates_in(sentence) if _FREEZE.search(sentence) is not None else []
         delivery = Timeline.of(texts).delivery if len(days) == 2 else None
@@ -170,7 +170,7 @@ _NETWORK = pattern(
 
 
 def _test_before_network_problem(delivery: DeliverySpec) -> Iterator[Problem]:
-    """The milestone of a collective that runs in a week before the switches or modules arrive."""
+    """The problem of a milestone for a collective test before the week in which the switches or modules arrive."""
     weeks = [(index, text, _last_week(text)) for index, text in enumerate(delivery.milestones or ())]
     arrivals = [week for _, text, week in weeks if week and _NETWORK.search(text) and _TEST.search(text) is None]
     for index, text, week in weeks:
@@ -184,11 +184,13 @@ _LEAD_TIME = pattern(
     r"\blead[- ]?time\D{0,20}?(\d{1,3}) ?(?:weeks|wks?)\b|\b(\d{1,3}) ?(?:weeks|wks?) (?:lead[- ]?time|after (?:the |receipt of )?order|aro)\b|"
     r"\blieferzeit\D{0,20}?(\d{1,3}) ?wochen\b|\bdélai\D{0,30}?(\d{1,3}) ?semaines\b|\bplazo\D{0,30}?(\d{1,3}) ?semanas\b|納期 ?(\d{1,3}) ?週"
 )
-"""The weeks from the order in which the part of a line arrives, by its text."""
+"""Pattern of the weeks from the order to the arrival of a line's part."""
 
 
 def _late_line_problem(procurement: ProcurementSpec, weeks: float | None) -> Iterator[Problem]:
-    """The line that arrives after all parts by `weeks`, or after the day on which the machine is needed."""
+    """The problem of a line that arrives later than all parts should by `weeks`, or after the day on which the machine
+    is needed.
+    """
     ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
     for index, line in enumerate(procurement.quote or ()):
         found = _LEAD_TIME.search((line.part or "").lower())
@@ -204,12 +206,12 @@ def _late_line_problem(procurement: ProcurementSpec, weeks: float | None) -> Ite
 
 
 def _last_week(milestone: str) -> int:
-    """The last week that a milestone names; 0 without one."""
+    """The last week in a milestone; 0 if it states none."""
     return max(map(int, _WEEK.findall(milestone.lower())), default=0)
 
 
 def _dated_milestones_problem(delivery: DeliverySpec, procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The first milestone whose date, or week after `as_of`, is after the day on which the machine is needed."""
+    """The problem of the first milestone after the day on which the machine is needed; weeks count from `as_of`."""
     needed, ordered = date_of_text(procurement.needed_by), date_of_text(procurement.as_of)
     for index, milestone in enumerate(delivery.milestones or ()):
         first = _DATE.search(milestone)

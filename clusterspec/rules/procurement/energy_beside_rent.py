@@ -56,13 +56,13 @@ _PAID_APART = pattern(
     r"(?i)\b(?:electricity|energy|power)\b.*\b(?:passed? (?:through|on)|pass-through|metered|billed|invoiced|charged|"
     r"not (?:in|included|part)|excluded|apart|separate(?:ly)?|on top|at cost)\b"
 )
-"""Sentences by which the tenant pays for electricity in addition to the rent."""
+"""Pattern of sentences by which the tenant pays for electricity in addition to the rent."""
 
 
 _OWN_SITE = pattern(
     r"(?i)\b(?:on[- ]site|on[- ]prem\w*|(?:in|at) our (?:own )?(?:hall|site|data cent\w+|building|premises)|owned by the (?:lessor|owner|supplier))\b"
 )
-"""Words of rented machines that stand at the tenant's own site."""
+"""Pattern of words for rented machines at the tenant's own site."""
 
 
 def check(procurement: ProcurementSpec, remarks: str, own_remarks: str | None) -> Iterator[Problem]:

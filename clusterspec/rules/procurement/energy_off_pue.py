@@ -1,4 +1,4 @@
-"""An energy or a power in the text is divided by the PUE, or its cost leaves the PUE out.
+"""An energy or power in the text is divided by the PUE, or its cost omits the PUE.
 
 ## What it finds
 
@@ -85,11 +85,11 @@ from clusterspec.units.display import plain
 
 RULE = Rule.of(__name__, "error", "likely")
 SAME = 0.003
-"""Relative difference up to which two figures differ by the PUE alone: both are rounded."""
+"""Relative tolerance with which the ratio of two rounded figures equals the PUE."""
 SAME_COST = 0.005
-"""The same for a cost, whose year has 8,760 or 8,766 hours."""
+"""The same tolerance for a cost, whose year may have 8,760 or 8,766 hours."""
 LEAST = 1.04
-"""The least PUE that is told apart from rounding."""
+"""Smallest PUE that is distinguishable from rounding."""
 _PUE = pattern(r"\bPUE\b[^\d.;]{0,24}?(?<![\d.,])(1[.,]\d{1,3})(?!\d)|(?<![\d.,])(1[.,]\d{1,3}) PUE\b")
 _OF_IT = pattern(
     r"\bIT\b|(?i:\b(?:servers?|nodes?|machines?|gpus?|equipment|accelerators|serveurs?|nœuds|servidores|nodos|knoten|rechner|nodi)\b|\bIT-?(?:last|energie|leistung|strom)\b)"
@@ -103,17 +103,17 @@ _BILL = pattern(
     r"|\b(?:bill|costs? of|invoice) (?:for |of )?(?:the )?(?:electricity|energy|power)\b|\bstrom(?:rechnung|kosten)\b"
 )
 _COSTS = pattern(r"(?i)\bkWh\b(?:[^.;]|\.(?=\d)){0,60}?\b(?:costs?|kosten|coûte\w*|cuesta\w*|costa\w*)\b")
-"""A cost in a sentence with the price of a kWh."""
+"""Pattern of a cost in a sentence with a price per kWh."""
 _TARIFF = pattern(
     r"(?<![\w.,])(\d[.,]\d{1,4}) ?(?:[A-Z]{3}|€|\$|£|dollars?|euros?) ?(?:/|(?:per|an?|pro|je|par|por|al?) )kWh\b"
 )
 _IT_LOAD = pattern(r"\bIT[ -]?(?:load|power|equipment|last|leistung)\b|\b(?:load|power) of (?:the )?IT\b|\bof IT\b")
 YEARS = (8760.0, 8766.0)
-"""Hours of a year."""
+"""Number of hours in a year, by either convention."""
 _INCLUDED = pattern(
     r"(?i)\b(?:it load only|without (?:the )?(?:cooling|pue)|pue (?:is )?(?:included|in the)|cooling (?:is )?(?:included|extra|separate))\b"
 )
-"""Words of a cost that leaves out the cooling on purpose, or of a tariff that includes it."""
+"""Pattern of words for a cost that excludes the cooling on purpose, or for a tariff that includes it."""
 
 
 def check(
@@ -135,7 +135,7 @@ def check(
 
 
 def _tariffs(remarks: str, procurement: ProcurementSpec | None) -> set[float]:
-    """The prices of a kWh in the text, else that of the keys."""
+    """The prices per kWh in the text; without any, the price in the keys."""
     stated = {float(each.replace(",", ".")) for each in _TARIFF.findall(remarks)}
     own = procurement.electricity if procurement is not None else None
     return stated or ({float(own)} if own else set())
@@ -155,7 +155,7 @@ def _used_shares(procurement: ProcurementSpec | None) -> tuple[float, ...]:
 def _divided_energy_problems(
     remarks: str, pue: float, drawn: float, procurement: ProcurementSpec | None
 ) -> Iterator[Problem]:
-    """Energies and powers of the site that are those of the IT load divided by the PUE."""
+    """Problems of energies and powers of the site that were computed by dividing the IT load by the PUE."""
     for dimensions, hours in ((ENERGY, (8760.0, 8766.0, 8784.0)), (WATTS, (0.0,))):
         figures = figures_of(remarks, dimensions)
         known = [drawn * (each * HOUR or 1.0) * used for each in hours for used in _used_shares(procurement)]
@@ -186,8 +186,9 @@ def _agree(one: float, other: float, tolerance: float = SAME) -> bool:
 def _omission_problem(
     remarks: str, procurement: ProcurementSpec, of_text: tuple[float, float], drawn: float
 ) -> Iterator[Problem]:
-    """Yearly bills of electricity that are the tariff times the energy of the IT load, or that divided by the PUE;
-    ``of_text`` are the PUE and the tariff.
+    """The problem of yearly electricity bills that omit the PUE or divide by it.
+
+    ``of_text`` is the PUE and the tariff; ``drawn`` is the power of the nodes in watts.
     """
     (pue, tariff), clauses = of_text, sentences_of(remarks)
     if _INCLUDED.search(remarks) is not None:
@@ -220,5 +221,5 @@ def _is_of_it_alone(figure: PhysicalFigure) -> bool:
 
 
 def _is_product(found: Sequence[float], of_nodes: Sequence[float], pue: float) -> bool:
-    """Whether one of the given energies is that of the nodes times the PUE."""
+    """Whether one of the energies is an energy of the nodes multiplied by the PUE."""
     return any(_agree(each, other * pue, SAME_COST) for each in found for other in of_nodes if other)

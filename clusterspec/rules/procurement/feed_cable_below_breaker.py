@@ -62,7 +62,7 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 CARRIED = {2.5: 33.0, 4.0: 46.0, 6.0: 59.0, 10.0: 80.0, 16.0: 108.0, 25.0: 146.0, 35.0: 181.0}
-"""Amperes that a copper conductor carries spaced in free air, by its cross-section in mm²."""
+"""Current in amperes that a copper conductor may carry when spaced in free air, by its cross-section in mm²."""
 _SECTION = pattern(r"(?<![\d.,])(?:[345] ?[gx×] ?)?(\d{1,2}(?:[.,]\d)?) ?(?:mm2|mm²|sqmm|qmm)(?![\w])")
 _AMPERES = pattern(r"(?<![\w.,])[bcd]?(\d{2,3}) ?a\b")
 _THREE = pattern(

@@ -1,4 +1,4 @@
-"""The fiber of the quote is of a lower grade than the one with which its modules reach the run.
+"""The quoted fiber has a lower grade than its modules need for the run.
 
 ## What it finds
 
@@ -63,9 +63,9 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 OM3_SHARE = 0.7
-"""Reach over OM3 as a share of that over OM4: 70 m of 100 m with 400GBASE-SR4.2; less with faster lanes."""
+"""Ratio of the reach over OM3 to the reach over OM4: 70 m of 100 m with 400GBASE-SR4.2; less with faster lanes."""
 STANDARD = {"vr": 50.0, "sr": 100.0}
-"""Meters over OM4 by the kind of a module."""
+"""Reach over OM4 in meters, by the kind of module."""
 _OM3 = pattern(r"\bom3\b")
 _BETTER = pattern(r"\bom[45]\b")
 _STATED = pattern(
@@ -98,7 +98,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, written_scale_out: Sca
 
 
 def _reach_over_om4(text: str) -> float | None:
-    """Meters that a module reaches over OM4 by its line, else by its kind; None without either.
+    """Reach of a module over OM4 in meters: as its line states, else by its kind; None if unknown.
 
     >>> [_reach_over_om4(each) for each in ("800g 2xvr4 transceiver", "400g-sr4, 60 m om4", "400g dr4")]
     [50.0, 60.0, None]

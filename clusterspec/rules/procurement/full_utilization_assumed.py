@@ -51,7 +51,7 @@ from clusterspec.units import percent
 RULE = Rule.of(__name__, "note", "heuristic")
 MOST = 0.95
 SHORT = 0.25
-"""A rent up to this many years is assumed to end with its run."""
+"""Longest rent, in years, that is assumed to end with its run."""
 
 
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
@@ -65,5 +65,5 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _ends_with_its_run(procurement: ProcurementSpec) -> bool:
-    """Whether the machine is rented for so short a time that it is returned after a run."""
+    """Whether the machine is rented for so short a time that it is returned after its run."""
     return procurement.is_rent and procurement.term is not None and procurement.term.value <= SHORT * YEAR

@@ -1,4 +1,4 @@
-"""What pays for the purchase does not cover it.
+"""The funding does not cover the purchase.
 
 ## What it finds
 
@@ -123,7 +123,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
 
 
 def _framework_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:
-    """A quote above what is left of a framework agreement, by the amounts of one sentence."""
+    """The problem of a quote above what is left of a framework agreement, by the amounts in one sentence."""
     for sentence in text.split(". "):
         amounts = [amount_in_text(each) for each in AMOUNT.findall(sentence)]
         if _FRAMEWORK.search(sentence) is None or _MOST.search(sentence) is None or not 0 < len(amounts) < 3:
@@ -139,7 +139,7 @@ def _framework_problem(procurement: ProcurementSpec, total: float, text: str) ->
 
 
 def _reverse_charge_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:
-    """A tax under the reverse charge that the buyer may not deduct, and that the budget does not hold."""
+    """The problem of a reverse-charge tax that the buyer may not deduct, if the budget does not include it."""
     if procurement.tax or procurement.budget is None or _REVERSE.search(text) is None:
         return
     near = [

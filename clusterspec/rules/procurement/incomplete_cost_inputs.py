@@ -55,7 +55,7 @@ from clusterspec.spec.model import ClusterSpec, ProcurementSpec, Spec
 
 RULE = Rule.of(__name__, "note")
 MANY = 16
-"""At this many nodes or more, the energy over the term is a large sum: 16 of 10 kW use 1.4 GWh a year."""
+"""Number of nodes from which the energy over the term is a large sum: 16 nodes of 10 kW use 1.4 GWh a year."""
 
 
 def check(
@@ -81,14 +81,14 @@ def check(
 
 
 def _draws_much(procurement: ProcurementSpec, cluster: Cluster | None) -> bool:
-    """Whether a spec of costs leaves out a large sum: the energy of a machine that its owner pays for."""
+    """Whether the owner pays for the energy of a large machine, so that costs without energy omit a large sum."""
     if procurement.quote or (procurement.prices or {}).get("rack_per_month"):
         return False
     return cluster is not None and cluster.nodes >= MANY
 
 
 def _missing_inputs_text(lacking: list[str]) -> str:
-    """Text with the missing inputs of the cost. Without an electricity price it includes no energy; the other two have
+    """Text on the missing inputs of the cost: without an electricity price energy is omitted; other inputs have
     defaults.
     """
     return "leaves energy out" if "electricity" in lacking else "rests on assumed values"

@@ -1,4 +1,4 @@
-"""A transport or an advance payment is covered for less than it is worth.
+"""A transport or an advance payment is covered for less than its value.
 
 ## What it finds
 
@@ -73,7 +73,7 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
 SAME = 0.01
-"""Relative difference up to which two amounts are the same: one of them may be rounded."""
+"""Relative difference up to which two amounts are equal, one of them rounded."""
 _INSURED = pattern(
     r"\b(?:insured (?:for|at|value|sum|amount)|sum insured|insurance (?:of|up to|for)|versicherungssumme|versichert (?:bis|mit|über)|valeur assurée|assuré\w* (?:pour|à hauteur)|suma asegurada|"
     r"importancia segurada|importância segurada|somma assicurata|valore assicurato|verzekerd(?:e)? (?:som|bedrag|voor)|försäkr\w* (?:till|för|belopp)|forsikr\w* (?:for|sum|højst|indtil)|(?:transport)?forsikring\w*|transportversicherung\w*|(?:transport|cargo) insurance)\b|保険金額|보험금액|保险金额"
@@ -110,7 +110,7 @@ _ADVANCE = pattern(
 
 
 def _uncovered_advance_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
-    """A guarantee of the advance payment below the amount that is due with the order."""
+    """The problem of a guarantee that is smaller than the advance payment due with the order."""
     share, total = procurement.payment.order if procurement.payment is not None else None, procurement.quoted_total
     if not share or not total:
         return
@@ -126,7 +126,7 @@ def _uncovered_advance_problem(procurement: ProcurementSpec, texts: PurchaseText
 
 
 def _amounts_in(text: str) -> list[float]:
-    """The amounts of money that a text in lower case names."""
+    """The amounts of money in a lowercase text."""
     return [
         *(amount_in_text(each) for each in AMOUNT.findall(text)),
         *(number_in_text(each) * 1e6 for each in _MILLIONS.findall(text)),

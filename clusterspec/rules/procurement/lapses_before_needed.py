@@ -78,7 +78,9 @@ RULE = Rule.of(__name__, "error", "likely")
 
 @dataclass(frozen=True)
 class Lapse:
-    """What ends: its name, its words, the event that needs it, and that event in words."""
+    """Something that ends: its name, the pattern of its words, the event that needs it, and the name of that event in
+    messages.
+    """
 
     name: str
     words: str
@@ -176,7 +178,9 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
 
 
 def _events(timeline: Timeline, burn_in: float) -> dict[str, date]:
-    """The last days of the events that the timeline knows; without a date of the acceptance, the end of the ``burn_in`` days."""
+    """The last day of each event that the timeline contains. Without a date for the acceptance, it is the delivery plus
+    ``burn_in`` days.
+    """
     delivery = timeline.delivery
     events = {
         "order": timeline.order,

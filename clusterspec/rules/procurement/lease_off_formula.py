@@ -86,13 +86,13 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST_MONTHS = 600.0
-"""Months of a lease at most."""
+"""Largest number of months of a lease."""
 SAME = 0.003
-"""Relative difference up to which two instalments are the same: days of a month, and rounding."""
+"""Relative difference up to which two instalments are equal, because of days per month and rounding."""
 SAME_TERMS = 0.001
-"""The same for terms of payment, which differ by the rate of a month."""
+"""The same difference for payment in advance or arrears, which differ by one month's rate."""
 NEAR = 60
-"""Characters after the word for a residual value in which its amount stands."""
+"""Largest distance, in characters, between the word for a residual value and its amount."""
 _MONTHLY_RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?% ?(?:a |im |per |pro |al |por |ao |i |om )?months?\b")
 
 
@@ -101,14 +101,16 @@ _RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?%")
 
 @dataclass(frozen=True)
 class _Lease:
-    """A lease: its purchase price, the rate of a month as a share, and its months."""
+    """A lease: its purchase price, its monthly rate as a share, and its number of months."""
 
     price: float
     rate: float
     months: float
 
     def instalment(self, residual: float, early: bool) -> float:
-        """The instalment of each month down to a residual value, at the end of the month or, ``early``, at its beginning."""
+        """The monthly instalment that leaves a residual value; it is paid at the beginning of each month if ``early``,
+        else at the end.
+        """
         kept: float = (1 + self.rate) ** -min(self.months, MOST_MONTHS)
         late = (self.price - residual * kept) * self.rate / (1 - kept)
         return late / (1 + self.rate) if early else late
@@ -153,7 +155,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
 def _taxed_base_problem(
     procurement: ProcurementSpec, rents: Sequence[Offered], text: str, amounts: Sequence[float]
 ) -> Iterator[Problem]:
-    """A rent that is the rate of a price with tax, and to which `tax` is added again."""
+    """The problem of a rent that is computed from a price with tax, and to which `tax` is added again."""
     tax = procurement.tax or 0.0
     net = [each for each in amounts if tax and any(abs(other / each / (1 + tax) - 1) < SAME_TERMS for other in amounts)]
     shares = [float(each.replace(",", ".")) / 100 for each in _RATE.findall(text)]
@@ -161,8 +163,8 @@ def _taxed_base_problem(
         rent = float(line.line.unit_price or 0)
         for price in net:
             if any(abs(rent / (price * (1 + tax) * share) - 1) < SAME_TERMS for share in shares):
-                message = f"the rent of {amount_text(rent)} is the rate of the price with tax, and `tax: {tax:g}` is added to it again: {amount_text(round(rent / (1 + tax)))} from the price without"
-                help_ = "ask the lessor for the rate of the price without tax"
+                message = f"the rent of {amount_text(rent)} is computed from the price with tax, and `tax: {tax:g}` is added to it again: {amount_text(round(rent / (1 + tax)))} from the price without"
+                help_ = "ask the lessor for a rent computed from the price without tax"
                 yield RULE.problem(quote_path(line.index, "unit_price"), message, help_)
                 return
 
@@ -173,13 +175,13 @@ def _amounts_in(text: str) -> list[float]:
 
 
 def _stated_residual(text: str) -> float:
-    """The smallest amount next to the word for a residual value in a text; 0 without one."""
+    """The smallest amount near the word for a residual value in a text; 0 if there is none."""
     found = RESIDUAL.search(text)
     return min(_amounts_in(text[found.end() : found.end() + NEAR]), default=0.0) if found is not None else 0.0
 
 
 def _paid_residual(offered: Sequence[Offered]) -> float | None:
-    """The residual value that one line pays; None without one."""
+    """The residual value that exactly one line pays; else None."""
     paid = [
         float(line_price(line.line) or 0)
         for line in offered

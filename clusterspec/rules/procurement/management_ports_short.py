@@ -79,7 +79,7 @@ _METERED = pattern(
     r"\bpdus?\b[^;]{0,48}?\b(?:metered|switched|monitored|managed|intelligent)\b|\b(?:metered|switched|monitored|managed|intelligent) (?:[\w-]{1,16} ){0,2}?pdus?\b"
 )
 CHAINED = 4
-"""Metered power distribution units on one port at most, as makers allow four in a chain."""
+"""Largest number of metered power distribution units on one port: manufacturers allow chains of four."""
 
 
 def check(
@@ -106,12 +106,12 @@ def check(
 
 
 def _is_sold(line: Offered, kind: re.Pattern[str]) -> bool:
-    """Whether a line sells parts of a kind by its text, neither as a credit nor by the month."""
+    """Whether the text of a line sells parts of a kind, and the line is neither a credit nor periodic."""
     return not is_credit(line.line) and not line.is_periodic and kind.search(plain_part(line.line)) is not None
 
 
 def _ports_of(line: Offered) -> int | None:
-    """The ports of a switch for management; None for other lines, and where its line does not give them."""
+    """The number of ports of a management switch; None for other lines and if the line does not state it."""
     text = plain_part(line.line)
     if is_credit(line.line) or not line.line.quantity or _MANAGES.search(text) is None or _OTHER_USE.search(text):
         return None
@@ -122,7 +122,7 @@ def _ports_of(line: Offered) -> int | None:
 
 
 def _count(lines: Sequence[Offered], kinds: Collection[str]) -> int:
-    """The pieces of the given kinds that lines offer."""
+    """The number of pieces of the given kinds in the quote lines."""
     return round(
         sum_of(
             line.units * float(line.line.quantity or 0) for line in lines if line.kind in kinds and not line.is_periodic

@@ -1,4 +1,4 @@
-"""Data do not pass the stated link in the stated days.
+"""The data cannot be copied over the stated link in the stated days.
 
 ## What it finds
 
@@ -98,15 +98,15 @@ _COUNTS = {
     **dict.fromkeys(("vier", "quatre", "cuatro"), 4),
     "sechs": 6,
 }
-"""Weeks as words of other languages than English."""
+"""Numbers of weeks as words in other languages than English."""
 _UNITS = (" tb", "tib", " pb", "pib")
-"""Units of the data, without one of which a description moves none."""
+"""Units of data; a description of a migration has at least one of them."""
 _LINKS = pattern(
     r"(?<![\w.,])([2-9]|two|three|four|dvě|dwa|dwie|deux|zwei|dos|due|duas|dois|två|twee) (?:[x×] ?|[\w.-]{3,12} (?:of |de |à |von |da |di |po )?)$"
 )
-"""Two links or more, right before the rate of one."""
+"""Pattern of a number of links directly before the rate of one."""
 _KEPT_APART = 1.02
-"""Relative difference up to which the days are the same."""
+"""Ratio up to which a time equals the stated days."""
 
 
 def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -137,23 +137,23 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
 _TAKEN_AWAY = pattern(
     r"\b(?:delet\w*|eras\w*|wiped|terminat\w*|returned|removed|decommissioned|switched off|shut down|closed|ends?|expires?|gelöscht|supprim\w*|borrad\w*|apagad\w*|cancellat\w*|verwijderd)\b|삭제|削除|删除"
 )
-"""Words of a text after whose date the data are no longer there."""
+"""Pattern of words for data that are no longer available after a date."""
 
 
 def _days_until(ends: Sequence[date], text: str) -> set[float]:
-    """The days from the start of a copy to the first day after it on which its source is taken away; both count."""
+    """The number of days from the start of a copy to the first removal of its source; both days count."""
     starts = dates_in(text)
     spans = [(end - starts[0]).days + 1.0 for end in ends if len(starts) == 1 and end >= starts[0]]
     return {min(spans)} if spans and _TAKEN_AWAY.search(text) is None else set()
 
 
 def _sizes(text: str) -> set[float]:
-    """Bytes that a text in lower case names."""
+    """The sizes in bytes in a lowercase text."""
     return {number_in_text(number) * BYTES[unit] for number, unit in _SIZE.findall(text)}
 
 
 def _rates(text: str) -> set[float]:
-    """Bytes per second of the links that a text in lower case names.
+    """The rates in B/s of the links in a lowercase text.
 
     >>> _rates("over two sites at 10 gb/s"), _rates("over two links of 10 gb/s"), _rates("1.2 pb")
     ({1250000000.0}, {2500000000.0}, set())
@@ -168,7 +168,7 @@ def _rates(text: str) -> set[float]:
 
 
 def _links_before(text: str) -> int:
-    """The number of links that the end of a text counts; 1 where it counts none."""
+    """The number of links that the end of a text states; 1 if it states none."""
     found = _LINKS.search(text)
     if found is None:
         return 1
@@ -176,7 +176,7 @@ def _links_before(text: str) -> int:
 
 
 def _days(text: str) -> set[float]:
-    """The numbers of days that a text in lower case names, or of its weeks, or of its hours where it names none.
+    """The numbers of days in a lowercase text; without any, those of its weeks, else those of its hours.
 
     >>> _days("in 12 days"), _days("in den zwei wochen vor dem start"), _days("over 36 hours")
     ({12.0}, {14.0}, {1.5})

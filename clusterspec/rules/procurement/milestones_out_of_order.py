@@ -120,7 +120,7 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 EARLY = 3
-"""Weeks by which servers may wait for their racks: parts of one delivery arrive on several days."""
+"""Number of weeks that servers may arrive before their racks, since parts of one delivery arrive on several days."""
 _RACKS = pattern(r"\b(?:racks?|cabinets?|pdus?|power (?:in|at|to) the hall|busways?|power distribution)\b")
 _REMOVED = pattern(
     r"\b(?:handed back|returned|goes back|return of|rückgabe|restitution|devolución|devolução|restituzione|teruggave|remov\w*|taken away|collect\w*|takes? [^.;]{0,40}? along|trade-in|dismantl\w*|decommission\w*|odv[eo]z\w*|abtransport\w*|abbau\w*|rückbau\w*|enlèvement|dépose|retirada|ritiro|afvoer\w*|bortforsling|demontaż\w*|wywóz\w*|switched off)\b"
@@ -137,7 +137,7 @@ _LOAD = pattern(
 _FILLED = pattern(
     r"\b(?:coolant|loops?|water|pipework|piping|manifolds?|cdus?|glycol|secondary circuit)\b[^.;]{0,40}?\b(?:filled|flushed|commissioned|connected|available|in service|ready|live|hot)\b"
 )
-"""Words of a milestone for a load, and for the coolant that it needs."""
+"""Pattern of words in a milestone for a load, and for the coolant that the load needs."""
 _OLD = pattern(
     r"\b(?:old|existing|current|previous|present|alt\w{0,3}|ancien\w*|vieux|antigu\w+|antig\w+|vecchi\w*|oude?|gam\w+|star(?:é|ý|á|ého|ém|y|e|a|ego)|vieil\w*|gammel\w*)\b"
 )
@@ -145,13 +145,13 @@ _COUNTED_SERVERS = pattern(
     r"(?<![\w.,/-])(\d{1,4}) (?:x )?(?:(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?)|[dh]gx)\b"
 )
 _SEVERAL = pattern(r"\b(?:spares?|phase|option\w*|and(?! (?:last|final)\b))\b")
-"""Words of a milestone with several deliveries in one, or with one that may not come."""
+"""Pattern of words in a milestone with several deliveries, or with one that is not certain."""
 _REST = pattern(r"\b(?:rest|remaining|others?|all|last|balance)\b")
-"""Words of a milestone that delivers what the others leave."""
+"""Pattern of words in a milestone that delivers the rest."""
 _TOTAL = pattern(
     r"\b(?:all|total(?: of)?|altogether|alle|insgesamt|tous les|les|todos los|tutti i) (?:the )?(\d{1,4}) (?:(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?))\b"
 )
-"""The number of all servers, in a milestone that names it in addition to its own."""
+"""Pattern of the number of all servers, in a milestone that states it in addition to its own number."""
 _LEASE_STARTS = pattern(
     r"\b(?:lease|leasing|rental|rent|hire|billing|invoicing)\b(?: of (?:[a-z-]{2,12} ){1,4})? ?(?:term )?(?:starts?|begins?|start|commences|beginn|from|début)\b[^\d.;]{0,20}20\d\d-\d\d-\d\d|"
     r"(?:リース|rental) ?開始 ?[^\d.;]{0,6}20\d\d-\d\d-\d\d"
@@ -189,12 +189,12 @@ def check(
 
 
 def _days_in(text: str) -> list[int]:
-    """The days that a milestone names, as ordinals."""
+    """The days in a milestone, as ordinals."""
     return [day.toordinal() for day in dates_in(text)]
 
 
 def _early_servers_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
-    """The last servers, where they arrive long before the first racks."""
+    """The problem of servers whose last delivery is long before the first racks."""
     servers = [(max(at), index) for index, text, at in dated if SERVERS.search(text) and not _RACKS.search(text)]
     racks = [min(at) for _, text, at in dated if _RACKS.search(text) and not SERVERS.search(text)]
     if not servers or not racks:
@@ -209,7 +209,7 @@ def _early_servers_problem(dated: Sequence[tuple[int, str, list[int]]], unit: st
 
 
 def _load_before_filling_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
-    """A load on liquid-cooled nodes before the milestone on which their loop is filled."""
+    """The problem of liquid-cooled nodes that run under load before the milestone at which their loop is filled."""
     filled = [max(at) for _, text, at in dated if _FILLED.search(text) is not None and _LOAD.search(text) is None]
     loads = [
         (min(at), index) for index, text, at in dated if _LOAD.search(text) is not None and _FILLED.search(text) is None
@@ -224,7 +224,7 @@ def _load_before_filling_problem(dated: Sequence[tuple[int, str, list[int]]], un
 
 
 def _late_license_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
-    """Machines that leave the factory before the license of their export is there."""
+    """The problem of machines that leave the factory before their export license is granted."""
     granted = [max(at) for _, text, at in dated if _EXPORT.search(text) is not None]
     sent = [(min(at), index) for index, text, at in dated if _SENT.search(text) and _EXPORT.search(text) is None]
     if granted and sent and min(sent)[0] < max(granted):
@@ -234,11 +234,11 @@ def _late_license_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str
 
 
 _NUMBERED = pattern(r"\b(?:nodes?|servers?|systems?) (\d{1,5}) ?(?:-|–|to|through|bis|à|a|al) ?(\d{1,5})\b(?!-\d)")
-"""The numbers of the servers that a milestone delivers: `nodes 33-60`."""
+"""Pattern of the serial numbers of the servers that a milestone delivers, such as `nodes 33-60`."""
 
 
 def _few_servers_problem(milestones: Sequence[str], nodes: int) -> Iterator[Problem]:
-    """Milestones that each count or number servers, and together fewer than the design has."""
+    """The problem of milestones that together deliver fewer servers than the design has, if each states its servers."""
     numbered = [
         (int(last), index)
         for index, text in enumerate(milestones)
@@ -268,7 +268,7 @@ def _is_vague(text: str, is_counted: bool = False) -> bool:
 
 
 def _early_rent_problem(texts: PurchaseTexts) -> Iterator[Problem]:
-    """A lease that starts before the machine arrives."""
+    """The problem of a lease that starts before the machine arrives."""
     served = [text for text in texts.milestones if SERVERS.search(text) and _LEASE_STARTS.search(text) is None]
     servers = [day for text in served for day in dates_in(text)]
     at: Path = ("procurement", "delivery", "milestones")
@@ -298,7 +298,7 @@ _INSTALLED = pattern(
 
 
 def _late_customs_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
-    """Servers that are installed before the customs release them."""
+    """The problem of servers that are installed before customs releases them."""
     released = [max(at) for _, text, at in dated if _CUSTOMS.search(text) is not None]
     placed = [
         (min(at), index)
@@ -316,7 +316,7 @@ def _late_customs_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str
 def _early_acceptance_problem(
     dated: Sequence[tuple[int, str, list[int]]], unit: str, lasting: float, written: str
 ) -> Iterator[Problem]:
-    """The acceptance, where it is sooner than the last servers and the ``lasting`` burn-in."""
+    """The problem of an acceptance that follows the last servers by less than the burn-in time ``lasting``."""
     servers = [max(at) for _, text, at in dated if SERVERS.search(text) and not ACCEPTANCE.search(text)]
     accepted = [(max(at), index) for index, text, at in dated if ACCEPTANCE.search(text) and not SERVERS.search(text)]
     if len(accepted) != 1 or not servers:
@@ -331,21 +331,23 @@ def _early_acceptance_problem(
 _USE = pattern(
     r"\b(?:acceptance|accepted|go-?live|goes live|(?:in|start of|enters) production|production (?:use|start|starts|begins)|(?:first|pre-?training|production) (?:jobs?|runs?) starts?|first (?:training )?(?:jobs?|runs?))\b"
 )
-"""Words of a milestone for the use of the whole machine."""
+"""Pattern of words in a milestone for the use of the whole machine."""
 _OF_A_PART = pattern(
     r"\b(?:halls?|rooms?|sites?|cages?|power|electrical|cooling|chillers?|loops?|cdus?|factory|fat|works|buildings?|partial|interim|pre-?acceptance|pilots?|tests? (?:racks?|systems?|nodes?)|proof|poc|demo|samples?|"
     r"cloud|reservation|lots?|lotes?|wave|stage|phase|first(?! (?:pre-?training|training|production|jobs?|runs?))|etap\w*|tranche|batch|pod|block|half|part|designs?|plans?|drawings?|quotes?|offers?|orders?|(?:after|within|following|of|since|before|until|upon|at) acceptance)\b|\b\d{1,5} (?:[a-z0-9-]{1,12} )?(?:nodes?|servers?|racks?|systems?)\b"
 )
-"""Words of a milestone for the acceptance of a part of the machine, or of something else."""
+"""Pattern of words in a milestone for the acceptance of a part of the machine or of something else."""
 _ARRIVES = pattern(r"\b(?:racks?|cabinets?|trays?|switch(?:es)?|spines?|transceivers?|optics|cables?|deliver\w*)\b")
 _NOT_AWAITED = pattern(
     r"\b(?:spares?|options?|optional|phase|later|second|returned|returns?|old|removed|collect\w*|pick-?up|lessor|payments?|licen[cs]es?|documents?|documentation|training)\b"
 )
-"""Words of a milestone for what the acceptance does not wait for."""
+"""Pattern of words in a milestone for parts that the acceptance does not wait for."""
 
 
 def _last_delivery(texts: PurchaseTexts, unit: str) -> float:
-    """The week of the last delivery by `weeks`, or its earliest day as an ordinal: orders follow their prices; 0 where unknown."""
+    """The week of the last delivery by `weeks`, or its earliest possible day as an ordinal (the order follows the date
+    of the prices); 0 if unknown.
+    """
     delivery = texts.procurement.delivery
     weeks = delivery.weeks if delivery is not None and delivery.weeks is not None else 0.0
     if unit == "week":
@@ -357,7 +359,9 @@ def _last_delivery(texts: PurchaseTexts, unit: str) -> float:
 def _use_before_delivery_problem(
     dated: Sequence[tuple[int, str, list[int]]], unit: str, last: float
 ) -> Iterator[Problem]:
-    """The last use of the whole machine, where it is sooner than the ``last`` delivery, or than what another milestone delivers."""
+    """The problem of a use of the whole machine before the ``last`` delivery, or before the parts of another milestone
+    arrive.
+    """
     used = [(max(at), index) for index, text, at in dated if _USE.search(text) and _OF_A_PART.search(text) is None]
     brought = [
         (at, SERVERS.search(text) or _RACKS.search(text))
@@ -379,7 +383,7 @@ def _use_before_delivery_problem(
 
 
 def _removed_source_problem(dated: Sequence[tuple[int, str, list[int]]], unit: str) -> Iterator[Problem]:
-    """The removal of an old system before the end of the migration from it."""
+    """The problem of an old system that is removed before the migration from it ends."""
     migrated = [max(at) for _, text, at in dated if MIGRATION.search(text) and not _REMOVED.search(text)]
     for index, text, at in dated:
         if migrated and _REMOVED.search(text) and _OLD.search(text) and max(at) < max(migrated):

@@ -1,4 +1,4 @@
-"""Switches of both directions of airflow stand in one machine.
+"""Switches with opposite airflow directions are in one machine.
 
 ## What it finds
 
@@ -84,12 +84,12 @@ _HOT_AISLE = pattern(
 _COLD_AISLE = pattern(
     rf"\b{_PORTS} {_ON}(?:cold[- ]aisle|kaltgang|allée froide|couloir froid|pasillo frío|corredor frio|corridoio freddo|koude gang|kallgång\w*|kaldgang\w*|koldgang\w*)\b"
 )
-"""Words of ports that face an aisle, with up to four words between."""
+"""Pattern of ports that face the cold aisle, with up to four words between."""
 _CODES = {
     name: pattern(rf"\b(?:920-9b\w{{2,4}}-00{letter}\w-\w{{3}}|m(?:sn|qm)\d{{4}}-[a-z]{{2}}\d?{letter})\b")
     for name, letter in (("P2C", "f"), ("C2P", "r"))
 }
-"""Order codes of NVIDIA's switches by the direction of the air that they stand for."""
+"""For each airflow direction, the pattern of the order codes of NVIDIA switches with it."""
 
 
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
@@ -117,17 +117,17 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
 
 
 _OF_AISLE = {"hot": "P2C", "cold": "C2P"}
-"""The direction of the air of switches whose ports are in an aisle."""
+"""The airflow direction that switches need if their ports are in this aisle."""
 
 
 def _aisle_of_ports(text: str) -> str:
-    """The aisle in which the ports of the switches are by a text; empty where it does not say, or names both."""
+    """The aisle that the ports of the switches face, by a text; empty if it names neither or both."""
     hot, cold = _HOT_AISLE.search(text) is not None, _COLD_AISLE.search(text) is not None
     return "" if hot == cold else "hot" if hot else "cold"
 
 
 def directions_in(text: str) -> set[str]:
-    """The directions of airflow that a text in lower case names.
+    """The airflow directions in a lowercase text.
 
     >>> directions_in("mqm9700-ns2f switch"), directions_in("sn5600, c2p"), directions_in("switch")
     ({'P2C'}, {'C2P'}, set())

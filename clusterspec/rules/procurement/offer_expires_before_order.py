@@ -88,12 +88,12 @@ _VALID = pattern(
 _TIME = pattern(
     rf"(?i)(?<![\w.,-])(\d{{1,3}})[ -](?:calendar )?({'|'.join(word for word, each in TIME_WORDS.items() if DAY <= each < YEAR)})\b"
 )
-"""A number of days, weeks or months."""
+"""Pattern of a number of days, weeks or months."""
 _OFFER = pattern(
     r"(?i)\b(?:offers?|quot\w+|bid|prices?|angebot\w*|preise?|offre|devis|prix|oferta|precios?|offerta|prezz\w|offerte)\b"
 )
 _FROM = pattern(r"(?i)\b(?:from|since|as of|ab|vom|seit|du|partir du|desde(?: el)?|del?|dal|vanaf|od|fra|från) $")
-"""The end of the words before a date on which something begins."""
+"""Pattern of the end of the text before a date on which something begins."""
 
 
 def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -118,7 +118,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
 
 
 def _clauses_with_dates(text: str) -> Iterator[tuple[str, str]]:
-    """The clauses of a text that have a date or follow one that has, each with the clause before it."""
+    """The clauses of a text that have a date or follow a clause with one, each with the previous clause."""
     clauses = clauses_of(text) if _DATE.search(text) is not None else []
     for before, clause in pairwise(("", *clauses)):
         if _DATE.search(clause) is not None or _DATE.search(before) is not None:
@@ -126,7 +126,7 @@ def _clauses_with_dates(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _end_of_validity(before: str, clause: str) -> date | None:
-    """The last day on which an offer holds, by a clause about it; None if that states none.
+    """The last day on which an offer is valid, by a clause about it; None if the clause states none.
 
     >>> str(_end_of_validity("", "prices are valid for 30 days from 2026-11-15"))
     '2026-12-15'

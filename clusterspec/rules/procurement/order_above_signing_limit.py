@@ -61,9 +61,9 @@ RULE = Rule.of(__name__, "warning", "likely")
 _UP_TO = pattern(
     r"(?i)\b(?:up to|below|under|max(?:imum|\.)?|limit(?:ed to)?|not above|bis(?: zu)?|unter|jusqu'à|jusque|hasta|até|fino a|tot|upp till|op til|opp til|do|asti)\b(?:[^\d,;()]{0,24})$"
 )
-"""Words at the end of what stands before the amount."""
+"""Pattern of the end of the text before an amount that is a limit."""
 _CURRENCIES = {"EUR": "€|eur", "USD": r"\$|usd|dollars?", "GBP": "£|gbp|pounds?", "CHF": "chf|fr", "JPY": "¥|円|jpy"}
-"""The signs of a currency; others are written by their code."""
+"""Signs of each currency; other currencies are written by their code."""
 
 
 def check(spec: Spec, procurement: ProcurementSpec) -> Iterator[Problem]:
@@ -80,7 +80,7 @@ def check(spec: Spec, procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _limit_of(text: str, currency: str) -> float | None:
-    """The amount up to which a person may sign, in the currency of the quote; None where the text states none.
+    """The amount up to which a person may sign, if a text states exactly one, in the currency of the quote; else None.
 
     >>> _limit_of("Leitung Rechenzentrum (zeichnungsberechtigt bis 50.000 EUR brutto)", "EUR")
     50000.0

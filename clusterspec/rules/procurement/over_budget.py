@@ -149,7 +149,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
 def _lacking_part_problem(
     procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str, left: float
 ) -> Iterator[Problem]:
-    """The problem with parts that the quote lacks, and that cost more than it leaves of the budget."""
+    """The problem of missing parts that cost more than the rest of the budget after the quote."""
     lacking = _lacking_parts(procurement, design, cluster, remarks)
     if lacking > left:
         currency, more = procurement.currency, f"{lacking - left:,.0f}"
@@ -158,7 +158,9 @@ def _lacking_part_problem(
 
 
 def _lacking_parts(procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str) -> float:
-    """The least amount of the parts that a quote lacks, in its terms; 0 where the check of the quote has a note at most."""
+    """The lowest price of the parts that a quote lacks, with its discount and tax; 0 if `quote-off-bill` reports at
+    most notes.
+    """
     if not procurement.quote:
         return 0.0
     from clusterspec.rules.procurement import quote_off_bill  # lacking_text a quote of parts alone
@@ -174,13 +176,13 @@ def _lacking_parts(procurement: ProcurementSpec, design: Design, cluster: Cluste
 
 
 def _tax_to_add(procurement: ProcurementSpec, remarks: str) -> float:
-    """The tax that the budget includes and the quote does not, according to the text and the lines of the quote."""
+    """The tax rate that the budget includes and the quote does not, by the text and the lines of the quote."""
     lines = (f"{line.part}. " for line in procurement.quote or () if line.part)
     return tax_of_budget(f"{remarks}. {' '.join(lines)}")
 
 
 def _least_price(procurement: ProcurementSpec, design: Design) -> tuple[str, float]:
-    """The larger of two sums, with its name: both lack what has no price."""
+    """The larger of two lower limits of the price, with its name; both omit parts without a price."""
     total, lines = bill(design).total, total_of_lines(procurement) or 0.0
     parts = amount_with_terms(total, procurement).low if total is not None else 0.0
     return ("the priced parts", parts) if parts >= lines else ("the priced lines of the quote", lines)

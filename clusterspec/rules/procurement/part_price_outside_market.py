@@ -67,7 +67,7 @@ from clusterspec.units import percent, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 FAR = 3.0
-"""A price beyond the range by this factor has a wrong unit or digit."""
+"""Factor beyond the price range from which a price has a wrong unit or digit."""
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
@@ -93,7 +93,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
 
 
 def _has_impossible_node_price(procurement: ProcurementSpec, cluster: Cluster) -> bool:
-    """Whether the stated price of a node is far from that of its accelerators, which another rule reports."""
+    """Whether the stated price of a node is far from that of its accelerators; another rule reports that."""
     node, market = (procurement.prices or {}).get("node"), cluster.accelerator.market_price
     usual = band_in_currency(procurement.currency, market) if market else None
     if not node or usual is None:

@@ -73,26 +73,28 @@ RULE = Rule.of(__name__, "warning", "likely")
 WITHHELD = 0.10
 ADVANCE = 0.5
 ORDINARY = 1e6
-"""US dollars below which goods that are paid on delivery need no acceptance, by judgment: they go back under warranty."""
+"""US dollars below which goods paid on delivery need no acceptance test, by judgment: the warranty covers them."""
 FEW_NODES = 250_000.0
-"""US dollars below which half with the order and half with the delivery is usual, by judgment."""
+"""Amount in US dollars below which half the payment with the order and half on delivery is usual, by judgment."""
 MOST = 0.8
-"""Share due with the order from which nothing but the acceptance is left: a supplier that fails to deliver has the price."""
+"""Share due with the order from which only the acceptance remains to be paid, so that a supplier already has the price
+before it delivers.
+"""
 
 
 _ON_SHIPMENT = pattern(
     r"(?i)\b(?:rents?|rentals?|leas(?:es?|ing)|billing)\b[^.;]{0,60}?\b(?:due|start\w*|begin\w*|commenc\w*|payable)\b"
     r"(?:(?!\bnot\b)[^.;]){0,40}?\b(?:ship(?:ment|ping|ped|s)?|dispatch\w*)\b"
 )
-"""Words of a rent that starts before the machine is there."""
+"""Pattern of words for a rent that starts before the machine is installed."""
 SAME = 0.02
-"""Relative difference up to which two times are the same."""
+"""Relative difference up to which two times are equal."""
 _DEEMED = pattern(
     r"(?i)\baccept(?:ance|ed)\b[^.;]{0,40}?\b(?:deemed|counts?|considered|regarded|automatic\w*|tacit\w*|gilt|réputée?|tenue pour|tácit\w*|se considera\w*|"
     r"considerad[ao]|si intende|geldt|anses|uważa się)\b[^.;]{0,64}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b|"
     r"\b(?:deemed|counts? as|considered|regarded as|automatically)\s(?:to be )?accept(?:ed|ance)\b[^.;]{0,40}?(?<![\d.,])(\d{1,3}) (?:calendar )?days?\b"
 )
-"""Words by which a machine is accepted after a number of days without a test."""
+"""Pattern of words by which a machine counts as accepted after some days without a test."""
 
 
 _OF_STEP = {
@@ -106,7 +108,7 @@ _SHARE = {
     )
     for step, words in _OF_STEP.items()
 }
-"""The percents of a price that are due with a step of the purchase, in English as far as suppliers' words go."""
+"""For each step of a purchase, the pattern of the percentage of the price that is due with it."""
 
 
 def check(
@@ -150,12 +152,12 @@ def check(
 
 
 def _has_free_nodes(procurement: ProcurementSpec) -> bool:
-    """Whether the quote has nodes without a price: donated ones, which nobody pays for before or after a test."""
+    """Whether the quote has nodes with a price of zero; nobody pays for donated nodes before or after a test."""
     return any(line.price == 0 and kind_of_part(plain_part(line)) == "node" for line in procurement.quote or ())
 
 
 def _other_shares_problem(payment: PaymentSpec, texts: PurchaseTexts) -> Iterator[Problem]:
-    """A share of the price that a text states for a step, and that is not the one of `payment`."""
+    """The problem of a share of the price in a text that differs from the share for the same step in `payment`."""
     for at, text in texts.placed:
         for step, words in _SHARE.items():
             found = {int(share) / 100 for share in words.findall(text)}
@@ -167,7 +169,7 @@ def _other_shares_problem(payment: PaymentSpec, texts: PurchaseTexts) -> Iterato
 
 
 def _shipment_problems(texts: PurchaseTexts) -> Iterator[Problem]:
-    """Sentences, milestones and lines of the quote by which a rent starts with the shipment."""
+    """Problems of sentences, milestones and quote lines by which a rent starts with the shipment."""
     for at, text in texts.placed:
         if _ON_SHIPMENT.search(text) is not None:
             message = "according to the text, the rent is due before the machine is installed"
@@ -175,7 +177,7 @@ def _shipment_problems(texts: PurchaseTexts) -> Iterator[Problem]:
 
 
 def _deemed_problems(burn_in: Quantity, texts: PurchaseTexts) -> Iterator[Problem]:
-    """Sentences, milestones and lines by which the machine counts as accepted in fewer days than its burn-in takes."""
+    """Problems of clauses by which the machine counts as accepted before its burn-in ends."""
     for at, text in texts.placed:
         found = _DEEMED.search(text)
         days = next((int(number) for number in found.groups() if number), 0) if found is not None else 0

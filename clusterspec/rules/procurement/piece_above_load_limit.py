@@ -1,4 +1,4 @@
-"""A rack is heavier or higher than its way to the hall allows.
+"""A rack is too heavy or too high for its way to the hall.
 
 ## What it finds
 
@@ -89,7 +89,7 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 UNIT = 0.04445
-"""Meters of a rack unit."""
+"""Height of a rack unit in meters."""
 _MASS = r"(\d{1,3}(?:[.,' ]\d{3}){1,2}|\d{2,5}(?:\.\d)?) ?kg\b(?! ?(?:/|per|je|pro|par|al) ?(?:m2|m²|sqm|square|quadrat|metro|mètre))"
 _LIFTS = r"(?:lifts?|elevators?|hoists?|\w*aufz[uü]ge?|monte-charges?|ascenseurs?|montacargas|ascensor|elevador|montacarichi|ascensore|goederenlift|\w*hiss(?:en)?)"
 _FLOORS = r"(?:floors?|slab|\w*b[oö]den|plancher|dalle|suelo|piso|pavimento|vloer|golv(?:et)?|gulv(?:et)?)"
@@ -103,8 +103,9 @@ _LIMITS = (
         max,
     ),
 )
-"""What carries racks, the kilograms that a text in lower case states of it, and which of several decides: the smallest of
-lifts, and the largest of floors, since the racks stand on the one that carries them.
+"""Load limits on the way of a rack: what carries it, the pattern of its limit in kilograms in lower case, and which of
+several limits applies. Of lifts it is the smallest, of floors the largest, since racks are placed on the strongest
+floor.
 """
 _PRESSURE = pattern(
     rf"\b{_FLOORS}\b[^;\d]{{0,80}}(?P<n>\d{{1,3}}(?:\.\d)?|\d,?\d{{3}}) ?(?P<unit>kn|kg) ?(?:/|per|pro|je|par|por) ?(?:m2|m²|sqm|square met)"
@@ -116,15 +117,15 @@ _RACK_MASS = pattern(rf"\b(?:weighs?|weight|mass|wiegt|pèse|pesa)\b[^.;\d]{{0,3
 _SPREAD = pattern(r"\b(?:load[- ]spread\w*|spreaders?|plinths?|steel frames?|lastverteil\w*|sockel|répartition)\b")
 _WITHOUT = pattern(r"\b(?:without|no|not|ohne|kein\w*|sans|sin)\b")
 GRAVITY = 9.80665
-"""Meters per second squared, standard gravity."""
+"""Standard gravity, in meters per second squared."""
 _RACK = pattern(r"\b(?:\w*racks?|cabinets?|\w*schrank|armoire|baie|armadio|armario|nvl ?\d{2,3})\b")
 _MASS_OF_LINE = pattern(_MASS)
 _DOOR = pattern(
     r"\b(?:doors?|doorways?|lintels?|t[üu]r(?:en)?|portes?|puertas?|portas?|porte|deur(?:en)?|dörr(?:ar)?|drzwi)\b[^.;\d]{0,40}?(?<![\w.,])([12][.,]\d{1,2}) ?m\b"
 )
-"""The meters of a door by a text in lower case."""
+"""Pattern of the height of a door in meters, in a lowercase text."""
 _UNITS = pattern(r"(?<![\w.,])([2-5]\d) ?(?:u|he|ru)\b")
-"""The rack units of a rack by its line."""
+"""Pattern of the rack units of a rack in its line."""
 
 
 def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
@@ -157,7 +158,7 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
 
 
 def _high_pressure_problem(text: str, cluster: Cluster | None) -> Iterator[Problem]:
-    """The problem with a rack that presses harder on its footprint than the floor carries by a text in lower case."""
+    """The problem of a rack whose pressure on its footprint exceeds the limit of the floor in a lowercase text."""
     spread = [each for each in sentences_of(text) if _SPREAD.search(each) and not _WITHOUT.search(each)]
     limits, masses, areas = list(_PRESSURE.finditer(text)), _RACK_MASS.findall(text), list(_FOOTPRINT.finditer(text))
     platform = cluster.platform if cluster is not None else None
@@ -174,7 +175,7 @@ def _high_pressure_problem(text: str, cluster: Cluster | None) -> Iterator[Probl
 
 
 def _high_rack_problem(lines: Sequence[str], text: str) -> Iterator[Problem]:
-    """The line of a rack whose mounting height is above a door on its way."""
+    """The problem of the line of a rack that is higher than a door on its way."""
     doors = [number_in_text(each) for each in _DOOR.findall(text)]
     for index, part in enumerate(lines) if doors else ():
         units = [int(each) for each in _UNITS.findall(part)] if _RACK.search(part) is not None else []
@@ -188,8 +189,8 @@ def _high_rack_problem(lines: Sequence[str], text: str) -> Iterator[Problem]:
 def _heavy_rack_problem(
     parts: Sequence[str], planned: Sequence[str], cluster: Cluster | None, least: float, name: str
 ) -> Iterator[Problem]:
-    """The rack that is heavier than the ``least`` load in kilograms, which ``name`` carries: that of a line or a milestone,
-    else that of the platform.
+    """The problem of a rack that is heavier than the limit ``least`` in kilograms of the lift or floor ``name``. A line
+    or milestone states its weight, else the platform does.
     """
     weighed = False
     places: list[tuple[Path, str]] = [(quote_path(index, "part"), part) for index, part in enumerate(parts)]
@@ -212,7 +213,7 @@ def _heavy_rack_problem(
 
 
 def _kilograms(digits: str) -> float:
-    """The value of a mass whose thousands any sign may separate.
+    """The value of a mass; any sign may separate its thousands.
 
     >>> _kilograms("1.420"), _kilograms("1,420"), _kilograms("980"), _kilograms("980.5")
     (1420.0, 1420.0, 980.0, 980.5)

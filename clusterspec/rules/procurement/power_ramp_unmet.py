@@ -1,4 +1,4 @@
-"""The machines of a step, or the billed power, exceed the power that a ramp gives in that time.
+"""The machines in a step of a power ramp, or the billed power, exceed the power of that step.
 
 ## What it finds
 
@@ -81,9 +81,9 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 LONGEST = 240
-"""Months of a ramp: those of twenty years."""
+"""Largest number of months of a ramp: twenty years."""
 SAME = 0.01
-"""Relative difference up to which two counts of kW-months are the same."""
+"""Relative difference up to which two numbers of kW-months are equal."""
 _FROM = pattern(
     r"\b(?:from|as of|starting|ab|dès|depuis|à partir du|desde|a partir de|vanaf|från|fra|od|dal) (?:le |the |el |o |il )?month (\d{1,3})\b"
 )
@@ -93,12 +93,14 @@ _MACHINES = pattern(
 _FABRIC_FIRST = pattern(
     r"\b(?:fabric|network|switches|spines?)\b[^.;]{0,40}?\b(?:from the start|from the beginning|from day one|at the start|from the first day)\b"
 )
-"""Words by which all switches are there in the first step."""
+"""Pattern of words by which all switches are installed in the first step."""
 _OF_MONTHS = pattern(r"\bkw[ -]months?\b")
 
 
 class _Step(NamedTuple):
-    """The months of one power, first and last, its watts, the machines that a text counts with it, and its key."""
+    """A step of a ramp: its first and last month, its power in watts, the number of machines that the text states for
+    it, and its key.
+    """
 
     first: int
     last: int
@@ -125,7 +127,7 @@ def check(
 
 
 def _steps_in(at: Path, text: str) -> Iterator[_Step]:
-    """The step of a ramp in a sentence, where it has one power and one time."""
+    """The step of a ramp that a sentence with exactly one power and one time states."""
     powers = total_watts_in(text)
     times = months_in(text)
     times += [(int(first), LONGEST) for first in _FROM.findall(text)]
@@ -135,8 +137,8 @@ def _steps_in(at: Path, text: str) -> Iterator[_Step]:
 
 
 def _power_step_problem(steps: list[_Step], nodes: int, divided: float, first: float) -> Iterator[Problem]:
-    """A step whose machines draw more than its power: their share of the ``divided`` watts of all ``nodes``, and those of
-    the switches that are there from the ``first`` step.
+    """The problem of a step whose machines draw more than its power. They draw their share of the ``divided`` watts of
+    all ``nodes``, plus the watts of the switches that are installed from the ``first`` step on.
     """
     for step in steps:
         share = (step.machines or 0) / nodes
@@ -149,7 +151,7 @@ def _power_step_problem(steps: list[_Step], nodes: int, divided: float, first: f
 
 
 def _misbilled_months_problem(procurement: ProcurementSpec, steps: list[_Step]) -> Iterator[Problem]:
-    """A line for the power of the given months that counts other kW-months than the ramp gives."""
+    """The problem of a line that bills other kW-months than the ramp has in the same months."""
     ramp = _watts_by_month(steps)
     for index, line in enumerate(procurement.quote or ()):
         text, billed = plain_part(line), float(line.quantity or 0)
@@ -168,7 +170,7 @@ def _misbilled_months_problem(procurement: ProcurementSpec, steps: list[_Step]) 
 
 
 def _watts_by_month(steps: list[_Step]) -> Mapping[int, float]:
-    """The watts of each month of a ramp; a later step takes the place of an open one."""
+    """The watts in each month of a ramp; a later step replaces an open-ended one."""
     found: dict[int, float] = {}
     for step in sorted(steps, key=lambda each: (each.first, each.last)):
         found |= dict.fromkeys(range(step.first, step.last + 1), step.watts)

@@ -1,4 +1,4 @@
-"""A price is not the one that the text states.
+"""A price differs from the one that the text states.
 
 ## What it finds
 
@@ -125,13 +125,13 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.001
-"""Relative difference up to which a price is the rounded one of its text."""
+"""Relative difference up to which a rounded price follows from its text."""
 _AMOUNT = r"(?<![\d.,])(\d{1,3}(?:[ .,'’]\d{3}){1,3}|\d{3,9})(?:[.,]\d{2})?(?![\d])"
 _LIST = r"(?:list(?: price)?|catalogu?e(?: price)?|rrp|msrp|listenpreis|prix (?:catalogue|public|tarif)|precio de (?:lista|tarifa)|preço de (?:lista|tabela)|prezzo di listino|listprijs|listpris\w*)"
 _OFF = pattern(
     rf"\b{_LIST}\b[^\d%;]{{0,20}}{_AMOUNT}[^\d%;]{{0,24}}?\b(?:less|minus|off|net of|abzüglich|moins|menos|meno|min)\b[^\d%;]{{0,8}}(?<![\d.,])(\d{{1,2}}(?:[.,]\d{{1,2}})?) ?%"
 )
-"""A list price and the percents that are taken off it."""
+"""Pattern of a list price and the percentage taken off it."""
 _CREDIT = pattern(
     r"\b(?:rebates?|credit notes?|credits?|(?:special )?(?:price )?reductions?|discounts?|trade[- ]?ins?|buy-?backs?|gutschrift\w*|\w*nachlass|\w*rabatt|"
     r"remises?|avoir|descuentos?|descontos?|sconti|sconto|korting\w*|rabat|alennus|sleva)\b|値引|割引|折扣|할인"
@@ -139,7 +139,7 @@ _CREDIT = pattern(
 _EXPLAINED = pattern(
     r"\b(?:after|net|less|with|incl\w*|including|included|before|without|no|not|for|on|per|minus|of|nach|inkl\w*|mit|ohne|après|con|com|met|med|efter|hors|avant|already|letter)\b|%|適用|込|後"
 )
-"""Words of a line that sells something at a price with a rebate."""
+"""Pattern of words in a line that sells something at a reduced price, and is not a rebate itself."""
 _GROSS = pattern(
     rf"\b(?:prices?|preise|einzelpreise|stückpreise|prix|precios|preços|prezzi|prijzen|priser|hinnat|ceny)\b[^.;]{{0,40}}?\b(?:gross|brutto|incl\w*|including|inkl\w*|ttc|toutes taxes|con iva|com iva|ivato|ivati|inclus\w*)\b[^.;]{{0,16}}?(?:\b{TAX_NAMES}\b|%)"
     r"|\b(?:unit prices?|prices?|einzelpreise|stückpreise|preise|priser|prezzi|prijzen|ceny)\b[^.;]{0,20}\b(?:gross|brutto)\b"
@@ -148,12 +148,12 @@ _GROSS = pattern(
 _GROSS_LINE = pattern(
     rf"\b(?:incl\w*|including|inkl\w*|inclus\w*|con|com)\.? (?:of )?(?:\d{{1,2}}(?:[.,]\d{{1,2}})? ?% )?{TAX_NAMES}\b|\bttc\b"
 )
-"""Words of a line whose price includes a tax."""
+"""Pattern of words in a line whose price includes a tax."""
 _OF_OTHER = pattern(
     r"\b(?:totals?|sum|budget|gesamt\w*|summe|net|netto|excl\w*|exclud\w*|without|zzgl|plus|ohne|hors|ht|sin|sem|senza|zonder|"
     r"not|nicht|pas|no|non|quoted_total|list)\b"
 )
-"""Words of a sentence that is about a total, or about prices without a tax."""
+"""Pattern of words in a sentence about a total, or about prices without a tax."""
 _QUEBEC = pattern(r"\b(?:tvq|qst)\b")
 _COMPOUND = 1.05 * 1.09975 - 1
 _SEPARATE = 0.05 + 0.09975
@@ -173,7 +173,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
 
 
 def _list_price_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
-    """Lines whose unit price is not the list price of their text less its percents."""
+    """Problems of lines whose unit price is not the list price in their text less the stated percentage."""
     for index, (line, text) in enumerate(zip(procurement.quote or (), texts, strict=True)):
         found, price = _OFF.findall(text), line.unit_price
         if len(found) != 1 or not price:
@@ -192,11 +192,11 @@ def _list_price_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> 
 _SHARE_OF_SUM = pattern(
     r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?% (?:of|vom|der|du|de la|del|della|van|av) (?:the )?(?:[a-z]{2,12} )?(?:sum|price|prices|value|total|amount|cost|rent|lease|hardware|equipment|goods)\b"
 )
-"""The percents of a sum that the price of a line is, by its text."""
+"""Pattern of a price that is a percentage of a sum."""
 
 
 def _share_problem(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
-    """A line whose price is below its share even of the smallest other line."""
+    """The problem of a line whose price is below its percentage even of the smallest other line."""
     prices = [float(line_price(line) or 0) for line in procurement.quote or ()]
     for index, text in enumerate(texts):
         found, others = _SHARE_OF_SUM.search(text), [*prices[:index], *prices[index + 1 :]]
@@ -214,18 +214,18 @@ _SHARE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?%")
 _OF_AMOUNT = pattern(
     rf"% (?:(?:a|per|each|pro|par|por|al|im) (?:year|annum|month|jahr|an|año|ano|anno) )?(?:of|on|von|auf|de|sur|sobre|di|su|van|op|av|på) (?:usd |eur |gbp |chf |[$€£] ?)?{_AMOUNT}"
 )
-"""The amount that a text takes percents of."""
+"""Pattern of the amount that a percentage applies to."""
 _OF_LISTED = pattern(rf"\b(?:{_LIST}|taxe?s?|{TAX_NAMES}|quantity|installed|spares?)\b")
-"""Words of a line whose percents are of prices that the quote does not have, or of a number of parts."""
+"""Pattern of words in a line whose percentage applies to prices that are not in the quote, or to a number of parts."""
 _HARDWARE = pattern(r"\b(?:hardware|equipment|goods|nodes?|servers?)\b")
-"""Words of a sum that the line itself is no part of."""
+"""Pattern of words for a sum that cannot include the line itself."""
 MOST_TIMES = 3.0
-"""Multiple of a share of all other lines from which on its sum may be that of another order."""
+"""Ratio to the expected share of all other lines from which the sum may be that of another order."""
 
 
 def _large_share_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
-    """The problems of lines with a share in percent: the amount exceeds that share of all other lines, or differs from
-    the amount in their text.
+    """Problems of lines that state a percentage, if the amount exceeds that share of all other lines, or is not that
+    share of the amount in their text.
     """
     lines = procurement.quote or ()
     prices, currency = [float(line_price(line) or 0) for line in lines], procurement.currency
@@ -261,7 +261,7 @@ _REBATE_ON_ALL = pattern(
 
 
 def _partial_rebate_problem(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:
-    """A rebate on all items whose amount is its share of one line alone."""
+    """The problem of a rebate on all lines whose amount is the percentage of a single line."""
     prices = [float(line_price(line) or 0) for line in procurement.quote or ()]
     for index, text in enumerate(texts):
         found = _REBATE_ON_ALL.search(text) if prices[index] < 0 else None
@@ -278,13 +278,13 @@ def _partial_rebate_problem(procurement: ProcurementSpec, texts: Sequence[str]) 
 _STEPS = pattern(
     r"\b(?:rises?|increases?|indexed|goes up|raised|steps up|steigt|augmente|sube|aumenta|stijgt|ökar|stiger)\b[^.;%]{0,24}?(\d{1,2}(?:[.,]\d{1,2})?) ?% (?:in|from|as of|with|at|im|ab|en|à partir du|nel|no|in de) months? (\d{1,3})(?:(?:,| and|,? und|,? et|,? y|,? e|,? en|,? och|,? og) (?:month )?(\d{1,3}))?(?:(?:,| and|,? und|,? et|,? y|,? e|,? en|,? och|,? og) (?:month )?(\d{1,3}))?"
 )
-"""The percents by which a price rises, and the months in which it does."""
+"""Pattern of the percentage by which a price rises, and of the months in which it rises."""
 STEP_ROUNDED = 0.002
-"""Relative difference up to which a price that rose is that of its text: each step is rounded to cents."""
+"""Relative difference up to which a risen price follows from its text; each step is rounded to cents."""
 
 
 def _step_problem(procurement: ProcurementSpec, sentences: Sequence[str]) -> Iterator[Problem]:
-    """Lines for some months of one contract whose price rose by other steps than the text says."""
+    """The problem of lines for parts of one contract period whose prices rise by other steps than the text states."""
     steps = [found for each in sentences if (found := _STEPS.search(each)) is not None]
     if len(steps) != 1:
         return
@@ -310,7 +310,7 @@ def _step_problem(procurement: ProcurementSpec, sentences: Sequence[str]) -> Ite
 
 
 def _credit_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A rebate or credit whose price is added to the others."""
+    """The problem of a rebate or credit whose price is added to the others."""
     for index, line in enumerate(procurement.quote or ()):
         text, price = plain_part(line), line_price(line)
         if price and price > 0 and _CREDIT.search(text) is not None and _EXPLAINED.search(text) is None:
@@ -320,8 +320,8 @@ def _credit_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseTexts) -> Iterator[Problem]:
-    """A tax on prices that include it according to the text as written (`brutto` of a shop is another), and a
-    tax on the tax.
+    """Problems of a tax that is added to prices which include it according to the text as written, and of a tax on a
+    tax.
     """
     total, expected = procurement.quoted_total, total_of_lines(procurement)
     taxed = total is not None and expected is not None and isclose(total, expected, rel_tol=ROUNDED)

@@ -98,29 +98,29 @@ from clusterspec.spec.model import Price, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 USED = 0.2
-"""Share of the lower limit of new machines that those from a former owner may cost, by judgment."""
+"""Share of the lower price limit of new machines that used ones may cost, by judgment."""
 FAR = 5.0
-"""No contract is above this multiple of the highest price, or below the lowest price divided by it."""
+"""Factor above the highest and below the lowest price beyond which no contract is plausible."""
 NAMED = 3.0
-"""If the lowest price is this multiple of the figure, the price of one accelerator explains it better than a discount."""
+"""Factor below the lowest price from which a figure is rather the price of a single accelerator than a discount."""
 CHEAP_RENT, CHEAP_FOR_ONE = 0.5, 0.75
-"""Lower limits relative to the lowest rent: reservations of years get up to half off; less where the figure is a usual
-rent of one accelerator.
+"""Lower limits relative to the lowest rent: multi-year reservations get up to half off; a higher limit applies if the
+figure is a usual rent of one accelerator.
 """
 CHEAP_LISTED, LISTED_FOR_ONE = 0.25, 0.3
-"""Lower limits relative to the provider's list price: three-year commitments cost down to 0.35 of it, preemptible
+"""Lower limits relative to the provider's list price: three-year commitments cost down to 0.35 of it, and preemptible
 machines less.
 """
 PRICE_PER_GB, RENT_PER_GB = (48.0, 470.0), (0.0057, 0.115)
-"""Least and highest price (USD) and rent (USD an hour) of an accelerator over its memory in GB, of all accelerators of
+"""Lowest and highest price (USD) and rent (USD per hour) of an accelerator per GB of memory, over all accelerators of
 the catalog with a price.
 """
 COMPARED_SINCE = 2023
-"""Accelerators of this year and later are compared by memory when bought; older ones are sold used."""
+"""Year from which purchased accelerators are compared by memory size; older ones are sold used."""
 MOST_NODES = 10
-"""Above this multiple of the accelerators, a quantity is that of hours, whatever its line calls them."""
+"""Multiple of the accelerators above which a quantity counts hours, whatever its line says."""
 SAME_LIST = 1.1
-"""Up to this multiple of the list price of one accelerator, a figure is taken as that price, perhaps elsewhere."""
+"""Ratio to the list price of one accelerator up to which a figure is taken as that price, perhaps in another region."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:
@@ -156,10 +156,10 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
 
 
 def _nodes_with_accelerators(procurement: ProcurementSpec, cluster: Cluster) -> list[Offered]:
-    """The lines that offer nodes of the design; none where other lines offer their accelerators.
+    """The lines that offer nodes of the design; empty if other lines offer their accelerators.
 
-    A line is one where it names an accelerator or several, has as many units as nodes or accelerators, or is alone:
-    words for machines also name workstations, login nodes and work on servers.
+    Such a line names accelerators, has as many units as there are nodes or accelerators, or is the only one: words for
+    machines also name workstations, login nodes and work on servers.
     """
     lines = list(offered_lines(procurement.quote or (), cluster))
     apart = offered_quantity([line for line in lines if line.kind == "accelerator"])
@@ -175,26 +175,28 @@ def _nodes_with_accelerators(procurement: ProcurementSpec, cluster: Cluster) -> 
 
 
 def _counts_nodes(line: Offered, cluster: Cluster) -> bool:
-    """Whether the quantity of a line may be that of nodes, not of accelerators or of hours of the machine."""
+    """Whether the quantity of a line may count nodes, and not accelerators or hours of the machine."""
     accelerators = cluster.all_nodes * cluster.accelerators_per_node
     return line.quantity is not None and line.quantity != accelerators and line.quantity <= MOST_NODES * accelerators
 
 
 def _is_sold_used(at: Path, procurement: ProcurementSpec, remarks: str) -> bool:
-    """Whether the line of a price, or the text of the spec, says that the machines were in use."""
+    """Whether the line of a price, or the text of the spec, says that the machines are used ones."""
     line = (procurement.quote or ())[at[2]] if at[1] == "quote" and isinstance(at[2], int) else None
     return had_an_owner((line.part if line else None) or "", remarks)
 
 
 def _has_market(cluster: Cluster, *, rent: bool) -> bool:
-    """Whether a source gives the price of the accelerator, or a rent of it or of its platform."""
+    """Whether a source gives a market price of the accelerator or, for rents, a rent of it or its platform."""
     if not rent:
         return cluster.accelerator.market_price is not None
     return bool(cluster.accelerator.market_rent or (cluster.platform and cluster.platform.market_rent))
 
 
 def _usual_price(cluster: Cluster, currency: str | None) -> tuple[float, float] | None:
-    """The lowest and the highest price of an accelerator, or of others with its memory; None if neither is known."""
+    """The lowest and the highest price of an accelerator, by its market price or by its memory size; None if neither is
+    known.
+    """
     if (price := cluster.accelerator.market_price) is not None:
         return band_in_currency(currency, price)
     new = (cluster.accelerator.year or 0) >= COMPARED_SINCE
@@ -214,9 +216,10 @@ def _price_range_by_memory(
 def _lowest_rent(
     hourly: float, usual: tuple[float, float] | None, listed: tuple[float, float] | None, count: int
 ) -> float | None:
-    """The lowest rent of one accelerator that is not reported, by market prices and the provider's price list.
+    """The rent of one accelerator below which a rent is reported, by market prices and the provider's price list; None
+    if neither is known.
 
-    None if neither is known. ``hourly`` is the rent of a node with ``count`` accelerators.
+    ``hourly`` is the rent of a node with ``count`` accelerators.
 
     >>> _lowest_rent(98.32, (1.47, 6.88), (12.29, 12.29), 8), round(_lowest_rent(12.29, (1.47, 6.88), (12.29, 12.29), 8), 3)
     (0.735, 3.687)
@@ -230,7 +233,7 @@ def _lowest_rent(
 
 
 def _stated_rents(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[tuple[Path, Price]]:
-    """The rents of a node for an hour, of the prices and of the quote."""
+    """The rents of a node per hour, from the prices and from the quote."""
     hourly = (procurement.prices or {}).get("node_hour")
     if hourly:
         yield ("procurement", "prices", "node_hour"), hourly

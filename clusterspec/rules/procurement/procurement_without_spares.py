@@ -60,7 +60,7 @@ from clusterspec.units import plural
 RULE = Rule.of(__name__, "warning", "heuristic")
 DAY = 24 * 3600.0
 MANY = 16
-"""At this many nodes or more, spares are usual."""
+"""Number of nodes from which spares are usual."""
 
 
 def check(
@@ -89,7 +89,7 @@ def check(
 
 
 def _used_nodes(cluster: Cluster, workload: Workload | None, layout: Layout | None) -> int:
-    """Nodes with work: those of a layout, or of all roles of reinforcement learning."""
+    """Number of nodes that work: of the layout, or of all roles of reinforcement learning."""
     if layout is None:
         return cluster.nodes
     return workload.rl.nodes if workload is not None and workload.rl is not None else layout.nodes

@@ -68,10 +68,12 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 TIMES = 4.0
-"""Rents of the term over the highest purchase price: twice the price for nodes, power and support, and twice that."""
+"""Ratio of the rents over the term to the highest purchase price from which renting is reported: a factor of two for
+nodes, power and support, and a margin of two.
+"""
 
 NEAR = 1.5
-"""Up to this multiple of the highest rent known, a rent of instances is one that their cloud asks for."""
+"""Ratio to the highest known rent up to which a rent of cloud instances is usual."""
 
 
 def _quoted_node_price(procurement: ProcurementSpec, cluster: Cluster) -> Price | None:

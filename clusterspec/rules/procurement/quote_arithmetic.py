@@ -109,9 +109,9 @@ from clusterspec.standard import pattern, sum_of
 
 RULE = Rule.of(__name__, "error")
 MOST_LINES = 40
-"""Lines of a quote up to which a rebate is compared with every sum of neighbors."""
+"""Largest number of quote lines for which a rebate is compared with every sum of adjacent lines."""
 ROUNDED = 0.02
-"""Relative difference up to which a converted amount is rounded, or has a fee."""
+"""Relative difference up to which a converted amount is right, with rounding or a fee."""
 
 
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
@@ -149,12 +149,12 @@ _LEFT_OUT = pattern(
     r"\b(?:not|nicht|pas|non|no|niet|inte|ikke|ei)\b[^.;]{0,60}?\b(?:includ\w*|part of|in the (?:order|total|price|sum)|order\w*|enthalten|auftrag\w*|"
     r"bestell\w*|inclus\w*|compris\w*|inclu[ií]d\w*|compres\w*|inbegrepen|ingår|inkluder\w*|sisälly\w*)\b"
 )
-"""Words by which a sentence about an option leaves it out of the order."""
+"""Pattern of words by which a sentence about an option excludes it from the order."""
 _CHOSEN = pattern(r"(?<!to be )\b(?:exercised|chosen|selected|called off|taken|gezogen|ausgeübt|levée?|ejercida)\b")
 
 
 def _option_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
-    """The problem with an option in the total that the text leaves out of the order."""
+    """The problem of an option in the total that the text excludes from the order."""
     about = [each for each in sentences_of(text) if names_option(each) and _LEFT_OUT.search(each) is not None]
     whole = _sum_of_lines(procurement)
     for number, line in enumerate(procurement.quote or ()):
@@ -176,11 +176,11 @@ def _sum_of_lines(procurement: ProcurementSpec) -> float:
 _TAX = pattern(
     rf"(?i)^\W{{0,20}}(?:[\w.-]{{1,40}}\W{{1,20}})?(?:{TAX_NAMES}|hst|pst|qst|icms|tax|ust|消費税|増値税|增值税|부가세|부가가치세)(?![\w])"
 )
-"""The name of a tax that begins a line, after a number of the line or a word for the sum."""
+"""Pattern of a line that begins with the name of a tax, after a line number or a word for a sum."""
 
 
 def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A quoted line that is the tax on the other lines, though `tax` of the spec already adds it."""
+    """Problems of a quote line that is the tax on the other lines, although `tax` of the spec already adds it."""
     lines, tax = procurement.quote or (), procurement.tax
     for number, line in enumerate(lines):
         price = line_price(line)
@@ -194,11 +194,11 @@ def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 LEAST_OFF = 0.15
-"""The logarithm of the least factor between a rate and that of its currencies which no change of rates explains here."""
+"""Smallest natural logarithm of the ratio of two exchange rates that normal changes of rates cannot explain."""
 
 
 def _inverse_rate_problem(number: int, line: QuoteLine) -> Iterator[Problem]:
-    """The problem with an exchange rate whose inverse is nearer to the rate of the two currencies."""
+    """The problem of an exchange rate whose inverse is nearer to the usual rate of the two currencies."""
     rate = stated_rate(line.part or "")
     if rate is None or not {rate.one, rate.other} <= UNITS_PER_DOLLAR.keys():
         return
@@ -213,7 +213,7 @@ def _inverse_rate_problem(number: int, line: QuoteLine) -> Iterator[Problem]:
 
 
 def _conversion_problem(number: int, line: QuoteLine, currency: str | None) -> Iterator[Problem]:
-    """The problem with a line whose text states a rate and one amount in the other currency."""
+    """The problem of a line whose price does not follow from the exchange rate and the amount in its text."""
     rate, price = stated_rate(line.part or ""), line_price(line)
     if rate is None or price is None or currency not in {rate.one, rate.other}:
         return
@@ -245,9 +245,9 @@ _CURRENCY_OF_LINE = pattern(
     r"(?:단가|単価|单价|單價)[: ]{0,2}|\()((?:us|r|au?|ca?|s|hk)\$|[€£₹₩]|zł\b|(?-i:[A-Z]{3})\b|"
     rf"(?:{'|'.join(_NAMES)})(?=s?\b))(?! ?\d)"
 )
-"""The currency in which the text of a line states its price."""
+"""Pattern of the currency of the price in the text of a line."""
 _AMOUNT_OF_LINE = pattern(r"\b([A-Z]{3}) ?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{3,}(?:\.\d+)?)(?!\d)")
-"""An amount after the code of its currency."""
+"""Pattern of an amount after its currency code."""
 
 
 _TRADE_IN = pattern(r"(?i)\btrade[- ]?ins?\b|\binzahlungnahme\b|\breprise\b")
@@ -255,7 +255,7 @@ _DEDUCTED = pattern(r"(?i)\b(?:less|minus|net of|after|deduct\w*|included?|incl)
 
 
 def _trade_in_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The problem with a trade-in that the text of a line has taken off its price, and that is a credit as well."""
+    """The problem of a trade-in that is a credit although a line's price already includes it."""
     lines = [(index, line) for index, line in enumerate(procurement.quote or ()) if _TRADE_IN.search(line.part or "")]
     credited = [index for index, line in lines if min(line.price or 0, line.unit_price or 0) < 0]
     within = [
@@ -273,11 +273,11 @@ _REBATE = pattern(
     r"(?i)\b(?:rebate|discount|\w*rabatt|remise|descuento|desconto|sconto|korting|rabat)\b[^\d%]{0,30}?(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?%|"
     r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?% (?:[\w-]+ ){0,2}?(?:rebate|discount|\w*rabatt|remise|descuento|desconto|sconto|korting|rabat)\b"
 )
-"""The percents of a rebate."""
+"""Pattern of the percentage of a rebate."""
 
 
 def _rebate_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The problem with a credit for some percents that is ten times too small or too large for the other lines."""
+    """The problem of a percentage credit that is ten times too small or too large for the other lines."""
     lines = procurement.quote or ()
     rebates = [(number, found) for number, line in enumerate(lines) if (found := _REBATE.search(line.part or ""))]
     if not rebates or len(lines) > MOST_LINES:
@@ -307,12 +307,12 @@ _ESCALATION = pattern(
 )
 _BY_YEAR = pattern(r"\b(?:per|a|each) (?:year|ano|año|anno|an|jahr)\b|/ ?year\b")
 MOST_YEARS = 10
-"""Years of a contract that a quantity counts at most."""
+"""Largest number of contract years that a quantity may count."""
 _MONTHS_OF_LINE = pattern(r"(?i)(?<![\w.,])(\d{1,3}) months\b")
 
 
 def _escalation_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The problem with a line whose text raises its price every year, and whose sum has the price of the first year."""
+    """The problem of a line whose text raises its price every year although its sum uses the first year's price."""
     for index, line in enumerate(procurement.quote or ()):
         found = _ESCALATION.search(plain_part(line)) or _ESCALATION.search(line.part or "")
         months = max(map(int, _MONTHS_OF_LINE.findall(line.part or "")), default=0)
@@ -334,7 +334,9 @@ def _escalation_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The problem with lines whose text states their price in another currency, without a rate, in one sum with others."""
+    """The problem of a line with a price in another currency, stated in its text without a rate, that is summed with
+    others.
+    """
     own = procurement.currency
     for number, line in enumerate(procurement.quote or ()):
         stated = [(code, float(value.replace(",", ""))) for code, value in _AMOUNT_OF_LINE.findall(line.part or "")]
@@ -372,7 +374,7 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _repeated_line_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The problems with lines with the part, the quantity and the price of an earlier line."""
+    """Problems of lines that have the same part, quantity and price as an earlier line."""
     seen: dict[tuple[str, float, float], int] = {}
     for number, line in enumerate(procurement.quote or ()):
         if not line.part or line.quantity is None or line.unit_price is None:

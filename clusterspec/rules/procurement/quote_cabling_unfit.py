@@ -129,14 +129,16 @@ from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error", "likely", yields_to=("quote-text-off-design",))
 ENOUGH = 0.98
-"""Share of the modules of one end that no way of counting the ports of storage and hosts explains."""
+"""Share of the needed modules at one end of the links below which another way of counting ports cannot explain the
+shortage.
+"""
 _ENDS = {"SR": "parallel", "DR": "parallel", "FR": "duplex", "LR": "duplex"}
-"""The ends of the fiber of a module, by its kind of light: SR and DR have fibers for each lane, FR and LR colors."""
+"""Connectors of a module's fiber by optical standard: SR and DR have a fiber per lane, FR and LR use wavelengths."""
 _CONNECTORS = {"parallel": "MPO", "duplex": "LC"}
 _SEVERAL_PORTS = pattern(
     r"\b(?:twin|dual|two|2|double|doppel\w*|dobl\w*|dupl\w*)[- ]?(?:ports?\b|port\w*|\d|bi-port)|\b[2-8] ?[x×]|\bports? (?:each|per)"
 )
-"""Words of a module with several ports, whose rate may be that of one."""
+"""Pattern of words for a module with several ports, whose stated rate may be that of one port."""
 _SINGLE_PORT = pattern(r"\bsingle[- ]port\b")
 _FLAT = pattern(r"\bflat[- ]?top\b|\bflat\b")
 _FINNED = pattern(r"\bfinned\b|\bfins\b|\bfinned[- ]top\b")
@@ -144,7 +146,7 @@ _PINS = pattern(
     r"(?<!fe)\bmale(?:[- /]?(?:to[- ])?male)\b|\bpinned\b|\bm/m\b|männlich/männlich|\bmacho[-/ ]macho\b|\bmâle[-/ ]mâle\b"
 )
 _ANGLED_MPO = "MFP7E"
-"""The beginning of NVIDIA's order codes of fiber with MPO-12/APC at its ends."""
+"""Start of NVIDIA's order codes of fiber with MPO-12/APC connectors."""
 _FLAT_ENDS = pattern(r"(?:\b|/)upc\b")
 _LOT = pattern(r"(?i)^\W*(?:lots?|lotes?|lotto|los|perceel|część|item|system|phase|cluster) ?\w{1,3} ?:")
 _PANEL = pattern(r"\b(?:cassettes?|panels?|trunks?|extension|couplers?|female)\b")
@@ -193,7 +195,7 @@ def _problem(part: LinkPart, message: str, help_: str, severity: str = "error") 
 
 
 def _impossible_part_problem(part: LinkPart) -> Iterator[Problem]:
-    """The problem with a part that nobody makes: copper longer than its rate allows, a rate above that of its form."""
+    """The problem of a part that nobody makes, such as copper too long for its rate or a rate too high for its form."""
     if (copper := too_long_copper(part)) is not None:
         length, longest = copper
         message = f"has {length:g} m of passive copper, and cables of this rate are sold up to {longest:g} m"
@@ -208,7 +210,7 @@ def _impossible_part_problem(part: LinkPart) -> Iterator[Problem]:
 
 
 def _code_problem(part: LinkPart) -> Iterator[Problem]:
-    """The problem with a line whose words are unlike its order code: the supplier delivers the code."""
+    """The problem of a line whose words contradict its order code; the supplier ships the order code."""
     help_ = "ask which of the two is delivered: the supplier ships the order code"
     length = length_of_code(part.code)
     if length is not None and part.lengths and all(abs(each - length) > 0.26 for each in part.lengths):
@@ -245,14 +247,14 @@ def _code_problem(part: LinkPart) -> Iterator[Problem]:
 
 
 def _other_ends(text: str) -> str:
-    """The ends of a cable that a text names where they are not MPO with angled ends; empty if they are, or unnamed."""
+    """The connectors of a cable that a text names, unless they are angled MPO connectors or unnamed; else empty."""
     if ends_of_fiber(text) == "duplex":
         return "LC"
     return "flat (UPC)" if _FLAT_ENDS.search(text) is not None else ""
 
 
 def _cage_problems(modules: Sequence[LinkPart], cluster: Cluster) -> Iterator[Problem]:
-    """The problems with modules that fit no cage of the fabric, or whose top is unlike that of their end."""
+    """Problems of modules that fit no cage of the fabric, or whose ports or top do not suit their end."""
     fabric = cluster.scale_out
     if fabric is None:
         return
@@ -277,7 +279,7 @@ def _cage_problems(modules: Sequence[LinkPart], cluster: Cluster) -> Iterator[Pr
 
 
 def _end_problem(parts: Sequence[LinkPart]) -> Iterator[Problem]:
-    """The problem with a divided cable of which no end fits the NICs of the nodes in the same lot (``Lot 2:``)."""
+    """The problem of a split cable whose ends do not fit the NICs of the nodes in the same lot (``Lot 2:``)."""
     lots: dict[str, list[LinkPart]] = {}
     for part in parts:
         lot = _LOT.match(part.line.line.part or "")
@@ -294,22 +296,22 @@ def _end_problem(parts: Sequence[LinkPart]) -> Iterator[Problem]:
 
 
 def _sizes(text: str) -> set[str]:
-    """The sizes of cages or ends that a text names: OSFP and QSFP do not fit each other."""
+    """The cage sizes that a text names; OSFP and QSFP do not fit each other."""
     return {size for size in ("OSFP", "QSFP") if size.lower() in text}
 
 
 def _has_one_port(part: LinkPart) -> bool:
-    """Whether a module has one port by its order code, or by its text."""
+    """Whether a module has one port, by its order code or its text."""
     return part.entry.ports == 1 if part.entry is not None else _SINGLE_PORT.search(part.text) is not None
 
 
 def _ports_of_cage(switch: Switch) -> int:
-    """The ports of a cage of a switch; 1 if they are not known."""
+    """Number of ports per cage of a switch; 1 if unknown."""
     return (switch.ports or 1) // switch.cages if switch.cages and switch.ports else 1
 
 
 def _uneven_ends_problem(modules: Sequence[LinkPart], needed: ModuleCount) -> Iterator[Problem]:
-    """The problem with modules that are enough in all, while one end of the links has too few."""
+    """The problem of modules that are enough in total, while one end of the links has too few."""
     parts = {part.line.index: part for part in modules if not part.line.is_spare}
     ends = lines_by_end([part.line for part in parts.values()])
     if ends is None or not all(ends) or needed.assumed:
@@ -328,7 +330,7 @@ def _uneven_ends_problem(modules: Sequence[LinkPart], needed: ModuleCount) -> It
 
 
 def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
-    """The problem with modules of the NICs whose kind of light no module of the switches has."""
+    """The problem of NIC modules with an optical standard that no switch module has."""
     ends: dict[str, dict[str, LinkPart]] = {"node": {}, "switch": {}}
     for part in modules:
         for side in (part.side,) if part.side else ends:
@@ -341,7 +343,7 @@ def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
 
 
 def _module_without_fiber_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:
-    """The problem with modules for one kind of fiber where all quoted fiber is of the other."""
+    """The problem of modules for one kind of fiber if all quoted fiber is of the other kind."""
     fibers = {fiber_of(part.text) for part in cables if not part.line.is_complete}
     if len(fibers) != 1 or "" in fibers:
         return
@@ -354,7 +356,7 @@ def _module_without_fiber_problem(modules: Sequence[LinkPart], cables: Sequence[
 
 
 def _pin_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Iterator[Problem]:
-    """The problem with fiber between modules that has pins at both ends: the receptacle of a module has them, too."""
+    """The problem of fiber with pins at both ends: the receptacles of modules have pins too."""
     for part in cables if modules else ():
         if _PINS.search(part.text) is not None and _PANEL.search(part.text) is None:
             message = "has pins at both ends, and so have the receptacles of the modules"
@@ -364,7 +366,7 @@ def _pin_problem(modules: Sequence[LinkPart], cables: Sequence[LinkPart]) -> Ite
 def _slower_module_problem(
     modules: Sequence[LinkPart], cluster: Cluster, designed: Sequence[Optics]
 ) -> Iterator[Problem]:
-    """The problem with modules of one rate for most ports of the fabric, where all that the design states are faster."""
+    """The problem of modules for most ports of the fabric that are slower than all modules in the design."""
     whole = {each.bandwidth.value for each in designed if each.bandwidth is not None}
     fabric = cluster.scale_out
     if fabric is None or len(whole) != 1 or any(part.entry is not None for part in modules):
@@ -382,7 +384,9 @@ def _slower_module_problem(
 def _connector_problem(
     modules: Sequence[LinkPart], cables: Sequence[LinkPart], designed: Sequence[Optics]
 ) -> Iterator[Problem]:
-    """The problem with fiber whose ends enter none of the quoted modules, or of the design's where those do not say."""
+    """The problem of fiber whose connectors fit none of the quoted modules or, if those do not state it, of the
+    design's modules.
+    """
     needed = {_ENDS.get(standard_of(part), "") for part in modules}
     if needed <= {""}:
         needed = {_ENDS.get(light_of(each), "") for each in designed}

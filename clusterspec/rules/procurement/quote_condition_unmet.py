@@ -131,11 +131,11 @@ _FROM = pattern(
     rf"(?:(?P<node>{_NODES})|(?P<accelerator>{_ACCELERATORS}))\b|"
     rf"\b{_COUNT}\s(?:(?P<nodes>{_NODES})|(?P<accelerators>{_ACCELERATORS}))\s(?:and|or) (?:more|above|over)\b"
 )
-"""The quantity from which a discount holds."""
+"""Pattern of the quantity from which a discount applies."""
 _LEAST = pattern(
     rf"\b(?:moq|minimum order(?: quantity)?|min(?:imum|\.)? (?:order|quantity|qty)|mindestabnahme|mindestmenge|cantidad mínima)\b[^\d,;]{{0,8}}{_COUNT}(?![\d.]* ?%)"
 )
-"""The least quantity of an order."""
+"""Pattern of the minimum order quantity."""
 
 
 _UNTIL = pattern(
@@ -148,17 +148,17 @@ _ONLY_ON = pattern(
     r"\b(?:pos|positions?|items?|lines?|lots?|clins?|partidas?|voci|postes?|lignes?|itens|regels?|poz)\b\.? ?(\d{1,2}) ?"
     r"(?:bis|to|through|-|–|a|à|au|al|até|tot|till|til|do) ?(?:pos\.? ?)?(\d{1,2})\b"
 )
-"""The first and the last line with a discount, by a text in lower case."""
+"""Pattern of the first and the last line with a discount, in a lowercase text."""
 _NUMBER_OF_LINE = pattern(r"^\W*(?:[a-z]{2,8}\.? ?)?(\d{1,2})\b(?!\s?[x×])")
 _FROM_AMOUNT = pattern(
     r"\b(?:from|above|over|exceeding|at least|ab|über|desde|superior(?:es)? a|a partir de|à partir de|dès|vanaf|boven|oltre|da|od|powyżej|från|över|fra)\s"
     r"(?:[a-z]{3} ?|[€$£] ?)?(\d{1,3}(?:[ .,'’]\d{3}){1,3}|\d{5,9}|\d{1,3}(?:[.,]\d{1,2})?(?= ?(?:m\b|million|mio|millones|milh)))(?![\d.,]\d)(?= ?(m\b|milli\w*|mio\b|milh\w*)?)"
 )
-"""The amount from which a discount holds, and the word for millions after it."""
+"""Pattern of the amount from which a discount applies, and of the word for millions after it."""
 _NET_OF = pattern(
     r"\bnet\b[^,;]{0,24}?(\d{1,2}(?:\.\d)?) ?%|\b(?:after|less|incl\w*\.?) (?:the )?(\d{1,2}(?:\.\d)?) ?% (?:[a-z]+ )?(?:discount|rebate)\b"
 )
-"""The percents of a discount that the price of a line has in it."""
+"""Pattern of the percentage of a discount that a line's price already includes."""
 _EQUIPMENT_ONLY = pattern(
     r"\b(?:only|nur|solo|sólo|só|somente|apenas|seulement|uniquement|alleen|slechts|endast|kun|vain|tylko|exclusively)\b[^.;]{0,30}?"
     r"\b(?:hardware|equipment|equipamentos?|equipos?|matériels?|geräte|goods|apparatuur|utrustning|udstyr|apparecchiature|sprzęt)\b"
@@ -167,17 +167,17 @@ _RAISED = pattern(
     r"\b(?:rises?|rising|raised|increas\w*|index\w*|escalat\w*|verhoogd|stijg\w*|steig\w*|erhöh\w*|augment\w*|aument\w*|reajust\w*|höjs|stiger|rosn\w*)\b[^.;]{0,90}?(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?(?:%|percent|procent|prozent)|"
     r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?(?:%|percent|procent|prozent) (?:more|higher|increase\w*|verhoogd|erhöht|indexation)\b"
 )
-"""The percents by which a sentence raises prices."""
+"""Pattern of the percentage by which a sentence raises prices."""
 _EACH_YEAR = pattern(
     r"\b(?:each|every|per|elk|jedes|chaque|cada|ogni|varje|hvert|annual\w*|yearly|jaarlijks\w*|jährlich\w*|telkens|jeweils|a) ?(?:year|annum|jaar|jahr|an|année|año|ano|anno|år|\b)"
 )
-"""Words of something that happens every year."""
+"""Pattern of words for something that happens every year."""
 _FIXED = pattern(
     r"\b(?:no|not|without|zonder|ohne|sans|sin|sem|senza|utan|uden|bez|fixed|vast|fest|already|included|contains?|energy|electricity|power price)\b"
 )
-"""Words of a sentence about prices that do not rise, that contain the increases, or that are of energy."""
+"""Pattern of words in a sentence about prices that do not rise, that include the increases, or that are for energy."""
 MOST_YEARS = 10
-"""Years of a contract of which the increases are counted."""
+"""Largest number of contract years for which increases are computed."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -195,7 +195,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster | None, texts: Purchase
 
 
 def _small_quantities_problem(quote: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Problem]:
-    """Lines below the quantity from which their price holds, or below their least order."""
+    """Problems of lines below the quantity that their price requires, or below their minimum order."""
     lines = list(offered_lines(quote, cluster))
     ordered = max(offered_quantity([line for line in lines if line.kind == "node"]), cluster.all_nodes)
     for line in lines:
@@ -219,7 +219,7 @@ def _small_quantities_problem(quote: Sequence[QuoteLine], cluster: Cluster) -> I
 
 
 def _lapsed_credits_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Credits for the use of rented machines that end before the use begins."""
+    """Problems of credits for rented machines that expire before the machines are used."""
     begins = date_of_text(procurement.needed_by)
     if begins is None or not (cluster.cloud or procurement.is_rent):
         return
@@ -234,7 +234,7 @@ def _lapsed_credits_problem(procurement: ProcurementSpec, cluster: Cluster) -> I
 
 
 def _small_order_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
-    """A discount that according to the text begins at an amount above the sum of the lines."""
+    """The problem of a discount that, by the text, requires a larger amount than the sum of the lines."""
     total = sum_of(float(line_price(line) or 0) for line in procurement.quote or ())
     for sentence in sentences_of(text) if procurement.discount and total else ():
         found = _FROM_AMOUNT.search(sentence) if _DISCOUNT.search(sentence) is not None else None
@@ -251,7 +251,7 @@ def _small_order_problem(procurement: ProcurementSpec, text: str) -> Iterator[Pr
 
 
 def _net_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A discount on all lines, where the text of one says that its price is net of it."""
+    """The problem of a discount on all lines, if the text of a line says that its price already includes it."""
     for index, line in enumerate(procurement.quote or ()) if procurement.discount else ():
         found = _NET_OF.search(plain_part(line))
         if found is not None and abs(float(found[1] or found[2]) / 100 - (procurement.discount or 0)) < SAME_TOTAL:
@@ -262,7 +262,7 @@ def _net_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 
 def _discounted_services_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
-    """A total with the discount on services, where the text gives it on equipment alone."""
+    """The problem of a total with the discount on services, if the text gives it on equipment only."""
     limited = _ONLY_ON.search(text) is None and any(
         _DISCOUNT.search(each) and _EQUIPMENT_ONLY.search(each) for each in sentences_of(text)
     )
@@ -272,12 +272,12 @@ def _discounted_services_problem(procurement: ProcurementSpec, text: str) -> Ite
     if limited and total and discount and services > 0 and abs(total - whole) <= SAME_TOTAL * whole:
         right = whole + discount * services * (1 + (procurement.tax or 0))
         currency = procurement.currency
-        message = f"the discount holds for equipment according to the text, and the total takes it off {money_text(amount_text(services), currency)} of services as well: {money_text(amount_text(right), currency)} without"
+        message = f"according to the text, the discount is for equipment only, and the total takes it off {money_text(amount_text(services), currency)} of services too: {money_text(amount_text(right), currency)} without"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")
 
 
 def _first_year_prices_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
-    """Lines by the month at the price of the first year, where the text raises it in each of the next."""
+    """The problem of monthly lines at the first year's price, if the text raises prices every year."""
     raised = [
         found
         for each in sentences_of(text)
@@ -296,12 +296,12 @@ def _first_year_prices_problem(procurement: ProcurementSpec, text: str) -> Itera
     share = float((raised[0][1] or raised[0][2]).replace(",", ".")) / 100
     more = flat * (sum_of((1 + share) ** year for year in range(years)) / years - 1)
     currency = procurement.currency
-    message = f"according to the text, prices rise by {100 * share:g} % a year, and the lines count {years} years at that of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
+    message = f"according to the text, prices rise by {100 * share:g} % a year, and the lines count {years} years at the price of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
     yield RULE.problem("procurement.quoted_total", message, "ask for a total with the increases")
 
 
 def _wide_discount_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem]:
-    """A total with the discount on all lines, where a text gives it on the lines of a range alone."""
+    """The problem of a total with the discount on all lines, if a text gives it only on a range of lines."""
     found, total, discount = _ONLY_ON.search(text), procurement.quoted_total, procurement.discount
     lines = procurement.quote or ()
     if found is None or not discount or total is None or any(line_price(line) is None for line in lines):
@@ -316,5 +316,5 @@ def _wide_discount_problem(procurement: ProcurementSpec, text: str) -> Iterator[
     right *= 1 + (procurement.tax or 0)
     whole = total_of_lines(procurement) or 0.0
     if abs(total - whole) <= SAME_TOTAL * whole and abs(right - whole) > SAME_TOTAL * whole:
-        message = f"the discount holds for lines {first} to {last} according to the text, and the total takes it off all: {money_text(amount_text(right), procurement.currency)} with it on those alone"
+        message = f"according to the text, the discount is for lines {first} to {last} only, and the total takes it off all lines: {money_text(amount_text(right), procurement.currency)} with it only on those"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")

@@ -96,9 +96,9 @@ _PLACE = pattern(
     r"\b((?:us|eu|ap|ca|sa|me|af|il|mx|cn|uk)-(?:gov-)?[a-z]{4,12}-\d)([a-f])?\b|"
     r"\b((?:us|eu|europe|asia|northamerica|southamerica|australia|me|africa)-[a-z]{4,12}\d{1,2})(?:-([a-f]))?\b"
 )
-"""Regions of AWS and Oracle (`us-east-2`), and of Google (`us-central1`), with their zones."""
+"""Pattern of regions of AWS and Oracle (`us-east-2`) and of Google (`us-central1`), with their zones."""
 _CITY = pattern(r"\b(?:us (?:east|west)|europe|asia pacific|canada|south america|middle east) ?\(([a-zã. ]+)\)")
-"""Names of AWS's regions with the place in parentheses."""
+"""Pattern of AWS region names with the place in parentheses."""
 _CITIES = {
     **{"n. virginia": "us-east-1", "ohio": "us-east-2", "n. california": "us-west-1", "oregon": "us-west-2"},
     **{"ireland": "eu-west-1", "london": "eu-west-2", "paris": "eu-west-3", "frankfurt": "eu-central-1"},
@@ -113,7 +113,7 @@ _AZURE = pattern(
     r"norway east|switzerland north|japan (?:east|west)|(?:southeast|east) asia|australia east|canada east|brazil south|"
     r"uae north|south africa north)\b"
 )
-"""Names of Azure's regions."""
+"""Pattern of Azure region names."""
 _PLACED = pattern(
     r"\b(?:savings? plans?|reserv\w+|capacity|commit\w*|cud|instances?|vms?|nodes?|fsx|lustre|filestore|netapp|"
     r"file (?:system|storage)|ssd|[a-z]\d[a-z]*\.\d+xlarge)\b"
@@ -126,7 +126,7 @@ _ELSEWHERE = pattern(
 
 
 class _Placed(NamedTuple):
-    """A line of a quote with the one region that it names, and its zone; the zone is empty where it names none."""
+    """A quote line with the only region that it names, and its zone (empty if it names none)."""
 
     place: int
     text: str
@@ -169,7 +169,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
 
 
 def _data_abroad_problem(text: str) -> Iterator[Problem]:
-    """A machine in a region outside the European Union, in which according to the text the data stay."""
+    """The problem of a machine outside the European Union, if by the text the data stay in the Union."""
     if not any(_IN_UNION.search(each) and _BOUND.search(each) for each in sentences_of(text)):
         return
     regions = {region for region, _ in regions_in(text)}
@@ -179,7 +179,7 @@ def _data_abroad_problem(text: str) -> Iterator[Problem]:
 
 
 def _line_with_region(index: int, text: str) -> _Placed | None:
-    """A line with its region; None where it names none or several, or is for a copy in another place."""
+    """A line with its region; None unless it names exactly one, and for a copy in another place."""
     places = regions_in(text)
     if len(places) != 1 or _ELSEWHERE.search(text) is not None:
         return None
@@ -188,7 +188,7 @@ def _line_with_region(index: int, text: str) -> _Placed | None:
 
 
 def regions_in(text: str) -> set[tuple[str, str]]:
-    """The regions that a text in lower case names, each with its zone.
+    """The regions that a lowercase text names, each with its zone.
 
     >>> sorted(regions_in("fsx, us-east-2a, and us west (oregon)")), regions_in("a3 in us-central1-c"), regions_in("east us 2")
     ([('us-east-2', 'a'), ('us-west-2', '')], {('us-central1', 'c')}, {('east us 2', '')})
@@ -199,7 +199,9 @@ def regions_in(text: str) -> set[tuple[str, str]]:
 
 
 def _usual_region(lines: Sequence[_Placed], remarks: str) -> str:
-    """The region of the machine: that of the description, else of most lines; empty if neither decides."""
+    """The region of the machine: of the description, else of most lines, else of the lines that sell hours; empty if
+    unclear.
+    """
     stated = {region for region, _ in regions_in(remarks)}
     if len(stated) == 1:
         return stated.pop()

@@ -96,20 +96,20 @@ from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error", "likely")
 _CODE = pattern(r"M[CFM][ASFP]\d[A-Z0-9]{2,}")
-"""The beginning of an order code of NVIDIA's modules and cables."""
+"""Pattern of the start of an order code of NVIDIA's modules and cables."""
 _NIC_RATE = pattern(
     r"(?<![\w.])(?:(?P<rate>\d{2,3}) ?g(?:b?e|b/s|bps|bit/s|igabit)?|(?P<name>[hnx]dr)(?P<lanes>[1248]00)?)(?![\w])"
 )
 _PORTS = pattern(
     r"(?<![\w.])(\d{2,3})[- ]?(?:[x×]|ports?,? (?:of |at |à |de |mit )?) ?(\d{2,4}) ?g(?:b?e|b/s|bps)?\b(?![^,;(]{0,60}(?:transceiv|cable|optic|modul))"
 )
-"""The ports of a switch, and their rate in Gb/s."""
+"""Pattern of the ports of a switch, and of their rate in Gb/s."""
 _SMALL_NIC = pattern(r"\bconnectx-?\d ?-?(?:lx|dx|vpi)\b|\b(?:ocp|25 ?gb?e?|10 ?gb?e?|management|front-?end|storage)\b")
-"""Words of a line whose NICs may be for another network."""
+"""Pattern of words in a line whose NICs may be for another network."""
 _NIC_CODE = pattern(r"\bmcx[4-7][\da-z]{3,}-([cegnhv])[a-z0-9]{2,4}\b")
-"""The order code of a ConnectX card, with the letter of its rate."""
+"""Pattern of the order code of a ConnectX card, with the letter for its rate."""
 _RATE_OF_CODE = {"g": 50, "c": 100, "e": 100, "h": 200, "v": 200, "n": 400}
-"""Gb/s of a port, by the letter after the dash of a ConnectX order code."""
+"""Port rate in Gb/s by the letter after the dash in a ConnectX order code."""
 _GENERATION = pattern(r"(?<![\w-])(edr|hdr|ndr|xdr)(?![\w])")
 
 
@@ -146,7 +146,7 @@ def check(
 
 
 def _is_of_other_network(offered: Offered, lines: Sequence[Offered], known: set[str], catalog: Catalog) -> bool:
-    """Whether a line offers a switch of another network: it names no tier, and another line names the own switch."""
+    """Whether a line offers a switch for another network: without a tier, while another line has the designed one."""
     return offered.kind == "switch" and any(
         each.kind in ANY_SWITCH and _names_own(named_entries(each.line.part or "", catalog, "switch"), known)
         for each in lines
@@ -154,7 +154,7 @@ def _is_of_other_network(offered: Offered, lines: Sequence[Offered], known: set[
 
 
 def _own_names(own: str, catalog: Catalog, kind: str) -> set[str]:
-    """The names by which lines may call the designed part with an id."""
+    """The names by which lines may refer to the designed part with this id."""
     return {*names_of_entry(own, kind)} | named_entries(own, catalog, kind)
 
 
@@ -164,9 +164,7 @@ def _names_own(named: set[str], known: set[str]) -> bool:
 
 
 def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
-    """The problem with a module or cable whose order code names one with slower ports than the fabric's links, or with
-    a NIC of a slower rate.
-    """
+    """The problem of a module, cable or NIC whose order code or rate is too slow for the links of the fabric."""
     fabric = cluster.scale_out
     parts = [catalog.find("optics", id_) for code in _order_codes(offered) for id_ in ids_of_name("optics", code)]
     rates = {part.bandwidth.value / part.ports for part in parts if isinstance(part, Optics) and part.bandwidth}
@@ -185,7 +183,7 @@ def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -
 
 
 def _covers_adapters(lines: Sequence[Offered], cluster: Cluster) -> bool:
-    """Whether the NICs of one line are all that the nodes need, so that those of other lines are for other networks."""
+    """Whether one line has all NICs that the nodes need, so that other lines with NICs are for other networks."""
     fabric = cluster.scale_out
     if fabric is None or len(lines) < 2:
         return False
@@ -198,7 +196,7 @@ def _is_fast_enough(line: Offered, rate: float) -> bool:
 
 
 def _rates_of_nic(text: str) -> Iterator[float]:
-    """Bytes per second of the rates that the description of a NIC names, else of that which its order code stands for.
+    """The rates in B/s that the description of a NIC states; without any, the rate of its order code.
 
     >>> [rate * 8 / 1e9 for rate in _rates_of_nic("connectx-7, ndr200, single-port")], [*_rates_of_nic("hca, dual-port")]
     ([200.0], [])
@@ -212,7 +210,7 @@ def _rates_of_nic(text: str) -> Iterator[float]:
 
 
 def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with a part of the fabric whose text names older generations of InfiniBand alone."""
+    """The problem of a part of the fabric whose text names only older InfiniBand generations than the links."""
     fabric = cluster.scale_out
     named = {name: GENERATIONS[name] for name in _GENERATION.findall(plain_part(offered.line))}
     own = fabric.nic_bandwidth.value / max(1, fabric.planes) / GIGABIT if fabric is not None else 0.0
@@ -223,9 +221,7 @@ def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Prob
 
 
 def _nic_of_other_network_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
-    """The problem with NICs for the ports of all nodes whose order code is that of cards without InfiniBand, in a fabric
-    of InfiniBand.
-    """
+    """The problem of Ethernet-only NICs, by their order code, for the ports of all nodes in an InfiniBand fabric."""
     fabric = cluster.scale_out
     if fabric is None or fabric.technology.family != "infiniband":
         return
@@ -234,13 +230,13 @@ def _nic_of_other_network_problem(offered: Offered, cluster: Cluster, catalog: C
     cards = [card for id_ in ids if isinstance(card := catalog.find("nic", id_), Nic)]
     enough = offered.kind == "node" or (offered.quantity or 0) >= cluster.nodes * fabric.nics_per_node
     if cards and enough and all(card.families and "infiniband" not in card.families for card in cards):
-        message = f"`{name_of_part(offered.line.part)}` is {cards[0].name}, a NIC for Ethernet alone, and the fabric is {fabric.technology.name}"
+        message = f"`{name_of_part(offered.line.part)}` is {cards[0].name}, an Ethernet-only NIC, and the fabric is {fabric.technology.name}"
         yield RULE.problem(quote_path(offered.index, "part"), message, "order cards of the fabric")
 
 
 def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
-    """The problem with nodes, or with modules and cables for their NICs, that name NICs of another generation than the
-    design's, and with a node's NICs that have its number.
+    """The problem of a line that names another NIC generation than the design's. The line is for nodes, or for modules
+    and cables of their NICs; NICs of a node count if their number matches.
     """
     fabric, text = cluster.scale_out, plain_part(offered.line)
     if fabric is None or fabric.nic is None or fabric.nics_per_node < 2:
@@ -257,7 +253,7 @@ def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> 
 
 
 def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Problem]:
-    """The problem with a switch whose ports in the text have another rate together than those of its model."""
+    """The problem of a switch whose ports in the text have another total rate than those of its model."""
     text = plain_part(offered.line)
     stated = [int(count) * float(rate) * GIGABIT for count, rate in _PORTS.findall(text)]
     entries = [catalog.find("switch", id_) for id_ in switches_named(text, catalog)]
@@ -272,14 +268,16 @@ def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Proble
 
 
 def _order_codes(offered: Offered) -> list[str]:
-    """The order codes in a line: words with letters and figures, in upper case."""
+    """The order codes in a line, in upper case: words with both letters and digits."""
     return [word for word in (offered.line.part or "").upper().split() if _CODE.match(word) is not None]
 
 
 def _expected_entry(
     offered: Offered, cluster: Cluster, written: ScaleOutSpec | None, catalog: Catalog
 ) -> tuple[str, str]:
-    """The kind of catalog entry that a line names, and the id of the design's; empty if the design states none."""
+    """The kind of catalog entry that a line should name, and the id of the design's entry; empty if the design states
+    none.
+    """
     fabric = cluster.scale_out
     hours = offered.kind == "other" and unit_of_hours(plain_part(offered.line)) != ""
     rent = offered.kind == "other" and _rents_nodes(offered, cluster, catalog)
@@ -294,7 +292,7 @@ def _expected_entry(
 
 
 def _rents_nodes(offered: Offered, cluster: Cluster, catalog: Catalog) -> bool:
-    """Whether a line offers the use of as many machines as the design has nodes, each with as many accelerators."""
+    """Whether a line rents as many machines as the design has nodes, each with the same number of accelerators."""
     if offered.line.quantity not in {cluster.nodes, cluster.all_nodes} or is_credit(offered.line):
         return False
     text = plain_part(offered.line)
@@ -303,7 +301,7 @@ def _rents_nodes(offered: Offered, cluster: Cluster, catalog: Catalog) -> bool:
 
 
 def _is_support_of_nodes(offered: Offered, cluster: Cluster) -> bool:
-    """Whether a line sells the support of as many nodes as the design has, and takes nothing back."""
+    """Whether a line sells support for as many nodes as the design has, and is not a credit."""
     counted = offered.line.quantity in {cluster.nodes, cluster.all_nodes}
     return (
         offered.kind == "other" and counted and not is_credit(offered.line) and sells_support(plain_part(offered.line))
@@ -311,7 +309,7 @@ def _is_support_of_nodes(offered: Offered, cluster: Cluster) -> bool:
 
 
 def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
-    """The problem with a quote line that names a sibling of the accelerator, with another form factor or memory size."""
+    """The problem of a quote line that names a sibling of the accelerator, with another form factor or memory size."""
     text = " ".join((offered.line.part or "").lower().replace("_", " ").replace("-", " ").split())
     if offered.kind not in {"node", "accelerator"} and kind_of_part(f"{text} gpu") != "accelerator":
         return
@@ -323,9 +321,11 @@ def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> It
 
 
 def _other_variants(text: str, base: str, own: list[str], siblings: list[list[str]], of_node: int) -> list[str]:
-    """The form factor and the memory in GB by which a text names a sibling: at least one place that names the family
-    states them, and none states those of the own part. ``own`` and ``siblings`` are the words of ids after the family's
-    name; ``of_node`` is the number of accelerators whose memory a text may add.
+    """The form factors and memory sizes in GB of a sibling that a text names: some mention of the family states them,
+    and none states those of the designed part.
+
+    ``own`` and ``siblings`` are the words of ids after the family's name; ``of_node`` is the number of accelerators
+    whose memory a text may add up.
 
     >>> families = [["sxm", "80gb"], ["pcie", "80gb"], ["nvl", "94gb"]]
     >>> _other_variants("hgx h100 board, 8 x h100 pcie 80 gb", "h100", ["sxm", "80gb"], families, 8)
@@ -346,7 +346,7 @@ def _other_variants(text: str, base: str, own: list[str], siblings: list[list[st
 def _other_switch_problem(
     offered: Offered, cluster: Cluster, written: ScaleOutSpec | None, catalog: Catalog
 ) -> Iterator[Problem]:
-    """The problem with a switch that the fabric cannot use, where the design names none: of another technology, or slower."""
+    """The problem of a switch with another technology than the fabric or a slower rate, if the design names none."""
     fabric = cluster.scale_out
     if fabric is None or (written and written.switch):
         return

@@ -184,14 +184,14 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 ENOUGH = {"cable": 0.98, "transceiver": 0.98, "spine_switch": 2 / 3, "core_switch": 2 / 3, "switch": 0.85}
-"""Share of the bill that is enough, by kind: its spines are up to half more than the ports need, for even uplinks."""
+"""Share of the bill that suffices, by kind; to spread uplinks evenly, it has up to half more spines than needed."""
 FAR = 0.85
-"""Share of cables and modules below which no way of counting explains the difference."""
+"""Share of the needed cables and modules below which another way of counting cannot explain the shortage."""
 SURPLUS = 1.1
 FAR_ABOVE = 1.25
-"""Cables above this share of the bill are a warning where the spec states the links of each: spares are 2 to 10 %."""
+"""Ratio to the bill above which cables are a warning, if the spec states the links per cable; spares are 2 to 10 %."""
 INCLUDED = 0.5
-"""At this share of the parts inside all nodes or above, a line is no stock of spare parts."""
+"""Share of the parts inside all nodes from which a line cannot be a stock of spare parts."""
 HELP = "compare the quote with `clusterspec bom`, line by line"
 
 
@@ -240,14 +240,14 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
 
 
 def _note_on_parts_in_place(kind: str, missing: float, lines: Sequence[Offered], remarks: str) -> str:
-    """The end of a message about missing parts that are in place by the description or the texts of the lines."""
+    """The end of a message about missing parts that, by the text, exist or come from elsewhere; else empty."""
     texts = " # ".join([remarks, *(line.line.part or "" for line in lines if line.kind == kind)])
     in_place = missing > 0 and are_elsewhere({kind: round(missing)}, texts)
     return "; according to the text, some are in place, or come from elsewhere" if in_place else ""
 
 
 def _added_nodes_problem(lines: Sequence[Offered], needed: int, remarks: str) -> Problem | None:
-    """A note that a quote offers a part of the nodes, where the text says that the others are in place."""
+    """The note that a quote has only a part of the nodes, if by the text the others exist already; else None."""
     nodes = [line for line in lines if line.kind == "node" and line.quantity is not None]
     in_place = nodes_in_place(lines, needed, remarks)
     if not in_place:
@@ -258,7 +258,7 @@ def _added_nodes_problem(lines: Sequence[Offered], needed: int, remarks: str) ->
 
 
 def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with the number of nodes, or of accelerators where the quote counts those."""
+    """The problem of a wrong number of nodes or, if the quote counts accelerators, of accelerators."""
     each = cluster.accelerators_per_node
     offered = [line for line in lines if line.kind == "node" and line.quantity is not None]
     if not offered:
@@ -291,7 +291,7 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
 def _count_problem(
     kind: str, needed: int, lines: Sequence[Offered], guessed: bool, exact: bool, surplus: str
 ) -> Iterator[Problem]:
-    """The problem with the number of a kind; ``surplus`` is the severity of a number far above the bill."""
+    """The problem of a wrong number of parts of a kind; ``surplus`` is the severity of a number far above the bill."""
     counted = [line for line in lines if not line.is_spare and (line.quantity is not None or line.is_periodic)]
     if not counted or any(line.has_own_units or line.is_periodic for line in counted):
         return
@@ -310,7 +310,7 @@ def _count_problem(
 
 
 def _surplus_severity(total: float, needed: int, far: str) -> str:
-    """The severity of parts beyond the bill; ``far`` is that of a quarter too many."""
+    """The severity of a surplus; ``far`` applies from a quarter above the need on."""
     if is_far_surplus(total, needed):
         return "warning"
     return far if total > FAR_ABOVE * needed else "note"
@@ -325,7 +325,7 @@ def _difference_problem(
     guessed: bool = False,
     surplus: str = "note",
 ) -> Iterator[Problem]:
-    """The problem with the total of a kind that is below the least, or so far above the bill that it has ``surplus``."""
+    """The problem of a total below ``least``, or above the need with the severity ``surplus``."""
     if total < (needed if least is None else least):
         message = f"the quote has {counted}, and the design needs {needed:,}: {needed - total:,.0f} {'is' if needed - total == 1 else 'are'} missing"
         if guessed:
@@ -337,7 +337,7 @@ def _difference_problem(
 
 
 def _stated_switch_problems(lines: Sequence[Offered], needed: Mapping[str, int], design: Design) -> Iterator[Problem]:
-    """Switches that cover the need, and are fewer than the spec states: one of the two numbers is wrong."""
+    """Problems of switches that suffice, but are fewer than the spec states: one of the two numbers is wrong."""
     out = design.spec.cluster.scale_out if design.spec.cluster else None
     for kind in SWITCHES:
         key = f"{kind}es"
@@ -351,7 +351,7 @@ def _stated_switch_problems(lines: Sequence[Offered], needed: Mapping[str, int],
 
 
 def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:
-    """The problems with quoted parts that the nodes already contain."""
+    """Problems of quoted parts that the nodes already include."""
     if cluster.platform is None or not any(line.kind == "node" for line in lines):
         return
     inside = {"nic": cluster.platform.nics_per_node or 0, "accelerator": cluster.accelerators_per_node}

@@ -94,20 +94,20 @@ from clusterspec.units import percent
 RULE = Rule.of(__name__, "warning", yields_to=("price-outside-market",))
 SAME, NEAR = 0.01, 0.02
 FAR = 1.3
-"""Factor between the yearly support of a quote and the stated one that other parts' support does not explain."""
+"""Factor between the quoted and the stated yearly support that support for other parts cannot explain."""
 SIDE_PARTS = ("rack", "storage", "frontend_switch", "frontend_cable", "out_of_band_switch", "out_of_band_cable")
-"""Parts other than the nodes and their fabric whose prices are compared with the lines of the quote."""
+"""Parts, other than the nodes and their fabric, whose prices are compared with the quote."""
 _NETWORKS = {
     "frontend": pattern(r"\b(?:front[- ]?end|in-?band)\b"),
     "out_of_band": pattern(r"\b(?:out[- ]of[- ]band|oob|management|mgmt|bmc)\b"),
 }
-"""Words of a line for a part of another network."""
+"""For each other network, the pattern of words in a line for its parts."""
 _NETWORK_RACK = pattern(r"\bnetwork racks?\b|\bracks? network\b")
 _SEVERAL = pattern(r"\b(?:switches|cables|racks)\b")
 
 
 class _Support(NamedTuple):
-    """A line for support, its price, and the years that it covers; None if unknown."""
+    """A support line, its price, and the years that it covers (None if unknown)."""
 
     line: Offered
     price: float
@@ -143,7 +143,9 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
 
 
 def _hour_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """A rent by the hour that is for all hours of all nodes over the term, and not at the stated price of an hour."""
+    """The problem of an hourly rent, in a line for all hours of all nodes over the term, that differs from the stated
+    price.
+    """
     stated, term = (procurement.prices or {}).get("node_hour"), procurement.term
     if stated is None or term is None or not any(price_ends(stated)):
         return
@@ -167,8 +169,8 @@ def _hour_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Pr
 
 
 def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Prices of racks, of the storage system and of the other networks that no line of the quote has, nor all lines of
-    the kind together.
+    """Problems of stated prices of racks, storage and other networks that match neither a line of the quote nor all
+    lines of the kind together.
     """
     lines = [*offered_lines(procurement.quote or (), cluster)]
     for kind in SIDE_PARTS:
@@ -190,7 +192,7 @@ def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Itera
 
 
 def _is_side_part(line: Offered, kind: str) -> bool:
-    """Whether a line sells racks, the storage system, or a part of the frontend or out-of-band network."""
+    """Whether a line sells racks, the storage system, or parts of the frontend or out-of-band network."""
     text = plain_part(line.line)
     if kind in {"rack", "storage"}:
         return line.site_kind == kind or (kind == "rack" and _NETWORK_RACK.search(text) is not None)
@@ -204,7 +206,9 @@ def _is_side_part(line: Offered, kind: str) -> bool:
 
 
 def _support_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """A stated yearly price of support that is that of several years, or that the quote's lines for support do not have."""
+    """The problem of a stated yearly support price that is the price for several years, or that no support line of the
+    quote matches.
+    """
     stated = (procurement.prices or {}).get("support_per_year")
     if stated is None or not any(price_ends(stated)):
         return
@@ -228,7 +232,9 @@ def _support_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator
 
 
 def _yearly_amounts(sold: Sequence[_Support], years: float) -> Iterator[float]:
-    """What lines for support may cost in a year: each by its quantity, its years or those of the term, and all together."""
+    """The possible yearly amounts of support lines: each by its quantity, by its own years or those of the term, and
+    all together.
+    """
     for one in sold:
         yield from (
             one.price,

@@ -1,4 +1,4 @@
-"""The quote has the fabric in full, and nothing of another network that the design describes.
+"""The quote has the whole fabric, but no part of another network that the design describes.
 
 ## What it finds
 
@@ -95,11 +95,11 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning", "likely")
 _NETWORK = pattern(r"\b(?:switch\w*|routers?|firewalls?|ethernet|networks?|netz\w*|red|réseau|rete|rede)\b")
-"""Words of a line that may offer a network, whose kind it does not name."""
+"""Pattern of words in a line that may offer a network without naming its kind."""
 _OTHERS = pattern(
     r"(?i)\b(?:sites?['’]s?|campus|landlord|customer|buyer|operator|owner|tenant|house|colo\w*|provider|we (?:own|have|use|supply|provide|buy)|ours?)\b"
 )
-"""Words by which a text says who else has or supplies a network."""
+"""Pattern of words by which a text says who else has or supplies a network."""
 _NAMED = pattern(
     r"(?i)\b(?:front-?end|in-?band|north-south|out-of-band|oob|management|bmc|networks?|switch\w*|netz\w*|réseau\w*|redes?|ret[ei])\b"
 )
@@ -132,7 +132,9 @@ def _is_whole_fabric(lines: Sequence[Offered], counted: Bill) -> bool:
 
 
 def _may_have_network(lines: Sequence[Offered], counted: Bill, cluster: Cluster, catalog: Catalog) -> bool:
-    """Whether a line may be a part of another network: of no known kind, of another switch, or more than the fabric needs."""
+    """Whether a line may be for another network: it has a part of an unknown kind, another switch, or more switches
+    than the fabric needs.
+    """
     needed = needed_parts(counted, lines)
     kinds = (*SWITCHES, "switch")
     spare = any(offered_quantity([line for line in lines if line.kind == kind]) > needed.get(kind, 0) for kind in kinds)
@@ -153,7 +155,7 @@ def _names_network(line: Offered) -> bool:
 
 
 def _is_of_others(sentence: str) -> bool:
-    """Whether a sentence speaks of a network and of someone who has or supplies it.
+    """Whether a sentence is about a network that somebody else has or supplies.
 
     >>> _is_of_others("Front-end and management switches are the site's."), _is_of_others("Frontend of 200 Gb/s.")
     (True, False)
@@ -164,7 +166,7 @@ def _is_of_others(sentence: str) -> bool:
 def _absent_networks(
     lines: Sequence[Offered], counted: Bill, procurement: ProcurementSpec, cluster: Cluster
 ) -> list[str]:
-    """The networks with switches in the bill, of which no line of the quote names a part."""
+    """The networks with switches in the bill for which no line of the quote names a part."""
     missing = {
         part.kind for part in quoted_parts(counted, procurement.quote or (), cluster) if part.state == "elsewhere"
     }

@@ -1,4 +1,4 @@
-"""A quote sells what another of its lines includes.
+"""A quote line sells something that another line includes.
 
 ## What it finds
 
@@ -115,7 +115,7 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 WITH_SUBSCRIPTION = ("h100-pcie", "h100-nvl", "h200-nvl")
-"""The beginning of ids of cards that come with five years of NVIDIA AI Enterprise."""
+"""Start of the ids of cards that include five years of NVIDIA AI Enterprise."""
 _ENTERPRISE = r"(?:nvidia )?(?:ai enterprise|nvaie)"
 _FEED = r"(?:second|b|redundant)[- ]?(?:power )?feed"
 THINGS = {
@@ -128,13 +128,13 @@ THINGS = {
     "transport": r"(?:freight|shipping|transport|delivery|versand|fracht|flete|frete)",
     "support": r"(?:hardware |\d{1,2} (?:years|months) |24x7 ){0,2}(?:support|maintenance|wartung|soporte|assistenza|suporte|nbd parts)",
 }
-"""What lines include, by the words for it."""
+"""For each thing that a line may include, the words for it."""
 _INCLUDED = r"(?:incl(?:uded|uding|uye|uso|usive|us)?\b\.?|inkl(?:usive)?\b\.?|inbegriffen\b|inclu[ií]d[oa]s?\b|inclus[oiae]s?\b|inbegrepen\b|compris\b|(?:w cenie|v cen[eě]|in (?:the|de) pri(?:ce|js)|im preis|dans le prix|en el precio|no preço|nel prezzo)\b)"
 _NOT = pattern(r"\b(?:not|non|no|nicht|excl\w*|without|except|ohne|option\w*)\b")
 _MORE = pattern(
     r"\b(?:extensions?|renewals?|upgrades?|uplift|additional|further|extended|extra|years? [2-9]\b|verlängerung|spares?)\b"
 )
-"""Words of a line that adds to what another includes."""
+"""Pattern of words in a line that adds to what another line includes."""
 _INCLUDES = {
     name: pattern(rf"\b{words}\b[^,;()]{{0,16}}? {_INCLUDED}|{_INCLUDED}[^,;()]{{0,24}}?\b{words}\b")
     for name, words in THINGS.items()
@@ -145,7 +145,7 @@ _INCLUDES["power distribution units"] = pattern(
 _SELLS = {name: pattern(rf"(?:^|[:–-] ?|\d\.? ){words}\b") for name, words in THINGS.items()}
 _SELLS["the second feed"] = pattern(rf"\b{_FEED}\b")
 OF_PRICE = ("the second feed", "transport", "installation")
-"""What a description may include in a price."""
+"""Things that, by a description, a price may include."""
 _IN_PRICE = {
     name: pattern(
         rf"\b{THINGS[name]}\b[^.;]{{0,60}}? {_INCLUDED} (?:in|im|dans|en|em|nel|no|w) (?:the |all |every |each |cada |jedem |chaque )?(?:price|cost|fee|rent|kw|item|line|position|partida|preço|precio|prix|preis)|"
@@ -181,11 +181,11 @@ _NICS = r"(?:nics?|connectx-?\d\w*|bluefield-?\d\w*|bcm\d{5}\w*|thor ?2|pollara\
 _WITH_NICS = pattern(
     rf"(?<![\w.,])(\d{{1,2}}) ?[x×] (?:(?!\d{{1,2}} ?[x×] )[^;()×]){{0,32}}?\b{_NICS}\b[^;()×,]{{0,16}}? {_INCLUDED}"
 )
-"""NICs of a node that its line includes in the price."""
+"""Pattern of the number of NICs that a node's line includes in its price."""
 
 
 def _repeated_nics_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
-    """A line with all NICs of the fabric, where the nodes include theirs."""
+    """The problem of a line with all NICs of the fabric, if the nodes include them."""
     scale_out = cluster.scale_out
     each = scale_out.nics_per_node if scale_out is not None else 0
     nodes = next(
@@ -210,11 +210,11 @@ _IN_PLACE_OF = pattern(
     r"\b(?:alternati\w+|variant\w*) (?:to|zu|zur|zum|à|au|a|al|alla|ao|till|til|voor|op|for|vs\.?|offer)\b|"
     r"\b(?:instead|in place|in lieu|anstelle|au lieu|en lugar|em vez|in plaats|i stället) (?:of|von|de|do|da|van|för) (?:the )?(?:lines?|items?|positions?|pos)\b"
 )
-"""Words of a line that is bought in place of another."""
+"""Pattern of words in a line that replaces another line."""
 
 
 def _alternatives_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A line that replaces another, where the total is that of all lines."""
+    """The problem of a line that replaces another one, if the total includes both."""
     whole, total = total_of_lines(procurement), procurement.quoted_total
     if not whole or total is None or abs(total - whole) > SAME_TOTAL * whole:
         return
@@ -233,8 +233,8 @@ _TRADE_IN = pattern(
 
 
 def _trade_in_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """A credit for handing over all machines of the design while the quote has support for them, or for machines that
-    the design keeps.
+    """The problem of a credit for returning machines that stay in use: the quote has support for them, or the design
+    keeps them.
     """
     name = cluster.accelerator.id.split("-", maxsplit=1)[0]
     lines = [(index, line, plain_part(line)) for index, line in enumerate(procurement.quote or ())]
@@ -273,7 +273,7 @@ _FIRST_WORDS = pattern(r"^(?:lot \w+: )?(?:[\w-]+ ){0,3}?(?:support|maintenance)
 
 
 def _repeated_support_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
-    """Support of a storage system that another line sells with the storage system."""
+    """The problem of separate support for a storage system, if another line sells the storage system with support."""
     stores = [line for line, text in lines if line.site_kind == "storage" and _includes_support(text)]
     for line, text in lines:
         sold = line.kind == "other" and line_price(line.line) and STORE.search(text) is not None
@@ -291,7 +291,7 @@ def _includes_support(text: str) -> bool:
 
 
 def _repeated_price_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
-    """The problem with a line that sells what another price includes by the description."""
+    """Problems of a line that sells something which, by the description, another price includes."""
     for name in OF_PRICE:
         sentence = next((each for each in sentences_of(remarks) if _IN_PRICE[name].search(each) is not None), None)
         if sentence is None or _NOT.search(sentence) is not None:
@@ -305,11 +305,11 @@ def _repeated_price_problem(lines: Sequence[tuple[Offered, str]], remarks: str) 
 _FINANCED = pattern(
     r"\b(?:financed|lease (?:base|covers|includes)|leased|financ[ée]e?s?|finanziert\w*|leasing\w*|financiad[oa]s?|finanziat\w*|gefinancierd\w*)\b"
 )
-"""Words of a sentence that lists what a lessor pays for."""
+"""Pattern of words in a sentence that lists what a lease finances."""
 
 
 def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
-    """The problem with a line whose price is one of the amounts that a lease finances according to the text."""
+    """The problem of a line whose price, by the text, is one of the amounts that a lease finances."""
     if not any(line.counts_periods for line, _ in lines):
         return
     financed = [each for each in sentences_of(remarks) if _FINANCED.search(each) is not None]
@@ -324,7 +324,7 @@ def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Ite
 
 
 def _includes(name: str, line: Offered, text: str) -> bool:
-    """Whether a line that costs something includes a thing: support with nodes, units with racks, others with anything."""
+    """Whether a priced line includes something: support with nodes, units with racks, other things with any line."""
     of_kind = {"support": line.kind == "node", "power distribution units": line.site_kind == "rack"}.get(name, True)
     if name in {"installation", "transport"}:
         of_kind = line.kind == "node"
@@ -333,7 +333,7 @@ def _includes(name: str, line: Offered, text: str) -> bool:
 
 
 def _sold_lines(name: str, lines: Sequence[tuple[Offered, str]]) -> Iterator[Offered]:
-    """The lines that sell a thing by its name."""
+    """The lines that sell something under its own name."""
     for line, text in lines:
         if line.kind != "other" or not line_price(line.line) or _MORE.search(text) or _INCLUDES[name].search(text):
             continue

@@ -162,17 +162,17 @@ from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error", "likely")
 WITHOUT_NVLINK = 2022
-"""Cards of NVIDIA that a maker sells since this year for PCIe alone have no NVLink: Ada dropped its connector."""
+"""Year from which NVIDIA cards with PCIe only have no NVLink connector: Ada dropped it."""
 _MAINS = pattern(r"(?<![\w.,])(208|380|400|415|480) ?v(?:ac|olts?)?\b")
-"""Voltages between two phases of the mains."""
+"""Pattern of a phase-to-phase mains voltage."""
 MAINS = 0.06
-"""Relative difference of voltages of one grid: 380, 400 and 415 V."""
+"""Relative difference between the voltages of one grid: 380, 400 and 415 V."""
 ANGLED = 50e9
-"""B/s per direction of a link from which multimode modules, too, take angled ends, as MMA4Z00-NS400 does."""
+"""Link rate in B/s per direction from which multimode modules also need angled connectors, as MMA4Z00-NS400 does."""
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
 _WAYS = {"two": 2, "four": 4}
 _FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}
-"""The kind of fiber by the ``media`` of a module's entry."""
+"""Kind of fiber by the ``media`` of a module's catalog entry."""
 _OTHER_FORM = {"OSFP": "QSFP", "QSFP": "OSFP"}
 _NIC = pattern(r"\bconnectx|\bcx-?[6-9]\b|\bmcx\w*|\b(?:nics?|adapters?|pollara|thor2?|bluefield)\b")
 _AIR = pattern(r"\bair[- ]?cool\w*|\bluftgekühlt\w*|\brefrigerad\w+ por aire\b|\brefroidi\w* (?:à|par) (?:l')?air\b")
@@ -241,7 +241,7 @@ def _other_figures(
     power: PowerSpec | None,
     networks: NetworksSpec | None,
 ) -> Iterator[OtherFigure]:
-    """What lines state of support, storage, host memory and power, where the design has another figure."""
+    """Figures for support, storage, host memory and power in quote lines that differ from the design."""
     yield from lesser_support(lines, procurement)
     if networks is not None and networks.storage is not None:
         yield from slower_stores(lines, networks.storage)
@@ -253,26 +253,26 @@ def _other_figures(
 
 
 def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
-    """The problem of one line: what its text states, and what a key of the design says."""
+    """The problem of a line whose text states another value than a key of the design."""
     message = f"`{name_of_part(line.line.part)}` states {states}, and `{key}` is {design}"
     return RULE.problem(quote_path(line.index, "part"), message, "correct the line with the supplier, or the key")
 
 
 def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
-    """NVLink bridges for cards that have no connector for them: those of the text, else those of the design."""
+    """The problem of NVLink bridges for cards without a connector: those in the text, else those of the design."""
     families = named_entries(text, catalog, "accelerator")
     named = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if family_of(id_) in families]
     cards = [each for each in named if isinstance(each, Accelerator)] or [cluster.accelerator]
     if all(card.topology == "pcie" and (card.year or 0) >= WITHOUT_NVLINK for card in cards):
         message = f"`{name_of_part(line.line.part)}` is a bridge, and {cards[0].name} has no NVLink"
         at = quote_path(line.index, "part")
-        yield RULE.problem(at, message, "remove the line: these cards communicate over PCIe alone")
+        yield RULE.problem(at, message, "remove the line: these cards communicate only over PCIe")
 
 
 def _mains_problem(
     lines: Sequence[tuple[Offered, str]], power: PowerSpec | None, description: str
 ) -> Iterator[Problem]:
-    """Power distribution units of another voltage than the text states for the hall, where no key states one."""
+    """The problem of power distribution units with another voltage than that of the hall in the text."""
     volts = {float(each) for each in _MAINS.findall(description)}
     if len(volts) != 1 or (power is not None and power.pdus is not None and power.pdus.voltage is not None):
         return
@@ -284,7 +284,7 @@ def _mains_problem(
 
 
 def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Problem]:
-    """Accelerators and NICs that a node's line counts by their names."""
+    """Problems of the accelerators and NICs that a node's line counts by name, if they differ from the design."""
     accelerator = cluster.accelerator.id.split("-", maxsplit=1)[0]
     nodes = cluster.all_nodes
     whole = {cluster.accelerators_per_node, cluster.scale_up.domain, round(line.line.quantity or 0), nodes}
@@ -311,7 +311,7 @@ def _node_problems(line: Offered, text: str, cluster: Cluster) -> Iterator[Probl
 
 
 def _cooling_problem(line: Offered, text: str, power: PowerSpec | None) -> Iterator[Problem]:
-    """Nodes that are cooled in another way than the racks of the design."""
+    """The problem of nodes with another cooling method than the racks of the design."""
     stated = power.cooling if power is not None else None
     air, liquid = _AIR.search(text) is not None, _LIQUID.search(text) is not None
     other = {"air": liquid and not air, "liquid": air and not liquid}
@@ -320,7 +320,7 @@ def _cooling_problem(line: Offered, text: str, power: PowerSpec | None) -> Itera
 
 
 def _single_feed_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec | None) -> Iterator[Problem]:
-    """Lines for the first of two feeds alone, where the design has two."""
+    """The problem of a quote with only the first of the design's two power feeds."""
     first = [line for line, text in lines if _FEED_A.search(text) is not None]
     second = any(_FEED_B.search(text) is not None for _, text in lines)
     if power is not None and power.feeds == "2N" and len(first) == 1 and not second:
@@ -328,7 +328,7 @@ def _single_feed_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec 
 
 
 def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
-    """Modules for the NICs that have the size of OSFP where the quoted NICs have cages for QSFP, or the reverse."""
+    """The problem of NIC modules in OSFP size for NICs with QSFP cages, or the reverse."""
     cages = {
         form
         for line, text in lines
@@ -353,15 +353,15 @@ def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
 
 
 def _module_forms(text: str) -> set[str]:
-    """The sizes of modules and cages that a text names: OSFP and QSFP do not fit each other."""
+    """The sizes of modules and cages that a text names; OSFP and QSFP do not fit each other."""
     return {form for form in _OTHER_FORM if form.lower() in text}
 
 
 def _fiber_problem(
     lines: Sequence[tuple[Offered, str]], written: ScaleOutSpec | None, catalog: Catalog, link: float | None
 ) -> Iterator[Problem]:
-    """Quoted fiber that none of the modules needs, neither the quoted ones nor those in the design; ``link`` is the rate
-    of a link of the fabric, B/s per direction.
+    """The problem of quoted fiber that none of the modules, quoted or designed, can use; ``link`` is the rate of a
+    fabric link in B/s per direction.
     """
     named = optics_of_design(written)
     needed = _fibers_of_most(lines)
@@ -391,7 +391,7 @@ def _fiber_problem(
 
 
 def _fibers_of_most(lines: Sequence[tuple[Offered, str]]) -> set[str]:
-    """The kinds of fiber of the quoted modules; with an empty one where less than half of them name their kind."""
+    """The kinds of fiber of the quoted modules; one is empty if fewer than half of the modules state their kind."""
     modules = [(fiber_of(text), line.quantity or 0.0) for line, text in lines if line.kind == "transceiver"]
     named = sum(quantity for kind, quantity in modules if kind)
     known = {kind for kind, _ in modules if kind}

@@ -122,7 +122,7 @@ def check(
 def _contradictions(
     line: Offered, text: str, cluster: Cluster, power: PowerSpec | None, catalog: Catalog
 ) -> Iterator[tuple[str, str]]:
-    """What a line states, and what its part has, where the two are unlike."""
+    """Contradictions between a line and its part: what the line states, and what the part really has."""
     if (memory := memory_off_accelerator(text, catalog)) is not None:
         yield f"{memory.stated:g} GB", f"{memory.name} has {memory.has}"
     if line.kind == "node":
@@ -139,7 +139,7 @@ def _contradictions(
 
 
 def _contradictions_of_node(text: str, cluster: Cluster, catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """What the line of a node states twice, in two ways, and power shelves below the power of their rack."""
+    """Contradictions within the line of a node, and power shelves that are too small for their rack."""
     if (accelerators := other_accelerator_of_node(text, catalog)) is not None:
         board, counted = accelerators
         yield counted.upper(), f"the system is one with {board.upper()}"

@@ -1,4 +1,4 @@
-"""A line of the quote counts another unit than the one it is sold by.
+"""The quantity of a quote line counts another unit than the one that it is sold by.
 
 ## What it finds
 
@@ -115,21 +115,19 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 SURPLUS = 1.10
-"""Above this multiple of the units of the design, a line has more than some to spare."""
+"""Ratio to the units of the design above which a line has more than a few spare units."""
 
 _BY_YEAR = pattern(r"\b(?:per|each|every|and) years?\b|/ ?(?:year|yr)\b")
 _YEARLY = pattern(r"\b(?:per|a|and) years?\b|/ ?(?:year|yr)\b|\b(?:yearly|annual)\b")
 
 _SUBSCRIBED = pattern(r"\bsubscriptions?\b")
 SAME_HOURS = 0.03
-"""Relative difference up to which two numbers of hours are the same: a month has 720 hours for one and 730.5 for another."""
+"""Relative difference up to which two numbers of hours are equal: a month may count as 720 or as 730.5 hours."""
 _OF_ANOTHER_UNIT = pattern(r"\b(?:storage|filer|nas|bundles?|scalable units?|sus?)\b")
 
 
 def _counts_other_units(offered: Offered) -> bool:
-    """Whether the quantity may count months, nodes of a storage system or bundles; that of yearly support counts its
-    parts.
-    """
+    """Whether a quantity may count months, storage nodes or bundles; yearly support counts its parts."""
     text = plain_part(offered.line)
     months = offered.counts_periods and _YEARLY.search(text) is None
     return months or _OF_ANOTHER_UNIT.search(text) is not None
@@ -177,7 +175,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
 def _yearly_license_problem(
     offered: Offered, procurement: ProcurementSpec, counts: Mapping[str, set[int]]
 ) -> Iterator[Problem]:
-    """Licenses by the accelerator and year for fewer accelerators than the design has, over the years of the term."""
+    """The problem of licenses per accelerator and year for fewer accelerators than the design has over the term."""
     quantity, term = offered.line.quantity, procurement.term
     years = round(term.value / YEAR) if term is not None else 0
     if quantity is None or years < 2 or not offered.counts_periods or quantity % years:
@@ -195,12 +193,12 @@ _PER_CAPACITY = pattern(r"(?:\bper|\ba|/|\bje|\bpar|\bpor|\bal)\s?(g|t)i?b\b|\b(
 _CAPACITY = pattern(rf"{NUMBER} ?(t|p)i?b\b")
 _MONTHS = pattern(r"\b(\d{1,3}) ?(?:months?|monate?n?|mois|meses|mesi|maanden)\b")
 SAME_CAPACITY = 0.05
-"""Relative difference up to which two sizes are the same: a tebibyte has a tenth more than a terabyte, a petabyte less."""
+"""Relative difference up to which two sizes are equal; a tebibyte is 10 % larger than a terabyte."""
 
 
 def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A storage system sold by the gigabyte in the number of its terabytes, or the reverse, alone or times the
-    months.
+    """The problem of storage sold per gigabyte whose quantity is its terabytes, or the reverse; the quantity may be
+    multiplied by months.
     """
     text, quantity = plain_part(offered.line), offered.line.quantity
     units = {first or second for first, second in _PER_CAPACITY.findall(text)}
@@ -225,15 +223,15 @@ def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterato
 
 
 _RAISE = pattern(r"% (?:per|a|each|every) year\b")
-"""The increase of a price, which is by the year where the price is not."""
+"""Pattern of a yearly increase of a price; the price itself may have another period."""
 _EXPLAINED = pattern(r"\d (?:per|a) month\b|\d ?/ ?month\b|\d (?:per|a) year\b|\band (?:month|year)\b")
-"""A price of a period in addition to that of the line, or one by the unit and period."""
+"""Pattern of a further price per period in the text of a line, or of a price per unit and period."""
 _YEARS = pattern(r"(?<![\w.,-])(\d{1,2}) ?years?\b")
 _BY_MONTH = pattern(r"\b(?:per|a|each|every|and) months?\b|/ ?months?\b|\bmonthly\b")
 
 
 def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A price of a year in the number of the term's months, or a price of a month in the number of its years."""
+    """The problem of a yearly price with the term's months as its quantity, or of a monthly price with its years."""
     text, quantity, term = plain_part(offered.line), offered.line.quantity, procurement.term
     text = _RAISE.sub("", text)
     by_year, by_month = _YEARLY.search(text) is not None, _BY_MONTH.search(text) is not None
@@ -265,15 +263,15 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
 
 
 _PERIODS = ("month", "year", "hour", "week", "day")
-"""How words for a period begin."""
+"""Beginnings of the words for a period."""
 MOST_PERIODS = 84
-"""Months or years of one line at most: seven years."""
+"""Largest number of months or years of one line: 84 months."""
 _SCALES = (1.0, 1000.0, 1e6, 1e-3)
-"""Factors between a product and a number in another unit of size: terabytes and gigabytes."""
+"""Factors between a product and the same size in another unit, such as terabytes and gigabytes."""
 
 
 def _product_problem(offered: Offered) -> Iterator[Problem]:
-    """A product of units and periods in the text that is not its result, or not the quantity of the line."""
+    """The problem of a product of units and periods that differs from its stated result or from the quantity."""
     quantity = offered.line.quantity
     text = plain_part(offered.line)
     products = [*products_in(text)]
@@ -302,11 +300,11 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
 
 _YEAR_OF_360 = pattern(r"\b(\d{1,2}) ?months?\b ?[x×] ?30 ?days?\b")
 LONG = 12
-"""Months from which those of 30 days are short: five days a year."""
+"""Number of months from which counting 30 days per month is too short: it loses five days a year."""
 
 
 def _short_year_problem(offered: Offered) -> Iterator[Problem]:
-    """Node-hours whose text counts a year as twelve months of 30 days."""
+    """The problem of node-hours whose text counts a year as twelve months of 30 days."""
     found, quantity = _YEAR_OF_360.search(plain_part(offered.line)), offered.line.quantity
     months = int(found[1]) if found is not None else 0
     if quantity is None or months < LONG or HOURS.search(plain_part(offered.line)) is None:
@@ -321,11 +319,11 @@ def _short_year_problem(offered: Offered) -> Iterator[Problem]:
 _SCALED = pattern(
     r"(万元|萬元)|((?<![a-z])(?:t ?€|k ?€|teur|keur|tsek|tnok|tkr|kusd|kchf)(?![a-z])|\btys\. ?(?:zł|pln)|\btis\. ?kč|千円|천 ?원)"
 )
-"""Prices in ten thousands, and in thousands, of a currency."""
+"""Pattern of a price in thousands or ten thousands of a currency."""
 
 
 def _scaled_price_problem(offered: Offered) -> Iterator[Problem]:
-    """A price in thousands or ten thousands by the text of its line, with amounts in whole units."""
+    """The problem of a price stated in thousands or ten thousands, if other amounts are in whole units."""
     found, price = _SCALED.search(plain_part(offered.line)), offered.line.unit_price
     scale = 0 if found is None else 10_000 if found[1] else 1000
     if found is not None and price is not None and 0 < price < scale:
@@ -346,13 +344,13 @@ def _is_close(one: float, other: float) -> bool:
 _OF_UNITS = pattern(
     r"\b(?:per|each|every|/|and) ?(?:node|server|system|gpu|card|accelerator|rack|license|licence|t?b|kw|user|seat|unit|port|switch)\b"
 )
-"""Words of a price by the unit and period, whose quantity is not that of periods alone."""
+"""Pattern of words for a price per unit and period, whose quantity is not only a number of periods."""
 _PER_USER = pattern(r"\b(?:rtx )?(?:vws|vpc|vapps|virtual workstation)s?\b")
 _BY_CARD = pattern(r"\b(?:per|each|pro|je|par|por|una per|one per|one a) (?:gpu|card|karte|carte|scheda|tarjeta)\b")
 
 
 def _user_license_problem(offered: Offered) -> Iterator[Problem]:
-    """Licenses of virtual workstations, which NVIDIA sells by the concurrent user, in the number of accelerators."""
+    """The problem of virtual-workstation licenses, sold per concurrent user, that are counted per accelerator."""
     text = plain_part(offered.line)
     if _PER_USER.search(text) is not None and _BY_CARD.search(text) is not None:
         message = f"`{name_of_part(offered.line.part)}` is counted per accelerator, and these licenses are sold per concurrent user"
@@ -361,7 +359,7 @@ def _user_license_problem(offered: Offered) -> Iterator[Problem]:
 
 
 def _years_of_line(offered: Offered, procurement: ProcurementSpec) -> int:
-    """Years of support or of a subscription that the spec asks for, where a line sells it by the unit and year; else 0."""
+    """The years of support or of a subscription in the spec, if a line sells it per unit and year; else 0."""
     text, support = plain_part(offered.line), procurement.support
     kept = support.term if support is not None and sells_support(text) else None
     if kept is None and _SUBSCRIBED.search(text) is not None:
@@ -370,12 +368,12 @@ def _years_of_line(offered: Offered, procurement: ProcurementSpec) -> int:
 
 
 def _years_of_units(counts: Iterable[int], years: int) -> set[int]:
-    """The numbers of years of all units, by the numbers that the design may have of them."""
+    """The total unit-years for each possible number of units in the design."""
     return {count * years for count in counts}
 
 
 def _years_problem(offered: Offered, unit: str, covered: int, years: int, units: int) -> Problem:
-    """A line by the unit and year for fewer years of all units than support is for."""
+    """The problem of a line per unit and year whose quantity does not cover all units in all years."""
     quantity = offered.line.quantity or 0.0
     part = f"{covered if covered > 1 else 'one'} of the {years} years of the term"
     message = f"`{name_of_part(offered.line.part)}` is sold per {unit} and year: {quantity:,.0f} are for {part}"
@@ -384,7 +382,7 @@ def _years_problem(offered: Offered, unit: str, covered: int, years: int, units:
 
 
 def _hours_problem(offered: Offered, procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Hours of accelerators in the number of those of nodes over the term, or the reverse."""
+    """The problem of accelerator-hours whose quantity is the node-hours of the term, or the reverse."""
     text, quantity, term = plain_part(offered.line), offered.line.quantity, procurement.term
     unit = unit_of_hours(text)
     if term is None or not quantity or not unit or cluster.accelerators_per_node == 1:

@@ -165,9 +165,9 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 LARGE_SUPPLY = 2400.0
-"""Watts of a power supply from which its inlet is C20: C14 carries 10 A, 2.3 kW at 230 V."""
+"""Power of a supply in watts from which its inlet is C20; a C14 inlet carries 10 A, 2.3 kW at 230 V."""
 LARGE_NODE = 6000.0
-"""Watts of a node from which its supplies are large ones: four to eight of them share it."""
+"""Power of a node in watts from which its supplies are large ones; it is shared by four to eight of them."""
 _AIR_GAPPED = pattern(
     r"\bair[- ]?gap\w*|\b(?:no|without(?: any)?|not connected to the) (?:internet|outside network)\b|\b(?:ohne internet\w*|sans (?:accès )?internet|sin (?:acceso a )?internet|"
     r"sem (?:acesso à )?internet|senza (?:accesso a )?internet|zonder internet\w*|isolated network|offline site)\b|隔离网|物理隔離|インターネット接続なし|망분리"
@@ -184,7 +184,7 @@ _COUNTED_OUTLETS = pattern(
 _BY_RACK = pattern(
     r"\b(?:rack\w*|cabinets?|sets?|pairs?|paires?|paare?|pares?|kits?|schr[aä]nke?|baies?|armadi\w*|kast(?:en)?)\b"
 )
-"""Words of a line whose quantity may count racks or sets."""
+"""Pattern of words in a line whose quantity may count racks or sets."""
 _SUPPLY = pattern(
     rf"(?:(\d{{1,2}}) ?[x×] ?)?{NUMBER} ?(k?)w(?:[- ]class|atts?)? (?:[a-z]{{1,20}} )?(?:supply|supplies|psus?|power supply|power supplies|netzteile?|alimentations?|fuentes?)\b"
 )
@@ -192,7 +192,7 @@ _PASSIVE = pattern(r"\bserver edition\b|\bpassiv\w*\b")
 _CARD = pattern(r"\bconnectx|\bcx-?[6-9]\b|\bmcx\w*|\b(?:nics?|adapters?)\b")
 _CAGES = pattern(r"\b(osfp|qsfp(?:112|56|28|-dd))\b")
 _LEGS = pattern(r"(?:\b(?:to|into|auf|in|a|en|vers)\b|->|→) ?([248]) ?[x×] ?\d{2,3} ?g")
-"""The ends of a divided cable at the nodes."""
+"""Pattern of the number of ends of a split cable at the nodes."""
 _FRONTEND = pattern(r"\bfront-?end\b")
 _PORTS = pattern(r"(?<![\w.,])(\d{1,3}) ?[x×] ?(1|10|25|50|100|200|400) ?g(?:be?|b/s|bps)?\b")
 _DIVIDED = pattern(r"\bbreak-?outs?\b|\bsplit\w*|\bcables?\b|\blinks?\b")
@@ -201,7 +201,7 @@ _LIQUID_SERVICE = pattern(
 )
 _KILOWATTS = pattern(rf"{NUMBER} ?(k|m)w\b(?!-| ?(?:each|per|a) )")
 SAME = 0.02
-"""Relative difference up to which two figures are the same, one of them rounded."""
+"""Relative difference up to which two figures are equal, one of them rounded."""
 
 
 def check(
@@ -241,7 +241,7 @@ def _problem(line: Offered, message: str, help_: str) -> Problem:
 
 
 def _cloud_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterator[Problem]:
-    """Software that needs the cloud of its vendor where the text allows no connection."""
+    """The problem of software that needs its vendor's cloud, if the text allows no connection."""
     if _AIR_GAPPED.search(remarks) is None:
         return
     for line, text in lines:
@@ -252,7 +252,7 @@ def _cloud_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterat
 
 
 def _passive_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
-    """Cards that need the air of a server, for a workstation."""
+    """The problem of cards without a fan for a workstation."""
     for line, text in lines:
         if line.kind == "accelerator" and _PASSIVE.search(text) is not None:
             message = f"has no fan, and the design has {cluster.accelerator.name} in a workstation"
@@ -261,7 +261,7 @@ def _passive_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> 
 
 
 def _filled_switch_problem(lines: Sequence[tuple[Offered, str]], links: int, rate: float) -> Iterator[Problem]:
-    """Switches of the frontend with no more ports than the ``links`` of the nodes take, each of ``rate`` bytes per second."""
+    """The problem of frontend switches without a port left after the ``links`` of the nodes, at ``rate`` in B/s."""
     found = [(line, text) for line, text in lines if _FRONTEND.search(text) is not None and "switch" in text]
     ports = 0.0
     for line, text in found:
@@ -276,7 +276,7 @@ def _filled_switch_problem(lines: Sequence[tuple[Offered, str]], links: int, rat
 
 
 def _few_legs_problem(lines: Sequence[tuple[Offered, str]], links: int) -> Iterator[Problem]:
-    """Divided cables of the frontend with fewer ends than the ``links`` of the nodes."""
+    """The problem of split frontend cables with fewer ends than the ``links`` of the nodes."""
     found = [(line, _LEGS.search(text)) for line, text in lines if _FRONTEND.search(text) is not None]
     legs = [(line, int(ways[1]) * int(line.line.quantity or 0)) for line, ways in found if ways is not None]
     total = sum(count for _, count in legs)
@@ -289,7 +289,7 @@ def _few_legs_problem(lines: Sequence[tuple[Offered, str]], links: int) -> Itera
 
 
 def _plug_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Iterator[Problem]:
-    """Cards whose cages, by their line, do not take the cables that the design names for the nodes."""
+    """The problem of cards whose cages do not fit the cables that the design names for the nodes."""
     fabric = cluster.scale_out
     named = (
         [one.lower_end for one in level_optics(fabric) if one.level == "node_leaf"] if fabric and fabric.optics else []
@@ -305,7 +305,9 @@ def _plug_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Ite
 def _outlet_problem(
     lines: Sequence[tuple[Offered, str]], units: Sequence[tuple[Offered, str]], power: PowerSpec, cluster: Cluster
 ) -> Iterator[Problem]:
-    """Power distribution units that have small outlets alone, for large supplies; else too few large ones."""
+    """The problem of power distribution units that only have small outlets for large supplies; if they have large ones,
+    of too few of them.
+    """
     supply = power.supplies.power.value if power.supplies is not None and power.supplies.power is not None else 0.0
     node = power.node.value if power.node is not None else 0.0
     large = supply >= LARGE_SUPPLY if supply else node >= LARGE_NODE
@@ -322,7 +324,7 @@ def _outlet_problem(
 
 
 def _few_outlets_problem(units: Sequence[tuple[Offered, str]], power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Units with fewer large outlets than the power supplies of a rack have cords for each of them."""
+    """The problem of units with fewer large outlets than the power supplies of a rack need."""
     each = power.nodes_per_rack or 0
     sold = cluster.platform.supplies if cluster.platform is not None and cluster.platform.form == "node" else None
     cords = each * ((power.supplies.count if power.supplies is not None else sold) or 0)
@@ -338,7 +340,7 @@ def _few_outlets_problem(units: Sequence[tuple[Offered, str]], power: PowerSpec,
 
 
 def _few_units_problem(units: Sequence[tuple[Offered, str]], power: PowerSpec, nodes: int) -> Iterator[Problem]:
-    """Fewer units, sold by the piece, than the racks of the nodes take."""
+    """The problem of fewer units, sold individually, than the racks of the nodes need."""
     count = power.pdus.count or 0 if power.pdus is not None else 0
     racks = ceil(nodes / power.nodes_per_rack) if power.nodes_per_rack else 0
     if any(_BY_RACK.search(text) is not None or line.site_kind == "rack" for line, text in units):
@@ -352,7 +354,7 @@ def _few_units_problem(units: Sequence[tuple[Offered, str]], power: PowerSpec, n
 
 
 def _supply_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec) -> Iterator[Problem]:
-    """A node whose line names one power supply, or several together, for less than the node draws."""
+    """The problem of a node whose line states power supplies for less than the node draws."""
     drawn = power.node.value if power.node is not None else 0.0
     for line, text in lines:
         found = _SUPPLY.findall(text) if line.kind == "node" else []
@@ -369,7 +371,7 @@ def _supply_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec) -> I
 
 
 def _cooling_problem(lines: Sequence[tuple[Offered, str]], heat: float) -> Iterator[Problem]:
-    """A contract for liquid cooling of less heat than the machine gives to the liquid, ``heat`` watts."""
+    """The problem of a contract for liquid cooling of less than ``heat``, the watts that the liquid receives."""
     for line, text in lines:
         stated = {watts_in_text(number, unit) for number, unit in _KILOWATTS.findall(text)}
         if len(stated) != 1 or not line.counts_periods or _LIQUID_SERVICE.search(text) is None:

@@ -1,4 +1,4 @@
-"""A spare of the quote does not replace the part that may fail.
+"""A quoted spare does not replace the part that may fail.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The storage system of a quote does not do what the design needs of it.
+"""The quoted storage system does not meet the needs of the design.
 
 ## What it finds
 
@@ -115,7 +115,7 @@ _OF_ALL = pattern(r"\b(?:total|altogether|in all|aggregate)\b")
 _RAW = pattern(r"\braw\b")
 _BY_USABLE = pattern(r"\b(?:usable|net)\b")
 _SAME_UNITS = 0.003
-"""Relative difference up to which the ratio of two sizes is that of their units."""
+"""Relative tolerance with which the ratio of two sizes equals the ratio of their units."""
 
 
 def check(
@@ -140,7 +140,7 @@ def _problem(line: Offered, message: str, help_: str) -> Problem:
 
 
 def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[str]) -> Iterator[Problem]:
-    """An erasure code across nodes that the loss of one node breaks: it lays more fragments on it than it has parity."""
+    """The problem of an erasure code across nodes that puts more fragments on one node than its parity can replace."""
     counts = {int(line.line.quantity or 0) for line, _ in stores if not line.counts_periods}
     stripes = stripes_in([*sentences, *(text for _, text in stores)]) if len(counts) == 1 else None
     if stripes is None:
@@ -153,7 +153,7 @@ def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[s
 
 
 def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
-    """Fewer appliances in the lines of the storage system than `networks.storage.systems` has."""
+    """The problem of fewer appliances in the storage lines than `networks.storage.systems` states."""
     counted = [
         (int(found[1]) * max(1, int(line.line.quantity or 1)), line)
         for line, text in lines
@@ -166,7 +166,7 @@ def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) ->
 
 
 def _port_problem(stores: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
-    """Nodes of a storage system whose ports carry less than it is to read or write."""
+    """The problem of storage nodes whose ports carry less than the storage system must read or write."""
     needed, key = max(
         (
             (figure.value, key)
@@ -193,7 +193,9 @@ def _license_problem(
     store: NetworkSpec | None,
     remarks: str,
 ) -> Iterator[Problem]:
-    """A license in binary units for a need in decimal ones, and one for raw capacity below that of the drives."""
+    """The problem of a license in binary units for a decimal capacity, or of one for less raw capacity than the drives
+    have.
+    """
     raw = sum_of(raw_bytes(text) * float(line.line.quantity or 1) for line, text in stores)
     need = store.capacity.value if store is not None and store.capacity is not None else 0.0
     by_raw = any(

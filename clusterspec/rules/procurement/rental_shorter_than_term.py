@@ -1,4 +1,4 @@
-"""What is rented ends before the term.
+"""A rental ends before the term.
 
 ## What it finds
 
@@ -82,11 +82,11 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 SHORT_HOURS = 0.004
-"""Share of the term below which missing hours are those of a time zone or of a handover: half a day in four months."""
+"""Share of the term up to which missing hours may be due to a time zone or a handover: half a day in four months."""
 SHORT = 0.02
 """Share of the term that may be missing because days or months are rounded."""
 LONGEST = 400
-"""Days of a term up to which days are counted one by one: longer ones are years of 365 or 366 days."""
+"""Longest term in days for which single days are counted; longer ones are years of 365 or 366 days."""
 _UNITS = {
     "day": pattern(r"\b(?:per|one|a|each|every|by the) days?\b|/ ?days?\b|\bdaily\b|[a-z]-days\b"),
     "week": pattern(r"\b(?:per|one|a|each|every|by the) weeks?\b|/ ?weeks?\b|\bweekly\b"),
@@ -96,11 +96,11 @@ _SECONDS = {"day": DAY, "week": 7 * DAY, "month": 30.4375 * DAY}
 _KEPT = pattern(
     r"\b(?:storage|file ?systems?|object store|colocation|cabinets?|racks?|feeds?|kw|links?|connections?|maintenance|support|cross[- ]connects?|bandwidth|transit)\b"
 )
-"""Words of what is needed for as long as the nodes."""
+"""Pattern of words for what is needed as long as the nodes."""
 _PHASE = pattern(
     r"\b(?:first|phase|migration|transition|overlap|copy|test|trial|burn-in|install\w*|acceptance|peak|until|during|for the|extra|additional|burst|option\w*|free)\b"
 )
-"""Words of a part that is needed for some of the time."""
+"""Pattern of words for a part that is needed only some of the time."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -114,7 +114,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
 def _few_hours_problem(
     lines: Sequence[tuple[Offered, str]], cluster: Cluster, term: float, written: str
 ) -> Iterator[Problem]:
-    """Hours of all nodes, as a product with the hours of each, that are fewer than those of the term."""
+    """The problem of a product whose hours per node (or accelerator) are fewer than the hours of the term."""
     numbers = {cluster.nodes, cluster.all_nodes, cluster.accelerators, cluster.accelerators_per_node}
     for line, text in lines if term <= LONGEST * DAY else ():
         for product in products_in(text) if HOURS.search(text) is not None else ():
@@ -129,7 +129,7 @@ def _few_hours_problem(
 
 
 def _few_periods_problem(lines: Sequence[tuple[Offered, str]], term: float, written: str) -> Iterator[Problem]:
-    """A part that is rented for less than the term, where another covers it."""
+    """The problem of a part that is rented for less than the term, while another line covers the whole term."""
     if not (any(_covers(line, text, term) for line, text in lines) or _cover_in_parts(lines, term)):
         return
     for line, text in lines:
@@ -146,20 +146,20 @@ def _few_periods_problem(lines: Sequence[tuple[Offered, str]], term: float, writ
 
 
 def _cover_in_parts(lines: Sequence[tuple[Offered, str]], term: float) -> bool:
-    """Whether lines of hours follow each other and together are for the whole term."""
+    """Whether successive lines of hours together cover the whole term."""
     products = (next(iter(products_in(text)), None) for _, text in lines if HOURS.search(text) is not None)
     hours = [max(product.factors) for product in products if product is not None]
     return len(hours) > 1 and abs(sum(hours) * HOUR / term - 1) < SHORT
 
 
 def _unit_of(text: str) -> str:
-    """The period by which a line is sold; empty where it names none, or several."""
+    """The period by which a line is sold; empty if it names none or several."""
     found = [unit for unit, words in _UNITS.items() if words.search(text) is not None]
     return found[0] if len(found) == 1 else ""
 
 
 def _covers(line: Offered, text: str, term: float) -> bool:
-    """Whether a line is for the whole term: the hours of a product, or the periods of its quantity."""
+    """Whether a line covers the whole term, by the hours of a product or by its number of periods."""
     unit = _unit_of(text)
     by_period = bool(unit) and abs((line.line.quantity or 0) * _SECONDS[unit] / term - 1) < SHORT
     by_hours = any(abs(max(product.factors) * HOUR / term - 1) < SHORT for product in products_in(text))

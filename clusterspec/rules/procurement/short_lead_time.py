@@ -1,4 +1,4 @@
-"""The delivery is faster than accelerators are sold.
+"""The delivery is faster than accelerators are usually delivered.
 
 ## What it finds
 
@@ -55,9 +55,9 @@ from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 FEW = 4
-"""Accelerators, alone or in desktop machines, that a reseller has in store."""
+"""Number of accelerators, as cards or in desktop machines, that a reseller has in stock."""
 LEAST = ((8192, 12.0), (128, 8.0), (1, 4.0))
-"""Lead time in weeks, for orders of at least this many accelerators."""
+"""Shortest lead time in weeks, for orders of at least this many accelerators."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]:

@@ -90,7 +90,7 @@ _IN_STOCK = pattern(
 )
 
 _NONE = pattern(r"(?i)\b(?:no|none|not|keine?|aucune?|sin|nenhum\w*|nessun\w*|geen|inga?)\b|없|なし|没有|沒有|无")
-"""Words of a sentence that denies what it names."""
+"""Pattern of words that negate a sentence."""
 
 
 _COUNT = pattern(
@@ -105,9 +105,9 @@ _SUFFICE = pattern(
 _SHORT = pattern(
     r"(?i)\b(?:not|never|too few|would|instead|until|more than enough|nicht|kein\w*|pas|no|insufficient)\b"
 )
-"""Words of a sentence that denies that the parts suffice, or speaks of others."""
+"""Pattern of words in a sentence that denies that the spares suffice, or is about other ones."""
 MOSTLY = 0.5
-"""Least probability that a text calls sufficient."""
+"""Smallest probability that a text calls sufficient."""
 
 
 def check(
@@ -138,8 +138,8 @@ def check(
 
 
 def _sufficient_spares(each: tuple[str, int, float], lead: Quantity, share: float) -> tuple[int, str]:
-    """The spare parts that suffice for a lead time with the probability ``share``, and a clause that says so; ``each`` is
-    a kind of parts, their number, and the failures of one a year.
+    """The number of spare parts that suffices for a lead time with the probability ``share``, and a clause that says
+    so; ``each`` is a kind of part, its number and the yearly failures of one.
     """
     kind, number, yearly = each
     mean = number * yearly * lead.value / YEAR
@@ -149,7 +149,7 @@ def _sufficient_spares(each: tuple[str, int, float], lead: Quantity, share: floa
 
 
 def _text_problems(remarks: str, operations: OperationsSpec, rates: list[tuple[str, int, float]]) -> Iterator[Problem]:
-    """The problem with the first number of spare parts that a sentence says suffices, and does not."""
+    """Problems of a number of spare parts that a sentence calls sufficient, although it is not."""
     stock = operations.stock
     for sentence in sentences_of(" ".join(remarks.split())):
         found = _COUNT.search(sentence)
@@ -173,7 +173,7 @@ def _text_problems(remarks: str, operations: OperationsSpec, rates: list[tuple[s
 
 
 def _has_stock(remarks: str) -> bool:
-    """Whether a sentence of a text says that spare parts are there.
+    """Whether a sentence of a text says that spare parts are in stock.
 
     >>> _has_stock("Five modules are in stock."), _has_stock("Nothing is in stock: no spare module is there.")
     (True, False)

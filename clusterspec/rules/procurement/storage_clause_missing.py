@@ -84,6 +84,6 @@ def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Prob
 
 
 def _is_priced(procurement: ProcurementSpec) -> bool:
-    """Whether a price or a line of the quote is for storage."""
+    """Whether a price or a quote line is for storage."""
     lines = procurement.quote or ()
     return bool((procurement.prices or {}).get("storage")) or any(_STORAGE.search(line.part or "") for line in lines)

@@ -80,9 +80,9 @@ from clusterspec.units.display import plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 SAME = 0.002
-"""Relative difference up to which a sum is the rounded total."""
+"""Relative difference up to which a sum equals a rounded total."""
 NEAR = 0.1
-"""Relative difference beyond which the amounts are no parts of the total."""
+"""Relative difference from which the amounts cannot be the parts of the total."""
 LEAST_PARTS = 3
 _TOTAL = pattern(
     r"(?i)\b(?:in total|totals?|altogether|together|in all|in sum|sums? (?:to|up)|add up to|zusammen|insgesamt|in summe|summe|au total|en total|total de|en tout|in totale|totaal|samen|totalt|sammen|razem|łącznie)\b"
@@ -90,7 +90,7 @@ _TOTAL = pattern(
 _PART_OF = pattern(
     r"(?i)\b(?:about|up to|at least|per|each|every|instead|against|than|or|versus|vs|x|option\w*|if)\b|[×*=/]|\bof which\b"
 )
-"""Words and signs of a sentence whose amounts are not summed."""
+"""Pattern of words and signs in a sentence whose amounts are not summed."""
 _PAID = pattern(
     r"(?i)\b(?:pa(?:y|id|yments?|yable|ys)|instal?ments?|zahl\w*|anzahlung|bezahlt|paiement|payé\w*|pago\w*|pagamento|betaling|betaald|invoiced?|due)\b"
 )
@@ -114,7 +114,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
 
 
 def _amounts(clause: str) -> list[Token]:
-    """The amounts of money of a sentence, without rates."""
+    """The amounts of money in a sentence, without prices per unit."""
     return [
         each
         for each in tokens_of(clause)
@@ -123,7 +123,7 @@ def _amounts(clause: str) -> list[Token]:
 
 
 def _wrong_totals(clause: str) -> Iterator[tuple[str, str]]:
-    """Totals of three and more amounts that sum to nearly, but not quite the total."""
+    """Messages and remedies on totals that their amounts, three or more, nearly but not exactly add up to."""
     if _TOTAL.search(clause) is None or _PART_OF.search(clause) is not None:
         return
     tokens = _amounts(clause)
@@ -144,12 +144,12 @@ def _wrong_totals(clause: str) -> Iterator[tuple[str, str]]:
 
 
 def _has_subtotal(parts: Sequence[float]) -> bool:
-    """Whether one amount is the sum of all before it."""
+    """Whether an amount is the sum of all amounts before it."""
     return any(abs(sum_of(parts[:at]) / parts[at] - 1) <= SAME for at in range(2, len(parts)))
 
 
 def _wrong_shares(clause: str) -> Iterator[tuple[str, str]]:
-    """Shares of a payment, each with its step, that do not sum to 100 %."""
+    """Messages and remedies on shares of a payment, each with its step, that do not add up to 100 %."""
     shares = [float(each.replace(",", ".")) for each in _SHARE.findall(clause)]
     steps = len(_STEPS.findall(clause))
     if len(shares) >= LEAST_PARTS and steps >= len(shares) and _PAID.search(clause) is not None:
@@ -159,7 +159,9 @@ def _wrong_shares(clause: str) -> Iterator[tuple[str, str]]:
 
 
 def _wrong_taxes(clause: str) -> Iterator[tuple[str, str]]:
-    """Taxes in a gross amount that are its rate times it, and net amounts that are it less its rate."""
+    """Messages and remedies on a tax that is the rate times the gross amount, and on a net amount that is the gross
+    amount less that tax.
+    """
     rates = {float(each.replace(",", ".")) / 100 for each in _SHARE.findall(clause)}
     if len(rates) != 1 or _TAX.search(clause) is None or _GROSS.search(clause) is None or _ADDED.search(clause):
         return

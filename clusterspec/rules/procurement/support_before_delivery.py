@@ -68,7 +68,9 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 LATE = 31
-"""Days before the delivery up to which a period begins with the month of the order."""
+"""Number of days before the delivery up to which a support period may begin, since it may start with the month of the
+order.
+"""
 _PRESENT = pattern(r"\b(?:renewal|extension|present|current|existing|storage|software|license|switch\w*)\b")
 
 

@@ -69,21 +69,21 @@ _ON_SITE = pattern(
     r"\b(?:spares?|parts|machines?|nodes?|boxes|units?) (?:\w+ ){0,3}?(?:on[- ]?site|in stock|on the shelf|in (?:the|our) (?:store|depot)|at (?:the|our) (?:site|depot))\b|"
     r"\bon[- ]site (?:spares?|parts|stock)\b|\bdepots?\b|\bspares? (?:vor ort|sur (?:le )?site|en (?:el )?sitio|in sede|op locatie|in lager)\b"
 )
-"""Words of parts, or whole machines, that replace a failed one at once."""
+"""Pattern of words for parts or whole machines on site that replace a failed one at once."""
 _NONE = pattern(
     r"\b(?:no|none|not|never|neither|nor|without|kein\w*|nicht|ohne|aucune?s?|pas|sans|ning[uú]n\w*|sin|nessun\w*|senza|geen|zonder|inga|utan|ingen|uden|bez)\b"
 )
-"""Words of a clause by which there are no parts."""
+"""Pattern of words for the absence of parts."""
 _CLAUSE_END = pattern(r"[.,;:()#]")
 BROKEN = ("ailed", "roken", "aulty", "efect", "efekt", "ead ", "usgefallen")
-"""Letters of the words for a broken node."""
+"""Parts of the words for a broken node; a text about one has at least one of them."""
 _FAILED = r"\b(?:failed|broken|faulty|defective|dead|defekte[nrs]?|ausgefallene[nrs]?) (?:node|server|machine|system|knoten)s?\b[^.;\d]{0,30}?"
 _TIME = rf"(?<![\w.,])(\d{{1,3}}|{'|'.join(NUMBER_WORDS)}) ?(h|hours?|days?)\b"
 _REPAIRED = pattern(
     rf"{_FAILED}\b(?:back|repaired|replaced|restored|up|again|in service|repair time|wieder)\b[^.;\d]{{0,24}}?{_TIME}"
     rf"|{_FAILED}\b(?:within|after|in|nach|innerhalb von) {_TIME}[^.;\d]{{0,16}}?\b(?:back|again|repaired|replaced|up|wieder)\b"
 )
-"""The time after which a failed node works again, by a text."""
+"""Pattern of the time after which a failed node works again."""
 
 
 def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -105,7 +105,7 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
 
 
 def _repair_in_text(texts: PurchaseTexts) -> float:
-    """Seconds after which a failed node is back by the description; 0 without one such time."""
+    """Seconds after which a failed node works again, by the description; 0 unless it states exactly one time."""
     if not any(cue in texts.remarks for cue in BROKEN):
         return 0.0
     matches = [[each for each in match if each] for match in _REPAIRED.findall(texts.description)]
@@ -114,7 +114,7 @@ def _repair_in_text(texts: PurchaseTexts) -> float:
 
 
 def _has_parts_on_site(text: str) -> bool:
-    """Whether a clause of a text names parts on site, and does not say that there are none.
+    """Whether a clause of a text says that parts are on site.
 
     >>> _has_parts_on_site("spare parts on site, no spare node"), _has_parts_on_site("no parts are kept on site: see below")
     (True, False)

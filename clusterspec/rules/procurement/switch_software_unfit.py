@@ -81,7 +81,7 @@ _SYSTEMS = {
     "Juniper": pattern(r"\bjunos\b"),
     "Cisco": pattern(r"\bnx-?os\b"),
 }
-"""Network operating systems that run on the switches of their vendor alone."""
+"""Network operating systems that run only on the switches of their vendor."""
 _SWITCHES = {
     "NVIDIA": pattern(r"\bm?sn\d{4}\w*|\bm?qm\d{4}\w*|\bspectrum|\bquantum"),
     "Arista": pattern(r"\barista\b|\bdcs-7\d{3}|\b7[0358]\d0\w*-"),
@@ -91,7 +91,9 @@ _SWITCHES = {
         r"\btomahawk|\btrident|\bjericho|\bedgecore\b|\bais800|\bas9\d{3}|\bcelestica\b|\bufispace\b|\bz9\d{3}\w*"
     ),
 }
-"""Words and order codes by which quotes name switches, by vendor; `Broadcom` are those of makers with its chips."""
+"""For each vendor, the pattern of words and order codes for its switches; `Broadcom` stands for vendors that use its
+chips.
+"""
 
 
 _BARE = pattern(
@@ -117,13 +119,13 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         others = (_vendors_of_switches(text) or offered) - {system}
         if system and others and system not in (_vendors_of_switches(text) or offered):
             name, other = name_of_part(procurement.quote[index].part), sorted(others)[0]
-            message = f"`{name}` runs on switches of {system} alone, and those of the quote are of {other}"
+            message = f"`{name}` runs only on switches from {system}, and the quoted ones are from {other}"
             help_ = "order the operating system of the switches, such as SONiC"
             yield RULE.problem(quote_path(index, "part"), message, help_)
 
 
 def _bare_switches_problem(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
-    """Switches that are sold without an operating system, where no line sells one and the text has none."""
+    """The problem of switches without an operating system, if no line sells one and the text names none."""
     texts = [plain_part(line) for line in procurement.quote or ()]
     bare = [index for index, text in enumerate(texts) if _BARE.search(text) is not None]
     sold = any(_ANY_SYSTEM.search(text) is not None for index, text in enumerate(texts) if index not in bare)
@@ -137,7 +139,7 @@ def _bare_switches_problem(procurement: ProcurementSpec, remarks: str) -> Iterat
 
 
 def _vendors_of_switches(text: str) -> set[str]:
-    """The vendors of the switches that a text in lower case names.
+    """The vendors of the switches in a lowercase text.
 
     >>> sorted(_vendors_of_switches("edgecore ais800-64o, and sn3700")), _vendors_of_switches("server")
     (['Broadcom', 'NVIDIA'], set())

@@ -78,7 +78,7 @@ GENERAL = {
     "SEK": 0.25,
     "SGD": 0.09,
 }
-"""The general rate of the country of a currency, as a share of the price."""
+"""For each currency, the general tax rate of its country as a share of the price."""
 PROVINCES = {
     r"alberta|calgary|edmonton": (0.05,),
     r"british columbia|vancouver": (0.12, 0.05),
@@ -89,12 +89,12 @@ PROVINCES = {
     r"qu[ée]bec|montr[ée]al": (0.14975, 0.05),
     r"saskatchewan|regina|saskatoon": (0.11, 0.05),
 }
-"""The rates of a province, with and without the tax of its own: that of Nova Scotia fell in April 2025."""
+"""For each province, its tax rates with and without its own tax; that of Nova Scotia fell in April 2025."""
 _EXPLAINED = pattern(
     r"\b(?:reduced|mixed|blended|weighted|average|effective|partly|partial\w*|exempt\w*|rebates?|ermäßigt\w*|réduit\w*|reducid\w*|reduzid\w*|ridott\w*)\b"
 )
 SAME = 1e-3
-"""Relative difference up to which a rate is rounded."""
+"""Relative difference up to which a rounded rate is right."""
 
 
 def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -110,7 +110,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
 
 
 def _rates(currency: str | None, texts: PurchaseTexts) -> tuple[tuple[float, ...], str]:
-    """The rates that a purchase may have, and whose they are; no rates where nobody knows."""
+    """The possible tax rates of a purchase and their origin; empty if unknown."""
     if currency == "CAD":
         written = texts.remarks.lower()  # not in English: "nova" of Nova Scotia is a word of other languages, too
         named = [(names, rates) for names, rates in PROVINCES.items() if pattern(rf"\b(?:{names})\b").search(written)]

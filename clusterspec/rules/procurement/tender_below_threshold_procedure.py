@@ -64,7 +64,9 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 THRESHOLD = 443_000.0
-"""EUR without tax: the threshold of supplies to utilities, the highest one; 221,000 for other buyers, 143,000 for states."""
+"""The highest EU tender threshold for supplies in EUR without tax, which applies to utilities; it is 221,000 for other
+buyers and 143,000 for states.
+"""
 _SMALL = pattern(
     r"\b(?:mapa|procédure adaptée|uvgo|unterschwellenvergabe\w*|direktauftrag|freihändige vergabe|contrato menor|affidamento diretto|direktupphandling|enkelvoudig onderhands|"
     r"meervoudig onderhands|ajuste d[ie]reto|ajuste directo|direct award|below (?:the )?(?:eu )?thresholds?)\b"

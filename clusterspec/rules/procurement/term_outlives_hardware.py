@@ -61,9 +61,9 @@ from clusterspec.spec.model import ProcurementSpec
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 6.0
 LONGEST = 8.0
-"""Years up to which machines are kept on purpose, where power and space cost little."""
+"""Number of years up to which machines are kept on purpose where power and space are cheap."""
 OLD, LONG = 6, 3.0
-"""Years since the first shipment, and years of the term, from which an old generation is noted."""
+"""Age of a generation and length of the term, both in years, from which the rule notes an old generation."""
 
 
 def check(thresholds: Thresholds, procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""The machine is gone before the run ends.
+"""The machine is available for less time than the run takes.
 
 ## What it finds
 
@@ -89,7 +89,9 @@ def check(
 
 
 def _problem_by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:
-    """The problem with a term that ends before the run does by the plan's own `targets.run_time` or `expected_mfu`."""
+    """The problem of a term that is shorter than the plan's own `targets.run_time`, or than the run takes at its
+    `expected_mfu`.
+    """
     workload = timed.design.workload
     mfu = workload.expected_mfu if workload is not None else None
     if planned is not None and planned.value > term.value:
@@ -103,7 +105,9 @@ def _problem_by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity 
 
 
 def _short_term_problem(timed: Plan, run: float, term: float, written: str, at: str) -> Iterator[Problem]:
-    """A run of ``run`` seconds on a machine that is there for ``term`` seconds, which the spec writes as ``written``."""
+    """The problem of a run of ``run`` seconds on a machine that is available for only ``term`` seconds, in the spec
+    ``written``.
+    """
     if run <= term:
         return
     message = f"the run takes {display(run, 's')} without interruptions, and the machine is there for {written}"

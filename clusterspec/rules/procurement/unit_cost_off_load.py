@@ -1,4 +1,4 @@
-"""A cost for each token or request does not follow from the cost at full load, or a margin from its price and cost.
+"""A cost per token or request does not follow from the cost at full load, or a margin from price and cost.
 
 ## What it finds
 
@@ -71,9 +71,9 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "error", "likely")
 SAME = 0.01
-"""Relative difference up to which two costs are the same, one of them rounded."""
+"""Relative difference up to which two costs are equal, one of them rounded."""
 SAME_MARGIN = 0.012
-"""Difference of two margins, as shares, up to which they are the same."""
+"""Absolute difference up to which two margins, as shares, are equal."""
 _MONEY = word_set("usd eur gbp chf cent cents ct dollar dollars euro euros")
 _LOADED = pattern(
     r"(?i)\b(?:load(?:ed)?|utili[sz](?:ation|ed)|busy|occupied|occupancy|duty|full|in use|used|auslastung\w*|ausgelastet|last|belegt|charge|charg[ée]e?s?|taux d'(?:utilisation|occupation)|occup\w+|carga|ocupación|utilización|uso medio)\b"
@@ -84,7 +84,7 @@ _FULL = pattern(
     r"(?i)\b(?:full(?:y)? (?:load(?:ed)?|utili[sz]\w+|busy|used|occupied|throughput|rate|speed|capacity)|at full|when full|saturat\w+|100 ?%|always busy|flat out|peak (?:throughput|load)|maximum (?:throughput|load)|voll\w{0,3}last|voller (?:last|auslastung)|"
     r"voll ausgelastet|pleine? (?:charge|débit|régime|capacité)|plena carga|saturé\w*)"
 )
-"""Words of the cost of a machine that is never idle."""
+"""Pattern of words for the cost of a machine that is never idle."""
 _FRACTIONS = (
     (
         pattern(
@@ -96,7 +96,7 @@ _FRACTIONS = (
     (pattern(r"(?i)\btwo thirds (?:of the )?(?:load|full)\b"), 2 / 3),
     (pattern(r"(?i)\b(?:a|one) quarter (?:of the )?(?:load|full)\b"), 1 / 4),
 )
-"""Words of a load as a fraction."""
+"""Patterns of loads as fractions in words, with their values."""
 _OTHER_SHARE = pattern(
     r"(?i)\b(?:discount\w*|rebate|rabatt|remise|descuento|cheaper|off|spot|reserved|committed|cached|hit|batch api|tax|vat)\b"
 )
@@ -112,7 +112,7 @@ ALMOST_FULL = 0.97
 
 
 class Load(NamedTuple):
-    """A load as a share of the full one, and where in its sentence it stands."""
+    """A load as a share of the full load, and its position in the sentence."""
 
     share: float
     start: int
@@ -132,7 +132,7 @@ def check(own_remarks: str, spec: Spec) -> Iterator[Problem]:
 
 
 def _problems_of_prices(text: str, prices: Sequence[UnitPrice], spec: Spec) -> Iterator[Problem]:
-    """The problems with the prices of a text, each with its unit."""
+    """Problems of the prices in a text that are stated with their units."""
     for sentence in sentences_of(text) if len(prices) > 1 else ():
         here = [each for each in prices if each.sentence == sentence]
         if here and _OTHER_SHARE.search(sentence) is None:
@@ -142,7 +142,7 @@ def _problems_of_prices(text: str, prices: Sequence[UnitPrice], spec: Spec) -> I
 
 
 def _problems_of_passage(passage: str, text: str, spec: Spec) -> Iterator[Problem]:
-    """The problems with amounts of which only one has its unit, or none, in one or two sentences on a unit."""
+    """Problems of the amounts in one or two sentences about a unit, at most one of which states the unit."""
     amounts = amounts_in(passage)
     if not 2 <= len(amounts) <= MOST_AMOUNTS or _HYPOTHETICAL.search(passage) is not None:
         return
@@ -166,7 +166,7 @@ _HYPOTHETICAL = pattern(r"(?i)\b(?:would|should|could|if we|wäre|würde|serait|
 
 
 def _costs_at(passage: str, amounts: Sequence[Amount], load: Load) -> tuple[Amount, Amount] | None:
-    """The cost at full load and the one at a load, by the words of a passage; None where it does not tell them apart."""
+    """The costs at full load and at a partial load in a passage; None if the words do not distinguish them."""
     full = next(filter(None, (_amount_of(passage, amounts, each.span()) for each in _FULL.finditer(passage))), None)
     rest = [each for each in amounts if each is not full]
     part = _amount_of(passage, rest, (load.start, load.end))
@@ -183,23 +183,23 @@ def _costs_at(passage: str, amounts: Sequence[Amount], load: Load) -> tuple[Amou
 
 _AND = pattern(r"(?i) (?:and|und|et|y|or|while) ")
 _OF = pattern(r"(?i)\b(?:of|with|at|bei|von|à|de) (?:the |an? |ein\w* |der |une? )?$")
-"""What joins an amount with the load behind it."""
+"""Pattern of words that connect an amount with the load after it."""
 
 
 _FALLS_TO = pattern(r"(?i) (?:down )?(?:to|auf|à|a) (?:about |only |nur )?")
-"""What stands between a cost and the one that it falls to."""
+"""Pattern of words between a cost and the value that it falls to."""
 
 
 _LOADED_AT = ("at ", "when ", "bei ")
 
 
 def _is_joined_ahead(passage: str, start: int) -> bool:
-    """Whether the load at a place is that of the amount before it: `0.80 USD at full load`, `2 cents of a saturated engine`."""
+    """Whether a load belongs to the amount before it: `0.80 USD at full load`, `2 cents of a saturated engine`."""
     return passage[start : start + 5].lower().startswith(_LOADED_AT) or _OF.search(passage[:start]) is not None
 
 
 def _amount_of(passage: str, amounts: Sequence[Amount], place: tuple[int, int]) -> Amount | None:
-    """The amount in the clause of a place, else the nearest one."""
+    """The amount in the same clause as a position, else the nearest amount; None if there is none."""
     start, end = clause_bounds(passage, *place)
     joints = [each.end() for each in _AND.finditer(passage, start, end)]
     start = max((each for each in joints if each <= place[0]), default=start)
@@ -213,7 +213,7 @@ def _amount_of(passage: str, amounts: Sequence[Amount], place: tuple[int, int]) 
 def _load_problem(
     sentence: str, here: Sequence[UnitPrice], prices: Sequence[UnitPrice], loads: Sequence[Load], spec: Spec
 ) -> Iterator[Problem]:
-    """The problem with a cost of a sentence that is another one of the text, multiplied by the load that it names."""
+    """The problem of a cost that is the cost at full load multiplied by the load; it must be divided by it."""
     for load in loads:
         part = min(here, key=lambda each: max(load.start - each.end, each.start - load.end))
         same = [each for each in prices if each.is_of_same(part) and _AT_FULL.search(sentence[part.end :]) is None]
@@ -229,7 +229,7 @@ def _load_problem(
 
 
 def _loads(sentence: str, text: str, spec: Spec) -> list[Load]:
-    """The mean loads below full that a sentence names; where it names a load without a number, that of the keys."""
+    """The mean loads below full that a sentence states; for a load without a number, the utilization in the keys."""
     found = [Load(share, *match.span()) for words, share in _FRACTIONS for match in words.finditer(sentence)]
     loaded = _LOADED.search(text) is not None
     for each in percentages_in(sentence):
@@ -247,7 +247,7 @@ def _loads(sentence: str, text: str, spec: Spec) -> list[Load]:
 
 
 def _margin_problem(sentence: str, prices: Sequence[UnitPrice], spec: Spec) -> Iterator[Problem]:
-    """The problem with a margin that is the profit over the cost of two prices of the text, and over no price."""
+    """The problem of a margin computed as profit divided by cost instead of price, for two prices in the text."""
     pairs = [(high, low) for high in prices for low in prices if high.is_of_same(low) and high.value > low.value]
     yield from _margin_of_pairs(sentence, pairs, place_of(sentence, spec))
 
@@ -255,7 +255,9 @@ def _margin_problem(sentence: str, prices: Sequence[UnitPrice], spec: Spec) -> I
 def _margin_of_pairs(
     sentence: str, pairs: Sequence[tuple[UnitPrice, UnitPrice]] | Sequence[tuple[Amount, Amount]], place: str
 ) -> Iterator[Problem]:
-    """The problem with a margin of a sentence that is the profit over the cost of some pairs of a price and a cost."""
+    """The problem of a margin in a sentence that is the profit divided by the cost, for one of the pairs of price and
+    cost.
+    """
     for each in percentages_in(sentence):
         margin = each.value / 100
         if not _is_margin(sentence, each.start, each.end) or any(
@@ -273,7 +275,7 @@ def _margin_of_pairs(
 
 
 def _is_margin(sentence: str, start: int, end: int) -> bool:
-    """Whether the share at a place is called a margin: by the words of its clause, else by those near to it, and not a markup.
+    """Whether a percentage is a margin, by the words of its clause or near it, and not a markup.
 
     >>> [_is_margin("a markup of 50 % and a margin of 33 %", *place) for place in ((12, 16), (33, 37))]
     [False, True]
@@ -286,4 +288,4 @@ def _is_margin(sentence: str, start: int, end: int) -> bool:
 
 
 NEAR = 40
-"""Characters between a share and the word that says what it is."""
+"""Largest distance, in characters, between a percentage and the word that classifies it."""

@@ -1,4 +1,4 @@
-"""The cost of a million tokens in a text is not the cost of an hour over the tokens of an hour.
+"""The cost of a million tokens in a text is not the cost per hour divided by the tokens per hour.
 
 ## What it finds
 
@@ -66,9 +66,9 @@ from clusterspec.standard import pattern
 RULE = Rule.of(__name__, "error", "likely")
 MILLION = 1e6
 SAME = 0.05
-"""Relative difference of a cost that is rounded, or computed with a month of 30 days."""
+"""Relative difference up to which a cost is right, with rounding or a month of 30 days."""
 MOST_FIGURES = 6
-"""Figures of a text, of money for a time and of tokens for a time each, that are combined."""
+"""Largest numbers of rents and of token rates in a text that are combined."""
 _COST = pattern(
     r"(?i)\b(?:costs?|costing|kosten|kostet|selbstkosten|coûte\w*|coûts?|cuesta\w*|costes?|comes? to|amounts? to|works? out|makes? it|that is|i\.e|hence|therefore|so)\b"
 )
@@ -107,7 +107,7 @@ def check(own_remarks: str, cluster: Cluster, procurement: ProcurementSpec | Non
 
 
 def _is_cost(price: UnitPrice) -> bool:
-    """Whether a price for a million tokens is what they cost, by the words of its clause."""
+    """Whether the words around a price per million tokens make it a cost."""
     clause = price.sentence[max(0, price.start - 60) : price.end + 24]
     return (
         price.unit == "million tokens" and _COST.search(clause) is not None and _NO_COST.search(price.sentence) is None
@@ -123,13 +123,13 @@ def _is_rent(figure: RelatedFigure) -> bool:
 
 
 def _rents(procurement: ProcurementSpec | None, cluster: Cluster) -> list[float]:
-    """The rent of all nodes for a second, of the keys."""
+    """The rent of all nodes per second, from the keys; both ends of its range."""
     price = (procurement.prices or {}).get("node_hour") if procurement is not None else None
     return [] if price is None else [bound * cluster.nodes / HOUR for bound in price_ends(price)]
 
 
 def _counts(cluster: Cluster, figures: Sequence[RelatedFigure]) -> set[float]:
-    """The numbers by which a rent or a rate of a part is multiplied, and their inverses."""
+    """Numbers of parts with which a rent or rate may be multiplied, and their inverses."""
     stated = [*islice((each.value for each in figures if each.is_count and each.value > 1), MOST_FIGURES)]
     own = (cluster.nodes, cluster.accelerators, cluster.accelerators_per_node)
     return {1.0} | {factor for each in (*stated, *own) for factor in (float(each), 1 / float(each))}

@@ -75,11 +75,11 @@ RULE = Rule.of(__name__, "warning")
 FABRIC = frozenset({"leaf_switch", "spine_switch", "core_switch", "cable", "transceiver"})
 CABLING = frozenset({"cable", "transceiver"})
 FEW = 3
-"""Cables and transceivers per node with a negligible price compared to the node, by judgment: those of one link."""
+"""Number of cables and transceivers per node whose price is negligible, by judgment: those of one link."""
 SMALL = 0.08
-"""Share of the priced parts below which cables and transceivers do not change a decision, by judgment."""
+"""Share of the priced parts below which cables and transceivers do not affect a decision, by judgment."""
 SITE = frozenset({"rack", "frontend_cable", "out_of_band_cable", "frontend_switch", "out_of_band_switch", "storage"})
-"""Parts that are often bought with the site; the bill lists them without a price."""
+"""Parts that are often bought with the site, which the bill lists without a price."""
 
 
 def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
@@ -105,7 +105,7 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
 def _is_bought_otherwise(
     design: Design, missing: Mapping[str, int], procurement: ProcurementSpec, counted: Bill
 ) -> bool:
-    """Whether the parts without a price may be bought apart from the nodes, be parts of their cables, or are few."""
+    """Whether the unpriced parts may be bought separately or included in cables, or are too few to matter."""
     priced: Set[str] = (procurement.prices or {}).keys()
     if missing.keys() <= CABLING and _are_small(design, missing, procurement, counted):
         return True
@@ -121,7 +121,7 @@ def _is_bought_otherwise(
 
 
 def _are_small(design: Design, missing: Mapping[str, int], procurement: ProcurementSpec, counted: Bill) -> bool:
-    """Whether cables and transceivers at usual prices are a small share of the parts with a price, the nodes among them."""
+    """Whether cables and transceivers, at usual prices, are a small share of the priced parts."""
     added = usual_cost(missing, design, procurement.currency)
     priced = procurement.prices or {}
     if counted.total is None or added is None or "node" not in priced or "cable" in priced or "transceiver" in priced:

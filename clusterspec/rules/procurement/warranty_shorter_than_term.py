@@ -69,7 +69,7 @@ from clusterspec.units import years_text
 RULE = Rule.of(__name__, "warning", "likely")
 LONG = 2.99 * YEAR
 FEW = YEAR + MONTH
-"""Time without cover up to which many a buyer repairs at his own cost, or sells the machine."""
+"""Time without warranty or support up to which many buyers pay for repairs or sell the machine."""
 _USED_MACHINES = pattern(
     r"(?i)\b(?:refurbished|second[- ](?:hand|life)|pre-owned|remarketed|ex-lease|used (?:machines?|servers?|nodes?|hardware|gpus?|accelerators?)|(?:bought|buy|purchased) used"
     r"|gebraucht\w*|d['’]occasion|de segunda mano|usat[oi]|tweedehands|begagnad\w*|używan\w*)\b"
@@ -79,11 +79,11 @@ _USED_MACHINES = pattern(
 _FROM_DATE = pattern(
     r"(?i)\b(?:warrant\w*|guarantee\w*|garant\w*|gewährleistung)\b\D{0,20}?(\d{1,3})[- ](days?|months?|tage?|monate?|jours|mois|días|meses)\b[^.;]{0,60}?(20\d\d-\d\d-\d\d)"
 )
-"""A warranty of some days or months that begins on a date."""
+"""Pattern of a warranty of some days or months that begins on a date."""
 
 
 def _early_end_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """The problem with a warranty that begins on a date of the text, and ends before the machine is needed."""
+    """Problems of a warranty that begins on a stated date and ends before the machine is needed."""
     needed = date_of_text(procurement.needed_by)
     for index, line in enumerate(procurement.quote or ()):
         found = _FROM_DATE.search(line.part or "")

@@ -59,9 +59,9 @@ from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
 COMPARED = ("grpo", "rloo", "dapo")
-"""Algorithms that use the other samples of the prompt as baseline."""
+"""Algorithms that use the other samples of the same prompt as the baseline."""
 GROUP = 8
-"""Samples of a prompt that the advice proposes: the fewest that published runs use."""
+"""Number of samples per prompt that the advice proposes: the smallest in published runs."""
 
 
 def check(written_workload: WorkloadSpec, training: Workload) -> Iterator[Problem]:
@@ -77,6 +77,6 @@ def check(written_workload: WorkloadSpec, training: Workload) -> Iterator[Proble
 
 
 def _same_batch(prompts: int) -> str:
-    """The keys of groups of eight samples with as many samples in a step; empty where the prompts are too few."""
+    """Keys for groups of `GROUP` samples that keep the samples per step, as text; empty if that is impossible."""
     fewer, left = divmod(prompts, GROUP)
     return "" if left or fewer < 2 else f" (`prompts_per_step: {fewer}, samples_per_prompt: {GROUP}` keep the batch)"

@@ -1,4 +1,4 @@
-"""A model that scores samples has a shorter context than they have.
+"""A model that scores samples has a shorter context than the samples need.
 
 ## What it finds
 

@@ -108,7 +108,7 @@ def check(rl: RlTimes, written_workload: WorkloadSpec) -> Iterator[Problem]:
 
 
 def _path_of_scorers(written_workload: WorkloadSpec) -> str:
-    """The key of the models that score: the reward model where it is written, else the reference, else the algorithm."""
+    """The key of the scoring models: the reward model if written, else the reference, else the algorithm."""
     rl = written_workload.rl
     written = next((name for name in ("reward", "reference") if rl is not None and getattr(rl, name)), "algorithm")
     return f"workload.rl.{written}"

@@ -90,7 +90,7 @@ REMEDIES = {
     "(`max_staleness: 1`), or cut answers earlier",
     "partial": "give the longest samples more nodes (`rollout.nodes`), or cut answers earlier",
 }
-"""What shortens the tail, by placement: engines that take turns with the trainer cannot run ahead."""
+"""For each placement, the remedy that shortens the wait; engines that share nodes with the trainer cannot run ahead."""
 
 
 def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:

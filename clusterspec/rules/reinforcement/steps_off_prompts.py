@@ -105,7 +105,7 @@ _PASSES = pattern(rf"(?i)\b(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}|a single) (?:full
 _CUES = ("step", "batch", "update", "iterat", "round", "schritt", "pas", "étape", "itérat", "jour")
 SAME = 0.05
 FEWEST = 64
-"""Samples below which a count may be those of one prompt."""
+"""Number of samples below which a count may be the samples of one prompt."""
 
 
 def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
@@ -118,7 +118,7 @@ def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
 
 
 def _count_problem(text: str, rl: Rl) -> Iterator[Problem]:
-    """The problem with prompts or samples of a step, or samples of a prompt, that are not those of the keys."""
+    """Problems of prompts or samples per step, or samples per prompt, that differ from the keys."""
     for sentence in islice(plain_sentences(text), MOST_SENTENCES):
         if _STEP.search(sentence) is None:
             continue
@@ -132,7 +132,7 @@ def _count_problem(text: str, rl: Rl) -> Iterator[Problem]:
 
 
 def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
-    """Whether a count of prompts or samples is not that of the keys."""
+    """Whether a number of prompts or samples differs from the keys."""
     number, before, behind = _count_of(match[1] or match[6]), sentence[: match.start()], sentence[match.end() :]
     if not _is_of_step(sentence, match):
         return False
@@ -159,7 +159,7 @@ def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
 
 
 def _samples_of_steps(sentence: str, rl: Rl) -> Iterator[float]:
-    """The samples of all steps that a sentence counts, and of all prompts of an epoch."""
+    """The samples of all steps that a sentence counts, and those of all prompts of an epoch."""
     yield from (_count_of(match[1]) * rl.samples for match in islice(_STEPS.finditer(sentence), MOST_SENTENCES))
     if _EPOCH.search(sentence) is not None:
         prompts = (each for each in islice(_COUNTED.finditer(sentence), MOST_SENTENCES) if each["prompt"])
@@ -167,13 +167,13 @@ def _samples_of_steps(sentence: str, rl: Rl) -> Iterator[float]:
 
 
 def _next_number(sentence: str, at: int) -> int:
-    """The place of the number after `x`, `with` or `times` at a place; the place itself without one."""
+    """The position of the number after `x`, `with` or `times`; the given position if there is none of these."""
     joint = _JOINT.match(sentence, at)
     return joint.end() if joint is not None else at
 
 
 def _is_of_step(sentence: str, match: re.Match[str]) -> bool:
-    """Whether a count is one of a training step, and not one of another plan, a bound, or a test."""
+    """Whether a number is one per training step, and not that of another plan, a bound or a test."""
     clause = clause_at(sentence, *match.span())
     others = _ELSEWHERE.search(clause) or _ELSEWHERE.search(sentence[: match.end()])
     return others is None and not is_of_other_plan(clause) and not is_hypothetical(clause)
@@ -191,7 +191,7 @@ def _problem(words: str, rl: Rl) -> Problem:
 
 
 def _passes_problem(text: str, rl: Rl) -> Iterator[Problem]:
-    """The problem with steps whose prompts are not the passes over a set of prompts."""
+    """The problem of steps whose prompts do not match the stated passes over a set of prompts."""
     for sentence, quantities in sentence_quantities(text):
         steps = [each for each in quantities if each.unit == STEP and each.value >= 10 and is_own(sentence, each)]
         prompts, passes = _PROMPTS.search(sentence), _PASSES.search(sentence)

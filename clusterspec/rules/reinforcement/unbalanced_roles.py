@@ -108,7 +108,7 @@ from clusterspec.units import display, percent, plural
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
 IDLE = 0.8
-"""At this share of the step or above, the nodes of a role hardly work at all."""
+"""Share of the step from which the nodes of a role are idle almost all the time."""
 
 
 def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
@@ -123,7 +123,7 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
 
 
 def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
-    """The problem with a role that waits for the other role, on nodes that the other role could use."""
+    """The problem of a role that waits for another role, on nodes that the other role could use."""
     plan = rl.rl
     sync = rl.sync.seconds / rl.step  # both roles wait for it, which `weight-sync-exposed` reports
     idle = {role: share - sync for role, share in _idle_by_role(rl).items()}
@@ -174,7 +174,9 @@ def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
 
 
 def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
-    """The problem with roles that both wait for the longest samples, because rollout may run ahead too few steps."""
+    """The problem of rollout and trainer both waiting for the longest samples, because rollout may run too few steps
+    ahead.
+    """
     ahead, needed = rl.rl.max_staleness, _steps_ahead(rl, lost)
     return RULE.problem(
         "workload.rl.max_staleness",
@@ -186,7 +188,7 @@ def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
 
 
 def _rollout_of_long_samples_problem(rl: RlTimes, share: float, lost: float) -> Problem:
-    """The problem with rollout whose slots empty while its longest sample, rather than the trainer, sets the step."""
+    """The problem of rollout slots that empty while the longest sample, not the trainer, determines the step."""
     low, high = rl.band
     return RULE.problem(
         "workload.rl.rollout.nodes",
@@ -198,21 +200,26 @@ def _rollout_of_long_samples_problem(rl: RlTimes, share: float, lost: float) -> 
 
 
 def _steps_ahead(rl: RlTimes, lost: float) -> int:
-    """The smallest staleness at which the longest samples no longer set a step that is ``lost`` shorter."""
+    """The smallest staleness at which the longest samples do not determine the step, if the step is shortened by the
+    share ``lost``.
+    """
     return ceil(rl.rollout.batch / ((1 - lost) * rl.step))
 
 
 def _idle_by_role(rl: RlTimes) -> dict[str, float]:
     """The shares of the step in which rollout nodes and trainer nodes wait for each other.
 
-    If the roles take turns, `rollout-tail-idles-accelerators` reports the wait for the longest samples.
+    For roles that take turns, the wait for the longest samples is excluded; `rollout-tail-idles-accelerators` reports
+    it.
     """
     idle = {part.role: part.idle_share for part in rl.parts if part.role in {"rollout", "update"}}
     return idle if rl.rl.max_staleness else idle | {"rollout": 1 - rl.rollout.batch / rl.step}
 
 
 def _turn_taking_problem(rl: RlTimes, design: Design) -> Problem | None:
-    """The problem with roles on separate nodes that wait for each other, because no role runs ahead."""
+    """The problem of roles on separate nodes that wait for each other because neither runs ahead; None without such a
+    problem.
+    """
     written = design.spec.workload.rl if design.spec.workload else None
     idle = _idle_by_role(rl)
     if rl.rl.placement != "split" or rl.rl.max_staleness or written is None or written.max_staleness is None:
@@ -229,8 +236,10 @@ def _turn_taking_problem(rl: RlTimes, design: Design) -> Problem | None:
 
 
 def _severity_of_turns(rl: RlTimes, design: Design) -> str:
-    """The severity of roles that take turns: by what all roles on all nodes would save, or one step ahead, which trains
-    on samples of older weights and so is at most a warning.
+    """The severity of roles that take turns, by the smaller of two savings.
+
+    One is running both roles on all nodes; the other is running one step ahead, which trains on samples of older
+    weights and is at most a warning.
     """
     plan, sync = rl.rl, rl.sync.seconds
     low, high = rl.band
@@ -247,8 +256,8 @@ def _severity_of_turns(rl: RlTimes, design: Design) -> str:
 
 
 def _step_with_moved_nodes(times: RlTimes, design: Design, nodes: int) -> float:
-    """Seconds of a step after moving nodes from rollout to the trainer (or back, if negative); the trainer's time is
-    inversely proportional to its nodes.
+    """Seconds of a step after moving nodes from rollout to the trainer (back if negative); the trainer's time is
+    inversely proportional to its number of nodes.
     """
     plan = times.rl
     rollout = rollout_of(design, plan, plan.rollout_nodes - nodes)

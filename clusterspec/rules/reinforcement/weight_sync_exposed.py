@@ -73,9 +73,9 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.1
 MOST_HIDDEN = 0.5
-"""Share of the step that the bytes alone may take where rollout runs ahead: beyond it nothing hides the transfer."""
+"""Share of the step that the bytes alone may take if rollout runs ahead; a longer transfer cannot be hidden."""
 SHORTER = 0.8
-"""Share of the present time above which another way to send is not offered."""
+"""Share of the present transfer time above which another method is not proposed."""
 PACKED = ("gather", "load")
 
 
@@ -97,7 +97,7 @@ def check(rl: RlTimes, thresholds: Thresholds, what_if: WhatIf) -> Iterator[Prob
 
 
 def _transfer_advice(rl: RlTimes, what_if: WhatIf) -> str:
-    """The changes of the transfer that shorten it, each with the seconds that it would take."""
+    """Advice with the changes that shorten the weight transfer, each with its predicted seconds."""
     at = ("workload", "rl", "weight_sync")
     tries: list[tuple[str, Changes]] = [
         (f"`weight_sync.method: {each}`", {(*at, "method"): each})
@@ -122,5 +122,5 @@ def _transfer_advice(rl: RlTimes, what_if: WhatIf) -> str:
 
 
 def _hidden_severity(rl: RlTimes) -> str:
-    """Severity where rollout runs ahead, so the transfer may overlap: by its wire time relative to the whole step."""
+    """Severity if rollout runs ahead, so that the transfer may overlap: by its wire time relative to the step."""
     return "error" if rl.sync.wire > MOST_HIDDEN * rl.step else "note"

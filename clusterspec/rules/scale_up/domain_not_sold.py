@@ -67,7 +67,7 @@ from clusterspec.spec.model import ScaleUpSpec, Spec
 
 RULE = Rule.of(__name__, "error", "likely", yields_to=("domain-not-whole-nodes",))
 APART = frozenset({"pcie", "torus"})
-"""Topologies without domain sizes that are sold: the domain is the slots of a host, or a slice of a pod."""
+"""Topologies without a list of sold domain sizes: the domain is the slots of a host or a slice of a pod."""
 
 
 def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
@@ -88,7 +88,7 @@ def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _single_problem(written: ScaleUpSpec | None, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with a domain of one accelerator where the spec states what joins several of a node."""
+    """The problem of a domain of one accelerator, although the spec states what connects the accelerators of a node."""
     each, joined = cluster.accelerators_per_node, written is not None and (written.interconnect or written.topology)
     if 1 in cluster.accelerator.domains or each == 1 or not joined:
         return

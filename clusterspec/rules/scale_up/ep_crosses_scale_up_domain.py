@@ -112,18 +112,20 @@ def check(
 
 
 def _reads_alternatives(what_if: WhatIf, layout: Layout, timed: Plan | None) -> bool:
-    """Whether anything depends on other layouts: the remedies, or whether the finding is an error."""
+    """Whether other layouts matter: for the remedies, or for whether the finding is an error."""
     return what_if.advises or _sends_once(layout) or _severity(what_if, layout, timed, None) == "error"
 
 
 def _sends_once(layout: Layout) -> bool:
-    """Whether the dispatcher sends a token once to each node, whatever the number of its experts there."""
+    """Whether the dispatcher sends each token once per node, however many of its experts are there."""
     return layout.dispatcher.kind != "all-to-all"
 
 
 def _severity(what_if: WhatIf, layout: Layout, timed: Plan | None, inside: Alternative | None) -> str:
-    """The severity in training: of what groups inside a domain save, where the dispatcher already spares the network;
-    else of the exposed share of the step.
+    """The severity in training.
+
+    If the dispatcher sends each token once per node, it follows the time that groups inside a domain would save;
+    otherwise it follows the exposed share of the step.
     """
     if timed is None or timed.step is None:
         return "warning"
@@ -133,7 +135,7 @@ def _severity(what_if: WhatIf, layout: Layout, timed: Plan | None, inside: Alter
 
 
 def _fastest_inside(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Alternative | None:
-    """The fastest layout with expert groups inside a domain that fits and is noticeably faster; None without one."""
+    """The fastest layout that fits with expert groups inside a domain, if it is noticeably faster; else None."""
     domain = used_domain(cluster, layout)
     degrees = [ep for ep in range(min(layout.ep, domain), 1, -1) if layout.ep % ep == 0 and domain % ep == 0][:2]
     deeper: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
@@ -145,8 +147,8 @@ def _fastest_inside(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Altern
 
 
 def _faster_dispatcher(what_if: WhatIf, layout: Layout) -> str:
-    """The advice to use a dispatcher that sends a token once to each node, with its predicted step; empty where the layout
-    has one, the framework has none, or it is not noticeably faster.
+    """Advice to use a dispatcher that sends each token once per node, with the predicted step time; empty unless it is
+    available and noticeably faster.
     """
     if _sends_once(layout):
         return ""
@@ -158,7 +160,7 @@ def _faster_dispatcher(what_if: WhatIf, layout: Layout) -> str:
 
 
 def _overlap_text(what_if: WhatIf, written: LayoutSpec) -> str:
-    """The advice to overlap the exchange; empty where the framework refuses it with this layout."""
+    """Advice to overlap the exchange; empty if the framework rejects it for this layout."""
     overlap = replace(written.overlap or OverlapSpec(), ep=True)
     plan = what_if.with_layout(overlap=overlap, dp=written.dp) if what_if.advises else None
     refused = plan is not None and bool(plan.refused) and not what_if.refused
@@ -166,7 +168,7 @@ def _overlap_text(what_if: WhatIf, written: LayoutSpec) -> str:
 
 
 def _degrees_inside(cluster: Cluster, layout: Layout, what_if: WhatIf) -> str:
-    """The degrees that keep the groups inside a domain; empty if each accelerator is a separate domain."""
+    """Text with the degrees that keep groups inside a domain; empty if each accelerator is a separate domain."""
     domain = used_domain(cluster, layout)
     most = domain // max(1, layout.expert_tp)
     if domain == 1:
@@ -176,7 +178,9 @@ def _degrees_inside(cluster: Cluster, layout: Layout, what_if: WhatIf) -> str:
 
 
 def _aligned_nodes_text(cluster: Cluster, layout: Layout, what_if: WhatIf) -> str:
-    """The nodes of a domain that hold whole groups, where the groups fit a domain and do not divide it."""
+    """Text with the number of nodes per domain that keeps groups whole, if groups fit a domain but do not divide it;
+    else empty.
+    """
     domain, group = cluster.ranks_per_domain, layout.ep * max(1, layout.expert_tp)
     nodes = domain // group * group // cluster.ranks_per_node
     if layout.nodes_per_domain or cluster.scale_up.domain <= cluster.accelerators_per_node or domain % group == 0:

@@ -86,7 +86,7 @@ def check(
 
 
 def _ring_sizes(shape: tuple[int, ...]) -> Iterator[int]:
-    """Sizes of groups that form a ring, in accelerators: whole axes, or whole axes × a divisor of one more.
+    """Group sizes, in accelerators, that form a ring: whole axes, or whole axes times a divisor of one more axis.
 
     >>> sorted(set(_ring_sizes((4, 4)))), sorted(set(_ring_sizes((2, 16))))
     ([4, 8, 16], [2, 4, 8, 16, 32])

@@ -1,4 +1,4 @@
-"""The service that exports memory over NVLink between nodes is off, or each node is a domain of its own.
+"""The service that exports memory over NVLink between nodes is off, or each node is a separate domain.
 
 ## What it finds
 
@@ -70,9 +70,9 @@ _ELSEWHERE = pattern(
     r"(?i)\b(?:login|head|management|service|storage|cpu|build|test|old)[- ](?:nodes?|hosts?|servers?)\b|\b(?:prolog|for each job|per job|by the scheduler)\b|"
     r"(?<!as )\b(?:on|in|at) (?:the |our |its |their )?(?:old|former|previous|earlier|existing|other)\b|\b[dh]gx[- ][abh]\d00\b"
 )
-"""Words of a clause about other nodes, or about a service that the scheduler starts."""
+"""Pattern of words in a clause about other nodes, or about a service that the scheduler starts."""
 _PLACE = pattern(r"(?i)(?<!as )(\b(?:on|in|at) (?:the|our|its|their|an?) [\w -]{3,40}),(?= )")
-"""Words for a place before the clause about it."""
+"""Pattern of a place that is named before the clause about it."""
 
 
 def check(own_remarks: str, cluster: Cluster, placements: Placements) -> Iterator[Problem]:
@@ -90,7 +90,7 @@ def check(own_remarks: str, cluster: Cluster, placements: Placements) -> Iterato
         own = ", ".join(each for each in clauses if _ELSEWHERE.search(each) is None)
         off, alone = _OFF.search(own), _ALONE.search(own)
         if off is not None or alone is not None:
-            what = "does not run" if off is not None else "knows one node alone"
+            what = "does not run" if off is not None else "knows only one node"
             message = f"according to the text, the IMEX service {what}: the {cluster.scale_up.domain} accelerators of a domain reach those of other nodes over their NICs"
             yield RULE.problem(
                 "description",

@@ -100,7 +100,9 @@ def check(
 
 
 def _test_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster, off: bool) -> Iterator[Problem]:
-    """Tests that name an in-switch algorithm although no such switches connect their ranks, or the design turns it ``off``."""
+    """Problems of tests that name an in-switch algorithm, if no such switches connect their ranks or the design turns
+    it ``off``.
+    """
     domain = max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
     links = cluster.scale_up.interconnect
     for number, test in enumerate(acceptance):

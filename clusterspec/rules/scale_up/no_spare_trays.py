@@ -1,4 +1,4 @@
-"""The job uses every node of every rack-scale domain, and no spare is inside them.
+"""The job uses every node of every rack-scale domain, so no spare node is inside them.
 
 ## What it finds
 
@@ -108,8 +108,8 @@ def check(
 
 
 def _fewer_nodes_text(what_if: WhatIf, cluster: Cluster, there: int) -> str:
-    """The advice to leave two nodes of each domain free, with the replicas that are left; empty where the layout cannot
-    run on the others.
+    """Advice to leave two nodes of each domain free, with the remaining replicas; empty if the layout cannot run on the
+    other nodes.
     """
     if there <= 3 or not what_if.advises:
         return ""
@@ -123,7 +123,7 @@ def _fewer_nodes_text(what_if: WhatIf, cluster: Cluster, there: int) -> str:
 def _problem_of_spares_elsewhere(
     cluster: Cluster, layout: Layout, there: int, operations: OperationsSpec | None, what_if: WhatIf
 ) -> Iterator[Problem]:
-    """The problem with spares that no group of the full domains reaches over the scale-up links."""
+    """The problem of spares in other domains, which groups that fill their domain cannot reach over scale-up links."""
     standbys = Standbys.from_design(what_if.design)._replace(provided=False)
     if layout.nodes_per_domain is not None or not standbys.bound or standbys.replaced_share(1, ONE_NODE):
         return

@@ -68,9 +68,11 @@ from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning")
 A_FIFTH = 0.2
-"""Gain in throughput above the error of comparisons between layouts of one machine."""
+"""Gain in throughput that exceeds the error of comparisons between layouts of one machine."""
 MOST_IDLE = 0.75
-"""Idle share of the links in serving above which it is a warning: published engines use four of eight, hardly two."""
+"""Idle share of the links above which a serving layout is a warning: published engines use four of eight accelerators,
+rarely two.
+"""
 
 
 def check(
@@ -104,13 +106,13 @@ def check(
 
 
 def _package_count(placements: Placements, axis: str) -> int:
-    """Packages of a group that lies in one domain; 1 for other groups."""
+    """Number of packages of a group that is within one domain; 1 for other groups."""
     placement = placements.of(axis)
     return placement.accelerators if placement and placement.domains == 1 else 1
 
 
 def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], size: int, scale_up: ScaleUp) -> str:
-    """The severity by the exposed communication that the idle links would save on some axes."""
+    """Severity by the exposed communication of some axes that the idle links would save."""
     idle = 1 - mesh_bandwidth(scale_up.peer_bandwidth.value, size) / scale_up.bandwidth.value
     if workload.kind == "serve":
         return "warning" if idle > MOST_IDLE else "note"
@@ -120,7 +122,7 @@ def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], siz
 
 
 def _is_slower(served: Served, legality: Legality, domain: int) -> bool:
-    """Whether engines of one accelerator, or of all of a domain, have a fifth more throughput than those of the plan."""
+    """Whether engines of one accelerator, or of a whole domain, have a fifth more throughput than the plan."""
     from clusterspec.rules.advice.serving import best_gain
 
     gain = best_gain(served, legality, ({"tp": 1}, {"tp": domain}))

@@ -60,7 +60,7 @@ RULE = Rule.of(__name__, "warning")
 
 
 AXES = {"tp": ("tp", "expert_tp"), "cp": ("cp",), "pp": ("pp",), "dp": (*REPLICA_AXES, "shard")}
-"""Axes of the collectives of the groups of an axis."""
+"""For each axis of the layout, the axes over which its groups run collectives."""
 
 
 def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan | None) -> Iterator[Problem]:
@@ -89,14 +89,12 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
 
 
 def _exposed_share(timed: Plan | None, axis: str) -> float | None:
-    """The share of the step that exposed collectives of an axis take; None if the step is not known."""
+    """The share of the step that exposed collectives of an axis take; None if the step time is unknown."""
     return share(exposed_seconds(timed, AXES[axis]), timed) if timed and timed.step else None
 
 
 def _innermost_axes(layout: Layout, domain: int) -> tuple[list[str], int]:
-    """The axes of degree above 1 that fit into a domain together, from the fastest-varying, and their product; stops
-    where the product no longer divides the domain.
-    """
+    """The innermost axes with a degree above 1 whose product divides the domain, and that product."""
     axes: list[str] = []
     product = 1
     for axis in layout.order:

@@ -55,7 +55,7 @@ RULE = Rule.of(__name__, "note", "likely")
 
 
 def check(written_scale_up: ScaleUpSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
-    """Reports a stated reduction only: a plan does not rely on a default."""
+    """Problems of a stated in-network reduction; a plan does not depend on the default."""
     entry = cluster.scale_up.interconnect
     if not written_scale_up.in_network_reduction or entry is None or not entry.in_network_reduction:
         return

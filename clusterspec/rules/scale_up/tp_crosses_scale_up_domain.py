@@ -81,7 +81,7 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
 A_FIFTH = 0.2
-"""Gain in throughput of pipeline stages over tensor parallelism across nodes, above the error of such comparisons."""
+"""Gain in throughput of pipeline stages over tensor parallelism across nodes that exceeds the model's error."""
 
 
 def check(
@@ -127,12 +127,14 @@ def _severity(workload: Workload | None, timed: Plan | None, what_if: WhatIf, be
 
 
 def _serving_severity(severity: str, gain: float) -> str:
-    """The severity of a gain in throughput: both layouts compute the same, so less of the range of a plan applies."""
+    """The severity of a gain in throughput. Both layouts compute the same, so only a part of the prediction's range
+    applies.
+    """
     return "warning" if severity == "note" and gain >= A_FIFTH else severity
 
 
 def _serving_problem(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
-    """The problem with a serving plan: the loss is in throughput, and the ranks beyond the domain become stages."""
+    """The problem of a serving plan: the loss is in throughput, and stages replace the ranks beyond the domain."""
     from clusterspec.rules.advice.serving import best_gain, comparison_text
 
     layout, domain = served.layout, cluster.ranks_per_domain

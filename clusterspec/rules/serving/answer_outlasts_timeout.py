@@ -1,4 +1,4 @@
-"""A gateway ends the connection, or Kubernetes the pod, before the answer is complete.
+"""A gateway closes the connection, or Kubernetes stops the pod, before the answer is complete.
 
 ## What it finds
 
@@ -90,7 +90,7 @@ from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 LONGEST = 99.0
-"""The percentile of the requests that the limit may not end."""
+"""The percentile of requests that a limit must not interrupt."""
 Times = tuple[float, float, float]
 """The low end, the prediction and the high end of a time in seconds."""
 
@@ -116,7 +116,7 @@ def _what_ends(limit: TimeLimit) -> str:
 
 
 def _limited_times(served: Served, limit: TimeLimit) -> Iterator[tuple[str, Times]]:
-    """The predicted times that a limit holds for, each with its name."""
+    """The predicted times that a limit applies to, each with its name."""
     if limit.of == "first token":
         yield "the time to first token of one request in a hundred", _latency(served, "ttft", LONGEST)
         return

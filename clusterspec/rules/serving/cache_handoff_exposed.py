@@ -72,7 +72,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("handoff-slower-than-prefill",))
 MOST = 0.10
 ONE_COPY = 1.5
-"""Bytes sent over the bytes of one cache from which some ranks hold copies."""
+"""Ratio of sent bytes to the bytes of one cache from which some ranks have copies."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -94,7 +94,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _copies(served: Served, size: float) -> str:
-    """The bytes that ranks with copies of the same heads send together, where they send more than one cache."""
+    """Text with the number of bytes sent if ranks send copies of the same heads; empty if they send one cache."""
     sent = request_cache_bytes(served.design)
     if sent is None or sent < ONE_COPY * size:
         return ""

@@ -1,4 +1,4 @@
-"""The bytes of cache that the text gives a token are not those of the model.
+"""The cache bytes per token in the text differ from those of the model.
 
 ## What it finds
 
@@ -73,7 +73,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.06
-"""Relative difference up to which two figures are the same: kB are 2.4 % smaller than KiB, and both are rounded."""
+"""Relative difference up to which two figures are equal: kB are 2.4 % smaller than KiB, and both are rounded."""
 _PRECISION = pattern(r"\b(bf16|fp16|fp8|int8|fp4|fp32)\b", re.IGNORECASE)
 
 

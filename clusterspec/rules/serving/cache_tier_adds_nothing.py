@@ -82,12 +82,14 @@ def check(served: Served) -> Iterator[Problem]:
         yield RULE.problem(
             (*TIERS, number),
             f"{display(held, 'B')} of {use.medium} for each {use.scope} keep requests for {display(use.retention, 's')}, and the {above.medium} above for "
-            f"{display(above.retention, 's')}: the next request comes after {display(session.think_time, 's')}, and finds next to nothing in this tier alone",
+            f"{display(above.retention, 's')}: the next request comes after {display(session.think_time, 's')}, and finds almost nothing that only this tier has",
             "leave the tier out, or state what else it is for",
             severity="warning" if _is_smaller(use.tier, uses[number].tier) else "note",
         )
 
 
 def _is_smaller(tier: CacheTier, above: CacheTier | None) -> bool:
-    """Whether a tier has less than the one above it on the same node or engine: it repeats a part of that one's content."""
+    """Whether a tier is smaller than the tier above it on the same node or engine, so that it only repeats content of
+    that tier.
+    """
     return above is not None and above.scope == tier.scope and tier.capacity < above.capacity

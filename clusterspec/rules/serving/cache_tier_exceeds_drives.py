@@ -82,7 +82,7 @@ _COUNTS = pattern(
     rf"(?<![\w.,-])(?<!raid )(?P<count>\d{{1,2}})(?: (?:[\w.,/-]{{1,12}} ){{0,5}}?{_DRIVE}\b| ?[x×] ?(?=\d)| (?:of|à|zu|mit|with|de) (?=\d{{1,5}}(?:[.,]\d{{1,3}})? ?[tg]i?[bo]\b)| of them\b| davon\b| d'entre eux\b)"
     rf"|\b(?:quantity|qty|number of {_DRIVE}|{_DRIVE}):? (?P<behind>\d{{1,2}})\b(?! ?[tg]i?[bo]\b|[.,]\d)|\d ?[tg]i?[bo][\w .]{{0,16}} ?[x×] ?(?P<after>\d{{1,2}})\b"
 )
-"""A number of drives."""
+"""Pattern of a number of drives."""
 _SIZES = pattern(
     r"(?<![\w.,-])(?:\d{1,2} ?[x×] ?)?(?P<size>\d{1,5}(?:[.,]\d{1,3})?) ?(?P<unit>tb|tib|gb|gib|to|go)\b(?!/s|ps)"
 )
@@ -91,7 +91,7 @@ _OF_CACHE = pattern(r"\b(?:kv|\w*cach[eé]s?|cach[eé]-?\w*|tier|stufe|étage|ni
 _DRIVES = pattern(
     rf"\b(?:{_DRIVE}|them|they|these|u\.2|raid|mirror\w*|strip\w+|sie|davon|gespiegelt\w*)\b|\d ?[tg]i?[bo]\b"
 )
-"""What a sentence on the cache has that speaks of drives."""
+"""Pattern of words in a sentence about the drives of the cache."""
 _OTHER_USE = pattern(
     r"\b(?:checkpoints?|datasets?|boots?|os|(?:operating )?system|scratch|logs?|journal|betriebssystem|démarrage|elsewhere)\b"
 )
@@ -101,11 +101,11 @@ _DENIED = pattern(
 SAME = 0.02
 """Relative difference up to which sizes are the same."""
 LEAST, MOST = 0.2e12, 130e12
-"""Bytes of the smallest and the largest drive that is read."""
+"""Sizes in bytes of the smallest and the largest drive that is read."""
 
 
 class Drives(NamedTuple):
-    """The drives of a cache in a text: their number, the size of each as written and in bytes, and their RAID level."""
+    """The drives of a cache in a text: their number, the size of each as written and in bytes, and the RAID level."""
 
     number: int
     written: str
@@ -114,7 +114,7 @@ class Drives(NamedTuple):
 
     @property
     def held(self) -> float:
-        """The bytes of data that they hold."""
+        """The bytes of data that the drives can store."""
         return _drives_for_data(self.number, self.level) * self.size
 
 
@@ -135,8 +135,8 @@ def check(written_workload: WorkloadSpec, own_remarks: str | None) -> Iterator[P
 
 
 def drives_of_cache(text: str, capacity: Quantity) -> Drives | None:
-    """The drives that a text in lower case gives the cache: those of the first sentence with their number and their size, else of
-    two sentences that follow each other. None without them, and where their size is not clear.
+    """The drives that a lowercase text gives the cache, by the first sentence with their number and size, else by two
+    successive sentences. None without such drives, or if their size is unclear.
     """
     for passage in passages_of(text):
         if not any(_OF_CACHE.search(each) and _DRIVES.search(each) for each in sentences_of(passage)):
@@ -165,7 +165,7 @@ def _bytes(digits: str, unit: str) -> float:
 
 
 def _number_of_drives(passage: str) -> int:
-    """The drives of the cache: the number in a clause on it, else the largest of a passage; 0 without one."""
+    """The number of drives of the cache: in a clause about it, else the largest in a passage; 0 without one."""
     found = []
     for match in _COUNTS.finditer(passage):
         clause = clause_at(passage, *match.span())
@@ -177,7 +177,7 @@ def _number_of_drives(passage: str) -> int:
 
 
 def _level(passage: str) -> int | None:
-    """The RAID level that a passage names and does not deny: 1 for mirrored drives; None without one.
+    """The RAID level that a passage states: 1 for mirrored drives; None without one.
 
     >>> _level("raid 10 over 8 drives"), _level("a mirror would halve them"), _level("striped")
     (10, None, None)
@@ -189,7 +189,7 @@ def _level(passage: str) -> int | None:
 
 
 def _drives_for_data(drives: int, level: int | None) -> float:
-    """How many drives' worth of data a RAID level leaves.
+    """The number of drives that remain for data with a RAID level.
 
     >>> [_drives_for_data(8, level) for level in (None, 0, 1, 5, 6, 10)]
     [8, 8, 4.0, 7, 6, 4.0]

@@ -94,9 +94,9 @@ from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.02
-"""Relative difference by which a stated rate may be rounded."""
+"""Relative tolerance for a rounded rate."""
 FIRST_GENERATION = 3
-"""The first generation of PCIe whose rate the formula has."""
+"""Oldest PCIe generation for which the formula has a rate."""
 
 
 def check(served: Served, networks: NetworksSpec | None) -> Iterator[Problem]:
@@ -120,7 +120,7 @@ def check(served: Served, networks: NetworksSpec | None) -> Iterator[Problem]:
 
 
 def _remote_problem(served: Served, networks: NetworksSpec | None, number: int, tier: CacheTier) -> Iterator[Problem]:
-    """A tier behind the storage network that is read faster than the storage ports of its nodes."""
+    """The problem of a tier behind the storage network that is read faster than the storage ports of its nodes."""
     storage = networks.storage if networks is not None else None
     port = storage.nic_bandwidth if storage is not None else None
     if storage is None or port is None or storage.shares is not None:
@@ -137,7 +137,7 @@ def _remote_problem(served: Served, networks: NetworksSpec | None, number: int, 
 
 
 def _host_link(cluster: Cluster) -> float | None:
-    """B/s from the host to one accelerator; None for parts with another link than PCIe, of unknown rate."""
+    """The rate in B/s from the host to one accelerator; None for links other than PCIe with an unknown rate."""
     part, platform = cluster.accelerator, cluster.platform
     if part.host_link is not None:
         return part.host_link.value

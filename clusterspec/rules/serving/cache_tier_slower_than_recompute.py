@@ -73,9 +73,9 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST_HIT = 0.005
-"""Share of the input tokens that a tier has to give to be judged by its speed exactly."""
+"""Share of the input tokens that a tier must provide for its speed to be judged exactly."""
 FAR_SLOWER = 2.0
-"""From this multiple of computing again, a tier that gives less is judged too: each of its hits is a loss."""
+"""Ratio to the time of recomputation from which tiers with fewer hits are judged too: every hit loses time."""
 
 
 def check(served: Served) -> Iterator[Problem]:

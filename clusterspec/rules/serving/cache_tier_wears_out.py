@@ -105,7 +105,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _tiers(served: Served) -> tuple[TierUse, ...]:
-    """The tiers of the plan, the accelerators' memory first; none if a trace says what returns."""
+    """The cache tiers of the plan, the accelerators' memory first; empty if a trace determines which tokens hit."""
     load = served.load
     if served.times.tiers or not load.tiers or load.trace is not None:
         return served.times.tiers

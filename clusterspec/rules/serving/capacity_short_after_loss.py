@@ -1,4 +1,4 @@
-"""By its own figures, a service does not carry its peak after the loss that the text says it survives.
+"""By its own figures, a service cannot serve its peak after the loss that the text says it survives.
 
 ## What it finds
 
@@ -100,7 +100,7 @@ _RATES = (
     *("/s", "second", "sekunde", "seconde", "segundo", "qps", "rps", "user", "nutzer", "utilisateur", "usuario"),
     *("concurrent", "gleichzeitig", "simult", "session", "stream", "n+", "n +", "n-", "n -", "n−"),
 )
-"""Words of a load, without one of which a text says what no unit carries."""
+"""Words for a load; a text about the capacity of a unit has at least one of them."""
 _LOSSES = (
     *("los", "fail", "outage", "down", "offline", "surviv", "without", "shut", "switched", "powered", "away", "dark"),
     *(
@@ -131,7 +131,7 @@ _LOSSES = (
     ),
     *(f"n{space}{sign}{space}{lost}" for space in ("", " ") for sign in "-−+" for lost in "12"),
 )
-"""Words of a loss, without one of which a text loses nothing."""
+"""Words for a loss; a text about a loss has at least one of them."""
 
 
 def check(
@@ -159,7 +159,7 @@ def check(
 def _shortage_after_loss(
     claim: Claim, found: Sequence[Capacity], peak: Peak | None, counts: Mapping[str, float]
 ) -> str:
-    """What a text says of the load and of the capacity after a loss, where the load is larger; else empty."""
+    """Text with the load and the capacity after a loss, if the load is larger; else empty."""
     if claim.load is not None:
         if claim.load <= claim.share_left * (1 + ROUNDED):
             return ""
@@ -176,7 +176,7 @@ def _shortage_after_loss(
 
 
 def _shortage(capacity: Capacity, count: float, load: float, are: str = "") -> str:
-    """What a text says of the capacity of the given units and of their load, where the load is larger; else empty."""
+    """Text with the capacity of the units and their load, if the load is larger; else empty."""
     carried = count * capacity.value
     if carried >= load * (1 - ROUNDED):
         return ""
@@ -185,7 +185,7 @@ def _shortage(capacity: Capacity, count: float, load: float, are: str = "") -> s
 
 
 def _counts(cluster: Cluster, layout: Layout | None) -> dict[str, float]:
-    """The nodes, engines and accelerators that the keys state."""
+    """The numbers of nodes, engines and accelerators that the keys state."""
     found = {"nodes": float(cluster.nodes), "accelerators": float(cluster.accelerators)}
     if layout is not None and not layout.separate_engines:
         found["engines"] = float(layout.dp)

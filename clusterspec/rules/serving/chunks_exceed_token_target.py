@@ -66,7 +66,7 @@ from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 SMALLER = (4096, 2048, 1024, 512, 256)
-"""Chunks in tokens that are tried as the remedy, the largest first."""
+"""Chunk sizes in tokens that are tried as a remedy, the largest first."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -89,20 +89,20 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _step_with_chunk(served: Served) -> float:
-    """Seconds of a step with a chunk of a prompt and the decoding sequences."""
+    """Seconds of a step with one chunk of a prompt and the decoding sequences."""
     prefill = served.times.prefill
     return prefill.total / prefill.steps
 
 
 def _share_of_steps(served: Served) -> float:
-    """The share of the steps of an engine that carry a chunk: as many prompts start as requests end."""
+    """The share of an engine's steps that include a chunk; as many prompts start as requests end."""
     times = served.times
     ended = times.sequences * times.tokens_per_step / times.output_tokens
     return min(1.0, ended * times.prefill.steps)
 
 
 def _remedy(served: Served, target: float) -> str:
-    """The largest smaller chunk whose step meets the target; else separate engines."""
+    """Advice with the largest smaller chunk whose step meets the target, else to separate the engines."""
     for chunk in SMALLER:
         if chunk >= (served.load.chunk_tokens or served.load.input_tokens):
             continue

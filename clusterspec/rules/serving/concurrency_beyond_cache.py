@@ -62,11 +62,13 @@ from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("requests-queue",))
 NARROW = ("fp8", "int8", "fp4", "int4", "nvfp4", "mxfp4")
-"""Precisions of the cache of at most a byte."""
+"""Cache precisions of at most one byte."""
 MARGIN = 1.1
-"""Up to this ratio of requests in flight to cache capacity, the uncertainty of the capacity explains the excess."""
+"""Ratio of requests in flight to cache capacity up to which the uncertainty of the capacity explains the excess."""
 FAR = 1.15
-"""At this ratio of requests in flight to cache capacity or above, no uncertainty of weights and buffers explains the excess."""
+"""Ratio of requests in flight to cache capacity from which the uncertainty of weights and buffers cannot explain the
+excess.
+"""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -100,14 +102,14 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _is_far_beyond_cache(served: Served) -> bool:
-    """Whether a steady number of requests in flight is far above the capacity of the cache."""
+    """Whether a closed load has far more requests in flight than the cache can keep."""
     load, times = served.load, served.times
     steady = load.load == "closed" and load.requests is None
     return steady and times.offered > FAR * times.kv_capacity_sequences
 
 
 def _raised_share_problem(served: Served) -> Iterator[Problem]:
-    """The requests in flight, on average where they arrive at a rate, need more than the default share of the memory."""
+    """The problem of requests in flight that need more than the default share of the memory."""
     load, stored = served.load, served.plan.stored
     memory = served.cluster.accelerator.memory
     if load.raised_from is None or load.of_free or stored is None or memory is None or load.prefill is not None:

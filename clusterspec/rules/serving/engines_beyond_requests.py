@@ -78,7 +78,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _with_engines(served: Served, engines: int) -> Served | None:
-    """The plan with another number of engines, if they surely meet all targets and hold all requests."""
+    """The plan with another number of engines, if it certainly meets all targets and serves all requests; else None."""
     found = served.with_layout(dp=engines)
     if found is None or found.layout.dp != engines or found.plan.fits is False:
         return None

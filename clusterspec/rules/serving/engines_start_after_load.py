@@ -74,7 +74,7 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 LONGEST = 10.0
-"""Seconds that a user waits for a first token where the spec has no target."""
+"""Seconds that a user waits for the first token, if the spec has no target."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -100,7 +100,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _wait_factors(served: Served) -> tuple[float, float]:
-    """The low and the high end of the range of a wait, relative to its prediction: it depends on the throughput that
+    """The low and high end of a wait's range, relative to its prediction; the wait depends on the throughput that
     clears the queue.
     """
     low, high = range_factors(served.times, "output_tokens_per_second")

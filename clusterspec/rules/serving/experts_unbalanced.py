@@ -83,8 +83,8 @@ RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.05
 PER_RANK = (0, 1, 2, 4)
 BALANCED, MUCH = 1.12, 1.5
-"""Load of the fullest rank over the mean: the first with copies placed by load, as DeepSeek-R1 reached on 36 ranks;
-from the second on, redundant copies are worthwhile.
+"""Ratio of the fullest rank's load to the mean: `BALANCED` with copies placed by load, as DeepSeek-R1 reached on 36
+ranks; from `MUCH` on, redundant copies are worthwhile.
 """
 
 
@@ -120,7 +120,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _stated_imbalance_problem(served: Served) -> Iterator[Problem]:
-    """The problem with a stated load of the fullest rank, whose experts are not known."""
+    """The problem of a stated load of the fullest rank, where the expert that causes it is unknown."""
     load = served.load.expert_load
     stated = load.ratio if load is not None else None
     if stated is None or stated < MUCH:

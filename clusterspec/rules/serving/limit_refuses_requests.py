@@ -80,7 +80,7 @@ from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "error", "likely")
 BYTES_OF_TOKEN = 3.0
-"""Bytes of text for each token of a prompt, fewer than English (about 4) or code needs in current vocabularies."""
+"""Bytes of text per prompt token: fewer than English (about 4) or code needs with current vocabularies."""
 
 
 def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]:
@@ -107,6 +107,6 @@ def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]
 
 
 def _longest_length(lengths: object) -> float:
-    """The longest of the given lengths in tokens: where they are cut, else their 99th percentile, else their mean."""
+    """The longest of the given lengths in tokens: their limit, else their 99th percentile, else their mean."""
     stated = (getattr(lengths, key, None) for key in ("max", "p99", "mean"))
     return float(lengths if isinstance(lengths, int) else next(filter(None, stated), 0))

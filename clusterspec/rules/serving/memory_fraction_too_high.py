@@ -58,7 +58,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 TPU_VENDOR = "Google"
 LEAST = 2e9
-"""Bytes of a rank that the context, graphs and buffers take at least, by the range of `serving.reserved`."""
+"""Fewest bytes of a rank that context, graphs and buffers take, by the range of `serving.reserved`."""
 
 
 def check(workload: Workload, written_workload: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:

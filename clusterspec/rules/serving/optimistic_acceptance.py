@@ -86,7 +86,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.95
 MOST_ACCEPTED = 0.9
 LONGEST = 16
-"""Drafted tokens of a chain: engines and papers draft one to eight."""
+"""Largest number of drafted tokens in a chain: engines and papers draft one to eight."""
 AT = "workload.serving"
 
 
@@ -112,8 +112,8 @@ def check(workload: Workload, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _missing_layers_problem(model: Model, catalog: Catalog) -> Iterator[Problem]:
-    """An error if the released weights are known to have no layers of multi-token prediction, a warning if the catalog
-    has none for the model, nor for one of its shape.
+    """The problem of multi-token prediction without prediction layers: an error if the released weights are known to
+    have none, a warning if the catalog has none for the model or its shape.
     """
     at, help_ = f"{AT}.speculative.method", "name `eagle`, `draft-model` or `ngram`"
     if model.no_prediction_weights:
@@ -128,9 +128,7 @@ def _missing_layers_problem(model: Model, catalog: Catalog) -> Iterator[Problem]
 
 
 def _shape_predicts(model: Model, catalog: Catalog) -> bool:
-    """Whether the catalog has layers of multi-token prediction for a model of the same shape, which a further trained
-    one keeps.
-    """
+    """Whether the catalog has prediction layers for a model of the same shape; a model derived from it keeps them."""
     entries = (catalog.find("model", id_) for id_ in catalog.ids("model"))
     return any(
         isinstance(each, Model) and each.drafts and _architecture_sizes(each) == _architecture_sizes(model)
@@ -139,5 +137,5 @@ def _shape_predicts(model: Model, catalog: Catalog) -> bool:
 
 
 def _architecture_sizes(model: Model) -> tuple[int, ...]:
-    """The sizes that models of one architecture share, and that models of two architectures rarely do."""
+    """The sizes that identify an architecture: models of one architecture share them, others rarely do."""
     return (model.layers, model.hidden, model.heads, model.vocab, model.experts, model.expert_ffn_hidden)

@@ -67,18 +67,18 @@ _MEAN = pattern(
     r"(?= ?\(| (?:of|over|across|by|per|from|der|des|von|vom|aus|über|de|du|sur|d['’]|sobre|entre|all|them|these|those|the|their|its|every|each|aller|alle|beider)\b| p ?\d\d| (?:\d\d\S* )?percentile|[.,;:)]|$)"
     r"|(?:sum|add)\w*\b[^.;]{0,60}\bdivid\w+ (?:it |them |the sum )?by|averaged|averaging|averages? (?=(?:of |over |all |the |their |its |each |every |\w+ )*(?:p ?\d\d|percentile))|gemittelt\w{0,2}|mitteln|mittelt|moyennée?s?|promedi\w{1,4}|aggregated with avg)\b"
 )
-"""A mean that is taken of something; `mean load` is none."""
+"""Pattern of a mean of several figures; `mean load` does not match."""
 _ADDED = pattern(r"\(\d[\d.,]{0,6}(?: ?m?s)?(?: ?\+ ?\d[\d.,]{0,6}(?: ?m?s)?){1,11}\) ?[/÷:] ?\d")
-"""A sum of figures over their number."""
+"""Pattern of a sum of figures divided by their number."""
 _LISTED = pattern(r"(?i)(?<=\)) averages?(?: out)?(?: to| at)? (?=\d)")
-"""The mean of figures in parentheses."""
+"""Pattern of a mean of figures in parentheses."""
 _DENIED = pattern(
     r"(?i)\b(?:not|never|no|instead of|rather than|cannot|can't|don't|must not|wrong|misleading|nicht|kein\w{0,2}|statt|ne|pas|jamais|au lieu|nunca|en lugar|nor|below|above|unlike|than)\b"
 )
 _POOLED = pattern(
     r"(?i)\b(?:merged|pooled|histograms? (?:of|are|were) (?:added|merged|summed|all)|sum of (?:the )?histograms|all requests|raw|every request|zusammengefasst\w*|fusionn\w+)\b"
 )
-"""Words of percentiles of all requests."""
+"""Pattern of words for a percentile over all requests."""
 _OTHER_MEAN = pattern(
     r"(?i)\b(?:mean|average|avg|median|p50)\b(?:(?!p\d\d)[^.;,]){0,24}\b(?:load|utilization|prompt|length|tokens|latency|ttft|tpot|time|rate|wait)\b"
 )
@@ -86,7 +86,7 @@ _OF_ONE = pattern(
     r"(?i)\b(?:one (?:of the )?(?:\w+ )?(?:engine|replica|node|server)|(?:engine|replica|node|server|pod) \w{1,4}\b)"
 )
 _QUANTITIES = {"ttft": "TTFT", "end_to_end": "end-to-end"}
-"""The names of latencies that texts use, by those of targets."""
+"""Names of latencies in texts, by the name of the target."""
 _STATED = pattern(r"(?i)\bp(?P<percentile>50|75|90|95|98)\b ?(?:=|of|is|at|:|von|de)? ?$")
 
 
@@ -107,11 +107,11 @@ def check(own_remarks: str, spec: Spec, layout: Layout | None, workload: Workloa
 
 
 NEAR = 70
-"""Characters between a mean and what it is taken of."""
+"""Largest distance, in characters, between a mean and its figures."""
 
 
 def averaged_words(sentence: str) -> str:
-    """The words by which a sentence takes a mean of percentiles; empty without them.
+    """The words with which a sentence averages percentiles; empty if it does not.
 
     >>> averaged_words("the fleet p99 is the mean of the nodes"), averaged_words("mean TTFT 0.8 s over four replicas, p99 2.1 s")
     ('p99 is the mean', '')
@@ -141,11 +141,11 @@ def averaged_words(sentence: str) -> str:
 _OF_WORDS = pattern(
     r"(?i) (?:of|over|across|by|from|der|des|von|vom|aus|über|de|du|sur|d['’]|sobre|entre)(?: (?:(?!and\b|or\b|und\b|et\b|y\b)[^\W_][\w-]{0,30}))*? ?|(?: the| all| their| its)* ?"
 )
-"""What joins a mean with the percentiles that it is taken of."""
+"""Pattern of words that connect a mean with the percentiles in it."""
 
 
 def _percentile_of(sentence: str, mean: re.Match[str], begin: int) -> re.Match[str] | None:
-    """The percentile near a mean that it is taken of, and not another figure that is stated with it."""
+    """The percentile near a mean that is averaged, and not another figure next to it."""
     is_noun = mean[0][0] not in "( " and _PARTICIPLE.match(mean[0]) is None
     bounds = clause_bounds(sentence, *mean.span()) if is_noun else (begin, mean.end() + NEAR)
     if (
@@ -173,11 +173,12 @@ _THEM = pattern(r"(?i)^ (?:of |over )?(?:them|these|those|all (?:of them|four|\d
 _SEVERAL = pattern(
     r"(?i)\b(?:p ?\d\d[’']?s\b|percentiles\b|perzentile\b|centiles\b|percentiles\b|all four|all of them|all \d+)\b|\bavg ?\(|\bmean ?\(|\baverage ?\("
 )
-"""More than one percentile, or a function that takes a mean of them."""
+"""Pattern of several percentiles, or of a function that averages them."""
 
 
 def mean_of_parts(passage: str) -> str:
-    """The percentile of a whole in a passage that is the mean of three or more others of its parts, and not the highest of them.
+    """The percentile of a whole that equals the mean, and not the maximum, of three or more percentiles of its parts;
+    None without one.
 
     >>> mean_of_parts("p99 by pod: 1.8 s, 2.1 s and 3.3 s. Fleet p99 therefore 2.4 s"), mean_of_parts("p50 1 s, p90 2 s, p99 3 s")
     ('2.4 s', '')
@@ -198,11 +199,11 @@ MOST_PARTS, LEAST_SPREAD = 12, 1.1
 _OF_WHOLE = pattern(
     r"(?i)\b(?:fleet|service|overall|whole|total|global|all|system|gesamt\w*|dienst\w*|therefore|so|hence|thus|also|ensemble|donc)\b"
 )
-"""Words of the percentile of a whole."""
+"""Pattern of words for the percentile of a whole."""
 
 
 def _certain_miss_text(text: str, layout: Layout | None, workload: Workload | None) -> str:
-    """The clause by which a single engine alone misses a target of the plan; empty where that does not follow."""
+    """Text that a single engine certainly misses a target of the plan; empty if that does not follow."""
     serving = workload.serving if workload is not None else None
     targets = [each for each in serving.targets if _QUANTITIES.get(each.quantity, "?") in text] if serving else []
     engines = layout.dp if layout is not None else 0

@@ -61,9 +61,9 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 EQUAL = -0.05
-"""At this gain in throughput or above, replicas are as fast."""
+"""Smallest gain in throughput (negative: a loss) at which replicas count as equally fast."""
 MOST = 0.5
-"""Share of a stage's memory that weights may fill, which leaves the rest for a cache of equal size."""
+"""Share of a stage's memory that weights may take; the rest is for a cache of equal size."""
 
 
 def check(served: Served, legality: Legality) -> Iterator[Problem]:

@@ -61,7 +61,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 PACKED = ("int4", "fp4", "nvfp4", "mxfp4")
 WIDE = ("bf16", "fp16")
 GAIN = 1.1
-"""Wider weights are worth their memory if their throughput exceeds that of 4-bit weights by this ratio."""
+"""Ratio to the throughput of 4-bit weights above which wider weights are worth their memory."""
 
 
 def check(served: Served, accelerator: Accelerator) -> Iterator[Problem]:
@@ -91,7 +91,7 @@ def check(served: Served, accelerator: Accelerator) -> Iterator[Problem]:
 
 
 def _wider_precisions(accelerator: Accelerator) -> Iterator[str]:
-    """The precisions of weights to compare with: fp8 where the part multiplies it faster, and bf16."""
+    """Weight precisions to compare with: fp8 if the part multiplies it faster, and bf16."""
     narrow, wide = accelerator.peaks.get("fp8"), accelerator.peaks.get("bf16")
     if narrow is not None and wide is not None and narrow.value > wide.value:
         yield "fp8"

@@ -62,7 +62,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely", yields_to=("sequence-exceeds-model-context",))
 MARGIN = 1.1
-"""Tokens of a request over those of the cache that the uncertainty of the capacity explains."""
+"""Ratio of a request's tokens to those of the cache that the uncertainty of the capacity explains."""
 
 
 def check(served: Served) -> Iterator[Problem]:

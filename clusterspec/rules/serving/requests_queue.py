@@ -82,7 +82,7 @@ from clusterspec.units import display, percent, plain, plural, rounded_down, wit
 RULE = Rule.of(__name__, "error", "likely")
 KEY = f"{LOAD}.request_rate"
 ATTEMPTS = 6
-"""Loads estimated to find one that the engines keep up with."""
+"""Number of loads that are estimated to find one that the engines sustain."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -119,7 +119,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _wait_text(served: Served) -> str:
-    """The wait of a request for prefill, as part of the mean time to first token."""
+    """The wait of a request for prefill, as a part of the mean time to first token."""
     times = served.times
     awaited = "the links that carry caches" if times.links_limit_prefill else "prefill"
     share, first = percent(times.wait / times.ttft_mean, 2), display(times.ttft_mean, "s")
@@ -127,7 +127,7 @@ def _wait_text(served: Served) -> str:
 
 
 def _closed_load_problems(served: Served) -> Iterator[Problem]:
-    """A closed load whose requests wait for separate prefill engines that are always busy."""
+    """Problems of a closed load whose requests wait for separate prefill engines that are always busy."""
     load, times = served.load, served.times
     asked, processed = prompt_rate_of_load(served), prompts_processed(served)
     busy = load.prefill is not None and times.prompt_load >= MOST_LOAD
@@ -147,7 +147,7 @@ def _closed_load_problems(served: Served) -> Iterator[Problem]:
 
 
 def _sustained_rate(served: Served) -> float | None:
-    """A rate of two digits at which the same engines keep up, which produce other numbers of tokens at other loads; None
+    """A rate of two digits that the same engines sustain, found by trial since their output depends on the load; None
     if a few attempts find none.
     """
     rate = rounded_down(served.times.output_tokens_per_second / served.load.output_tokens, 2)

@@ -127,9 +127,9 @@ _CUES = (
         "flight",
     ),
 )
-"""Words of a service, without one of which a text relates no figures of one."""
+"""Words about a service; a text with figures of one has at least one of them."""
 ROUNDED = 1.25
-"""Factor up to which two figures may be the same, rounded."""
+"""Factor up to which two rounded figures agree."""
 CLOSE = 1.05
 
 
@@ -162,7 +162,7 @@ def check(
 
 
 def _is_calculation(sentence: str, text: str) -> bool:
-    """Whether a sentence of a text writes out a calculation with its signs, which `arithmetic-does-not-close` reports."""
+    """Whether a sentence has a wrong calculation written out with its signs; `arithmetic-does-not-close` reports it."""
     from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # needed for a problem only
 
     return has_wrong_equation(sentence, text)

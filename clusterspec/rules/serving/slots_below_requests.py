@@ -59,8 +59,8 @@ from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 A_TENTH = 0.1
-"""Share of the throughput from which the loss is a warning whatever the range: both figures are of one model, and the slots
-and the requests are counted.
+"""Share of the throughput from which the loss is a warning, whatever the range: both figures come from the same model,
+and slots and requests are counted.
 """
 
 
@@ -86,6 +86,6 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _meets_target(served: Served, more: Served) -> bool:
-    """Whether the limit keeps the time between tokens within a target that is missed without it."""
+    """Whether the limit keeps the time between tokens within its target, which is missed without the limit."""
     late = {each for each in missed_targets(more.times, more.load) if each.quantity in {"tpot", "itl"}}
     return bool(late - {*missed_targets(served.times, served.load)})

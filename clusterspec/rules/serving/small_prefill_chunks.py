@@ -72,7 +72,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _next_power_of_two(tokens: float) -> int:
-    """The least power of two that is no less.
+    """The smallest power of two that is at least the given number.
 
     >>> _next_power_of_two(295.0), _next_power_of_two(512.0), _next_power_of_two(513.0)
     (512, 512, 1024)

@@ -90,12 +90,12 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _load_key_text(load: Serving) -> str:
-    """What the user of a load can lower: its rate, or the number of requests in flight."""
+    """The name of what a user can reduce: the rate, or the number of requests in flight."""
     return "request rate" if load.load == "open" else "concurrency"
 
 
 def _load_text(load: Serving, offered: float) -> str:
-    """The load, as the spec states it, and the requests in flight."""
+    """Text with the load as the spec states it, and with the requests in flight."""
     if load.load == "open" and load.request_rate:
         return f"{with_noun(plain(load.request_rate, 3), 'request')} a second, {round(offered):,} in flight"
     return f"{plural(round(offered), 'request')} in flight"
@@ -110,5 +110,5 @@ def _latencies_text(percentiles: set[float]) -> str:
 
 
 def _target_name(target: Target, percentiles: set[float]) -> str:
-    """``ttft``, or ``ttft p99`` where the targets hold at several percentiles."""
+    """``ttft``, or for example ``ttft p99`` if the targets apply to several percentiles."""
     return target.quantity if len(percentiles) == 1 else f"{target.quantity} p{plain(target.percentile)}"

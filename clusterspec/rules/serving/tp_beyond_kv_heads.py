@@ -60,8 +60,9 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
 WORTH = 0.1
-"""At this further throughput or above, one copy of each head is worth another layout: the direction of the gain is
-certain."""
+"""Gain in throughput from which another layout is worthwhile for one copy of each head; the sign of the gain is then
+certain.
+"""
 
 
 def check(served: Served, legality: Legality) -> Iterator[Problem]:
@@ -86,7 +87,7 @@ def _problem(served: Served, legality: Legality, model: Model, layout: Layout, k
 
 
 def _remedy(served: Served, model: Model, layout: Layout, key: str, gain: Gain | None) -> str:
-    """The layout to use: the one that gains; else as many ranks as heads, with stages where the weights need the rest."""
+    """Advice: the layout with a gain; else as many ranks as heads, with stages if the weights need the other ranks."""
     if gain is not None and gain.is_worth_it:
         return f"use `{gain.words}`"
     fewer = _with_fewer_ranks(served, model, layout)
@@ -98,20 +99,20 @@ def _remedy(served: Served, model: Model, layout: Layout, key: str, gain: Gain |
 
 
 def _severity(served: Served, gain: Gain | None) -> str:
-    """Severity by the gain of the other layout; at least a warning if the gain is a tenth, or if the cache is short."""
+    """Severity by the gain of the other layout; at least a warning if the gain is a tenth or the cache is too small."""
     found = gain.severity if gain is not None else "note"
     worth = gain is not None and gain.share >= WORTH
     return "warning" if _cache_is_short(served) or (found == "note" and worth) else found
 
 
 def _cache_is_short(served: Served) -> bool:
-    """Whether more requests are in flight than the cache holds with its copies."""
+    """Whether more requests are in flight than the cache, with its copied heads, can keep."""
     return served.load.load != "offline" and served.times.placed > served.times.kv_capacity_sequences
 
 
 def _with_fewer_ranks(served: Served, model: Model, layout: Layout) -> dict[str, int]:
-    """One rank for each key-value head in engines that are smaller, with the degrees of the experts that follow; empty
-    where these cannot be divided.
+    """Keys for smaller engines with one rank per key-value head, with the degrees of the experts adapted; empty if they
+    cannot be divided.
     """
     section = served.design.spec.layout
     ranks = model.kv_heads * layout.attention_dp
@@ -126,8 +127,8 @@ def _with_fewer_ranks(served: Served, model: Model, layout: Layout) -> dict[str,
 
 
 def _candidates(served: Served, model: Model, layout: Layout) -> Iterator[Mapping[str, object]]:
-    """Layouts with one tensor-parallel rank per key-value head, and the remaining ranks as attention data parallelism
-    or replicas.
+    """Layouts with one tensor-parallel rank per key-value head; the other ranks become attention data parallelism or
+    replicas.
     """
     if layout.tp % model.kv_heads == 0:
         yield {"tp": model.kv_heads, "attention_dp": layout.attention_dp * layout.tp // model.kv_heads}

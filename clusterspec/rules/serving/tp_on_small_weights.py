@@ -61,9 +61,9 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain", "tp-beyond-kv-heads"))
 LEAST = 0.15
-"""At this relative gain in time per output token or above, doubling tp is not reported."""
+"""Relative gain in time per output token from which a doubled tp is not reported."""
 LIGHT = 10e9
-"""Bytes of weights on a rank that a current accelerator reads in 2 to 5 ms."""
+"""Bytes of weights per rank that a current accelerator reads in 2 to 5 ms."""
 
 
 def check(served: Served, legality: Legality) -> Iterator[Problem]:
@@ -98,12 +98,12 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
 
 
 def _weight_bytes(stored: Memory) -> float:
-    """Bytes of weights on a rank; layers that ranks copy do not shrink with tp."""
+    """Bytes of weights on a rank; layers that every rank copies do not shrink with tp."""
     return sum_of(line.value for line in stored.rank.weights)
 
 
 def _narrower_tp_layouts(tp: int, weights: float) -> Iterator[dict[str, object]]:
-    """Half of tp, a quarter and so on, as long as a rank would hold less than `LIGHT` bytes of weights."""
+    """Layouts with half of the tp, a quarter and so on, while a rank would have less than `LIGHT` bytes of weights."""
     times = 2
     while tp % times == 0 and times * weights < LIGHT:
         yield {"tp": tp // times}

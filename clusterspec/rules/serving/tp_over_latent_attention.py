@@ -61,7 +61,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
 FAR = 2.0
-"""Requests in flight over cache capacity that no uncertainty of buffers explains."""
+"""Ratio of requests in flight to cache capacity that the uncertainty of buffers cannot explain."""
 
 
 def check(served: Served, legality: Legality) -> Iterator[Problem]:
@@ -82,7 +82,9 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
 
 
 def _help(served: Served, gain: Gain | None, *, compared: bool) -> str:
-    """The faster layout; where the tried ones give no more throughput and the cache has room, the load at which they would."""
+    """Advice to use the faster layout; if none of the tried ones is faster and the cache has room, the load at which
+    one would be.
+    """
     if gain and gain.is_worth_it:
         return f"use `{gain.words}`"
     if compared and (gain is None or gain.share <= 0) and _severity(served, gain) == "note":
@@ -91,7 +93,7 @@ def _help(served: Served, gain: Gain | None, *, compared: bool) -> str:
 
 
 def _severity(served: Served, gain: Gain | None) -> str:
-    """Severity by the gain, or by the requests in flight that do not fit the cache with its copies."""
+    """Severity by the gain, or by the requests in flight that do not fit in the cache with its copies."""
     times = served.times
     if served.load.load == "offline" or times.placed <= times.kv_capacity_sequences:
         return gain.severity if gain else "note"

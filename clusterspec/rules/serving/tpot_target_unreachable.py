@@ -94,7 +94,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _remedy(served: Served, target: float) -> str:
-    """The smallest tp above the present one, within the domain, that meets the target; else the other remedies."""
+    """Advice with the smallest larger tp within the domain that meets the target; else the other remedies."""
     wider = served.layout.tp * 2
     while served.load.decode is None and wider <= served.cluster.ranks_per_domain:
         other = served.with_layout(tp=wider)

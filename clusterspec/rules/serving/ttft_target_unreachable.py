@@ -110,7 +110,9 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _percentile_problems(alone: Served, late: Iterable[Target]) -> Iterator[Problem]:
-    """Targets that the prompts of a percentile miss on an idle engine, because they are longer than the mean."""
+    """Problems of targets that the prompts at a percentile miss even on an idle engine, because they are longer than
+    the mean.
+    """
     for target in late:
         seconds = latency_at(alone.times, alone.load, "ttft", target.percentile)
         if seconds > target.seconds:

@@ -73,8 +73,11 @@ from clusterspec.units import plain, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 ADAPTED = 5.0
-"""Up to this ratio of the prompts that a closed load offers to those processed, the finding is a note: 96 H100 were published with 4 nodes that prefill
-and 9 that decode (https://lmsys.org/blog/2025-05-05-large-scale-ep), where 9,000 requests in flight offer 2.6 to 4 times as many."""
+"""Ratio of offered to processed prompts of a closed load up to which the finding is a note.
+
+A deployment of 96 H100 with 4 prefill and 9 decode nodes was published
+(https://lmsys.org/blog/2025-05-05-large-scale-ep); its 9,000 requests in flight offer 2.6 to 4 times as many prompts.
+"""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -109,12 +112,12 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _links_first(served: Served) -> str:
-    """A clause saying that cache links must change first; empty unless they limit prefill."""
+    """A clause that the cache links must change first; empty unless they limit prefill."""
     return ", after the links that carry caches" if served.times.links_limit_prefill else ""
 
 
 def _load_text(served: Served, asked: float) -> str:
-    """The prompts per second that the load asks for, and where they come from."""
+    """Text with the prompts per second that the load asks for, and with their origin."""
     prompts = f"{plain(asked, 2)} prompts per second"
     if served.load.request_rate is not None:
         return f"the load has {prompts}"
@@ -125,7 +128,7 @@ def _load_text(served: Served, asked: float) -> str:
 
 
 def _severity(served: Served, idle: float, *, prompts: bool) -> str:
-    """Severity by the share of all ranks that is idle, where engines of one kind idle for ``share`` of the time."""
+    """Severity by the share of all ranks that is idle, if engines of one kind are idle for ``share`` of the time."""
     kinds = (served.load.decode, served.load.prefill)
     ranks = [kind.ranks * kind.replicas if kind else 0 for kind in kinds]
     adapts = not prompts and _load_adapts(served)
@@ -135,5 +138,5 @@ def _severity(served: Served, idle: float, *, prompts: bool) -> str:
 
 
 def _load_adapts(served: Served) -> bool:
-    """Whether the load is closed, and so follows the slower engines."""
+    """Whether the load is closed, so that it adapts to the slower engines."""
     return served.load.request_rate is None

@@ -78,7 +78,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _with_fewer_sequences(stored: Memory) -> str:
-    """The advice to keep less memory free for sampling, where the software keeps some; empty without it."""
+    """Advice to keep less memory free for sampling, if the software reserves some; else empty."""
     sampling = next((line.value for line in stored.rank.reserved if line.name == "sampling"), 0.0)
     serving = stored.job.workload.serving
     if not sampling or serving is None:

@@ -78,7 +78,7 @@ from clusterspec.units.display import plain
 
 RULE = Rule.of(__name__, "error", "likely")
 LONGEST = 90
-"""Characters of a calculation that a message quotes."""
+"""Largest number of characters of a calculation that a message quotes."""
 
 
 def check(spec: Spec, remarks: str) -> Iterator[Problem]:

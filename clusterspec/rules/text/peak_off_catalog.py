@@ -1,4 +1,4 @@
-"""A peak exceeds the accelerator's and the node's, sparse or dense.
+"""A peak exceeds every peak of the accelerator and of its node, dense or sparse.
 
 ## What it finds
 

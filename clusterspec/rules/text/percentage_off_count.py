@@ -62,7 +62,7 @@ from clusterspec.units.display import plain
 
 RULE = Rule.of(__name__, "note", "likely")
 POINTS = 2.0
-"""Percentage points up to which a share of two prices is rounded."""
+"""Difference in percentage points that the rounding of two prices explains."""
 _PERCENT = r"(?<![\d.,])(\d{1,3}(?:[.,]\d{1,2})?) ?%"
 _LESS = pattern(
     rf"(?i){_PERCENT} (?:less|cheaper|lower|below|saved|saving|günstiger|billiger|weniger|unter|moins cher\w*|de moins|menos|más barat\w*|in meno)\b|\b(?:saves?|saving of|reduction of|spart|économise|ahorra) {_PERCENT}"
@@ -102,7 +102,7 @@ def check(remarks: str) -> Iterator[Problem]:
 
 
 def _two_prices(clause: str) -> tuple[float, float]:
-    """The lower and the higher of the only two prices of a sentence, of one currency and unit; zeros without them."""
+    """The lower and the higher of the only two prices in a sentence, in one currency and unit; else zeros."""
     from clusterspec.rules.knowledge.text_tokens import UNITS, tokens_of
 
     money = [each for each in tokens_of(clause) if each.unit and UNITS[each.unit][1][0] == 1]

@@ -64,9 +64,9 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatc
 
 
 FAR_ABOVE = 3.0
-"""At this multiple of the part's own figure or above, no board of its own explains a figure."""
+"""Ratio to the part's own figure from which no board with that part explains a figure."""
 ABOVE = 1.2
-"""At this ratio to the figure of the part or above, the figure of another part is an error, not a warning."""
+"""Ratio to the part's figure from which the figure of another part is an error and not a warning."""
 
 
 def check(
@@ -86,7 +86,7 @@ def check(
 
 
 def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
-    """Whether a figure sums the ports inside the domain and the ports of the fabric between nodes."""
+    """Whether a figure is the sum of the ports inside the domain and the ports of the fabric between nodes."""
     outside = cluster.nic_share or _own_ports(cluster.accelerator)  # a single node has no fabric
     if outside is None or deviation.ratio <= 1:
         return False
@@ -95,13 +95,13 @@ def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
 
 
 def _own_ports(accelerator: Accelerator) -> float | None:
-    """The bandwidth of the ports of one accelerator to the fabric, B/s per direction; a single node leaves them unused."""
+    """The bandwidth of the fabric ports of one accelerator in B/s per direction; a single node does not use them."""
     number, each = accelerator.nics_per_accelerator, accelerator.nic_bandwidth
     return number * each.value if number and each else None
 
 
 def _with_that_bandwidth(deviation: Deviation, scale_up: ScaleUp | None, catalog: Catalog) -> list[str]:
-    """Up to three interconnects of the same family that have the figure."""
+    """Text with up to three interconnects of the same family that have this bandwidth."""
     wanted = deviation.stated.quantity.per_direction
     interconnect = scale_up.interconnect if scale_up else None
     if interconnect is None:

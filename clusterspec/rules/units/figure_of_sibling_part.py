@@ -101,19 +101,19 @@ from clusterspec.units.display import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
-"""Number of figures of one sibling from which the text describes it on purpose, because the writer did not know its
-entry.
+"""Number of figures of one sibling from which the text describes that sibling on purpose, because its entry was unknown
+to the author.
 """
 TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
-"""At these ratios to the catalog's figures or above, no other memory stack or limit of the same part explains the figure."""
+"""Ratios to the catalog's figures from which no other memory stack or limit of the same part explains a figure."""
 FAR = 5.0
-"""Ratio to the entry's figure, or its inverse, that no variant of a part has, whatever else differs."""
+"""Ratio to the entry's figure, or its inverse, that no variant of a part reaches."""
 TOO_SMALL = 0.25
-"""At this ratio or below, no part of the same name explains the figure."""
+"""Ratio to the catalog's figure at or below which no part of the same name explains a figure."""
 ELSEWHERE = {"memory": "; that of the host is `host_memory`", "memory_bandwidth": "; a cache is faster than the memory"}
 MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9
-"""Data sheets print the GiB of memories as GB."""
+"""Bytes of a GiB divided by those of a GB; data sheets print the GiB of memory as GB."""
 
 
 def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
@@ -153,7 +153,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _is_far(deviation: Deviation) -> bool:
-    """Whether no variant of a part differs so much: by a factor of five."""
+    """Whether a figure differs by at least a factor of five, more than any variant of a part does."""
     return _deviation_key(deviation) in TOO_LARGE and not 1 / FAR < deviation.ratio < FAR
 
 
@@ -171,8 +171,10 @@ def _is_of_one_die(deviation: Deviation, catalog: Catalog) -> bool:
 
 
 def _matching_sibling(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator | None:
-    """Another accelerator that has all the figures: of the family (the same letters at the start of its id), or, for a
-    single figure other than the size of the memory, of the same first word. The one in the same form (SXM, PCIe) comes first.
+    """Another accelerator that has all the figures; None without one.
+
+    It is of the same family (the same letters at the start of its id) or, for a single figure that is not a memory
+    size, has the same first word. One with the same form factor (SXM, PCIe) comes first.
     """
     keys = {_deviation_key(deviation) for deviation in changed}
     of = changed[0].known.whose if changed[0].known else ""

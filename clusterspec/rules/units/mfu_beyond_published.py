@@ -66,7 +66,9 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 BEYOND = 1.1
-"""An MFU above this multiple of the highest published one is reported: nine in ten published dense runs are predicted within a tenth."""
+"""Ratio to the highest published MFU above which an MFU is reported; nine in ten published dense runs are predicted
+within a tenth.
+"""
 
 
 def check(timed: Plan, written_workload: WorkloadSpec) -> Iterator[Problem]:

@@ -98,9 +98,9 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 HIGHEST_CREDIBLE = 0.60
-"""Three of more than two hundred published GPU runs in bf16 lie above this MFU, at most at 0.63."""
+"""Highest credible MFU: three of more than two hundred published GPU runs in bf16 exceed it, and reach at most 0.63."""
 ABOVE_RANGE = 1.25
-"""At this multiple of the upper end of the predicted MFU or above, the plan contradicts its own expectation."""
+"""Ratio to the upper end of the predicted MFU from which the plan contradicts its own expectation."""
 
 
 def check(
@@ -118,7 +118,7 @@ def check(
 
 
 def _unpublished_mfu_problem(mfu: float, timed: Plan | None, design: Design) -> Iterator[Problem]:
-    """The problem with an MFU that exceeds both what is published and what is predicted."""
+    """The problem of an MFU above both the published and the predicted ones."""
     predicted = timed.mfu if timed is not None and timed.fits is not False else None
     systolic = design.cluster is not None and design.cluster.accelerator.array is not None
     published = max(HIGHEST_CREDIBLE, (highest_mfu(design) or 0.0) if systolic else 0.0)
@@ -133,8 +133,10 @@ def _unpublished_mfu_problem(mfu: float, timed: Plan | None, design: Design) -> 
 
 
 def _highest_predicted_mfu(mfu: float, written: LayoutSpec | None, timed: Plan | None, what_if: WhatIf) -> float | None:
-    """The upper end of the predicted MFU; None without a prediction. If the spec states neither virtual stages nor a
-    schedule and ``mfu`` exceeds the range, the MFU of the fastest interleaving counts too: the run may use it.
+    """The upper end of the predicted MFU; None without a prediction.
+
+    If the spec states neither virtual stages nor a schedule and ``mfu`` exceeds the range, the MFU with the fastest
+    interleaving counts too, since the run may use it.
     """
     if timed is None or timed.mfu_range is None:
         return None

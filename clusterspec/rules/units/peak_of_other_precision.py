@@ -88,9 +88,9 @@ WORKLOAD = "workload.peak_flops"
 OFF = 0.05
 SAME = 0.03
 TOO_HIGH = 1.5
-"""Above this ratio to the catalog's peak, no other form or count of the same part explains a higher one."""
+"""Ratio to the catalog's peak above which no other form factor or count of the same part explains the figure."""
 TOO_LOW = 0.25
-"""Below this ratio, no clock and no limit of power explains a lower one."""
+"""Ratio to the catalog's peak below which neither a clock nor a power cap explains the figure."""
 
 
 def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
@@ -126,7 +126,7 @@ def _peaks_in_other_precisions(stated: StatedPeak) -> list[str]:
 
 
 def _accelerators_with_peak(stated: StatedPeak, catalog: Catalog) -> list[str]:
-    """Up to three accelerators with this peak, of the same vendor if a variant of the part could have it, too.
+    """Up to three accelerators with this peak, of the same vendor if a variant of the part could have it too.
 
     The whole catalog is read only for a figure that differs.
     """
@@ -145,7 +145,7 @@ def _accelerators_with_peak(stated: StatedPeak, catalog: Catalog) -> list[str]:
 
 
 def _is_card(entry: Entry | None) -> bool:
-    """Whether an accelerator is a card whose only way to others is PCIe."""
+    """Whether an accelerator is a card that reaches other accelerators only over PCIe."""
     return isinstance(entry, Accelerator) and all(name.startswith("pcie") for name in entry.interconnects)
 
 

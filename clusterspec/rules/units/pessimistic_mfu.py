@@ -52,7 +52,7 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 FRACTION = 0.25
-"""Share of the low end of the predicted range below which a mistake is more likely than a slow machine."""
+"""Share of the predicted range's low end below which a mistake is more likely than a slow machine."""
 
 
 def check(written_workload: WorkloadSpec, timed: Plan | None) -> Iterator[Problem]:

@@ -113,15 +113,15 @@ RULE = Rule.of(
 
 
 WIDE = 5.0
-"""Ratio of the upper to the lower end of a price range from which one of the two is likely mistyped."""
+"""Ratio of the ends of a price range from which one of them is probably mistyped."""
 SLOW_READ = 0.75
-"""The rate of reads over that of writes below which the two are likely exchanged."""
+"""Ratio of the read rate to the write rate below which the two are probably swapped."""
 SELDOM_USED = 0.05
-"""The share of the time from which on a low utilization is that of a workstation or a test machine, by judgment."""
+"""Smallest utilization that a rarely used workstation or test machine may have on purpose, by judgment."""
 SIXTY = 60
-"""The base of the numbers that YAML 1.1 writes with colons: https://yaml.org/type/int.html"""
+"""Base of the numbers that YAML 1.1 writes with colons: https://yaml.org/type/int.html"""
 HALF = 0.5
-"""The ratio from which on downwards this is a warning."""
+"""Ratio of the read rate to the write rate at or below which the finding is a warning."""
 
 
 def check(spec: Spec) -> Iterator[Problem]:
@@ -150,14 +150,14 @@ def _sexagesimal_remedy(ratio: float) -> str:
 
 
 def _may_be_meant(key: str, value: UnusualValue, spec: Spec) -> bool:
-    """Whether a value is only seldom a mistake: a machine of a desk that is idle most of the time, or a long-haul link."""
+    """Whether a value is rarely a mistake, such as that of a mostly idle desktop machine or of a long-haul link."""
     if key == "utilization":
         return value.value >= SELDOM_USED
     return value.value > value.range.high and _is_above_pods(spec, value.path)
 
 
 def _is_above_pods(spec: Spec, path: Path) -> bool:
-    """Whether a path is the last ratio of a fabric of pods, which may be buildings or sites."""
+    """Whether a path is the last ratio of a fabric of pods, and so may be one between buildings or sites."""
     fabric = spec.cluster.scale_out if spec.cluster else None
     if fabric is None or fabric.pod_nodes is None or path[:3] != ("cluster", "scale_out", "oversubscription"):
         return False
@@ -165,7 +165,7 @@ def _is_above_pods(spec: Spec, path: Path) -> bool:
 
 
 def _wide_price_problems(spec: Spec) -> Iterator[Problem]:
-    """Price ranges whose ends are too far apart to be prices of one part."""
+    """Problems of price ranges whose ends are too far apart to be prices of one part."""
     for part, price in ((spec.procurement.prices if spec.procurement else None) or {}).items():
         if isinstance(price, tuple) and price[1] > WIDE * price[0] > 0:
             message = (
@@ -175,7 +175,9 @@ def _wide_price_problems(spec: Spec) -> Iterator[Problem]:
 
 
 def _tariff_problems(spec: Spec) -> Iterator[Problem]:
-    """A price of electricity that is far from the price of other hours: one of the two is in another unit or currency."""
+    """Problems of an electricity price that is far from the price at other hours; one of the two has another unit or
+    currency.
+    """
     stated = spec.procurement.electricity if spec.procurement else None
     for number, hours in enumerate((spec.procurement.tariff if spec.procurement else None) or ()):
         if not stated or not hours.price:
@@ -188,7 +190,7 @@ def _tariff_problems(spec: Spec) -> Iterator[Problem]:
 
 
 def _slow_read_problems(spec: Spec) -> Iterator[Problem]:
-    """Storage systems that would read much more slowly than they write."""
+    """Problems of storage systems that read much more slowly than they write."""
     networks = spec.cluster.networks if spec.cluster else None
     storage = networks.storage if networks else None
     if storage is None or storage.read is None or storage.bandwidth is None:

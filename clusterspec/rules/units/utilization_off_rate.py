@@ -72,14 +72,14 @@ _UTILIZATION = pattern(
     r"(?i)\b(?:mfu|model flops? utili[sz]ation|utili[sz]ation|auslastung|utilisation|utilizaci[oó]n|of (?:the )?(?:dense |bf16 |fp8 |theoretical )*peak|der spitzenleistung|du pic)\b"
 )
 NEAR = 48
-"""Characters between a share and the word that makes it a utilization."""
+"""Largest distance, in characters, between a percentage and the word that makes it a utilization."""
 _OTHER_SHARE = pattern(
     r"(?i)\b(?:more|less|faster|slower|higher|lower|better|above|below|up from|down from|hfu|hardware flops|target\w*|at least|at most|overhead|exposed|overlap\w*|sm|gpu utili\w+|power|memory)\b"
 )
 SAME = 0.06
-"""Relative difference of two shares that are rounded, or of peaks at slightly different clocks."""
+"""Relative difference up to which two shares are equal, with rounding and slightly different clocks."""
 LEAST = 0.02
-"""Share of the peak below which a rate is that of something else."""
+"""Share of the peak below which a rate is probably not that of an accelerator."""
 
 
 def check(statements: str, training: Workload, cluster: Cluster) -> Iterator[Problem]:
@@ -104,7 +104,7 @@ def check(statements: str, training: Workload, cluster: Cluster) -> Iterator[Pro
 
 
 def _utilization_of(sentence: str, quantities: tuple[TextQuantity, ...]) -> TextQuantity | None:
-    """The only share of a sentence, where it is a utilization of the peak."""
+    """The only percentage in a sentence, if it is a utilization of the peak; else None."""
     shares = [each for each in quantities if each.unit == SHARE]
     if len(shares) != 1 or not 0 < shares[0].value < 1:
         return None
@@ -113,7 +113,7 @@ def _utilization_of(sentence: str, quantities: tuple[TextQuantity, ...]) -> Text
 
 
 def _rate_of_one(sentence: str, quantities: tuple[TextQuantity, ...], cluster: Cluster) -> TextQuantity | None:
-    """The only FLOP/s of a sentence that are no peak, where an accelerator of the cluster may reach them."""
+    """The only FLOP/s figure in a sentence that is no peak, if an accelerator can reach it; else None."""
     peaks = [each.value for each in cluster.accelerator.peaks.values()]
     stated = [each for each in quantities if each.unit == FLOP_PER_SECOND]
     rates = [each for each in stated if not any(agree(each.value, peak * n, 0.02) for peak in peaks for n in (1, 2))]
@@ -126,14 +126,14 @@ def _rate_of_one(sentence: str, quantities: tuple[TextQuantity, ...], cluster: C
 
 
 _PART = pattern(r"(?i)\b(?:[abhlv]\d{2,3}|g[bh]\d{3}|mi\d{3}|v\d[a-z]|gaudi|trainium)(?=\b|[a-z])")
-"""The name of an accelerator."""
+"""Pattern of the name of an accelerator."""
 _OF_ONE = pattern(
     r"(?i)(?:\b(?:per|each|every|a|one|je|pro|par|por|cada|chaque) |/ ?)(?:gpus?|accelerators?|chips?|cards?|devices?|h100|h200|b200|b300|tpu|karte|beschleuniger|carte|tarjeta)\b"
 )
 
 
 def _dense_peaks(sentence: str, training: Workload, cluster: Cluster) -> dict[str, float]:
-    """The dense peaks by which the sentence may divide: those of the precisions that it names, and of the workload."""
+    """The dense peaks that a sentence may divide by: of the precisions that it names, and of the workload."""
     folded = sentence.lower()
     own = {training.precision: training.peak.value} if training.peak is not None else {}
     named = {name: peak.value for name, peak in cluster.accelerator.peaks.items() if name in folded}
