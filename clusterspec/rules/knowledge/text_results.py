@@ -19,6 +19,7 @@ from clusterspec.rules.knowledge.text_dimensions import (
     figures_of,
     product_of,
 )
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import passages_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -26,6 +27,8 @@ from clusterspec.units.display import plain
 
 TOLERANCE, ROUGH = 0.1, 0.2
 """Relative differences up to which a result is right, and one that the text calls approximate."""
+LONGEST_PASSAGE = 1500
+"""Characters of one to three sentences that are read; longer ones have figures of several things."""
 MOST_NUMBERS = 12
 """Numbers of a passage that may explain a result."""
 SAME = 0.02
@@ -103,12 +106,12 @@ def wrong_results(text: str, plan: Sequence[Figure]) -> Iterator[WrongResult]:
 
     >>> text = "We promise 50 ms per output token. An answer of 4,096 tokens is through after 41 s."
     >>> list(wrong_results(text, []))
-    [WrongResult(stated='41 s', right='3.4 min', figures='50 ms per output token times 4096 tokens')]
+    [WrongResult(stated='41 s', right='3.41 min', figures='50 ms per output token times 4,096 tokens')]
     """
     right: set[str] = set()
     wrong: dict[str, WrongResult] = {}
-    for passage in passages_of(text, 3):
-        if _CALCULATED.search(passage) is not None:
+    for passage in passages_of(text[:MOST_CHARACTERS], 3):
+        if len(passage) > LONGEST_PASSAGE or _CALCULATED.search(passage) is not None:
             continue
         figures = figures_of(passage)
         if not len(figures) + len(plan) > 1 or len(figures) > MOST_FIGURES:

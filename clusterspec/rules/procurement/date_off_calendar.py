@@ -94,6 +94,7 @@ _AFTER = pattern(
     rf"(?<![\w.,-]){_N} {_UNIT} (?:after|from|later than|following|nach|après|después de|dopo) (?:the )?(?:order |award |signature )?(?:of |on )?{DATE} ?{_IS} ?(?:the )?{DATE}"
 )
 _DATED = pattern(DATE)
+_YEAR = pattern(r"(?<![\d.,])20\d\d(?![\d,])")
 _DURATION = pattern(
     rf"(?<![\w.,-]){_N} (days?|weeks?|months?|tagen?|wochen?|monaten?|jours?|semaines?|mois|días|semanas?|meses)\b"
 )
@@ -118,7 +119,7 @@ def check(texts: PurchaseTexts) -> Iterator[Problem]:
     if "20" not in texts.remarks and texts.procurement.delivery is None:
         return
     placed: list[tuple[Path, str]] = []
-    if "20" in texts.remarks and _DATED.search(texts.description) is not None:
+    if _YEAR.search(texts.remarks) is not None and _DATED.search(texts.description) is not None:
         placed.append((("description",), texts.description))
     delivery = texts.procurement.delivery
     if delivery is not None and delivery.milestones:
