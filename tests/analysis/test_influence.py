@@ -74,7 +74,7 @@ CHANGES: list[tuple[Path, object]] = [
     (("layout", "stack", "achievable", "jitter", "value"), 0.05),
     (("layout", "stack", "achievable", "step", "value"), 0.1),
     (("cluster", "accelerator", "achievable", "memory", "value"), 0.5),
-    (("cluster", "accelerator", "achievable", "attention.backward", "value"), 0.5),
+    (("cluster", "accelerator", "achievable", "attention.backward", "value"), 0.05),
     (("cluster", "accelerator", "achievable", "sustained.bf16", "value"), 0.5),
     (("cluster", "scale_out", "nic_bandwidth", "value"), 1e9),
     (("cluster", "scale_up", "bandwidth", "value"), 1e10),

@@ -280,7 +280,7 @@ STAGES = "tensor_model_parallel_size: 1\npipeline_model_parallel_size: 1\nmicro_
         (
             "Name=gpu File=/dev/nvidia[0-3] Cores=0-31\nName=gpu File=/dev/nvidia[4-7] Cores=32-63\n",
             {"cluster.accelerators_per_node": 8, "cluster.nodes": None},
-            "cluster.nodes: the lines hold for each node",
+            "cluster.nodes: the lines apply to each node",
         ),
         ("AutoDetect=nvml\nName=gpu Type=a100 Count=4\n", {"cluster.accelerators_per_node": 4}, "accelerator a100"),
         (
