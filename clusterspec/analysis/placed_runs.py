@@ -127,6 +127,8 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
     apart = _are_on_two_nodes(cluster, benchmark, series, count)
     nodes = series.nodes or max(cluster.nodes_of_ranks(count), _host_count(cluster, series, count), 2 if apart else 1)
+    if nodes > cluster.all_nodes and are_containers_of_one_node(cluster, series):
+        nodes = cluster.nodes_of_ranks(count)
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
     group = contiguous_placement(bare, count, nodes)
@@ -134,6 +136,14 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if not rows and count > 1:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")
     return PlacedRun(bare, known, group, series, benchmark, log, rows, assumed_ranks=not (series.ranks or stated.ranks))
+
+
+def are_containers_of_one_node(cluster: Cluster, series: Series) -> bool:
+    """Whether the hosts that a log lists are containers of one node: every rank has a bus address of its own, and one
+    node has accelerators for all of them. Nodes of one model have the same addresses (NVIDIA/nccl-tests issue 93).
+    """
+    several = series.nodes is not None and series.nodes > 1 and series.ranks is not None
+    return several and len(series.buses) == series.ranks and (series.ranks or 0) <= cluster.accelerators_per_node
 
 
 def _host_count(cluster: Cluster, series: Series, ranks: int) -> int:

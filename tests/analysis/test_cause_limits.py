@@ -215,7 +215,7 @@ CASES: dict[str, list[Case]] = {
         (DGX, 32, [], [(255, 0.5)], "small-messages 0.7"),
         (DGX, 32, [], [(256, 0.5)], ""),
     ],
-    "_direction_error": [
+    "direction_error": [
         (DOUBLED.replace("STATED", "451"), 8, [], LARGE, "duplex-misreading 1.0"),  # more than 1.5 × 300 GB/s
         (DOUBLED.replace("STATED", "450"), 8, [], LARGE, ""),
         (DOUBLED.replace("STATED", "451"), 8, [], [(255, 0.5)], ""),

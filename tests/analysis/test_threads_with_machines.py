@@ -18,6 +18,12 @@ programs print them; for a benchmark with a result also the share of the predict
   access that a setting forces through the CPU, a rank that was ended before its peers wait for it, waits for data of
   one step in several, and small messages whose bandwidth no longer grows (openucx/ucx pull 10955, which no log of a
   collective shows). One stays missed: DeepEP's timeout, which an assignment of NICs mends.
+- `AB1` (2026-11-29): threads of training on NVIDIA's accelerators (queries for hangs, rendezvous, access control,
+  containers, drivers, storage, plugins and mapping of ranks) with what their posts say in sentences, too; threads of a
+  table are left out. Of 15, four were named first and six at all before anything was changed; seven were refused. Not
+  known were sentences: what was tried and whether it helped, what failed since an update, and the reason in words; nor
+  stacks of crashes, a system that is not ready without switches, memory that other processes hold, and containers
+  that a log lists as hosts (NVIDIA/nccl-tests issue 93, tested below).
 """
 
 from __future__ import annotations
@@ -31,6 +37,7 @@ from clusterspec.analysis.diagnosis import diagnosis_of
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.analysis.release_causes import published_faults
 from clusterspec.logs.benchmark import Evidence
+from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Compared
@@ -86,6 +93,28 @@ def test_a_cause_that_neither_lines_nor_machine_tell_is_not_named(row: dict[str,
 @pytest.mark.parametrize("row", _rows("unread"), ids=lambda row: row["address"])
 def test_a_text_that_tells_of_no_error_is_refused(row: dict[str, str]) -> None:
     assert read_unfinished(row["lines"]) is None
+
+
+CONTAINERS = """# nThread 1 nGpus 1 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20
+# Using devices
+#   Rank  0 Pid   11 on  pod-a device  0 [0x15] Tesla V100-SXM2-32GB
+#   Rank  1 Pid   12 on  pod-a device  1 [0x16] Tesla V100-SXM2-32GB
+#   Rank  2 Pid   11 on  pod-b device  0 [{0}] Tesla V100-SXM2-32GB
+#   Rank  3 Pid   12 on  pod-b device  1 [0x8a] Tesla V100-SXM2-32GB
+pod-a:11:31 [0] NCCL INFO Channel 00 : 3[b3000] -> 0[15000] [receive] via NET/Socket/0
+#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error
+   134217728      33554432   float     sum  61700.0    2.18    3.26  5e-07  61650.0    2.18    3.26  5e-07
+"""
+VOLTA = "{accelerator: v100-sxm-32gb, accelerators_per_node: 8, nodes: 1, scale_up: {topology: full-mesh, domain: 8}}"
+
+
+def test_hosts_whose_bus_addresses_differ_are_containers_of_one_node() -> None:
+    """NVIDIA/nccl-tests issue 93. Nodes of one model have the same addresses: they need a spec with two nodes."""
+    machine = cluster(VOLTA)
+    containers = diagnosis_of(machine, [("a.log", read_benchmark(CONTAINERS.format("0x89")))], LogOverrides())
+    assert names(containers.compared[0])[0] == "network-inside-domain"
+    nodes = diagnosis_of(machine, [("a.log", read_benchmark(CONTAINERS.format("0x15")))], LogOverrides())
+    assert "2 nodes" in nodes.unread[0][1]
 
 
 STARTED = """h:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct
