@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 
 from clusterspec.analysis.call_causes import without_refuted
-from clusterspec.analysis.change_causes import causes_of_changes, with_contradicted_last
 from clusterspec.analysis.consequences import (
     follows_end_of_other_rank,
     is_own_exception,
@@ -36,13 +35,17 @@ from clusterspec.analysis.host_causes import (
     peer_access_causes,
     topology_causes,
 )
+from clusterspec.analysis.nic_causes import unstable_links
 from clusterspec.analysis.other_devices import other_device_causes
+from clusterspec.analysis.pair_causes import pair_causes
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun, are_containers_of_one_node
+from clusterspec.analysis.reason_causes import causes_of_reasons
 from clusterspec.analysis.refined_causes import with_machine_facts
 from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
 from clusterspec.analysis.stated_bandwidth import PLATEAU, direction_error
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
+from clusterspec.analysis.trial_causes import with_trials
 from clusterspec.analysis.worded_steps import with_steps_of_words
 from clusterspec.cost.measured import above_links_text, largest_possible_busbw
 from clusterspec.results.diagnosis import ABOVE_LINKS, Cause
@@ -75,8 +78,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     found = _shown_causes(run)
     if run.has_result and run.largest.measured >= run.largest.low:
         return found
-    shown = with_machine_facts(run, with_contradicted_last(run, found))
-    return _most_likely((*causes_of_changes(run), *shown))
+    return _most_likely(with_machine_facts(run, with_trials(run, (*causes_of_reasons(run), *found))))
 
 
 def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
@@ -280,13 +282,6 @@ def _packet_loss(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("packet-loss", evidence, following, STRONG)
 
 
-def _unstable_link(run: PlacedRun) -> Iterator[Cause]:
-    """Ports that the driver reports as failing during the run (NVIDIA/nccl, issue 905)."""
-    for text, line in run.log_lines("port-error")[:1]:
-        following = "ibqueryerrors, or mlxlink -d DEVICE -c, for the host of that line; reseat or replace its cable"
-        yield Cause("unstable-link", f"line {line} of the log: {text}", following, STATED)
-
-
 def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
     """Ranks of one node or domain that cannot reach each other: they run in separate containers (NVIDIA/nccl, issues
     1536 and 1781), or the service that connects the domain is missing.
@@ -373,11 +368,12 @@ CHECKS: tuple[Check, ...] = (
     _bonded_port_causes,
     _network_inside_domain,
     _packet_loss,
-    _unstable_link,
+    unstable_links,
     unreachable_peers,
     host_setting_causes,
     memory_interleaving_causes,
     topology_causes,
+    pair_causes,
     _slow_size,
     _small_messages,
 )

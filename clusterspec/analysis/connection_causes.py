@@ -61,6 +61,7 @@ CONNECTION_CAUSES = (
     ("device-transport", "invalid-setting", ", as without that option of the driver", _PEER_MAPPING, GIVEN),
     ("device-transport", "gpudirect-refused", UNSAID, STEP_OF["gpudirect-refused"], GIVEN),
     ("address-handle", "unreachable-peer", ": no path to the GID of another rank", _HANDLES, GIVEN),
+    ("address-handle", "library-release", ", as with NVSHMEM 3.4 over RoCE", STEP_OF["library-release"], GIVEN),
     ("address-handle", "invalid-setting", UNSAID, "NVSHMEM_IBGDA_NIC_HANDLER=cpu, and a later NVSHMEM", GIVEN),
     ("ucx-cuda", "invalid-setting", "", "env | grep UCX_TLS: it names cuda_copy,cuda_ipc, or is unset", STRONG),
     ("ucx-cuda", "library-release", "", "ucx_info -d | grep cuda: a UCX that was built with CUDA", GIVEN),

@@ -30,9 +30,11 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.merge import Merged
 from clusterspec.exchange.workloads.step_lines import step_program
-from clusterspec.logs.benchmark import Benchmark
+from clusterspec.logs.benchmark import Benchmark, Series
 from clusterspec.logs.nccl_rows import NotALogError
+from clusterspec.logs.pair_faults import OF_PAIRS
 from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import ended_well
 from clusterspec.logs.unfinished import read_unfinished
@@ -152,7 +154,17 @@ def read_log(name: str, data: bytes, *, unfinished: bool = False) -> Benchmark:
         if started is None:
             raise FormatError(_without_error(text, str(why)) if unfinished else str(why)) from None
         found = started
-    return replace(found, sha256=digest)
+    return replace(_with_evidence(found, text) if unfinished else found, sha256=digest)
+
+
+def _with_evidence(found: Benchmark, text: str) -> Benchmark:
+    """A benchmark with the statements of its text, where its reader reads none; one of pairs of accelerators has a
+    series without sizes, whose causes its matrices show.
+    """
+    evidence = found.evidence or log_evidence(searched_part(text)[0])
+    if found.series or not found.pairs or not any(each.name in OF_PAIRS for each in evidence):
+        return replace(found, evidence=evidence)
+    return replace(found, evidence=evidence, series=(Series(None, found.pairs[0].accelerators, 1, ()),))
 
 
 def with_lines_cut(data: bytes) -> bytes:

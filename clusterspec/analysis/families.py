@@ -85,6 +85,13 @@ ANYWHERE = {
         ("driver-release", f"{_DEVICE}nvidia-smi and torch.version.cuda: a driver that is new enough for it"),
         ("accelerator-fault", f"{_DEVICE}dmesg | grep -i xid on every host; the same run without each host in turn"),
     ),
+    "launcher": (  # NVIDIA/TensorRT-LLM issue 2405
+        (
+            "library-release",
+            "ldd of mpi4py's module against the MPI of mpirun: one MPI, of the release it was built for",
+        ),
+        ("wrong-interface", "mpirun --mca btl_tcp_if_include and --mca oob_tcp_if_include: an interface of all nodes"),
+    ),
     "arguments": (
         (
             "shared-accelerator",

@@ -27,3 +27,10 @@ def failing_nics(run: PlacedRun) -> Iterator[Cause]:
         lost = any(_UNANSWERED.search(each) for each, _ in run.log_lines("unreachable"))
         yield Cause("unstable-link", evidence, _PORT, STATED if lost else STRONG)
         yield Cause("nic-fault", evidence, STEP_OF["nic-fault"], STRONG if lost else STATED)
+
+
+def unstable_links(run: PlacedRun) -> Iterator[Cause]:
+    """Ports that the driver reports as failing during the run (NVIDIA/nccl, issue 905)."""
+    for text, line in run.log_lines("port-error")[:1]:
+        following = "ibqueryerrors, or mlxlink -d DEVICE -c, for the host of that line; reseat or replace its cable"
+        yield Cause("unstable-link", f"line {line} of the log: {text}", following, STATED)

@@ -51,6 +51,12 @@ PERSISTENCE = "nvidia-smi -pm 1 or systemctl status nvidia-persistenced; then an
 """NVIDIA/nvidia-container-toolkit issue 556, NVIDIA/nvidia-docker issue 1137."""
 MODULE = "dmesg; dkms status; modinfo -F vermagic of the module against uname -r: build it anew; mokutil --sb-state"
 HARDWARE = "dmesg | grep Xid: 13, 31 and 43 are the program's, 48, 63, 79, 94 and 95 the hardware's; on another host?"
+FABRIC_HANDLE = (
+    "ls -l /dev/nvidia-caps-imex-channels on the host and within the container: nvidia-modprobe -i 0:1 creates channel "
+    "0, --device gives it to a container; without a domain of several nodes, handles that are no fabric's "
+    "(NCCL_MNNVL_ENABLE=0, MC_FORCE_MNNVL=0)"
+)
+ACCESS_CONTROL = "sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+'; turn ACS off in the firmware of the host"
 IDENTITY = "unset NCCL_HOSTID: by default it is taken from the name and the boot of each host"
 """NVIDIA/nccl issue 879."""
 HEAD = "ray status on the head node, gcs_server.out in its /tmp/ray/session_latest/logs; pip install 'ray[default]'"

@@ -54,7 +54,11 @@ Threads: NVIDIA/Megatron-LM issues 82 and 1050 (the lock of a build that was end
 """
 _PHASES = tuple((family, re.compile(words)) for family, words in PHASES)
 _LOCK = re.compile(r"\bwaiting for baton release at \S{0,400}/lock_(\w{1,100})\s*$")
-_START = re.compile(STARTS)
+_STARTS = (
+    ("start", re.compile(STARTS)),
+    ("launcher", re.compile(r"\bInitializing MPI with thread mode [0-9]\s{0,8}$")),
+)
+"""Such lines; the second is what TensorRT-LLM prints before it calls `MPI_Init_thread` (`mpiUtils.cpp`)."""
 _RAISED = re.compile(
     r"^(?: {2}(?! ))?(?:\S{1,40} ){0,6}?"
     r"(?:[\w.]{1,80}(?:Error|Exception)(?:: \S|$)|Exception: \S|(?:Stop(?:Async)?Iteration|SystemExit)(?:: |$)"
@@ -83,8 +87,9 @@ def cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
         if joined < int(member[2]):
             yield "members", f"{joined} of {member[2]} ranks started", len(lines)
             return
-    if _START.search(lines[-1][:LONGEST]):
-        yield "start", shown_line(lines[-1]), len(lines)
+    start = next((family for family, words in _STARTS if words.search(lines[-1][:LONGEST])), "")
+    if start:
+        yield start, shown_line(lines[-1]), len(lines)
         return
     if _OF_COMMUNICATOR.search(lines[-1][:LONGEST]) and not any(map(_warns_of_an_error, lines[-MOST_LINES:])):
         yield _stalled_communicator(lines)

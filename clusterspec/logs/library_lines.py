@@ -195,7 +195,12 @@ LIBRARY_PATTERNS = (
             r"((?:nv_peer_mem|nvidia[_-]peermem|gdrdrv)\b.{0,20}(?:version of symbol|nknown symbol|: Inv).{0,40})"
         ),
     ),
-    ("gpu-buffer", re.compile(r"((?:allocated|DMA-BUF for) GPU buffer.{0,40})")),
+    (
+        "gpu-buffer",
+        re.compile(
+            r"((?:allocated|DMA-BUF for) GPU buffer.{0,40}|Send Buffer on DEVICE.{0,20}Receive Buffer on DEVICE)"
+        ),
+    ),
     ("fabric-inactive", re.compile(r"(no (?:hfi|HFI) units are active.{0,20})")),  # PSM2
     ("hardware", re.compile(r"(NVRM: Xid .{1,200}caused by previous Xid (?:48|6[34]|7[49]|9[245]|119|1[2-5][0-9])\b)")),
     ("nic-fault", re.compile(r"(mlx5_core .{1,80}assert_(?:var|exit_ptr|callra)\b.{0,40})")),

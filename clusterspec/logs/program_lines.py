@@ -7,6 +7,7 @@ import re
 from clusterspec.logs.build_lines import BUILD_PATTERNS
 from clusterspec.logs.engine_lines import ENGINE_PATTERNS
 from clusterspec.logs.exit_lines import EXIT_PATTERNS
+from clusterspec.logs.fact_lines import FACT_PATTERNS
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
 from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS
@@ -165,6 +166,7 @@ _PATTERNS = (
     *ENGINE_PATTERNS,
     *BUILD_PATTERNS,
     *EXIT_PATTERNS,
+    *FACT_PATTERNS,
 )
 OF_DEVICES = ("power-cap", "resting-link")
 """What tools of a device print of its clocks and links, which may be as they are at work or at rest."""
@@ -174,6 +176,9 @@ STATING = frozenset(
         "data-wait",
         "failing-nic",
         "preparing",
+        "slow-device",
+        "slow-peer-access",
+        "stalled-peer-access",
         "reverse-name",
         "store-wait",
         "unlike-links",

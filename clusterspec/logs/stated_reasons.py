@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 
-from clusterspec.logs.reported_changes import report_lines
+from clusterspec.logs.report_sentences import report_sentences
 from clusterspec.logs.text_lines import shown_line
 
 REASON = "reason "
 """How the names of these statements begin; the cause, and whether it is sure, follow."""
-SURE, GUESSED = "sure", "guessed"
+SURE, SEEN, GUESSED = "sure", "seen", "guessed"
+"""How sure a sentence is: of a reason, of a fact without a word of a reason, of a guess."""
 MOST = 40
 """Sentences with a reason that are read."""
 _BECAUSE = re.compile(
@@ -190,6 +191,65 @@ REASONS: tuple[tuple[str, str], ...] = (
     ("release-fault", r"\bNCCL (?:version )?v?2\.[0-9]"),
 )
 """Causes and their nouns in a sentence with words of a reason, the more specific before the more common."""
+FACTS: tuple[tuple[str, str], ...] = (
+    (
+        "shared-accelerator",
+        r"\b(?:more|most|extra|too much) (?:\S{1,12} ){0,3}memory\b.{0,40}\b(?:first|GPU ?0|rank[- ]0|cuda:0)\b"
+        r"|\brank[- ]0 GPU\b.{0,40}\b(?:more|extra)\b"
+        r"|\b(?:all|every|both) (?:of )?(?:the )?(?:\w{2,10} )?(?:process(?:es)?|ranks?|workers?)\b.{0,40}\b(?:on"
+        r"|us(?:e|es|ing)|to) (?:the )?(?:GPU ?0|cuda:0|same GPU|first GPU)\b",
+    ),
+    ("driver-release", r"/dev/nvidia-uvm\S{0,8}.{0,60}\b(?:missing|absent|not (?:there|found|present)|n't exist)"),
+    (
+        "name-resolution",
+        r"\bhost ?names?\b.{0,60}\b(?:only resolv|not resolv|n't resolv|cannot be resolved|resolves? to 127)",
+    ),
+    (
+        "wrong-interface",
+        r"\b(?:select|choos|us|pick)(?:e?s|ed|ing)? (?:another|a different|the wrong|other) "
+        r"(?:IP|address|interface|NIC)\b",
+    ),
+    (
+        "unreachable-peer",
+        r"\b(?:cannot|can't|can not|unable to|could not|couldn't) (?:ping|telnet|reach|connect to)\b.{0,40}"
+        r"\b(?:node|host|machine|server|other|master|IP|port)s?\b",
+    ),
+    (
+        "ranks-diverge",
+        r"\b(?:only|just) (?:on )?(?:the )?(?:rank ?0|main process)\b.{0,60}\b(?:eval|validat|sav|log|run)\w{0,6}\b"
+        r"|\b(?:different|uneven|unequal) (?:number|amount|length)s? of (?:batch|sample|step|data|iteration)\w{0,4}\b",
+    ),
+    (
+        "data-loading",
+        r"\b(?:waiting for|stall\w{0,3} (?:on|for)|starv\w{2,4} (?:of|for)) (?:the )?data\b"
+        r"|\bdata ?loader\b.{0,40}\b(?:slow|stuck|hang|block|bottleneck)\w{0,3}\b",
+    ),
+    (
+        "storage-fault",
+        r"\b(?:sav|load|writ|read)(?:e|es|ing|ed) (?:the |a )?(?:checkpoint|model|dataset|data)s?\b.{0,60}"
+        r"\b(?:takes?|took|taking) .{0,20}\b(?:minutes|hours|forever)\b",
+    ),
+    (
+        "throttled-clocks",
+        r"\bclocks?\b.{0,40}\b(?:drop|stuck|low|lower|only|fixed)\w{0,4} .{0,20}\bMHz\b",
+    ),
+    (
+        "wrong-pcie-generation",
+        r"\b(?:LnkSta|PCIe?|link)\b.{0,40}\b(?:x1|x2|x4|x8|gen ?[1-3]|2\.5 ?GT/s|5 ?GT/s|8 ?GT/s)\b.{0,40}"
+        r"\b(?:instead of|downgraded|rather than)\b",
+    ),
+    (
+        "accelerator-fault",
+        r"\b(?:two|one|some) of the (?:GPUs?|GPU cards|cards)\b.{0,40}\b(?:not work|fail|faulty|broken)\w{0,3}\b",
+    ),
+)
+"""Causes and what people see of them, without a word of a reason."""
+
+
+@cache
+def _fact_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The patterns of facts, compiled when a text has sentences."""
+    return tuple((cause, re.compile(words, re.IGNORECASE)) for cause, words in FACTS)
 
 
 @cache
@@ -207,13 +267,23 @@ def reason_statements(text: str) -> Iterator[tuple[str, str, int]]:
     []
     """
     seen = set()
-    sentences = ((part, number) for number, line in report_lines(text) for part in _SENTENCE.split(line))
-    given = ((part, number) for part, number in sentences if _BECAUSE.search(part) and not _NO_REASON.search(part))
-    for sentence, number in islice(given, MOST):
-        for cause in _causes_of(sentence)[:1]:
-            if cause not in seen:
-                seen.add(cause)
-                yield f"{REASON}{cause} {GUESSED if _GUESS.search(sentence) else SURE}", shown_line(sentence), number
+    for cause, certainty, sentence, number in islice(_reasons_of_sentences(text), MOST):
+        if cause and cause not in seen:
+            seen.add(cause)
+            yield f"{REASON}{cause} {certainty}", shown_line(sentence), number
+
+
+def _reasons_of_sentences(text: str) -> Iterator[tuple[str, str, str, int]]:
+    """The cause that a sentence gives, empty without any, its certainty, the sentence and its line."""
+    for number, line in report_sentences(text):
+        for sentence in _SENTENCE.split(line):
+            if _NO_REASON.search(sentence):
+                continue
+            if _BECAUSE.search(sentence):
+                certainty = GUESSED if _GUESS.search(sentence) else SURE
+                yield next(iter(_causes_of(sentence)), ""), certainty, sentence, number
+            elif facts := [cause for cause, words in _fact_patterns() if words.search(sentence)]:
+                yield facts[0], SEEN, sentence, number
 
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|[。；！？]")

@@ -16,6 +16,7 @@ from clusterspec.logs.catalogued_messages import MESSAGE, xid_patterns
 from clusterspec.logs.engine_lines import ENGINE_PATTERNS
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.exit_lines import EXIT_PATTERNS
+from clusterspec.logs.fact_lines import FACT_PATTERNS
 from clusterspec.logs.failing_nics import failing_nic
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
@@ -33,6 +34,7 @@ from clusterspec.logs.message_index import (
 )
 from clusterspec.logs.native_frames import crashed_part
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS
+from clusterspec.logs.pair_faults import pair_statements
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS
 from clusterspec.logs.progress import (
@@ -44,12 +46,13 @@ from clusterspec.logs.progress import (
     waiting_ranks,
 )
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
-from clusterspec.logs.reported_changes import change_statements
 from clusterspec.logs.required_words import required_words
+from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.shared_devices import ranks_on_one_device
 from clusterspec.logs.stated_reasons import reason_statements
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
+from clusterspec.logs.trials import trial_statements
 from clusterspec.records import NamedTuple
 
 Stated = tuple[str, str, int]
@@ -64,6 +67,7 @@ _LINES = (
     *ENGINE_PATTERNS,
     *BUILD_PATTERNS,
     *EXIT_PATTERNS,
+    *FACT_PATTERNS,
 )
 _CALL = -1
 """The place of refused calls among the patterns."""
@@ -323,7 +327,9 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     }
     crashed = [Evidence(*part)] if (part := crashed_part(text)) else []
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
-    lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text), *_written_reports(text)))
+    of_lines = (*line_statements(text), *launcher_statements(text), *pair_statements(text))
+    of_people = (*trial_statements(text), *scope_statements(text), *reason_statements(text))
+    lines = (Evidence(*each) for each in (*of_lines, *of_people))
     for each in (*_with_refused_peers(text, lines), *_adapter_of_all_channels(text), *joined, *crashed):
         key = (each.name, each.text)
         most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST
@@ -331,12 +337,6 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
             found[key] = each
             counts[each.name] = counts.get(each.name, 0) + 1
     return tuple(found.values())
-
-
-def _written_reports(text: str) -> Iterator[Stated]:
-    """What people write of the run in a text that has more than its log."""
-    yield from change_statements(text)
-    yield from reason_statements(text)
 
 
 _SHARED_HANDLE = re.compile(r"\bin \w{0,30}[Ii]pc\w{0,30}\b|\b(?:cuda|hip)Ipc[A-Z]\w{2,30}")

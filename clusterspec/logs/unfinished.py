@@ -24,7 +24,7 @@ from clusterspec.logs.native_frames import STACK
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import OF_DEVICES, STATING
 from clusterspec.logs.refused_calls import CALL
-from clusterspec.logs.reported_changes import CHANGE, reported_hang
+from clusterspec.logs.report_sentences import reported_hang
 from clusterspec.logs.stated_reasons import REASON
 from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
@@ -37,6 +37,7 @@ from clusterspec.logs.told_lines import (
     text_without_passed,
     text_without_stop,
 )
+from clusterspec.logs.trials import HELPED, TRIAL
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -55,7 +56,7 @@ _DEVICE = re.compile(r"^#\s+Rank\s+[0-9]{1,7}\s.{1,200}\bdevice\b")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 _TOLD = STATING | {OWN_EXCEPTION}
-_TELLING = ("suggests ", "family ", MESSAGE)
+_TELLING = ("suggests ", "family ", MESSAGE, f"{TRIAL}{HELPED} ")
 """How the names of other statements begin that tell what an error may be of."""
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
 """The same of messages of the catalog: a program reports that another process ended."""
@@ -91,7 +92,7 @@ def read_unfinished(text: str) -> Benchmark | None:
         elif ended is not None and any(each.name in OF_EXCEPTIONS and each.line < ended for each in evidence):
             evidence = tuple(each for each in evidence if each.name not in _REPORTED_ENDS)
         of_devices = any(each.name in OF_DEVICES for each in evidence)
-        reported = any(each.name.startswith((CHANGE, REASON, STACK)) for each in evidence)
+        reported = any(each.name.startswith((REASON, STACK)) for each in evidence)
         if not (told or error or ended or of_devices or reported) and not _is_marked(text):
             return None
     else:

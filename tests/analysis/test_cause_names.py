@@ -8,7 +8,6 @@ from pathlib import Path
 from clusterspec.analysis import (
     call_causes,
     causes,
-    change_causes,
     families,
     hangs,
     host_causes,
@@ -16,6 +15,7 @@ from clusterspec.analysis import (
     release_causes,
     stated_bandwidth,
     stated_causes,
+    trial_causes,
 )
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.fault_models import FAULT_MODELS
@@ -34,8 +34,7 @@ def test_causes_and_descriptions_agree() -> None:
     of = (families.ANYWHERE, families.ONE_NODE, families.SEVERAL_NODES)
     named |= {name for members in of for causes_of in members.values() for name, _ in causes_of}
     named |= {name for causes_of in call_causes.CALLS.values() for name, _ in causes_of}
-    of_changes = (*change_causes.HELPS.values(), *change_causes.FAILS_SINCE.values())
-    named |= {name for causes_of in of_changes for name, _ in causes_of}
+    named |= {name for causes_of, _ in trial_causes.HELPING.values() for name, _ in causes_of}
     named |= {name for names, _ in (*PARTS, *DRIVERS) for name in names} | {OTHER_ACCELERATORS}
     assert named | {fault.name for fault in FAULT_MODELS} | {"few-nics", ABOVE_LINKS, OTHER_ACCELERATORS} | set(
         stated_causes.STOPS

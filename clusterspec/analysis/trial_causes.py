@@ -1,0 +1,241 @@
+"""Causes by what was tried: a remedy that helped supports the causes that it circumvents, one in vain contradicts them.
+
+The words are those of the people who report a run (`logs.trials`, `logs.scopes`). A remedy often circumvents several
+causes: the likelier first, as published threads have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.reason_causes import next_step
+from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STRONG, WEAK
+from clusterspec.logs.scopes import SCOPE
+from clusterspec.logs.trials import HELPED, TRIAL, VAIN
+from clusterspec.records import replace
+from clusterspec.results.diagnosis import Cause
+
+_Weighed = tuple[tuple[str, float], ...]
+_ACS = "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware of the host, and iommu=pt on its command line"
+_LINKS = "nvidia-smi nvlink -s and -e, nvidia-smi topo -p2p r; the release of the fabric manager against the driver's"
+_REACH = "nc -vz between the nodes, to the ports of all ranks; the rules of the firewall for that interface"
+_INTERFACE = "keep it for every rank: ip -br addr names the interface that reaches the other nodes"
+_SETTING = "keep that setting for every rank; the documentation of the program for why its default does not fit"
+_RELEASE = "keep that release; the notes and issues of the one that fails, for these words"
+_PATHS = next_step("shared-paths")
+_MODULE = "nvidia-modprobe -u -c=0 at boot, before any container: ls -l /dev/nvidia-uvm"
+_GPUDIRECT = "lsmod | grep peermem on every node, and load it at boot (/etc/modules-load.d)"
+OVER_PCIE: _Weighed = (("acs", STRONG), ("iommu-translation", STRONG))
+"""What blocks direct access of accelerators over PCIe (NVIDIA/nccl issue 257, vllm-project/vllm issue 33041)."""
+HELPING: dict[str, tuple[_Weighed, str]] = {
+    "no-own-all-reduce": ((("acs", GIVEN), ("iommu-translation", GIVEN), ("library-release", GIVEN)), _ACS),
+    "backend": ((("library-release", STRONG), ("invalid-setting", GIVEN)), _RELEASE),
+    "no-shared-memory": ((("shared-memory", STATED),), STEP_OF["shared-memory"]),
+    "shared-memory": ((("shared-memory", STATED),), STEP_OF["shared-memory"]),
+    "no-rdma": (
+        (("unreachable-peer", STRONG), ("gpudirect-refused", GIVEN), ("locked-memory", WEAK)),
+        "ib_write_bw between the same nodes, then with --use_cuda=0: which of the two fails",
+    ),
+    "no-gpudirect": ((("acs", STRONG), ("gpudirect-refused", STRONG), ("iommu-translation", GIVEN)), _ACS),
+    "peer-memory": ((("gpudirect-refused", STATED),), _GPUDIRECT),
+    "no-plugin": ((("plugin-mismatch", STRONG),), STEP_OF["plugin-mismatch"]),
+    "interface": ((("wrong-interface", STATED),), _INTERFACE),
+    "gid": (
+        (("unreachable-peer", STATED), ("invalid-setting", GIVEN)),
+        "show_gids on every node: one index of RoCE v2",
+    ),
+    "mtu": (
+        (("unreachable-peer", STATED),),
+        "ip link and ibv_devinfo on every node and the ports of the switch: one MTU",
+    ),
+    "no-multicast": ((("fabric-manager", STRONG), ("library-release", GIVEN)), STEP_OF["fabric-manager"]),
+    "domain-service": (
+        (("fabric-manager", STATED),),
+        "nvidia-imex-ctl -N and systemctl status nvidia-fabricmanager on every node; /dev/nvidia-caps-imex-channels",
+    ),
+    "no-virtual-memory": (
+        (("library-release", GIVEN), ("fabric-manager", GIVEN), ("container-permission", WEAK)),
+        _RELEASE,
+    ),
+    "locked-memory": ((("locked-memory", STATED),), STEP_OF["locked-memory"]),
+    "open-files": ((("file-limit", STATED),), STEP_OF["file-limit"]),
+    "privileges": (
+        (("container-permission", STATED),),
+        "the capability, device or system call that it needs: --cap-add and --device one at a time, not --privileged",
+    ),
+    "host-network": ((("wrong-interface", STRONG), ("unreachable-peer", STRONG)), _REACH),
+    "no-iommu": ((("iommu-translation", STATED),), _ACS),
+    "no-acs": ((("acs", STATED),), _ACS),
+    "firewall": ((("unreachable-peer", STATED),), _REACH),
+    "flow-control": ((("packet-loss", STATED),), "PFC and ECN alike on all ports of NICs and switches; ethtool -S"),
+    "cable": ((("unstable-link", STATED),), "ibqueryerrors, or mlxlink -c, after some hours under load"),
+    "accelerator": ((("accelerator-fault", STATED),), STEP_OF["accelerator-fault"]),
+    "node": (
+        (("accelerator-fault", GIVEN), ("unstable-link", GIVEN), ("nic-fault", WEAK), ("host-fault", WEAK)),
+        "dmesg, dcgmi diag -r 3 and ib_write_bw of the node that was left out, against one that works",
+    ),
+    "reboot": (
+        (("accelerator-fault", GIVEN), ("driver-release", GIVEN), ("fabric-manager", WEAK)),
+        "dmesg of the boot before (journalctl -k -b -1): what the driver printed",
+    ),
+    "port": ((("port-in-use", STATED),), STEP_OF["port-in-use"]),
+    "less-memory": ((("memory-full", STRONG), ("kv-cache-full", WEAK)), STEP_OF["memory-full"]),
+    "longer-limit": ((("invalid-setting", STRONG), ("ranks-diverge", GIVEN)), _SETTING),
+    "fine-grain": (
+        (("fine-grain-off", STATED), ("library-release", GIVEN)),
+        "keep it for every rank, or ROCm 5.7 or later",
+    ),
+    "topology": (
+        (("wrong-topology", STATED),),
+        "NCCL_TOPO_DUMP_FILE against the file; /etc/nccl.conf and ~/.nccl.conf",
+    ),
+    "numa-balancing": ((("numa-balancing", STATED),), "sysctl kernel.numa_balancing=0 on every node, at boot"),
+    "numa-per-socket": ((("numa-per-socket", STATED),), "NPS4 in the firmware of every node"),
+    "queue-pairs": ((("shared-paths", STRONG), ("bonded-ports", STRONG), ("oversubscribed-level", GIVEN)), _PATHS),
+    "adaptive-routing": ((("shared-paths", STATED),), _PATHS),
+    "binding": ((("core-binding", STATED),), next_step("core-binding")),
+    "nic": ((("nic-fault", STRONG), ("unstable-link", STRONG)), STEP_OF["nic-fault"]),
+    "data-workers": ((("data-loading", STRONG), ("shared-memory", GIVEN)), STEP_OF["data-loading"]),
+    "equal-data": ((("ranks-diverge", STATED),), STEP_OF["ranks-diverge"]),
+    "unused-parameters": ((("unused-parameters", STATED),), STEP_OF["unused-parameters"]),
+    "shared-files": ((("unshared-files", STATED),), next_step("unshared-files")),
+    "unified-memory": ((("driver-release", STATED), ("missing-accelerator", GIVEN)), _MODULE),
+    "kernel-options": ((("driver-release", STATED),), _RELEASE),
+    "channels": ((("few-channels", STATED),), _SETTING),
+    "clock": ((("clock-skew", STATED),), "chronyc tracking on every node"),
+    "names": ((("name-resolution", STATED),), "getent hosts of all names on every node"),
+    "login": ((("remote-login", STATED),), STEP_OF["remote-login"]),
+    "device-choice": ((("shared-accelerator", STRONG), ("missing-accelerator", GIVEN)), STEP_OF["shared-accelerator"]),
+    "no-graphs": ((("library-release", GIVEN), ("program-fault", GIVEN)), _RELEASE),
+    "library-path": ((("library-release", STRONG), ("plugin-missing", GIVEN)), STEP_OF["library-release"]),
+    "clocks": ((("throttled-clocks", STATED),), STEP_OF["throttled-clocks"]),
+    "setting": ((("invalid-setting", STRONG),), _SETTING),
+    "release of driver": ((("driver-release", STATED),), _RELEASE),
+    "release of nic-firmware": ((("nic-fault", STRONG),), "mlxfwmanager on every node: one release of firmware"),
+    "release of network-plugin": ((("plugin-mismatch", STATED),), _RELEASE),
+    "release of kernel": ((("driver-release", STRONG), ("library-release", GIVEN)), _RELEASE),
+    "release of library": ((("library-release", STATED),), _RELEASE),
+}
+"""The causes that a remedy circumvents, with the weight of each, and the next step. `no-peer-access` is apart, as it
+depends on the links."""
+SLOW: dict[str, tuple[_Weighed, str]] = {
+    "peer-memory": ((("gpudirect-off", STATED),), _GPUDIRECT),
+    "interface": ((("one-nic", STRONG), ("wrong-interface", STRONG)), _INTERFACE),
+    "mtu": (
+        (("invalid-setting", STRONG),),
+        "ip link on every node and the ports of the switch: one MTU, 9000 for RoCE",
+    ),
+    "privileges": (
+        (("socket-fall-back", STRONG), ("container-permission", STRONG)),
+        "docker run --device=/dev/infiniband --cap-add=IPC_LOCK; NCCL_DEBUG=INFO … 2>&1 | grep 'NET/'",
+    ),
+    "library-path": ((("plugin-missing", STRONG), ("library-release", GIVEN)), STEP_OF["library-release"]),
+}
+"""The same of a run that has a result, and is slow."""
+_PEER_ACCESS: _Weighed = (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("library-release", WEAK))
+LOWERED = 0.1
+"""The weight that a contradicted cause has at most, if no line states it."""
+_NETWORK = frozenset(
+    {
+        *("unreachable-peer", "wrong-interface", "packet-loss", "unstable-link", "absent-ranks", "name-resolution"),
+        *("socket-fall-back", "plugin-missing", "plugin-mismatch", "gpudirect-refused", "gpudirect-off", "nic-fault"),
+        *("mixed-releases", "bonded-ports", "remote-login", "oversubscribed-level", "unshared-files"),
+    }
+)
+_OF_A_NODE = frozenset(
+    {
+        *(
+            "memory-full",
+            "unsupported-accelerator",
+            "driver-release",
+            "program-error",
+            "shared-memory",
+            "program-fault",
+        ),
+        *("peer-access-off", "fabric-manager", "checkpoint-mismatch", "kv-cache-full"),
+    }
+)
+_PEERS = frozenset(
+    {"acs", "iommu-translation", "peer-access-off", "shared-memory", "fabric-manager", "numa-per-socket"}
+)
+_OF_ONE_DEVICE = frozenset({"unsupported-accelerator", "driver-release", "program-error", "checkpoint-mismatch"})
+_HARDWARE = frozenset(
+    {"accelerator-fault", "nic-fault", "unstable-link", "host-fault", "nic-distance", "throttled-clocks"}
+)
+_ALIKE = frozenset({"library-release", "program-error", "invalid-setting", "release-fault", "unsupported-accelerator"})
+_CONTAINER = frozenset(
+    {
+        "container-permission",
+        "shared-memory",
+        "locked-memory",
+        "wrong-interface",
+        "wrong-topology",
+        "missing-accelerator",
+    }
+)
+_LINKS_FAIL = frozenset({"unstable-link", "packet-loss", "nic-fault", "oversubscribed-level"})
+SCOPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "one-node": (_NETWORK, _OF_A_NODE),
+    "one-device": (_PEERS, _OF_ONE_DEVICE),
+    "some-nodes": (_HARDWARE, _ALIKE),
+    "outside-container": (_CONTAINER, frozenset({"accelerator-fault", "acs", "unstable-link", "nic-fault"})),
+    "link-tests": (frozenset(), _LINKS_FAIL),
+    "library-tests": (
+        frozenset({"library-release", "program-error", "invalid-setting", "ranks-diverge"}),
+        _LINKS_FAIL | {"acs", "iommu-translation", "fabric-manager"},
+    ),
+}
+"""What the place of a fault supports and contradicts: a run that works on one node and not on several, and so on."""
+RAISED = 0.05
+"""What such a place adds to the weight of a cause that it supports, so that it precedes others of its weight."""
+
+
+def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
+    """The causes that remedies circumvent which a report says have helped."""
+    for each in run.benchmark.evidence:
+        outcome, _, remedy = each.name.removeprefix(TRIAL).partition(" ")
+        if not each.name.startswith(TRIAL) or outcome != HELPED:
+            continue
+        found, following = _circumvented(run, remedy)
+        for name, weight in found:
+            yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
+
+
+def _circumvented(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
+    """The causes that a remedy circumvents on the machine of a run, and the next step."""
+    if remedy == "no-peer-access":
+        over_pcie = run.cluster.scale_up.topology in {"pcie", "bridge"}
+        return (OVER_PCIE, _ACS) if over_pcie else (_PEER_ACCESS, _LINKS)
+    return (SLOW.get(remedy) if run.has_result else None) or HELPING[remedy]
+
+
+def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
+    """The causes that trials support, before the others; what trials or the place of the fault contradict weighs less,
+    unless a line states it.
+    """
+    supported = list(causes_of_trials(run))
+    helped = {each.name for each in supported}
+    vain = _names_in_vain(run) - helped
+    scopes = [SCOPES[each.name.removeprefix(SCOPE)] for each in run.benchmark.evidence if each.name.startswith(SCOPE)]
+    return [*supported, *(_weighed(each, vain, scopes) for each in found)]
+
+
+def _names_in_vain(run: PlacedRun) -> set[str]:
+    """The causes that a remedy would have circumvented which changed nothing."""
+    remedies = [
+        each.name.removeprefix(f"{TRIAL}{VAIN} ")
+        for each in run.benchmark.evidence
+        if each.name.startswith(f"{TRIAL}{VAIN} ")
+    ]
+    return {name for remedy in remedies for name, weight in _circumvented(run, remedy)[0] if weight >= STRONG}
+
+
+def _weighed(cause: Cause, vain: set[str], scopes: list[tuple[frozenset[str], frozenset[str]]]) -> Cause:
+    """A cause with its weight after trials and places; what a line states keeps it."""
+    if cause.weight >= STATED:
+        return cause
+    if cause.name in vain or any(cause.name in against for _, against in scopes):
+        return replace(cause, weight=min(cause.weight, LOWERED))
+    raised = any(cause.name in supported for supported, _ in scopes)
+    return replace(cause, weight=round(cause.weight + RAISED, 3)) if raised else cause

@@ -1,0 +1,172 @@
+"""What people try against a fault, by the words in which they report it: settings, options, services and parts.
+
+Each name stands for one thing that was changed. `logs.trials` finds these in sentences that report an outcome, and
+`analysis.trial_causes` has what an outcome says of the causes.
+"""
+
+from __future__ import annotations
+
+OFF = (
+    r"(?i:disabl\w{1,4}|turn(?:ed|ing)? off|switch(?:ed|ing)? off|without|unset\w{0,4}|remov\w{1,3}"
+    r"|delet\w{1,3}|\bno\b)"
+)
+"""Words before a thing that was taken away."""
+_AWAY = rf"\b{OFF} (?:the |using |all |any )?"
+REMEDIES: tuple[tuple[str, str], ...] = (
+    (
+        "no-peer-access",
+        r"\bNCCL_P2P_DISABLE\b ?[=:]? ?[\"']?1?|\bNCCL_P2P_LEVEL ?= ?[\"']?(?:LOC|0)\b|\bNCCL_P2P_DIRECT_DISABLE\b"
+        rf"|{_AWAY}(?:NCCL |GPU |PCIe |CUDA |direct )?(?:P2P|peer[- ]to[- ]peer|peer access)\b"
+        r"|\b(?:P2P|peer access) (?:is |was )?(?:off|disabled)\b",
+    ),
+    ("no-own-all-reduce", r"\bdisable[-_]custom[-_]all[-_]?reduce\b|\bFORCE_NCCL_ALL_REDUCE_STRATEGY\b"),
+    (
+        "backend",
+        r"\b(?:switch|chang)(?:ed|ing) (?:\w{1,20} ){0,6}(?:backend|transport)s?\b|--[\w-]{0,40}backend\b",
+    ),
+    ("no-shared-memory", r"\bNCCL_SHM_DISABLE\b"),
+    ("shared-memory", r"\bshm[-_]size\b|/dev/shm\b|--ipc[ =]host\b|\bhostIPC\b|\bshared memory size\b"),
+    (
+        "no-rdma",
+        r"\bNCCL_IB_DISABLE\b|\bNCCL_NET ?= ?[\"']?Socket\b|\bFI_PROVIDER ?= ?[\"']?(?:tcp|sockets)\b"
+        r"|\bUCX_TLS ?= ?[\"']?tcp\b"
+        rf"|{_AWAY}(?:IB|InfiniBand|RDMA|RoCE|EFA)\b|\b(?:over|via|with|using) (?:plain )?(?:TCP|sockets?|Ethernet)\b",
+    ),
+    (
+        "no-gpudirect",
+        r"\bNCCL_NET_GDR_LEVEL ?= ?[\"']?(?:0|LOC)\b|\bUCX_IB_GPU_DIRECT_RDMA ?= ?[\"']?(?:n|no|0)\b"
+        rf"|\bNCCL_NET_GDR_DISABLE\b|{_AWAY}(?:GDR|GPU ?Direct|GPUDirect[ -]RDMA|GDRDMA)\b",
+    ),
+    (
+        "peer-memory",
+        r"\b(?:nvidia|efa_nv|nv)[-_]peer_?mem(?:ory)?\b|\bnv_peer_mem(?:ory)?\b|\bNCCL_DMABUF_ENABLE ?= ?[\"']?1"
+        r"|\bgdrdrv\b",
+    ),
+    ("no-plugin", r"\bNCCL_NET_PLUGIN ?= ?[\"']?none\b"),
+    (
+        "interface",
+        r"\b\w{0,24}_SOCKET_IFNAME\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_(?:HCA|MERGE_NICS)\b"
+        r"|\bHCCL_IF_IP\b"
+        r"|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bFI_TCP_IFACE\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
+        r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b",
+    ),
+    ("gid", r"\b\w{0,24}GID_INDEX\b|\bGID index\b|\bROCE_VERSION_NUM\b"),
+    ("mtu", r"\b\w{0,24}_MTU ?=|\bMTU\b|\bjumbo frames?\b"),
+    ("no-multicast", rf"\bNCCL_NVLS_ENABLE ?=? ?[\"']?0|{_AWAY}(?:NVLS|NVLink SHARP|multicast)\b"),
+    (
+        "domain-service",
+        r"\bNCCL_MNNVL_ENABLE\b|\bNVSHMEM_DISABLE_MNNVL\b|\bIMEX\b|\bnvidia-imex\b|\b[Ff]abric[- ]?[Mm]anager\b",
+    ),
+    ("no-virtual-memory", r"\bNCCL_CUMEM(?:_HOST)?_ENABLE ?= ?[\"']?0|\bNVSHMEM_DISABLE_CUDA_VMM\b"),
+    ("locked-memory", r"\bmemlock\b|\bulimit -l\b|\bIPC_LOCK\b|\bLimitMEMLOCK\b"),
+    ("open-files", r"\bulimit -n\b|\bnofile\b|\bLimitNOFILE\b"),
+    (
+        "privileges",
+        r"--privileged\b|\bprivileged(?:: ?true| (?:mode|container|pod))\b|\bSYS_(?:PTRACE|ADMIN|NICE)\b|\bseccomp\b"
+        r"|--cap-add\b|\bapparmor\b",
+    ),
+    ("host-network", r"--net(?:work)?[ =]host\b|\bhostNetwork\b|\bhost network(?:ing)?\b"),
+    (
+        "no-iommu",
+        r"\b(?:intel_|amd_)?iommu ?= ?(?:pt|off|soft)\b"
+        rf"|{_AWAY}(?:IOMMU|VT-d|AMD-Vi)\b|\b(?:IOMMU|VT-d) (?:is |was |to )?(?:off|disabled?|passthrough|pt)\b",
+    ),
+    ("no-acs", rf"{_AWAY}(?:PCIe? )?ACS\b|\bACS (?:is |was )?(?:off|disabled)\b|\bdisable_acs_redir\b"),
+    (
+        "firewall",
+        r"\b(?:firewalld?|iptables|nftables|ufw|NetworkPolicy|[Ss]ecurity [Gg]roups?)\b"
+        r"|\bopen(?:ing|ed)? (?:up )?(?:the |all |these |those )?(?:\w{1,12} )?ports\b",
+    ),
+    ("flow-control", r"\b(?:PFC|ECN|DCQCN|flow control|pause frames|lossless)\b"),
+    (
+        "cable",
+        r"\b(?:swap|replac|reseat|chang|exchang)\w{1,4} (?:\w{1,12} ){0,3}"
+        r"(?:cables?|transceivers?|optics?|DACs?|QSFP\w{0,4}|switch ports?)\b",
+    ),
+    (
+        "accelerator",
+        r"\b(?:swap|replac|exchang|reseat)\w{1,4} (?:\w{1,12} ){0,3}(?:GPUs?|cards?|accelerators?|baseboard|HGX)\b"
+        r"|\bRMA\b",
+    ),
+    (
+        "node",
+        r"\b(?:exclud|drain|cordon|remov|replac|swap)\w{1,4} (?:\w{1,12} ){0,3}(?:nodes?|hosts?|machines?)\b"
+        r"|\b(?:different|another|other) (?:set of |pair of )?(?:nodes?|hosts?|machines?)\b",
+    ),
+    ("reboot", r"\breboot\w{0,3}\b|\bpower[- ]cycl\w{1,3}\b|\brestart\w{0,3} (?:the |both |all )?(?:nodes?|hosts?)\b"),
+    (
+        "nic",
+        r"\b(?:swap|replac|reseat|exchang)\w{1,4} (?:\w{1,12} ){0,3}(?:NICs?|HCAs?|adapters?)\b"
+        r"|\b(?:tak|exclud|remov|disabl|dropp?)\w{1,4} (?:\w{1,12} ){0,3}(?:NIC|HCA|adapter"
+        r"|mlx5_[0-9]{1,2})s?\b(?! ?=)",
+    ),
+    ("port", r"\b(?:different|another|other|free|new) port\b|\bMASTER_PORT\b|--master[_-]port\b"),
+    (
+        "less-memory",
+        r"\b(?:smaller|lower|reduc\w{1,4}|decreas\w{1,4}) (?:the )?(?:\w{1,12} )?(?:batch|sequence|context|memory)\b"
+        r"|\bgpu[-_]memory[-_]utilization\b|\bmem[-_]fraction[-_]static\b|\bmax[-_]model[-_]len\b",
+    ),
+    ("longer-limit", r"\b(?:increas|rais|longer|larger|higher|extend)\w{0,4} (?:\w{1,20} ){0,3}timeouts?\b"),
+    ("data-workers", r"\bnum_workers ?[=:]? ?(?:to )?0\b|--num[-_]workers[ =]0\b"),
+    ("equal-data", r"\bdrop_last\b|\bsame (?:number|amount) of (?:batches|samples|steps)\b"),
+    ("unused-parameters", r"\bfind_unused_parameters\b"),
+    ("shared-files", r"\bshared (?:file ?system|storage|directory)\b|\bdata[-_]cache[-_]path\b"),
+    (
+        "unified-memory",
+        r"\bmodprobe (?:-r )?nvidia[-_]uvm\b|\bnvidia-modprobe\b|\bload\w{0,3} (?:the )?nvidia[-_]uvm\b",
+    ),
+    ("kernel-options", r"\bnokaslr\b|\bdisable_hmm\b"),
+    ("fine-grain", r"\bHSA_FORCE_FINE_GRAIN_PCIE\b"),
+    ("topology", r"\bNCCL_(?:TOPO|GRAPH)_FILE\b|\btopolog(?:y|ies) (?:XML )?files?\b|\bgraph (?:XML )?file\b"),
+    ("numa-balancing", rf"\bnuma_balancing\b|{_AWAY}(?:automatic )?NUMA balancing\b"),
+    ("numa-per-socket", r"\bNPS ?[= ]?[124]\b"),
+    ("adaptive-routing", r"\bNCCL_IB_ADAPTIVE_ROUTING\b|\badaptive routing\b"),
+    ("binding", r"--bind-to\b|\bnumactl\b|--cpu-bind\b|\bCPU (?:affinity|binding|pinning)\b|--cpus-per-task\b"),
+    ("queue-pairs", r"\bNCCL_IB_QPS_PER_CONNECTION\b|\bNCCL_IB_SPLIT_DATA_ON_QPS\b"),
+    ("channels", r"\bNCCL_(?:MIN_NCHANNELS|NCHANNELS_PER_NET_PEER|MIN_CTAS)\b"),
+    ("clock", r"\b(?:NTP|ntpd|chronyd?|clock sync\w{0,14})\b"),
+    ("names", r"/etc/hosts\b|\bDNS\b|\bresolv\.conf\b"),
+    ("login", r"\bpassword-?less (?:ssh|login)\b|\bssh[- ]keys?\b|\bauthorized_keys\b"),
+    (
+        "device-choice",
+        r"\b(?:CUDA|HIP|ROCR|ASCEND_RT|NEURON_RT|TPU)_VISIBLE_(?:DEVICES|CORES|CHIPS)\b|\bZE_AFFINITY_MASK\b"
+        r"|\b(?:torch\.cuda\.)?set_device\b|--gpus?-bind\b|--gpus-per-task\b|\bdevice_id ?=",
+    ),
+    ("no-graphs", rf"\benforce[-_]eager\b|\bdisable[-_]cuda[-_]graph\b|{_AWAY}(?:CUDA|HIP) graphs?\b"),
+    ("library-path", r"\bLD_(?:LIBRARY_PATH|PRELOAD)\b"),
+    ("clocks", r"\bnvidia-smi -(?:pl|lgc|ac)\b|\bpower (?:limit|cap)\b|\bthermal paste\b|\b(?:better )?cooling\b"),
+)
+"""Names of remedies and the words that report them."""
+CHANGES = (
+    r"\b(?:(?:up|down)grad\w{1,4}|updat(?:ed|ing)|roll(?:ed|ing)? ?back|revert\w{0,4}|pin(?:ned|ning)"
+    r"|(?:newer|newest|latest|older|new) (?:\w{1,12} )?(?:version|release|driver|kernel|image|container|firmware|build)"
+    r"|(?:re)?install(?:ed|ing)|(?:re)?buil(?:t|ding)|rebuild|recompil\w{1,4}"
+    r"|replac(?:ed|ing)|swap(?:ped|ping)|switch(?:ed|ing) (?:back )?to"
+    r"|regression)\b"
+)
+"""Words of a change of a release."""
+USES = (
+    r"\b(?:us(?:es?|ed|ing)|with|on|to|in|sett?(?:ing)?|export(?:ed|ing)?|add(?:ed|ing)?|pass(?:ed|ing)|version|release"
+    rf"|before|until|{OFF})\b"
+)
+"""Words between an outcome and what it came of."""
+TOOLS = (
+    r"\b(?:ib_\w{1,20}|\w{1,30}_perf|osu_\w{1,30}|perftest|nccl-tests|rccl-tests|iperf3?|ping|nvidia-smi|rocm-smi"
+    r"|nvbandwidth|ucx_perftest|ucx_info|fi_\w{1,20}|telnet|nc|ibv_\w{1,30})\b"
+)
+"""Programs that test a part; that one of them works is no remedy."""
+PARTS: tuple[tuple[str, str], ...] = (
+    ("driver", r"\b(?:NVIDIA |GPU |CUDA |amdgpu |open |kernel )*(?:drivers?|kernel modules?)\b|\bnvidia-open\b"),
+    ("nic-firmware", r"\bfirmware\b|\bfw\b"),
+    ("network-plugin", r"\blibfabric\b|\b(?:EFA|efa) installer\b|\bofi-nccl\b|\bnet(?:work)? plugin\b|\brccl-net\b"),
+    ("kernel", r"\b(?:Linux )?kernel\b"),
+    (
+        "library",
+        r"\b(?:NCCL|RCCL|oneCCL|PyTorch|torch|vLLM|SGLang|TensorRT-LLM|UCX|NVSHMEM|CUDA|ROCm|DeepEP|NIXL|Mooncake"
+        r"|Ray|MPI|Open ?MPI|mpi4py|HPC-?X|OFED|rdma-core|transformers|triton|flashinfer|Megatron\w{0,6}|DeepSpeed|JAX"
+        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|library|package|wheel|image|container image|toolkit|software)\b",
+    ),
+)
+"""What such a change is of, the more specific before the more common."""
+VERSION = r"\bv?[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}(?:[-.]?(?:rc|post|dev|a|b)[0-9]{0,8})?\b"
+"""A number of a release."""
