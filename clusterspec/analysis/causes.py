@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from statistics import median
 
+from clusterspec.analysis.address_causes import address_causes
 from clusterspec.analysis.call_causes import without_refuted
 from clusterspec.analysis.consequences import (
     follows_end_of_other_rank,
@@ -39,7 +40,6 @@ from clusterspec.analysis.nic_causes import unstable_links
 from clusterspec.analysis.other_devices import other_device_causes
 from clusterspec.analysis.pair_causes import pair_causes
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun, are_containers_of_one_node
-from clusterspec.analysis.reason_causes import causes_of_reasons
 from clusterspec.analysis.refined_causes import with_machine_facts
 from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
@@ -74,17 +74,17 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
-    """The causes that lines and figures show, with what reported changes add to them and take from them."""
+    """The causes that lines and figures show, with what reports add to them and take from them."""
     found = _shown_causes(run)
-    if run.has_result and run.largest.measured >= run.largest.low:
+    if run.has_result and not found and run.largest.measured >= run.largest.low:
         return found
-    return _most_likely(with_machine_facts(run, with_trials(run, (*causes_of_reasons(run), *found))))
+    return _most_likely(with_machine_facts(run, with_trials(run, found)))
 
 
 def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *stops)))
+        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *address_causes(run), *stops)))
         if all(
             each.name in SYMPTOMS or is_own_exception(run, each) or follows_end_of_other_rank(run, each)
             for each in likeliest

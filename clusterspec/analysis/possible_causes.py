@@ -179,6 +179,7 @@ POSSIBLE = (
     ("kernel-image", "unsupported-accelerator", UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
     ("fabric-event", "plugin-mismatch", ", as with a libfabric that has this fault", STEP_OF["plugin-mismatch"], GIVEN),
     ("fabric-event", "nic-fault", UNSAID, STEP_OF["nic-fault"], WEAK),
+    ("imex-refused", "fabric-manager", "", service_steps.FABRIC_HANDLE, STRONG),
     ("fabric-handle", "fabric-manager", ": no channel of IMEX is open to it", service_steps.FABRIC_HANDLE, STRONG),
     ("fabric-handle", "container-permission", ", as where the container has no such device", _CAPABLE, GIVEN),
     ("copied-wrong", "iommu-translation", ", as where the IOMMU redirects what a peer writes", _IOMMU, STRONG),

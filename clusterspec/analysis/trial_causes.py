@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.analysis.reason_causes import next_step
+from clusterspec.analysis.reason_causes import causes_of_reasons, next_step
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STRONG, WEAK
 from clusterspec.logs.scopes import SCOPE
 from clusterspec.logs.trials import HELPED, TRIAL, VAIN
@@ -134,6 +134,8 @@ SLOW: dict[str, tuple[_Weighed, str]] = {
 }
 """The same of a run that has a result, and is slow."""
 _PEER_ACCESS: _Weighed = (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("library-release", WEAK))
+_OF_ANY_RUN = frozenset({"device-choice", "binding"})
+"""Remedies that any command may have: a run that fails with them tells nothing."""
 LOWERED = 0.1
 """The weight that a contradicted cause has at most, if no line states it."""
 _NETWORK = frozenset(
@@ -211,14 +213,23 @@ def _circumvented(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
 
 
 def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
-    """The causes that trials support, before the others; what trials or the place of the fault contradict weighs less,
-    unless a line states it.
+    """The causes that trials and reasons support, before the others; what trials or the place of the fault contradict
+    weighs less, unless a line states it.
     """
-    supported = list(causes_of_trials(run))
+    supported = [*_without_shared_memory(run, causes_of_trials(run)), *causes_of_reasons(run)]
     helped = {each.name for each in supported}
     vain = _names_in_vain(run) - helped
     scopes = [SCOPES[each.name.removeprefix(SCOPE)] for each in run.benchmark.evidence if each.name.startswith(SCOPE)]
     return [*supported, *(_weighed(each, vain, scopes) for each in found)]
+
+
+def _without_shared_memory(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes. Without peer access a node sends through shared memory: where that helps, its memory is sound
+    (determined-ai/determined issue 8915, in which either of both settings helped).
+    """
+    sound = any(each.name == f"{TRIAL}{HELPED} no-peer-access" for each in run.benchmark.evidence)
+    for cause in found:
+        yield replace(cause, weight=WEAK) if sound and cause.name == "shared-memory" else cause
 
 
 def _names_in_vain(run: PlacedRun) -> set[str]:
@@ -228,6 +239,7 @@ def _names_in_vain(run: PlacedRun) -> set[str]:
         for each in run.benchmark.evidence
         if each.name.startswith(f"{TRIAL}{VAIN} ")
     ]
+    remedies = [remedy for remedy in remedies if remedy not in _OF_ANY_RUN]
     return {name for remedy in remedies for name, weight in _circumvented(run, remedy)[0] if weight >= STRONG}
 
 

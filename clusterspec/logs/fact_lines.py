@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 _ABSENT = r"(?:not|n't|isn't|wasn't) (?:been )?(?:loaded|installed|open(?:ed)?|running|available|found|enabled|present)"
+_NIC = r"(?:mlx5|bnxt_re|irdma|hsi|ib|eth|rdma|bond|roce)_?[0-9]{1,3}\b"
 FACT_PATTERNS = (
     # modprobe(8) of kmod; and its absence in words (NVIDIA/nccl-tests issue 257, uccl-project/uccl issue 937)
     (
@@ -29,5 +30,38 @@ FACT_PATTERNS = (
     ),
     # what simpleP2P of NVIDIA/cuda-samples prints of data that a peer wrote (`simpleP2P.cu`)
     ("copied-wrong", re.compile(r"(\bVerification error @ element [0-9]{1,9}: val = \S{1,20}, ref = \S{1,20})")),
+    # the daemon of IMEX, of memory that another node may not import (kubernetes-sigs/dra-driver-nvidia-gpu issue 948)
+    (
+        "imex-refused",
+        re.compile(
+            r"(\b(?:Failed to get (?:new memory reference|export ref for UUID)"
+            r"|Received import response from node id [0-9]{1,6} with failure status)\b.{0,80})"
+        ),
+    ),
+    # addresses that a launch gives its ranks (vllm-project/vllm issue 19543)
+    (
+        "own-loopback",
+        re.compile(
+            r"((?:\b(?:(?:VLLM|SGLANG)_HOST_IP|MASTER_ADDR|HEAD_NODE_ADDRESS)="
+            r"|--(?:node-ip-address|master[-_]addr)[ =])"
+            r"[\"']?(?:127\.0\.0\.1|localhost|::1)\b)"
+        ),
+    ),
+    # how Python programs find the address of their host (vllm-project/vllm issue 2857)
+    ("address-probe", re.compile(r"(\bs(?:ock)?\.connect\(\(\"8\.8\.8\.8\", ?[0-9]{1,5}\)\))")),
+    (
+        "other-nic",
+        re.compile(
+            rf"(\b{_NIC}.{{0,60}}?\b(?:connect|talk|send)s? to .{{0,60}}?\b{_NIC}"
+            rf".{{0,60}}? instead of .{{0,60}}?\b{_NIC})"
+        ),
+    ),
+    # both NICs of a request of Mooncake (`worker_pool.cpp`; kvcache-ai/Mooncake issue 2467)
+    (
+        "unlike-pair",
+        re.compile(r"\b(local_nic: ([\w.-]{2,40}), .{0,200}?\bpeer_nic: [^\s@,]{3,80}@(?!\2\b)[\w.-]{2,40})"),
+    ),
+    # a plugin and a framework of two releases (pytorch/xla issue 6949)
+    ("library", re.compile(r"(\bMismatched .{0,60}?\bversion \(?[0-9.]{1,12}\)? and .{0,60}?version \(?[0-9.]{1,12})")),
 )
 """Names of statements and the patterns of their lines."""

@@ -22,30 +22,15 @@ _LOGGED = re.compile(
     r"|Traceback|Caused by|File \"|(?:[\w.]{1,60})?(?:Error|Exception|Warning): )"
     r"|^\S{1,80}:[0-9]{1,9}:[0-9]{1,9}[ :]|\b(?:INFO|WARNING|ERROR|DEBUG)\b|\.(?:cc|cpp|cu|h|go|py|rs):[0-9]"
     r"|\b\w{0,40}(?:Error|Exception): |^\s{0,8}\(\w{1,40}\) "
-    r"|(?:^|: )(?:[Ee]rror|[Ff]atal|FATAL|[Ww]arning|WARN)\b.{0,20}: "
+    r"|(?:^|: )(?:[Ee]rror|[Ff]atal|FATAL|[Ww]arning|WARN)\b.{0,20}: |^\s{0,8}Lnk(?:Cap|Sta|Ctl)2?:"
+    r"|: (?:Connection (?:timed out|refused|reset)|No route to host|Operation not permitted|Permission denied"
+    r"|No such file or directory|Network is unreachable|Name or service not known)\b"
 )
 """How lines of logs begin, or what they have."""
 _WORD = re.compile(r"(?<![\w./=-])[A-Za-z][a-z']{1,20}(?![\w/=(-])")
 _SET = re.compile(r"\b[A-Z][A-Z0-9_]{5,40} ?= ?\S")
 """A setting, to which one word is enough for a sentence."""
-_COMMAND = re.compile(r"\s{0,8}(?:[$>] )?(?:export |sudo |modprobe |docker run |sysctl )")
-"""A command, which a sentence before it may introduce."""
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
-_SENTENCE = re.compile(
-    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
-)
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
-_SENTENCE = re.compile(
-    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
-)
-_SET = re.compile(r"\b[A-Z][A-Z0-9_]{5,40} ?= ?\S")
-"""A setting, to which one word is enough for a sentence."""
-_COMMAND = re.compile(r"\s{0,8}(?:[$>] )?(?:export |sudo |modprobe |docker run |sysctl )")
-"""A command, which a sentence before it may introduce."""
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
-_SENTENCE = re.compile(
-    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
-)
 _SENTENCE = re.compile(
     r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
 )

@@ -142,7 +142,8 @@ CHANGES = (
     r"|(?:newer|newest|latest|older|new) (?:\w{1,12} )?(?:version|release|driver|kernel|image|container|firmware|build)"
     r"|(?:re)?install(?:ed|ing)|(?:re)?buil(?:t|ding)|rebuild|recompil\w{1,4}"
     r"|replac(?:ed|ing)|swap(?:ped|ping)|switch(?:ed|ing) (?:back )?to"
-    r"|regression)\b"
+    r"|(?:other|another|different) (?:\w{1,12} ){0,2}(?:versions?|releases?|drivers?|images?|environments?|builds?)"
+    r"|(?:delet|recreat|re-creat)(?:ed|ing)|regression)\b"
 )
 """Words of a change of a release."""
 USES = (
@@ -164,7 +165,8 @@ PARTS: tuple[tuple[str, str], ...] = (
         "library",
         r"\b(?:NCCL|RCCL|oneCCL|PyTorch|torch|vLLM|SGLang|TensorRT-LLM|UCX|NVSHMEM|CUDA|ROCm|DeepEP|NIXL|Mooncake"
         r"|Ray|MPI|Open ?MPI|mpi4py|HPC-?X|OFED|rdma-core|transformers|triton|flashinfer|Megatron\w{0,6}|DeepSpeed|JAX"
-        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|library|package|wheel|image|container image|toolkit|software)\b",
+        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|library|package|wheel|images?|container image|toolkit|software"
+        r"|environments?|venv)\b",
     ),
 )
 """What such a change is of, the more specific before the more common."""

@@ -26,13 +26,19 @@ _GOOD = re.compile(
     r"\b(?:works|worked|working|fix(?:es|ed)|solve[sd]|resolve[sd]|helps|helped|succeed(?:s|ed)|(?:went|goes|gone) away"
     r"|tests? (?:\w{1,10} ){0,2}pass(?:es|ed)?|pass(?:es|ed) (?:now|both|again|fine|when|if|once|with)"
     r"|disappear(?:s|ed)|eliminate[sd]|cure[sd]|mitigate[sd]|doubles|improve[sd]|did the trick|back to normal"
-    r"|workaround(?: (?:is|was)|:)|(?:got|gets|made|makes) it (?:to work|run)"
+    r"|work ?around (?:is|was)|(?:actual|real|the|my|our|final) (?:fix|solution) (?:is|was)"
+    r"|(?:did|as a) work ?around|(?:got|gets|made|makes) it (?:to work|run)"
     r"|r[au]n(?:s|ning)? (?:fine|ok|okay|well|normally|correctly|successfully|through|without)"
     r"|(?:is|was|are|were|becomes|looks) (?:all )?(?:fine|ok|okay|gone|normal|good)"
     r"|no (?:more|longer any|longer) (?:hang|error|issue|problem|crash|timeout|fail|occur|happen|appear)\w{0,4}"
     r"|allow(?:s|ed)? (?:\w{1,12} ){0,5}to (?:run|work|pass|start|finish)"
-    r"|reach(?:es|ed) (?:the )?(?:full|line|expected)"
-    r"|(?:did|does)(?: not|n[o']t|n't) reproduce|no longer reproduces)\b|✅",
+    r"|reach(?:es|ed) (?:the )?(?:full|line|expected)|over(?:came|come)|(?:it|everything|training|run"
+    r"|test)s? completes?"
+    r"|(?:both|all|each|either) (?:\w{1,14} )?(?:fix|solve|resolve|help)"
+    r"|(?:rais|increas|boost|improv)(?:es|ed) (?:\w{1,12} ){0,4}(?:bandwidth|busbw|throughput|performance|speed)"
+    r"|(?:bandwidth|busbw|throughput|performance|speed) (?:\w{1,12} ){0,2}(?:improv|increas|recover|doubl|restor)ed"
+    r"|(?:did|does)(?: not|n[o']t|n't) reproduce|no longer reproduces)\b|✅"
+    r"|\b(?:work ?around|(?:actual|real|the|my|our|final) (?:fix|solution)|solution): |解决了|可以了",
     re.IGNORECASE,
 )
 _BAD = re.compile(
@@ -44,7 +50,8 @@ _BAD = re.compile(
     r"|\bsame (?:error|issue|problem|result|hang|behaviou?r|failure|symptom)s?\b|\bunchanged\b|\bin vain\b"
     r"|\b(?:issue|problem|error|hang) (?:persists|remains)\b"
     r"|\bnone (?:of (?:them|these|that) )?(?:helped|worked|survived)\b"
-    r"|\bonly (?:shifted|delayed|postponed)\b|\bhangs? (?:identically|too|as well|either way)\b",
+    r"|没用|无效|还是(?:报错|卡|不行)|\bonly (?:shifted|delayed|postponed)\b"
+    r"|\bhangs? (?:identically|too|as well|either way)\b",
     re.IGNORECASE,
 )
 WORSE = re.compile(
@@ -63,11 +70,19 @@ _SUPPOSED = re.compile(
 )
 """Words of a sentence that advises, asks or supposes."""
 _IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
+_IF_DONE = re.compile(
+    r"^\W{0,4}if (?:I |we |one )?(?:chang|set|us|disabl|enabl|turn|remov|add|downgrad|upgrad|revert|run|switch)\w{0,4} "
+    r".{3,160}? (?:works?|runs?|passes|succeeds|(?:is|are) (?:fine|ok|gone)|fails?|hangs?|crash\w{0,2})\b"
+    r"(?! (?:for|on) (?:you|your)\b)",
+    re.IGNORECASE,
+)
+"""A condition that a writer has met: of what the run does, in the present, not of what it would do."""
 _OF_LOGS = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
     r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
     r"|^[EIWF][0-9]{4} |<(?:warn|info|debug)>|\b[A-Z]\w{2,60}(?:Error|Exception): |\b(?:[Ee]rror|[Ff]atal|[Ff]ailed): "
-    r"|^[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
+    r"|^(?!(?i:work ?around|solution|edit|update|note|results?|observations?|conclusion|summary):)"
+    r"[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
 )
 """Marks of lines that a program prints, and of commands."""
 _CLAUSE = re.compile(
@@ -76,22 +91,38 @@ _CLAUSE = re.compile(
 )
 _REMEDIES = tuple((name, re.compile(words)) for name, words in REMEDIES)
 _PARTS = tuple((name, re.compile(words, re.IGNORECASE)) for name, words in PARTS)
-_CHANGES, _USES, _TOOLS = (re.compile(words, re.IGNORECASE) for words in (CHANGES, USES, TOOLS))
+_CHANGES, _USES = (re.compile(words, re.IGNORECASE) for words in (CHANGES, USES))
+_OF_A_TEST = re.compile(
+    rf"{TOOLS}|\b(?:on|with|of) (?:a |an )?(?:single|one|1|each) (?:node|host|machine|server|GPU)s?\b", re.IGNORECASE
+)
+"""A program that tests a part, or a smaller run: that it works is no remedy."""
 _VERSION = re.compile(VERSION)
 _RELEASE = re.compile(
     rf"\b(?:{'|'.join(words for _, words in PARTS)}|version|release)(?: version| release)?(?: to| from| is| at)?"
-    rf"[ =-]{{1,3}}{VERSION}",
+    rf"[ =-]{{1,3}}{VERSION}|\bdrivers?(?: version| release)? [4-6][0-9]{{2}}\b",
     re.IGNORECASE,
 )
 """A part and the number of its release."""
 _SET = re.compile(
-    r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing)"
-    rf"|defin(?:ed|ing)|{OFF})) (?:(?:the|an?|env\w{{0,12}}|variable|flag|option|to) ){{0,3}}[`'\"]?"
+    r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing|e)"
+    rf"|defin(?:ed|ing)|{OFF})) (?:(?:the|an?|env\w{{0,12}}|variable|flag|option|to|-[xe]|export) ){{0,3}}[`'\"]?"
     r"(?:(?!\w{1,30}_(?:DEBUG|LOG|LOG_LEVEL|DEBUG_SUBSYS|HOME|PATH)\b)[A-Z][A-Z0-9]{1,14}(?:_[A-Z0-9]{1,24}){1,8}\b"
     r"|--[a-z][a-z0-9]{1,20}(?:[-_.][a-z0-9]{1,20}){0,6}\b)"
 )
 """A variable or an option that was set or taken away, other than one of a log."""
 _WITHOUT = re.compile(rf"\b{OFF} (?:\w{{1,12}} ){{0,2}}[`'\"]?$", re.IGNORECASE)
+_SUCCESS = re.compile(
+    r"^\W{0,6}(?:(?:the |my |this )?(?:problem|issue|bug|error)s? (?:is |was |has been |got |now )?(?:solved|fixed"
+    r"|resolved|gone)"
+    r"|(?:solved|fixed|resolved)(?: it)?|(?:the |my )?(?:actual )?(?:solution|fix|work ?around) (?:is"
+    r"|was)(?: to)?(?: \w{2,8})?"
+    r"|th(?:is|e following) (?:fixed|solved|resolved|works for|worked for) (?:it|me|the \w{3,8}))\W{0,6}$",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(r"\s{0,8}(?:[$>#] )?(?:export |sudo |modprobe |docker run |sysctl |-x |[A-Z][A-Z0-9_]{4,40}=)")
+NEAR = 3
+"""Lines below one of success among which its command is."""
+_TAKES_AWAY = re.compile(rf"(?:{OFF})\b")
 _EVEN = re.compile(
     r"\b(?:with|using|sett?ing|set|after|even|despite|also|adding|added|tried|disabling|disabled|enabling) "
     r"(?:\w{1,12} ){0,3}[`'\"]?$",
@@ -105,6 +136,12 @@ _SINCE = re.compile(
     re.IGNORECASE,
 )
 """Words of a release since which a run has the fault."""
+_DONE = re.compile(
+    r"\b(?:fix|solution|work ?around)(?: is| was|:) (?:to )?"
+    r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall)\b",
+    re.IGNORECASE,
+)
+"""Words of a remedy that is told as what to do."""
 _UNIT = r"(?:[GMT]i?[Bb](?:/s|ps|it/s)|tok(?:ens)?/s|TFLOPS)"
 _GAIN = re.compile(
     rf"\b([0-9]{{1,5}}(?:\.[0-9]{{1,4}})?) ?{_UNIT}?(?: [\w-]{{1,20}}){{0,2}} ?(?:→|->|to) ?~?"
@@ -124,7 +161,7 @@ _CELL_BAD = re.compile(
 """What the last cell of a table of trials begins with."""
 
 
-_TELLING = (_GOOD, _BAD, WORSE, _GAIN, _CELL_GOOD)
+_TELLING = (_GOOD, _BAD, WORSE, _GAIN)
 
 
 class Trial(NamedTuple):
@@ -145,35 +182,57 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
     >>> list(trial_statements("Try NCCL_P2P_DISABLE=1 if it does not work."))
     []
     """
+    yield from _commands_of_success(text)
     for number, line in report_lines(text):
         for trial in _trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line):
             yield f"{TRIAL}{trial.outcome} {trial.remedy}", shown_line(trial.text), number
+
+
+def _commands_of_success(text: str) -> Iterator[tuple[str, str, int]]:
+    """The remedies of the command that a line of success introduces, as `trial_statements` has them.
+
+    >>> [each[0] for each in _commands_of_success("The solution was to use\\n```\\nexport NCCL_SOCKET_IFNAME=lo")]
+    ['trial helped interface']
+    """
+    last = -NEAR
+    for number, line in report_lines(text):
+        last = number if is_success(line) else last
+        lines = text.split("\n", number + NEAR)[number : number + NEAR] if last == number else []
+        for below, command in enumerate(lines, number + 1):
+            if _COMMAND.match(command):
+                for name, words in _REMEDIES:
+                    if words.search(command):
+                        yield f"{TRIAL}{HELPED} {name}", shown_line(f"{line.strip()} {command.strip()}"), below
 
 
 def report_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of prose with the words of an outcome, at most `MOST_LINES`, each with its number."""
     read = 0
     for number, line in enumerate(lines_of(text), 1):
-        told = " " in line and len(line) <= LONGEST and any(words.search(line) for words in _TELLING)
+        row = line.lstrip().startswith("|")
+        told = " " in line and len(line) <= LONGEST and (row or any(words.search(line) for words in _TELLING))
         if not told:
             continue
         read += 1
         if read > MOST_LINES:
             return
-        if not _OF_LOGS.search(line):
+        if row or not _OF_LOGS.search(line):
             yield number, line
 
 
 def trials_of_line(line: str) -> Iterator[Trial]:
     """The trials that the clauses of a line report; a clause without an outcome has that of the next one."""
     before = ""
+    solved = False
     for part in _CLAUSE.split(line):
         clause = f"{before} {part}".strip(" *_-")
         if _is_supposed(part):
             before = ""
             continue
-        found = tuple(_trials_of_clause(clause)) if len(clause) <= MOST_WORDS else ()
+        told = HELPED if solved and not outcome_of(part) else ""
+        found = tuple(_trials_of_clause(clause, told)) if len(clause) <= MOST_WORDS else ()
         yield from found
+        solved = is_success(part)
         before = "" if found or outcome_of(part) else clause
 
 
@@ -204,7 +263,7 @@ def _is_supposed(clause: str) -> bool:
     """
     condition, good = _IF.search(clause), _GOOD.search(clause)
     before = condition is not None and (good is None or condition.start() < good.start())
-    return before or _SUPPOSED.search(clause) is not None
+    return (before and not _IF_DONE.search(clause)) or _SUPPOSED.search(clause) is not None
 
 
 def outcome_of(clause: str) -> str:
@@ -225,19 +284,32 @@ def outcome_of(clause: str) -> str:
     return ""
 
 
-def _trials_of_clause(clause: str) -> Iterator[Trial]:
-    """The remedies that a clause names, each with its outcome; without it the run fails, or with it."""
-    outcome, worse = outcome_of(clause), WORSE.search(clause) is not None
+def is_success(clause: str) -> bool:
+    """Whether a clause says that a fault is mended, and nothing of how: the next one does.
+
+    >>> is_success("Problem solved"), is_success("The solution was to use"), is_success("NCCL solved it with X")
+    (True, True, False)
+    """
+    return _SUCCESS.search(clause) is not None
+
+
+def _trials_of_clause(clause: str, told: str = "") -> Iterator[Trial]:
+    """The remedies that a clause names, each with its outcome, which may be told before; without it the run fails, or
+    with it.
+    """
+    outcome, worse = outcome_of(clause) or told, WORSE.search(clause) is not None
     found = [(name, match.start()) for name, words in _REMEDIES if (match := words.search(clause))]
     for name, start in found:
         if _WITHOUT.search(clause[:start]):
+            if _TAKES_AWAY.match(clause, start):
+                continue  # "without disabling X": X is as it was
             if outcome == HELPED or worse:
                 yield Trial("setting" if outcome == HELPED else name, HELPED, clause)
         elif outcome or (worse and _EVEN.search(clause[:start])):
             yield Trial(name, outcome or VAIN, clause)
     if part := _changed_part(clause, outcome, worse=worse):
         yield Trial(f"release of {part}", outcome or HELPED, clause)
-    elif not found and outcome == HELPED and _SET.search(clause) and not _TOOLS.search(clause):
+    elif not found and outcome == HELPED and _SET.search(clause) and not _OF_A_TEST.search(clause):
         yield Trial("setting", HELPED, clause)
 
 
@@ -250,7 +322,8 @@ def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
     versions = len(set(_VERSION.findall(clause)))
     numbered = _RELEASE.search(clause) and (_USES.search(clause) or (versions > 1 and worse))
     since = _SINCE.search(clause) is not None and (worse or "bisect" in clause)
-    if not (_CHANGES.search(clause) or numbered or since) or not (outcome or since):
+    changed = _CHANGES.search(clause) or _DONE.search(clause)
+    if not (changed or numbered or since) or not (outcome or since):
         return ""
     named = next((name for name, words in _PARTS if words.search(clause)), "")
     return named or ("library" if versions and outcome else "")

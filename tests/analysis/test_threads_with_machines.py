@@ -24,6 +24,11 @@ programs print them; for a benchmark with a result also the share of the predict
   known were sentences: what was tried and whether it helped, what failed since an update, and the reason in words; nor
   stacks of crashes, a system that is not ready without switches, memory that other processes hold, and containers
   that a log lists as hosts (NVIDIA/nccl-tests issue 93, tested below).
+- `AB2` (2026-11-29): the same queries, drawn after AB1 was mended. Of 15, seven were named first and eight at all
+  before anything was changed; one was refused. Not known were remedies told before or after the success ("The solution
+  was to use"), data that end at other times, files of devices that a container lacks, and flows that share a path of
+  the network. One stays missed (NVIDIA/dgx-spark-playbooks pull 108): perftest's figure at 64 KiB with several queue
+  pairs is compared with the time of one message.
 """
 
 from __future__ import annotations

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.analysis.test_diagnosis import names
+from clusterspec.logs.benchmark import Evidence
+from tests.analysis.test_diagnosis import cluster, diagnosed, log, names
 from tests.analysis.test_program_lines import PAIR, PCIE, read
 
 HUNG = (
@@ -42,7 +45,8 @@ def test_a_report_of_what_helped_is_read_without_a_log() -> None:
     assert (
         _first(PCIE, "all_reduce_perf hangs. With iommu=pt on the kernel command line it works.") == "iommu-translation"
     )
-    assert read(PCIE, "all_reduce_perf hangs. Does it work with iommu=pt?", 4) is None
+    asked = read(PCIE, "all_reduce_perf hangs. Does it work with iommu=pt?", 4)
+    assert asked is not None and not asked.is_decided and names(asked)[:2] == ["acs", "iommu-translation"]
 
 
 def test_what_changed_nothing_contradicts_the_causes_that_it_would_have_circumvented() -> None:
@@ -89,3 +93,13 @@ def test_a_start_of_mpi_that_never_ends_is_of_its_library() -> None:
     start = "[TensorRT-LLM][INFO] Initializing MPI with thread mode 3"
     assert _first(PAIR, start) == "library-release"
     assert read(PAIR, f"{start}\n[TensorRT-LLM][INFO] MPI size: 1, rank: 0", 4) is None
+
+
+def test_a_release_that_brought_wrong_values_is_their_cause() -> None:
+    machine = cluster(PAIR)
+    sound = log(machine, 16)
+    wrong = replace(sound, series=(replace(sound.series[0], wrong=12),))
+    begun = Evidence("trial helped release of library", "Starting from nccl-2.27.3 it fails", 1)
+    assert names(diagnosed(machine, wrong))[0] == "wrong-results"
+    assert names(diagnosed(machine, replace(wrong, evidence=(begun,))))[0] == "library-release"
+    assert names(diagnosed(machine, replace(sound, evidence=(begun,)))) == []  # nothing to explain

@@ -39,6 +39,13 @@ def trials(line: str) -> list[str]:
         ("A git bisect returned this NCCL commit as the introducer", ["helped release of library"]),
         ("Starting from nccl-2.27.3 I am seeing errors", ["helped release of library"]),
         ("JAX 0.8.0 ✅, JAX 0.8.1 ❌", ["helped release of library"]),
+        ("If I set NCCL_NVLS_ENABLE=0 everything works fine", ["helped no-multicast"]),
+        ("If you set NCCL_NVLS_ENABLE=0 everything works fine", []),  # a condition of the reader
+        ("If that works, NCCL_NVLS_ENABLE=0 is the reason", []),
+        ("with -x UCX_MEMTYPE_CACHE=n it works as well", ["helped setting"]),
+        ("Workaround: NCCL_P2P_DISABLE=1 python ./train.py", ["helped no-peer-access"]),
+        ("Actual fix: update the GPU driver to the latest", ["helped release of driver"]),
+        ("fix: update the GPU driver", []),  # the title of a change
     ],
 )
 def test_a_sentence_reports_what_came_of_a_remedy(line: str, found: list[str]) -> None:

@@ -1,0 +1,41 @@
+"""Causes by the addresses and NICs that ranks use: the loopback for several nodes, another NIC than expected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.stated_causes import GIVEN, STATED
+from clusterspec.results.diagnosis import Cause
+
+_OTHER = re.compile(r"\b(?!127\.)[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
+"""An address that other hosts may reach."""
+_FIRST_RANK = "MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank: an address that the others reach"
+_PROBE = "VLLM_HOST_IP of every rank, or --net=host: the container has no route to any other network"
+_PEERS = (
+    "show_gids on both nodes, and ib_write_bw between that pair; a list of NICs for each (NCCL_IB_HCA, --ib-device)"
+)
+
+
+def address_causes(run: PlacedRun) -> Iterator[Cause]:
+    """The causes of a run without a result whose lines have an address that does not serve it.
+
+    Published: vllm-project/vllm issues 19543 (a loopback for two nodes) and 2857 (a host without a route, which a
+    program asks for its own address), kvcache-ai/Mooncake issue 2467 (the NIC of another network).
+    """
+    failed = run.log_lines("rendezvous", "refused", "cluster-store", "unreachable")
+    several = failed and run.group.nodes > 1
+    for text, line in (
+        run.log_lines("own-loopback")[:1] if several or any(_OTHER.search(each) for each, _ in failed) else ()
+    ):
+        evidence = f"line {line} of the log: {text}: every host has that address for itself"
+        yield Cause("wrong-interface", evidence, _FIRST_RANK, STATED)
+    for text, line in run.log_lines("address-probe")[:1]:
+        evidence = f"line {line} of the log: {text}: the program asks for its own address, and the host has no route"
+        yield Cause("wrong-interface", evidence, _PROBE, STATED)
+    for text, line in run.log_lines("other-nic")[:1]:
+        yield Cause("wrong-interface", f"line {line} of the log: {text}", _PEERS, STATED)
+    for text, line in run.log_lines("unlike-pair")[:1] if run.log_lines("unreachable") else ():
+        evidence = f"line {line} of the log: {text}: NICs of different names, as of two networks"
+        yield Cause("wrong-interface", evidence, _PEERS, GIVEN)
