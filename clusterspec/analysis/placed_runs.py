@@ -102,7 +102,8 @@ class PlacedRun:
         group = contiguous_placement(
             cluster, self.group.ranks, self.group.nodes
         )  # a fault can change the levels of the fabric
-        return applicable_cost(cluster, self.name, group, size, algorithm or self.series.algorithm)
+        sent = size * self.series.in_flight
+        return applicable_cost(cluster, self.name, group, sent, algorithm or self.series.algorithm)
 
 
 def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: LogOverrides) -> PlacedRun:
@@ -179,7 +180,7 @@ def _compared_rows(cluster: Cluster, name: str, group: Placement, series: Series
     means = [(size, len(rates) / sum_of(1 / rate for rate in rates)) for size, rates in sorted(measured.items())]
     rows = []
     for size, mean in means if series.points else [NO_RESULT]:
-        cost = applicable_cost(cluster, name, group, size, series.algorithm)
+        cost = applicable_cost(cluster, name, group, size * series.in_flight, series.algorithm)
         if cost is not None and cost.seconds > 0 and cost.low > 0 and cost.high > 0:
             low, high = cost.busbw * cost.seconds / cost.high, cost.busbw * cost.seconds / cost.low
             rows.append(ComparedRow(size, mean, cost.busbw, low, high))

@@ -34,7 +34,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "no-gpudirect",
-        r"\bNCCL_NET_GDR_LEVEL ?= ?[\"']?(?:0|LOC)\b|\bUCX_IB_GPU_DIRECT_RDMA ?= ?[\"']?(?:n|no|0)\b"
+        r"\bNCCL_IB_CUDA_SUPPORT ?= ?[\"']?0|\bNCCL_NET_GDR_LEVEL ?= ?[\"']?(?:0|LOC)\b|\bUCX_IB_GPU_DIRECT_RDMA ?= ?[\"']?(?:n|no|0)\b"
         rf"|\bNCCL_NET_GDR_DISABLE\b|{_AWAY}(?:GDR|GPU ?Direct|GPUDirect[ -]RDMA|GDRDMA)\b",
     ),
     (
