@@ -103,9 +103,16 @@ def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if last.measured < last.low:
         found += other_device_causes(run)
         found += [cause for check in CHECKS for cause in check(run)]
-        found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
+        found += [_cause_of_fit(run, fit) for fit in fault_fits(run) if fit.fault.name not in _no_faults_of(run)]
         found += release_causes(run)
     return _most_likely(found)
+
+
+def _no_faults_of(run: PlacedRun) -> frozenset[str]:
+    """Faults that a test of one link cannot have: it takes no sockets, nor memory of accelerators without an option."""
+    if run.series.in_flight == 1:
+        return frozenset()
+    return frozenset({"socket-fall-back"} if run.log_lines("gpu-buffer") else {"socket-fall-back", "gpudirect-off"})
 
 
 def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
@@ -318,7 +325,7 @@ def _small_messages(run: PlacedRun) -> Iterator[Cause]:
     last = run.largest
     before = [row.measured for row in run.rows if row.size * 4 <= last.size]
     flat = bool(before) and before[-1] >= FLAT * last.measured  # openucx/ucx pull 10955
-    if last.size < PLATEAU and not flat:
+    if last.size < PLATEAU and run.series.in_flight == 1 and not flat:
         evidence = f"the largest size is {size_text(last.size)}: latency dominates at this size, not bandwidth"
         yield Cause("small-messages", evidence, "run again with -b 8M -e 8G -f 2", STRONG)
 

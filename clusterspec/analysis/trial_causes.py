@@ -115,6 +115,10 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "release of nic-firmware": ((("nic-fault", STRONG),), "mlxfwmanager on every node: one release of firmware"),
     "release of network-plugin": ((("plugin-mismatch", STATED),), _RELEASE),
     "release of kernel": ((("driver-release", STRONG), ("library-release", GIVEN)), _RELEASE),
+    "release of image": (
+        (("library-release", STRONG), ("driver-release", STRONG), ("plugin-mismatch", GIVEN)),
+        "uname -r, modinfo of the drivers, fi_info --version and the libraries of both images: what differs",
+    ),
     "release of library": ((("library-release", STATED),), _RELEASE),
 }
 """The causes that a remedy circumvents, with the weight of each, and the next step. `no-peer-access` is apart, as it

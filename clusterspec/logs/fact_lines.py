@@ -22,6 +22,12 @@ FACT_PATTERNS = (
             rf"(\b(?:nvidia|efa_nv|nv)[-_]peer_?mem(?:ory)? (?:(?:is|was|module|kernel|driver) ){{0,3}}{_ABSENT})"
         ),
     ),
+    (
+        "peer-memory",
+        re.compile(
+            r"(\b(?:loads?|ha(?:s|ve)|with) no [`']?(?:nvidia[-_]peermem|nv_peer_mem|ib_peer_mem|amdp2p|peer_?mem)\b)"
+        ),
+    ),
     # memory with a handle of the fabric, which a process may create with a channel of IMEX alone (CUDA driver API,
     # `CU_MEM_HANDLE_TYPE_FABRIC`; microsoft/mscclpp issue 467, kvcache-ai/Mooncake issue 1297)
     (
@@ -36,6 +42,14 @@ FACT_PATTERNS = (
         re.compile(
             r"(\b(?:Failed to get (?:new memory reference|export ref for UUID)"
             r"|Received import response from node id [0-9]{1,6} with failure status)\b.{0,80})"
+        ),
+    ),
+    # determined-ai/determined issue 8915
+    (
+        "failing-pair",
+        re.compile(
+            r"(\b(?:[Tt]wo|2) of (?:the|these|our|my) (?:\w{1,12} ){0,2}(?:GPUs?|cards?|accelerators?)\b.{0,20}"
+            r"\b(?:do not|don't|cannot|can't|never) work together)"
         ),
     ),
     # addresses that a launch gives its ranks (vllm-project/vllm issue 19543)
@@ -61,6 +75,8 @@ FACT_PATTERNS = (
         "unlike-pair",
         re.compile(r"\b(local_nic: ([\w.-]{2,40}), .{0,200}?\bpeer_nic: [^\s@,]{3,80}@(?!\2\b)[\w.-]{2,40})"),
     ),
+    # Ray, without the lines below it (gpustack/gpustack issue 2691)
+    ("releases", re.compile(r"(\bRuntimeError: Version mismatch)(?!: )")),
     # a plugin and a framework of two releases (pytorch/xla issue 6949)
     ("library", re.compile(r"(\bMismatched .{0,60}?\bversion \(?[0-9.]{1,12}\)? and .{0,60}?version \(?[0-9.]{1,12})")),
 )

@@ -27,7 +27,8 @@ _BECAUSE = re.compile(
     r"|\b(?:figured|found) out\b|\bfound (?:that|the (?:problem|issue|cause|reason|bug))\b|\btraced (?:it "
     r"|this )?(?:back )?to\b"
     r"|\bc[ao]mes? from\b|\brealized\b|\bthere (?:is|was) an? (?:problem|issue|error|mistake) (?:with|in|between)\b"
-    r"|\b(?:it|this|that) (?:is|was) an? .{3,60} (?:issue|problem)\b|\bsince the\b|原因",
+    r"|\b(?:it|this|that) (?:is|was) an? .{3,60} (?:issue|problem)\b|\bsince the\b|原因"
+    r"|\b(?:pick|choos|select|us)(?:e?s|ed|ing) (?:up )?the wrong\b",
     re.IGNORECASE,
 )
 """Words before or around a reason."""
@@ -198,6 +199,12 @@ FACTS: tuple[tuple[str, str], ...] = (
         r"|\brank[- ]0 GPU\b.{0,40}\b(?:more|extra)\b"
         r"|\b(?:all|every|both) (?:of )?(?:the )?(?:\w{2,10} )?(?:process(?:es)?|ranks?|workers?)\b.{0,40}\b(?:on"
         r"|us(?:e|es|ing)|to) (?:the )?(?:GPU ?0|cuda:0|same GPU|first GPU)\b",
+    ),
+    (
+        "library-release",
+        r"\b(?:in|with) v?[0-9]{1,2}\.[0-9]{1,3}\S{0,8} .{0,60}\b(?:but|and) not (?:in|with"
+        r"|on) v?[0-9]{1,2}\.[0-9]{1,3}"
+        r"|\bpython (?:path|executable|interpreter)s?\b.{0,40}\b(?:chang|differ|other|wrong)",
     ),
     ("driver-release", r"/dev/nvidia-uvm\S{0,8}.{0,60}\b(?:missing|absent|not (?:there|found|present)|n't exist)"),
     (

@@ -17,7 +17,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         "no-peer-access",
         r"\bNCCL_P2P_DISABLE\b ?[=:]? ?[\"']?1?|\bNCCL_P2P_LEVEL ?= ?[\"']?(?:LOC|0)\b|\bNCCL_P2P_DIRECT_DISABLE\b"
         rf"|{_AWAY}(?:NCCL |GPU |PCIe |CUDA |direct )?(?:P2P|peer[- ]to[- ]peer|peer access)\b"
-        r"|\b(?:P2P|peer access) (?:is |was )?(?:off|disabled)\b",
+        rf"|{_AWAY}GGML_CUDA_P2P\b|\b(?:P2P|peer access|GGML_CUDA_P2P) (?:is |was )?(?:off|disabled|unset)\b",
     ),
     ("no-own-all-reduce", r"\bdisable[-_]custom[-_]all[-_]?reduce\b|\bFORCE_NCCL_ALL_REDUCE_STRATEGY\b"),
     (
@@ -34,7 +34,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "no-gpudirect",
-        r"\bNCCL_IB_CUDA_SUPPORT ?= ?[\"']?0|\bNCCL_NET_GDR_LEVEL ?= ?[\"']?(?:0|LOC)\b|\bUCX_IB_GPU_DIRECT_RDMA ?= ?[\"']?(?:n|no|0)\b"
+        r"\bNCCL_IB_CUDA_SUPPORT ?= ?[\"']?0|\bNCCL_NET_GDR_LEVEL ?= ?[\"']?(?:0|LOC)\b"
+        r"|\bUCX_IB_GPU_DIRECT_RDMA ?= ?[\"']?(?:n|no|0)\b"
         rf"|\bNCCL_NET_GDR_DISABLE\b|{_AWAY}(?:GDR|GPU ?Direct|GPUDirect[ -]RDMA|GDRDMA)\b",
     ),
     (
@@ -45,14 +46,18 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("no-plugin", r"\bNCCL_NET_PLUGIN ?= ?[\"']?none\b"),
     (
         "interface",
-        r"\b\w{0,24}_SOCKET_IFNAME\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_(?:HCA|MERGE_NICS)\b"
+        r"\b\w{0,24}_(?:SOCKET_IFNAME|IFACE)\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_(?:HCA"
+        r"|MERGE_NICS)\b"
         r"|\bHCCL_IF_IP\b"
-        r"|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bFI_TCP_IFACE\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
+        r"|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
         r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b",
     ),
     ("gid", r"\b\w{0,24}GID_INDEX\b|\bGID index\b|\bROCE_VERSION_NUM\b"),
     ("mtu", r"\b\w{0,24}_MTU ?=|\bMTU\b|\bjumbo frames?\b"),
-    ("no-multicast", rf"\bNCCL_NVLS_ENABLE ?=? ?[\"']?0|{_AWAY}(?:NVLS|NVLink SHARP|multicast)\b"),
+    (
+        "no-multicast",
+        rf"\bNCCL_NVLS_ENABLE ?=? ?[\"']?0|\b\w{{1,24}}_DISABLE_NVLS\b|{_AWAY}(?:NVLS|NVLink SHARP|multicast)\b",
+    ),
     (
         "domain-service",
         r"\bNCCL_MNNVL_ENABLE\b|\bNVSHMEM_DISABLE_MNNVL\b|\bIMEX\b|\bnvidia-imex\b|\b[Ff]abric[- ]?[Mm]anager\b",
@@ -143,7 +148,9 @@ CHANGES = (
     r"|(?:re)?install(?:ed|ing)|(?:re)?buil(?:t|ding)|rebuild|recompil\w{1,4}"
     r"|replac(?:ed|ing)|swap(?:ped|ping)|switch(?:ed|ing) (?:back )?to"
     r"|(?:other|another|different) (?:\w{1,12} ){0,2}(?:versions?|releases?|drivers?|images?|environments?|builds?)"
-    r"|(?:delet|recreat|re-creat)(?:ed|ing)|regression)\b"
+    r"|(?:delet|recreat|re-creat)(?:ed|ing)|(?:one|only|single) change|(?:following|another|other"
+    r"|different) (?:\w{1,12} ){0,4}(?:AMI|image|version|release)"
+    r"|regression)\b"
 )
 """Words of a change of a release."""
 USES = (
@@ -157,16 +164,22 @@ TOOLS = (
 )
 """Programs that test a part; that one of them works is no remedy."""
 PARTS: tuple[tuple[str, str], ...] = (
-    ("driver", r"\b(?:NVIDIA |GPU |CUDA |amdgpu |open |kernel )*(?:drivers?|kernel modules?)\b|\bnvidia-open\b"),
+    (
+        "driver",
+        r"\b(?:NVIDIA |GPU |CUDA |amdgpu |open |kernel )*(?:drivers?|kernel modules?)\b|\bnvidia-open\b"
+        r"|\b[4-6][0-9]{2}\.[0-9]{2,3}\.[0-9]{2}\b",
+    ),
     ("nic-firmware", r"\bfirmware\b|\bfw\b"),
     ("network-plugin", r"\blibfabric\b|\b(?:EFA|efa) installer\b|\bofi-nccl\b|\bnet(?:work)? plugin\b|\brccl-net\b"),
     ("kernel", r"\b(?:Linux )?kernel\b"),
+    ("image", r"\bAMIs?\b|\b(?:container|Docker|VM|machine|OS|host) images?\b"),
     (
         "library",
         r"\b(?:NCCL|RCCL|oneCCL|PyTorch|torch|vLLM|SGLang|TensorRT-LLM|UCX|NVSHMEM|CUDA|ROCm|DeepEP|NIXL|Mooncake"
         r"|Ray|MPI|Open ?MPI|mpi4py|HPC-?X|OFED|rdma-core|transformers|triton|flashinfer|Megatron\w{0,6}|DeepSpeed|JAX"
-        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|library|package|wheel|images?|container image|toolkit|software"
-        r"|environments?|venv)\b",
+        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|libcxi|library|package|wheel|images?|container image|toolkit"
+        r"|software"
+        r"|enviro\w{1,8}|venv)\b",
     ),
 )
 """What such a change is of, the more specific before the more common."""

@@ -6,8 +6,9 @@ advise, ask or suppose report nothing, and lines that programs print are not rea
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.logs.text_lines import lines_of, shown_line
 from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, TOOLS, USES, VERSION
@@ -20,14 +21,21 @@ LONGEST = 1_200
 """Characters of a line of prose that is read."""
 MOST_WORDS = 240
 """Characters of a clause that may report a trial: longer ones describe something else."""
+LONGEST_LIST = 12
+"""Lines below one with an outcome that are read as its list."""
+SHORT = 40
+"""Characters of a sentence that says no more than that something is solved: the next one tells by what."""
 MOST_LINES = 4_000
 """Lines with the words of an outcome that are read."""
 _GOOD = re.compile(
-    r"\b(?:works|worked|working|fix(?:es|ed)|solve[sd]|resolve[sd]|helps|helped|succeed(?:s|ed)|(?:went|goes|gone) away"
-    r"|tests? (?:\w{1,10} ){0,2}pass(?:es|ed)?|pass(?:es|ed) (?:now|both|again|fine|when|if|once|with)"
+    r"(?<![-/])\b(?:works|worked|working(?!-)|fix(?:es|ed)|solve[sd]|resolve[sd]|helps|helped"
+    r"|succeed(?:s|ed)|(?:went|goes|gone) away"
+    r"|tests? (?:\w{1,10} ){0,2}pass(?:es|ed|ing)?|pass(?:es|ed) (?:now|both|again|fine|when|if|once|with)"
     r"|disappear(?:s|ed)|eliminate[sd]|cure[sd]|mitigate[sd]|doubles|improve[sd]|did the trick|back to normal"
     r"|work ?around (?:is|was)|(?:actual|real|the|my|our|final) (?:fix|solution) (?:is|was)"
-    r"|(?:did|as a) work ?around|(?:got|gets|made|makes) it (?:to work|run)"
+    r"|(?:fix|work ?around)\b.{0,20} (?:verified|confirmed)"
+    r"|(?:did|as a) work ?around"
+    r"|(?:got|gets|made|makes) it (?:to work|run)"
     r"|r[au]n(?:s|ning)? (?:fine|ok|okay|well|normally|correctly|successfully|through|without)"
     r"|(?:is|was|are|were|becomes|looks) (?:all )?(?:fine|ok|okay|gone|normal|good)"
     r"|no (?:more|longer any|longer) (?:hang|error|issue|problem|crash|timeout|fail|occur|happen|appear)\w{0,4}"
@@ -36,8 +44,11 @@ _GOOD = re.compile(
     r"|test)s? completes?"
     r"|(?:both|all|each|either) (?:\w{1,14} )?(?:fix|solve|resolve|help)"
     r"|(?:rais|increas|boost|improv)(?:es|ed) (?:\w{1,12} ){0,4}(?:bandwidth|busbw|throughput|performance|speed)"
-    r"|(?:bandwidth|busbw|throughput|performance|speed) (?:\w{1,12} ){0,2}(?:improv|increas|recover|doubl|restor)ed"
-    r"|(?:did|does)(?: not|n[o']t|n't) reproduce|no longer reproduces)\b|✅"
+    r"|(?:bandwidth|busbw|throughput|performance|speed) (?:\w{1,12} ){0,2}(?:improv|increas|recover|doubl"
+    r"|restor)(?:ed|e?s)"
+    r"|(?:did|does)(?: not|n[o']t|n't) (?:reproduce|occur|happen|appear)|did (?:indeed |in fact )?(?:fix|solve"
+    r"|resolve|help)"
+    r"|(?:get|gets|got|goes|went) through|no longer reproduces)\b|✅"
     r"|\b(?:work ?around|(?:actual|real|the|my|our|final) (?:fix|solution)|solution): |解决了|可以了",
     re.IGNORECASE,
 )
@@ -69,6 +80,8 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence that advises, asks or supposes."""
+_KNOWN = re.compile(r"\bwork ?around (?:is|was)\b|\bwork ?around: ", re.IGNORECASE)
+"""Words of a remedy that is known, even where it is recommended."""
 _IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
 _IF_DONE = re.compile(
     r"^\W{0,4}if (?:I |we |one )?(?:chang|set|us|disabl|enabl|turn|remov|add|downgrad|upgrad|revert|run|switch)\w{0,4} "
@@ -81,7 +94,7 @@ _OF_LOGS = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
     r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
     r"|^[EIWF][0-9]{4} |<(?:warn|info|debug)>|\b[A-Z]\w{2,60}(?:Error|Exception): |\b(?:[Ee]rror|[Ff]atal|[Ff]ailed): "
-    r"|^(?!(?i:work ?around|solution|edit|update|note|results?|observations?|conclusion|summary):)"
+    r"|^(?!(?i:work ?around|solution|solved|resolved|fixed|edit|update|note|results?|observations?|conclusion):)"
     r"[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
 )
 """Marks of lines that a program prints, and of commands."""
@@ -104,10 +117,10 @@ _RELEASE = re.compile(
 )
 """A part and the number of its release."""
 _SET = re.compile(
-    r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing|e)"
+    r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:e|ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing|e)"
     rf"|defin(?:ed|ing)|{OFF})) (?:(?:the|an?|env\w{{0,12}}|variable|flag|option|to|-[xe]|export) ){{0,3}}[`'\"]?"
     r"(?:(?!\w{1,30}_(?:DEBUG|LOG|LOG_LEVEL|DEBUG_SUBSYS|HOME|PATH)\b)[A-Z][A-Z0-9]{1,14}(?:_[A-Z0-9]{1,24}){1,8}\b"
-    r"|--[a-z][a-z0-9]{1,20}(?:[-_.][a-z0-9]{1,20}){0,6}\b)"
+    r"|--[a-z][a-z0-9]{1,20}(?:[-_.][a-z0-9]{1,20}){0,6}\b|[a-z][a-z0-9_]{3,40} ?= ?(?:True|False|None|[0-9]))"
 )
 """A variable or an option that was set or taken away, other than one of a log."""
 _WITHOUT = re.compile(rf"\b{OFF} (?:\w{{1,12}} ){{0,2}}[`'\"]?$", re.IGNORECASE)
@@ -131,17 +144,25 @@ _EVEN = re.compile(
 """Words before a remedy of a run that fails with it, too; without them its own words are of the error."""
 _SINCE = re.compile(
     r"\b(?:since|after|when|once) (?:\w{1,12} ){0,3}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
-    r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of))\b"
+    r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
     r"|\bbisect\w{0,5} (?:\w{1,12} ){0,3}(?:to|return|point|show|identif|found|find)\w{0,5}\b",
     re.IGNORECASE,
 )
 """Words of a release since which a run has the fault."""
 _DONE = re.compile(
-    r"\b(?:fix|solution|work ?around)(?: is| was|:) (?:to )?"
-    r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall)\b",
+    r"\b(?:fix|solution|work ?around)\b.{0,80}?(?: is| was|:) (?:to )?"
+    r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall|swap|replace)\b|\b(?:pip3?|apt(?:-get)?) install\b",
     re.IGNORECASE,
 )
 """Words of a remedy that is told as what to do."""
+_BLAMED = re.compile(
+    r"\b(?:is|are|was|were|seems?(?: to be)?) (?:causing|the (?:cause|culprit|reason)|to blame)\b"
+    r"|\bcauses? (?:an? |the |our )?(?:\w{1,12} )?(?:hangs?|deadlocks?|crash\w{0,2}|fail\w{0,5}|errors?|slow)",
+    re.IGNORECASE,
+)
+"""Words after what a fault is due to."""
+_TELLS_ITSELF = re.compile(r"\b(?:bisect|regression|incompatib)", re.IGNORECASE)
+"""Words of such a fault itself."""
 _UNIT = r"(?:[GMT]i?[Bb](?:/s|ps|it/s)|tok(?:ens)?/s|TFLOPS)"
 _GAIN = re.compile(
     rf"\b([0-9]{{1,5}}(?:\.[0-9]{{1,4}})?) ?{_UNIT}?(?: [\w-]{{1,20}}){{0,2}} ?(?:→|->|to) ?~?"
@@ -161,7 +182,22 @@ _CELL_BAD = re.compile(
 """What the last cell of a table of trials begins with."""
 
 
-_TELLING = (_GOOD, _BAD, WORSE, _GAIN)
+_ITEM = re.compile(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
+"""How an item of a list begins."""
+_COMMAND = re.compile(
+    r"^[`$#> ]{0,4}(?:export |sudo |docker |pip3? |python3? -m pip |uv pip |conda |apt(?:-get)? |modprobe |sysctl "
+    r"|[A-Z][A-Z0-9_]{3,40}=)"
+)
+"""How a command begins that changes a setting or a release."""
+_ANSWER = re.compile(
+    r"^[> ]{0,8}(?:thanks\W{1,3})?(?:this|that|it|your \w{1,12}) (?:\w{1,8} ){0,2}"
+    r"(?:work(?:s|ed)|fixed|solved|resolved|helped|did the trick)\b",
+    re.IGNORECASE,
+)
+"""How an answer to advice begins: the line above has the remedy."""
+_ASIDE = re.compile(r" [—–] ([^—–]{1,60}) [—–] ")
+"""What a sentence puts in between."""
+_TELLING = (_GOOD, _BAD, WORSE, _GAIN, _BLAMED)
 
 
 class Trial(NamedTuple):
@@ -182,33 +218,69 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
     >>> list(trial_statements("Try NCCL_P2P_DISABLE=1 if it does not work."))
     []
     """
-    yield from _commands_of_success(text)
+    lines: list[str] = []
+    given = set[str]()
+    releases: dict[str, dict[str, tuple[str, str, int]]] = {}
     for number, line in report_lines(text):
-        for trial in _trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line):
+        for part, release, outcome in _releases_of_line(line):
+            releases.setdefault(part, {}).setdefault(release, (outcome, line, number))
+        trials = tuple(_trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line))
+        if not trials or line.rstrip().endswith(":"):
+            lines = lines or list(lines_of(text))
+            trials = (*trials, *_neighboring_trials(line, number, lines))
+        given.update(f"{TRIAL}{trial.outcome} {trial.remedy}" for trial in trials)
+        for trial in trials:
             yield f"{TRIAL}{trial.outcome} {trial.remedy}", shown_line(trial.text), number
+    for part, found in releases.items():
+        name = f"{TRIAL}{HELPED} release of {part}"
+        good = next((each for each in found.values() if each[0] == HELPED), None)
+        if good and name not in given and any(each[0] == VAIN for each in found.values()):
+            yield name, shown_line(good[1].strip(" *-")), good[2]
 
 
-def _commands_of_success(text: str) -> Iterator[tuple[str, str, int]]:
-    """The remedies of the command that a line of success introduces, as `trial_statements` has them.
+def _neighboring_trials(line: str, number: int, lines: Sequence[str]) -> Iterator[Trial]:
+    """The trials of the lines around one with an outcome alone: the advice that it answers, or the list below it."""
+    if _ANSWER.search(line):
+        above = next((each.strip() for each in reversed(lines[max(number - 4, 0) : number - 1]) if each.strip()), "")
+        yield from _trials_of_clause(f"{above} works") if len(above) < MOST_WORDS else ()
+    elif not _is_supposed(line):
+        yield from _trials_below(line, lines[number : number + LONGEST_LIST])
 
-    >>> [each[0] for each in _commands_of_success("The solution was to use\\n```\\nexport NCCL_SOCKET_IFNAME=lo")]
-    ['trial helped interface']
+
+def _releases_of_line(line: str) -> Iterator[tuple[str, str, str]]:
+    """The parts and releases of a line that says of one release whether a run works with it.
+
+    >>> list(_releases_of_line("NCCL 2.28.9 + aws-ofi-nccl deadlocks")), list(_releases_of_line("NCCL 2.27.7 works"))
+    ([('library', '2.28.9', 'vain')], [('library', '2.27.7', 'helped')])
     """
-    last = -NEAR
-    for number, line in report_lines(text):
-        last = number if is_success(line) else last
-        lines = text.split("\n", number + NEAR)[number : number + NEAR] if last == number else []
-        for below, command in enumerate(lines, number + 1):
-            if _COMMAND.match(command):
-                for name, words in _REMEDIES:
-                    if words.search(command):
-                        yield f"{TRIAL}{HELPED} {name}", shown_line(f"{line.strip()} {command.strip()}"), below
+    found = _RELEASE.search(line)
+    if found is None or len(line) > MOST_WORDS or _is_supposed(line):
+        return
+    outcome = outcome_of(line) or (VAIN if WORSE.search(line) else "")
+    part = next((name for name, words in _PARTS if words.match(found[0])), "")
+    releases = set(_VERSION.findall(found[0]))
+    if outcome and part and len(releases) == 1:
+        yield part, releases.pop(), outcome
+
+
+def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
+    """The trials of the list or the command that follows a line with an outcome: "the following works:"."""
+    outcome = outcome_of(head) or (VAIN if WORSE.search(head) else "")
+    listed = [line.strip() for line in following if line.strip()]
+    if outcome and head.rstrip().endswith((":", ")")):
+        for item in itertools.takewhile(_ITEM.match, listed):
+            clause = f"{_ITEM.sub('', item)} {'works' if outcome == HELPED else 'does not help'}"
+            if len(clause) <= MOST_WORDS and not _is_supposed(item):
+                yield from (Trial(each.remedy, each.outcome, item) for each in _trials_of_clause(clause))
+    if outcome == HELPED and listed and _COMMAND.match(listed[0]) and len(head) + len(listed[0]) < MOST_WORDS:
+        yield from _trials_of_clause(f"{head.strip()} {listed[0]}")
 
 
 def report_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of prose with the words of an outcome, at most `MOST_LINES`, each with its number."""
     read = 0
-    for number, line in enumerate(lines_of(text), 1):
+    for number, read_line in enumerate(lines_of(text), 1):
+        line = _ASIDE.sub(r" \1 ", read_line.replace("**", "")) if " " in read_line[:LONGEST] else read_line
         row = line.lstrip().startswith("|")
         told = " " in line and len(line) <= LONGEST and (row or any(words.search(line) for words in _TELLING))
         if not told:
@@ -232,8 +304,8 @@ def trials_of_line(line: str) -> Iterator[Trial]:
         told = HELPED if solved and not outcome_of(part) else ""
         found = tuple(_trials_of_clause(clause, told)) if len(clause) <= MOST_WORDS else ()
         yield from found
-        solved = is_success(part)
-        before = "" if found or outcome_of(part) else clause
+        solved = is_success(part) or (outcome_of(part) == HELPED and len(part) <= SHORT)
+        before = "" if found or (outcome_of(part) and not solved) else clause
 
 
 def _trials_of_row(line: str) -> Iterator[Trial]:
@@ -263,7 +335,8 @@ def _is_supposed(clause: str) -> bool:
     """
     condition, good = _IF.search(clause), _GOOD.search(clause)
     before = condition is not None and (good is None or condition.start() < good.start())
-    return (before and not _IF_DONE.search(clause)) or _SUPPOSED.search(clause) is not None
+    told = clause.replace("recommended", "") if _KNOWN.search(clause) else clause
+    return (before and not _IF_DONE.search(clause)) or _SUPPOSED.search(told) is not None
 
 
 def outcome_of(clause: str) -> str:
@@ -320,10 +393,17 @@ def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
     'library'
     """
     versions = len(set(_VERSION.findall(clause)))
-    numbered = _RELEASE.search(clause) and (_USES.search(clause) or (versions > 1 and worse))
-    since = _SINCE.search(clause) is not None and (worse or "bisect" in clause)
-    changed = _CHANGES.search(clause) or _DONE.search(clause)
-    if not (changed or numbered or since) or not (outcome or since):
+    released = _RELEASE.search(clause)
+    numbered = released if released and (_USES.search(clause) or (versions > 1 and worse)) else None
+    since = _SINCE.search(clause) if worse or _TELLS_ITSELF.search(clause) else None
+    since = since or (released if released and _BLAMED.search(clause[released.end() :]) else None)
+    changed = _CHANGES.search(clause) or _DONE.search(clause) or since or numbered
+    if changed is None or not (outcome or since):
         return ""
-    named = next((name for name, words in _PARTS if words.search(clause)), "")
-    return named or ("library" if versions and outcome else "")
+    near = [(_distance(match, changed), name) for name, words in _PARTS for match in words.finditer(clause)]
+    return min(near, key=lambda each: each[0])[1] if near else ("library" if versions and outcome else "")
+
+
+def _distance(part: re.Match[str], change: re.Match[str]) -> int:
+    """The characters between two matches of a clause; 0 if they overlap."""
+    return max(part.start() - change.end(), change.start() - part.end(), 0)

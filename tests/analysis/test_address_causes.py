@@ -6,6 +6,7 @@ import pytest
 
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.analysis.test_trial_causes import LATE
 
 LOST = "[E 1 1] gcs_rpc_client.h:179: Failed to connect to GCS at address 10.108.0.184:6379 within 5 seconds.\n"
 SLICE = (
@@ -32,6 +33,9 @@ def _named(text: str) -> list[str]:
         (PROBE.replace("8.8.8.8", "10.0.0.7"), "unreachable-peer"),
         ("mlx5_5 connects to the target's mlx5_0 instead of the expected mlx5_5\n" + LOST, "wrong-interface"),
         ("mlx5_5 connects to the target's mlx5_5 as expected\n" + LOST, "unreachable-peer"),
+        ("two of our GPU cards do not work together\n" + LATE, "accelerator-fault"),
+        ("two of our GPU cards work together\n" + LATE, "ranks-diverge"),
+        ("RuntimeError: Version mismatch\n", "mixed-releases"),
         ("[ERROR] Received import response from node id 0 with failure status 3\n", "fabric-manager"),
         (
             "pjrt_computation_client.cc:158] Non-OK-status: INVALID_ARGUMENT: Mismatched PJRT plugin PJRT API version "

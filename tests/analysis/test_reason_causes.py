@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.analysis.diagnosis import diagnosis_of
+from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.analysis.reason_causes import WEIGHTS, next_step
 from clusterspec.analysis.trial_causes import HELPING
+from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.stated_reasons import FACTS, GUESSED, REASONS, SEEN, SURE
 from clusterspec.results.diagnosis import Compared
-from tests.analysis.test_diagnosis import DGX, diagnosed, log, names
+from tests.analysis.test_diagnosis import DGX, cluster, diagnosed, log, names
 from tests.analysis.test_program_lines import PAIR, PCIE, read
 
 HANG = "The training hangs on two nodes.\n"
@@ -31,6 +34,8 @@ def compared(machine: str, text: str) -> Compared:
         (PCIE, "I overcame that by modprobe nvidia_uvm on the host", "driver-release"),
         (PCIE, "It works with driver 570", "driver-release"),
         (PAIR, "When I take one NIC down, it works.", "nic-fault"),
+        (PAIR, "NCCL picks the wrong interface.", "wrong-interface"),
+        (PAIR, "It fails in 2.17.1 and 2.18.x but not in 2.16.5", "library-release"),
         (PCIE, "Both NCCL_SHM_DISABLE=1 and NCCL_P2P_DISABLE=1 individually fix the problem.", "acs"),
     ],
 )
@@ -81,6 +86,18 @@ def test_memory_that_others_hold_is_of_a_shared_accelerator() -> None:
     assert names(compared(PCIE, error)) == ["memory-full"]
     assert names(compared(PCIE, error + others)) == ["shared-accelerator", "memory-full"]
     assert names(compared(PCIE, error + others[:40])) == ["memory-full"]  # one, which may be its own
+
+
+@pytest.mark.parametrize(("reached", "verdict"), [("11792.73", "expected"), ("6011.20", "slow")])
+def test_a_test_of_one_link_has_many_messages_in_flight(reached: str, verdict: str) -> None:
+    head = "#bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n"
+    benchmark = read_benchmark(f"{head} 65536      1000             {reached}            {reached}             0.09\n")
+    fabric = "{technology: infiniband-edr, nics_per_node: 1, switch_ports: 36}"
+    node = "accelerator: v100-sxm-32gb, accelerators_per_node: 1, scale_up: {topology: pcie, domain: 1}"
+    machine = cluster(f"{{{node}, nodes: 2, scale_out: {fabric}}}")
+    found = diagnosis_of(machine, [("a.log", benchmark)], LogOverrides(None, 2)).compared[0]
+    assert found.verdict == verdict  # open-mpi/ompi issue 6888
+    assert not {"small-messages", "socket-fall-back", "gpudirect-off"} & set(names(found))
 
 
 def test_every_cause_of_a_sentence_has_its_step() -> None:

@@ -27,8 +27,19 @@ programs print them; for a benchmark with a result also the share of the predict
 - `AB2` (2026-11-29): the same queries, drawn after AB1 was mended. Of 15, seven were named first and eight at all
   before anything was changed; one was refused. Not known were remedies told before or after the success ("The solution
   was to use"), data that end at other times, files of devices that a container lacks, and flows that share a path of
-  the network. One stays missed (NVIDIA/dgx-spark-playbooks pull 108): perftest's figure at 64 KiB with several queue
-  pairs is compared with the time of one message.
+  the network. One stays missed (NVIDIA/dgx-spark-playbooks pull 108: a NIC that a power cycle mends).
+- `AB3` (2026-11-29): the same, drawn after AB2 was mended. Of 12, seven were named first and nine at all before
+  anything was changed; one was refused. Not known were interfaces that a library picks, releases of which one fails and
+  another does not, and an old name of a setting. perftest was compared with the time of one message, though it has many
+  in flight; what is bound to a distant core stays missed (open-mpi/ompi issue 6888).
+- `AD1` to `AD4` (2026-11-29): threads of AMD, EFA, Slingshot, Intel, TPU, engines over several nodes, NVSHMEM, DeepEP,
+  NIXL, UCX, Mooncake and IMEX whose cause the thread states, prose in own words; each draw after the one before was
+  mended. Before anything was changed, eight of 15 were named first and nine at all (two refused), then four of 14 and
+  six (two refused), four of 15 and five (five refused), three of 16 and four (six refused): the later draws have more
+  sentences of people and fewer lines of programs. Not known were what people tried and what came of it, releases of
+  which one works and another does not, pairs of devices and of NICs, addresses of a launch, and modules that are not
+  loaded. Two more are tests of their own (openucx/ucx issue 3984, NVIDIA/nccl issue 2001). Three stay refused and
+  four missed: reports without an outcome, two installations of Ray, NCCL's allocator out of step.
 """
 
 from __future__ import annotations

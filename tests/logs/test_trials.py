@@ -46,6 +46,22 @@ def trials(line: str) -> list[str]:
         ("Workaround: NCCL_P2P_DISABLE=1 python ./train.py", ["helped no-peer-access"]),
         ("Actual fix: update the GPU driver to the latest", ["helped release of driver"]),
         ("fix: update the GPU driver", []),  # the title of a change
+        ("The one change that eliminated it: NCCL of the system, not of pip", ["helped release of library"]),
+        (
+            "I noticed a regression from going from libcxi 13.0.0 to 14.0.0 (with libfabric 2.5.1)",
+            ["helped release of library"],
+        ),  # the part next to the change
+        ("Incompatibility with libfabric 1.22 - RCCL hangs", ["helped release of network-plugin"]),
+        ("libfabric 1.22 and RCCL hangs", []),
+        ("With the following AMI the tests are passing", ["helped release of image"]),
+        ("The recent release of PyTorch 2.10 is causing issues", ["helped release of library"]),
+        ("The recent release of PyTorch 2.10 is out", []),
+        ("Solved: set parallel_output=False", ["helped setting"]),
+        ("The recommended workaround is to disable MSCCL with `export RCCL_MSCCL_ENABLE=0`", ["helped setting"]),
+        ("I recommend to set RCCL_MSCCL_ENABLE=0, it works", []),
+        ("it managed to get through the run with UCX 1.8", ["helped release of library"]),
+        ("Problem solved. I updated the driver", ["helped release of driver"]),
+        ("Problem solved. I had a typo, and the driver is 550.54", []),
     ],
 )
 def test_a_sentence_reports_what_came_of_a_remedy(line: str, found: list[str]) -> None:
@@ -103,3 +119,36 @@ def test_a_sentence_reports_where_a_run_works_or_fails(line: str, scopes: list[s
 def test_every_remedy_has_causes() -> None:
     named = {name for name, _ in REMEDIES} | {f"release of {name}" for name, _ in PARTS} | {"setting"}
     assert named == set(HELPING) | {"no-peer-access"}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The following works:\n- one node\n- two nodes with NCCL_IB_DISABLE=1\n", ["trial helped no-rdma"]),
+        (
+            "These did not help:\n1. NCCL_P2P_DISABLE=1\n2. a reboot\n\nNCCL_IB_DISABLE=1\n",
+            ["trial vain no-peer-access", "trial vain reboot"],
+        ),
+        (
+            "- **passes** with oneCCL **2021.17.2**\n- **hangs** with oneCCL **2022.0.0**\n",
+            ["trial helped release of library"],
+        ),
+        ("I fixed the problem for two GPUs\n`pip install -U nvidia-nccl-cu12`\n", ["trial helped release of library"]),
+        ("I fixed the typo\n\nAnother sentence.\npip install -U nvidia-nccl-cu12\n", []),
+        ("Could you try these, if it works:\n- NCCL_IB_DISABLE=1\n", []),
+        ("You could try `pip install -U ray`\nThis worked, thanks!\n", ["trial helped release of library"]),
+        ("You could try `pip install -U ray`\nI did not have time yet, thanks!\n", []),
+        (
+            "NCCL 2.28.9 + aws-ofi-nccl deadlocks\nNCCL 2.27.7 + aws-ofi-nccl is perfect, it works\n",
+            ["trial helped release of library"],
+        ),
+        ("NCCL 2.28.9 is installed\nNCCL 2.27.7 + aws-ofi-nccl works\n", []),
+        (
+            "It does **not** occur when both are disabled, by setting:\nNCCL_P2P_DISABLE=1\n",
+            ["trial helped no-peer-access"],
+        ),
+        ("The knob that fixes it — `CCL_KVS_IFACE=lo` — is not documented.\n", ["trial helped interface"]),
+    ],
+)
+def test_a_list_or_a_command_below_an_outcome_has_it(text: str, found: list[str]) -> None:
+    assert [name for name, _, _ in trial_statements(text)] == found
