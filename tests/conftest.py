@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from clusterspec.__main__ import SELDOM
 from tests.chromium import NO_BROWSER, chromium
 from tests.effort import ALL_CASES, FUZZING, examples
-from tests.tables import with_tables_as_tests
+from tests.tables import table_as_test
 
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -40,12 +40,16 @@ gc.set_threshold(SELDOM, 10, NEVER)
 os.environ.pop("COLUMNS", None)  # which pytest-xdist sets, and every command obeys
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> pytest.Function | None:
+    return table_as_test(collector, name, obj)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = [] if ALL_CASES else [item for item in items if item.get_closest_marker("thorough") is not None]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item.get_closest_marker("thorough") is None]
-    items[:] = with_tables_as_tests(items)
 
 
 def pytest_collection_finish() -> None:

@@ -6,9 +6,9 @@ The law keeps its name, a failure names all rows that failed, and `pytest file::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from inspect import signature
-from itertools import groupby
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from inspect import isfunction, signature
+from itertools import product
 from typing import Any
 
 import pytest
@@ -58,42 +58,55 @@ def loop_over(
     return loop
 
 
-def with_tables_as_tests(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The collected tests, those of one table as one test where its rows share no state."""
-    return [item for _, rows in groupby(items, _table) for item in _tests_of(list(rows))]
+def table_as_test(collector: pytest.Collector, name: str, test: object) -> pytest.Function | None:
+    """One test of all rows of a parametrized function, made before pytest makes an item of each row, which takes longer
+    than most rows do.
+
+    None where rows stay tests of their own: rows that leave something behind (they have marks, or fixtures that each
+    test gets anew), and those that the command line selects by name (``-k``, ``file::test[row]``).
+    """
+    if not (isinstance(collector, pytest.Module) and isfunction(test) and collector.istestfunction(test, name)):
+        return None
+    marks = getattr(test, "pytestmark", [])
+    if hasattr(test, "hypothesis") or not marks or _has_selected_rows(collector.config):
+        return None
+    columns = [_column(mark) for mark in marks]
+    given = {key for column in columns if column for _, row in column for key in row}
+    rows = [_joined_row(parts) for parts in product(*(column or [] for column in columns))]
+    if len(rows) < 2:
+        return None
+    whole = pytest.Function.from_parent(collector, name=name, callobj=loop_over(test, given, rows))
+    return whole if all(_is_shared(whole, fixture) for fixture in whole.fixturenames) else None
 
 
-def _table(item: pytest.Item) -> object:
-    """The function of a test that may be a row of a table, else the test."""
-    return (item.parent, item.function) if isinstance(item, pytest.Function) and is_free_row(item) else item
+def _has_selected_rows(config: pytest.Config) -> bool:
+    return bool(config.option.keyword) or any("[" in word for word in config.args)
 
 
-def _tests_of(rows: list[pytest.Item]) -> Iterator[pytest.Item]:
-    first = rows[0]
-    if len(rows) == 1 or not isinstance(first, pytest.Function):
-        yield from rows
-        return
-    named = [(row.name, row.callspec.params) for row in rows if isinstance(row, pytest.Function)]
-    loop = loop_over(first.function, named[0][1], named)
-    whole = pytest.Function.from_parent(first.parent, name=first.originalname, callobj=loop)
-    whole.extra_keyword_matches.update(name for name, _ in named)  # so that `-k` finds rows
-    yield whole
+def _column(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]] | None:
+    """The values of one parametrization, each with what names it; None where they are more than values."""
+    if mark.name != "parametrize" or len(mark.args) != 2 or not mark.kwargs.keys() <= {"ids"}:
+        return None
+    names, values = mark.args
+    if not isinstance(values, Collection):  # an iterator can be read once, by pytest
+        return None
+    keys = [key.strip() for key in names.split(",") if key.strip()] if isinstance(names, str) else list(names)
+    found = []
+    for value in values:
+        label, row = None, value if len(keys) > 1 else (value,)
+        if isinstance(value, type(pytest.param())):
+            if value.marks:
+                return None
+            label, row = value.id, value.values
+        if len(row) != len(keys):
+            return None
+        given = dict(zip(keys, row, strict=True))
+        found.append((str(label or given), given))
+    return found
 
 
-def is_free_row(item: pytest.Function) -> bool:
-    """Whether a test is a row of a table that leaves nothing behind: it has no marks or fixtures of its own."""
-    if not hasattr(item, "callspec") or item.cls is not None or hasattr(item.function, "hypothesis"):
-        return False
-    given = item.callspec.params
-    tables = list(item.iter_markers("parametrize"))
-    named = {name.strip() for one in tables for name in _names(one.args[0])}
-    if len(item.own_markers) != len(tables) or named != given.keys() or any("indirect" in one.kwargs for one in tables):
-        return False
-    return all(_is_shared(item, name) for name in item.fixturenames if name not in given)
-
-
-def _names(given: str | Sequence[str]) -> Sequence[str]:
-    return given.split(",") if isinstance(given, str) else given
+def _joined_row(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[str, dict[str, Any]]:
+    return ", ".join(label for label, _ in parts), {key: value for _, row in parts for key, value in row.items()}
 
 
 def _is_shared(item: pytest.Function, name: str) -> bool:

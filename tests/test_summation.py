@@ -20,8 +20,8 @@ COMMANDS = (
     ("estimate", "--format", "json"),
     ("bom", "--format", "json"),
     ("cost", "--format", "json"),
-    ("sensitivity", "--format", "json"),
     ("report", "-o", "report.html"),
+    *((("sensitivity", "--format", "json"),) if ALL_CASES else ()),
 )
 SPARED = f"{ROOT}/clusterspec/rules/"
 """Rules compare, and print figures rounded to three digits."""

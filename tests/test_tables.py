@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any
 
 import pytest
 
 from tests.effort import each
-from tests.tables import MOST_FAULTS, is_free_row, try_rows, with_tables_as_tests
+from tests.tables import MOST_FAULTS, table_as_test, try_rows
 
 
 def rows_to(last: int) -> list[tuple[object, dict[str, Any]]]:
@@ -96,6 +95,31 @@ def test_rows_of_which_one_has_a_mark(number: int) -> None:
     assert number
 
 
+@pytest.mark.parametrize("letter", dict.fromkeys("ab").keys(), ids=str.upper)
+@pytest.mark.parametrize(("number", "name"), [(1, "one"), pytest.param(2, "two", id="second")])
+def test_rows_of_two_tables(number: int, name: str, letter: str) -> None:
+    assert (number, name, letter) in product_of_both()
+
+
+def product_of_both() -> list[tuple[int, str, str]]:
+    return [(number, name, letter) for number, name in ((1, "one"), (2, "two")) for letter in "ab"]
+
+
+def test_a_table_has_each_row_of_the_product_of_its_parametrizations(request: pytest.FixtureRequest) -> None:
+    tried: list[tuple[int, str, str]] = []
+
+    def test_rows(number: int, name: str, letter: str) -> None:
+        tried.append((number, name, letter))
+
+    test_rows.pytestmark = test_rows_of_two_tables.pytestmark  # type: ignore[attr-defined]
+    module = request.node.getparent(pytest.Module)
+    whole = table_as_test(module, "test_rows", test_rows)
+    if whole is None:
+        pytest.skip("rows are selected by name")
+    whole.obj()
+    assert tried == product_of_both()
+
+
 def test_rows_without_state_are_one_test_and_others_stay_tests_of_their_own(request: pytest.FixtureRequest) -> None:
     """Of all tests that are collected in this run, those of this file among them."""
     names = [item.name for item in request.session.items if item.path == request.path]
@@ -106,6 +130,3 @@ def test_rows_without_state_are_one_test_and_others_stay_tests_of_their_own(requ
         f"test_rows_with_a_folder_of_their_own[{n}]" for n in (1, 2)
     ]
     assert [name for name in names if "mark" in name] == [f"test_rows_of_which_one_has_a_mark[{n}]" for n in (1, "2")]
-    free = [item for item in request.session.items if isinstance(item, pytest.Function) and is_free_row(item)]
-    assert all(len(list(rows)) == 1 for _, rows in groupby(free, lambda item: (item.parent, item.function)))
-    assert with_tables_as_tests(request.session.items) == request.session.items

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes a virtual environment and installs the project in it: prepare.sh PYTHON FOLDER REQUIREMENT
-# System packages are installed only as root; otherwise the line that installs them is printed.
+# System packages are installed only as root; otherwise the line that installs them is printed. Of two installations at
+# the same time the second waits for the first: apt-get would refuse it.
 set -eu
 python=$1 folder=$2 requirement=$3
 
@@ -8,7 +9,8 @@ system() { # system WHY PACKAGE…: install Debian packages, or say how
     why=$1; shift
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing $* ($why)"
-        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } \
+        flock "${TMPDIR:-/tmp}/clusterspec-apt.lock" sh -c 'apt-get update -qq && \
+            DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"' - "$@" \
             >/dev/null 2>&1 && return 0
     fi
     echo "$why needs system packages; install them with:  apt-get install $*" >&2
@@ -30,7 +32,8 @@ if [ ! -x "$folder/bin/pip" ]; then
     "$python" -m venv "$folder"
 fi
 echo "installing clusterspec and what it needs into $folder"
-"$folder/bin/pip" install --quiet --disable-pip-version-check --editable "$requirement"
+# Python compiles what is imported: the whole of mypy, SciPy and others takes 15 s and is not.
+"$folder/bin/pip" install --quiet --disable-pip-version-check --no-compile --editable "$requirement"
 if ! "$folder/bin/python" -W error -c 'import weasyprint' >/dev/null 2>&1; then
     system "PDF" libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 || echo "going on without PDF: reports are written as HTML" >&2
 fi

@@ -13,6 +13,8 @@ from clusterspec.results.diagnosis import Cause
 
 WEIGHTS = {SURE: STRONG, SEEN: GIVEN, GUESSED: WEAK}
 """The weight of a reason that is given as sure, of a fact that was seen, and of a guess."""
+NOT_ON_ONE_NODE = BETWEEN_NODES - {"wrong-interface"}
+"""Causes between nodes, other than the interface, by which ranks of one node meet, too."""
 _NEXT = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF
 _OTHER = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl: turn ACS off in the firmware or with setpci",
@@ -45,7 +47,7 @@ def causes_of_reasons(run: PlacedRun) -> Iterator[Cause]:
     """The causes that sentences give as the reason; those between nodes only for a run on several."""
     for each in run.benchmark.evidence:
         name, _, certainty = each.name.removeprefix(REASON).partition(" ")
-        if each.name.startswith(REASON) and (run.group.nodes > 1 or name not in BETWEEN_NODES - {"wrong-interface"}):
+        if each.name.startswith(REASON) and (run.group.nodes > 1 or name not in NOT_ON_ONE_NODE):
             yield Cause(name, f"line {each.line} of the log: {each.text}", next_step(name), WEIGHTS[certainty])
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.analysis.reason_causes import causes_of_reasons, next_step
+from clusterspec.analysis.reason_causes import NOT_ON_ONE_NODE, causes_of_reasons, next_step
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STRONG, WEAK
+from clusterspec.logs.outcomes import HELPED, VAIN
 from clusterspec.logs.scopes import SCOPE
-from clusterspec.logs.trials import HELPED, TRIAL, VAIN
+from clusterspec.logs.trials import TRIAL
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -41,6 +42,7 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "peer-memory": ((("gpudirect-refused", STATED),), _GPUDIRECT),
     "no-plugin": ((("plugin-mismatch", STRONG),), STEP_OF["plugin-mismatch"]),
     "interface": ((("wrong-interface", STATED),), _INTERFACE),
+    "mixed-releases": ((("mixed-releases", STATED),), STEP_OF["mixed-releases"]),
     "gid": (
         (("unreachable-peer", STATED), ("invalid-setting", GIVEN)),
         "show_gids on every node: one index of RoCE v2",
@@ -115,6 +117,10 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "release of nic-firmware": ((("nic-fault", STRONG),), "mlxfwmanager on every node: one release of firmware"),
     "release of network-plugin": ((("plugin-mismatch", STATED),), _RELEASE),
     "release of kernel": ((("driver-release", STRONG), ("library-release", GIVEN)), _RELEASE),
+    "release of host-firmware": (
+        (("wrong-pcie-generation", GIVEN), ("acs", GIVEN), ("driver-release", WEAK)),
+        "lspci -vv of the slot (LnkSta, ACSCtl) and dmidecode -s bios-version on every node, against one that works",
+    ),
     "release of image": (
         (("library-release", STRONG), ("driver-release", STRONG), ("plugin-mismatch", GIVEN)),
         "uname -r, modinfo of the drivers, fi_info --version and the libraries of both images: what differs",
@@ -198,14 +204,17 @@ RAISED = 0.05
 
 
 def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
-    """The causes that remedies circumvent which a report says have helped."""
+    """The causes that remedies circumvent which a report says have helped; those between nodes only on a
+    machine of several: how many of them a run is on is often not told.
+    """
     for each in run.benchmark.evidence:
         outcome, _, remedy = each.name.removeprefix(TRIAL).partition(" ")
         if not each.name.startswith(TRIAL) or outcome != HELPED:
             continue
         found, following = _circumvented(run, remedy)
         for name, weight in found:
-            yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
+            if run.cluster.nodes > 1 or name not in NOT_ON_ONE_NODE:
+                yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
 
 
 def _circumvented(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:

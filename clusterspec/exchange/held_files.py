@@ -21,6 +21,7 @@ from clusterspec.exchange.import_result import (
     without_comments,
 )
 from clusterspec.exchange.shell import script_of, variables_of
+from clusterspec.exchange.workloads.container_scripts import script_of_containers
 from clusterspec.exchange.written_documents import here_documents
 from clusterspec.records import replace
 from clusterspec.source import value_at
@@ -29,7 +30,10 @@ from clusterspec.units import plural
 if TYPE_CHECKING:
     from clusterspec.exchange.import_formats import ImportFormat
 
-LAUNCHED = ("maxtext", "megatron", "torchtitan", "verl", "openrlhf", "trainer")
+LAUNCHED = (
+    *("maxtext", "megatron", "torchtitan", "verl", "easyr1", "skyrl", "torchtune", "litgpt", "colossalai", "neuronx"),
+    *("openrlhf", "trainer"),
+)
 """Formats of launches that objects of Kubernetes hold as commands of their containers."""
 STARTED = ("serving", *LAUNCHED)
 """Formats of launches that are listed where a text also holds what a tool printed."""
@@ -93,16 +97,23 @@ def machine_with_launch(file: InputFile, found: ImportResult, kinds: Sequence[Im
     chosen = file.part is not None
     file = _chosen_object(file, found) if chosen else file
     several = None
-    for kind in kinds:
+    for given, kind in _texts_of_launches(file, kinds):
         try:
-            if kind.matches(file):
-                launch = kind.read_as_one_format(file)
+            if kind.matches(given):
+                launch = kind.read_as_one_format(given)
                 return combined_result([launch, found] if chosen else [found, launch])
         except SeveralParts as choices:
             several = several or (kind.name, choices)
         except FormatError:
             continue
     return _with_unread_options(file, _with_open_choice(file, found, several))
+
+
+def _texts_of_launches(file: InputFile, kinds: Sequence[ImportFormat]) -> Iterator[tuple[InputFile, ImportFormat]]:
+    """The commands that containers of objects list as words, with each format, then the objects themselves."""
+    if (script := script_of_containers(file)) is not None:
+        yield from ((script, kind) for kind in kinds)
+    yield from ((file, kind) for kind in kinds)
 
 
 def _with_open_choice(file: InputFile, found: ImportResult, several: tuple[str, SeveralParts] | None) -> ImportResult:

@@ -133,7 +133,7 @@ WORKLOADS = (
     ImportFormat(
         "hyperpod-recipe",
         "workloads",
-        "recipes of SageMaker HyperPod that train with verl or its own trainer",
+        "recipes of SageMaker HyperPod that train with verl, its own trainer or its adapter for NeMo",
         "workloads.hyperpod_recipes",
         ("sagemaker-hyperpod-recipe",),
     ),

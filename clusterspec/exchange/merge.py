@@ -86,7 +86,9 @@ def missing_machine(reading: ImportResult) -> str:
     if not any(path[0] == "layout" for path in paths) or paths & {("cluster", "platform"), ("cluster", "accelerator")}:
         return ""
     known = {dotted_path(each.path): each.value for each in reading.given}
-    each_node = next((each.value for each in reading.counts if each.name == "ranks_per_node"), None)
+    ranks = next((each.value for each in reading.counts if each.name == "ranks_per_node"), None)
+    of_pod = any(part.what.startswith("cluster.accelerators_per_node") for part in reading.unknown)
+    each_node = ranks if of_pod else known.get("cluster.accelerators_per_node", ranks)
     nodes = known.get("cluster.nodes", known.get("layout.nodes"))
     nodes_key = f", nodes: {nodes}" if isinstance(nodes, int) and "cluster.nodes" not in known else ""
     of_node = f" of {each_node} accelerators" if isinstance(each_node, int) else ""

@@ -24,7 +24,7 @@ _CONFIGURED = frozenset({"megatron", "trainer"})
 """Formats of launches whose sharding a configuration of DeepSpeed may state."""
 
 
-_HOSTS_OF_JOB = re.compile(r"\bSLURM_(?:JOB_)?NODELIST\b")
+_HOSTS_OF_JOB = re.compile(r"\b(?:SLURM_(?:JOB_)?NODELIST|(?:PBS|COBALT)_NODEFILE|LSB_(?:DJOB_)?HOST(?:FILE|S))\b")
 _ON_HOSTS = re.compile(r"^[ \t]*deepspeed\b[^\n]*\s--hostfile\b", re.MULTILINE)
 """A launch by DeepSpeed on the hosts of a file, in a script that lists the nodes of its job."""
 _SOURCED = re.compile(r"^[ \t]*(?:source|\.)[ \t]+(?P<file>[^\n;&|#]{1,200})", re.MULTILINE)
@@ -174,10 +174,36 @@ def _with_written_configuration(kind: str, file: InputFile, found: ImportResult)
 
 
 def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the machine that its Slurm job requests."""
+    """A launch with the machine that its Slurm job requests, and with the requests to another scheduler listed."""
     if "#SBATCH" not in file.text or kind == "slurm-job":
-        return found
+        return _with_other_scheduler(file, found)
     return _with_whole_job(file, found) if kind == "deepspeed" else _with_requested_accelerators(file, found)
+
+
+def _with_other_scheduler(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the nodes and accelerators that its script requests from another scheduler; what they leave open
+    is listed.
+    """
+    if not _OTHER_SCHEDULER.search(file.text):
+        return found
+    from clusterspec.exchange.batch_requests import requests_of
+
+    requests, builder = requests_of(file.text), ImportBuilder(found.kind, file.name)
+    asked = [(each.accelerators, each.line) for each in requests if each.accelerators]
+    nodes = [(str(each.nodes), each.line) for each in requests if each.nodes]
+    if len(asked) == 1 and found.value(("cluster", "accelerators_per_node")) is None:
+        builder.set("cluster.accelerators_per_node", *asked[0])
+    if len(nodes) == 1:
+        _set_nodes(file, found, nodes[0], asked[0][0] if len(asked) == 1 else None, builder)
+    for request in requests:
+        several = (request.nodes and len(nodes) > 1) or (request.accelerators and len(asked) > 1)
+        if several or not (request.nodes or request.accelerators):
+            why = "a request to the scheduler, not read: state layout.nodes and cluster.accelerators_per_node by it"
+            builder.unknown(excerpt(request.words), why, request.line)
+    return combined_result([found, builder.reading()]) if builder.given or builder.unknowns else found
+
+
+_OTHER_SCHEDULER = re.compile(r"^#(?:PBS|BSUB|PJM|COBALT|MSUB|[ \t]?flux:)[ \t]", re.MULTILINE)
 
 
 def _with_requested_accelerators(file: InputFile, found: ImportResult) -> ImportResult:
@@ -201,15 +227,24 @@ def _with_requested_accelerators(file: InputFile, found: ImportResult) -> Import
     asked, (nodes, line) = accelerators_of_node(file.text), directives(file.text).get("nodes", ("", 0))
     if asked is not None and found.value(("cluster", "accelerators_per_node")) is None:
         builder.set("cluster.accelerators_per_node", *asked)
-    open_nodes = any(each.what.startswith("layout.nodes") for each in found.unknown)
-    if nodes and not open_nodes and found.value(("layout", "nodes")) is None:
-        on_hosts = _HOSTS_OF_JOB.search(file.text) and _ON_HOSTS.search(file.text)
-        if nodes == "1" or on_hosts or _fills_job(found, nodes, asked[0] if asked else None):
-            builder.set("layout.nodes", int(nodes) or None, line)
-        else:
-            why = "of the job: that the launch runs on all of them the script does not say"
-            builder.unknown(f"layout.nodes: {nodes}", why, line)
+    if nodes:
+        _set_nodes(file, found, (nodes, line), asked[0] if asked else None, builder)
     return combined_result([found, builder.reading()]) if builder.given or builder.unknowns else found
+
+
+def _set_nodes(
+    file: InputFile, found: ImportResult, stated: tuple[str, int], accelerators: int | None, builder: ImportBuilder
+) -> None:
+    """Set the nodes of a launch that states none to those of its job, or list them if it may run on some of them."""
+    open_nodes = any(each.what.startswith("layout.nodes") for each in found.unknown)
+    if open_nodes or found.value(("layout", "nodes")) is not None:
+        return
+    (nodes, line), on_hosts = stated, _HOSTS_OF_JOB.search(file.text) and _ON_HOSTS.search(file.text)
+    if nodes == "1" or on_hosts or _fills_job(found, nodes, accelerators):
+        builder.set("layout.nodes", int(nodes) or None, line)
+    else:
+        why = "of the job: that the launch runs on all of them the script does not say"
+        builder.unknown(f"layout.nodes: {nodes}", why, line)
 
 
 def _fills_job(found: ImportResult, nodes: str, accelerators: int | None) -> bool:

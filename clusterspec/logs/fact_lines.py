@@ -75,6 +75,13 @@ FACT_PATTERNS = (
         "unlike-pair",
         re.compile(r"\b(local_nic: ([\w.-]{2,40}), .{0,200}?\bpeer_nic: [^\s@,]{3,80}@(?!\2\b)[\w.-]{2,40})"),
     ),
+    (
+        "releases",
+        re.compile(
+            r"(\b(?:ha[ds]|have|having|r[au]n|runs|running) (?:an? )?different (?:[\w-]{1,12} ){0,2}versions?"
+            r" (?:than|from|of|on)\b.{0,40})"
+        ),
+    ),
     # Ray, without the lines below it (gpustack/gpustack issue 2691)
     ("releases", re.compile(r"(\bRuntimeError: Version mismatch)(?!: )")),
     # a plugin and a framework of two releases (pytorch/xla issue 6949)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clusterspec.logs.outcomes import HELPED, WORSE, outcome_of
 from clusterspec.logs.text_lines import shown_line
-from clusterspec.logs.trials import HELPED, WORSE, clauses_of, outcome_of, report_lines
+from clusterspec.logs.trials import clauses_of, report_lines
 
 SCOPE = "scope "
 """What the names of these statements begin with."""

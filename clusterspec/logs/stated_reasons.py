@@ -32,11 +32,12 @@ _BECAUSE = re.compile(
     re.IGNORECASE,
 )
 """Words before or around a reason."""
-_GUESS = re.compile(
+GUESS = re.compile(
     r"\b(?:may|might|maybe|perhaps|probabl[ey]|possibl[ey]|likely|seems?|looks? like|suspect(?:ed)?|think|thought|guess"
     r"|could|not sure|wonder\w{0,3}|suggest(?:s|ed)?|appears? to|assum(?:e|ed|ing))\b",
     re.IGNORECASE,
 )
+"""Words of a sentence that guesses."""
 _NO_REASON = re.compile(
     r"\?\s*$|(?:\bnot|n't|n’t|\bnever) (?:be |been )?(?:due to|because|caused|the (?:problem|cause|reason|issue))"
     r"|\brul(?:e|ed|ing) out\b|\bwhether\b|\bunrelated\b|\b(?:no|any) idea\b|\b(?:don't|do not) know\b|\bif (?:it"
@@ -287,7 +288,7 @@ def _reasons_of_sentences(text: str) -> Iterator[tuple[str, str, str, int]]:
             if _NO_REASON.search(sentence):
                 continue
             if _BECAUSE.search(sentence):
-                certainty = GUESSED if _GUESS.search(sentence) else SURE
+                certainty = GUESSED if GUESS.search(sentence) else SURE
                 yield next(iter(_causes_of(sentence)), ""), certainty, sentence, number
             elif facts := [cause for cause, words in _fact_patterns() if words.search(sentence)]:
                 yield facts[0], SEEN, sentence, number

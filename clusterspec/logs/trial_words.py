@@ -46,11 +46,14 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("no-plugin", r"\bNCCL_NET_PLUGIN ?= ?[\"']?none\b"),
     (
         "interface",
-        r"\b\w{0,24}_(?:SOCKET_IFNAME|IFACE)\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_(?:HCA"
-        r"|MERGE_NICS)\b"
-        r"|\bHCCL_IF_IP\b"
-        r"|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
-        r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b",
+        r"\b\w{0,24}_(?:SOCKET_IFNAME|IFACE)\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b"
+        r"|\bNCCL_IB_(?:HCA|MERGE_NICS)\b|\bHCCL_IF_IP\b|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
+        r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b|\binterface name\b",
+    ),
+    (
+        "mixed-releases",
+        r"\bsame (?:\w{1,12} ){0,3}(?:version|release|image|build|container)s? (?:on|of|for|in)"
+        r" (?:all|both|every|each)\b",
     ),
     ("gid", r"\b\w{0,24}GID_INDEX\b|\bGID index\b|\bROCE_VERSION_NUM\b"),
     ("mtu", r"\b\w{0,24}_MTU ?=|\bMTU\b|\bjumbo frames?\b"),
@@ -102,8 +105,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     (
         "nic",
         r"\b(?:swap|replac|reseat|exchang)\w{1,4} (?:\w{1,12} ){0,3}(?:NICs?|HCAs?|adapters?)\b"
-        r"|\b(?:tak|exclud|remov|disabl|dropp?)\w{1,4} (?:\w{1,12} ){0,3}(?:NIC|HCA|adapter"
-        r"|mlx5_[0-9]{1,2})s?\b(?! ?=)",
+        r"|\b(?:tak|exclud|remov|disabl|dropp?)\w{1,4} (?:\w{1,12} ){0,3}"
+        r"(?:NIC|HCA|adapter|mlx5_[0-9]{1,2})s?\b(?! ?=)",
     ),
     ("port", r"\b(?:different|another|other|free|new) port\b|\bMASTER_PORT\b|--master[_-]port\b"),
     (
@@ -142,14 +145,45 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("clocks", r"\bnvidia-smi -(?:pl|lgc|ac)\b|\bpower (?:limit|cap)\b|\bthermal paste\b|\b(?:better )?cooling\b"),
 )
 """Names of remedies and the words that report them."""
+FAULTS: tuple[tuple[str, str], ...] = (
+    (
+        "mixed-releases",
+        r"\bdifferent (?:\w{1,12} ){0,2}(?:versions?|releases?|builds?|images?)\b|\bversions? (?:mismatch|differ)"
+        r"|\bmismatch\w{0,4} (?:of|in|between) (?:\w{1,16} ){0,3}(?:versions?|releases?)\b",
+    ),
+    ("no-acs", r"\b(?:PCIe )?ACS\b"),
+    ("no-iommu", r"\bIOMMU\b|\bVT-d\b"),
+    ("cable", r"\b(?:cables?|transceivers?|optics|DACs?)\b"),
+    ("accelerator", r"\b(?:bad|faulty|broken|defective|dying) (?:GPU|card|accelerator)s?\b"),
+    ("node", r"\b(?:bad|faulty|broken|defective) (?:nodes?|hosts?|machines?)\b"),
+    ("clocks", r"\bthrottl\w{2,4}\b"),
+)
+"""What people blame in other words than those of a remedy."""
+BLAMABLE = frozenset(
+    {
+        *("peer-memory", "interface", "gid", "mtu", "domain-service", "locked-memory", "open-files", "privileges"),
+        *(
+            "firewall",
+            "flow-control",
+            "cable",
+            "clock",
+            "names",
+            "login",
+            "topology",
+            "numa-balancing",
+            "shared-memory",
+        ),
+    }
+)
+"""Remedies of a thing that may be at fault itself."""
 CHANGES = (
     r"\b(?:(?:up|down)grad\w{1,4}|updat(?:ed|ing)|roll(?:ed|ing)? ?back|revert\w{0,4}|pin(?:ned|ning)"
     r"|(?:newer|newest|latest|older|new) (?:\w{1,12} )?(?:version|release|driver|kernel|image|container|firmware|build)"
     r"|(?:re)?install(?:ed|ing)|(?:re)?buil(?:t|ding)|rebuild|recompil\w{1,4}"
-    r"|replac(?:ed|ing)|swap(?:ped|ping)|switch(?:ed|ing) (?:back )?to"
+    r"|replac(?:ed|ing)|swap(?:ped|ping)|switch(?:ed|ing) (?:back )?(?:to|from)|mov(?:ed|ing) to"
     r"|(?:other|another|different) (?:\w{1,12} ){0,2}(?:versions?|releases?|drivers?|images?|environments?|builds?)"
-    r"|(?:delet|recreat|re-creat)(?:ed|ing)|(?:one|only|single) change|(?:following|another|other"
-    r"|different) (?:\w{1,12} ){0,4}(?:AMI|image|version|release)"
+    r"|(?:delet|recreat|re-creat)(?:ed|ing)|(?:one|only|single) change"
+    r"|(?:following|another|other|different) (?:\w{1,12} ){0,4}(?:AMI|image|version|release)"
     r"|regression)\b"
 )
 """Words of a change of a release."""
@@ -172,14 +206,14 @@ PARTS: tuple[tuple[str, str], ...] = (
     ("nic-firmware", r"\bfirmware\b|\bfw\b"),
     ("network-plugin", r"\blibfabric\b|\b(?:EFA|efa) installer\b|\bofi-nccl\b|\bnet(?:work)? plugin\b|\brccl-net\b"),
     ("kernel", r"\b(?:Linux )?kernel\b"),
+    ("host-firmware", r"\b(?:BIOS|UEFI|BMC)\b"),
     ("image", r"\bAMIs?\b|\b(?:container|Docker|VM|machine|OS|host) images?\b"),
     (
         "library",
         r"\b(?:NCCL|RCCL|oneCCL|PyTorch|torch|vLLM|SGLang|TensorRT-LLM|UCX|NVSHMEM|CUDA|ROCm|DeepEP|NIXL|Mooncake"
         r"|Ray|MPI|Open ?MPI|mpi4py|HPC-?X|OFED|rdma-core|transformers|triton|flashinfer|Megatron\w{0,6}|DeepSpeed|JAX"
         r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|libcxi|library|package|wheel|images?|container image|toolkit"
-        r"|software"
-        r"|enviro\w{1,8}|venv)\b",
+        r"|software|enviro\w{1,8}|venv)\b",
     ),
 )
 """What such a change is of, the more specific before the more common."""

@@ -67,6 +67,8 @@ MAX_COUNTS = 12
 """Counts of a sentence whose products are formed."""
 MAX_EXCESS = 1.2
 """Ratio to the sparse peak above which a figure cannot be of the part."""
+MOST_PARTS = 16
+"""Ratio to the dense peak above which a figure is of more parts than one node has, and of no part."""
 
 
 def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyError]:
@@ -95,6 +97,9 @@ def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyEr
                 yield LikelyError("peak-of-other-precision", of_part, f"the {fact.precision} peak")
     highest = max((fact for fact in own), key=lambda fact: fact.value, default=None)
     gain = MAX_SPARSE_GAIN if claim.sparsity is Sparsity.SPARSE else SPARSE
+    uncounted = claim.subject_elsewhere and not claim.counts
+    if highest is not None and uncounted and value > MOST_PARTS * highest.value:
+        return  # the peak of a machine whose size another sentence states
     if highest is not None and value > MAX_EXCESS * gain * highest.value * max(_part_counts(claim, facts)):
         yield LikelyError("peak-off-catalog", highest, "more than the peak of the part, dense or sparse")
 
@@ -189,9 +194,12 @@ def _likely_errors(claim: Claim, known: KnownFigures) -> tuple[LikelyError, ...]
 
 
 def _is_sum(claim: Claim) -> bool:
-    """Whether a claim is a sum over parts; such claims are compared only for the NICs of a known node, and for power."""
+    """Whether a claim is a sum over parts; such claims are compared only for power, and of a known node for its NICs and
+    its peaks.
+    """
     node = any(subject.kind == "platform" for subject in claim.subjects)
-    of_node = claim.scope is FigureScope.NODE and claim.channel is Channel.NETWORK and node
+    summed = claim.channel is Channel.NETWORK or (claim.token.unit == "FLOP/s" and bool(claim.precision))
+    of_node = claim.scope is FigureScope.NODE and summed and node
     return claim.scope in (FigureScope.NODE, FigureScope.SUM) and not of_node and claim.channel is not Channel.POWER
 
 

@@ -157,16 +157,30 @@ class Claim:
 
 def sentence_claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
     """The figures of a sentence that can be compared with the catalog."""
-    for at in sentence.quantities:
+    for place, at in enumerate(sentence.quantities):
         token = sentence.words[at]
         if token.unit in _UNITS and not token.ranged and not _is_qualified(sentence, at):
             found = tuple(_subjects_of(sentence, at))
+            if not found and _restates_a_port(sentence, place):
+                continue
             found = tuple(dict.fromkeys((*found, *_interconnect_owners(sentence, at, found))))
             near = (*_subjects_of_sentence(sentence), *sentence.before)
             with_generation = (text.subject_with_generation(each, near) for each in found or sentence.before[-1:])
             subjects = tuple(text.known.with_memory(each, _adjacent_sizes(sentence, at)) for each in with_generation)
             if subjects:
                 yield _claim_at(sentence, at, subjects, text, subject_elsewhere=not found)
+
+
+def _restates_a_port(sentence: Sentence, place: int) -> bool:
+    """Whether the figure at a place among the quantities is the rate of a port next to it in other units: `one 800 Gb/s
+    port, 100 GB/s each way`.
+    """
+    token = sentence.words[sentence.quantities[place]]
+    for at in sentence.quantities[max(0, place - 1) : place + 2]:
+        other = sentence.words[at]
+        if other.bits != token.bits and other.unit == token.unit and agrees_within(token.value, other.value, 0.01):
+            return _is_port(sentence, at)
+    return False
 
 
 def _claim_at(

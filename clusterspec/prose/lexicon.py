@@ -77,7 +77,7 @@ NOUNS: dict[FigureScope, str] = {
     FigureScope.PORT: "port|nic|supernic|hca|adapter|adaptor|interface|rail",
     FigureScope.DEVICE: "gpu|accelerator|chip|device|card|asic|tpu|socket|oam|package",
     FigureScope.NODE: "node|server|host|instance|machine|system|box|vm|tray|chassis",
-    FigureScope.SUM: "rack|pod|cluster|domain|fabric|switch|superpod",
+    FigureScope.SUM: "rack|pod|cluster|domain|fabric|switch|superpod|slice|cube|ultraserver",
 }
 COUNTED: dict[str, FigureScope] = {
     form: scope
@@ -95,6 +95,10 @@ _PHRASES: tuple[tuple[Meaning, str], ...] = (
     (
         Direction.ONE_WAY,
         "simplex|per direction|each direction|one direction|per dir|/ direction|/ dir|single direction",
+    ),
+    (
+        Direction.ONE_WAY,
+        "while it receives|while they receive|while receiving|and receives another|and receive another",
     ),
     (Direction.DUPLEX, "duplex|full duplex|bidirectional|bi directional|bidir|bidi|bidirectionally|both ways|two way"),
     (Direction.DUPLEX, "both directions|send and receive|bi directionally|bi dir"),

@@ -17,7 +17,7 @@ from clusterspec.prose.lexicon import (
     PrecisionName,
     phrase_matches,
 )
-from clusterspec.prose.subjects import Mention, NameIndex, Subject
+from clusterspec.prose.subjects import Mention, NameIndex, Subject, is_only_compared
 from clusterspec.prose.tokenize import Token, TokenKind
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass, field
@@ -79,9 +79,12 @@ class Sentence:
     @classmethod
     def from_words(cls, words: Sequence[Token], kind: BlockKind, names: NameIndex) -> Sentence:
         named = tuple(names.find(words))
-        sentence = cls(
-            words, kind, named, tuple(sorted((*phrase_matches(words), *_scopes_of_parts(words, named)), key=_start_of))
-        )
+        phrases = [
+            each
+            for each in phrase_matches(words)
+            if not (isinstance(each.meaning, Channel) and is_only_compared(words, each.start, each.end))
+        ]
+        sentence = cls(words, kind, named, tuple(sorted((*phrases, *_scopes_of_parts(words, named)), key=_start_of)))
         sentence.meanings = _assign_meanings(sentence)
         return sentence
 

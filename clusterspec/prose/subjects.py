@@ -54,6 +54,12 @@ _GLUED = re.compile(r"([a-z]+?)(?:gen|v)?(\d{1,2}e?|v\d\w?)")
 _FORM = re.compile(r"sxm\d*|pcie|nvl\d*|\d+gb|oam|ultra")
 _CLOUDS = re.compile(r"(?:aws|azure|gcp|oci)-")
 _LONGEST = 6
+_FRACTIONS = frozenset(
+    ["half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "fraction", "percent", "%"]
+)
+_NEAR = 24
+"""Tokens after a part that are searched for another figure."""
+_ARTICLES = frozenset(["the", "its", "a", "an", "their", "that", "our"])
 UNKNOWN = "unknown"
 """The family of a generation that the catalog does not have."""
 
@@ -141,6 +147,8 @@ class NameIndex:
                     or self._infiniband_mention(words, at)
                     or self._family_mention(words, at)
                 )
+                if named is not None and is_only_compared(words, named.start, named.end):
+                    continue
                 if last is not None and named is not None and _is_one_subject(last, named):
                     last = Mention(last.start, named.end, last.subject if last.subject.ids else named.subject)
                 elif named is not None:
@@ -238,6 +246,17 @@ class NameIndex:
         """The entries of a family and generation; of the family itself if it has a single entry."""
         candidates = (f"{family}-{generation}", f"{family}-v{generation}") if generation else (family,)
         return tuple(id_ for id_ in candidates if id_ in self._ids[kind] and family != "ethernet")
+
+
+def is_only_compared(words: Sequence[Token], start: int, end: int) -> bool:
+    """Whether a sentence ends with a part, named at some tokens, with which its figure is compared: `50 GB/s, a ninth of
+    its NVLink rate`.
+    """
+    before = [token.text.lower() for token in words[max(0, start - 4) : start]]
+    while before and before[-1] in _ARTICLES:
+        before.pop()
+    compared = before[-1:] == ["times"] or (before[-1:] == ["of"] and before[-2:-1] and before[-2] in _FRACTIONS)
+    return bool(compared) and not any(token.value for token in words[end : end + _NEAR])
 
 
 def _is_one_subject(last: Mention, named: Mention) -> bool:

@@ -12,14 +12,11 @@ from statistics import median
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.measured_shares import RATE_OF_GEMMS, RATE_OF_KERNELS, RATE_OF_PRODUCTS, MeasuredShare
 from clusterspec.cluster.model import Design, Workload
-from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.compute.rates import share_precision, sustained_product_share
 from clusterspec.cost.estimate import RUN_TO_RUN, legal_estimate
-from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.microbenchmarks.samples import FASTER
-from clusterspec.exchange.workloads.load_tests import read_load_test
-from clusterspec.exchange.workloads.step_logs import read_step_log
 from clusterspec.finding import Problem, Severity
 from clusterspec.logs.files import log_text
 from clusterspec.logs.nccl_rows import NotALogError
@@ -130,28 +127,9 @@ def _measured_steps(entry: MeasuredSpec, design: Design, folder: FilePath) -> It
         yield entry.step_time.value
     if entry.step_log is not None:
         text = log_text(entry.step_log, folder)
-        yield _step_of_log(read_step_log(InputFile(entry.step_log, text.encode())), design)
+        from clusterspec.studies.measured_logs import step_of_log  # few specs name one
 
-
-def _step_of_log(log: ImportResult, design: Design) -> float:
-    """Seconds of a step in a log. Raises `FormatError` for the run of another job than that of a design."""
-    work, layout = design.workload, design.layout
-    if work is None or layout is None:
-        raise FormatError("needs a workload and a layout to be compared with")
-    own = {f"layout.{axis}": getattr(layout, axis) for axis in ("tp", "cp", "pp")}
-    for key, value in (own | {"workload.global_batch": work.global_batch}).items():
-        seen = log.value(tuple(key.split(".")))
-        if seen is not None and seen != value:
-            raise FormatError(f"is of a run with {key.split('.')[1]} {seen}, and the spec has {value}")
-    ranks = log.number("ranks")
-    if ranks is not None and ranks != layout.ranks:
-        raise FormatError(f"is of a run on {ranks} ranks, and the job of the spec has {layout.ranks}")
-    seconds, rate = log.number("step_seconds"), log.number("tokens_per_second_per_accelerator")
-    if isinstance(seconds, int | float):
-        return float(seconds)
-    if not isinstance(rate, int | float) or not rate:
-        raise FormatError("has no time of a step")
-    return work.global_batch * work.sequence_length / (rate * layout.ranks)
+        yield step_of_log(entry.step_log, text, design)
 
 
 def _with_step(design: Design, seconds: float, index: int, spread: float) -> Design | Unused:
@@ -216,8 +194,6 @@ def rate_of_time(time: Callable[[float], float | None], seconds: float) -> tuple
 # Times per output token: the rate of kernels that reproduces them
 
 HELP = "measure the engines of the spec at its load, without failed requests, or leave the time out"
-SAME_LENGTH = 0.05
-"""Relative difference of mean lengths up to which a load test has the load of the spec."""
 
 
 def calibrated_by_load_tests(
@@ -255,34 +231,9 @@ def _measured_tokens(entry: MeasuredSpec, design: Design, folder: FilePath) -> I
         yield "tpot", entry.tpot.value
     if entry.load_test is not None:
         text = log_text(entry.load_test, folder)
-        yield "load_test", _token_time(read_load_test(InputFile(entry.load_test, text.encode())), design)
+        from clusterspec.studies.measured_logs import token_time_of_test  # few specs name one
 
-
-def _token_time(result: ImportResult, design: Design) -> float:
-    """The mean time per output token of a load test, in seconds. Raises `FormatError` for a test with another load."""
-    load = design.workload.serving if design.workload is not None else None
-    if load is None:
-        raise FormatError("needs a workload of kind `serve` to be compared with")
-    for name, own in _load_of(load).items():
-        seen = result.value(("workload", "serving", name))
-        mean = seen.get("mean") if isinstance(seen, dict) else seen
-        within = SAME_LENGTH if name.endswith("_tokens") else 0.0
-        if isinstance(mean, int | float) and own is not None and abs(mean / own - 1) > within:
-            raise FormatError(f"is of a test with {name} {mean:g}, and the spec has {own:g}")
-    seconds = result.number("mean_tpot_seconds")
-    if not isinstance(seconds, int | float) or not seconds:
-        raise FormatError("has no mean time per output token")
-    return float(seconds)
-
-
-def _load_of(load: Serving) -> dict[str, float | None]:
-    """The figures of a load that a load test states."""
-    return {
-        "concurrency": load.concurrency if load.load == "closed" else None,
-        "request_rate": load.request_rate,
-        "input_tokens": load.input_tokens,
-        "output_tokens": load.output_tokens,
-    }
+        yield "load_test", token_time_of_test(entry.load_test, text, design)
 
 
 def _with_token_time(design: Design, seconds: float, index: int, spread: float) -> Design | Unused:

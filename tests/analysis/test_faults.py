@@ -31,6 +31,7 @@ from clusterspec.results.faults import STOPS, FaultRow, FaultsReport
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
+from tests.effort import diagonal
 
 JOB = """
 cluster:
@@ -404,15 +405,18 @@ def test_a_slow_job_loses_the_slowdown_until_the_repair() -> None:
     assert report.slowed == pytest.approx(sum(row.hours or 0 for row in report.rows if row.effect == "slows"))
 
 
-@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
-@pytest.mark.parametrize(
-    ("spares", "operations"),
-    [(16, OFTEN), (0, OFTEN), (0, ""), (4, "recovery: shrink"), (0, "failures: {node: {afr: 9}}, recovery: shrink")],
-)
+SPARES = [
+    *((16, OFTEN), (0, OFTEN), (0, ""), (4, "recovery: shrink")),
+    (0, "failures: {node: {afr: 9}}, recovery: shrink"),
+]
+
+
+@pytest.mark.parametrize(("fabric", "stock"), diagonal(len(FABRICS), list(FABRICS.values()), SPARES))
 def test_the_goodput_is_that_of_the_cost_and_the_hours_of_the_rows_are_what_it_lacks(
-    fabric: str, spares: int, operations: str
+    fabric: str, stock: tuple[int, str]
 ) -> None:
     """The goodput, the pauses of checkpoints and the hours of all failures that stop the job are a year."""
+    spares, operations = stock
     study = job(fabric, spares=spares, operations=operations)
     report, costs = found(study), analysis.cost(study).cost
     assert report.goodput is not None and costs is not None and costs.goodput is not None

@@ -82,7 +82,7 @@ OF_LAYOUT = (
 
 
 def test_a_starting_spec_chooses_nothing_to_which_the_check_objects(call: Call) -> None:
-    for platform, model, kind in CHOSEN if ALL_CASES else CHOSEN[:4]:
+    for platform, model, kind in CHOSEN if ALL_CASES else CHOSEN[:2]:
         Path("spec.yaml").write_text(call("init", "--platform", platform, "--model", model, "--for", kind).out)
         checked = call("check", "spec.yaml", "--fail-on", "warning", "--format", "json")
         assert checked.status == 0, (platform, checked.out)
@@ -100,7 +100,7 @@ def test_a_starting_spec_distributes_many_experts(model: str, call: Call) -> Non
     assert "narrow-expert-slices" not in found
 
 
-@pytest.mark.parametrize(("platform", "nodes"), [("dgx-h100", 3), ("gb200-nvl72", 36)])
+@pytest.mark.parametrize(("platform", "nodes"), [("dgx-h100", 3), *([("gb200-nvl72", 36)] if ALL_CASES else [])])
 def test_a_starting_spec_has_the_nodes_that_are_asked_for(platform: str, nodes: int, call: Call) -> None:
     done = call("init", "--platform", platform, "--nodes", str(nodes))
     assert f"nodes: {nodes} " in done.out

@@ -166,3 +166,109 @@ def test_a_chart_may_name_the_model_by_its_repository_and_the_engine_by_the_key_
     found = given(read(values))
     assert (found["workload.model"], found["layout.framework"], found["layout.tp"]) == ("qwen3-32b", "vllm", 2)
     assert (found["workload.serving.memory_fraction"], found["cluster.accelerators_per_node"]) == (0.85, 2)
+
+
+IMAGE = "image: {repository: registry.local/team/vllm, pullPolicy: Always}\n"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "model: Qwen/Qwen3-8B\ngpuMemoryUtilization: ''\n",
+        "model: {name: Qwen/Qwen3-8B, alias: a}\n",
+        "config: {model: Qwen/Qwen3-8B, max_model_len: '4096'}\n",
+        "storage: {type: uri, uri: 'hf://Qwen/Qwen3-8B'}\n",
+        'args: ["--model", "Qwen/Qwen3-8B", "--host", "0.0.0.0"]\n',
+    ],
+)
+def test_a_model_and_an_image_of_an_engine_are_a_server_without_its_degrees(values: str) -> None:
+    reading = read(IMAGE + values, name="values.yaml")
+    found = given(reading)
+    assert (found["workload.model"], found["layout.framework"]) == ("qwen3-8b", "vllm")
+    assert "layout.tp" not in found and "defaults are not assumed" in unknown(reading)
+
+
+@pytest.mark.parametrize("repository", ["ollama/ollama", "lmcache/vllm-router", "a/b", "vllm/benchmarks"])
+def test_a_model_and_another_image_are_refused(repository: str) -> None:
+    with pytest.raises(FormatError):
+        read(f"image: {{repository: {repository}, pullPolicy: Always}}\nmodel: Qwen/Qwen3-8B\n", name="values.yaml")
+
+
+@pytest.mark.parametrize(
+    "devices",
+    [
+        "gpu: {enabled: true, count: 2}",
+        "gpuCount: '2'",
+        "gpu: 2",
+        "accelerator: {resourceName: nvidia.com/gpu, count: 2}",
+        "resources: {gpu: 2}",
+    ],
+)
+def test_accelerators_that_a_chart_counts_are_those_of_a_pod(devices: str) -> None:
+    found = given(read(f"{IMAGE}model: Qwen/Qwen3-8B\n{devices}\n", name="values.yaml"))
+    assert found["cluster.accelerators_per_node"] == 2
+
+
+def test_accelerators_that_are_off_are_none() -> None:
+    found = given(read(f"{IMAGE}model: Qwen/Qwen3-8B\ngpu: {{enabled: false, count: 2}}\n", name="values.yaml"))
+    assert "cluster.accelerators_per_node" not in found
+
+
+def test_options_in_a_file_that_the_chart_writes_are_those_of_the_launch_that_names_it() -> None:
+    """The image starts `vllm serve --config …`; the model next to the image is another name of it."""
+    values = """
+    model: {name: Qwen/Qwen3-8B}
+    image:
+      repository: a/vllm-openai
+      pullPolicy: Always
+      command: [/bin/bash, -c]
+      args: ["vllm serve --config /etc/vllm/config.yaml"]
+    vllm:
+      config:
+        model: Qwen/Qwen3-8B-AWQ
+        tensor_parallel_size: 2
+        gpu_memory_utilization: 0.95
+    """
+    found = given(read(values, name="values.yaml"))
+    assert (found["layout.tp"], found["workload.serving.memory_fraction"]) == (2, 0.95)
+    assert found["workload.parameter_precision"] == "int4"
+
+
+def test_keys_of_sglang_and_degrees_of_a_mapping_are_options() -> None:
+    values = "engine: sglang\nmodel: {path: Qwen/Qwen3-8B}\nsglang: {tpSize: 2, memFractionStatic: 0.85}\n"
+    found = given(read(values, name="values.yaml"))
+    assert (found["layout.framework"], found["layout.tp"]) == ("sglang", 2)
+    assert found["workload.serving.memory_fraction"] == 0.85
+    degrees = f"{IMAGE}model: Qwen/Qwen3-8B\nparallelism: {{tensor: 4, pipeline: 2}}\n"
+    found = given(read(degrees, name="values.yaml"))
+    assert (found["layout.tp"], found["layout.pp"]) == (4, 2)
+
+
+PAIRS = """\
+app:
+  containers:
+    main:
+      image: {repository: a/vllm-rocm, pullPolicy: Always}
+      command: [/bin/bash, -c, python patch.py && exec vllm serve --config /vllm/config.yaml]
+config:
+  - {key: gpu-memory-utilization, value: 0.8}
+  - key: model
+    value: Qwen/Qwen3-8B-AWQ
+  - key: tensor-parallel-size
+    value: 2
+  - {key: max-num-seqs, value: 4}
+"""
+
+
+def test_options_that_a_chart_lists_as_pairs_are_those_of_the_launch_by_a_file() -> None:
+    reading = read(PAIRS, name="values.yaml")
+    found = given(reading)
+    assert (found["workload.model"], found["layout.tp"], found["layout.framework"]) == ("qwen3-8b", 2, "vllm")
+    assert (found["workload.serving.max_sequences"], found["workload.serving.memory_fraction"]) == (4, 0.8)
+    assert next(each.at.line for each in reading.given if each.path[-1] == "tp") == 11
+
+
+def test_pairs_without_a_model_are_no_engine() -> None:
+    reading = read(PAIRS.replace("key: model\n", "key: served-model-name\n"), name="values.yaml")
+    assert "layout.tp" not in given(reading)
+    assert "the command line names no model" in unknown(reading)

@@ -261,3 +261,58 @@ def test_a_micro_batch_of_all_replicas_of_verl_is_divided_among_them(rest: str, 
     reading = read(PPO % rest)
     assert given(reading).get("layout.micro_batch") == each
     assert ("ppo_micro_batch_size: 64: of all replicas together" in unknown(reading)) is (each is None)
+
+
+SIZES = (
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 4 --hidden-size 64"
+    " --num-attention-heads 4 --seq-length 512 --micro-batch-size 1 --global-batch-size 8"
+)
+
+
+@pytest.mark.parametrize(
+    ("option", "key"),
+    [
+        ("--use-gated-mlp", "gated_ffn"),
+        ("--silu-glu", "gated_ffn"),
+        ("--no-tie-embed-logits", "tied_embeddings"),
+        ("--n-kv-heads 2", "kv_heads"),
+        ("--multi-query-attention", "kv_heads"),
+        ("--ffn-ratio 3", "ffn_hidden"),
+        ("--intermediate-size 128", "ffn_hidden"),
+    ],
+)
+def test_no_default_is_stated_for_what_an_option_of_a_fork_may_state(option: str, key: str) -> None:
+    reading = read(f"{SIZES} {option}\n")
+    assert f"workload.model.{key}" not in given(reading)
+    assert f"workload.model.{key}: the option {option[2:].replace('-', '_').split()[0]}" in unknown(reading)
+    assert key == "tied_embeddings" or not any("parameters" in name for name in counts(reading))
+
+
+@pytest.mark.parametrize("option", ["", "--no-bias-swiglu-fusion", "--squared-relu", "--norm-epsilon 1e-5"])
+def test_options_of_megatron_leave_its_defaults(option: str) -> None:
+    found = given(read(f"{SIZES} {option}\n"))
+    values = [found[f"workload.model.{key}"] for key in ("gated_ffn", "tied_embeddings", "ffn_hidden")]
+    assert values == [False, True, 256]
+
+
+@pytest.mark.parametrize("option", ["--t5-swiglu", "--glu-activation geglu"])
+def test_a_gated_network_of_a_fork_has_no_default_width(option: str) -> None:
+    reading = read(f"{SIZES} --num_attention_heads_kv 2 {option}\n")
+    found = given(reading)
+    assert (found["workload.model.gated_ffn"], found["workload.model.kv_heads"]) == (True, 2)
+    assert "workload.model.ffn_hidden" not in found and "workload.model.ffn_hidden" in unknown(reading)
+    wide = given(read(f"{SIZES} {option} --ffn-hidden-size 128\n"))
+    assert (wide["workload.model.gated_ffn"], wide["workload.model.ffn_hidden"]) == (True, 128)
+
+
+def test_parts_of_a_sequence_of_deepspeed_are_exchanged_for_heads() -> None:
+    found = given(read(f"{SIZES} --ds-sequence-parallel-size 4 --use-flash-attn-triton\n"))
+    assert (found["layout.cp"], found["layout.cp_method"], found["workload.attention"]) == (4, "all-to-all", "flash")
+    alone = given(read(f"{SIZES} --ds-sequence-parallel-size 1\n"))
+    assert alone["layout.cp"] == 1 and "layout.cp_method" not in alone
+
+
+def test_the_tokens_of_an_expert_in_megatron_deepspeed() -> None:
+    options = f"{SIZES} --num-experts 8 --moe-train-capacity-factor 1.5"
+    assert given(read(f"{options}\n"))["layout.capacity_factor"] == 1.5
+    assert "layout.capacity_factor" not in given(read(f"{options} --disable-moe-token-dropping\n"))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clusterspec.analysis.trial_causes import HELPING
+from clusterspec.logs.outcomes import BAD, GOOD, WORSE, in_small_letters
 from clusterspec.logs.scopes import scope_statements
-from clusterspec.logs.trial_words import PARTS, REMEDIES
-from clusterspec.logs.trials import trial_statements, trials_of_line
+from clusterspec.logs.trial_words import BLAMABLE, FAULTS, PARTS, REMEDIES
+from clusterspec.logs.trials import MOST_LINES, MOST_PROSE, trial_statements, trials_of_line
 
 
 def trials(line: str) -> list[str]:
@@ -39,6 +44,32 @@ def trials(line: str) -> list[str]:
         ("A git bisect returned this NCCL commit as the introducer", ["helped release of library"]),
         ("Starting from nccl-2.27.3 I am seeing errors", ["helped release of library"]),
         ("JAX 0.8.0 ✅, JAX 0.8.1 ❌", ["helped release of library"]),
+        ("neither NCCL_IB_DISABLE=1 nor NCCL_P2P_DISABLE=1 helped", ["vain no-peer-access", "vain no-rdma"]),
+        ("neither nv_peer_mem, or nvidia_peermem detected", []),
+        ("it was a stale IMEX daemon", ["helped domain-service"]),
+        ("it was a long night with IMEX", []),
+        ("We found that ACS was on", ["helped no-acs"]),
+        ("updating the BIOS fixed the slow GPU", ["helped release of host-firmware"]),
+        ("exporting FI_EFA_USE_DEVICE_RDMA=1 got us from 20 to 75 GB/s", ["helped setting"]),
+        ("It turned out that a firewall dropped these ports", ["helped firewall"]),
+        ("The root cause was not the firewall", []),
+        ("The firewall is off", []),
+        ("the hang was due to different versions of NCCL", ["helped mixed-releases"]),
+        ("the hang could be due to different versions of NCCL", []),
+        ("culprit: a bad cable to that rack", ["helped cable"]),
+        ("the same image on both nodes fixed it", ["helped mixed-releases"]),
+        ("the same image runs on both nodes", []),
+        ("NCCL_NVLS_ENABLE=0 avoids the hang", ["helped no-multicast"]),
+        ("To avoid the hang, use NCCL_NVLS_ENABLE=0", []),
+        ("No difference with NCCL_IB_DISABLE=1", ["vain no-rdma"]),
+        ("Works on 2.19.3 but not on 2.20.5", ["helped release of library"]),
+        ("Works on 2.19.3 and on 2.20.5", []),
+        ("It only appears with NCCL >= 2.26", ["helped release of library"]),
+        ("It appears in the list of NCCL >= 2.26", []),
+        ("downgrading libfabric to 1.22 restores the bandwidth", ["helped release of network-plugin"]),
+        ("replaced the QSFP cable and the errors stopped", ["helped cable"]),
+        ("replaced the QSFP cable", []),
+        ("This PR fixes NCCL_P2P_DISABLE on Windows", []),
         ("If I set NCCL_NVLS_ENABLE=0 everything works fine", ["helped no-multicast"]),
         ("If you set NCCL_NVLS_ENABLE=0 everything works fine", []),  # a condition of the reader
         ("If that works, NCCL_NVLS_ENABLE=0 is the reason", []),
@@ -119,6 +150,7 @@ def test_a_sentence_reports_where_a_run_works_or_fails(line: str, scopes: list[s
 def test_every_remedy_has_causes() -> None:
     named = {name for name, _ in REMEDIES} | {f"release of {name}" for name, _ in PARTS} | {"setting"}
     assert named == set(HELPING) | {"no-peer-access"}
+    assert {name for name, _ in FAULTS} | BLAMABLE <= named
 
 
 @pytest.mark.parametrize(
@@ -152,3 +184,70 @@ def test_every_remedy_has_causes() -> None:
 )
 def test_a_list_or_a_command_below_an_outcome_has_it(text: str, found: list[str]) -> None:
     assert [name for name, _, _ in trial_statements(text)] == found
+
+
+def _prose(count: int) -> list[str]:
+    """Lines of 60 characters without an outcome, each of other letters."""
+    letters = "bcdfgjkmqvwxz"
+    words = ("".join(letters[n // 13**place % 13] for place in range(5)) for n in range(count))
+    return [f"the nodes of {word} are of one rack, {word} has a name of it".ljust(60) for word in words]
+
+
+def _lines_with_trials(lines: list[str]) -> list[int]:
+    return [line for _, _, line in trial_statements("\n".join(lines))]
+
+
+def test_an_outcome_is_found_behind_more_lines_without_one_than_are_read_with_one() -> None:
+    works = "With NCCL_P2P_DISABLE=1 it works"
+    lines = _prose(2 * MOST_LINES)
+    lines[MOST_LINES + 1] = works
+    assert len("\n".join(lines)) < MOST_PROSE
+    assert _lines_with_trials(lines) == [MOST_LINES + 2]
+
+
+def test_of_more_prose_than_is_searched_the_first_and_the_last_lines_are_read() -> None:
+    lines = _prose(3 * MOST_PROSE // 2 // 60)
+    for number, name in ((0, "p"), (len(lines) // 2, "q"), (-1, "r")):
+        lines[number] = f"With NCCL_P2P_DISABLE=1 job {name} works"
+    assert _lines_with_trials(lines) == [1, len(lines)]
+
+
+def test_lines_that_differ_only_in_their_digits_are_read_once() -> None:
+    assert _lines_with_trials([f"With NCCL_P2P_DISABLE=1 job 7{n} works" for n in range(9)]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("I think it was due to the firewall", []),  # a guess
+        ("It was due to the firewall", ["helped firewall"]),
+        ("It works without disabling the IOMMU", []),
+        ("Disabling the IOMMU works", ["helped no-iommu"]),
+        ("Setting FI_X_FLAG=1 works on a single node", []),  # a smaller run
+        ("Setting FI_X_FLAG=1 works", ["helped setting"]),
+        ("We overcame it by a reboot", ["helped reboot"]),
+        ("The solution was to use. NCCL_IB_DISABLE=1", ["helped no-rdma"]),
+        ("The plan was to use. NCCL_IB_DISABLE=1", []),
+        ("设置 NCCL_IB_DISABLE=1 可以了", ["helped no-rdma"]),
+        ("设置 NCCL_IB_DISABLE=1 没用", ["vain no-rdma"]),
+    ],
+)
+def test_guesses_and_smaller_runs_are_no_remedies_and_an_outcome_told_before_is_one(
+    line: str, found: list[str]
+) -> None:
+    assert trials(line) == found
+
+
+_ASCII = st.characters(max_codepoint=127)
+
+
+@given(
+    st.sampled_from((GOOD, BAD, WORSE)).flatmap(
+        lambda each: st.tuples(st.just(each), st.from_regex(each, alphabet=_ASCII))
+    )
+)
+def test_a_pattern_of_small_letters_finds_what_the_pattern_finds_without_regard_to_case(
+    drawn: tuple[re.Pattern[str], str],
+) -> None:
+    pattern, text = drawn
+    assert in_small_letters(pattern)[0].search(text.casefold())

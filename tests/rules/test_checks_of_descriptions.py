@@ -86,7 +86,17 @@ SHRINKS = f"{NODES}\noperations: {{recovery: shrink}}"
         ),
         ("Offer of 24,300 USD per GPU.", PRICED, ""),
         ("Offer of 24,200 USD per GPU.", PRICED, "193,600 for a node"),
-        ("Offer of 205,000 USD per node.", PRICED, ""),
+        ("Offer of 205,000 USD per node.", PRICED, "`205,000 USD per node`, and `prices.node` is 200,000"),
+        ("Offer of 200,900 USD per node.", PRICED, ""),
+        ("Offer of 201,100 USD per node.", PRICED, "`201,100 USD per node`"),
+        ("Preis: 207.000 USD je Knoten netto.", PRICED, "`207.000 USD je Knoten`, and `prices.node` is 200,000"),
+        ("Preis: 200.000 USD je Knoten netto.", PRICED, ""),
+        ("Der Preis ist 16,40 USD je Knoten und Stunde.", PRICED, ""),
+        ("Der Preis ist 16,50 USD je Knoten und Stunde.", PRICED, "`16,50 USD je Knoten und Stunde`"),
+        ("Prix : 210 000 USD par nœud.", PRICED, "`210 000 USD par nœud`"),
+        ("Licences : 2 700 USD par GPU et par an.", PRICED, ""),
+        ("Licences of 2,700 USD per GPU a year.", PRICED, ""),
+        ("Prix : 200 000 USD par nœud.", PRICED, ""),
         ("Offer of 207,000 USD per node.", PRICED, "`207,000 USD per node`, and `prices.node` is 200,000"),
         ("Offer of 207,000 per node, in USD.", PRICED, ""),
         ("Offer of 2 USD per GPU-hour.", PRICED, ""),
@@ -260,3 +270,24 @@ def test_a_description_has_the_settings_of_the_keys(text: str, spec: str, said: 
     assert not study.loading, study.loading
     found = [each.message for each in rules.run_rules(study.facts(), {SETTINGS_RULE}) if each.rule == SETTINGS_RULE]
     assert (len(found) == 1 and said in found[0]) if said else found == [], found
+
+
+@each(
+    ("text", "words"),
+    [
+        ("The 2023 cluster had 12 nodes with the same layout. Ours has 20 nodes.", ""),
+        ("Our cluster has 12 nodes with the same layout.", "`12 nodes`"),
+        ("The old pod (12 nodes) goes back to the lessor.", ""),
+        ("A second order is under discussion for 2028, which would bring us to 400 GPUs.", ""),
+        ("The order brings us to 400 GPUs.", "`400 GPUs`"),
+        ("Three nodes would be 30 kW in a rack, too much.", ""),
+        ("A whole pod would be 9,216 chips.", ""),
+        ("A whole pod is 9,216 chips.", "`9,216 chips`"),
+        ("Refresh of the 2021 HGX H100 hall.", ""),
+        ("A hall of 21 HGX H100.", "`21 HGX H100`"),
+    ],
+)
+def test_counts_of_another_machine_and_of_a_hypothesis_are_not_compared(text: str, words: str) -> None:
+    study = study_text(f"clusterspec: 1\ndescription: {text!r}\n{NODES}\n", SETTINGS)
+    found = [problem.message for problem in rules.run_rules(study.facts(), {RULE}) if problem.rule == RULE]
+    assert [words in message for message in found] == ([True] if words else [])

@@ -69,3 +69,10 @@ def test_each_fact_is_one_short_sentence_with_an_address() -> None:
         assert len(fact.fact.split()) <= 36 and not fact.fact.endswith("."), fact.id
         assert fact.severity in {"error", "warning"} and fact.negated in {"", "yes", "either"}, fact.id
         assert len(fact.groups) >= 2, fact.id
+
+
+def test_items_of_a_list_are_about_parts_of_their_own() -> None:
+    of_two = "The order:\n- {}\n- {}\n"
+    first, second = "replaces 10 x DGX A100", "the new ones have 36 PFLOPS of FP8 compute"
+    assert reported("-", of_two.format(first, second)) == []
+    assert reported("-", of_two.format(f"{first}; {second.replace('new', 'A100')}", "two racks")) != []

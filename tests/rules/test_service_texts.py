@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clusterspec.rules import run_rules
+from clusterspec.studies import study_text
 from tests.effort import each
-
-from .conftest import Check
+from tests.settings import SETTINGS
 
 LINES = Path(__file__).with_name("service_texts.txt").read_text("utf-8").splitlines()
 SERVICE = """clusterspec: 1
@@ -36,18 +37,18 @@ LOADS = {
 RULES = {line.split(" | ")[0] for line in LINES} - {"any"}
 
 
-def found_in(check: Check, text: str, keys: str) -> dict[str, str]:
+def found_in(text: str, keys: str) -> dict[str, str]:
     """The severity and the message of each rule of the table that finds something."""
     load, *others = keys.split()
     stated = LOADS[load] | dict(other.split("=") for other in others)
-    found = check(SERVICE.format(text=text, **stated))
-    return {one.rule: f"{one.severity} {one.message}" for one in found if one.rule in RULES}
+    study = study_text(SERVICE.format(text=text, **stated), SETTINGS)
+    return {one.rule: f"{one.severity} {one.message}" for one in run_rules(study.facts(), RULES)}
 
 
 @each("line", LINES)
-def test_a_text_is_compared_with_the_keys_and_with_itself(check: Check, line: str) -> None:
+def test_a_text_is_compared_with_the_keys_and_with_itself(line: str) -> None:
     rule, keys, text, expected = line.split(" | ")
-    found = found_in(check, text, keys)
+    found = found_in(text, keys)
     if expected == "silent":
         assert not found, line
         return

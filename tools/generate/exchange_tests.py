@@ -130,6 +130,11 @@ no reader had seen were written down before the first reading, and what failed w
 | hundred and fourteenth, of 14 others never used, after those; 10 may state none | 24 | 22 | 0 | 0 | 2 |
 | hundred and fifteenth, of 18 others never used, after those; 12 state none | 24 | 23 | 0 | 0 | 1 |
 | hundred and sixteenth, small scripts of five others never used, after those; 3 may state none | 6 | 3 | 0 | 1 | 2 |
+| hundred and seventeenth, of 24 others never used, after those; 3 state none | 24 | 18 | 3 | 1 | 2 |
+| hundred and eighteenth, of 16 others never used; 3 state none | 16 | 14 | 0 | 2 | 0 |
+| hundred and nineteenth, of 16 others never used; 9 state none | 16 | 15 | 1 | 0 | 0 |
+| hundred and twentieth, of 16 others never used, after those; 4 state none | 16 | 14 | 1 | 1 | 0 |
+| hundred and twenty-first, of 16 others never used, after those; 10 state none | 16 | 16 | 0 | 0 | 0 |
 
 Of the eight that failed in the hundred and eleventh set, six expectations were wrong: two collectives in one log stay
 two measurements, a figure was rounded to six digits, and a launch of vLLM without an option for it states no degree.
@@ -140,6 +145,10 @@ container lists it as words, and one beside a matrix in a report were lost; task
 for the ranks; an embedder was read as a trainer of language models; a job of Slurm was said to be a pod; a count of
 accelerators that a variable decides was taken as one; hosts that a job lists were lost; of two limits of a run, the
 later one was stated; and the layers of stages that a variable of vLLM states were lost, twice.
+
+In the hundred and seventeenth set, the network of a model was said to have no gate, though an option of a fork of
+Megatron-LM (`--t5-swiglu`) states one, and a chart's count of accelerators was lost. The four sets after it contradict
+nothing. They refused a chart, a server whose program a variable names and a configuration of a training adapter.
 
 From the fifty-second set on, a fact lacking is one that a line of the result names, and a fact lost without a line
 counts as contradicted.

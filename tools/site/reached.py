@@ -12,16 +12,27 @@ PRUNED = (
     *(f"{PACKAGE}.{name}." for name in ("exchange", "analysis", "logs")),
     *(
         f"{PACKAGE}.cli.{name}"
-        for name in ("completions", "editor.server", "commands.logs", "commands.measure", "language_server.server")
+        for name in (
+            *("completions", "editor.server", "language_server.server"),
+            *(f"commands.{name}" for name in ("catalog", "edit", "exchange", "logs", "measure")),
+        )
     ),
+    f"{PACKAGE}.studies.measured_logs",
 )
 """Where modules may be left out: importers, diagnosis with its readers of logs, and what serves shells and editors."""
-BY_NAME = (f"{PACKAGE}.exchange.exporters.", *(f"{PACKAGE}.analysis.{name}" for name in HOMES.values()))
+NO_VERBS = {"accept", "accepted_ranges", "diagnose", "failure_rates_of", "planned_tests", "simulate", "solve", "sweep"}
+"""Functions of `clusterspec.analysis` that no page asks for."""
+BY_NAME = (
+    f"{PACKAGE}.exchange.exporters.",
+    *(f"{PACKAGE}.analysis.{home}" for verb, home in HOMES.items() if verb not in NO_VERBS),
+)
 """Modules that a registry names: reports hold what several exporters write, and verbs are found by their names."""
 NOT_OF_PAGES = frozenset(
     {
         f"{PACKAGE}.library",  # for Python programs
         f"{PACKAGE}.cli.completions",  # for shells
+        f"{PACKAGE}.cli.commands.catalog",  # reads pages of vendors
+        f"{PACKAGE}.studies.measured_logs",  # a page has no other file than the spec
         f"{PACKAGE}.cli.commands.edit",  # starts the local server
         f"{PACKAGE}.cli.commands.exchange",  # `import` and `export`
         f"{PACKAGE}.cli.commands.logs",  # `diagnose` and `accept`

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import floor
 
-from clusterspec.cost.serving.loads import steady_load
+from clusterspec.cost.serving.loads import SERVED, steady_load
 from clusterspec.cost.serving.plan_engines import cache_capacity, pools_with_load
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.quantiles import bisected_interval
+from clusterspec.cost.serving.quantiles import Point, bisected_interval
 from clusterspec.cost.serving.steady import placed_before_wait, steady_state
 from clusterspec.cost.serving.targets import target_excess
 from clusterspec.cost.serving.times import times_at
@@ -45,9 +45,9 @@ def _excess(pools: Pools) -> tuple[float, float]:
     Above the capacity of an open load the excess is that of the rate, as no latency of it lasts.
     """
     found = times_at(pools, *steady_load(pools))
-    held = found.offered / found.kv_capacity_sequences - 1
-    behind = (pools.load.request_rate or 0.0) / found.state.rate - 1 if found.queue_grows else 0.0
-    return max(held, behind, target_excess(found, pools.load)), found.offered
+    if found.queue_grows:
+        return (pools.load.request_rate or 0.0) / found.state.rate - 1, found.offered
+    return max(found.offered / found.kv_capacity_sequences - 1, target_excess(found, pools.load)), found.offered
 
 
 def _most_requests(pools: Pools) -> float:
@@ -77,15 +77,25 @@ def _flight_of_highest_rate(pools: Pools) -> float:
     def excess_at_rate(rate: float) -> tuple[float, float]:
         return _excess(pools_with_load(pools, replace(pools.load, request_rate=rate)))
 
+    def point(rate: float) -> Point:
+        return rate, _share_of_excess(excess_at_rate(rate)[0])
+
     most = placed_before_wait(pools, pools.limit).rate
-    low = CLOSE * most, excess_at_rate(CLOSE * most)[0]
+    low, high = point(CLOSE * most), point(SERVED * most)
     if low[1] > 0:
         return 0.0
-    while (above := excess_at_rate(most)[0]) <= 0 and most < MOST:
-        most *= 2
-    return excess_at_rate(
-        bisected_interval(lambda each: excess_at_rate(each)[0], low, (most, above), ROUNDS, CLOSE_RATE)[0]
-    )[1]
+    while high[1] <= 0 and most < MOST:
+        low, high, most = high, point(most), 2 * most
+    return excess_at_rate(bisected_interval(lambda rate: point(rate)[1], low, high, ROUNDS, CLOSE_RATE)[0])[1]
+
+
+def _share_of_excess(excess: float) -> float:
+    """An excess as a share of the latency itself, where it is one: of a queue that is about proportional to the rate.
+
+    >>> _share_of_excess(-0.5), _share_of_excess(4.0)
+    (-0.5, 0.8)
+    """
+    return excess / (1 + max(0.0, excess))
 
 
 def _sequences_within_targets(pools: Pools) -> float:

@@ -9,7 +9,7 @@ from clusterspec.cost.serving.carried import full_prompt_step
 from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
 from clusterspec.cost.serving.prefill_waits import varied_loop_wait
-from clusterspec.cost.serving.quantiles import secant_part
+from clusterspec.cost.serving.quantiles import first_fixed_point
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun, between_limits
 from clusterspec.cost.serving.shares import mean_token_seconds, prompt_shares
 from clusterspec.cost.serving.steady import (
@@ -38,15 +38,10 @@ OVERSHOOT = 0.5826
 """The maximum of a random walk of single steps is lower than that of Brownian motion by so many standard deviations of
 a step (Chernoff, Ann. Math. Stat. 36, 1965).
 """
-MOST_PART = 4.0
-"""The largest step of a secant round, as a multiple of the difference that the round finds."""
-STEADILY = 1.02
-"""A round may step further than the difference only if the slope falls by less than this factor."""
 FILLING = 6.0
 """The first requests of a run that fill n places, at a rate, decode together with the i-th to the last of them: of the
 time per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², and over the time to fill the places.
 """
-FLIGHT_ROUNDS = 80
 DELAYED_ROUNDS = 12
 DELAYED = 1e-3
 """The iteration for the sequences that unfinished prompts delay ends at this change of those in a step."""
@@ -58,7 +53,7 @@ SERVED = 1 - 1e-4
 """The highest rate that a plan serves over that of its full engines: iterations to a steady state leave that open."""
 NEAR = 0.85
 """Engines with a smaller share of their places taken, or of their time for prompts, are not near their capacity."""
-SETTLED = 1e-14
+SETTLED = 1e-6
 """The iteration for the requests in flight ends at this relative change."""
 
 
@@ -213,12 +208,13 @@ def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
     """Sequences per rank that a request rate keeps in flight, at most the number of places, and the steady state with
     them before waits. Prompts that are unfinished when requests start to decode keep more of them in flight.
     """
-    delayed, (found, now) = 0.0, _sequences_with_delayed(pools, rate, 0.0)
+    alone = _sequences_without_others(pools, rate)
+    delayed, (found, now) = 0.0, _sequences_with_delayed(pools, rate, 0.0, alone)
     for _ in range(DELAYED_ROUNDS):
         before, delayed = delayed, _delayed_sequences(pools, rate, now)
         if found >= pools.limit or abs(delayed - before) < DELAYED * (found + 1):
             break
-        found, now = _sequences_with_delayed(pools, rate, delayed)
+        found, now = _sequences_with_delayed(pools, rate, delayed, found)
     return found, now
 
 
@@ -228,25 +224,25 @@ def _delayed_sequences(pools: Pools, rate: float, now: Steady) -> float:
     return max(0.0, rate * pools.load.gaps * later / pools.decode.attention_ranks)
 
 
-def _sequences_with_delayed(pools: Pools, rate: float, delayed: float) -> tuple[float, Steady]:
-    """The same with ``delayed`` more sequences in each step.
+def _sequences_without_others(pools: Pools, rate: float) -> float:
+    """Sequences per rank that a request rate keeps in flight if each decodes alone, and no prompt delays it."""
+    alone = decoding_seconds(pools, 1 / pools.decode.layout.attention_dp)
+    return rate * pools.load.gaps * alone / pools.decode.attention_ranks
 
-    It applies where prompts occupy no places and their engines are not saturated. The secant method never steps past
-    the first solution, because the difference rises ever more steeply.
+
+def _sequences_with_delayed(pools: Pools, rate: float, delayed: float, near: float) -> tuple[float, Steady]:
+    """The same with ``delayed`` more sequences in each step, ``near`` a number of them.
+
+    It applies where prompts occupy no places and their engines are not saturated.
     """
-    found, now = 1e-3, state_before_wait(pools, 1e-3, delayed=delayed)
-    missing = taken = part = 0.0
-    for _ in range(FLIGHT_ROUNDS):
-        former, missing = missing, _sequences_at_request_rate(pools, rate, now) - found
-        if abs(missing) < SETTLED * found:
-            break
-        before, part = part, secant_part(taken, former - missing, (0.0, MOST_PART))
-        taken = missing * (part if 1.0 < before < part * STEADILY or missing < 0 else 1.0)
-        found = min(found + taken, 4 * pools.limit)
-        now = state_before_wait(pools, min(found, pools.limit), delayed=delayed)
-        if found >= pools.limit:
-            break
-    return found, now
+    states: dict[float, Steady] = {}
+
+    def in_flight(sequences: float) -> float:
+        states[sequences] = state_before_wait(pools, sequences, delayed=delayed)
+        return _sequences_at_request_rate(pools, rate, states[sequences])
+
+    found = first_fixed_point(in_flight, min(near, pools.limit), pools.limit, SETTLED)
+    return found, states[found]
 
 
 def open_run(pools: Pools, now: Steady) -> OpenRun:

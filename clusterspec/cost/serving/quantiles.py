@@ -12,8 +12,10 @@ from clusterspec.standard import recent
 
 PARTS = 24
 """Parts of a distribution of lengths; the last has the longest 1/576 of the requests."""
-HALVINGS = 40
-"""Bisection steps of a quantile."""
+HALVINGS, NARROW = 40, 1e-8
+"""The most bisection steps of a quantile, and the relative width at which they end."""
+LEAST = 5e-324
+"""The least positive number."""
 TERMS, CLOSE = 400, 1e-9
 """Terms of a continued fraction, and the relative change at which it ends."""
 
@@ -272,15 +274,17 @@ def smallest_reaching(
     within: Callable[[float], float], share: float, low: float, high: float, halvings: int = HALVINGS
 ) -> float:
     """The smallest value for which a rising function reaches ``share``, from ``low``."""
-    step = high - low or abs(high) or 1.0
+
+    def excess(value: float) -> float:
+        return within(value) - share or LEAST  # a value that reaches it exactly is no longer below
+
+    step, above, below = high - low or abs(high) or 1.0, excess(high), -inf
     for _ in range(HALVINGS):
-        if within(high) >= share:
+        if above > 0:
             break
-        low, high, step = high, high + step, 2 * step
-    for _ in range(halvings):
-        middle = (low + high) / 2
-        low, high = (low, middle) if within(middle) >= share else (middle, high)
-    return high
+        low, high, step, below = high, high + step, 2 * step, above
+        above = excess(high)
+    return bisected_interval(excess, (low, below), (high, above), halvings, NARROW)[1]
 
 
 def secant_part(taken: float, gained: float, ends: tuple[float, float]) -> float:
@@ -294,6 +298,40 @@ def secant_part(taken: float, gained: float, ends: tuple[float, float]) -> float
     if not taken or not gained:
         return 1.0
     return max(low, min(high, taken / gained)) if taken / gained > 0 else high
+
+
+MOST_PART = 16.0
+"""The largest step to a fixed point that is not enclosed yet, as a multiple of the difference there."""
+STEPS = 80
+"""The most steps to a fixed point."""
+
+
+def first_fixed_point(function: Callable[[float], float], near: float, most: float, close: float) -> float:
+    """The first argument that equals a rising function of it, within ``close`` of itself; ``most`` if the function is
+    larger everywhere below. The search starts at ``near``.
+
+    It follows the secant through the last two points. A convex function has its first fixed point beyond that of each
+    secant before it; a concave function has one alone, which the points enclose.
+
+    >>> round(first_fixed_point(lambda x: 1 + x / 2, 0.001, 9.0, 1e-9), 6)
+    2.0
+    >>> first_fixed_point(lambda x: x + 1, 0.001, 9.0, 1e-9)
+    9.0
+    """
+    low, high, value, former = 0.0, inf, near, (0.0, inf)
+    for number in range(STEPS + 1):
+        missing = function(value) - value
+        if abs(missing) <= close * value or (missing > 0 and value >= most) or number == STEPS:
+            break
+        low, high = (value, high) if missing > 0 else (low, value)
+        if low >= high * (1 - close):  # the function jumps
+            return low
+        ends, slow = (1.0, MOST_PART) if high == inf else (0.0, inf), abs(missing) > abs(former[1]) / 2
+        part = secant_part(value - former[0], former[1] - missing, ends) if number else 1.0
+        former, value = (value, missing), min(most, value + part * missing)
+        if not low < value < high or (slow and low and high < inf):
+            value = (low + high) / 2
+    return value
 
 
 Point = tuple[float, float]

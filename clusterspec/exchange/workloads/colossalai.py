@@ -22,12 +22,13 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.workloads.colossalai_configs import is_configuration, read_configuration
 from clusterspec.exchange.workloads.keys import Keys, positive_integer_of, read_arguments, set_choice, set_counts
+from clusterspec.exchange.workloads.launch_commands import GAP
 from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 COLOSSALAI = "colossalai"
-_RUN = re.compile(r"\bcolossalai[ \t]+run\b")
+_RUN = re.compile(rf"\bcolossalai{GAP}run\b")
 _PLUGIN = re.compile(
     r"--plugin[ \t=]{1,4}[\"']?(?:zero[12](?:_cpu)?|low_level_zero|gemini(?:_auto)?|3d|3d_cpu|hybrid(?:_parallel)?|moe"
     r"|torch_ddp(?:_fp16)?|ddp|torch_fsdp)\b"

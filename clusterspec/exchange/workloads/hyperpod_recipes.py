@@ -21,6 +21,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.workloads.deepspeed import set_adapter, set_fsdp_words
+from clusterspec.exchange.workloads.hyperpod_adapter import is_adapter_configuration, read_adapter_configuration
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import list_cut_length
@@ -42,13 +43,15 @@ _COUNTS = {
 
 
 def matches_hyperpod_recipe(file: InputFile) -> bool:
-    return all(mark.search(file.text) for mark in (_ROOT, _RUN, _KIND))
+    return all(mark.search(file.text) for mark in (_ROOT, _RUN, _KIND)) or is_adapter_configuration(file.text)
 
 
 def read_hyperpod_recipe(file: InputFile) -> ImportResult:
     """The nodes of a recipe with the run of its configuration. Raises `FormatError` for models that are not published,
     and for pairs of answers.
     """
+    if is_adapter_configuration(file.text):
+        return read_adapter_configuration(file, HYPERPOD_RECIPE)
     yaml, builder = read_yaml(file), ImportBuilder(HYPERPOD_RECIPE, file.name)
     kind, line = str(value_at(yaml.value, "run", "model_type")), yaml.line("run", "model_type")
     nodes, ranks = (value_at(yaml.value, "trainer", name) for name in ("num_nodes", "devices"))

@@ -76,6 +76,21 @@ def fills_launch(array: Command, launch: re.Pattern[str]) -> bool:
     return bool(launch.search(" ".join(word.text for word in array.words if not word.text.startswith(("$(", "`")))))
 
 
+GAP = r"(?:[ \t]|\\\n){1,200}"
+"""Between two words of one command: blanks, and ends of lines that a backslash continues."""
+
+
+def program_in_variable(program: str) -> str:
+    """The end of a pattern, for the command ``serve`` of a program that a variable or another command names.
+
+    >>> pattern = re.compile("vllm serve" + program_in_variable("vllm"))
+    >>> [bool(pattern.search(each)) for each in ('"${VLLM_BIN}" serve', "$(command -v vllm) serve", "$PORT serve")]
+    [True, True, False]
+    """
+    variable = rf"\$\{{?\w{{0,40}}{program}\w{{0,40}}(?::-[^}}\n]{{0,200}})?\}}?"
+    return rf"|(?i:{variable}|\b{program}\))[\"']?{GAP}serve\b"
+
+
 _AS_ANOTHER = frozenset({"sudo", "doas"})
 _TAKING_A_VALUE = frozenset({"-u", "-g", "-p", "-C", "-h", "-U", "-D", "-R", "-T", "-r", "-t", "--user", "--group"})
 """Options of sudo whose value is the next word (sudo(8))."""

@@ -21,6 +21,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_counts
+from clusterspec.exchange.workloads.launch_commands import GAP
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import file_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -32,7 +33,7 @@ _MARKS = (
     re.compile(r"^[ \t]+global_batch_size[ \t]*:", re.MULTILINE),
     re.compile(r"\blitgpt\b|^logger_name[ \t]*:", re.MULTILINE),
 )
-_LAUNCH = re.compile(r"\blitgpt[ \t]+(?:finetune(?:_full|_lora)?|pretrain)\b")
+_LAUNCH = re.compile(rf"\blitgpt{GAP}(?:finetune(?:_full|_lora)?|pretrain)\b")
 _COUNTS = {
     "layout.nodes": ("num_nodes",),
     "layout.micro_batch": ("train.micro_batch_size",),

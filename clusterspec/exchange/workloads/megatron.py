@@ -24,7 +24,7 @@ from clusterspec.exchange.workloads.keys import (
     set_choice,
     set_counts,
 )
-from clusterspec.exchange.workloads.megatron_forks import take_earlier_names
+from clusterspec.exchange.workloads.megatron_forks import list_option_of_fork, option_of_fork, take_earlier_names
 from clusterspec.exchange.workloads.megatron_layers import (
     set_expert_layers,
     set_experts,
@@ -44,6 +44,7 @@ from clusterspec.exchange.workloads.megatron_programs import (
 from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_recipe
 from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
 from clusterspec.exchange.workloads.megatron_training import (
+    set_context_method,
     set_kernels,
     set_sequence_length,
     set_sharding,
@@ -63,7 +64,7 @@ MEGATRON = "megatron"
 _LAYOUT = {
     "layout.tp": ("tensor_model_parallel_size",),
     "layout.pp": ("pipeline_model_parallel_size",),
-    "layout.cp": ("context_parallel_size",),
+    "layout.cp": ("context_parallel_size", "ds_sequence_parallel_size"),
     "layout.ep": ("expert_model_parallel_size", "moe_expert_parallel_size"),
     "layout.expert_tp": ("expert_tensor_parallel_size",),
     "layout.micro_batch": ("micro_batch_size",),
@@ -73,7 +74,10 @@ _MODEL = {
     "workload.model.layers": ("num_layers",),
     "workload.model.hidden": ("hidden_size",),
     "workload.model.heads": ("num_attention_heads",),
-    "workload.model.kv_heads": ("num_query_groups", "num_key_value_heads", "num_kv_heads"),
+    "workload.model.kv_heads": (
+        *("num_query_groups", "num_key_value_heads", "num_kv_heads"),
+        "num_attention_heads_kv",  # epfLLM/Megatron-LLM 806a8330, megatron/arguments.py, line 425
+    ),
     "workload.model.head_dim": ("kv_channels",),
     "workload.model.ffn_hidden": ("ffn_hidden_size",),
     "workload.model.vocab": ("padded_vocab_size", "vocab_size"),
@@ -269,8 +273,16 @@ def _owners(keys: Keys, name: str) -> list[str]:
     return [key.rpartition(".")[0] for key in keys.values if key.rpartition(".")[2] == name]
 
 
-_GATES = ("swiglu", "gated_linear_unit", "quick_geglu")
-"""Options of a gated network (``--quick-geglu``: NVIDIA/Megatron-LM, megatron/training/argument_utils.py)."""
+_OWN_GATES = ("swiglu", "gated_linear_unit", "quick_geglu")
+_GATES = (*_OWN_GATES, "t5_swiglu")
+"""Options of a gated network (``--quick-geglu``: NVIDIA/Megatron-LM, megatron/training/argument_utils.py;
+``--t5-swiglu``: OpenGPTX/Megatron-LM f8d245d0, megatron/model/transformer.py, line 123).
+"""
+_ACTIVATIONS = ("activation", "activation_func", "glu_activation")
+"""Options that name the activation; all of ``--glu-activation`` are gated (bigscience-workshop/Megatron-DeepSpeed
+00ae4676, megatron/model/glu_activations.py).
+"""
+_UNTIED, _TIED = "untie_embeddings_and_output_weights", "share_embeddings_and_output_weights"
 
 
 def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
@@ -291,17 +303,22 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     grouped = keys.is_on("group_query_attention")
     if single or (grouped and keys.find("num_query_groups") is None):
         builder.set("workload.model.kv_heads", 1, keys.line("group_query_attention", "attention_head_type"))
-    activation = str(keys.get("activation", "activation_func") or "").lower()
-    gated = keys.is_on(*_GATES, "bias_swiglu_fusion") or "swiglu" in activation or "geglu" in activation
+    elif not keys.find(*_MODEL["workload.model.kv_heads"]) and (other := option_of_fork(keys, "kv_heads")):
+        list_option_of_fork(keys, "kv_heads", other, builder)
+    activation = str(keys.get(*_ACTIVATIONS) or "").lower()
+    gated = keys.is_on(*_GATES, "bias_swiglu_fusion") or "glu" in activation
     recipe = keys.find("model.num_layers", "model.hidden_size") is not None
     decided = framework != "nemo" and not (keys.elided or recipe or is_of_others(keys))
-    if gated or activation or (decided and not keys.is_undecided(*_GATES)):
-        builder.set("workload.model.gated_ffn", gated, keys.line(*_GATES, "activation") or line)
-    tied = boolean_value(keys.get("share_embeddings_and_output_weights"))
-    untied = boolean_value(keys.get("untie_embeddings_and_output_weights"))
-    at = keys.line("untie_embeddings_and_output_weights", "share_embeddings_and_output_weights") or line
+    if not (gated or activation) and (other := option_of_fork(keys, "gated_ffn")):
+        list_option_of_fork(keys, "gated_ffn", other, builder)
+    elif gated or activation or (decided and not keys.is_undecided(*_GATES)):
+        builder.set("workload.model.gated_ffn", gated, keys.line(*_GATES, *_ACTIVATIONS) or line)
+    tied, untied = boolean_value(keys.get(_TIED)), boolean_value(keys.get(_UNTIED))
+    at = keys.line(_UNTIED, _TIED) or line
     stated = tied is not None or untied is not None
-    if stated or (decided and not keys.is_undecided("untie_embeddings_and_output_weights")):
+    if not stated and (other := option_of_fork(keys, "tied_embeddings", (_UNTIED, _TIED))):
+        list_option_of_fork(keys, "tied_embeddings", other, builder)
+    elif stated or (decided and not keys.is_undecided(_UNTIED)):
         builder.set("workload.model.tied_embeddings", tied if tied is not None else not untied, at)
     if not decided and not (stated and (gated or activation) and keys.find("ffn_hidden_size")):
         why = "not stated in full: what is left out has the defaults of the recipe or of the omitted part"
@@ -324,6 +341,11 @@ def _set_default_width(keys: Keys, builder: ImportBuilder, gated: bool) -> None:
     if multiplied := keys.find("hidden_dim_multiplier", "multiple_of"):
         why = f"computed from {multiplied}, which depends on the fork of Megatron"
         builder.unknown("workload.model.ffn_hidden", why, keys.line(multiplied))
+    elif other := option_of_fork(keys, "ffn_hidden"):
+        list_option_of_fork(keys, "ffn_hidden", other, builder)
+    elif fork := option_of_fork(keys, "gated_ffn", _OWN_GATES):
+        why = f"its default depends on the fork of Megatron that has {fork}"
+        builder.unknown("workload.model.ffn_hidden", why, keys.line("hidden_size"))
     elif hidden := keys.integer("hidden_size"):
         width = int(4 * hidden * 2 / 3 / 64) * 64 if gated else 4 * hidden
         builder.set("workload.model.ffn_hidden", width, keys.line("hidden_size"))
@@ -352,13 +374,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.offload.optimizer", 1, keys.line("cpu_optimizer"))
     if keys.is_on("use_tp_pp_dp_mapping"):
         builder.set("layout.order", ["tp", "cp", "ep", "pp", "dp"], keys.line("use_tp_pp_dp_mapping"))
-    set_choice(
-        keys,
-        "layout.cp_method",
-        ("cp_comm_type",),
-        {"p2p": "ring", "a2a": "all-to-all", "all_gather": "all-gather", "allgather": "all-gather"},
-        builder,
-    )
+    set_context_method(keys, builder)
     flexible = str(keys.get("moe_token_dispatcher_type")) == "flex" and keys.find("moe_flex_dispatcher_backend")
     set_choice(
         keys,

@@ -23,6 +23,31 @@ def optimizer_of_fork(keys: Keys) -> str | None:
     return next((name for name in given if name not in _OF_MEGATRON and _OPTIMIZER.search(name)), None)
 
 
+_OF_FORKS = {
+    "gated_ffn": re.compile(
+        r"(?:^|_)\w{0,20}glu(?:_|$)|(?:^|_)(?:gated|llama)_(?:mlp|ffn)|(?:^|_)(?:hidden|mlp|ffn)_act"
+    ),
+    "tied_embeddings": re.compile(r"(?:^|_)(?:un)?tied?(?:_|$)|(?:^|_)shared?_\w{0,20}embed"),
+    "kv_heads": re.compile(r"kv_heads?(?:_|$)|heads?_kv(?:_|$)|key_value_heads?|multi_?query|(?:^|_)[gm]qa(?:_|$)"),
+    "ffn_hidden": re.compile(r"(?:^|_)(?:ffn|mlp)_(?:hidden_)?(?:mult|ratio|dim|width|size)|intermediate_(?:size|dim)"),
+}
+"""Words in names of options by which forks state a key of the model in their own way (``--t5-swiglu`` of OpenGPTX)."""
+_NO_SIZES = re.compile(r"\w{0,20}swiglu_fusion|glu_linear_offset|share_word_embeddings_\w{1,40}|moe_\w{1,60}")
+"""Options of Megatron-LM with such words that state none of these keys."""
+
+
+def option_of_fork(keys: Keys, key: str, known: tuple[str, ...] = ()) -> str | None:
+    """The option of a launch by whose name a fork states a key of the model; None if it has none but ``known`` ones."""
+    given = (name for name in keys.values if name not in known) if keys.command.words else ()
+    return next((name for name in given if _OF_FORKS[key].search(name) and not _NO_SIZES.fullmatch(name)), None)
+
+
+def list_option_of_fork(keys: Keys, key: str, name: str, builder: ImportBuilder) -> None:
+    """List a key of the model that an option of a fork may state."""
+    why = f"the option {name}, which Megatron-LM lacks, may state it"
+    builder.unknown(f"workload.model.{key}", why, keys.line(name))
+
+
 def list_unlike_devices(keys: Keys, builder: ImportBuilder) -> None:
     """List the options that give devices of several kinds unequal shares, which a layout cannot state."""
     for name in [name for name in keys.values if _UNLIKE_DEVICES.fullmatch(name)]:

@@ -56,14 +56,29 @@ def _set_tokens(keys: Keys, lengths: list[int], builder: ImportBuilder) -> None:
         builder.set("workload.tokens", counted, line)
 
 
+def set_context_method(keys: Keys, builder: ImportBuilder) -> None:
+    """Set how ranks exchange the parts of a sequence; DeepSpeed exchanges its parts for heads, all to all.
+
+    Source: K-Wu/Megatron-DeepSpeed 4799c1e5, megatron/arguments.py, line 960, and megatron/model/transformer.py,
+    line 645 (``--ds-sequence-parallel-size``, ``DistributedAttention`` of DeepSpeed).
+    """
+    methods = {"p2p": "ring", "a2a": "all-to-all", "all_gather": "all-gather", "allgather": "all-gather"}
+    set_choice(keys, "layout.cp_method", ("cp_comm_type",), methods, builder)
+    if (keys.integer("ds_sequence_parallel_size") or 1) > 1:
+        builder.set("layout.cp_method", "all-to-all", keys.line("ds_sequence_parallel_size"))
+
+
+_FLASH = ("use_flash_attn", *(f"use_flash_attn_{version}" for version in ("v1", "v2", "triton", "builder")))
+"""Options of Megatron-LM and of Megatron-DeepSpeed (K-Wu/Megatron-DeepSpeed 4799c1e5, megatron/arguments.py, line 425).
+"""
 _BACKENDS = {"flash": "flash", "fused": "flash", "unfused": "plain"}
 """Attention of Transformer Engine, with or without its scores in memory; ``auto`` and ``local`` decide neither."""
 
 
 def _set_attention(keys: Keys, builder: ImportBuilder) -> None:
     """Set the kind of the attention kernel where the launch states it."""
-    if keys.is_on("use_flash_attn", "use_flash_attn_v2"):
-        builder.set("workload.attention", "flash", keys.line("use_flash_attn", "use_flash_attn_v2"))
+    if keys.is_on(*_FLASH):
+        builder.set("workload.attention", "flash", keys.line(*_FLASH))
     elif (named := keys.get("attention_backend")) and (kind := _BACKENDS.get(str(named).rpartition(".")[2])):
         builder.set("workload.attention", kind, keys.line("attention_backend"))
 
@@ -286,6 +301,10 @@ def set_kernels(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.loss", "fused", keys.line("cross_entropy_loss_fusion"))
 
 
+_CAPACITY = ("moe_expert_capacity_factor", "moe_train_capacity_factor")
+"""Options of Megatron-LM and of Megatron-DeepSpeed for the tokens that an expert takes; the latter's holds unless
+``--disable-moe-token-dropping`` is given.
+"""
 _ACCUMULATED = ("accumulate_allreduce_grads_in_fp32", "grad_reduce_in_fp32")
 """Options of gradients in 32 bits, which are the default of Megatron-LM."""
 
@@ -300,6 +319,8 @@ def _set_gradients(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.gradient_precision", "fp32", keys.line(*_ACCUMULATED))
     if keys.is_on("fp32_residual_connection"):
         builder.set("workload.residual_precision", "fp32", keys.line("fp32_residual_connection"))
-    factor = str(keys.get("moe_expert_capacity_factor") or "")
+    factor = str(keys.get(*_CAPACITY) or "")
+    if keys.is_on("disable_moe_token_dropping"):
+        return
     if re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{1,6})?", factor) and float(factor) > 0:
-        builder.set("layout.capacity_factor", float(factor), keys.line("moe_expert_capacity_factor"))
+        builder.set("layout.capacity_factor", float(factor), keys.line(*_CAPACITY))

@@ -1,4 +1,4 @@
-"""The role of an engine, prefill or decode, by the Kubernetes object in which it stands.
+"""The role of an engine, prefill or decode, and the size of its group, by the Kubernetes object that has its command.
 
 With ``kv_both`` the options of vLLM tell no role (0.33.0, vllm/config/kv_transfer.py). The guides of llm-d name their
 Deployments by the role, or label the pods ``llm-d.ai/role`` (zetxqx/llm-d 7edda66d, a fork of llm-d/llm-d,
@@ -44,3 +44,16 @@ def role_of_object(text: str, options: Mapping[str, tuple[Any, int]], line: int)
     last = next((n for n in range(at, len(lines)) if lines[n].rstrip() == "---"), len(lines))
     roles = set(_NAMED.findall("\n".join(lines[first:last])))
     return roles.pop() if len(roles) == 1 else ""
+
+
+_GROUP_SIZE = re.compile(
+    r"^ {2,8}leaderWorkerTemplate:(?:.*\n){1,2000}? {2,12}size:[ \t]*([1-9][0-9]{0,4})[ \t]*$", re.MULTILINE
+)
+
+
+def take_group_size(text: str, options: dict[str, tuple[Any, int]]) -> None:
+    """Take the nodes of a LeaderWorkerSet, which gives its pods the size of the group as ``LWS_GROUP_SIZE``."""
+    sizes = {int(found[1]) for found in _GROUP_SIZE.finditer(text)}
+    stated, line = options.get("nnodes", ("", 0))
+    if len(sizes) == 1 and re.fullmatch(r"\$[({]?LWS_GROUP_SIZE[)}]?", str(stated)):
+        options["nnodes"] = (sizes.pop(), line)

@@ -49,24 +49,32 @@ from clusterspec.exchange.workloads.engine_limits import (
 )
 from clusterspec.exchange.workloads.engine_logs import engines_of_log, prints_engine
 from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys, chosen_launch, launches_of, set_choice, set_counts
-from clusterspec.exchange.workloads.launch_commands import engine_path, positional_model, without_rollout_servers
+from clusterspec.exchange.workloads.launch_commands import (
+    GAP,
+    engine_path,
+    positional_model,
+    program_in_variable,
+    without_rollout_servers,
+)
 from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
+from clusterspec.exchange.workloads.object_roles import take_group_size
 from clusterspec.exchange.workloads.split_servers import Launch, set_split, split_launches
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 SERVING = "serving"
 _VLLM = (
-    r"vllm[ .]serve|vllm[ ]bench[ ](?:throughput|latency)\b|vllm\.entrypoints(?!\.benchmarks)|(?<![\w-])vllm-openai"
-    r"|\bdynamo\.vllm\b(?!\.utils)|\btrl[ ]vllm-serve\b|\btrl\.scripts\.vllm_serve\b"
+    rf"vllm(?:\.|{GAP})serve|vllm[ ]bench[ ](?:throughput|latency)\b|vllm\.entrypoints(?!\.benchmarks)"
+    r"|(?<![\w-])vllm-openai|\bdynamo\.vllm\b(?!\.utils)|\btrl[ ]vllm-serve\b|\btrl\.scripts\.vllm_serve\b"
 )
 _SGLANG = (
-    r"(?:sglang|sglang_router)[. ]launch_server|sglang[. ]serve|\bsglang\.bench_(?:offline_throughput|one_batch)\b"
-    r"|\bdynamo\.sglang\b(?!\.utils)"
+    rf"(?:sglang|sglang_router)[. ]launch_server|sglang(?:\.|{GAP})serve"
+    r"|\bsglang\.bench_(?:offline_throughput|one_batch)\b|\bdynamo\.sglang\b(?!\.utils)" + program_in_variable("sglang")
 )
 _TRT_LLM = r"trtllm-(serve|bench|llmapi-launch)|\bdynamo\.trtllm\b(?!\.utils)"
 _ENGINES = tuple(
-    (name, re.compile(each)) for name, each in (("vllm", _VLLM), ("sglang", _SGLANG), ("trt-llm", _TRT_LLM))
+    (name, re.compile(each + program_in_variable(name)))
+    for name, each in (("vllm", _VLLM), ("sglang", _SGLANG), ("trt-llm", _TRT_LLM))
 )
 _MODEL_AFTER = re.compile(r"serve|(?:\S{0,200}/)?trtllm-serve")
 _PRECISIONS = {
@@ -85,14 +93,13 @@ vllm/config/cache.py; SGLang 0.5.23, sglang/srt/arg_groups/choices.py and fields
 """
 _CACHE_NAMES = ("fp8", "fp8_e4m3", "fp8_e5m2", "mxfp8", "nvfp4", "bfloat16", "bf16", "float16")
 _LISTED = re.compile(
-    r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\n\s{0,80}-)\s{0,9}[\"']?serve\b"
+    r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\]?\s{0,80}\bargs[ \t]*:\s{0,80}[\[-]|\n\s{0,80}-)\s{0,9}[\"']?"
+    r"serve\b"
     r"|--entrypoint[ =](?:\S{0,80}/)?(?:vllm|sglang)\b"
     r"|^[ \t]*entrypoint:(?:.{0,20}|[ \t]*\n[ \t]*-[ \t]*[\"']?)\b(?:vllm|sglang)[\"']?[ \t]*\]?[ \t]*$",
     re.MULTILINE,
 )
 """A command as a list of words, in JSON or YAML, or whose program is the entry point of a container."""
-
-
 _ATTENTION_DP = re.compile(r"(?m)^[ \t]*enable_attention_dp[ \t]*:[ \t]*(true|false)\b")
 """An option of TensorRT-LLM in a file of options that the script writes."""
 
@@ -126,7 +133,7 @@ def read_serving(file: InputFile) -> ImportResult:
     builder, line = ImportBuilder(SERVING, file.name), keys.command.line
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)
-    _take_group_size(file, keys)
+    take_group_size(file.text, keys.values)
     model = _set_model(keys, builder)
     if engine == "trt-llm" and len(values := set(_ATTENTION_DP.findall(file.text))) == 1:
         keys.put("enable_attention_dp", values.pop(), file.line_of(_ATTENTION_DP.pattern))
@@ -161,6 +168,8 @@ def _launches(file: InputFile) -> list[Launch]:
     declared = {line for _, keys in found.values() for _, line in keys.values.values()}
     for name, pattern in named if not (found and is_recipe(file.text)) else ():
         for keys in launches_of(file, pattern, _MODEL_AFTER):
+            if found and not keys.find("model") and keys.find("config") and not positional_model(keys.command):
+                continue  # it starts the declared engine, by a file that the chart writes
             if declared.isdisjoint(line for _, line in keys.values.values()):  # not the arguments of a declared one
                 take_mounted_model(file, keys)
                 found.setdefault((keys.command.line, keys.command.text), (name, keys))
@@ -185,18 +194,6 @@ def set_engine_options(engine: str, keys: Keys, model: str | None, builder: Impo
     if engine != "trt-llm":
         set_weight_type(keys, model, builder)
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
-
-
-_GROUP_SIZE = re.compile(
-    r"^ {2,8}leaderWorkerTemplate:(?:.*\n){1,2000}? {2,12}size:[ \t]*([1-9][0-9]{0,4})[ \t]*$", re.MULTILINE
-)
-
-
-def _take_group_size(file: InputFile, keys: Keys) -> None:
-    """Take the nodes of a LeaderWorkerSet, which gives its pods the size of the group as ``LWS_GROUP_SIZE``."""
-    sizes = {int(found[1]) for found in _GROUP_SIZE.finditer(file.text)}
-    if len(sizes) == 1 and re.fullmatch(r"\$[({]?LWS_GROUP_SIZE[)}]?", str(keys.values.get("nnodes", ("",))[0])):
-        keys.put("nnodes", sizes.pop(), keys.line("nnodes"))
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:

@@ -26,6 +26,7 @@ from clusterspec.exchange.workloads.keys import (
     set_choice,
     set_counts,
 )
+from clusterspec.exchange.workloads.launch_commands import GAP
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import file_keys, follow_references, override_words
 from clusterspec.exchange.workloads.samples import list_cut_length
@@ -34,7 +35,7 @@ from clusterspec.exchange.workloads.unused_keys import list_unused
 
 TORCHTUNE = "torchtune"
 _COMPONENT = re.compile(r"^[ \t]*_component_[ \t]*:[ \t]*torchtune\.", re.MULTILINE)
-_LAUNCH = re.compile(r"\btune[ \t]+run\b")
+_LAUNCH = re.compile(rf"\btune{GAP}run\b")
 _RECIPE = re.compile(r"(?:[\w/.-]{0,120}/)?\w{0,60}_(?P<kind>distributed|single_device)(?:\.py)?")
 _BUILTIN = re.compile(r"(?P<family>(?:code_)?[a-z]+[0-9]?(?:_[0-9])?)/(?P<size>[0-9][\w.]*?B)_\w+")
 """A configuration that torchtune has itself, of a family and size of models (``llama3_1/8B_full``)."""

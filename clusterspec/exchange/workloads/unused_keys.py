@@ -157,9 +157,12 @@ def _list_ineffective(keys: Keys, builder: ImportBuilder) -> None:
     places = [each.at for each in builder.given] + [each.at for each in builder.counts]
     told = {place.line for place in places} | {each.at.line for each in builder.unknowns}
     texts = [f"{each.what} {each.why}" for each in builder.unknowns]
+    models = {each.at.line for each in builder.given if each.path == ("workload", "model")}
     for name, (value, line) in keys.values.items():
         last = name.rpartition(".")[2]
         if name in keys.asked and str(value).startswith("$") and not is_aside(name):
+            if line in models and "model" in name:  # a folder of a variable, named after the model
+                continue
             if not any(last in text or str(value)[:60] in text for text in texts):
                 why = "a variable, or computed elsewhere: it sets no value"
                 builder.unknown(f"{name}: {excerpt(value)}", why, line)

@@ -100,8 +100,14 @@ from collections.abc import Collection, Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import price_ends
+from clusterspec.rules.knowledge.text_amounts import planned_text
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
-from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of, written_numbers
+from clusterspec.rules.knowledge.written_numbers import (
+    has_word,
+    large_number_in_text,
+    sentences_of,
+    written_numbers,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -149,10 +155,12 @@ _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 _OF_DEGREE = ("tp ", "tp=", "pp ", "pp=", "cp ", "cp=", "ep ", "ep=")
 """Starts of degrees: the pattern of a text without them need not be compiled."""
 _PRICE = pattern(
-    r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d[\d,]*(?:\.\d+)?)(?: ?(?:USD|EUR|GBP|CHF|dollars|euros|[$€£]))?"
-    r" ?(?:per |/ ?|an? |for each )(?P<unit>GPU|accelerator|chip|card|node|server|instance)"
-    r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour)?"
+    r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d{1,3}(?: \d{3})+|(?<!\d )\d[\d.,]*\d|\d)(?: ?(?:USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]))?"
+    r" ?(?:per |/ ?|an? |for each |je |pro |par )(?P<unit>GPU|accelerator|chip|card|node|server|instance|Knoten|nœud|serveur)"
+    r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour|(?: und| je| pro)? Stunde| et par heure)?"
+    r"(?![ -]?(?:(?:and|et|und) )?(?:an?|per|/|par|pro|im|je) ?(?:year|month|an|mois|Jahr|Monat)\b)"
 )
+_WHOLE_NODES = frozenset(("node", "server", "instance", "Knoten", "nœud", "serveur"))
 _LOADS = ("requests", "queries", "calls", "tokens", "users", "sessions")
 _OF_LOAD = pattern(
     r"\d ?[kM]? (?:requests|queries|calls|tokens|users|sessions)(?:/s| (?:a|per) second| at once)?"
@@ -170,7 +178,9 @@ MOST_STEPS = 1.5
 """Steps of a part of the run over those at the final batch: the first ones may have smaller batches."""
 _CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|euros|[$€£]")
 SAME_PRICE = 0.03
-"""Relative difference up to which two prices are the same, one of them rounded."""
+"""Relative difference up to which two prices are the same, one of them rounded, or multiplied by accelerators."""
+ROUNDED_PRICE = 0.005
+"""The same for the price of a node that a text states to a thousand or less."""
 
 
 def check(
@@ -197,12 +207,15 @@ def check(
         if other and not (cluster.all_nodes % count == 0 and _OF_UNITS.search(own_description)):
             if sum(each for _, each in _counts_with_words(_NODES, spec.description or "")) in nodes:
                 break  # parts of the whole: 62 nodes of the first phase and 31 of the second
+            if words not in planned_text(own_description):
+                continue  # a hypothesis: three nodes would be too many for a rack
             yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted} | engine_ranks
     for words, count in _counts_with_words(_ACCELERATORS, own_description):
-        if count > cluster.accelerators_per_node and count not in counted | nodes | written:
+        other = count > cluster.accelerators_per_node and count not in counted | nodes | written
+        if other and words in planned_text(own_description):
             yield _problem(words, plural(cluster.accelerators, "accelerator"))
             return
     yield from _slice_problem(own_description, cluster)
@@ -241,12 +254,14 @@ def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[P
         return
     for match in _PRICE.finditer(description):
         key = "node_hour" if match["hour"] else "node"
-        stated, amount = prices.get(key), float(match["amount"].replace(",", ""))
+        stated, amount = prices.get(key), large_number_in_text(match["amount"].replace(" ", ""))
         if stated is None or _CURRENCY.search(match[0]) is None:
             continue
-        of_node = amount if match["unit"] in {"node", "server", "instance"} else amount * cluster.accelerators_per_node
+        of_node = amount if match["unit"] in _WHOLE_NODES else amount * cluster.accelerators_per_node
         low, high = price_ends(stated)
-        if not low * (1 - SAME_PRICE) <= of_node <= high * (1 + SAME_PRICE):
+        exact = key == "node" and match["unit"] in _WHOLE_NODES and of_node % 10_000
+        close = ROUNDED_PRICE if exact else SAME_PRICE
+        if not low * (1 - close) <= of_node <= high * (1 + close):
             means = "" if of_node == amount else f", {of_node:,.10g} for a node of {cluster.accelerators_per_node}"
             stated_text = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
             message = f"the description says `{match[0]}`{means}, and `prices.{key}` is {stated_text}"
@@ -262,7 +277,7 @@ def _counts_with_words(counted: re.Pattern[str], description: str) -> Iterator[t
         names = bool(before) and description[number.start() - 1] == " " and _is_of_a_name(before, count or 0)
         if number.start() < end or count is None or (before and before[-1] in {"x", "×", "*"}):
             continue  # a number of the part's name, as in 8 RTX 4090 servers; or a factor, as in 16 × 31 GPUs
-        if _is_of_another_size(before):
+        if _is_of_another_size(before) or _is_year(before, number[0]):
             continue
         next_word = description[number.end() + 1 :].partition(" ")[0]
         nouns = _NODE_NOUNS if counted is _NODES else _ACCELERATOR_NOUNS
@@ -337,6 +352,18 @@ def _is_of_another_size(before: list[str]) -> bool:
     return (
         before[-1:] == ["of"] and bool(before[-2:-1]) and _stated_count(before[-2].strip("(,").capitalize()) is not None
     )
+
+
+_BEFORE_A_YEAR = frozenset(("the", "our", "of", "from", "since", "in", "a"))
+
+
+def _is_year(before: list[str], digits: str) -> bool:
+    """Whether four digits before the name of a part are a year.
+
+    >>> _is_year(["Refresh", "of", "the"], "2021"), _is_year(["of", "the"], "2,021"), _is_year(["has"], "2016")
+    (True, False, False)
+    """
+    return digits.isdecimal() and 2010 <= int(digits) <= 2035 and before[-1:] != [] and before[-1] in _BEFORE_A_YEAR
 
 
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:

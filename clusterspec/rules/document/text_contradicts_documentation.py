@@ -62,6 +62,8 @@ _NEGATED = pattern(
 )
 _LACKING = pattern(r"\b(?:without|ohne|sans|sin|no|none|kein\w*)\b")
 """Words that negate what comes after them alone."""
+_ITEM = pattern(r"\n\s*[-*•]\s")
+"""The start of another item of a list, which is of another part than the one before it."""
 _BEFORE, _AFTER = 40, 20
 """Characters before and after the words of a claim in which a negation belongs to it."""
 
@@ -71,8 +73,9 @@ def check(
 ) -> Iterator[Problem]:
     if not statements:
         return
-    folded = " ".join(statements.lower().split())
-    sentences = [each for each in sentences_with_neighbors(sentences_of(folded, ".#")) if each]
+    items = [" ".join(item.split()) for item in _ITEM.split(statements.lower())]
+    folded = " ".join(items)
+    sentences = [each for item in items for each in sentences_with_neighbors(sentences_of(item, ".#")) if each]
     properties = _properties(cluster, workload, layout)
     for each_fact in documented_facts():
         fact = within(each_fact, folded)

@@ -68,7 +68,16 @@ _ANOTHER_MACHINE = (
     ),
     *(f" {each} " for each in ("remplace", "remplacement de", "sustituye", "reemplaza", "sostituisce", "vervangt")),
     *(f" phase {each} " for each in ("two", "three", "2", "3", "ii", "iii")),
-    *(f" {verb} back " for verb in ("take", "takes", "taken", "taking")),
+    *(
+        f" {verb} back "
+        for verb in ("take", "takes", "taken", "taking", "give", "gives", "given", "go", "goes", "hand")
+    ),
+    *(f" {year} {machine} " for year in range(2014, 2026) for machine in ("cluster", "machine", "system", "pod")),
+    *(
+        f" old {each} "
+        for each in ("pod", "pods", "rack", "racks", "nodes", "servers", "boxes", "generation", "hardware")
+    ),
+    " next door ",
     *(f" {each} " for each in ("replaces", "replaced", "replacing", "predecessor", "successor", "retired", "legacy")),
     *(f" {each} " for each in ("former", "previous", "existing", "background", "pilot", "prototype", "trade in")),
     *(f" {each} " for each in ("not part of", "out of scope", "proof of concept", "decommissioned", "second phase")),

@@ -145,7 +145,7 @@ _STATE = pattern(
     r"\b(?:checkpoints?|sav(?:es?|ed|ing)|snapshots?|states?|weights|optimizer|everything|zustand|speicher\w*|sicher\w*|gesichert|sauvegard\w*|état|estado|guarda\w*)\b"
 )
 _ELSEWHERE = pattern(
-    r"\b(?:memory|ram|local|nvme|peers?|neighbou?rs?|adapters?|lora|only (?:the )?(?:step|state of|its log)|lokal\w*|every|each|hourly|regular\w*|stündlich\w*|toutes)\b"
+    r"\b(?:memory|ram|local|nvme|peers?|neighbou?rs?|adapters?|lora|only (?:the )?(?:step|state of|its log)|lokal\w*|every|each|hourly|(?<!last )(?<!final )regular\w*|stündlich\w*|toutes)\b"
 )
 """Words of a save that is no whole checkpoint on the storage system, or that is a regular one."""
 _READS = pattern(
@@ -156,7 +156,7 @@ _RULED_OUT = pattern(
     r"\b(?:too short|shorter than|less than|not|no (?:\w+ )?(?:checkpoint|save)|nothing|never|cannot|does not|insufficient|given up|abandoned|instead|nicht|kein\w*|zu kurz|trop court|pas|no alcanza|demasiado)\b"
 )
 _RELIES = pattern(
-    r"\b(?:too short|shorter than|(?:do|does|did) not|given up|abandoned|rel(?:y|ies) on the|writes nothing|zu kurz|trop court|demasiado cort\w)\b"
+    r"\b(?:too short|shorter than|(?:do|does|did) not (?!worry|bother|matter|hurt|concern|scare)|given up|abandoned|rel(?:y|ies) on the|writes nothing|zu kurz|trop court|demasiado cort\w)\b"
 )
 _TIED = pattern(
     r"\b(?:then|in between|within|th(?:at|is) (?:time|window)|fits|that is enough|time in which|last|final|emergency|at once|immediately|handler|hook|dann|darin|alors|entonces)\b"

@@ -76,9 +76,11 @@ NEAR = 80
 """Characters around an amount whose words may say that each of several parts has it."""
 FAR = 1.3
 """Factor by which a calculated time may be longer than bytes over rate, for rounding and overhead."""
+OF_A_FIGURE = 100.0
+"""Bytes that one parameter or number takes, and no transfer: `405 billion parameters at 14 bytes each, 5.67 TB`."""
 _PARTS = r"(?:node|gpu|nic|server|link|drive|disk|port|rank|client|instance|engine|replica|chip|host|accelerator|knoten|nœud|nodo)s?\b"
 _EACH = pattern(
-    rf"(?i)^(?: ?(?:a|an)[ -]|[^,.;]{{0,20}}\b(?:per|each|every|pro|je|par|por|cada)[ -])(?:{_PARTS}|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
+    rf"(?i)^(?: ?(?:a|an)[ -]|[^,.;]{{0,20}}\b(?:per|each|every|pro|je|par|por|cada)[ -])(?:{_PARTS}|[tg]i?b\b|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
 )
 """Words after an amount of each of several parts."""
 _EACH_BEFORE = pattern(rf"(?i)(?:[x×*] ?|\b(?:each|every|per|a) {_PARTS}(?: \w+){{0,4}} |\d |\bje )$")
@@ -87,8 +89,8 @@ _LINKS = ("port", "link", "nic", "lane", "verbindung", "lien")
 _SIZE_SIGNS = ("B", "Go", "To", "yte", "ctet", "bit")
 _MOVES = pattern(
     r"(?i)\b(?:writ\w+|saves?|saved|saving|checkpoint\w*|loads?|loaded|loading|reads?|reading|cop(?:y|ies|ied|ying)|transfer\w*|stream\w*|restor\w+|"
-    r"mov(?:e|es|ed|ing)|migrat\w+|upload\w*|download\w*|drain\w*|syncs?|synced|pull\w*|fetch\w*|stage[ds]?|staging|sends?|sent|takes?|ready|done|absorbs?|accepts?|reach\w*|cross\w*|enough|bring|comes?|arriv\w+|cold start|over|through|flush\w*|dump\w*|"
-    r"schreib\w+|gespeichert|lädt|laden|geladen|kopier\w+|kommen|sicher\w*|sicherung|écri\w+|charg\w+|copi\w+|escrib\w+|carg\w+)\b"
+    r"mov(?:e|es|ed|ing)|migrat\w+|upload\w*|download\w*|drain\w*|syncs?|synced|pull\w*|fetch\w*|stage[ds]?|staging|sends?|sent|takes?|ready|done|absorbs?|accepts?|reach\w*|cross\w*|enough|bring|comes?|arriv\w+|cold start|over|through|flush\w*|dump\w*|full rate|line rate|"
+    r"schreib\w+|gespeichert|lädt|laden|geladen|kopier\w+|kommen|drüben|übertrag\w+|voller rate|sicher\w*|sicherung|écri\w+|charg\w+|copi\w+|escrib\w+|carg\w+)\b"
 )
 _IN_PART = pattern(
     r"(?i)\b(?:delta|increment\w*|compress\w*|dedup\w*|changed|share|fraction|quarter|third|half|per cent|percent|cached?|burst|overlap\w*|asynchron\w*|in parallel|already)\b|%"
@@ -173,6 +175,8 @@ def flows_in(sentence: str, kind: str) -> list[Flow]:
 
     >>> [each.value for each in flows_in("0.99 TB at 8 GB/s, 16 GiB of it; 2 TB per node", BYTES)]
     [990000000000.0, 17179869184.0, 2000000000000.0]
+    >>> [each.value for each in flows_in("405 billion parameters at 14 bytes, 5.67 TB", BYTES)]
+    [5670000000000.0]
     >>> [(each.value, each.shared) for each in flows_in("40 Gb/s, 5 GB/s per node and 4 x 100 Gbit/s", RATE)]
     [(5000000000.0, False), (5000000000.0, True), (12500000000.0, True)]
     >>> [(each.value, each.shared) for each in flows_in("over two ports of 100 Gbit/s each", RATE)]
@@ -182,7 +186,7 @@ def flows_in(sentence: str, kind: str) -> list[Flow]:
     counts = [each for each in amounts if each.kind == COUNT and each.words and each.words[0].startswith(_LINKS)]
     found = []
     for each in amounts:
-        if each.kind == kind and each.value:
+        if each.kind == kind and each.value and not (kind == BYTES and each.value < OF_A_FIGURE):
             shared = _is_of_each(sentence, each.start, each.end)
             number = (
                 counts[0].value if shared and kind == RATE and len(counts) == 1 and counts[0].end < each.start else 1.0

@@ -87,6 +87,7 @@ RULE = Rule.of(__name__, "error")
 SAME = 0.01
 """Relative difference of equal times: 12 months of 30.4 days and a year of 365."""
 MUCH_SHORTER = 0.9
+ACCELERATORS_OF_NODES = (1, 2, 4, 8, 16)
 MOST_TERMS = 20
 """Terms of a sentence that are read."""
 LONGEST_BLOCK = 182
@@ -153,6 +154,8 @@ def _priced_years(sentence: str, prices: Sequence[float]) -> Iterator[int]:
 
     >>> [*_priced_years("38.80 USD is the three-year CUD rate", [38.8]), *_priced_years("36 months committed: 38,80 USD", [38.8])]
     [3, 3]
+    >>> list(_priced_years("9.70 USD a chip and hour, from the column of the three-year commitment", [38.8]))
+    [3]
     >>> list(_priced_years("38.80 USD with the commitment of one year, with a three-year commitment it would be 29.10 USD", [38.8]))
     [1]
     """
@@ -162,11 +165,16 @@ def _priced_years(sentence: str, prices: Sequence[float]) -> Iterator[int]:
     amounts = [each for each in measures_in(sentence) if each.dimensions[0] == 1]
     for match in terms:
         clause = clause_at(sentence, *match.span())
-        own = [each for each in amounts if any(agree(value, price, SAME) for value in each.values for price in prices)]
+        own = [each for each in amounts if any(_is_price(value, prices) for value in each.values)]
         nearest = min(amounts, key=lambda each: max(each.start - match.end(), match.start() - each.end), default=None)
         bound = _OF_CONTRACT.search(clause if len(terms) > 1 else sentence)
         if bound is not None and _NOT_OURS.search(clause) is None and (nearest in own or not amounts):
             yield _years(match)
+
+
+def _is_price(amount: float, prices: Sequence[float]) -> bool:
+    """Whether an amount is one of some prices, or that of one accelerator of a node."""
+    return any(agree(amount * number, price, SAME) for number in ACCELERATORS_OF_NODES for price in prices)
 
 
 def _years(match: re.Match[str]) -> int:

@@ -7,7 +7,9 @@ In the description, the comments and the milestones:
 - a name of a weekday with a date of another weekday (`Monday, 2027-05-11`);
 - a quarter with a date of another one (`Q2 2027 (2027-07-05)`);
 - a date plus days, weeks or months that is said to be another date, by more than a week (`2026-11-16 + 25 weeks = 2027-06-10`,
-  `25 weeks after 2026-11-16, on 2027-06-10`).
+  `25 weeks after 2026-11-16, on 2027-06-10`);
+- a date that is said to follow from another one and a number of days, weeks or months, and is more than a week too early
+  (`ordered on 2026-11-16, 25 weeks to the last crate, so all is there by 2027-03-29`).
 
 Times that count working days are left alone.
 
@@ -56,6 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, timedelta
+from itertools import islice, pairwise
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
@@ -91,7 +94,22 @@ _AFTER = pattern(
     rf"(?<![\w.,-]){_N} {_UNIT} (?:after|from|later than|following|nach|après|después de|dopo) (?:the )?(?:order |award |signature )?(?:of |on )?{DATE} ?{_IS} ?(?:the )?{DATE}"
 )
 _DATED = pattern(DATE)
+_DURATION = pattern(
+    rf"(?<![\w.,-]){_N} (days?|weeks?|months?|tagen?|wochen?|monaten?|jours?|semaines?|mois|días|semanas?|meses)\b"
+)
+_FOLLOWS = pattern(
+    r"(?:\b(?:so|thus|hence|therefore|that is|i\.e\.|later|which means|also|damit|somit|später|d\.h\.|donc|soit|por lo tanto)\b|=|→)"
+)
+_OPEN = pattern(
+    r"\b(?:not|no|never|at the latest|latest|deadline|before|only if|would|could|if|unless|instead|nicht|spätestens|vor|würde|wenn|pas|avant|au plus tard|working|business|arbeitstag\w*|werktag\w*|ouvr\w+|partial|first|erste\w*|half)\b"
+)
+"""Words between two dates of which the second is a limit, or another event."""
+MOST_DATES = 20
+LONGEST_GAP = 240
+"""Characters between two dates of which one follows from the other."""
 _DAYS = {"d": 1.0, "w": 7.0, "m": 30.44}
+_LETTERS = {"t": "d", "j": "d", "s": "w"}
+"""First letters of units in other languages, and those of the same ones in English."""
 SLACK = 7
 """Days by which a time may be moved to the next working day, or to the end of a week."""
 
@@ -100,13 +118,13 @@ def check(texts: PurchaseTexts) -> Iterator[Problem]:
     if "20" not in texts.remarks and texts.procurement.delivery is None:
         return
     placed: list[tuple[Path, str]] = []
-    if _DATED.search(texts.remarks) is not None:
+    if "20" in texts.remarks and _DATED.search(texts.description) is not None:
         placed.append((("description",), texts.description))
     delivery = texts.procurement.delivery
     if delivery is not None and delivery.milestones:
         placed += [(("procurement", "delivery", "milestones", at), each) for at, each in enumerate(texts.milestones)]
     for at, text in placed:
-        for message in (*_wrong_weekdays(text), *_wrong_quarters(text), *_wrong_sums(text)):
+        for message in (*_wrong_weekdays(text), *_wrong_quarters(text), *_wrong_sums(text), *_early_dates(text)):
             yield RULE.problem(at, message, "look the date up, and correct one of the two")
 
 
@@ -136,3 +154,26 @@ def _wrong_sums(text: str) -> Iterator[str]:
         expected = first.toordinal() + round(days)
         if abs(last.toordinal() - expected) > SLACK and expected < date.max.toordinal():
             yield f"{count} {unit} after {first} is {first + timedelta(days=round(days))}, not {last}"
+
+
+def _early_dates(text: str) -> Iterator[str]:
+    """The messages on dates that are earlier than the date and the duration from which they are said to follow.
+
+    >>> list(_early_dates("ordered on 2026-12-07. 20 weeks to the last crate, so all is there by 2027-03-29"))
+    ['20 weeks after 2026-12-07 is 2027-04-26, not 2027-03-29']
+    >>> list(_early_dates("ordered on 2026-12-07, 20 weeks to the last crate, at the latest by 2027-03-29"))
+    []
+    """
+    for start, end in pairwise(islice(_DATED.finditer(text), MOST_DATES)):
+        between = text[start.end() : end.start()]
+        durations = list(islice(_DURATION.finditer(between[:LONGEST_GAP]), 2))
+        if len(between) > LONGEST_GAP or len(durations) != 1 or _OPEN.search(between) is not None:
+            continue
+        (duration,), first, last = durations, date_of_text(start[0]), date_of_text(end[0])
+        if first is None or last is None or _FOLLOWS.search(between, duration.end()) is None:
+            continue
+        expected = first.toordinal() + round(
+            count_in_text(duration[1]) * _DAYS[_LETTERS.get(duration[2][0], duration[2][0])]
+        )
+        if first.toordinal() < last.toordinal() < expected - SLACK and expected < date.max.toordinal():
+            yield f"{duration[0]} after {first} is {date.fromordinal(expected)}, not {last}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, inf, log, sqrt
 
 import pytest
@@ -15,6 +16,7 @@ from clusterspec.cost.serving.quantiles import (
     beta_share,
     bisected_interval,
     compound_share,
+    first_fixed_point,
     lengths_in_parts,
     normal_quantile,
     poisson_quantile,
@@ -104,6 +106,19 @@ def test_the_smallest_value_is_found_inside_and_beyond_the_given_ends() -> None:
     assert smallest_reaching(lambda x: x, 0.3, 0.0, 1.0, 2) == 0.5
     assert smallest_reaching(lambda x: x, 0.3, 0.0, 1.0, 4) == 0.3125
     assert smallest_reaching(lambda x: x, 1.0, 0.0, 1.0) == 1.0
+    assert smallest_reaching(lambda x: (x >= 0.3) / 2 + (x >= 0.7) / 2, 0.5, 0.0, 1.0) == pytest.approx(0.3)  # a level
+
+
+def test_the_quantile_of_a_continuous_distribution_takes_few_evaluations() -> None:
+    """That of an exponential variable, by interpolation; halvings alone would take 27 to one in 10⁸."""
+    tried: list[float] = []
+
+    def within(value: float) -> float:
+        tried.append(value)
+        return 1 - exp(-value)
+
+    assert smallest_reaching(within, 0.99, 0.0, 10.0) == pytest.approx(log(100), rel=2e-8)
+    assert len(tried) <= 16
 
 
 @pytest.mark.parametrize(
@@ -121,6 +136,32 @@ def test_the_smallest_value_is_found_inside_and_beyond_the_given_ends() -> None:
 def test_a_secant_step_is_the_last_step_over_its_gain(taken: float, gained: float, part: float) -> None:
     assert secant_part(taken, gained, (0.5, 4.0)) == part
     assert secant_part(1.0, 0.0, (0.5, 4.0)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("function", "wanted", "steps"),
+    [
+        (lambda x: 1 + x / 2, 2.0, 4),
+        (lambda x: 2 + x * x / 10, 5 - sqrt(5), 8),  # the first of 5 ± √5
+        (lambda x: 8 * sqrt(x + 1), 32 + sqrt(1088), 9),  # x² = 64 x + 64
+        (lambda x: 10 + 0.99 * x, 100.0, 5),  # beyond the largest argument
+        (lambda x: 0.0005, 0.0005, 3),  # below the first
+        (lambda x: 3.0 + (x > 5) * 4, 3.0, 4),
+        (lambda x: 1 + 0.9 * x - (x > 6) * 4, 6.0, 40),  # it falls from above its argument to below
+    ],
+)
+def test_the_first_fixed_point_of_a_function_takes_few_evaluations(
+    function: Callable[[float], float], wanted: float, steps: int
+) -> None:
+    tried: list[float] = []
+
+    def counted(x: float) -> float:
+        tried.append(x)
+        return function(x)
+
+    found = first_fixed_point(counted, 0.001, 100.0, 1e-7)
+    assert found == pytest.approx(wanted, rel=1e-6) and found in tried
+    assert len(tried) <= steps
 
 
 def line(x: float) -> Point:
