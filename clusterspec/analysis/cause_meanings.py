@@ -77,7 +77,10 @@ MEANINGS = {
     "stopped-service": "A service of the node that the program asks does not run, or cannot be reached from within.",
     "above-links": "The figure is above what the links carry: wrong ranks, a swapped bandwidth, or another machine.",
     "other-accelerators": "The log is of other accelerators than those of the spec: of another machine.",
-    "release-fault": "The release of the collective library has a published fault that fits the run.",
+    "release-fault": "The release of the collective library has a fault: a published one that fits the run, or one "
+    "that another release or algorithm does not have.",
+    "shared-paths": "Flows are hashed to the same paths of the fabric (ECMP), while other paths are idle.",
+    "core-binding": "Processes are bound to too few cores, or to cores of another socket than their devices.",
     "wrong-results": "The benchmark found wrong values.",
 }
 """What a cause means, by its name."""

@@ -39,9 +39,11 @@ from clusterspec.analysis.host_causes import (
 from clusterspec.analysis.nic_causes import unstable_links
 from clusterspec.analysis.other_devices import other_device_causes
 from clusterspec.analysis.pair_causes import pair_causes
-from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun
+from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun, are_containers_of_one_node
+from clusterspec.analysis.refined_causes import with_machine_facts
 from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
+from clusterspec.analysis.stated_bandwidth import PLATEAU, direction_error
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
 from clusterspec.analysis.trial_causes import with_trials
 from clusterspec.analysis.worded_steps import with_steps_of_words
@@ -51,8 +53,6 @@ from clusterspec.units import display, percent, plural, size_text
 
 ONE_PORT_OF_TWO = 0.75
 """A bond that uses one of its two ports reaches at most this share of the expected bandwidth: half, plus a margin."""
-PLATEAU = 256 * 1024**2
-"""Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 FLAT = 0.9
 """If a quarter of the largest size reaches at least this share of its bandwidth, latency no longer limits the time."""
 DIP = 0.7
@@ -63,9 +63,6 @@ COLLAPSE = 0.5
 """Share of the best bandwidth below which that of the largest messages is a collapse, not a plateau."""
 FEW_CHANNELS = 8
 """Channels that do not fill the links of an H100, where NCCL opens 16 to 32 (uccl-project/uccl issue 205)."""
-DUPLEX = (0.33, 0.46)
-"""Range of measured over stated bandwidth in a scale-up domain if the stated figure sums both directions. Source:
-NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: about 80 % of one direction is reached."""
 
 _NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
 
@@ -76,6 +73,14 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
+    """The causes that lines and figures show, with what reports add to them and take from them."""
+    found = _shown_causes(run)
+    if run.has_result and not found and run.largest.measured >= run.largest.low:
+        return found
+    return _most_likely(with_machine_facts(run, with_trials(run, found)))
+
+
+def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
         likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *address_causes(run), *stops)))
@@ -89,7 +94,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
             likeliest = _ordered_causes(run, others)
         elif not any(each.is_likely for each in likeliest):
             likeliest = _ordered_causes(run, (*causes_of_a_silent_end(run), *likeliest, *suggested_causes(run)))
-        return _most_likely(with_trials(run, likeliest))
+        return likeliest
     if impossible := impossible_causes(run):
         return impossible
     last = run.largest
@@ -97,9 +102,16 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if last.measured < last.low:
         found += other_device_causes(run)
         found += [cause for check in CHECKS for cause in check(run)]
-        found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
+        found += [_cause_of_fit(run, fit) for fit in fault_fits(run) if fit.fault.name not in _no_faults_of(run)]
         found += release_causes(run)
-    return _most_likely(with_trials(run, found) if found else found)
+    return _most_likely(found)
+
+
+def _no_faults_of(run: PlacedRun) -> frozenset[str]:
+    """Faults that a test of one link cannot have: it takes no sockets, nor memory of accelerators without an option."""
+    if run.series.in_flight == 1:
+        return frozenset()
+    return frozenset({"socket-fall-back"} if run.log_lines("gpu-buffer") else {"socket-fall-back", "gpudirect-off"})
 
 
 def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
@@ -280,7 +292,8 @@ def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
     """Ranks of one node or domain that cannot reach each other: they run in separate containers (NVIDIA/nccl, issues
     1536 and 1781), or the service that connects the domain is missing.
     """
-    if run.uses_network or any((each.nodes or 1) > run.group.nodes for each in run.benchmark.series):
+    more_nodes = any((each.nodes or 1) > run.group.nodes for each in run.benchmark.series)
+    if run.uses_network or (more_nodes and not are_containers_of_one_node(run.cluster, run.series)):
         return
     sent = [(text, line) for text, line in run.log_lines("gdr", "no-gdr") if text.startswith(("/GDRDMA", "NET/"))]
     sent += [(text, line) for text, line in run.log_lines("socket") if text.isdecimal()]
@@ -311,33 +324,9 @@ def _small_messages(run: PlacedRun) -> Iterator[Cause]:
     last = run.largest
     before = [row.measured for row in run.rows if row.size * 4 <= last.size]
     flat = bool(before) and before[-1] >= FLAT * last.measured  # openucx/ucx pull 10955
-    if last.size < PLATEAU and not flat:
+    if last.size < PLATEAU and run.series.in_flight == 1 and not flat:
         evidence = f"the largest size is {size_text(last.size)}: latency dominates at this size, not bandwidth"
         yield Cause("small-messages", evidence, "run again with -b 8M -e 8G -f 2", STRONG)
-
-
-def _direction_error(run: PlacedRun) -> Iterator[Cause]:
-    """A bandwidth that sums both directions, in the spec or in the reader's expectation."""
-    accelerator, up, last = run.cluster.accelerator, run.cluster.scale_up, run.largest
-    if run.uses_network or last.size < PLATEAU or up.topology == "pcie":
-        return
-    known = accelerator.scale_up_bandwidth
-    stated = up.bandwidth.value
-    if known is not None and stated > 1.5 * known.value:
-        share = percent(last.measured / stated)
-        evidence = (
-            f"the spec has {display(stated, 'B/s')} in each direction, the catalog {display(known.value, 'B/s')} for "
-            f"{accelerator.id}: {display(last.measured, 'B/s')} is {share} of the first, "
-            f"{percent(last.measured / known.value)} of the second"
-        )
-        following = f"write `bandwidth: {known.value * 2 / 1e9:g} GB/s duplex` under cluster.scale_up"
-        yield Cause("duplex-misreading", evidence, following, STATED)
-    elif last.measured < last.low and DUPLEX[0] <= last.measured / (2 * stated) <= DUPLEX[1]:
-        evidence = (
-            f"{percent(last.measured / (2 * stated))} of {display(2 * stated, 'B/s')}, which adds both directions, is "
-            f"{percent(last.measured / stated)} of the {display(stated, 'B/s')} of one"
-        )
-        yield Cause("duplex-misreading", evidence, f"clusterspec convert '{2 * stated / 1e9:g} GB/s duplex'", WEAK)
 
 
 def _wrong_results(run: PlacedRun) -> Iterator[Cause]:
@@ -368,7 +357,7 @@ def _narrowing_step(run: PlacedRun, by_node: str) -> str:
     return f"{part}, until the one at fault remains"
 
 
-ALWAYS: tuple[Check, ...] = (_wrong_results, _separate_jobs, _direction_error)
+ALWAYS: tuple[Check, ...] = (_wrong_results, _separate_jobs, direction_error)
 """Checks that apply at any speed: wrong results, jobs that were not joined, and a wrong figure in the spec."""
 CHECKS: tuple[Check, ...] = (
     messages_of_a_slow_run,

@@ -66,7 +66,12 @@ ONE_NODE = {
     "system-call": (("shared-memory", _SHM), ("wrong-interface", _INTERFACE)),
     "start": (("acs", _P2P), ("iommu-translation", _P2P), ("absent-ranks", "ps of the ranks: is each one started?")),
     "connecting": (("acs", _P2P), ("iommu-translation", _P2P)),
-    "silent": (("acs", _P2P), ("iommu-translation", _P2P)),
+    "silent": (
+        ("acs", _P2P),
+        ("iommu-translation", _P2P),
+        ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
+        ("driver-release", "dmesg | grep -i nvrm; the same run with another release of the driver"),
+    ),
     "timeout": (
         ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
         ("acs", _P2P),
@@ -253,14 +258,14 @@ _OVER_PCIE = frozenset({"acs", "iommu-translation"})
 def causes_of_a_silent_end(run: PlacedRun) -> Iterator[Cause]:
     """The causes of a run whose log ends with a communicator line and has no error."""
     direct = not run.uses_network and run.cluster.scale_up.topology not in {"pcie", "bridge"}
-    for each in families_of_causes(run, of=SILENT):
-        if not direct or each.name not in _OVER_PCIE:
-            yield each
     reduced = direct and any(text != "0" for text, _ in run.log_lines("nvls"))
     for family in SILENT if reduced else ():
         for text, line in run.log_lines(f"family {family}")[:1]:  # NVIDIA/nccl issue 1706
             evidence = f"line {line} of the log: {text}, and the switches are to reduce (NVLS){UNSAID}"
             yield Cause("fabric-manager", evidence, _MULTICAST, WEAK)
+    for each in families_of_causes(run, of=SILENT):
+        if not direct or each.name not in _OVER_PCIE:
+            yield each
 
 
 def _all_ranks_wait_in_one_call(run: PlacedRun) -> bool:

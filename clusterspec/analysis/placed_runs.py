@@ -104,7 +104,8 @@ class PlacedRun:
         group = contiguous_placement(
             cluster, self.group.ranks, self.group.nodes
         )  # a fault can change the levels of the fabric
-        return applicable_cost(cluster, self.name, group, size, algorithm or self.series.algorithm)
+        sent = size * self.series.in_flight
+        return applicable_cost(cluster, self.name, group, sent, algorithm or self.series.algorithm)
 
 
 def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: LogOverrides) -> PlacedRun:
@@ -129,6 +130,8 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
     apart = _are_on_two_nodes(cluster, benchmark, series, count)
     nodes = series.nodes or max(cluster.nodes_of_ranks(count), _host_count(cluster, series, count), 2 if apart else 1)
+    if nodes > cluster.all_nodes and are_containers_of_one_node(cluster, series):
+        nodes = cluster.nodes_of_ranks(count)
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
     group = contiguous_placement(bare, count, nodes)
@@ -136,6 +139,14 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if not rows and count > 1:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")
     return PlacedRun(bare, known, group, series, benchmark, log, rows, assumed_ranks=not (series.ranks or stated.ranks))
+
+
+def are_containers_of_one_node(cluster: Cluster, series: Series) -> bool:
+    """Whether the hosts that a log lists are containers of one node: every rank has a bus address of its own, and one
+    node has accelerators for all of them. Nodes of one model have the same addresses (NVIDIA/nccl-tests issue 93).
+    """
+    several = series.nodes is not None and series.nodes > 1 and series.ranks is not None
+    return several and len(series.buses) == series.ranks and (series.ranks or 0) <= cluster.accelerators_per_node
 
 
 def _host_count(cluster: Cluster, series: Series, ranks: int) -> int:
@@ -171,7 +182,7 @@ def _compared_rows(cluster: Cluster, name: str, group: Placement, series: Series
     means = [(size, len(rates) / sum_of(1 / rate for rate in rates)) for size, rates in sorted(measured.items())]
     rows = []
     for size, mean in means if series.points else [NO_RESULT]:
-        cost = applicable_cost(cluster, name, group, size, series.algorithm)
+        cost = applicable_cost(cluster, name, group, size * series.in_flight, series.algorithm)
         if cost is not None and cost.seconds > 0 and cost.low > 0 and cost.high > 0:
             low, high = cost.busbw * cost.seconds / cost.high, cost.busbw * cost.seconds / cost.low
             rows.append(ComparedRow(size, mean, cost.busbw, low, high))

@@ -6,7 +6,7 @@ from clusterspec.analysis import service_steps
 from clusterspec.analysis.connection_causes import CONNECTION_CAUSES, DRIVER, FIRST, LINK, PORT, RENDEZVOUS, UCX
 from clusterspec.analysis.exit_causes import EXIT_CAUSES
 from clusterspec.analysis.service_causes import SERVICE_CAUSES, UNSAID
-from clusterspec.analysis.stated_causes import GIVEN, SLOWED, STEP_OF, STRONG, WEAK
+from clusterspec.analysis.stated_causes import GIVEN, SLOWED, STATED, STEP_OF, STRONG, WEAK
 
 _ABSENT = (
     "squeue and the launcher of every node: are all ranks started, with one MASTER_ADDR, port and number of ranks? "
@@ -68,7 +68,28 @@ _SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys
 _ATTACHED = "kubectl describe pod; kubectl get network-attachment-definitions -A; the logs of Multus on that node"
 _SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
 _TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
+_OLDER = "the release notes and issues of the library for that function: the same run with another release"
+_PLUGIN = "NCCL_NET_PLUGIN=none once: if it runs, update that plugin (HPC-X, aws-ofi-nccl), or remove it from all nodes"
 POSSIBLE = (
+    ("stack net-plugin", "plugin-mismatch", " is the function that crashed", _PLUGIN, STATED),
+    ("stack rdma-library", "library-release", " is the function that crashed", STEP_OF["library-release"], STRONG),
+    ("stack rdma-library", "nic-fault", " is the function that crashed", STEP_OF["nic-fault"], GIVEN),
+    ("stack communication-library", "release-fault", " is the function that crashed", _OLDER, STRONG),
+    (
+        "stack communication-library",
+        "library-release",
+        " is the function that crashed",
+        STEP_OF["library-release"],
+        GIVEN,
+    ),
+    ("stack accelerator-driver", "driver-release", " is the function that crashed", STEP_OF["driver-release"], STRONG),
+    (
+        "stack accelerator-driver",
+        "accelerator-fault",
+        " is the function that crashed",
+        STEP_OF["accelerator-fault"],
+        GIVEN,
+    ),
     ("short-limit", "invalid-setting", ": a limit that a first step exceeds", service_steps.SHORT, STRONG),
     ("short-limit", "ranks-diverge", _SLOWER, STEP_OF["ranks-diverge"], GIVEN),
     ("submission-refused", "invalid-setting", ": no node of that partition has it", service_steps.SUBMISSION, STRONG),
@@ -273,6 +294,14 @@ POSSIBLE = (
     ("late-device", "accelerator-fault", UNSAID, service_steps.HARDWARE, GIVEN),
     ("late-device", "program-fault", UNSAID, STEP_OF["program-fault"], WEAK),
     ("taken-device", "shared-accelerator", ", as where another process has it", _HOLDER, GIVEN),
+    (
+        "crowded-device",
+        "shared-accelerator",
+        ", as where several ranks use one device",
+        STEP_OF["shared-accelerator"],
+        STRONG,
+    ),
+    ("crowded-device", "memory-full", "", STEP_OF["memory-full"], GIVEN),
     ("one-device", "shared-accelerator", ", and none of them completes", STEP_OF["shared-accelerator"], STRONG),
     # NVIDIA/nvidia-container-toolkit d34b3046: every specification names `all`, and device nodes as they were
     ("no-specification", "invalid-setting", ": no specification is read", service_steps.SPECIFICATION, STRONG),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.reason_causes import NOT_ON_ONE_NODE, causes_of_reasons, next_step
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STRONG, WEAK
 from clusterspec.logs.outcomes import HELPED, VAIN
 from clusterspec.logs.scopes import SCOPE
@@ -23,6 +24,8 @@ _REACH = "nc -vz between the nodes, to the ports of all ranks; the rules of the 
 _INTERFACE = "keep it for every rank: ip -br addr names the interface that reaches the other nodes"
 _SETTING = "keep that setting for every rank; the documentation of the program for why its default does not fit"
 _RELEASE = "keep that release; the notes and issues of the one that fails, for these words"
+_PATHS = next_step("shared-paths")
+_MODULE = "nvidia-modprobe -u -c=0 at boot, before any container: ls -l /dev/nvidia-uvm"
 _GPUDIRECT = "lsmod | grep peermem on every node, and load it at boot (/etc/modules-load.d)"
 OVER_PCIE: _Weighed = (("acs", STRONG), ("iommu-translation", STRONG))
 """What blocks direct access of accelerators over PCIe (NVIDIA/nccl issue 257, vllm-project/vllm issue 33041)."""
@@ -91,7 +94,16 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     ),
     "numa-balancing": ((("numa-balancing", STATED),), "sysctl kernel.numa_balancing=0 on every node, at boot"),
     "numa-per-socket": ((("numa-per-socket", STATED),), "NPS4 in the firmware of every node"),
-    "queue-pairs": ((("bonded-ports", STRONG), ("oversubscribed-level", GIVEN)), _SETTING),
+    "queue-pairs": ((("shared-paths", STRONG), ("bonded-ports", STRONG), ("oversubscribed-level", GIVEN)), _PATHS),
+    "adaptive-routing": ((("shared-paths", STATED),), _PATHS),
+    "binding": ((("core-binding", STATED),), next_step("core-binding")),
+    "nic": ((("nic-fault", STRONG), ("unstable-link", STRONG)), STEP_OF["nic-fault"]),
+    "data-workers": ((("data-loading", STRONG), ("shared-memory", GIVEN)), STEP_OF["data-loading"]),
+    "equal-data": ((("ranks-diverge", STATED),), STEP_OF["ranks-diverge"]),
+    "unused-parameters": ((("unused-parameters", STATED),), STEP_OF["unused-parameters"]),
+    "shared-files": ((("unshared-files", STATED),), next_step("unshared-files")),
+    "unified-memory": ((("driver-release", STATED), ("missing-accelerator", GIVEN)), _MODULE),
+    "kernel-options": ((("driver-release", STATED),), _RELEASE),
     "channels": ((("few-channels", STATED),), _SETTING),
     "clock": ((("clock-skew", STATED),), "chronyc tracking on every node"),
     "names": ((("name-resolution", STATED),), "getent hosts of all names on every node"),
@@ -132,6 +144,8 @@ SLOW: dict[str, tuple[_Weighed, str]] = {
 }
 """The same of a run that has a result, and is slow."""
 _PEER_ACCESS: _Weighed = (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("library-release", WEAK))
+_OF_ANY_RUN = frozenset({"device-choice", "binding"})
+"""Remedies that any command may have: a run that fails with them tells nothing."""
 LOWERED = 0.1
 """The weight that a contradicted cause has at most, if no line states it."""
 _NETWORK = frozenset(
@@ -190,14 +204,17 @@ RAISED = 0.05
 
 
 def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
-    """The causes that remedies circumvent which a report says have helped."""
+    """The causes that remedies circumvent which a report says have helped; those between nodes only on a
+    machine of several: how many of them a run is on is often not told.
+    """
     for each in run.benchmark.evidence:
         outcome, _, remedy = each.name.removeprefix(TRIAL).partition(" ")
         if not each.name.startswith(TRIAL) or outcome != HELPED:
             continue
         found, following = _circumvented(run, remedy)
         for name, weight in found:
-            yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
+            if run.cluster.nodes > 1 or name not in NOT_ON_ONE_NODE:
+                yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
 
 
 def _circumvented(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
@@ -209,14 +226,23 @@ def _circumvented(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
 
 
 def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
-    """The causes that trials support, before the others; what trials or the place of the fault contradict weighs less,
-    unless a line states it.
+    """The causes that trials and reasons support, before the others; what trials or the place of the fault contradict
+    weighs less, unless a line states it.
     """
-    supported = list(causes_of_trials(run))
+    supported = [*_without_shared_memory(run, causes_of_trials(run)), *causes_of_reasons(run)]
     helped = {each.name for each in supported}
     vain = _names_in_vain(run) - helped
     scopes = [SCOPES[each.name.removeprefix(SCOPE)] for each in run.benchmark.evidence if each.name.startswith(SCOPE)]
     return [*supported, *(_weighed(each, vain, scopes) for each in found)]
+
+
+def _without_shared_memory(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes. Without peer access a node sends through shared memory: where that helps, its memory is sound
+    (determined-ai/determined issue 8915, in which either of both settings helped).
+    """
+    sound = any(each.name == f"{TRIAL}{HELPED} no-peer-access" for each in run.benchmark.evidence)
+    for cause in found:
+        yield replace(cause, weight=WEAK) if sound and cause.name == "shared-memory" else cause
 
 
 def _names_in_vain(run: PlacedRun) -> set[str]:
@@ -226,6 +252,7 @@ def _names_in_vain(run: PlacedRun) -> set[str]:
         for each in run.benchmark.evidence
         if each.name.startswith(f"{TRIAL}{VAIN} ")
     ]
+    remedies = [remedy for remedy in remedies if remedy not in _OF_ANY_RUN]
     return {name for remedy in remedies for name, weight in _circumvented(run, remedy)[0] if weight >= STRONG}
 
 

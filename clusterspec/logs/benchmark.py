@@ -107,6 +107,8 @@ class Series:
     """Whether the log says that the results were not compared with the expected values."""
     listed: int | None = None
     """The ranks that the log lists, where they are fewer than ``ranks``: a shortened list."""
+    in_flight: int = 1
+    """Messages of a row that are on their way at once: tests of the bandwidth of a link do not wait for each."""
 
     @property
     def description(self) -> str:

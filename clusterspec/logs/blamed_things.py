@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clusterspec.logs.outcomes import in_small_letters
+from clusterspec.logs.stated_reasons import GUESS
 from clusterspec.logs.trial_words import BLAMABLE, FAULTS, REMEDIES
 
 _BLAME = re.compile(
@@ -13,10 +15,11 @@ _BLAME = re.compile(
     r"|\b(?:it|this|that|hang|error|issue|problem|slowdown|failure) (?:was|is) (?:due to|caused by|because of)\b"
     r"|\b(?:it|this|problem|issue|cause) (?:was|is) (?=(?:an?|the|one|our) "
     r"(?:stale|bad|wrong|broken|missing|faulty|misconfigured|loose|blocked|dead|failing)\b)"
-    r"|\b(?:I|[Ww]e) found (?:out )?(?:that |the )|\bmy (?:mistake|bad|fault)\b",
+    r"|\b(?:i|we) found (?:out )?(?:that |the )|\bmy (?:mistake|bad|fault)\b",
     re.IGNORECASE,
 )
 """Words before what is blamed."""
+(_BLAME_FOLDED,) = in_small_letters(_BLAME)
 _DENIED = re.compile(
     r"^\W{0,3}(?:not|n't|unclear|unknown|still)\b|\b(?:is|was|were) (?:fine|ok|not the)\b", re.IGNORECASE
 )
@@ -27,21 +30,23 @@ _THINGS = (
 
 
 def blames(line: str) -> bool:
-    """Whether a line blames something.
+    """Whether a line after `str.casefold` blames something.
 
-    >>> blames("The root cause was the MTU"), blames("the cause is open")
+    >>> blames("the root cause was the mtu"), blames("the cause is open")
     (True, False)
     """
-    return _BLAME.search(line) is not None
+    return _BLAME_FOLDED.search(line) is not None
 
 
 def blamed_things(clause: str) -> Iterator[str]:
-    """The remedies of the things that a clause blames.
+    """The remedies of the things that a clause blames; a guess (`logs.stated_reasons`) blames nothing.
 
     >>> list(blamed_things("It turned out to be the MTU of one node")), list(blamed_things("the MTU was 9000"))
     (['mtu'], [])
+    >>> list(blamed_things("I think it was due to the MTU"))
+    []
     """
-    for match in _BLAME.finditer(clause):
+    for match in _BLAME.finditer(clause) if not GUESS.search(clause) else ():
         blamed = clause[match.end() :]
         if not _DENIED.search(blamed):
             yield from (name for name, words in _THINGS if words.search(blamed))

@@ -139,10 +139,8 @@ def matches(head: str) -> bool:
 
 def read(text: str) -> Benchmark:
     """The series of a log. Raises `NotALogError` if there is none, or where its rows contradict themselves."""
-    from clusterspec.logs.statement_search import (  # patterns that no log of a spec needs
-        device_statements,
-        log_evidence,
-    )
+    from clusterspec.logs.device_names import device_statements  # patterns that no log of a spec needs
+    from clusterspec.logs.statement_search import log_evidence
 
     searched, left_out = searched_part(text)
     evidence, tables = log_evidence(searched), log_tables(text)

@@ -16,6 +16,8 @@ from clusterspec.records import dataclass, field
 from clusterspec.standard import DECIMAL
 
 PERFTEST_TOOL = "perftest"
+IN_FLIGHT = 128
+"""Messages that a test of bandwidth posts before it waits for one (``DEF_TX_BW``, its option ``-t``)."""
 _HEAD = re.compile(r"#bytes\s+#iterations\s+BW peak\[(MB/sec|MiB/sec|Gb/sec)\]\s+BW average\[(MB/sec|MiB/sec|Gb/sec)\]")
 LATENCY_HEAD = re.compile(r"#bytes\s+#iterations\s+(t_min\[usec\].*|t_avg\[usec\].*)")
 """The heading of a test of latencies, whose rows are no bandwidths."""
@@ -102,7 +104,9 @@ def _series(test: _Test, text: str, remarks: list[tuple[str, int]]) -> Series:
         remarks.append(("the figure sums both directions; half of it is used", first))
     if loopback:
         remarks.append(("the port sends to itself: this is no bandwidth between two nodes", first))
-    return Series(None, 2, None, points) if loopback else Series("send-recv", 2, 2, points)
+    if loopback:
+        return Series(None, 2, None, points)
+    return Series("send-recv", 2, 2, points, in_flight=IN_FLIGHT)
 
 
 def _is_loopback(text: str) -> bool:

@@ -14,6 +14,8 @@ from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 
+_HOLDERS = r"(?:Process [0-9]{1,9} has [0-9.]{1,9} GiB memory in use\. ?){2}"
+"""Two processes of which PyTorch says that they hold memory of the device; in a container one may be its own."""
 PROGRAM_PATTERNS = (
     # vLLM before V1 (vllm/core/scheduler.py), SGLang (python/sglang/srt/managers/scheduler.py; until 0.4 other words)
     (
@@ -36,7 +38,14 @@ PROGRAM_PATTERNS = (
     ("cache-full", re.compile(r"(No available memory for the cache blocks)")),
     ("cache-full", re.compile(r"(Not enough memory\. Please try to increase --mem-fraction-static)")),
     # PyTorch (c10/cuda/CUDACachingAllocator.cpp) and XLA
-    ("out-of-memory", re.compile(r"((?:CUDA|HIP|XPU|NPU) out of memory\. Tried to allocate [0-9.]{1,9} \w{1,5})")),
+    (
+        "out-of-memory",
+        re.compile(
+            r"((?:CUDA|HIP|XPU|NPU) out of memory\. Tried to allocate [0-9.]{1,9} \w{1,5})"
+            rf"(?!.{{0,300}}?{_HOLDERS})"
+        ),
+    ),
+    ("crowded-device", re.compile(rf"(out of memory\. Tried to allocate .{{0,300}}?{_HOLDERS})")),
     ("out-of-memory", re.compile(r"(RESOURCE_EXHAUSTED: Out of memory.{0,80})")),
     (
         "out-of-memory",
@@ -67,7 +76,10 @@ PROGRAM_PATTERNS = (
     ),
     ("shared-object", re.compile(r"(unable to open shared memory object <[^>]{1,80}> in read-write mode)(?!:)")),
     # the CUDA runtime in any program: cudaErrorSystemNotReady, cudaErrorInsufficientDriver, cudaErrorNoDevice
-    ("fabric-manager", re.compile(r"(?:802|CUDA)\W.{0,60}?(system not yet initialized)")),
+    (
+        "fabric-manager",
+        re.compile(r"(?:802|CUDA|[Ee]rror|[Ff]ailed|[Cc]ouldn't)\W.{0,80}?(system not yet initialized)"),
+    ),
     ("driver-release", re.compile(r"(The NVIDIA driver on your system is too old)")),
     # the driver's first call by the number of its result (`cuda.h`)
     (

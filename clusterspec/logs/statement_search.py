@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.build_lines import BUILD_PATTERNS
@@ -32,6 +32,7 @@ from clusterspec.logs.message_index import (
     possible_entries,
     statement_of_entry,
 )
+from clusterspec.logs.native_frames import crashed_part
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS
 from clusterspec.logs.pair_faults import pair_statements
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
@@ -48,6 +49,7 @@ from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
 from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.shared_devices import ranks_on_one_device
+from clusterspec.logs.stated_reasons import reason_statements
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
 from clusterspec.logs.trials import trial_statements
@@ -323,11 +325,12 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
     }
+    crashed = [Evidence(*part)] if (part := crashed_part(text)) else []
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     of_lines = (*line_statements(text), *launcher_statements(text), *pair_statements(text))
-    of_people = (*trial_statements(text), *scope_statements(text))
+    of_people = (*trial_statements(text), *scope_statements(text), *reason_statements(text))
     lines = (Evidence(*each) for each in (*of_lines, *of_people))
-    for each in (*_with_refused_peers(text, lines), *_adapter_of_all_channels(text), *joined):
+    for each in (*_with_refused_peers(text, lines), *_adapter_of_all_channels(text), *joined, *crashed):
         key = (each.name, each.text)
         most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST
         if key not in found and counts.get(each.name, 0) < most:
@@ -365,34 +368,3 @@ def _adapter_of_all_channels(text: str) -> Iterator[Evidence]:
         first = _NETWORK_CHANNEL.search(text)
         assert first is not None
         yield Evidence("only-adapter", found[0][1], text.count("\n", 0, first.start()) + 1)
-
-
-_DEVICE = re.compile(
-    r"\bRank +([0-9]{1,8}) .{0,40}?\bPid +[0-9]{1,9} on +(\S{1,255}) *device +[0-9]{1,4} +\[[^\]\n]{1,40}\]"
-    r" {0,4}([A-Za-z][^\n]{1,79})"
-    r"|^GPU ([0-9]{1,4}): ([A-Za-z][^\n(]{1,79}) \((UUID): "
-    r"|\bdevice_name=([A-Za-z][\w.-]{1,79})\.json",
-    re.MULTILINE,
-)
-"""Names of devices: in the list of nccl-tests and rccl-tests (`src/common.cu`), in that of `nvidia-smi -L`, and in the
-names of files that vLLM and SGLang look for (`fused_moe.py`, `get_config_file_name`).
-"""
-_NAMES = ("Rank ", "UUID: ", "device_name=")
-MOST_DEVICES = 200_000
-"""Lines of devices that are read."""
-
-
-def device_statements(text: str) -> Iterator[Evidence]:
-    """The names of the devices that a log prints: their number (0 if it is not told), the name, the first line."""
-    if not any(word in text for word in _NAMES):
-        return
-    found: dict[str, set[tuple[str, str]]] = {}
-    first: dict[str, int] = {}
-    for match in islice(_DEVICE.finditer(text), MOST_DEVICES):
-        name = (match[3] or match[5] or match[7].replace("_", " ")).strip()
-        first.setdefault(name, match.start())
-        found.setdefault(name, set()).update(
-            {(match[1], match[2])} if match[1] else {(match[4], "")} if match[4] else ()
-        )
-    for name, ranks in found.items():
-        yield Evidence("devices", f"{len(ranks)} {name}", text.count("\n", 0, first[name]) + 1)

@@ -34,7 +34,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "no-gpudirect",
-        r"\bNCCL_NET_GDR_LEVEL ?= ?[\"']?(?:0|LOC)\b|\bUCX_IB_GPU_DIRECT_RDMA ?= ?[\"']?(?:n|no|0)\b"
+        r"\bNCCL_IB_CUDA_SUPPORT ?= ?[\"']?0|\bNCCL_NET_GDR_LEVEL ?= ?[\"']?(?:0|LOC)\b"
+        r"|\bUCX_IB_GPU_DIRECT_RDMA ?= ?[\"']?(?:n|no|0)\b"
         rf"|\bNCCL_NET_GDR_DISABLE\b|{_AWAY}(?:GDR|GPU ?Direct|GPUDirect[ -]RDMA|GDRDMA)\b",
     ),
     (
@@ -45,8 +46,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("no-plugin", r"\bNCCL_NET_PLUGIN ?= ?[\"']?none\b"),
     (
         "interface",
-        r"\b\w{0,24}_(?:SOCKET_IFNAME|IFACE)\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b|\bNCCL_IB_(?:HCA|MERGE_NICS)\b|\bHCCL_IF_IP\b"
-        r"|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
+        r"\b\w{0,24}_(?:SOCKET_IFNAME|IFACE)\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b"
+        r"|\bNCCL_IB_(?:HCA|MERGE_NICS)\b|\bHCCL_IF_IP\b|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
         r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b|\binterface name\b",
     ),
     (
@@ -75,7 +76,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("host-network", r"--net(?:work)?[ =]host\b|\bhostNetwork\b|\bhost network(?:ing)?\b"),
     (
         "no-iommu",
-        r"\b(?:intel_|amd_)?iommu ?= ?(?:pt|off)\b"
+        r"\b(?:intel_|amd_)?iommu ?= ?(?:pt|off|soft)\b"
         rf"|{_AWAY}(?:IOMMU|VT-d|AMD-Vi)\b|\b(?:IOMMU|VT-d) (?:is |was |to )?(?:off|disabled?|passthrough|pt)\b",
     ),
     ("no-acs", rf"{_AWAY}(?:PCIe? )?ACS\b|\bACS (?:is |was )?(?:off|disabled)\b|\bdisable_acs_redir\b"),
@@ -101,6 +102,12 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         r"|\b(?:different|another|other) (?:set of |pair of )?(?:nodes?|hosts?|machines?)\b",
     ),
     ("reboot", r"\breboot\w{0,3}\b|\bpower[- ]cycl\w{1,3}\b|\brestart\w{0,3} (?:the |both |all )?(?:nodes?|hosts?)\b"),
+    (
+        "nic",
+        r"\b(?:swap|replac|reseat|exchang)\w{1,4} (?:\w{1,12} ){0,3}(?:NICs?|HCAs?|adapters?)\b"
+        r"|\b(?:tak|exclud|remov|disabl|dropp?)\w{1,4} (?:\w{1,12} ){0,3}"
+        r"(?:NIC|HCA|adapter|mlx5_[0-9]{1,2})s?\b(?! ?=)",
+    ),
     ("port", r"\b(?:different|another|other|free|new) port\b|\bMASTER_PORT\b|--master[_-]port\b"),
     (
         "less-memory",
@@ -108,10 +115,21 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         r"|\bgpu[-_]memory[-_]utilization\b|\bmem[-_]fraction[-_]static\b|\bmax[-_]model[-_]len\b",
     ),
     ("longer-limit", r"\b(?:increas|rais|longer|larger|higher|extend)\w{0,4} (?:\w{1,20} ){0,3}timeouts?\b"),
+    ("data-workers", r"\bnum_workers ?[=:]? ?(?:to )?0\b|--num[-_]workers[ =]0\b"),
+    ("equal-data", r"\bdrop_last\b|\bsame (?:number|amount) of (?:batches|samples|steps)\b"),
+    ("unused-parameters", r"\bfind_unused_parameters\b"),
+    ("shared-files", r"\bshared (?:file ?system|storage|directory)\b|\bdata[-_]cache[-_]path\b"),
+    (
+        "unified-memory",
+        r"\bmodprobe (?:-r )?nvidia[-_]uvm\b|\bnvidia-modprobe\b|\bload\w{0,3} (?:the )?nvidia[-_]uvm\b",
+    ),
+    ("kernel-options", r"\bnokaslr\b|\bdisable_hmm\b"),
     ("fine-grain", r"\bHSA_FORCE_FINE_GRAIN_PCIE\b"),
     ("topology", r"\bNCCL_(?:TOPO|GRAPH)_FILE\b|\btopolog(?:y|ies) (?:XML )?files?\b|\bgraph (?:XML )?file\b"),
     ("numa-balancing", rf"\bnuma_balancing\b|{_AWAY}(?:automatic )?NUMA balancing\b"),
     ("numa-per-socket", r"\bNPS ?[= ]?[124]\b"),
+    ("adaptive-routing", r"\bNCCL_IB_ADAPTIVE_ROUTING\b|\badaptive routing\b"),
+    ("binding", r"--bind-to\b|\bnumactl\b|--cpu-bind\b|\bCPU (?:affinity|binding|pinning)\b|--cpus-per-task\b"),
     ("queue-pairs", r"\bNCCL_IB_QPS_PER_CONNECTION\b|\bNCCL_IB_SPLIT_DATA_ON_QPS\b"),
     ("channels", r"\bNCCL_(?:MIN_NCHANNELS|NCHANNELS_PER_NET_PEER|MIN_CTAS)\b"),
     ("clock", r"\b(?:NTP|ntpd|chronyd?|clock sync\w{0,14})\b"),
@@ -120,7 +138,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     (
         "device-choice",
         r"\b(?:CUDA|HIP|ROCR|ASCEND_RT|NEURON_RT|TPU)_VISIBLE_(?:DEVICES|CORES|CHIPS)\b|\bZE_AFFINITY_MASK\b"
-        r"|\b(?:torch\.cuda\.)?set_device\b|\bdevice_id ?=",
+        r"|\b(?:torch\.cuda\.)?set_device\b|--gpus?-bind\b|--gpus-per-task\b|\bdevice_id ?=",
     ),
     ("no-graphs", rf"\benforce[-_]eager\b|\bdisable[-_]cuda[-_]graph\b|{_AWAY}(?:CUDA|HIP) graphs?\b"),
     ("library-path", r"\bLD_(?:LIBRARY_PATH|PRELOAD)\b"),
@@ -163,7 +181,9 @@ CHANGES = (
     r"|(?:newer|newest|latest|older|new) (?:\w{1,12} )?(?:version|release|driver|kernel|image|container|firmware|build)"
     r"|(?:re)?install(?:ed|ing)|(?:re)?buil(?:t|ding)|rebuild|recompil\w{1,4}"
     r"|replac(?:ed|ing)|swap(?:ped|ping)|switch(?:ed|ing) (?:back )?(?:to|from)|mov(?:ed|ing) to"
-    r"|(?:one|only|single) change|(?:following|another|other|different) (?:\w{1,12} ){0,4}(?:AMI|image|version|release)"
+    r"|(?:other|another|different) (?:\w{1,12} ){0,2}(?:versions?|releases?|drivers?|images?|environments?|builds?)"
+    r"|(?:delet|recreat|re-creat)(?:ed|ing)|(?:one|only|single) change"
+    r"|(?:following|another|other|different) (?:\w{1,12} ){0,4}(?:AMI|image|version|release)"
     r"|regression)\b"
 )
 """Words of a change of a release."""
@@ -178,7 +198,11 @@ TOOLS = (
 )
 """Programs that test a part; that one of them works is no remedy."""
 PARTS: tuple[tuple[str, str], ...] = (
-    ("driver", r"\b(?:NVIDIA |GPU |CUDA |amdgpu |open |kernel )*(?:drivers?|kernel modules?)\b|\bnvidia-open\b"),
+    (
+        "driver",
+        r"\b(?:NVIDIA |GPU |CUDA |amdgpu |open |kernel )*(?:drivers?|kernel modules?)\b|\bnvidia-open\b"
+        r"|\b[4-6][0-9]{2}\.[0-9]{2,3}\.[0-9]{2}\b",
+    ),
     ("nic-firmware", r"\bfirmware\b|\bfw\b"),
     ("network-plugin", r"\blibfabric\b|\b(?:EFA|efa) installer\b|\bofi-nccl\b|\bnet(?:work)? plugin\b|\brccl-net\b"),
     ("kernel", r"\b(?:Linux )?kernel\b"),
@@ -188,7 +212,8 @@ PARTS: tuple[tuple[str, str], ...] = (
         "library",
         r"\b(?:NCCL|RCCL|oneCCL|PyTorch|torch|vLLM|SGLang|TensorRT-LLM|UCX|NVSHMEM|CUDA|ROCm|DeepEP|NIXL|Mooncake"
         r"|Ray|MPI|Open ?MPI|mpi4py|HPC-?X|OFED|rdma-core|transformers|triton|flashinfer|Megatron\w{0,6}|DeepSpeed|JAX"
-        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|libcxi|library|enviro\w{1,8}|venv|package|wheel|image|toolkit|software)\b",
+        r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|libcxi|library|package|wheel|images?|container image|toolkit"
+        r"|software|enviro\w{1,8}|venv)\b",
     ),
 )
 """What such a change is of, the more specific before the more common."""

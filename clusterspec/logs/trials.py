@@ -6,12 +6,13 @@ advise, ask or suppose report nothing, and lines that programs print are not rea
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.logs.blamed_things import blamed_things, blames
-from clusterspec.logs.outcomes import BAD, GAIN, GOOD, HELPED, VAIN, WORSE, outcome_of
+from clusterspec.logs.outcomes import BAD, GAIN, GOOD, HELPED, VAIN, WORSE, in_small_letters, is_success, outcome_of
 from clusterspec.logs.text_lines import lines_of, shown_line
 from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, TOOLS, USES, VERSION
 from clusterspec.records import NamedTuple
@@ -27,7 +28,9 @@ LONGEST_LIST = 12
 SHORT = 40
 """Characters of a sentence that says no more than that something is solved: the next one tells by what."""
 MOST_LINES = 2_000
-"""Lines of prose that are read."""
+"""Lines with the words of an outcome that are read."""
+MOST_PROSE = 400_000
+"""Characters of lines that no program prints in which these words are searched, half of them at each end."""
 MOST_FORMS = 20_000
 """Different lines, digits aside, of which those of programs are told apart."""
 _SUPPOSED = re.compile(
@@ -63,11 +66,14 @@ _CLAUSE = re.compile(
 _REMEDIES = tuple((name, re.compile(words)) for name, words in REMEDIES)
 _PARTS = tuple((name, re.compile(words, re.IGNORECASE)) for name, words in PARTS)
 _CHANGES, _USES = (re.compile(words, re.IGNORECASE) for words in (CHANGES, USES))
-_TOOLS = re.compile(TOOLS)
+_OF_A_TEST = re.compile(
+    rf"{TOOLS}|\b(?i:(?:on|with|of) (?:a |an )?(?:single|one|1|each) (?:node|host|machine|server|GPU)s?)\b"
+)
+"""A program that tests a part, or a smaller run: that it works is no remedy."""
 _VERSION = re.compile(VERSION)
 _RELEASE = re.compile(
     rf"\b(?:{'|'.join(words for _, words in PARTS)}|version|release)(?: version| release)?(?: to| from| is| at)?"
-    rf"[ =>-]{{1,4}}{VERSION}",
+    rf"[ =>-]{{1,4}}{VERSION}|\bdrivers?(?: version| release)? [4-6][0-9]{{2}}\b",
     re.IGNORECASE,
 )
 """A part and the number of its release."""
@@ -79,6 +85,8 @@ _SET = re.compile(
 )
 """A variable or an option that was set or taken away, other than one of a log."""
 _WITHOUT = re.compile(rf"\b{OFF} (?!difference|effect|change|luck|impact)(?:\w{{1,12}} ){{0,2}}[`'\"]?$", re.IGNORECASE)
+_TAKES_AWAY = re.compile(rf"(?:{OFF})\b")
+"""The beginning of a remedy that takes something away."""
 _EVEN = re.compile(
     r"\b(?:with|using|sett?ing|set|after|even|despite|also|adding|added|tried|disabling|disabled|enabling) "
     r"(?:\w{1,12} ){0,3}[`'\"]?$",
@@ -129,7 +137,7 @@ _ITEM = re.compile(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
 _DIGITS = str.maketrans("123456789", "000000000")
 _COMMAND = re.compile(
     r"^[`$#> ]{0,4}(?:export |sudo |docker |pip3? |python3? -m pip |uv pip |conda |apt(?:-get)? |modprobe |sysctl "
-    r"|[A-Z][A-Z0-9_]{3,40}=)"
+    r"|-x |[A-Z][A-Z0-9_]{3,40}=)"
 )
 """How a command begins that changes a setting or a release."""
 _ANSWER = re.compile(
@@ -140,7 +148,7 @@ _ANSWER = re.compile(
 """How an answer to advice begins: the line above has the remedy."""
 _ASIDE = re.compile(r" [—–] ([^—–]{1,60}) [—–] ")
 """What a sentence puts in between."""
-_TELLING = (GOOD, BAD, WORSE, GAIN, _BLAMED, _SINCE)
+_TELLING = in_small_letters(GOOD, BAD, WORSE, _BLAMED, _SINCE)
 
 
 class Trial(NamedTuple):
@@ -221,7 +229,7 @@ def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
 
 def report_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of prose with the words of an outcome, each with its number; of lines that differ only in their digits
-    the first. Of more than `MOST_LINES` lines that no program prints, the first and the last are read.
+    the first. Of more than `MOST_LINES`, and of more than `MOST_PROSE`, the first and the last are read.
     """
     prose: list[tuple[int, str]] = []
     seen = set[str]()
@@ -233,13 +241,31 @@ def report_lines(text: str) -> Iterator[tuple[int, str]]:
             break
         if line.lstrip().startswith("|") or not _OF_LOGS.search(line):
             prose.append((number, line))
-    if len(prose) > MOST_LINES:
-        prose = [*prose[: MOST_LINES // 2], *prose[-MOST_LINES // 2 :]]
-    for number, read in prose:
-        line = _ASIDE.sub(r" \1 ", read.replace("**", ""))
-        row = line.lstrip().startswith("|")
-        if row or blames(line) or any(words.search(line) for words in _TELLING):
-            yield number, line
+    found = [each for each in _first_and_last(prose) if _has_an_outcome(each[1])]
+    if len(found) > MOST_LINES:
+        found = [*found[: MOST_LINES // 2], *found[-MOST_LINES // 2 :]]
+    return ((number, _plain(line)) for number, line in found)
+
+
+def _first_and_last(prose: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The lines of the first and of the last `MOST_PROSE` / 2 characters; all of a shorter text."""
+    ends = list(itertools.accumulate(len(line) for _, line in prose))
+    first = bisect.bisect_right(ends, MOST_PROSE // 2)
+    last = bisect.bisect_right(ends, ends[-1] - MOST_PROSE // 2) if ends else 0
+    return [*prose[:first], *prose[max(first, last) :]]
+
+
+def _plain(line: str) -> str:
+    """A line without marks of bold words and of what it puts in between."""
+    return _ASIDE.sub(r" \1 ", line.replace("**", ""))
+
+
+def _has_an_outcome(line: str) -> bool:
+    """Whether a line is a row of a table, or has words of an outcome, of what is blamed, or two rates."""
+    plain = _plain(line)
+    folded = plain.casefold()
+    told = blames(folded) or any(words.search(folded) for words in _TELLING) or GAIN.search(plain) is not None
+    return told or plain.lstrip().startswith("|")
 
 
 def trials_of_line(line: str) -> Iterator[Trial]:
@@ -249,14 +275,16 @@ def trials_of_line(line: str) -> Iterator[Trial]:
         yield Trial(f"release of {part}", HELPED, line.strip())
         return
     before = ""
+    solved = False
     for part in _CLAUSE.split(line):
         clause = f"{before} {part}".strip(" *_-")
         if _is_supposed(part):
             before = ""
             continue
-        found = tuple(_trials_of_clause(clause)) if len(clause) <= MOST_WORDS else ()
+        told = HELPED if solved and not outcome_of(part) else ""
+        found = tuple(_trials_of_clause(clause, told)) if len(clause) <= MOST_WORDS else ()
         yield from found
-        solved = outcome_of(part) == HELPED and len(part) <= SHORT
+        solved = is_success(part) or (outcome_of(part) == HELPED and len(part) <= SHORT)
         before = "" if found or (outcome_of(part) and not solved) else clause
 
 
@@ -291,22 +319,26 @@ def _is_supposed(clause: str) -> bool:
     return (before and not _IF_DONE.search(clause)) or _SUPPOSED.search(told) is not None
 
 
-def _trials_of_clause(clause: str) -> Iterator[Trial]:
-    """The remedies that a clause names, each with its outcome; without it the run fails, or with it."""
+def _trials_of_clause(clause: str, told: str = "") -> Iterator[Trial]:
+    """The remedies that a clause names, each with its outcome, which may be told before; without it the run fails, or
+    with it.
+    """
     if blamed := tuple(blamed_things(clause)):
         yield from (Trial(name, HELPED, clause) for name in blamed)
         return
-    outcome, worse = outcome_of(clause), WORSE.search(clause) is not None
+    outcome, worse = outcome_of(clause) or told, WORSE.search(clause) is not None
     found = [(name, match.start()) for name, words in _REMEDIES if (match := words.search(clause))]
     for name, start in found:
         if _WITHOUT.search(clause[:start]):
+            if _TAKES_AWAY.match(clause, start):
+                continue  # "without disabling X": X is as it was
             if outcome == HELPED or worse:
                 yield Trial("setting" if outcome == HELPED else name, HELPED, clause)
         elif outcome or (worse and _EVEN.search(clause[:start])):
             yield Trial(name, outcome or VAIN, clause)
     if part := _changed_part(clause, outcome, worse=worse):
         yield Trial(f"release of {part}", outcome or HELPED, clause)
-    elif not found and outcome == HELPED and _SET.search(clause) and not _TOOLS.search(clause):
+    elif not found and outcome == HELPED and _SET.search(clause) and not _OF_A_TEST.search(clause):
         yield Trial("setting", HELPED, clause)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
+from clusterspec.logs.device_names import device_statements
 from clusterspec.logs.error_lines import first_error
 from clusterspec.logs.first_failures import (
     CONSEQUENCE,
@@ -19,11 +20,14 @@ from clusterspec.logs.first_failures import (
     first_failures,
 )
 from clusterspec.logs.launch_lines import nodes_launched
+from clusterspec.logs.native_frames import STACK
 from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate_jobs
 from clusterspec.logs.outcomes import HELPED
 from clusterspec.logs.program_lines import OF_DEVICES, STATING
 from clusterspec.logs.refused_calls import CALL
-from clusterspec.logs.statement_search import device_statements, log_evidence
+from clusterspec.logs.report_sentences import reported_hang
+from clusterspec.logs.stated_reasons import REASON
+from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import (
@@ -73,9 +77,10 @@ def read_unfinished(text: str) -> Benchmark | None:
     text = text_without_stop(text_without_passed(text_with_whole_exceptions(text_without_labels(text))))
     evidence = log_evidence(text)
     if not any(_states_a_cause(each) for each in evidence):
+        hang = [Evidence("family silent", *found)] if (found := reported_hang(text)) else []
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in stated_families(text))
-        evidence = (*evidence, *suggested, *stated)
+        evidence = (*evidence, *suggested, *stated, *hang)
         evidence, failures = _with_consequences_last(text, evidence)
         told = any(
             each.name in _TOLD or (each.name.startswith(_TELLING) and each.name not in _REPORTED_ENDS)
@@ -88,7 +93,8 @@ def read_unfinished(text: str) -> Benchmark | None:
         elif ended is not None and any(each.name in OF_EXCEPTIONS and each.line < ended for each in evidence):
             evidence = tuple(each for each in evidence if each.name not in _REPORTED_ENDS)
         of_devices = any(each.name in OF_DEVICES for each in evidence)
-        if not told and error is None and ended is None and not of_devices and not _is_marked(text):
+        reported = any(each.name.startswith((REASON, STACK)) for each in evidence)
+        if not (told or error or ended or of_devices or reported) and not _is_marked(text):
             return None
     else:
         evidence, failures = _with_consequences_last(text, evidence)

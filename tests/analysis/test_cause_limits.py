@@ -182,7 +182,7 @@ CASES: dict[str, list[Case]] = {
         (ROCE, 32, [], [(1024, 0.099)], ""),
         (DGX, 32, [("hcas", NICS)], [(1024, 0.099)], ""),  # InfiniBand has credits
     ],
-    "_unstable_link": [(DGX, 32, [("port-error", "mlx5_0: port down")], LARGE, "unstable-link 1.0")],
+    "unstable_links": [(DGX, 32, [("port-error", "mlx5_0: port down")], LARGE, "unstable-link 1.0")],
     "host_setting_causes": [
         (DGX, 8, [("numa-balancing", "enabled")], LARGE, "numa-balancing 0.7"),
         (DGX, 8, [("fine-grain", "HSA_FORCE_FINE_GRAIN_PCIE")], LARGE, "fine-grain-off 0.7"),
@@ -215,7 +215,11 @@ CASES: dict[str, list[Case]] = {
         (DGX, 32, [], [(255, 0.5)], "small-messages 0.7"),
         (DGX, 32, [], [(256, 0.5)], ""),
     ],
-    "_direction_error": [
+    "pair_causes": [  # links of 450 GB/s, of which 30 % are 135 GB/s
+        (DGX, 8, [("slow-device", "GPU 3")], LARGE, "accelerator-fault 0.7"),
+        (DGX, 8, [("slowest-pair", "135 GB/s")], LARGE, ""),
+    ],
+    "direction_error": [
         (DOUBLED.replace("STATED", "451"), 8, [], LARGE, "duplex-misreading 1.0"),  # more than 1.5 × 300 GB/s
         (DOUBLED.replace("STATED", "450"), 8, [], LARGE, ""),
         (DOUBLED.replace("STATED", "451"), 8, [], [(255, 0.5)], ""),
@@ -243,7 +247,7 @@ def test_every_check_has_a_run_that_it_names_and_one_that_it_does_not() -> None:
     assert {check.__name__ for check in (*ALWAYS, *CHECKS)} == {*CASES, *ELSEWHERE}
     for name, cases in CASES.items():
         assert any(case[-1] for case in cases), name
-        assert name == "_unstable_link" or not all(case[-1] for case in cases), name
+        assert name == "unstable_links" or not all(case[-1] for case in cases), name
 
 
 @each(("name", "number"), NUMBERED)

@@ -13,7 +13,9 @@ from clusterspec.analysis import (
     host_causes,
     possible_causes,
     release_causes,
+    stated_bandwidth,
     stated_causes,
+    trial_causes,
 )
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.fault_models import FAULT_MODELS
@@ -24,7 +26,7 @@ from clusterspec.results.diagnosis import ABOVE_LINKS, OTHER_ACCELERATORS
 def test_causes_and_descriptions_agree() -> None:
     trees = [
         ast.parse(Path(str(module.__file__)).read_text("utf-8"))
-        for module in (causes, hangs, host_causes, release_causes)
+        for module in (causes, hangs, host_causes, release_causes, stated_bandwidth)
     ]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "Cause"]
@@ -32,6 +34,7 @@ def test_causes_and_descriptions_agree() -> None:
     of = (families.ANYWHERE, families.ONE_NODE, families.SEVERAL_NODES)
     named |= {name for members in of for causes_of in members.values() for name, _ in causes_of}
     named |= {name for causes_of in call_causes.CALLS.values() for name, _ in causes_of}
+    named |= {name for causes_of, _ in trial_causes.HELPING.values() for name, _ in causes_of}
     named |= {name for names, _ in (*PARTS, *DRIVERS) for name in names} | {OTHER_ACCELERATORS}
     assert named | {fault.name for fault in FAULT_MODELS} | {"few-nics", ABOVE_LINKS, OTHER_ACCELERATORS} | set(
         stated_causes.STOPS

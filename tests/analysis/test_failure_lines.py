@@ -261,7 +261,7 @@ def test_common_words_suggest_nothing_where_a_line_states_the_cause() -> None:
     ("lines", "causes"),
     [
         ("transport.cpp:282: init failed for transport: IBGDA", ["invalid-setting", "gpudirect-refused"]),
-        ("ibgda.cpp:2234: NULL value Unable to create ah.", ["unreachable-peer", "invalid-setting"]),
+        ("ibgda.cpp:2234: NULL value Unable to create ah.", ["unreachable-peer", "library-release", "invalid-setting"]),
         ("ORTE was unable to reliably start one or more daemons.", ["remote-login", "unreachable-peer"]),
         (
             "ssh: Could not resolve hostname w-3: Name or service not known\n"

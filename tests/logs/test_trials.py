@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clusterspec.analysis.trial_causes import HELPING
+from clusterspec.logs.outcomes import BAD, GOOD, WORSE, in_small_letters
 from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.trial_words import BLAMABLE, FAULTS, PARTS, REMEDIES
-from clusterspec.logs.trials import trial_statements, trials_of_line
+from clusterspec.logs.trials import MOST_LINES, MOST_PROSE, trial_statements, trials_of_line
 
 
 def trials(line: str) -> list[str]:
@@ -179,3 +184,70 @@ def test_every_remedy_has_causes() -> None:
 )
 def test_a_list_or_a_command_below_an_outcome_has_it(text: str, found: list[str]) -> None:
     assert [name for name, _, _ in trial_statements(text)] == found
+
+
+def _prose(count: int) -> list[str]:
+    """Lines of 60 characters without an outcome, each of other letters."""
+    letters = "bcdfgjkmqvwxz"
+    words = ("".join(letters[n // 13**place % 13] for place in range(5)) for n in range(count))
+    return [f"the nodes of {word} are of one rack, {word} has a name of it".ljust(60) for word in words]
+
+
+def _lines_with_trials(lines: list[str]) -> list[int]:
+    return [line for _, _, line in trial_statements("\n".join(lines))]
+
+
+def test_an_outcome_is_found_behind_more_lines_without_one_than_are_read_with_one() -> None:
+    works = "With NCCL_P2P_DISABLE=1 it works"
+    lines = _prose(2 * MOST_LINES)
+    lines[MOST_LINES + 1] = works
+    assert len("\n".join(lines)) < MOST_PROSE
+    assert _lines_with_trials(lines) == [MOST_LINES + 2]
+
+
+def test_of_more_prose_than_is_searched_the_first_and_the_last_lines_are_read() -> None:
+    lines = _prose(3 * MOST_PROSE // 2 // 60)
+    for number, name in ((0, "p"), (len(lines) // 2, "q"), (-1, "r")):
+        lines[number] = f"With NCCL_P2P_DISABLE=1 job {name} works"
+    assert _lines_with_trials(lines) == [1, len(lines)]
+
+
+def test_lines_that_differ_only_in_their_digits_are_read_once() -> None:
+    assert _lines_with_trials([f"With NCCL_P2P_DISABLE=1 job 7{n} works" for n in range(9)]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("I think it was due to the firewall", []),  # a guess
+        ("It was due to the firewall", ["helped firewall"]),
+        ("It works without disabling the IOMMU", []),
+        ("Disabling the IOMMU works", ["helped no-iommu"]),
+        ("Setting FI_X_FLAG=1 works on a single node", []),  # a smaller run
+        ("Setting FI_X_FLAG=1 works", ["helped setting"]),
+        ("We overcame it by a reboot", ["helped reboot"]),
+        ("The solution was to use. NCCL_IB_DISABLE=1", ["helped no-rdma"]),
+        ("The plan was to use. NCCL_IB_DISABLE=1", []),
+        ("设置 NCCL_IB_DISABLE=1 可以了", ["helped no-rdma"]),
+        ("设置 NCCL_IB_DISABLE=1 没用", ["vain no-rdma"]),
+    ],
+)
+def test_guesses_and_smaller_runs_are_no_remedies_and_an_outcome_told_before_is_one(
+    line: str, found: list[str]
+) -> None:
+    assert trials(line) == found
+
+
+_ASCII = st.characters(max_codepoint=127)
+
+
+@given(
+    st.sampled_from((GOOD, BAD, WORSE)).flatmap(
+        lambda each: st.tuples(st.just(each), st.from_regex(each, alphabet=_ASCII))
+    )
+)
+def test_a_pattern_of_small_letters_finds_what_the_pattern_finds_without_regard_to_case(
+    drawn: tuple[re.Pattern[str], str],
+) -> None:
+    pattern, text = drawn
+    assert in_small_letters(pattern)[0].search(text.casefold())

@@ -1,0 +1,56 @@
+"""Causes that people give as the reason of what a run does, in sentences of the text with its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.analysis.fault_models import FAULT_MODELS
+from clusterspec.analysis.open_causes import BETWEEN_NODES
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
+from clusterspec.logs.stated_reasons import GUESSED, REASON, SEEN, SURE
+from clusterspec.results.diagnosis import Cause
+
+WEIGHTS = {SURE: STRONG, SEEN: GIVEN, GUESSED: WEAK}
+"""The weight of a reason that is given as sure, of a fact that was seen, and of a guess."""
+NOT_ON_ONE_NODE = BETWEEN_NODES - {"wrong-interface"}
+"""Causes between nodes, other than the interface, by which ranks of one node meet, too."""
+_NEXT = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF
+_OTHER = {
+    "acs": "sudo lspci -vvv | grep -i ACSCtl: turn ACS off in the firmware or with setpci",
+    "iommu-translation": "iommu=pt on the kernel command line, or the IOMMU off in the firmware",
+    "unreachable-peer": "show_gids, ip -br addr and ib_write_bw between those NICs; the ports of all ranks open",
+    "wrong-interface": "ip -br addr; NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME of one network on all nodes",
+    "name-resolution": "getent hosts of every node's name on every node; or addresses in place of names",
+    "release-fault": "the release notes of the collective library: a release without that fault on all nodes",
+    "shared-paths": "counters of the ports of each leaf switch under load: some full, others idle; adaptive routing, "
+    "or NCCL_IB_QPS_PER_CONNECTION=4 and more entropy of UDP source ports",
+    "clock-skew": "chronyc tracking on every host",
+    "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
+    "nic-distance": "nvidia-smi topo -m; the NIC below the PCIe switch or on the socket of each accelerator",
+    "core-binding": "mpirun --bind-to none or numa; taskset -pc of a rank: cores of the socket of its accelerator",
+    "wrong-topology": "NCCL_TOPO_DUMP_FILE=system.xml, compared with lspci -tv of the host",
+    "packet-loss": "ethtool -S IFACE | grep -E 'discard|out_of_sequence|pause' on both ends: PFC and ECN on the path",
+    "bonded-ports": "give the library the ports singly, or NCCL_IB_QPS_PER_CONNECTION=4",
+    "few-channels": "unset NCCL_MAX_NCHANNELS; NCCL_MIN_NCHANNELS of twice the NICs",
+    "numa-balancing": "sysctl kernel.numa_balancing=0 on every host",
+    "numa-per-socket": "NPS4 in the firmware of AMD hosts",
+    "unstable-link": "ibqueryerrors, or mlxlink -d DEVICE -c: reseat or replace that cable",
+    "container-permission": "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE; securityContext of the pod",
+    "unshared-files": "df of that directory on every node: one shared file system, or a copy on each",
+    "host-fault": "ras-mc-ctl --errors; ipmitool sel list; the release of the firmware on all hosts",
+    "gpudirect-off": "lsmod | grep nvidia_peermem on every host",
+}
+
+
+def causes_of_reasons(run: PlacedRun) -> Iterator[Cause]:
+    """The causes that sentences give as the reason; those between nodes only for a run on several."""
+    for each in run.benchmark.evidence:
+        name, _, certainty = each.name.removeprefix(REASON).partition(" ")
+        if each.name.startswith(REASON) and (run.group.nodes > 1 or name not in NOT_ON_ONE_NODE):
+            yield Cause(name, f"line {each.line} of the log: {each.text}", next_step(name), WEIGHTS[certainty])
+
+
+def next_step(name: str) -> str:
+    """What to do about a cause that a sentence gives."""
+    return _OTHER.get(name) or _NEXT[name]

@@ -1,0 +1,37 @@
+"""Causes that a fact of the machine, or another line of the same log, makes likelier or less likely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.stated_causes import GIVEN, STEP_OF
+from clusterspec.records import replace
+from clusterspec.results.diagnosis import Cause
+
+_NOT_READY = "not yet initialized"
+"""Text of `cudaErrorSystemNotReady` (802), which the driver returns until its links are configured."""
+_SWITCHLESS = frozenset({"pcie", "bridge"})
+"""Topologies without switches, which no service configures."""
+_DRIVER = (
+    "dmesg | grep -i nvrm on that host; nokaslr on its kernel command line, options nvidia_uvm uvm_disable_hmm=1, or "
+    "another release of the driver: the machine has no NVLink switches to wait for"
+)
+
+
+def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes, weighed by what else is known.
+
+    A system that is not ready is the driver's where no NVLink switch exists (wilicc/gpu-burn issue 133). Memory is
+    short because of other processes where the error lists several that hold it (bghira/SimpleTuner issue 2583).
+    """
+    switchless = run.cluster.scale_up.topology in _SWITCHLESS
+    crowded = bool(run.log_lines("crowded-device"))
+    for cause in found:
+        if switchless and cause.name == "fabric-manager" and _NOT_READY in cause.evidence:
+            yield replace(cause, name="driver-release", next=_DRIVER)
+            yield replace(cause, weight=min(cause.weight, GIVEN))
+        elif crowded and cause.name == "memory-full":
+            yield replace(cause, weight=min(cause.weight, GIVEN), next=STEP_OF["memory-full"])
+        else:
+            yield cause

@@ -1,0 +1,103 @@
+"""Sentences that people write in a text with a log, and those that report a run that hangs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterspec.logs.text_lines import lines_of, shown_line
+
+MOST_LINES = 4_000
+"""Lines of a text that are read: longer ones are logs, whose first and last lines may be a report."""
+NARROWEST, WIDEST = 12, 1_200
+"""Characters of a line of a report."""
+FEWEST_WORDS = 2
+"""Words of a sentence, those of paths, options and settings aside."""
+FEWEST_CHARACTERS = 4
+"""Chinese characters of a sentence."""
+_LOGGED = re.compile(
+    r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE|CALL)\b|^\s{0,8}(?:\[|\(\w{1,40} pid|[#|$>+*]{1,3}\s?(?:[A-Z_]{2,40}=|sudo"
+    r"|\./)"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|[A-Z][a-z]{2} [ 0-9]?[0-9] [0-9:]{8} |[A-Z]{4,8}[: ]{1,3}\S{0,60}:[0-9]"
+    r"|Traceback|Caused by|File \"|(?:[\w.]{1,60})?(?:Error|Exception|Warning): )"
+    r"|^\S{1,80}:[0-9]{1,9}:[0-9]{1,9}[ :]|\b(?:INFO|WARNING|ERROR|DEBUG)\b|\.(?:cc|cpp|cu|h|go|py|rs):[0-9]"
+    r"|\b\w{0,40}(?:Error|Exception): |^\s{0,8}\(\w{1,40}\) "
+    r"|(?:^|: )(?:[Ee]rror|[Ff]atal|FATAL|[Ww]arning|WARN)\b.{0,20}: |^\s{0,8}Lnk(?:Cap|Sta|Ctl)2?:"
+    r"|: (?:Connection (?:timed out|refused|reset)|No route to host|Operation not permitted|Permission denied"
+    r"|No such file or directory|Network is unreachable|Name or service not known)\b"
+)
+"""How lines of logs begin, or what they have."""
+_WORD = re.compile(r"(?<![\w./=-])[A-Za-z][a-z']{1,20}(?![\w/=(-])")
+_SET = re.compile(r"\b[A-Z][A-Z0-9_]{5,40} ?= ?\S")
+"""A setting, to which one word is enough for a sentence."""
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_SENTENCE = re.compile(
+    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
+)
+_MODAL = re.compile(
+    r"\b(?:may|might|should|could|would|perhaps|maybe|possibly|recommend\w{0,4}|suggest(?:s|ed|ing)?|consider"
+    r"|expect(?:ed)?"
+    r"|let me|will (?:try|test|check)|going to)\b|\b(?:can|could|did|have|do|would) you\b"
+    r"|(?:^|[.:,;] {0,2})(?:[-*] )?(?:please |then |also |just )?try\b|\bif (?:you|it|this|that|the)\b|\?\s*$"
+    r"|\b[Ww](?:hy|hat|hich|hether|here) (?:does|do|is|are|did|can)\b|\bto (?:test|check|see|confirm) (?:if|whether"
+    r"|it)\b",
+    re.IGNORECASE,
+)
+"""Words of advice, of a question, or of what was not tried."""
+_SOLVED = re.compile(
+    r"\b(?:fix(?:es|ed)?|solv(?:es?|ed|ing)|resolv(?:es?|ed|ing)|workaround|work(?:s|ed)? around|solution|(?:goes"
+    r"|went|go) away"
+    r"|gone|disappear(?:s|ed)?|did the trick|over(?:came|come)|g[eo]t around|bypass(?:es|ed)?|cure[ds]?"
+    r"|eliminat(?:es|ed))\b"
+    r"|(?:\b(?:no longer|never|not|without)|n't|n’t) (?:\w{2,10} )?(?:hang|fail|crash|freez|stuck|error|problem"
+    r"|issue|dead)\w{0,8}"
+    r"|(?:\b(?:not|never|no longer)|n't|n’t) (?:\w{2,10} )?(?:happen|occur|appear|reproduc)\w{0,4}"
+    r"|\b(?:hang|fail|crash)(?:s|ed|ing)? (?:no more|anymore|any more)\b|解决|修复",
+    re.IGNORECASE,
+)
+"""Words of an end of what failed."""
+_HANGS = re.compile(
+    r"\b(?:hangs|hung|hanging|(?:training|job|run|it|they|script|program|process(?:es)?|test) (?:just |always "
+    r"|randomly )?hang"
+    r"|freezes|frozen|deadlocks?|(?:gets?|got|is|are|was|keeps?) (?:\w{4,8} )?(?:stuck|blocked|frozen))\b"
+    r"|\bno (?:further |more )?"
+    r"(?:output|progress)\b|\bnothing (?:more |else )?(?:happens|is printed)\b|\bdoes(?: not|n't) (?:proceed"
+    r"|progress|continue)\b"
+    r"|卡住|卡死|挂起",
+    re.IGNORECASE,
+)
+"""Words of a run that neither ends nor goes on."""
+
+
+def reported_hang(text: str) -> tuple[str, int] | None:
+    """The first sentence that reports a run that does not go on, with its line; None without any.
+
+    >>> reported_hang("It works on one node.\\nWith two nodes the training hangs.")
+    ('With two nodes the training hangs.', 2)
+    >>> reported_hang("If it hangs, set NCCL_DEBUG=INFO.")
+    """
+    for number, line in report_sentences(text):
+        for clause in _SENTENCE.split(line):
+            if _HANGS.search(clause) and not _MODAL.search(clause) and not _SOLVED.search(clause):
+                return shown_line(clause), number
+    return None
+
+
+def report_sentences(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text that a person may have written, with their numbers; of a long text the first and last."""
+    lines = list(enumerate(lines_of(text), 1))
+    if len(lines) > MOST_LINES:
+        lines = lines[: MOST_LINES // 2] + lines[-(MOST_LINES // 2) :]
+    return ((number, line) for number, line in lines if NARROWEST <= len(line) <= WIDEST and is_sentence(line))
+
+
+def is_sentence(line: str) -> bool:
+    """Whether a person may have written a line, rather than a program.
+
+    >>> is_sentence("I tried this on two nodes"), is_sentence("n1:2:2 [0] NCCL INFO Using network Socket")
+    (True, False)
+    """
+    if _LOGGED.search(line):
+        return False
+    fewest = 1 if _SET.search(line) else FEWEST_WORDS
+    return len(_WORD.findall(line)) >= fewest or len(_CHINESE.findall(line)) >= FEWEST_CHARACTERS

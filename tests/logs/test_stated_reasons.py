@@ -1,0 +1,86 @@
+"""Sentences with a reason: the cause they name, and those that deny one or ask for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.logs.stated_reasons import MOST, REASONS, reason_statements
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("The problem originates from a hostname that the others cannot resolve.", "name-resolution sure"),
+        ("It was a firewall issue.", "unreachable-peer sure"),
+        ("Root cause: IOMMU enabled in BIOS", "iommu-translation sure"),
+        ("It turned out that one node had a broken GPU.", "accelerator-fault sure"),
+        ("I think it is due to a mismatch of versions between the nodes.", "mixed-releases guessed"),
+        ("This is because the dataset has a different number of batches on each rank.", "ranks-diverge sure"),
+        ("Turned out the PCIe link was degraded to x8.", "wrong-pcie-generation sure"),
+        ("The low bandwidth was caused by ECMP hash collisions.", "shared-paths sure"),
+    ],
+)
+def test_a_sentence_names_the_cause_after_the_words_of_a_reason(text: str, reason: str) -> None:
+    assert [name.removeprefix("reason ") for name, _, _ in reason_statements(text)] == [reason]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is this caused by the firewall?",
+        "It is not due to the firewall.",
+        "We ruled out that the firewall is the cause: it is unrelated.",
+        "The firewall is off.",
+        "error: it failed because the firewall blocks it",
+        "[rank0]: because of the firewall",
+    ],
+)
+def test_a_question_a_denial_and_a_line_of_a_program_name_no_reason(text: str) -> None:
+    assert not list(reason_statements(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("nvidia-smi shows that the rank-0 GPU consumes extra memory compared with others.", "shared-accelerator"),
+        ("/dev/nvidia-uvm and /dev/nvidia-uvm-tools are missing in the container", "driver-release"),
+        ("Each node's hostname is only resolvable locally on that node.", "name-resolution"),
+        ("It selects another IP on the main node.", "wrong-interface"),
+        ("The second node cannot ping the master node.", "unreachable-peer"),
+        ("Every rank has a different number of batches.", "ranks-diverge"),
+        ("Most of the time it is waiting for data.", "data-loading"),
+        ("Saving the checkpoint takes 20 minutes.", "storage-fault"),
+        ("The clocks of one GPU drop to 210 MHz.", "throttled-clocks"),
+        ("lspci shows the link at x8 instead of x16.", "wrong-pcie-generation"),
+    ],
+)
+def test_a_fact_that_people_see_is_of_its_cause(text: str, cause: str) -> None:
+    assert [name for name, _, _ in reason_statements(text)] == [f"reason {cause} seen"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GPU 0 has more memory than we need.",
+        "/dev/nvidia-uvm is there",
+        "The second node can ping the master node.",
+        "All ranks have the same number of batches.",
+        "Saving the checkpoint takes 20 seconds.",
+        "The clocks of all GPUs are at 1980 MHz.",
+        "The link is PCIe gen 5 x16.",
+    ],
+)
+def test_a_sound_fact_is_of_no_cause(text: str) -> None:
+    assert not list(reason_statements(text))
+
+
+def test_a_cause_is_given_once_and_few_sentences_are_read() -> None:
+    text = "It is caused by the firewall.\n" * 3
+    assert len(list(reason_statements(text))) == 1
+    nothing = "It stopped because of what we do not see.\n" * MOST
+    assert not list(reason_statements(f"{nothing}It is caused by the firewall."))
+
+
+def test_the_more_specific_reason_comes_first() -> None:
+    causes = [cause for cause, _ in REASONS]
+    assert causes.index("mixed-releases") < causes.index("library-release") < len(causes) - 1
