@@ -172,7 +172,11 @@ def test_what_may_not_fit_is_marked_by_solve_as_by_search() -> None:
     report = solve(one, "nic_bandwidth", "mfu>=0.01")
     assert report.unsure and report.value is not None and "may not fit" in solve_text.solve_as_text(report)
     assert solve(one, "sequence_length", "fits").value < 8192  # type: ignore[operator]
-    best = solve(one, "nodes", "mfu>=0.001", best_layout=True)
+
+
+@thorough
+def test_the_best_layout_that_solve_finds_surely_fits() -> None:
+    best = solve(study_of(TIGHT), "nodes", "mfu>=0.01", best_layout=True)
     assert not best.unsure and best.estimate is not None
     assert best.estimate["range"]["memory"][1] <= best.estimate["memory"]["capacity"]
 
