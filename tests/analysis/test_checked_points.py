@@ -20,7 +20,7 @@ from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module
 from clusterspec.studies import variation
 from tests.analysis.jobs import study_of
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 JOB = """
 cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}}
