@@ -28,7 +28,7 @@ figures: $(VENV)/developed ## compare the figures of charts and of the examples'
 test: $(VENV)/developed ## every check of the project: style, types, contracts, tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@[ -d tests/__pycache__ ] || $(BIN)/pytest --collect-only -p no:xdist >/dev/null 2>&1 & $(BIN)/mypy; status=$$?; wait; exit $$status
+	@[ -d tests/__pycache__ ] || $(BIN)/pytest --collect-only -p no:xdist >/dev/null 2>&1 & $(BIN)/mypy --num-workers 2; status=$$?; wait; exit $$status
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: $(VENV)/developed ## the tests with all cases of the tables that `make test` samples, and those marked as thorough
