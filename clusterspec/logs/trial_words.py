@@ -200,7 +200,7 @@ TOOLS = (
 PARTS: tuple[tuple[str, str], ...] = (
     (
         "driver",
-        r"\b(?:NVIDIA |GPU |CUDA |amdgpu |open |kernel )*(?:drivers?|kernel modules?)\b|\bnvidia-open\b"
+        r"\b(?:NVIDIA |GPU |CUDA |amdgpu |open |kernel ){0,4}(?:drivers?|kernel modules?)\b|\bnvidia-open\b"
         r"|\b[4-6][0-9]{2}\.[0-9]{2,3}\.[0-9]{2}\b",
     ),
     ("nic-firmware", r"\bfirmware\b|\bfw\b"),

@@ -62,7 +62,7 @@ _NEGATED = pattern(
 )
 _LACKING = pattern(r"\b(?:without|ohne|sans|sin|no|none|kein\w*)\b")
 """Words that negate what comes after them alone."""
-_ITEM = pattern(r"\n\s*[-*•]\s")
+_ITEM = pattern(r"\n[ \t]*[-*•]\s")
 """The start of another item of a list, which is of another part than the one before it."""
 _BEFORE, _AFTER = 40, 20
 """Numbers of characters before and after the words of a claim in which a negation applies to the claim."""

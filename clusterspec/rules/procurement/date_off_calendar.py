@@ -99,8 +99,10 @@ _DURATION = pattern(
     rf"(?<![\w.,-]){_N} (days?|weeks?|months?|tagen?|wochen?|monaten?|jours?|semaines?|mois|días|semanas?|meses)\b"
 )
 _FOLLOWS = pattern(
-    r"(?:\b(?:so|thus|hence|therefore|that is|i\.e\.|later|which means|also|damit|somit|später|d\.h\.|donc|soit|por lo tanto)\b|=|→)"
+    r"(?:\b(?:so|thus|hence|therefore|that is|i\.e\.|later|which means|also|damit|somit|später|d\.h\.|donc|soit|por lo tanto)\b)"
 )
+_OF_THE_TIME_BEFORE = pattern(r",? (?:\(|(?:is|are|ist|sind|est|sont) )")
+"""What stands between the end of a time and its length: `from 2027-02-01 to 2028-01-31 is 365 days`."""
 _OPEN = pattern(
     r"\b(?:not|no|never|at the latest|latest|deadline|before|only if|would|could|if|unless|instead|nicht|spätestens|vor|würde|wenn|pas|avant|au plus tard|working|business|arbeitstag\w*|werktag\w*|ouvr\w+|partial|first|erste\w*|half)\b"
 )
@@ -164,11 +166,15 @@ def _early_dates(text: str) -> Iterator[str]:
     ['20 weeks after 2026-12-07 is 2027-04-26, not 2027-03-29']
     >>> list(_early_dates("ordered on 2026-12-07, 20 weeks to the last crate, at the latest by 2027-03-29"))
     []
+    >>> list(_early_dates("2027-02-01 to 2028-01-31 is 365 days, so the credit is good until 2028-03-31"))
+    []
     """
     for start, end in pairwise(islice(_DATED.finditer(text), MOST_DATES)):
         between = text[start.end() : end.start()]
         durations = list(islice(_DURATION.finditer(between[:LONGEST_GAP]), 2))
         if len(between) > LONGEST_GAP or len(durations) != 1 or _OPEN.search(between) is not None:
+            continue
+        if _OF_THE_TIME_BEFORE.fullmatch(between, 0, durations[0].start()) is not None:
             continue
         (duration,), first, last = durations, date_of_text(start[0]), date_of_text(end[0])
         if first is None or last is None or _FOLLOWS.search(between, duration.end()) is None:
