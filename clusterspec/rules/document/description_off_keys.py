@@ -171,7 +171,12 @@ _SLICE = pattern(r"\b(v[2-4]|v5p)-(\d{1,5})\b")
 """The name of a TPU slice whose number counts cores, of which each chip has two."""
 _STEPS = pattern(r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+)(?P<thousands>k)? (?:training |optimizer )?steps\b")
 _INTERVALS = ("every ", "each ", "per ")
+_OF_A_PART = pattern(
+    r"(?i)\b(?:first|second|last|phase|stage|anneal\w*|decay\w*|warm\w*|each|per|every|remaining|other)\b"
+)
 _WHOLE_RUN = pattern(r"\b(?:whole|full|entire) (?:run|training)\b|\bin (?:all|total)\b|\btotal of\b")
+_OF_TOKENS = pattern(r"\btokens (?:that )?(?:makes?|gives?|come to|amount to)\b")
+"""Pattern of words that compute steps from the tokens of the run."""
 SAME_STEPS = 0.05
 """Relative difference up to which two numbers of steps are equal, one of them rounded."""
 MOST_STEPS = 1.5
@@ -379,9 +384,11 @@ def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
         counts = {match[0]: _step_count(match) for match in own}
         words = max(counts, key=counts.__getitem__, default="")
         ratio = counts.get(words, 0) / steps
-        if ratio > MOST_STEPS or (words and _WHOLE_RUN.search(sentence) and abs(ratio - 1) > SAME_STEPS):
-            computed = f"{display(workload.tokens, '1')} tokens at {per_step:,.0f} a step"
-            yield _problem(words, f"{steps:,.0f} steps, {computed}")
+        computed = _OF_TOKENS.search(sentence) is not None and _OF_A_PART.search(sentence) is None
+        whole = computed or _WHOLE_RUN.search(sentence) is not None
+        if ratio > MOST_STEPS or (words and whole and abs(ratio - 1) > SAME_STEPS):
+            tokens = f"{display(workload.tokens, '1')} tokens at {per_step:,.0f} a step"
+            yield _problem(words, f"{steps:,.0f} steps, {tokens}")
             return
 
 

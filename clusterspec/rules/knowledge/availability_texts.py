@@ -116,6 +116,8 @@ _ALLOWS = pattern(
     r"(?i)\b(?:allow(?:s|ed|ance)?|leaves?|leaving|permits?|tolerates?|budget|may be (?:down|out|unavailable)|erlaub\w*|lässt|zulässig\w*|darf|dürfen|autoris\w+|permet\w*|laisse\w*|permiten?|dejan?|toleran?)\b[^.;,\d]{0,40}$"
 )
 """Pattern of the end of the text before an allowed downtime."""
+_LEAVES = pattern(r"(?i)\b(?:leaves?|leaving|lässt|laisse)\b[^.;,\d]{0,40}$")
+"""Pattern of the end of the text before a downtime that an availability leaves, which is no mere limit."""
 _OF_PROMISE = pattern(
     rf"(?i)\b(?:{_OUTAGES}|promise[ds]?|contract\w*|sl[ao]|agreed|guarantee[ds]?|(?:this|that|the|its) (?:figure|number|percentage|level|availability)|error budget|fehlerbudget|vertrag\w*|zusage|contrat|arrêts?|contrato|parad[ao]s?)\b"
 )
@@ -155,7 +157,8 @@ def allowances_in(text: str) -> Iterator[Downtime]:
             per = per or next(filter(None, map(_WHOLE_PERIOD.search, promises)), None)
             if per is not None and _OTHER_TIME.search(clause) is None:
                 name = _name_of(per)
-                yield Downtime(min(values), time.value, _PERIODS[name][1], name, sentence, at_most=True)
+                bound = _LEAVES.search(sentence[: time.start]) is None
+                yield Downtime(min(values), time.value, _PERIODS[name][1], name, sentence, at_most=bound)
 
 
 def _name_of(match: re.Match[str]) -> str:
