@@ -99,12 +99,11 @@ from collections.abc import Collection, Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import price_ends
+from clusterspec.rules.knowledge.described_prices import wrong_prices
 from clusterspec.rules.knowledge.text_clauses import planned_text
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import (
     has_word,
-    large_number_in_text,
     sentences_of,
     written_numbers,
 )
@@ -154,13 +153,6 @@ _OF_A_STORE = frozenset({"drive", "drives", "disk", "disks", "ssds", "hdds", "os
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 _OF_DEGREE = ("tp ", "tp=", "pp ", "pp=", "cp ", "cp=", "ep ", "ep=")
 """Words that start a degree; the pattern is compiled only for texts with one of them."""
-_PRICE = pattern(
-    r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d{1,3}(?: \d{3})+|(?<!\d )\d[\d.,]*\d|\d)(?: ?(?:USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]))?"
-    r" ?(?:per |/ ?|an? |for each |je |pro |par )(?P<unit>GPU|accelerator|chip|card|node|server|instance|Knoten|nœud|serveur)"
-    r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour|(?: und| je| pro)? Stunde| et par heure)?"
-    r"(?![ -]?(?:(?:and|et|und) )?(?:an?|per|/|par|pro|im|je) ?(?:year|month|an|mois|Jahr|Monat)\b)"
-)
-_WHOLE_NODES = frozenset(("node", "server", "instance", "Knoten", "nœud", "serveur"))
 _LOADS = ("requests", "queries", "calls", "tokens", "users", "sessions")
 _OF_LOAD = pattern(
     r"\d ?[kM]? (?:requests|queries|calls|tokens|users|sessions)(?:/s| (?:a|per) second| at once)?"
@@ -181,11 +173,6 @@ SAME_STEPS = 0.05
 """Relative difference up to which two numbers of steps are equal, one of them rounded."""
 MOST_STEPS = 1.5
 """Ratio up to which a text may state more steps than the final batch gives; early steps may use smaller batches."""
-_CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|euros|[$€£]")
-SAME_PRICE = 0.03
-"""Relative difference up to which two prices are the same, one of them rounded, or multiplied by accelerators."""
-ROUNDED_PRICE = 0.005
-"""The same for the price of a node that a text states to a thousand or less."""
 
 
 def check(
@@ -253,23 +240,9 @@ def _slice_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[Problem]:
-    """The problem with the first price of an accelerator or a node in the text that no price in the keys equals."""
     prices = (spec.procurement.prices if spec.procurement is not None else None) or {}
-    if prices.keys().isdisjoint(("node", "node_hour")) or _CURRENCY.search(description) is None:
-        return
-    for match in _PRICE.finditer(description):
-        key = "node_hour" if match["hour"] else "node"
-        stated, amount = prices.get(key), large_number_in_text(match["amount"].replace(" ", ""))
-        if stated is None or _CURRENCY.search(match[0]) is None:
-            continue
-        of_node = amount if match["unit"] in _WHOLE_NODES else amount * cluster.accelerators_per_node
-        low, high = price_ends(stated)
-        exact = key == "node" and match["unit"] in _WHOLE_NODES and of_node % 10_000
-        close = ROUNDED_PRICE if exact else SAME_PRICE
-        if not low * (1 - close) <= of_node <= high * (1 + close):
-            means = "" if of_node == amount else f", {of_node:,.10g} for a node of {cluster.accelerators_per_node}"
-            stated_text = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
-            message = f"the description says `{match[0]}`{means}, and `prices.{key}` is {stated_text}"
+    if not prices.keys().isdisjoint(("node", "node_hour")):
+        for message in wrong_prices(description, prices, cluster.accelerators_per_node):
             yield RULE.problem("description", message, "correct the text or the key")
             return
 
