@@ -76,6 +76,8 @@ _ANOTHER_MACHINE = (
         for each in ("pod", "pods", "rack", "racks", "nodes", "servers", "boxes", "generation", "hardware")
     ),
     " next door ",
+    " team in ",
+    " on its own account ",
     " we give back ",
     " back to the lessor ",
     *(f" {each} " for each in ("replaces", "replaced", "replacing", "predecessor", "successor", "retired", "legacy")),

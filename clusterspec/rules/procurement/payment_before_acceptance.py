@@ -102,6 +102,10 @@ _OF_STEP = {
     "delivery": r"(?:delivery|lieferung|livraison|entrega|consegna|levering|leverans|leveranse|dostaw\w*|dodán\w*|toimitu\w*)",
     "acceptance": r"acceptance",
 }
+_NOT_AGREED = pattern(
+    r"\b(?:refused|rejected|declined|turned down|proposal|proposed|first offer|originally|abgelehnt|vorschlag|refusée?s?|proposition)\b"
+)
+"""Pattern of words for terms that a supplier asked for and did not get."""
 _SHARE = {
     step: pattern(
         rf"(?<![\d.,])(\d{{1,2}}) ?% (?:(?:payable|due|paid|down|advance|in advance|with|on|at|upon|after|the|při|po|bei|nach|à la|à|al|a la|alla|bij|na|vid|ved|przy) ){{0,4}}{words}\b"
@@ -159,6 +163,8 @@ def _has_free_nodes(procurement: ProcurementSpec) -> bool:
 def _other_shares_problem(payment: PaymentSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """The problem of a share of the price in a text that differs from the share for the same step in `payment`."""
     for at, text in texts.placed:
+        if _NOT_AGREED.search(text) is not None:
+            continue
         for step, words in _SHARE.items():
             found = {int(share) / 100 for share in words.findall(text)}
             planned = getattr(payment, step)
