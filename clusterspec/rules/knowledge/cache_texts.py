@@ -74,6 +74,8 @@ _OF_A_PART = pattern(
     r"|(?<!\d )(?<!\d kv )(?<!key-value )(?<!all )(?:layers?|heads?|schicht(?:en)?|couches?)|each of \d+ layers)\b"
 )
 """Pattern of words in sentences about a part of the model or of the machine; `80 layers` means the whole model."""
+_ITEM = pattern(r"\s[-•]\s")
+"""Pattern of the beginning of an item in a list."""
 FAR = 72
 """Largest distance, in characters, between a token and its bytes."""
 
@@ -85,17 +87,26 @@ def bytes_of_tokens(text: str) -> Iterator[tuple[str, float]]:
     [('The cache takes 64 KiB a token in bf16', 65536.0)]
     >>> [each for _, each in bytes_of_tokens("With 80 layers and 8 KV heads of 128 values, a token takes 160 KiB in bf16.")]
     [163840.0]
+    >>> [each for _, each in bytes_of_tokens("It has 8 KV heads. In bf16 a token takes 80 x 8 x 128 x 2 bytes = 164 kB.")]
+    [164000.0]
     """
-    for sentence in sentences_of(text):
-        if _KEYS_AND_VALUES.search(sentence) is None:
+    before = ""
+    for sentence in (item for whole in sentences_of(text) for item in _ITEM.split(whole)):
+        context, before = f"{before} {sentence}", sentence
+        if _KEYS_AND_VALUES.search(context) is None:
             continue
         found = {
             _size_of(each["digits"], each["unit"])
             for each in _SMALL_SIZES.finditer(sentence)
-            if _is_of_token(sentence, each)
+            if not _is_factor(sentence, each) and _is_of_token(sentence, each)
         }
         if len(found) == 1 and LEAST <= min(found) <= MOST:
             yield sentence, found.pop()
+
+
+def _is_factor(sentence: str, size: re.Match[str]) -> bool:
+    """Whether a size is a factor of a written product, such as the bytes of one number."""
+    return sentence[: size.start()].rstrip().endswith(("x", "×", "*"))
 
 
 def _is_of_token(sentence: str, size: re.Match[str]) -> bool:
@@ -107,7 +118,8 @@ def _is_of_token(sentence: str, size: re.Match[str]) -> bool:
         return True
     before = sentence[max(0, size.start() - FAR) : size.start()]
     ahead = next(iter(_TOKEN_AHEAD.finditer(before)), None)
-    return ahead is not None and _SMALL_SIZES.search(before[ahead.end() :]) is None
+    between = _SMALL_SIZES.search(before, ahead.end()) if ahead is not None else None
+    return ahead is not None and (between is None or _is_factor(before, between))
 
 
 def _size_of(digits: str, unit: str) -> float:
