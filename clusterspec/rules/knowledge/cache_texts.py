@@ -70,7 +70,7 @@ _KEYS_AND_VALUES = pattern(
     r"(?i)\b(?:\w*-?cach[eé]\w{0,3}|kv|key-value|keys? and values?|keys und values|k and v|clés et valeurs)\b"
 )
 _OF_A_PART = pattern(
-    r"(?i)\b(?:gpus?|ranks?|accelerators?|cards?|chips?|devices?|shards?|draft\w*|instead of|would|could|were|was|not|karten?|nicht|würde|serait|pas"
+    r"(?i)\b(?:gpus?|ranks?|cores?|accelerators?|cards?|chips?|devices?|shards?|draft\w*|instead of|would|could|were|was|not|karten?|nicht|würde|serait|pas"
     r"|(?<!\d )(?<!\d kv )(?<!key-value )(?<!all )(?:layers?|heads?|schicht(?:en)?|couches?)|each of \d+ layers)\b"
 )
 """Pattern of words in sentences about a part of the model or of the machine; `80 layers` means the whole model."""

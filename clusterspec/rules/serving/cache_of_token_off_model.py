@@ -74,6 +74,8 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.06
 """Relative difference up to which two figures are equal: kB are 2.4 % smaller than KiB, and both are rounded."""
+_WIDTH, _OF_WIDTH = pattern(r"[x×*] ?([12]) ?(?:B|bytes?)\b"), {"1": "fp8", "2": "bf16"}
+"""Pattern of the bytes of one number in a written product, and the precision that has them."""
 _PRECISION = pattern(r"\b(bf16|fp16|fp8|int8|fp4|fp32)\b", re.IGNORECASE)
 
 
@@ -85,7 +87,8 @@ def check(own_remarks: str, spec: Spec, served: Served) -> Iterator[Problem]:
     if model.window is not None or model.compressed is not None or model.linear is not None:
         return
     for sentence, stated in bytes_of_tokens(text):
-        named = {each.lower() for each in _PRECISION.findall(sentence)} or {kept}
+        named = {_OF_WIDTH[each] for each in _WIDTH.findall(sentence)}
+        named = named or {each.lower() for each in _PRECISION.findall(sentence)} or {kept}
         widths = [precision_width(each) / precision_width(kept) for each in named]
         stored = [served.times.kv_bytes_per_token * width for width in widths]
         if any(abs(stated / each - 1) <= ROUNDED for each in stored):
