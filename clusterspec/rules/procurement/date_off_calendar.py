@@ -57,7 +57,7 @@ procurement: {currency: EUR, delivery: {milestones: ["acceptance on Monday, 2027
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 from itertools import islice, pairwise
 
 from clusterspec.finding import Problem
@@ -95,9 +95,7 @@ _AFTER = pattern(
 )
 _DATED = pattern(DATE)
 _YEAR = pattern(r"(?<![\d.,])20\d\d(?![\d,])")
-_DURATION = pattern(
-    rf"(?<![\w.,-]){_N} (days?|weeks?|months?|tagen?|wochen?|monaten?|jours?|semaines?|mois|días|semanas?|meses)\b"
-)
+_DURATION = pattern(rf"(?<![\w.,-]){_N} {_UNIT}\b")
 _FOLLOWS = pattern(
     r"(?:\b(?:so|thus|hence|therefore|that is|i\.e\.|later|which means|also|damit|somit|später|d\.h\.|donc|soit|por lo tanto)\b)"
 )
@@ -111,8 +109,6 @@ MOST_DATES = 20
 LONGEST_GAP = 240
 """Characters between two dates of which one follows from the other."""
 _DAYS = {"d": 1.0, "w": 7.0, "m": 30.44}
-_LETTERS = {"t": "d", "j": "d", "s": "w"}
-"""First letters of units in other languages, and those of the same ones in English."""
 SLACK = 7
 """Days by which a time may be moved to the next working day or to the end of a week."""
 
@@ -153,10 +149,14 @@ def _wrong_sums(text: str) -> Iterator[str]:
         first, last = date_of_text(start), date_of_text(end)
         if first is None or last is None:
             continue
-        days = count_in_text(count) * _DAYS[unit[0]]
-        expected = first.toordinal() + round(days)
+        expected = _ordinal_after(first, count, unit)
         if abs(last.toordinal() - expected) > SLACK and expected < date.max.toordinal():
-            yield f"{count} {unit} after {first} is {first + timedelta(days=round(days))}, not {last}"
+            yield f"{count} {unit} after {first} is {date.fromordinal(expected)}, not {last}"
+
+
+def _ordinal_after(first: date, count: str, unit: str) -> int:
+    """The number of the day that is some days, weeks or months after another one; it may be beyond the last date."""
+    return first.toordinal() + round(count_in_text(count) * _DAYS[unit[0]])
 
 
 def _early_dates(text: str) -> Iterator[str]:
@@ -179,8 +179,6 @@ def _early_dates(text: str) -> Iterator[str]:
         (duration,), first, last = durations, date_of_text(start[0]), date_of_text(end[0])
         if first is None or last is None or _FOLLOWS.search(between, duration.end()) is None:
             continue
-        expected = first.toordinal() + round(
-            count_in_text(duration[1]) * _DAYS[_LETTERS.get(duration[2][0], duration[2][0])]
-        )
+        expected = _ordinal_after(first, duration[1], duration[2])
         if first.toordinal() < last.toordinal() < expected - SLACK and expected < date.max.toordinal():
             yield f"{duration[0]} after {first} is {date.fromordinal(expected)}, not {last}"
