@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clusterspec.rules.document.description_off_settings import _stated_numbers
 from clusterspec.rules.knowledge.address_plans import subnets_in
 from clusterspec.rules.knowledge.capacity_texts import _is_lost, _stated_load
 from clusterspec.rules.knowledge.quoted_links import slower_nics
@@ -82,19 +81,6 @@ REACHES: list[tuple[Callable[[str], bool], str, int, str]] = [
     # 60 behind a subnet, ` for ` first, and 120 before it
     (is_for_loopbacks, "10.0.0.0/24 for ", 46, " loopback"),
     (is_for_loopbacks, "loopbacks ", 109, " 10.0.0.0/24"),
-    # 20 behind the number of an earlier run
-    (
-        lambda text: not [*_stated_numbers("workload.sequence_length", text, 4096)],
-        "sequence length of 8192 ",
-        11,
-        " earlier",
-    ),
-    (
-        lambda text: not [*_stated_numbers("procurement.delivery.weeks", text, 10)],
-        "delivery in 12 weeks ",
-        11,
-        " earlier",
-    ),
     # 60 before tokens per parameter, and 40 behind them: a number of a rule need not be that of the plan
     (is_another_quotient, "chinchilla ", 48, " 30 tokens per parameter"),
     (is_another_quotient, "30 tokens per parameter ", 28, " chinchilla"),

@@ -100,6 +100,8 @@ from collections.abc import Collection, Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.described_prices import wrong_prices
+from clusterspec.rules.knowledge.key_values import engine_ranks, node_counts, role_nodes
+from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import planned_text
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
 from clusterspec.rules.knowledge.written_numbers import (
@@ -185,30 +187,38 @@ def check(
     if spec.pools or spec.jobs:
         return
     yield from _price_problem(own_description, spec, cluster)
-    written, engine_ranks = (
+    written, ranks_of_engines = (
         {number for number in written_numbers(spec) if isinstance(number, int)},
-        _engine_ranks(workload),
+        engine_ranks(workload),
     )
     nodes = (
-        _node_counts(cluster, layout) | _role_nodes(spec) | {cluster.nodes_of_ranks(ranks) for ranks in engine_ranks}
+        node_counts(cluster, layout) | role_nodes(spec) | {cluster.nodes_of_ranks(ranks) for ranks in ranks_of_engines}
     )
     for words, count in _counts_with_words(_NODES, own_description):
         if _is_of_a_store(words, own_description) or _is_of_partitions(words, own_description):
             continue
         other = count > 1 and count not in nodes | written and not _is_after_failure(count, spec, cluster)
         if other and not (cluster.all_nodes % count == 0 and _OF_UNITS.search(own_description)):
-            if sum(each for _, each in _counts_with_words(_NODES, spec.description or "")) in nodes:
+            if _is_sum(spec.description or "", nodes):
                 break  # parts of the whole: 62 nodes of the first phase and 31 of the second
             if words not in planned_text(own_description):
                 continue  # a hypothesis: three nodes would be too many for a rack
             yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
-    counted |= {number * cluster.ranks_per_accelerator for number in counted} | engine_ranks
+    counted |= {number * cluster.ranks_per_accelerator for number in counted} | ranks_of_engines
     for words, count in _counts_with_words(_ACCELERATORS, own_description):
         other = count > cluster.accelerators_per_node and count not in counted | nodes | written
         if other and words in planned_text(own_description):
             yield _problem(words, plural(cluster.accelerators, "accelerator"))
+            return
+    own = {"cluster.nodes": [*nodes, *written], "cluster.accelerators": [*counted, *nodes, *written]}
+    for each in wrong_statements(own_description, own):
+        if not _is_of_parts(each, own_description, spec, cluster, nodes):
+            of_nodes = each.key.key == "cluster.nodes"
+            yield _problem(
+                each.words, plural(cluster.nodes, "node") if of_nodes else plural(cluster.accelerators, "accelerator")
+            )
             return
     yield from _slice_problem(own_description, cluster)
     if workload is not None:
@@ -228,6 +238,21 @@ def _degree_problem(text: str, layout: Layout, written: Collection[int]) -> Iter
         if named.isdisjoint({stated, *written}):
             yield _problem(match[0], f"{match['axis']} {stated}")
             return
+
+
+def _is_of_parts(stated: Statement, text: str, spec: Spec, cluster: Cluster, nodes: Collection[int]) -> bool:
+    """Whether a number of nodes is one of equal parts, of parts that add up, or of a job after a failure."""
+    equal = stated.key.key == "cluster.nodes" and cluster.all_nodes % stated.value == 0
+    return (
+        bool(equal and _OF_UNITS.search(text))
+        or _is_after_failure(int(stated.value), spec, cluster)
+        or _is_sum(text, nodes)
+    )
+
+
+def _is_sum(description: str, nodes: Collection[int]) -> bool:
+    """Whether the numbers of nodes in a text add up to those of the machine."""
+    return sum(each for _, each in _counts_with_words(_NODES, description)) in nodes
 
 
 def _slice_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
@@ -384,26 +409,3 @@ def _stated_count(text: str) -> int | None:
     """The number that digits or a numeral state; None for other words."""
     digits = text.replace(",", "")
     return int(digits) if digits.isdecimal() else NUMERALS.get(text)
-
-
-def _node_counts(cluster: Cluster, layout: Layout | None) -> set[int]:
-    """Numbers of nodes that a text may state (of the machine, a job, a replica or a domain), and numbers of domains."""
-    per_domain = max(1, cluster.scale_up.domain // max(1, cluster.accelerators_per_node))
-    found = {cluster.nodes, cluster.all_nodes, cluster.spare_nodes, per_domain}
-    if layout is not None:
-        found |= {layout.nodes, layout.nodes // max(1, layout.dp)}
-    return found | {number // per_domain for number in found if number % per_domain == 0}
-
-
-def _role_nodes(spec: Spec) -> set[int]:
-    """Nodes of reinforcement-learning roles on separate nodes."""
-    rl = spec.workload.rl if spec.workload is not None else None
-    roles = (rl.rollout, rl.reference, rl.critic, rl.reward) if rl is not None else ()
-    return {each.nodes for each in roles if each is not None and each.nodes}
-
-
-def _engine_ranks(workload: Workload | None) -> set[int]:
-    """Ranks of one engine and of all engines, for separate prefill and decode engines; empty without them."""
-    serving = workload.serving if workload is not None else None
-    engines = [each for each in (serving.prefill, serving.decode) if each is not None] if serving is not None else []
-    return {number * each.ranks for each in engines for number in (1, each.replicas)}

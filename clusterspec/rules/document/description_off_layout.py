@@ -54,102 +54,29 @@ layout: {framework: megatron-core, tp: 8, micro_batch: 1}
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical, is_of_other_plan
-from clusterspec.rules.knowledge.text_quantities import plain_sentences
-from clusterspec.rules.knowledge.text_units import NUMBERS
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, belongs_to_something_else
+from clusterspec.rules.knowledge.named_terms import LAYERS, MICRO_BATCHES, NAMED_COUNTS, REPLICAS, SEQUENCES
+from clusterspec.rules.knowledge.stated_keys import wrong_statements
 from clusterspec.rules.rule import Rule
-from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
-
-
-class Count(NamedTuple):
-    """A count of the layout: its name in messages, its pattern in texts, and the pattern of the words for what it is
-    counted per.
-    """
-
-    name: str
-    words: re.Pattern[str]
-    of_each: re.Pattern[str] | None = None
-
-
-_NUMBER = rf"(?<![\w.,/-])(?P<n>\d{{1,6}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
-_EACH = r"(?:per|a|each|every|for each|je|pro|par|por|jede[rs]?|chaque|cada|on each|in each)"
-REPLICAS, MICRO_BATCHES, SEQUENCES = "replicas", "micro-batches for each replica", "sequences for each replica"
-LAYERS, EXPERTS = "layers for each stage", "experts for each rank"
-COUNTS = (
-    Count(
-        REPLICAS,
-        pattern(
-            rf"(?i){_NUMBER} (?:data[- ]parallel |model |dp )?(?:replicas|replikate|répliques|réplicas)\b(?! (?:of|for) (?:the )?(?:data|checkpoint|store|file|weights|router|database|engine))"
-        ),
-    ),
-    Count(
-        MICRO_BATCHES,
-        pattern(rf"(?i){_NUMBER} (?:micro-?batch(?:es)?|mikrobatches|micro-lots)\b(?! ?(?:size|of \d+ (?:k|m)\b))"),
-        pattern(rf"(?i)\b{_EACH} (?:replica|replikat|rank|step|schritt|update|optimizer step|pipeline|réplique|pas)\b|\baccumulat\w+|\beach$"),
-    ),
-    Count(
-        SEQUENCES,
-        pattern(rf"(?i){_NUMBER} (?:sequences|sequenzen|séquences|secuencias|samples)\b"),
-        pattern(rf"(?i)\b{_EACH} (?:data-parallel )?(?:replica|replikat|réplique|réplica)\b"),
-    ),
-    Count(
-        LAYERS,
-        pattern(rf"(?i){_NUMBER} (?:(?:transformer|decoder) )?(?:layers|blocks|schichten|couches|capas)\b"),
-        pattern(rf"(?i)\b{_EACH} (?:pipeline )?(?:stage|stufe|étage|etapa)\b"),
-    ),
-    Count(
-        EXPERTS,
-        pattern(rf"(?i){_NUMBER} (?:routed )?(?:experts|experten|expertos)\b"),
-        pattern(rf"(?i)\b{_EACH} (?:gpu|rank|accelerator|chip|device|beschleuniger)\b"),
-    ),
-)  # fmt: skip
 _CUES = ("repli", "répli", "icro", "sequen", "equenz", "layer", "chicht", "expert", "block", "couche", "capa", "sample")
-_PARTLY = pattern(
-    r"(?i)\b(?:first|last|at least|at most|up to|more|fewer|less|than|instead|rather|ramp\w*|grows?|rehearsal|begins?|starts?|until|lost|left|fail\w*|after|shrink\w*|spare|"
-    r"serv\w+|engines?|reward|rollout|draft|teacher|warm-?up|hsdp|shard\w*|active|chosen|shared|top|of which|of them|between|erst\w*|mindestens|höchstens|\d+ (?:to|or|und|bis) \d+)\b"
-)
-"""Pattern of words in a clause whose number is a part, a bound, a time or the number of another job."""
 
 
 def check(own_remarks: str, training: Workload, layout: Layout) -> Iterator[Problem]:
     if not own_remarks or training.rl is not None or not any(cue in own_remarks for cue in _CUES):
         return
-    sentences = plain_sentences(own_remarks)
-    for count in COUNTS:
-        right = _right_counts(count.name, training, layout)
-        stated = [each for sentence in sentences for each in _stated_counts(count, sentence)]
-        if right and stated and len({value for value, _ in stated}) == 1 and stated[0][0] not in right:
-            value, words = stated[0]
-            message = f"`{words}`: the layout has {right[0]:,} {count.name}, not {value:,}"
-            yield RULE.problem("description", message, "correct the text, the degrees or the batch")
-            return
-
-
-def _stated_counts(count: Count, sentence: str) -> Iterator[tuple[int, str]]:
-    """The counts of one kind that a sentence states for this plan, each with its words."""
-    for match in islice(count.words.finditer(sentence), MOST_MATCHES):
-        clause = clause_at(sentence, match.start(), match.end())
-        near = sentence[max(0, match.start() - NEAR) : match.end() + NEAR]
-        if count.of_each is not None and count.of_each.search(near) is None:
-            continue
-        if belongs_to_something_else(sentence, match.start()) or _PARTLY.search(near) is not None:
-            continue
-        if not is_of_other_plan(clause) and not is_hypothetical(clause):
-            yield NUMBERS.get(match["n"].lower()) or int(match["n"]), match[0]
-
-
-NEAR = 40
-"""Number of characters before and after a count that are searched for words that change its meaning."""
+    right: dict[str, Sequence[float]] = {
+        each.key: counts for each in NAMED_COUNTS if (counts := _right_counts(each.key, training, layout))
+    }
+    for stated in wrong_statements(own_remarks, right, NAMED_COUNTS):
+        name = stated.key.key
+        message = f"`{stated.words}`: the layout has {right[name][0]:,} {name}, not {stated.value:,.0f}"
+        yield RULE.problem("description", message, "correct the text, the degrees or the batch")
+        return
 
 
 def _right_counts(name: str, training: Workload, layout: Layout) -> tuple[int, ...]:

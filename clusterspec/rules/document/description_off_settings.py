@@ -75,18 +75,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.described_numbers import NUMBERS, SAME, SCALE, Numbers
+from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
+from clusterspec.rules.knowledge.named_keys import SAME
+from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.written_numbers import (
     belongs_to_something_else,
-    numbers_within,
-    sentences_of,
     written_numbers,
 )
 from clusterspec.rules.rule import Rule
@@ -122,7 +120,7 @@ _NETWORKS = ("InfiniBand", "RoCE", "Spectrum-X", "Slingshot", "EFA", "Omni-Path"
 _NAME_CUES = {
     "cluster.scale_out.technology": _NETWORKS,
     "layout.sharding": ("ZeRO", "SDP"),
-    "workload.precision": (" in ",),
+    "workload.precision": (" in ", " en "),
 }
 _NAMES = {
     "cluster.accelerator": pattern(
@@ -132,6 +130,7 @@ _NAMES = {
     "layout.sharding": pattern(r"\b(?:ZeRO-?[123]|FSDP2?|HSDP)\b"),
     "workload.precision": pattern(
         r"\b(?:[Tt]rain(?:ed|ing|s)?|[Pp]re-?train(?:ed|ing)|[Tt]uning) in (?P<name>[Ff][Pp]\d{1,2}|[Bb][Ff]16|MXFP\d|NVFP4)\b"
+        r"|\bin (?P<german>FP8|BF16|FP16|MXFP8) (?:vor)?trainiert\b|\b(?:entraîn\w+) en (?P<french>FP8|BF16|FP16|MXFP8)\b"
     ),
 }
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
@@ -162,44 +161,33 @@ def check(
 ) -> Iterator[Problem]:
     if spec.pools or spec.jobs:
         return
-    own = _own_numbers(spec, layout, workload, own_description)
-    for key in dict.fromkeys(each.key for each in NUMBERS):
-        stated = own.get(key)
-        found = list(_stated_numbers(key, own_description, stated)) if stated else []
-        if len({value for value, *_ in found}) != 1 or stated is None:
-            continue
-        value, words, numbers = found[0]
-        others = numbers_within((spec.workload, spec.layout)) if key.startswith("layout.") else written_numbers(spec)
-        if (
-            key == "workload.global_batch"
-            and value < stated
-            and spec.operations is not None
-            and spec.operations.shrinks
-        ):
-            continue  # the batch of the replicas that are left
-        if not any(abs(value - each) <= numbers.same * abs(each) for each in chain((stated,), others)):
-            yield _problem(words, key, display(stated, numbers.unit))
+    own = values_of_keys(spec, cluster, layout, workload, own_description)
+    for stated in wrong_statements(own_description, own):
+        if not _is_written(stated, spec):
+            yield _problem(stated.words, stated.key.key, _displayed(own[stated.key.key][0], stated.key.unit))
     yield from _ratio_problem(own_description, cluster)
     for key, (own_name, is_own) in _own_names(spec, cluster, workload).items():
         cued = any(cue in own_description for cue in _NAME_CUES.get(key, ("",)))
         found_names = list(_NAMES[key].finditer(own_description)) if cued else []
-        names = {_plain_letters(match.groupdict().get("name") or match[0]) for match in found_names}
+        names = {_plain_letters(_name_of(match)) for match in found_names}
         if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], own_description):
             yield _problem(found_names[0][0], key, own_name)
 
 
-def _stated_numbers(key: str, description: str, stated: float) -> Iterator[tuple[float, str, Numbers]]:
-    """The numbers in the text for a key with a stated value, in the unit of the key, each with its words."""
-    for numbers in (each for each in NUMBERS if each.key == key and each.cue in description):
-        for match in numbers.pattern.finditer(description):
-            earlier = _EARLIER.match(description[match.end() : match.end() + 20]) is not None
-            if not earlier and not _is_of_another_case(match, description):
-                digits = match["n"]
-                count = NUMBER_WORDS.get(digits) or float(digits.replace(",", ""))
-                suffix = match.groupdict().get("s")
-                value = count * SCALE.get(suffix or "", 1.0) * numbers.scale
-                if not _is_of_a_part(match, description, numbers, value < stated):
-                    yield value, match[0], numbers
+def _is_written(stated: Statement, spec: Spec) -> bool:
+    """Whether a figure is the value of another key: of the same degree, or in the same unit."""
+    section, _, name = stated.key.key.partition(".")
+    if section == "layout":
+        return any(stated.value == each for each in values_named((spec.workload, spec.layout), name))
+    if stated.key.is_unmistakable:
+        return False
+    return any(abs(stated.value - each) <= stated.key.same * abs(each) for each in written_numbers(spec))
+
+
+def _displayed(value: float, unit: str) -> str:
+    if unit == "week":
+        return f"{value / WEEK:.4g}"
+    return f"{value * KILOWATT_HOUR:.4g}" if unit == "kWh" else display(value, unit)
 
 
 def _is_of_another_case(match: re.Match[str], description: str) -> bool:
@@ -220,57 +208,6 @@ def _is_of_another_case(match: re.Match[str], description: str) -> bool:
     if _CONDITION.match(near[start:end]) and index + 1 < len(clauses):
         end = clauses[index + 1][1]
     return is_hypothetical(near[start:end])
-
-
-def _is_of_a_part(match: re.Match[str], description: str, numbers: Numbers, is_less: bool) -> bool:
-    """Whether a number applies to one node, engine or accelerator, or to a part of the run."""
-    if numbers.per_one is not None and numbers.per_one.match(description, match.end()) is not None:
-        return True
-    before = sentences_of(description[max(0, match.start() - NEAR) : match.start()])[-1]
-    if numbers.of_one is not None and numbers.of_one.search(before, clauses_of(before)[-1][0]) is not None:
-        return True
-    behind = sentences_of(description[match.end() : match.end() + NEAR])[0]
-    return is_less and numbers.part is not None and numbers.part.search(before + match[0] + behind) is not None
-
-
-def _own_numbers(
-    spec: Spec, layout: Layout | None, workload: Workload | None, description: str
-) -> dict[str, float | None]:
-    """The values that the keys state, by the names in `NUMBERS`; None for values that are not stated."""
-    found: dict[str, float | None] = {}
-    if workload is not None:
-        found["workload.model"] = _si_value(workload.model.parameters)
-    if workload is not None and workload.kind == "train" and workload.rl is None:
-        found["workload.sequence_length"] = workload.sequence_length
-        found["workload.global_batch"] = workload.global_batch
-        once = " tokens" in description and _PASSES.search(description) is None
-        found["workload.tokens"] = workload.tokens if once else None
-        found["tokens of a step"] = workload.global_batch * workload.sequence_length
-    if workload is not None and (load := workload.serving) is not None:
-        found |= {f"workload.serving.{key}": getattr(load, key) for key in _LOAD}
-    if layout is not None and (workload is None or workload.kind == "train"):
-        found |= {f"layout.{axis}": getattr(layout, axis) for axis in ("tp", "pp", "cp", "ep")}
-    if (bought := spec.procurement) is not None:
-        found |= {
-            f"procurement.{key}": _si_value(getattr(bought, key))
-            for key in ("warranty", "term", "tax", "discount", "pue", "electricity")
-        }
-        found["procurement.support.response"] = (
-            _si_value(bought.support.response) if bought.support is not None else None
-        )
-        found["procurement.delivery.weeks"] = bought.delivery.weeks if bought.delivery is not None else None
-    power = spec.cluster.power if spec.cluster is not None else None
-    found["cluster.power.budget"] = _si_value(power.budget) if power is not None else None
-    return found
-
-
-_LOAD = ("concurrency", "request_rate", "input_tokens", "output_tokens")
-
-
-def _si_value(value: object) -> float | None:
-    """The only number in a value of the spec, in SI units; None if the value has no number or several."""
-    found = list(numbers_within(value))
-    return found[0] if len(found) == 1 else None
 
 
 def _ratio_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
@@ -311,6 +248,10 @@ def _own_names(spec: Spec, cluster: Cluster, workload: Workload | None) -> dict[
         digits = workload.precision.lstrip("abcdefghijklmnopqrstuvwxyz-")
         found["workload.precision"] = workload.precision, lambda name: name.endswith(digits)
     return found
+
+
+def _name_of(match: re.Match[str]) -> str:
+    return next(filter(None, match.groups()), match[0])
 
 
 def _is_of_others(name: re.Match[str], description: str) -> bool:

@@ -16,7 +16,7 @@ MOST_FIGURES = 10
 """Figures of a passage that is read: longer ones have figures of several things."""
 FAILURE, AWAY, SHARE, TIME = "failure", "away", "share", "s"
 _SYNONYMS = {
-    "node": "node nodes server servers host hosts machine machines knoten servern maschine maschinen hosts nœud nœuds noeud noeuds "
+    "node": "node nodes server servers box boxes host hosts machine machines knoten servern maschine maschinen hosts nœud nœuds noeud noeuds "
     "serveur serveurs nodo nodos servidor servidores tray trays",
     "rack": "rack racks cabinet cabinets schrank schränke schränken baie baies armoire armoires",
     "accelerator": "gpu gpus accelerator accelerators chip chips tpu tpus",
@@ -43,6 +43,14 @@ _SYNONYMS = {
     "file": "file files datei dateien fichier fichiers",
     "person": "user users seat seats nutzer person persons people utilisateur utilisateurs",
     "checkpoint": "checkpoint checkpoints save saves sicherung sicherungen sauvegarde sauvegardes",
+    "stage": "stage stages stufe stufen étage étages",
+    "layer": "layer layers schicht schichten couche couches",
+    "expert": "expert experts experten",
+    "micro-batch": "micro-batch micro-batches microbatch microbatches mikrobatches mikrobatch micro-lots",
+    "rank": "rank ranks",
+    "head": "head heads",
+    "parameter": "parameter parameters params paramètre paramètres",
+    "spare": "spare spares ersatzknoten",
     FAILURE: "failure failures interruption interruptions crash crashes fault faults ausfall ausfälle ausfällen unterbrechung "
     "unterbrechungen panne pannes défaillance défaillances",
 }
@@ -50,7 +58,7 @@ NOUNS = {word: noun for noun, words in _SYNONYMS.items() for word in words.split
 """Nouns of several languages, in lower case, and the one that stands for all of the same meaning."""
 _NO_NOUN = word_set(
     "of and or at with in on to for by from is are was the that which so as than und oder mit von bei in auf zu sind ist et ou de à avec "
-    "sur est sont y con per a an each every je pro par times x would more less other"
+    "sur est sont y con per a an each every je pro par times x would more less other bit bits"
 )
 """Words that are neither what a number counts, nor between it and its number."""
 _VERBS = word_set(
@@ -60,7 +68,7 @@ _VERBS = word_set(
 MOST_WORDS = 3
 """Words from a number to the noun that it counts."""
 _ONE = word_set("a an one eine einer einem einen une un")
-_DURING = word_set("over during within for in über während binnen pendant durant")
+_DURING = word_set("over during within for in after über während binnen nach pendant durant après")
 _MILLISECONDS = {
     "ms": 1e-3,
     "millisecond": 1e-3,
@@ -152,11 +160,12 @@ def noun_of(word: str) -> str:
     >>> noun_of("Twin-Port-Module"), noun_of("Nodes"), noun_of("weather")
     ('module', 'node', '')
     """
-    return NOUNS.get(word.lower().rpartition("-")[2], "")
+    lower = word.lower()
+    return NOUNS.get(lower) or NOUNS.get(lower.rpartition("-")[2], "")
 
 
-def figures_of(passage: str) -> list[Figure]:
-    """The figures of a passage that measure or count something known.
+def figures_of(passage: str, *, bare: bool = False) -> list[Figure]:
+    """The figures of a passage that measure or count something known; with ``bare`` also numbers alone.
 
     >>> [(each.value, sorted(each.powers)) for each in figures_of("4,096 tokens at 50 ms per output token; 8 racks of 4 nodes")]
     [(4096.0, [('token', 1)]), (0.05, [('s', 1), ('token', -1)]), (8.0, [('rack', 1)]), (4.0, [('node', 1), ('rack', -1)])]
@@ -166,8 +175,12 @@ def figures_of(passage: str) -> list[Figure]:
     for at, token in enumerate(tokens):
         if token.text.lower() in _ONE or (token.kind == "number" and token.values and token.values[0]):
             figure = _one_time(passage, tokens, at) if token.kind == "word" else _plain_figure(passage, tokens, at)
-            if figure is not None:
+            if bare and figure is not None and (rate := _line_rate(passage, tokens, at)):
+                found.append(rate)
+            elif figure is not None and figure.powers:
                 found.append(_with_role(passage, _with_owner(passage, figure, found), found[-1].end if found else 0))
+            elif figure is not None and bare:
+                found.append(figure)
     return found
 
 
@@ -185,13 +198,15 @@ def _plain_figure(passage: str, tokens: Sequence[Token], at: int) -> Figure | No
     powers, scale = _unit_powers(token), token.scale
     if not token.unit and end < len(tokens) and tokens[end].text.lower() in _MILLISECONDS:
         powers, scale, end = frozenset({(TIME, 1)}), _MILLISECONDS[tokens[end].text.lower()], end + 1
+    elif not token.unit and (seconds := _hyphenated_time(tokens, at)):
+        powers, scale, end = frozenset({(TIME, 1)}), seconds, end + 2
     elif not token.unit:
         if end < len(tokens) and tokens[end].start == token.end and tokens[end].text in LETTERS and token.factor == 1.0:
             scale, end = LETTERS[tokens[end].text], end + 1
+        elif end < len(tokens) and tokens[end].text == "Ki":
+            scale, end = 1024.0, end + 1
         noun, end = _counted(tokens, end)
         powers = frozenset({(noun, 1)}) if noun else frozenset()
-    if not powers:
-        return None
     ends_at_verb = _VERB_BEHIND.match(passage, token.end) is not None
     for each in token.per:
         if each not in UNITS and not ends_at_verb:
@@ -212,6 +227,26 @@ def _plain_figure(passage: str, tokens: Sequence[Token], at: int) -> Figure | No
         passage[token.start : last],
         0.0 if is_exact else _rounding(token),
     )
+
+
+def _line_rate(passage: str, tokens: Sequence[Token], at: int) -> Figure | None:
+    """The rate of a link of `400G`, whose number is at an index."""
+    letter = tokens[at + 1] if at + 1 < len(tokens) else tokens[at]
+    if letter.text != "G" or letter.start != tokens[at].end:
+        return None
+    start, value = tokens[at].start, tokens[at].values[0] / tokens[at].factor
+    return Figure(
+        value * 1e9 / 8, frozenset({("B", 1), (TIME, -1)}), start, letter.end, passage[start : letter.end], 0.0
+    )
+
+
+def _hyphenated_time(tokens: Sequence[Token], at: int) -> float:
+    """The seconds of the unit that a hyphen joins to a number, as in `4-year lease`; 0 without one."""
+    joined = [each.text for each in tokens[at + 1 : at + 3]]
+    unit = (
+        unit_of(joined[1]) if joined[:1] == ["-"] and len(joined) > 1 and tokens[at + 1].start == tokens[at].end else ""
+    )
+    return UNITS[unit][0] if unit and len(unit) > 1 and UNITS[unit][1] == (0, 0, 1, 0) else 0.0
 
 
 def _unit_powers(token: Token) -> Powers:
@@ -240,7 +275,10 @@ def _periods(tokens: Sequence[Token], at: int) -> tuple[dict[str, int], float, i
     """What a figure is for each of, behind it: `/s`, `per output token`, `a day`; the seconds of it, and the index after it."""
     less: dict[str, int] = {}
     factor = 1.0
-    while at + 1 < len(tokens) and (tokens[at].text.lower() in PER or tokens[at].text == "/"):
+    while at + 1 < len(tokens) and (
+        tokens[at].text.lower() in PER or tokens[at].text == "/" or _is_in_each(tokens, at)
+    ):
+        at += _is_in_each(tokens, at)
         unit = unit_of(tokens[at + 1].text)
         noun, end = _counted(tokens, at + 1)
         if unit and UNITS[unit][1] == (0, 0, 1, 0):
@@ -252,6 +290,12 @@ def _periods(tokens: Sequence[Token], at: int) -> tuple[dict[str, int], float, i
     if TIME in less:
         less.pop("person", None)  # a rate of one user is one of its answer
     return less, factor, at
+
+
+def _is_in_each(tokens: Sequence[Token], at: int) -> bool:
+    """Whether `in each` or `for every` is at an index."""
+    words = [each.text.lower() for each in tokens[at : at + 2]]
+    return at + 2 < len(tokens) and words[0] in ("in", "for") and words[1] in ("each", "every")
 
 
 def _rounding(token: Token) -> float:

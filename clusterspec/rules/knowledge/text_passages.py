@@ -21,18 +21,20 @@ _COMPOUND = pattern(
     r"(?i)\b(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(one|two|three|four|five|six|seven|eight|nine)\b"
 )
 _WORD = pattern(r"(?<![\w-])[^\W\d_]{2,9}(?=[ -][^\W_]|[,.;:]|$)")
+_WORD_APART = pattern(r"(?<![\w-])[^\W\d_]{2,9}(?=[ -](?!\d{3}(?![\d.,]))[^\W_]|[,.;:]|$)")
+"""A word that is not before three digits, with which its number would be one of thousands."""
 
 
-def with_numerals(text: str) -> str:
-    """A text with small numbers in digits; articles, which are also a one, stay.
+def with_numerals(text: str, *, apart: bool = False) -> str:
+    """A text with small numbers in digits; articles, which are also a one, stay. With ``apart`` those before three digits stay, too.
 
     >>> with_numerals("Vier Laufwerke, two of the eight racks; one node, deux, elf")
     '4 Laufwerke, 2 of the 8 racks; one node, 2, 11'
-    >>> with_numerals("thirty-two nodes, forty GPUs")
-    '32 nodes, 40 GPUs'
+    >>> with_numerals("thirty-two nodes, forty GPUs"), with_numerals("eight 400G ports", apart=True)
+    ('32 nodes, 40 GPUs', 'eight 400G ports')
     """
     text = _COMPOUND.sub(lambda match: str(SPELLED_TENS[match[1].lower()] + NUMBERS[match[2].lower()]), text)
-    return _WORD.sub(lambda match: _SMALL.get(match[0].lower(), match[0]), text)
+    return (_WORD_APART if apart else _WORD).sub(lambda match: _SMALL.get(match[0].lower(), match[0]), text)
 
 
 def passages_of(text: str, most: int = 2) -> Iterator[str]:

@@ -103,6 +103,10 @@ _ANOTHER_MACHINE = (
 """Words in a sentence about a machine that the keys do not describe. A set of words, because compiling a pattern takes
 longer.
 """
+_GOES_ON = pattern(
+    r"(?i)\s*(?:it|its|they|their|these|those|es|sie|er|ihre|il|elle|ils|elles)\b(?! (?:is|are|was) (?:our|planned))"
+)
+"""The beginning of a sentence about what the one before is about."""
 _MARKS = str.maketrans(dict.fromkeys('()[],;:.-–—/"', " "))
 _ALL_MARKS = str.maketrans(dict.fromkeys("()[]{},;:.-–—/\"'’`!?%$€£=+*~≈<>|", " "))
 
@@ -297,12 +301,19 @@ def without_other_machines(text: str) -> str:
     'Two rows.'
     >>> without_other_machines("A small cluster of 32 nodes. The small site (16 nodes) has no liquid; two pods.")
     'A small cluster of 32 nodes. two pods.'
+    >>> without_other_machines("The rack next door is not ours; it has 400 Gb/s ports. Ours has 800 Gb/s.")
+    'Ours has 800 Gb/s.'
     >>> without_other_machines("24 DGX H200 en service, 8 s'ajoutent. 32 au total.")
     '32 au total.'
     """
     if not is_of_another_machine(text):
         return text
-    return ". ".join(each for each in sentences_of(text) if not is_of_another_machine(each))
+    found: list[str] = []
+    of_another = False
+    for sentence in sentences_of(text):
+        of_another = is_of_another_machine(sentence) or (of_another and _GOES_ON.match(sentence) is not None)
+        found += [] if of_another else [sentence]
+    return ". ".join(found)
 
 
 def is_of_another_machine(sentence: str) -> bool:

@@ -1,0 +1,209 @@
+"""Figures of a text that name a value of a design, by their unit, their noun and the words around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from math import isnan, nan
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.named_keys import NamedKey
+from clusterspec.rules.knowledge.named_terms import NAMED, PATTERNED
+from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical, is_of_other_plan
+from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of, noun_of
+from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.knowledge.written_numbers import (
+    MOST_MATCHES,
+    belongs_to_something_else,
+    has_word,
+    sentences_of,
+)
+from clusterspec.standard import pattern
+
+_DIGIT = pattern(r"\d")
+LONGEST_WORDS = 48
+"""Characters of a figure with its words that a message quotes."""
+MOST_SENTENCES = 200
+"""Sentences of a text that are read."""
+_OTHER_MODE = pattern(
+    r"(?i)\b(?:can|could|(?-i:may)|might|up to|at (?:most|least)|as (?:much|many) as|max(?:imum|imal|imally)?|min(?:imum|imal|imally)?|more|less|fewer|than|(?<!split )(?<!spread )(?<!divided )(?<!sharded )(?:over|under|below|above)(?= ?[|\d])|beyond|within reach|exceeds?|later|soon|next(?! to\b)|"
+    r"future|planned|extend\w*|extension|option\w*|grow\w*|pilot|tests?|tested|trial|measured|observed|saw|seen|took|ran|offered|asked|tried|slower|faster|instead|another|other|others|of (?:which|them|these|those)|"
+    r"best|worst|aims?|goal|hopes?|longest|shortest|largest|smallest|typical\w*|half|quarter|third|only|left|free|remaining|rest|some|rounds?|ramp\w*|begins?|starts?|until|since|first|last|"
+    r"warm-?up|phases?|stage \d|rehearsal|fail\w*|lost|without|not|no|never|instead|except|compar\w*|versus|vs|reference|paper|vendor'?s?|competitor\w*|theirs?|"
+    r"kann|können|könnte|darf|bis zu|höchstens|mindestens|maximal\w*|minimal\w*|mehr|weniger|(?:über|unter)(?= ?[|\d])|später|geplant|künftig\w*|erweiter\w*|statt|andere\w*|davon|nicht|kein\w*|ohne|hälfte|nur|noch|erst\w*|letzt\w*|"
+    r"peut|peuvent|pourra\w*|jusqu\w*|au (?:plus|moins)|plus|moins|plus tard|prévu\w*|autre\w*|dont|pas|sans|moitié|seulement|encore|premi\w*|derni\w*)\b|[<>≤≥±]"
+)
+"""Words of a clause whose figure is a bound, a part, a plan, or of something else."""
+_ALTERNATIVE = pattern(
+    r"(?i)\b(?:came at|turned down|rejected|declined|competing|alternatives?|cheaper|was quoted|were quoted|abgelehnt|verworfen|refusée?s?|écartée?s?)\b"
+)
+"""Words of a sentence about what was not chosen."""
+_TERM_BEHIND = pattern(r"^ ?(?:[/×*+=]|x(?= ?\d))")
+_TERM_AHEAD = pattern(r"(?:[/×*]|\bx) ?$")
+"""Signs of a calculation next to one of its terms."""
+_NAME_AHEAD = pattern(r"(?<=[^.;:!?] )[A-Z][a-z]+ $")
+_EARLIER = pattern(r"(?i) (?:\w+ )?(?:before(?! \w)|ago)\b")
+"""Words after a figure that refer it to an earlier run."""
+_CONDITION = pattern(r"(?i)\W*(?:with|for|under|at|mit|bei|für|avec|pour|con|para|por)\b")
+"""Words that begin a clause on which the next one depends."""
+_RANGE = pattern(r"\d[\w%]{0,3} ?(?:to|or|or even|bis|oder|ou|à|[–-]) ?$")
+_RANGE_BEHIND = pattern(r"^ ?(?:to|or|bis|oder|ou|à|[–-]) ?\d")
+_FRACTION = pattern(
+    r"(?i)\b(?:(half|die hälfte|la moitié)|(a third|one third|ein drittel|un tiers)|(a quarter|one quarter|ein viertel|un quart))(?= (?:of the|of our|des|der|du|de la) \w*(?:price|sum|amount|total|invoice|preis|kauf|summe|betrag|prix|montant))"
+)
+_SHARES = ("50 %", "33.3 %", "25 %")
+
+
+class Statement(NamedTuple):
+    """A figure that a text states for a key, in SI."""
+
+    key: NamedKey
+    value: float
+    words: str
+
+
+class _Reading(NamedTuple):
+    distance: int
+    start: int
+    end: int
+    cue: tuple[int, int]
+    statement: Statement
+
+
+def wrong_statements(
+    text: str, own: Mapping[str, Sequence[float]], rows: Sequence[NamedKey] = NAMED
+) -> Iterator[Statement]:
+    """The figures that a text states for the keys of ``rows`` and that differ from all values of ``own`` for these keys.
+
+    A key is skipped where the text also states a right figure for it, or several wrong ones.
+
+    >>> own = {"cluster.scale_out.nics_per_node": [8], "procurement.pue": [1.3]}
+    >>> [(each.key.key, each.words) for each in wrong_statements("Four HCAs per node. The PUE is 1.3.", own)]
+    [('cluster.scale_out.nics_per_node', '4 HCAs per node')]
+    >>> list(wrong_statements("The old nodes had four HCAs each; a PUE of 1.2 would be good.", own))
+    []
+    """
+    found: dict[str, list[Statement]] = {}
+    for sentence in islice(sentences_of(plain_text(text)), MOST_SENTENCES):
+        for each in statements_in(sentence, own, rows):
+            found.setdefault(each.key.key, []).append(each)
+    for key, stated in found.items():
+        wrong = [each for each in stated if not agrees(each, own[key])]
+        if len(wrong) == len(stated) and len({each.value for each in wrong}) == 1 and not isnan(wrong[0].value):
+            yield wrong[0]
+
+
+def plain_text(text: str) -> str:
+    """A text on one line with small numbers, and fractions of a price, in digits."""
+    plain = with_numerals(" ".join(text.split()), apart=True)
+    return _FRACTION.sub(lambda match: _SHARES[(match.lastindex or 1) - 1], plain)
+
+
+def agrees(each: Statement, own: Sequence[float]) -> bool:
+    return any(abs(each.value - value) <= each.key.same * abs(value) for value in own)
+
+
+def statements_in(
+    sentence: str, own: Mapping[str, Sequence[float]], rows: Sequence[NamedKey] = NAMED
+) -> Iterator[Statement]:
+    """The figures that a sentence states for the present design, each with the key that the nearest words name. A range
+    has the value NaN.
+    """
+    named = [each for each in rows if own.get(each.key) and has_word(sentence, each.cues, each.starts)]
+    readings = [each for row in PATTERNED if own.get(row.key) for each in _pattern_readings(sentence, row)]
+    for figure in figures_of(sentence, bare=True) if named else ():
+        near = sorted(_readings_of(sentence, figure, named), key=lambda each: each.distance)
+        readings += [each for each in near if each.distance == near[0].distance]
+    for each in readings:
+        taken = any(other.cue == each.cue and other.distance < each.distance for other in readings)
+        if not taken and _is_present(sentence, each, own[each.statement.key.key][0]):
+            is_range = _is_of_range(sentence, each)
+            yield each.statement._replace(value=nan) if is_range else each.statement
+
+
+def _pattern_readings(sentence: str, row: NamedKey) -> Iterator[_Reading]:
+    """The figures that a pattern of a key reads, such as `TP 8`, `TP2` and `4-way pipeline parallelism`."""
+    if row.words is None or not has_word(sentence, row.cues, row.starts):
+        return
+    for match in islice(row.words.finditer(sentence), MOST_MATCHES):
+        value = float(match[match.lastindex or 1].replace(",", "")) * row.least
+        yield _Reading(0, match.start(), match.end(), match.span(), Statement(row, value, match[0].strip()))
+
+
+def _readings_of(sentence: str, figure: Figure, rows: Sequence[NamedKey]) -> Iterator[_Reading]:
+    start, end = clause_bounds(sentence, figure.start, figure.end)
+    for row in rows:
+        if figure.value < row.least or figure.value > row.most:
+            continue
+        if figure.powers not in row.powers and not (figure.bare and figure.bare in row.powers):
+            continue
+        if row.words is None:
+            statement = Statement(row, figure.value, figure.words)
+            yield _Reading(0, figure.start, figure.end, (figure.start, figure.end), statement)
+            continue
+        for cue in islice(row.words.finditer(sentence, start, end), MOST_MATCHES):
+            distance = max(figure.start - cue.end(), cue.start() - figure.end, 0)
+            between = sentence[min(cue.end(), figure.end) : max(cue.start(), figure.start)]
+            if distance <= row.reach and _DIGIT.search(between) is None:
+                first, last = min(cue.start(), figure.start), max(cue.end(), figure.end)
+                words = sentence[first:last] if last - first <= LONGEST_WORDS else figure.words
+                statement = Statement(row, figure.value, words)
+                yield _Reading(distance, figure.start, figure.end, cue.span(), statement)
+
+
+def _is_present(sentence: str, reading: _Reading, own: float) -> bool:
+    """Whether a figure is one of the present design: no bound, part, plan, or figure of something else."""
+    if _is_of_something_else(sentence, reading) or _is_of_a_part(sentence, reading, own):
+        return False
+    start, end = _bounds(sentence, reading.start, reading.end)
+    clause, unless = sentence[start:end], reading.statement.key.unless
+    if is_hypothetical(clause) or is_of_other_plan(clause) or (unless is not None and unless.search(clause)):
+        return False
+    (first, begin), (behind, last) = sorted((reading.cue, (reading.start, reading.end)))
+    rest = f"{sentence[start:first]}|{sentence[begin:behind]}|{sentence[max(begin, last) : end]}"
+    return _OTHER_MODE.search(rest) is None
+
+
+def _is_of_something_else(sentence: str, reading: _Reading) -> bool:
+    """Whether a figure is of an earlier run, an alternative, a calculation or a name."""
+    before, behind = sentence[: reading.start], sentence[reading.end :]
+    after = sentence[max(reading.end, reading.cue[1]) :][:20]
+    return (
+        belongs_to_something_else(sentence, reading.start)
+        or _EARLIER.match(after) is not None
+        or _TERM_BEHIND.match(behind) is not None
+        or _TERM_AHEAD.search(before) is not None
+        or _ALTERNATIVE.search(sentence) is not None
+        or (reading.statement.key.counts and _is_of_a_name(before))
+    )
+
+
+def _is_of_a_part(sentence: str, reading: _Reading, own: float) -> bool:
+    """Whether a sentence is about a part of what the key states, or about another thing with such figures."""
+    row = reading.statement.key
+    if row.elsewhere is not None and row.elsewhere.search(sentence) is not None:
+        return True
+    return row.part is not None and reading.statement.value < own and row.part.search(sentence) is not None
+
+
+def _is_of_a_name(before: str) -> bool:
+    """Whether the word before a number is a name that the number may end, as in `Slingshot 11`.
+
+    >>> [_is_of_a_name(each) for each in ("four Slingshot ", "Jeder Knoten ", "a rack of ", "Four ")]
+    [True, False, False, False]
+    """
+    match = _NAME_AHEAD.search(before)
+    return match is not None and not noun_of(match[0].strip())
+
+
+def _is_of_range(sentence: str, reading: _Reading) -> bool:
+    before, behind = sentence[: reading.start], sentence[reading.end :]
+    return _RANGE_BEHIND.match(behind) is not None or _RANGE.search(before) is not None
+
+
+def _bounds(sentence: str, start: int, end: int) -> tuple[int, int]:
+    """The clause with a figure; a clause that begins with a preposition is read with the next one."""
+    first, last = clause_bounds(sentence, start, end)
+    if _CONDITION.match(sentence[first:last]) is not None:
+        last = next((each[1] for each in clauses_of(sentence) if each[0] >= last), last)
+    return first, last
