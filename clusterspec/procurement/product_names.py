@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.names import ids_of_name
+from clusterspec.catalog.names_of_parts import names_of_entry, names_of_switch
 from clusterspec.procurement.part_names import words_in
 from clusterspec.standard import pattern, recent
 
 _ORDER_CODE = pattern(r"m((?:qm|sn)\d{4})(?:-[a-z0-9]+)*$|dcs-(\d{4}[a-z]*\d?(?:-[a-z0-9]+)+?)(?:-[fr])?$")
 """An order code of a Quantum, Spectrum or Arista switch, with its model."""
-_FAMILIES = frozenset({"quantum", "spectrum", "switch", "silicon"})
-"""The first words of ids of switches whose model is the last word."""
 _PIECE = pattern(r"[^\W_]+")
 _COUNTED_CODE = pattern(r"(?<![\w.])(\d{1,3}) ?[x×] ?([a-z]{1,4}\d{3}[\w-]{1,24})")
 """A count and the order code after it: letters, then three figures."""
@@ -53,49 +50,10 @@ def _model_names(kind: str, catalog: Catalog) -> frozenset[str]:
     return frozenset(name for id_ in catalog.ids(kind) for name in names_of_entry(id_, kind))
 
 
-def names_of_entry(id: str, kind: str) -> Iterator[str]:  # noqa: A002
-    """The names by which quotes call an entry: the family of an accelerator, the model of a switch."""
-    if kind == "nic":
-        yield id
-        if id.startswith("connectx-"):
-            yield id.replace("connectx", "cx")
-    elif kind == "accelerator":
-        if any(sign.isdigit() for sign in family_of(id)):
-            yield family_of(id)
-    else:
-        yield from _names_of_switch(id)
-
-
-def _names_of_switch(id: str) -> Iterator[str]:  # noqa: A002
-    """The model in the id of a switch, after its maker or family; without the end that Dell's models have.
-
-    >>> [[*_names_of_switch(id)] for id in ("spectrum-4-sn5600", "dell-z9864f-on", "arista-7060x6-64pe", "tomahawk-5")]
-    [['sn5600'], ['z9864f-on', 'z9864f'], ['7060x6-64pe'], []]
-    """
-    maker, _, model = id.partition("-")
-    if maker in _FAMILIES:
-        model = model.rpartition("-")[2]
-    if any(sign.isdigit() for sign in model) and any(sign.isalpha() for sign in model):
-        yield model
-        if model.endswith("-on"):
-            yield model.removesuffix("-on")
-
-
 def switches_named(text: str, catalog: Catalog) -> list[str]:
     """The ids of the switches of the catalog that a text names."""
     names = named_entries(text, catalog, "switch")
-    return [id_ for id_ in catalog.ids("switch") if not names.isdisjoint(_names_of_switch(id_))]
-
-
-def family_of(id: str) -> str:  # noqa: A002
-    """The name of an accelerator family in texts: the id up to the first word with a digit.
-
-    >>> family_of("h100-sxm-80gb"), family_of("rtx-pro-6000-workstation"), family_of("rubin-ultra")
-    ('h100', 'rtx-pro-6000', 'rubin')
-    """
-    words = id.split("-")
-    last = next((place for place, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
-    return "-".join(words[: last + 1])
+    return [id_ for id_ in catalog.ids("switch") if not names.isdisjoint(names_of_switch(id_))]
 
 
 def counted_codes(text: str, kind: str) -> list[tuple[int, str]]:

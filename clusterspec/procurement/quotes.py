@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.names_of_parts import family_of
 from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
@@ -23,7 +24,7 @@ from clusterspec.procurement.part_names import (
     plain_part,
     words_in,
 )
-from clusterspec.procurement.product_names import family_of, named_entries
+from clusterspec.procurement.product_names import named_entries
 from clusterspec.procurement.supplier_words import in_english
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ProcurementSpec, QuoteLine

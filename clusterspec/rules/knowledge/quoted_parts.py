@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Switch
+from clusterspec.catalog.names_of_parts import family_of
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.feed_loss import supplies_of
 from clusterspec.procurement.offered import Offered
-from clusterspec.procurement.product_names import counts_before, family_of, named_entries, switches_named
+from clusterspec.procurement.product_names import counts_before, named_entries, switches_named
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text, watts_in_text
 from clusterspec.spec.model import PowerSpec

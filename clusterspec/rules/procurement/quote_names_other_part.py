@@ -79,12 +79,13 @@ from collections.abc import Iterator, Sequence
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Nic, Optics, Switch
 from clusterspec.catalog.names import ids_of_name
+from clusterspec.catalog.names_of_parts import names_of_entry
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, kind_of_part, plain_part, unit_of_hours
-from clusterspec.procurement.product_names import counts_before, named_entries, names_of_entry, switches_named
+from clusterspec.procurement.product_names import counts_before, named_entries, switches_named
 from clusterspec.rules.knowledge.quoted_links import GENERATIONS, rates_in
 from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.ranges import GIGABIT

@@ -120,15 +120,14 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Optics
+from clusterspec.catalog.names_of_parts import family_of, names_of_entry
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.product_names import (
     counted_codes,
     counts_before,
-    family_of,
     named_entries,
-    names_of_entry,
 )
 from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.rules.knowledge.fabric_parts import link_rate

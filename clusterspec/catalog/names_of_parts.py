@@ -1,0 +1,47 @@
+"""The names by which texts call the entries of the catalog, by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+_FAMILIES = frozenset({"quantum", "spectrum", "switch", "silicon"})
+"""The first words of ids of switches whose model is the last word."""
+
+
+def family_of(id: str) -> str:  # noqa: A002
+    """The name of an accelerator family in texts: the id up to the first word with a digit.
+
+    >>> family_of("h100-sxm-80gb"), family_of("rtx-pro-6000-workstation"), family_of("rubin-ultra")
+    ('h100', 'rtx-pro-6000', 'rubin')
+    """
+    words = id.split("-")
+    last = next((place for place, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
+    return "-".join(words[: last + 1])
+
+
+def names_of_entry(id: str, kind: str) -> Iterator[str]:  # noqa: A002
+    """The names by which quotes call an entry: the family of an accelerator, the model of a switch."""
+    if kind == "nic":
+        yield id
+        if id.startswith("connectx-"):
+            yield id.replace("connectx", "cx")
+    elif kind == "accelerator":
+        if any(sign.isdigit() for sign in family_of(id)):
+            yield family_of(id)
+    else:
+        yield from names_of_switch(id)
+
+
+def names_of_switch(id: str) -> Iterator[str]:  # noqa: A002
+    """The model in the id of a switch, after its maker or family; without the end that Dell's models have.
+
+    >>> [[*names_of_switch(id)] for id in ("spectrum-4-sn5600", "dell-z9864f-on", "arista-7060x6-64pe", "tomahawk-5")]
+    [['sn5600'], ['z9864f-on', 'z9864f'], ['7060x6-64pe'], []]
+    """
+    maker, _, model = id.partition("-")
+    if maker in _FAMILIES:
+        model = model.rpartition("-")[2]
+    if any(sign.isdigit() for sign in model) and any(sign.isalpha() for sign in model):
+        yield model
+        if model.endswith("-on"):
+            yield model.removesuffix("-on")

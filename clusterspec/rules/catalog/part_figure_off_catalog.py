@@ -1,0 +1,132 @@
+"""A text states a figure of a part or a model that its catalog entry does not have.
+
+## What it finds
+
+In the description and the comments: the memory, the memory bandwidth or the largest power of an accelerator or a node, the cages
+or ports of a switch, the layers, heads, parameters, experts or context of a model, where the sentence names the part and the
+catalog has another figure. The figures of all parts that the name may mean are right, and so are figures of the keys. Bounds,
+measured figures, parts of the whole and figures of several parts together are not read.
+
+## Why it matters
+
+What was computed from the figure is wrong: modules for 64 cages of a switch that has 32, or weights that do not fit.
+
+## What to do
+
+Look the part up with `clusterspec catalog show`, and compute again.
+
+## When to ignore it
+
+Ignore it where the text is about a variant that the catalog does not have.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: The QM9700 has 64 OSFP cages, so 24 of them take 1,536 twin-port modules.
+cluster: {platform: dgx-h200, nodes: 64}
+```
+
+```yaml description
+clusterspec: 1
+description: Llama 3.1 70B has 126 layers.
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-70b, sequence_length: 4096, global_batch: 256}
+layout: {framework: megatron-core, tp: 8, pp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: The QM9700 has 32 OSFP cages for 64 ports; a leaf with 32 ports to nodes has 32 to spines.
+cluster: {platform: dgx-h200, nodes: 64}
+```
+
+## Sources
+
+- The figures of the catalog, each with its source: docs/catalog.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.catalog import BrokenEntry, Catalog
+from clusterspec.catalog.reader import Entry
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.part_figures import ROWS, values_of_parts
+from clusterspec.rules.knowledge.part_mentions import PartMention, mentions_in
+from clusterspec.rules.knowledge.stated_keys import Statement, agrees, plain_text, statements_in
+from clusterspec.rules.knowledge.text_clauses import clause_bounds
+from clusterspec.rules.knowledge.written_numbers import sentences_of, written_numbers
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import Spec
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "warning", "likely")
+_DIGIT = pattern(r"\d")
+_NUMBER = pattern(r"\d[\d.,]*")
+_MASK = "_"
+"""A sign in place of the letters of a name, whose digits are no figures."""
+_MASKED = pattern(r"_+")
+_SEVERAL = pattern(r"(?i)(?:\b\d{1,5} ?(?:x |× ?)?|\b(?:all|both|these|those|beide|alle|les|nos|two) )(?:[\w-]+ )?$")
+"""Words before the name of several parts, whose figure may be that of all."""
+
+
+def check(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[Problem]:
+    if not own_remarks:
+        return
+    for sentence in sentences_of(plain_text(own_remarks)):
+        for part, entries, segment in _parts_of(sentence, catalog):
+            own = values_of_parts(entries)
+            for stated in statements_in(segment, own, ROWS):
+                if not agrees(stated, own[stated.key.key]) and not _is_written(stated, spec):
+                    yield _problem(stated, sentence[part.start : part.end], entries, own)
+                    return
+
+
+def _parts_of(sentence: str, catalog: Catalog) -> Iterator[tuple[PartMention, list[Entry], str]]:
+    """The parts that a sentence names, each with its entries and with the words about it: up to the next part."""
+    if _DIGIT.search(sentence) is None:
+        return
+    parts = [*mentions_in(sentence, catalog)]
+    for number, part in enumerate(parts):
+        end = parts[number + 1].start if number + 1 < len(parts) else len(sentence)
+        if _SEVERAL.search(sentence[: part.start]) is None:
+            start = part.start if number else _start_of_words(sentence, part)
+            segment = sentence[start : part.start] + _MASK * (part.end - part.start) + sentence[part.end : end]
+            yield part, _entries(part, catalog), segment
+
+
+def _start_of_words(sentence: str, part: PartMention) -> int:
+    """Where the words about the first part begin: at the last figure of its clause before it, as others have other subjects."""
+    start, _ = clause_bounds(sentence, part.start, part.end)
+    figures = [each.start() for each in _NUMBER.finditer(sentence, start, part.start)]
+    return figures[-1] if len(figures) > 1 else start
+
+
+def _entries(part: PartMention, catalog: Catalog) -> list[Entry]:
+    found = []
+    for id_ in part.ids:
+        try:
+            found.append(catalog.get(part.kind, id_))
+        except BrokenEntry:
+            continue
+    return found
+
+
+def _is_written(stated: Statement, spec: Spec) -> bool:
+    """Whether a key has the figure: of a changed part, or of another thing in the same unit."""
+    return not stated.key.counts and any(
+        abs(stated.value - each) <= stated.key.same * abs(each) for each in written_numbers(spec)
+    )
+
+
+def _problem(stated: Statement, name: str, entries: Sequence[Entry], own: dict[str, Sequence[float]]) -> Problem:
+    row = stated.key
+    right = " or ".join(dict.fromkeys(display(each, row.unit) for each in own[row.key]))
+    words = _MASKED.sub(name, stated.words)
+    message = f"the text says `{words}` of {name}, and the catalog has {right} ({row.key} of {', '.join(each.id for each in entries)})"
+    return RULE.problem("description", message, "correct the text, and what was computed from it")

@@ -1,0 +1,86 @@
+"""The parts and models of the catalog that a sentence names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.names_of_parts import family_of, names_of_entry
+from clusterspec.records import NamedTuple
+from clusterspec.standard import pattern, recent
+
+KINDS = ("accelerator", "platform", "nic", "switch", "model")
+"""The kinds whose names are read; a name of two kinds is of the last."""
+_CLOUDS = ("aws-", "azure-", "gcp-", "oci-")
+_WORD = pattern(r"[^\W_]+(?:[.-][^\W_]+)*")
+_JOINED = pattern(r"^[ -]?$")
+_SIGNS = str.maketrans("", "", " .-_")
+MOST_WORDS, MOST_JOINED = 400, 4
+"""Words of a sentence that are read, and words of one name."""
+
+
+class PartMention(NamedTuple):
+    """The name of a part in a sentence, with its kind and the ids that it may mean."""
+
+    kind: str
+    ids: tuple[str, ...]
+    start: int
+    end: int
+
+
+def mentions_in(sentence: str, catalog: Catalog) -> Iterator[PartMention]:
+    """The names of a sentence, each the longest that begins at its word.
+
+    >>> [(each.kind, each.ids) for each in mentions_in("A QM9700, ConnectX-7 and Llama 3.1 8B", Catalog.open())]
+    [('switch', ('quantum-2-qm9700',)), ('nic', ('connectx-7',)), ('model', ('llama-3.1-8b',))]
+    """
+    names, after = _names(catalog), 0
+    words = [each.span() for each in islice(_WORD.finditer(sentence), MOST_WORDS)]
+    for at, (start, _) in enumerate(words):
+        if start < after:
+            continue
+        for end in reversed([each[1] for each in _joined(sentence, words[at : at + MOST_JOINED])]):
+            found = names.get(_plain(sentence[start:end])) or names.get(_plain(sentence[start:end]).removesuffix("s"))
+            if found is not None:
+                yield PartMention(*found, start, end)
+                after = end
+                break
+
+
+def _joined(sentence: str, words: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The words up to the first that has another sign than a space or a hyphen before it."""
+    end = words[0][0]
+    for start, stop in words:
+        if start > end and _JOINED.match(sentence[end:start]) is None:
+            return
+        yield start, stop
+        end = stop
+
+
+def _plain(name: str) -> str:
+    return name.lower().translate(_SIGNS)
+
+
+@recent(2)
+def _names(catalog: Catalog) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+    """The kind and the ids of each name, without spaces and signs."""
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for kind in KINDS:
+        of_kind: dict[str, list[str]] = {}
+        for id_ in catalog.ids(kind):
+            for name in _names_of(kind, id_):
+                if any(each.isdigit() for each in name) and any(each.isalpha() for each in name):
+                    of_kind.setdefault(_plain(name), []).append(id_)
+        found |= {name: (kind, tuple(ids)) for name, ids in of_kind.items()}
+    return found
+
+
+def _names_of(kind: str, id_: str) -> Iterator[str]:
+    if kind == "accelerator":
+        words, first = id_.split("-"), len(family_of(id_).split("-"))
+        yield from {"-".join(words[:end]) for end in range(first, len(words) + 1)}
+    elif kind in ("switch", "nic"):
+        yield from {id_, *names_of_entry(id_, kind)}
+    else:
+        yield next((id_.removeprefix(each) for each in _CLOUDS if id_.startswith(each)), id_)
