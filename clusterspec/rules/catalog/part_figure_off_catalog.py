@@ -57,7 +57,7 @@ from clusterspec.catalog.reader import Entry
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.part_figures import ROWS, values_of_parts
 from clusterspec.rules.knowledge.part_mentions import PartMention, mentions_in
-from clusterspec.rules.knowledge.stated_keys import Statement, agrees, plain_text, statements_in
+from clusterspec.rules.knowledge.stated_keys import LONGEST_SENTENCE, Statement, agrees, plain_text, statements_in
 from clusterspec.rules.knowledge.text_clauses import clause_bounds
 from clusterspec.rules.knowledge.written_numbers import sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
@@ -89,7 +89,7 @@ def check(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[Problem]:
 
 def _parts_of(sentence: str, catalog: Catalog) -> Iterator[tuple[PartMention, list[Entry], str]]:
     """The parts that a sentence names, each with its entries and with the words about it: up to the next part."""
-    if _DIGIT.search(sentence) is None:
+    if len(sentence) > LONGEST_SENTENCE or _DIGIT.search(sentence) is None:
         return
     parts = [*mentions_in(sentence, catalog)]
     for number, part in enumerate(parts):

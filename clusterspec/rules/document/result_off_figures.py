@@ -88,8 +88,10 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_days import wrong_times
 from clusterspec.rules.knowledge.text_dimensions import Figure
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_parts import wrong_parts
 from clusterspec.rules.knowledge.text_relations import contradictions
 from clusterspec.rules.knowledge.text_results import figure_of_plan, wrong_results
 from clusterspec.rules.knowledge.text_totals import wrong_totals
@@ -112,6 +114,14 @@ def check(own_remarks: str, cluster: Cluster | None, operations: OperationsSpec 
             message = f"{each.figures} are {each.right_words}, not `{each.result.words}`"
             yield RULE.problem("description", message, "compute it again, and what was derived from it")
             return
+    for part in wrong_parts(own_remarks[:MOST_CHARACTERS]):
+        message = f"{part.figures} is {part.right}, not `{part.stated}`"
+        yield RULE.problem("description", message, "compute it again, and what was derived from it")
+        return
+    for time in wrong_times(own_remarks[:MOST_CHARACTERS]):
+        message = f"from {time.first} to {time.last} are {time.days} days, not `{time.stated}`"
+        yield RULE.problem("description", message, "look the dates up, and correct one of them")
+        return
     for total in wrong_totals(own_remarks[:MOST_CHARACTERS], counts):
         message = f"{total.parts} are {total.right}, not `{total.stated}`"
         yield RULE.problem("description", message, "compute it again, and what was derived from it")

@@ -38,7 +38,7 @@ NAMED_MACHINE_AND_WORK = (
         "cluster.scale_out.nics_per_node",
         "nic/node",
         cues="nic nics hca hcas adapter adapters netzwerkkarten",
-        unless=r"storage|front-?end|management|bmc|ethernet|data ?centre|data ?center|spare",
+        unless=r"storage|front-?end|management|bmc|ethernet|data ?centre|data ?center",
     ),
     named("cluster.power.nodes_per_rack", "node/rack", cues=_NODE),
     named("racks", "rack", r"(?:nvl\d{2,3}|gb\d00|helios)\b", "nvl72 nvl36 gb200 gb300 helios", "per|spare"),
@@ -136,7 +136,7 @@ NAMED_MACHINE_AND_WORK = (
         "workload.tokens",
         "token",
         cues="token tokens jetons",
-        unless=r"unique|deduplicat\w+|tokeni[sz]er|(?:per|a|in|for) (?:day|second|step|gpu|node|epoch)|batch|context|seconds?|checkpoints?|corpus|data ?set|mixture",
+        unless=r"unique|deduplicat\w+|tokeni[sz]er|(?:per|a|in|for) (?:day|second|step|gpu|node|epoch)|batch|context|seconds?|checkpoints?|corpus|data ?set|mixture|collected|gathered|available|gesammelt",
         least=1e9,
     )._replace(part=_PART_OF_RUN),
     named(

@@ -58,9 +58,13 @@ class NamedKey(NamedTuple):
         return bool(self.powers) and all(map(_counts, self.powers))
 
     @property
+    def is_instalment(self) -> bool:
+        return self.key.startswith("procurement.payment.")
+
+    @property
     def is_unmistakable(self) -> bool:
         """Whether its figures are of no other key, even where another has the value."""
-        return self.counts or self.key.startswith("procurement.payment.")
+        return self.counts or self.is_instalment
 
 
 def _counts(powers: Powers) -> bool:
@@ -85,7 +89,7 @@ def named(
     same: float = SAME,
     least: float = 0.0,
     most: float = inf,
-    reach: int = FARTHEST,
+    reach: int | None = None,
 ) -> NamedKey:
     """A row: ``figures`` are measures or nouns, ``cues`` the words of which a sentence has one, with `*` for their rest."""
     found = cues.split()
@@ -100,5 +104,5 @@ def named(
         same,
         least,
         most,
-        NEAREST if figures == "count" else reach,
+        reach if reach is not None else NEAREST if figures == "count" else FARTHEST,
     )

@@ -107,7 +107,7 @@ NAMED = (
             ("acceptance", "(?:acceptance|abnahme|recette|réception)", "acceptance abnahme recette réception"),
         )
     ),
-    named("procurement.pue", "count", r"pue\b", "pue", "ppue|design|annual|winter|summer", same=SAME_PRICE),
+    named("procurement.pue", "count", r"pue\b", "pue", "ppue|design|annual|winter|summer", same=SAME_PRICE, reach=30),
     named(
         "procurement.electricity",
         "money/kWh",
@@ -133,7 +133,7 @@ _AXES = {
 }
 _RANKS = r"(?:gpus?|accelerators?|ranks|cards|chips|devices|h\d00s?|beschleuniger)"
 _N = rf"(\d{{1,4}})\b(?![.,:/%-]\d|%| ?%| (?:[a-z]{{2,12}} )?(?!stages|{_RANKS})[a-z-]{{2,16}}s\b)"
-_SIZE = r"(?:[- ](?:size|degree|grad|groups?|größe|way))?"
+_SIZE = r"(?:[- ](?:size|degree|grad|groups?|größe|way))?(?: (?:have|has|of) (?:a )?(?:size|degree)(?: of)?)?"
 PATTERNED = (
     *(
         NamedKey(

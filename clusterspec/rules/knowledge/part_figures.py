@@ -12,7 +12,7 @@ from clusterspec.rules.knowledge.named_keys import named
 
 SAME, SAME_MEMORY, SAME_COUNT, SAME_PARAMETERS = 0.03, 0.09, 0.001, 0.08
 """Relative differences up to which a figure is that of the catalog: a memory may be in GB or GiB, and parameters are rounded."""
-_HAS = r"(?:has|have|had|offers?|provides?|brings?|comes? with|features?|with|hat|haben|bietet|bringt|mit|(?<=_ )a|ont|offre|possède|avec|dispose de)\b"
+_HAS = r"(?:has|have|had|offers?|provides?|brings?|comes? with|features?|contains?|with|hat|enthält|contient|haben|bietet|bringt|mit|(?<=_ )a|ont|offre|possède|avec|dispose de)\b"
 _HAS_CUES = "has have had offers offer provides provide brings bring comes come features feature with hat haben bietet bringt mit a ont offre possède avec dispose"
 _USED = (
     r"down\w*|up(?:links?|wards?)?|used|free|spare|idle|left|to(?:wards?)?|for|occupied|busy|connected|spines?|leaf|leaves|servers?|nodes?|rails?|each|per|twin|breakout|split|"
@@ -51,7 +51,7 @@ ROWS = (
     named("cages", "cage cage/switch", _HAS, _HAS_CUES, r"used|free|spare|left|idle|needs?|of which|total|together|frei|belegt", same=SAME_COUNT),
     named("ports", "port port/switch", _HAS, _HAS_CUES, _USED, same=SAME_COUNT),
     named("layers", "layer", cues="layer layers schichten couches", unless=r"per|each|stage|first|last|of (?:these|them|which|the)|dense|moe|sliding|window\w*|local|global|linear|full|sparse|draft|mtp|recomput\w*|embedding|je|pro", same=SAME_COUNT),
-    named("hidden size", "count", r"(?:hidden (?:size|dimension|width)|d_model|model dimension|embedding dimension)(?: (?:of|is))?", "hidden d_model dimension", r"ffn|feed|mlp|expert|intermediate", same=SAME_COUNT),
+    named("hidden size", "count", r"(?:hidden (?:size|dimension|width)|d_model|model dimension|embedding dimension)(?: (?:of|is))?", "hidden d_model dimension", r"ffn|feed|mlp|expert|intermediate", same=SAME_COUNT, reach=40),
     named("KV heads", "head", r"(?:kv|key-value)[- ]heads?\b", "kv key", "per|rank|gpu|replicat\\w*|each", same=SAME_COUNT, reach=0),
     named("query heads", "head", r"(?:query|q|attention)[- ]heads?\b", "query attention q", "per|rank|gpu|each", same=SAME_COUNT, reach=0),
     named("active parameters", "parameter count", r"(?:(?:of which|davon|dont)\b(?=[^.;]{0,30}\b(?:activ|aktiv|actif))|activ\w+|aktiv\w*|actifs?)\b", "activ* aktiv* actif actifs", r"experts?|layers?|ranks?|users?|links?|tokens", same=SAME_PARAMETERS, least=1e8),
@@ -67,12 +67,12 @@ def values_of_parts(entries: Iterable[Entry]) -> dict[str, Sequence[float]]:
     """The values that the entries which a name may mean have for each row."""
     found: dict[str, list[float]] = {}
     for entry in entries:
-        for name, values in _values(entry).items():
+        for name, values in _values_of_entry(entry).items():
             found.setdefault(name, []).extend(each for each in values if each)
     return {name: values for name, values in found.items() if values}
 
 
-def _values(entry: Entry) -> Mapping[str, Sequence[float]]:
+def _values_of_entry(entry: Entry) -> Mapping[str, Sequence[float]]:
     if isinstance(entry, Accelerator):
         return _values_of_accelerator(entry)
     if isinstance(entry, Platform):

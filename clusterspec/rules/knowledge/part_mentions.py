@@ -35,7 +35,7 @@ def mentions_in(sentence: str, catalog: Catalog) -> Iterator[PartMention]:
     >>> [(each.kind, each.ids) for each in mentions_in("A QM9700, ConnectX-7 and Llama 3.1 8B", Catalog.open())]
     [('switch', ('quantum-2-qm9700',)), ('nic', ('connectx-7',)), ('model', ('llama-3.1-8b',))]
     """
-    names, after = _names(catalog), 0
+    names, after = _kinds_of_names(catalog), 0
     words = [each.span() for each in islice(_WORD.finditer(sentence), MOST_WORDS)]
     for at, (start, _) in enumerate(words):
         if start < after:
@@ -63,7 +63,7 @@ def _plain(name: str) -> str:
 
 
 @recent(2)
-def _names(catalog: Catalog) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+def _kinds_of_names(catalog: Catalog) -> Mapping[str, tuple[str, tuple[str, ...]]]:
     """The kind and the ids of each name, without spaces and signs."""
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
     for kind in KINDS:

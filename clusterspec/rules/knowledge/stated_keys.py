@@ -11,6 +11,7 @@ from clusterspec.rules.knowledge.named_keys import NamedKey
 from clusterspec.rules.knowledge.named_terms import NAMED, PATTERNED
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of, noun_of
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.written_numbers import (
     MOST_MATCHES,
@@ -23,17 +24,21 @@ from clusterspec.standard import pattern
 _DIGIT = pattern(r"\d")
 LONGEST_WORDS = 48
 """Characters of a figure with its words that a message quotes."""
-MOST_SENTENCES = 200
-"""Sentences of a text that are read."""
+MOST_SENTENCES, LONGEST_SENTENCE = 200, 1500
+"""Sentences of a text that are read, and characters of one of them."""
 _OTHER_MODE = pattern(
     r"(?i)\b(?:can|could|(?-i:may)|might|up to|at (?:most|least)|as (?:much|many) as|max(?:imum|imal|imally)?|min(?:imum|imal|imally)?|more|less|fewer|than|(?<!split )(?<!spread )(?<!divided )(?<!sharded )(?:over|under|below|above)(?= ?[|\d])|beyond|within reach|exceeds?|later|soon|next(?! to\b)|"
     r"future|planned|extend\w*|extension|option\w*|grow\w*|pilot|tests?|tested|trial|measured|observed|saw|seen|took|ran|offered|asked|tried|slower|faster|instead|another|other|others|of (?:which|them|these|those)|"
     r"best|worst|aims?|goal|hopes?|longest|shortest|largest|smallest|typical\w*|half|quarter|third|only|left|free|remaining|rest|some|rounds?|ramp\w*|begins?|starts?|until|since|first|last|"
-    r"warm-?up|phases?|stage \d|rehearsal|fail\w*|lost|without|not|no|never|instead|except|compar\w*|versus|vs|reference|paper|vendor'?s?|competitor\w*|theirs?|"
+    r"warm-?up|phases?|stage \d|rehearsal|fail\w*|lost|without|not|no|never|instead|except|compar\w*|versus|vs|reference|paper|competitor\w*|theirs?|"
     r"kann|können|könnte|darf|bis zu|höchstens|mindestens|maximal\w*|minimal\w*|mehr|weniger|(?:über|unter)(?= ?[|\d])|später|geplant|künftig\w*|erweiter\w*|statt|andere\w*|davon|nicht|kein\w*|ohne|hälfte|nur|noch|erst\w*|letzt\w*|"
     r"peut|peuvent|pourra\w*|jusqu\w*|au (?:plus|moins)|plus|moins|plus tard|prévu\w*|autre\w*|dont|pas|sans|moitié|seulement|encore|premi\w*|derni\w*)\b|[<>≤≥±]"
 )
 """Words of a clause whose figure is a bound, a part, a plan, or of something else."""
+_ORDER = pattern(
+    r"(?i)\b(?:first|last|final|remaining|rest|other|erste\w*|letzte\w*|restliche\w*|premi\w*|derni\w*|of the)\b"
+)
+"""Words of an instalment, which is a part by nature."""
 _ALTERNATIVE = pattern(
     r"(?i)\b(?:came at|turned down|rejected|declined|competing|alternatives?|cheaper|was quoted|were quoted|abgelehnt|verworfen|refusée?s?|écartée?s?)\b"
 )
@@ -95,7 +100,7 @@ def wrong_statements(
 
 def plain_text(text: str) -> str:
     """A text on one line with small numbers, and fractions of a price, in digits."""
-    plain = with_numerals(" ".join(text.split()), apart=True)
+    plain = with_numerals(" ".join(text[:MOST_CHARACTERS].split()), apart=True)
     return _FRACTION.sub(lambda match: _SHARES[(match.lastindex or 1) - 1], plain)
 
 
@@ -109,11 +114,14 @@ def statements_in(
     """The figures that a sentence states for the present design, each with the key that the nearest words name. A range
     has the value NaN.
     """
+    if len(sentence) > LONGEST_SENTENCE:
+        return
     named = [each for each in rows if own.get(each.key) and has_word(sentence, each.cues, each.starts)]
     readings = [each for row in PATTERNED if own.get(row.key) for each in _pattern_readings(sentence, row)]
     for figure in figures_of(sentence, bare=True) if named else ():
         near = sorted(_readings_of(sentence, figure, named), key=lambda each: each.distance)
-        readings += [each for each in near if each.distance == near[0].distance]
+        fit = [each for each in near if not _is_otherwise(sentence, each)]
+        readings += [each for each in fit or near if each.distance == (fit or near)[0].distance]
     for each in readings:
         taken = any(other.cue == each.cue and other.distance < each.distance for other in readings)
         if not taken and _is_present(sentence, each, own[each.statement.key.key][0]):
@@ -156,12 +164,18 @@ def _is_present(sentence: str, reading: _Reading, own: float) -> bool:
     if _is_of_something_else(sentence, reading) or _is_of_a_part(sentence, reading, own):
         return False
     start, end = _bounds(sentence, reading.start, reading.end)
-    clause, unless = sentence[start:end], reading.statement.key.unless
-    if is_hypothetical(clause) or is_of_other_plan(clause) or (unless is not None and unless.search(clause)):
+    clause = sentence[start:end]
+    if is_hypothetical(clause) or is_of_other_plan(clause) or _is_otherwise(sentence, reading):
         return False
     (first, begin), (behind, last) = sorted((reading.cue, (reading.start, reading.end)))
     rest = f"{sentence[start:first]}|{sentence[begin:behind]}|{sentence[max(begin, last) : end]}"
-    return _OTHER_MODE.search(rest) is None
+    return _OTHER_MODE.search(_ORDER.sub(" ", rest) if reading.statement.key.is_instalment else rest) is None
+
+
+def _is_otherwise(sentence: str, reading: _Reading) -> bool:
+    """Whether the clause of a figure has words with which it is another figure than that of the key."""
+    unless = reading.statement.key.unless
+    return unless is not None and unless.search(sentence, *_bounds(sentence, reading.start, reading.end)) is not None
 
 
 def _is_of_something_else(sentence: str, reading: _Reading) -> bool:

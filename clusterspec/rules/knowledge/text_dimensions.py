@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_clauses import clause_bounds
 from clusterspec.rules.knowledge.text_tokens import PER, UNITS, Token, tokens_of, unit_of
@@ -82,6 +83,7 @@ _NOUN = r"(?P<noun>[^\W\d][\w-]{1,24})"
 _ARTICLE = r"(?:a|an|one|each|every|per|single|eine?[nmrs]?|jede[rsnm]?|pro|je|un|une|chaque|par|cada|por)"
 _SUBJECT = pattern(rf"(?i)\b{_ARTICLE} (?:[\w-]{{1,14}} ){{0,2}}?{_NOUN}")
 _EACH_BEHIND = pattern(r"(?i)^,?(?: [\w-]{1,14}){0,2}? ?(?:each|apiece|a piece|chacune?s?|jeweils)\b")
+_EACH_OF = pattern(r"(?i)\b(?:each|every one|jede[rs]?|chacune?) (?:of (?:the|our|these)|der|des|de nos) $")
 LONGEST_LABEL = 48
 """Characters of a label before its figure."""
 _LABEL = pattern(
@@ -121,6 +123,8 @@ _MEAN = pattern(
 
 
 _DIGIT = pattern(r"\d")
+_FLOP = pattern(r"([kMGTPEZ]?)FLOPs?(S?)")
+_FLOP_SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21}
 
 
 class Figure(NamedTuple):
@@ -207,10 +211,15 @@ def _plain_figure(passage: str, tokens: Sequence[Token], at: int) -> Figure | No
             scale, end = 1024.0, end + 1
         noun, end = _counted(tokens, end)
         powers = frozenset({(noun, 1)}) if noun else frozenset()
+        if not noun and (work := _work_at(tokens, end)) is not None:
+            powers, factor = work
+            scale, end = scale * factor, end + 1
     ends_at_verb = _VERB_BEHIND.match(passage, token.end) is not None
     for each in token.per:
         if each not in UNITS and not ends_at_verb:
-            powers = product_of(powers, {noun_of(each) or each: 1}, -1)
+            hours = _part_of_hours(each)
+            powers = product_of(powers, {hours: 1, TIME: 1} if hours else {noun_of(each) or each: 1}, -1)
+            scale /= HOUR if hours else 1.0
     if token.unit == "%" and (base := _OF_BASE.match(passage, token.end)) is not None and unit_of(base["unit"]):
         factor, end = UNITS[unit_of(base["unit"])][0], at + 1
         powers, scale = frozenset({(SHARE, 1), (TIME, -1)}), scale / factor
@@ -247,6 +256,24 @@ def _hyphenated_time(tokens: Sequence[Token], at: int) -> float:
         unit_of(joined[1]) if joined[:1] == ["-"] and len(joined) > 1 and tokens[at + 1].start == tokens[at].end else ""
     )
     return UNITS[unit][0] if unit and len(unit) > 1 and UNITS[unit][1] == (0, 0, 1, 0) else 0.0
+
+
+def _part_of_hours(word: str) -> str:
+    """The noun of an hour of one part, as in `GPU-hour`; empty for other words."""
+    part, _, hour = word.lower().rpartition("-")
+    return noun_of(part) if hour in ("hour", "hours", "stunde", "stunden", "h") else ""
+
+
+def _work_at(tokens: Sequence[Token], at: int) -> tuple[Powers, float] | None:
+    """The powers and the scale of `PFLOP` or `GPU-hours` at an index."""
+    word = tokens[at].text if at < len(tokens) else ""
+    if noun := _part_of_hours(word):
+        return frozenset({(noun, 1), (TIME, 1)}), HOUR
+    match = _FLOP.fullmatch(word)
+    if match is None:
+        return None
+    rate = {(TIME, -1)} if match[2] == "S" else set()
+    return frozenset({("flop", 1), *rate}), _FLOP_SCALES[match[1]]
 
 
 def _unit_powers(token: Token) -> Powers:
@@ -313,7 +340,8 @@ def _with_owner(passage: str, figure: Figure, before: Sequence[Figure]) -> Figur
     count = next((each for each in reversed(before) if each.noun and (each.noun, 1) not in figure.powers), None)
     start, _ = clause_bounds(passage, figure.start, figure.end)
     linked = count is not None and count is before[-1] and _LINKED.match(passage[count.end : figure.start]) is not None
-    if count is not None and (linked or _EACH_BEHIND.match(passage[figure.end :]) is not None):
+    of_each = count is not None and count.start >= start and _EACH_OF.search(passage[: count.start]) is not None
+    if count is not None and (linked or of_each or _EACH_BEHIND.match(passage[figure.end :]) is not None):
         return figure._replace(powers=product_of(figure.powers, {count.noun: 1}, -1))
     if _EACH_BEHIND.match(passage[figure.end :]) is not None and (owner := _last_noun(passage[start : figure.start])):
         return figure._replace(powers=product_of(figure.powers, {owner: 1}, -1))

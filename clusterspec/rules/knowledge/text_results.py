@@ -34,7 +34,7 @@ MOST_NUMBERS = 12
 SAME = 0.02
 """Relative difference up to which two values are one."""
 _STATED = pattern(
-    r"(?i)(?:[=≈→⇒]|->|=>|\b(?:makes?|gives?|yields?|totals?:?|totalling|comes? to|amounts? to|adds? up to|sums? to|equals?|works out (?:at|to)|results? in|that is|i\.e\.|which is|means|so|hence|thus|therefore|together|altogether|in total|in all|"
+    r"(?i)(?:[=≈→⇒]|->|=>|\b(?:makes?|gives?|yields?|totals?:?|totalling|comes? to|amounts? to|adds? up to|sums? to|equals?|works out (?:at|to)|results? in|costs?|that is|i\.e\.|which is|means|so|hence|thus|therefore|together|altogether|in total|in all|"
     r"(?:takes?|lasts?|needs?) (?:only |just )?|(?:done|through|finished|complete|over|ready|reached|exhausted|served|read|written|copied|moved) (?:\w+ )?(?:after|in|within)|"
     r"ergibt|ergeben|macht|machen|sind das|das sind|also|somit|daher|damit|zusammen|insgesamt|dauert|braucht|(?:fertig|durch|erreicht|geschrieben|gelesen) (?:nach|in)|"
     r"soit|donc|font|fait|au total|en tout|ensemble|c['’]est-à-dire|dure|(?:terminée?|atteinte?|finie?|écrite?|lue?) (?:en|au bout d[e']|après)))"
@@ -42,7 +42,7 @@ _STATED = pattern(
 )
 """What states a result before it."""
 _TOTAL = pattern(
-    r"(?i)(?:[=≈→⇒]|->|=>|\b(?:makes?|gives?|totals?|totalling|comes? to|amounts? to|adds? up to|sums? to|equals?|together|altogether|in total|in all|"
+    r"(?i)(?:[=≈→⇒]|->|=>|\b(?:makes?|gives?|totals?|totalling|comes? to|amounts? to|adds? up to|sums? to|equals?|costs?|hence|therefore|together|altogether|in total|in all|"
     r"total:|summe:|somme:|ergibt|ergeben|macht|machen|zusammen|insgesamt|soit|font|fait|au total|en tout|ensemble))(?: [^\d\W][\w-]*){0,4}:? ?$"
 )
 """What states a total before it."""
