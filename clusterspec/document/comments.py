@@ -60,6 +60,32 @@ def unwrapped(text: str) -> str:
     return "".join([*joined, lines[-1]])
 
 
+def running_text(text: str) -> str:
+    """A text as sentences: its wrapped lines joined, and the items of its lists ended.
+
+    >>> running_text("Plan\\n- eight nodes\\n- four spares")
+    'Plan\\n- eight nodes.\\n- four spares.'
+    """
+    return with_ended_items(unwrapped(text))
+
+
+def with_ended_items(text: str) -> str:
+    """A text with a full stop behind each item of a list that has no other sign there: an item is a sentence.
+
+    >>> with_ended_items("Per node:\\n- 8 GPUs\\n  of 80 GB\\n- 4 NICs\\n\\nTwo halls")
+    'Per node:\\n- 8 GPUs\\n  of 80 GB.\\n- 4 NICs.\\n\\nTwo halls'
+    """
+    lines, in_item, found = text.split("\n"), False, []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        in_item = bool(line.strip()) and (in_item or _begins_item(line))
+        ends = in_item and (not following.strip() or _begins_item(following)) and line.rstrip()[-1:] not in _ITEM_ENDS
+        found.append(f"{line.rstrip()}." if ends else line)
+    return "\n".join(found)
+
+
+_ITEM_ENDS = (*_ENDS, ",", "|", "-", "=")
+
+
 def _begins_item(line: str) -> bool:
     """Whether a line begins an item of a list."""
     start = line.lstrip()

@@ -267,9 +267,9 @@ class Document:
         told = [each for each in self.comments if EDITOR_COMMENT not in each.text]
         if not told and "\n" not in described:
             return described
-        from clusterspec.document.comments import joined_comments, unwrapped  # one line without comments loads nothing
+        from clusterspec.document.comments import joined_comments, running_text  # one line loads nothing
 
-        return ". ".join([unwrapped(described), *joined_comments(told)])
+        return ". ".join([running_text(described), *joined_comments(told)])
 
 
 # Conversion of key paths to lines: the only place that does it

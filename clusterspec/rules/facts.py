@@ -287,9 +287,9 @@ class Facts(WrittenParts):
 def _joined_lines(text: str | None) -> str | None:
     if text is None or "\n" not in text:
         return text
-    from clusterspec.document.comments import unwrapped  # a text of one line loads nothing
+    from clusterspec.document.comments import running_text  # a text of one line loads nothing
 
-    return unwrapped(text)
+    return running_text(text)
 
 
 def _text_about_this_machine(text: str) -> str:

@@ -3,12 +3,14 @@
 ## What it finds
 
 A `description` that names the accelerator, the network technology, the sharding, the training precision, the size of the
-model, a degree of the layout, the oversubscription, the tokens of a sequence, of a step or of the run, the batch, the load of a service,
-the warranty, the term, the delivery, the tax, the discount, the PUE, the price of a kWh, the response of the support or the power
-budget, each once, where the keys state another. Numbers agree to 5 %, sizes of models to 30 %, PUE and prices to 1 %. A number that any other key states is accepted, and so is a setting that
-the text only compares with (`moved from`, `instead of`, `not`). Sentences about another machine (one that is replaced,
-compared with, or bought later), settings in a clause with `would` or `if`, rates of one node, engine or accelerator, and
-tokens of a part of the run are not read.
+model, a degree of the layout or the oversubscription, or states a figure of the machine (NICs and accelerators per node, nodes
+per rack, spares, link rate, storage, power), of the work (tokens, batch, load, targets), of operations (checkpoints, repair,
+restart) or of the purchase (term, warranty, delivery, support, tax, discount, payment, PUE, electricity), where the keys state
+another. A figure belongs to the key whose words are nearest in its clause. Numbers agree to 5 %, sizes of models to 30 %, PUE
+and prices to 1 %. A key is skipped where the text also states the right figure, or several wrong ones; a number that another
+key states in the same unit is accepted, and so is a setting that the text only compares with (`moved from`, `instead of`,
+`not`). Sentences about another machine (one that is replaced, compared with, or bought later), bounds, plans, parts, ranges,
+and figures in a clause with `would` or `if` are not read.
 
 ## Why it matters
 

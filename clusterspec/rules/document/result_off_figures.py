@@ -14,7 +14,10 @@ A sentence of the description or the comments whose figures give another result 
   failures of a run, and the time that they cost;
 - in up to three sentences: what follows by units and nouns from two or three figures, such as the time of a number of tokens
   by the time of each, an amount by a rate and a time, the parts of racks, the time between failures of all nodes by that of
-  one, and the nodes in repair on average.
+  one, and the nodes in repair on average;
+- in one sentence: a share or a fraction of an amount (`a quarter of 24 M USD, 8 M USD`), what is left of one, power at a PUE, a
+  time at an efficiency, a change in percent, events at an interval, the availability of a downtime, and the time from one day
+  to another (`from 1 March to 30 June are six months`).
 
 A result is right if any product of the figures, and of counts of the plan, gives it. Bounds, conditions, parts, and
 comparisons with something else are not read.
@@ -61,6 +64,12 @@ cluster: {platform: dgx-h200, nodes: 32}
 clusterspec: 1
 description: Hosts have an MTBF of 25,000 h per node, so the whole job is interrupted about once in 16 days.
 cluster: {platform: dgx-h200, nodes: 256}
+```
+
+```yaml description
+clusterspec: 1
+description: The IT load of 5 MW and a PUE of 1.4 mean 6.2 MW at the meter.
+cluster: {platform: dgx-h200, nodes: 32}
 ```
 
 ## Silent

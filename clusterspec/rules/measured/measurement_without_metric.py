@@ -64,6 +64,10 @@ HELP = "state `busbw` or `algbw`, as nccl-tests prints them, with ranks and size
 _RATE = pattern(r"\d ?(?:GB/s|GBps|GB/sec|gbps)\b")
 """Pattern of a rate in bytes; rates of links are written in bits."""
 _COLLECTIVE = pattern(r"\b(?:all[- _]?reduce|all[- _]?gather|reduce[- _]?scatter|all[- _]?to[- _]?all)", re.IGNORECASE)
+_OF_LINKS = pattern(
+    r"\b(?:links?|lanes?|ports?|per direction|receives?|pcie|hbm\w*|memory|drives?|store|file system)\b", re.IGNORECASE
+)
+"""Words of a sentence whose rate is that of links, memory or a store."""
 _METRIC = pattern(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
 
 
@@ -77,6 +81,20 @@ def check(spec: Spec) -> Iterator[Problem]:
         if not (any((*links, *jobs)) or spec.unreadable(at)):
             yield RULE.problem(at, "the measurement has no `busbw`, no `algbw` and no log", HELP)
     text = spec.description or ""
-    if "gb" in text.casefold() and _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):
+    if "gb" in text.casefold() and _COLLECTIVE.search(text) and not _METRIC.search(text) and _has_rate(text):
         what = "the text gives the rate of a collective, but neither as bus bandwidth nor as algorithm bandwidth"
         yield RULE.problem(("description",), what, HELP)
+
+
+def _has_rate(text: str) -> bool:
+    """Whether a sentence that names a collective, or the one after it, has a rate of no links, memory or store.
+
+    >>> _has_rate("It does all-reduces. Over seven links it sends 896 GB/s."), _has_rate("The all-reduce reaches 370 GB/s.")
+    (False, True)
+    """
+    from clusterspec.rules.knowledge.written_numbers import sentences_of  # most texts name no collective
+
+    sentences = sentences_of(text)
+    near = [index for index, each in enumerate(sentences) if _COLLECTIVE.search(each)]
+    read = [each for index in near for each in sentences[index : index + 2]]
+    return any(_RATE.search(each) is not None and _OF_LINKS.search(each) is None for each in read)
