@@ -81,7 +81,7 @@ def test_the_shape_of_a_model_is_possible(model: Model) -> None:
 
 UNKNOWN_PREDICTION = (
     *("gemma-4-12b", "gemma-4-26b-a4b", "gemma-4-31b", "intern-s1", "mistral-large-3", "mistral-medium-3.5"),
-    *("mistral-small-4", "muse-glimmer-30b", "nemotron-3-nano-omni"),
+    *("mistral-large-4", "mistral-small-4", "muse-glimmer-30b", "muse-spark-open", "nemotron-3-nano-omni"),
 )
 """Models of which no source says whether their weights have layers of multi-token prediction. Gemma 4 has an assistant
 of its own for it."""
