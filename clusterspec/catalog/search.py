@@ -26,6 +26,8 @@ _RATE = re.compile(r"(\d+(?:\.\d+)?)([gt])(?:b(?:e|ps)?|be)?")
 _RELEASE = re.compile(r"v?\d+(?:\.\d+)+(?:\.?(?:post|rc|a|b)\d+)?")
 """A software release as users type it: 2.28, v0.9.1, 0.7.0rc1."""
 _SOFTWARE = frozenset({"framework", "library"})
+_MAJOR = re.compile(r"(?:[a-z-]*[a-z]-?)?\d{1,2}")
+"""A word that ends with the number of a generation: 4, v4, granite4."""
 _LENGTH = re.compile(r"(\d+(?:\.\d+)?)(k?)m")
 """The length of a cable or a run as users type it: 2m, 0.5m, 2km."""
 _SIZE = re.compile(r"\d{1,6}(?:\.\d{1,3})?(?:[tp]b|[km]?w|[km]va|g)")
@@ -83,6 +85,9 @@ def entries_with_words(catalog: Catalog, text: str) -> Found:
     words = text.lower().split()
     if found.rows or found.parts:
         return found
+    versions = _versions_of_generation(catalog, words)
+    if versions.rows or versions.parts:
+        return versions
     sized = _part_without_size(catalog, words)
     if sized.parts:
         return sized
@@ -95,6 +100,22 @@ def entries_with_words(catalog: Catalog, text: str) -> Found:
     rows = tuple(each for each in wider.rows if not length or _reaches(catalog, each, length))
     parts = () if length else wider.parts
     return wider._replace(rows=rows, parts=parts) if rows or parts else found
+
+
+def _versions_of_generation(catalog: Catalog, words: Sequence[str]) -> Found:
+    """Entries and parts named with a version of the generation in the last word, as Granite 4.0 and 4.1 for Granite 4.
+    Empty if the last word is no generation, or no name continues so.
+    """
+    if len(words) < 2 or not _MAJOR.fullmatch(words[-1]):
+        return Found((), ())
+    name = re.compile(rf"{'[ -]'.join(map(re.escape, words))}\.[0-9]")
+    rows = tuple(each for each in catalog_rows(catalog) if name.search(_row_names(each)))
+    return Found(rows, tuple(each for each in known_parts() if name.search(each.words)))
+
+
+def _row_names(row: CatalogRow) -> str:
+    """The id and the names of a row, in lower case."""
+    return f"{row.id} {row.name} {row.aliases}".lower()
 
 
 def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
@@ -140,9 +161,15 @@ def _entries_with_all_words(catalog: Catalog, text: str) -> Found:
     if not matching:
         matching = {(each.kind, each.id) for each in rows if len(_matched_words(each.words, words)) == len(words)}
     kinds, called = list(catalog.kinds), {kind for kind, _ in named}
+    phrase = re.compile("(?<![a-z0-9.])" + "[ -]?".join(map(re.escape, words)) + "(?![0-9.])") if words else None
     found = sorted(
         (each for each in rows if (each.kind, each.id) in matching),
-        key=lambda each: (each.kind not in called, kinds.index(each.kind), (each.kind, each.id) not in named),
+        key=lambda each: (
+            each.kind not in called,
+            kinds.index(each.kind),
+            (each.kind, each.id) not in named,
+            phrase is None or not phrase.search(f"{each.id} {each.name}".lower()),
+        ),
     )
     parts = tuple(each for each in known_parts() if len(_matched_words(each.words, words)) == len(words))
     if not (found or parts):
@@ -241,7 +268,7 @@ def _nearest_rows(rows: Sequence[CatalogRow], words: Sequence[str]) -> Iterator[
         return
     closest = [each for each in rows if len(counted[each.kind, each.id]) == most]
     naming = [word for word in words if not _NUMBER.fullmatch(word)] or words
-    called = [each for each in closest if _matched_words(f"{each.id} {each.name} {each.aliases}".lower(), naming)]
+    called = [each for each in closest if _matched_words(_row_names(each), naming)]
     yield from called[:MOST_NEAREST]
 
 

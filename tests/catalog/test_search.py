@@ -45,6 +45,29 @@ def test_a_name_comes_before_what_mentions_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "first", "mention"),
+    [
+        ("Gemma 4", "gemma-4-12b", "gemma-3-4b"),
+        ("Nemotron 3", "nemotron-3-nano", "llama-3.1-70b"),  # an alias of it is Llama-3.1-Tulu-3-70B
+        ("Mistral Large 4", "mistral-large-4", "mistral-large-3"),  # experts of which 4 are active
+    ],
+)
+def test_a_name_with_the_words_in_a_row_comes_before_one_with_them_apart(words: str, first: str, mention: str) -> None:
+    found = [each.id for each in entries_with_words(CATALOG, words).rows if each.kind == "model"]
+    assert found[0] == first
+    assert mention in found
+
+
+def test_a_generation_finds_its_versions_where_nothing_is_called_so() -> None:
+    granite = {each.id for each in entries_with_words(CATALOG, "Granite 4").rows}
+    assert {"granite-4.0-h-small", "granite-4.1-8b", "granite-4.2-3b"} <= granite
+    assert not granite & {"granite-3.2-2b", "granite-3.3-8b"}
+    assert {each.id for each in entries_with_words(CATALOG, "Qwen 3").rows} >= {"qwen3-8b"}, "called so itself"
+    assert entries_with_words(CATALOG, "4").rows != entries_with_words(CATALOG, "Granite 4").rows
+    assert entries_with_words(CATALOG, "OLMo 97").rows == ()
+
+
+@pytest.mark.parametrize(
     ("words", "first"),
     [
         ("DGX B300", "platform/dgx-b300"),  # gb300-desktop mentions it
@@ -152,7 +175,7 @@ def test_a_part_has_a_source_and_unknown_figures_and_no_entry(part: KnownPart) -
     assert part.kind in {*CATALOG.kinds, "drive", "power-equipment", "processor"}
     assert part.status in STATUSES
     assert part.url.startswith(("https://", "http://")) and part.url.count("/") > 2
-    assert date.fromisoformat(part.read) <= date(2026, 11, 28)
+    assert date.fromisoformat(part.read) <= date(2026, 11, 29)
     assert part.vendor and part.states and part.unknown and part.source
     assert part.year.isdigit() or not part.year
     if part.kind in CATALOG.kinds:

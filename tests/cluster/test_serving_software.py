@@ -162,7 +162,7 @@ def test_the_cache_follows_quantized_weights_where_the_software_follows_checkpoi
         ("a30", "ampere", "a100-sxm-80gb", True),
         ("mi300x", "hopper", "h100-sxm-80gb", True),  # of 2023: after the tables from 2022, before those from 2025
         ("mi355x", "blackwell", "b200-sxm-180gb", True),  # of 2025
-        ("v100-sxm-32gb", "hopper", "h100-sxm-80gb", True),  # of 2017: before all tables
+        ("v100-sxm-32gb", "hopper", "h100-sxm-80gb", True),  # of 2018: before all tables
     ],
 )
 def test_kernels_are_of_the_accelerator_its_architecture_or_its_year(

@@ -107,7 +107,7 @@ UNSAID: dict[str, dict[str, tuple[object, ...]]] = {  # what a format cannot say
 
 def test_a_round_trip_loses_nothing_that_both_formats_can_say() -> None:
     compared = 0
-    rows = sampled(product(MODELS, (*DENSE, *SPARSE)), 30)
+    rows = sampled(product(MODELS, (*DENSE, *SPARSE)), 48)
     for (kind, unsaid), (model, layout) in product(UNSAID.items(), rows):
         work = f"workload: {{model: {model}, sequence_length: 4096, global_batch: 512}}\n"
         before = pod(rest=f"{work}layout: {layout}\n")

@@ -135,7 +135,7 @@ def test_every_figure_has_its_text_alternative() -> None:
     skip_without_pdf()
     whole = compose(report(PRICED))
     pictures = [block for section in whole.sections for block in section.blocks if block.kind == "picture"]
-    drawn = sampled(pictures, 15)
+    drawn = sampled(pictures, 25)
     whole = replace(whole, sections=(replace(whole.sections[0], blocks=tuple(drawn)),))
     root = pypdf.PdfReader(io.BytesIO(paper.paper_as_pdf(whole))).trailer["/Root"]
     figures = [each for each in elements(root["/StructTreeRoot"]) if each.get("/S") == "/Figure"]

@@ -231,3 +231,17 @@ def test_lines_with_many_numbers_end_the_search_for_readings() -> None:
         for at in range(60)
     ]
     assert lines_that_fill(10_000_000, lines, []) == []
+
+
+@each(
+    ("lines", "severity"),
+    [
+        ("", "note"),
+        ("    - {part: support 3 years, quantity: 1}\n    - {part: freight, quantity: 1}\n", "note"),
+        ("    - {part: QM9700 leaf switch, quantity: 16}\n", "error"),
+    ],
+)
+def test_nodes_with_services_alone_may_be_one_of_several_orders(lines: str, severity: str, check: Check) -> None:
+    text = SPEC[: SPEC.index("    - {part: QM9700 leaf")] + lines
+    found = {str(one.severity) for one in check(text) if "no line for" in one.message}
+    assert found == {severity}

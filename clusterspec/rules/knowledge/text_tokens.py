@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -25,6 +26,8 @@ _TOKEN = pattern(
     r"|(?P<other>\S)"
 )
 """A date, a sign of a calculation, a number, a sign of a unit, a word, or another sign."""
+_ITEM_SIGNS = frozenset("*·+-−")
+"""Signs that begin an item of a list, or are operators elsewhere."""
 _THOUSANDS = pattern(r"[ ,.'’\u00a0\u2009\u202f]")
 SCALES = {
     **SCALE_WORDS, "k": 1e3, "m": 1e6, "mm": 1e6, "crore": 1e7, "lakh": 1e5, "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
@@ -170,9 +173,26 @@ def numbers_of(digits: str) -> tuple[float, ...]:
 
 @lru_cache(64)
 def plain_tokens(text: str) -> Sequence[Token]:
-    """The words, numbers, dates and signs of a text, without values."""
+    """The words, numbers, dates and signs of a text, without values.
+
+    >>> [each.kind for each in plain_tokens("64 * 2") if each.text == "*"]
+    ['op']
+    >>> [each.kind for each in plain_tokens("64 per pair\\n* 2 x 50") if each.text == "*"]
+    ['other']
+    """
     matches = islice(_TOKEN.finditer(text), MOST_TOKENS)
-    return [Token(str(each.lastgroup), each[0], each.start(), each.end()) for each in matches]
+    return [Token(_kind_of(each, text), each[0], each.start(), each.end()) for each in matches]
+
+
+def _kind_of(match: re.Match[str], text: str) -> str:
+    """The kind of a token: a sign that begins an item of a list is no operator."""
+    begins_item = match["op"] is not None and match["op"] in _ITEM_SIGNS and _is_first_of_line(text, match.start())
+    return "other" if begins_item else str(match.lastgroup)
+
+
+def _is_first_of_line(text: str, at: int) -> bool:
+    """Whether only spaces are between a position and the beginning of its line."""
+    return text[text.rfind("\n", 0, at) + 1 : at].isspace() or text[at - 1 : at] in ("\n", "")
 
 
 def tokens_of(text: str) -> list[Token]:

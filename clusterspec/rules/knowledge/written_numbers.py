@@ -99,6 +99,15 @@ _ANOTHER_MACHINE = (
     ),
     *(f" {each} " for each in ("existants", "bestehende", "bestehenden", "existente", "existentes", "esistenti")),
     *("既設", "既存", "现有", "現有", "기존"),
+    *(f" old {each} " for each in ("store", "storage", "filer", "fabric", "hosts", "host", "cards", "offer", "quote")),
+    *(
+        f" {each} "
+        for each in ("would have", "turned down", "ruled out", "was rejected", "were rejected", "was declined")
+    ),
+    *(
+        f" {each} "
+        for each in ("hätte", "hätten", "verworfen", "abgelehnt", "aurait", "auraient", "écartée", "refusée")
+    ),
 )
 """Words in a sentence about a machine that the keys do not describe. A set of words, because compiling a pattern takes
 longer.
@@ -320,6 +329,10 @@ def is_of_another_machine(sentence: str) -> bool:
     """Whether a sentence is about another machine, such as one that is replaced, compared or bought later.
 
     >>> is_of_another_machine("80 l/min held for the racks of an older project"), is_of_another_machine("80 l/min a rack")
+    (True, False)
+    >>> is_of_another_machine("The June offer would have cost 9 M"), is_of_another_machine("This would cost 9 M")
+    (True, False)
+    >>> is_of_another_machine("The old store wrote 25 GB/s"), is_of_another_machine("The store writes 25 GB/s")
     (True, False)
     """
     words = f" {' '.join(sentence.lower().translate(_MARKS).split())} "

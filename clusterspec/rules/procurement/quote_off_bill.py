@@ -15,7 +15,7 @@ The rule compares each kind of part of `clusterspec bom` with the lines of `quot
 - It is a note to offer more than 10 % too many parts otherwise (cables: more than one for each link); no NICs alone,
   which servers often contain; no fabric that a serving design does not describe, or that is shared and may exist
   already (one of unknown topology, or of a serving design); no cabling that at usual prices costs less than 1 % of the
-  quote; nodes alone, since the network may be another order; no parts of which the description or a comment says that they come from elsewhere, such as another contract;
+  quote; nodes alone or with services, since the network may be another order; no parts of which the description or a comment says that they come from elsewhere, such as another contract;
   and fewer nodes where it says how many are in place: other lines of such an expansion are not compared.
 
 It is a note, too, where another reading of the quote explains the number: lines whose part is not recognized, or packs
@@ -394,7 +394,10 @@ def _missing_part_problems(
     help_ = "ask for the line, or say in a waiver who delivers the parts"
     if "transceiver" in missing and "transceiver" in included:
         help_ += "; state `cable_type` where cables have fixed ends"
-    alone = {line.kind for line in lines} == {"node"}  # the network may be another order, which nothing here names
+    alone = {line.kind for line in lines} <= {
+        "node",
+        "other",
+    }  # the network may be another order, which nothing here names
     severity = "note" if elsewhere or few or alone else "error" if whole and not assumed else "warning"
     doubts = [doubt_about(count, [], lines) for count in missing.values()]
     problem = RULE.problem("procurement.quote", message, help_, severity=severity)
