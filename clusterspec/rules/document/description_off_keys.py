@@ -96,14 +96,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.described_prices import wrong_prices
 from clusterspec.rules.knowledge.key_values import engine_ranks, node_counts, role_nodes
+from clusterspec.rules.knowledge.machine_sizes import is_size_of_something_else
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import planned_text
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
+from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, SPELLED_TENS, word_set
 from clusterspec.rules.knowledge.written_numbers import (
     has_word,
     sentences_of,
@@ -117,7 +119,13 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 NUMERALS = {word.capitalize(): number for word, number in NUMBER_WORDS.items() if number > 1} | {
-    **{"Sixteen": 16, "Twenty": 20, "Thirty-two": 32, "Sixty-four": 64}
+    **{ten.capitalize(): number for ten, number in SPELLED_TENS.items()},
+    **{
+        f"{ten.capitalize()}-{one}": number + NUMBER_WORDS[one]
+        for ten, number in SPELLED_TENS.items()
+        for one in islice(NUMBER_WORDS, 9)
+        if number >= 20
+    },
 }
 """Words of numbers count at the start of a sentence: inside one they often speak of a part, or of another machine."""
 _COUNT = pattern(r"\b(?<![\w.,/×:-])(?:\d{1,3}(?:,\d{3})+|\d+|[A-Z][a-z]+(?:-[a-z]+)?)(?= )")
@@ -201,8 +209,8 @@ def check(
         if other and not (cluster.all_nodes % count == 0 and _OF_UNITS.search(own_description)):
             if _is_sum(spec.description or "", nodes):
                 break  # parts of the whole: 62 nodes of the first phase and 31 of the second
-            if words not in planned_text(own_description):
-                continue  # a hypothesis: three nodes would be too many for a rack
+            if words not in planned_text(own_description) or is_size_of_something_else(own_description, words, cluster):
+                continue  # a hypothesis: three nodes would be too many for a rack; or another machine
             yield _problem(words, plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
@@ -212,8 +220,9 @@ def check(
         if count > cluster.accelerators and f"at most {words}" in own_description:
             continue  # an upper limit that this machine keeps: a pod has at most 9,216 chips
         if other and words in planned_text(own_description):
-            yield _problem(words, plural(cluster.accelerators, "accelerator"))
-            return
+            if not is_size_of_something_else(own_description, words, cluster):
+                yield _problem(words, plural(cluster.accelerators, "accelerator"))
+                return
     own = {"cluster.nodes": [*nodes, *written], "cluster.accelerators": [*counted, *nodes, *written]}
     for each in wrong_statements(own_description, own):
         if not _is_of_parts(each, own_description, spec, cluster, nodes):
