@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.slurm_directives import (
     accelerator_features,
     accelerator_kinds,
@@ -80,24 +81,38 @@ _ON_ACCELERATORS = re.compile(
 
 
 def _ranks_of_launcher(text: str) -> tuple[int, int] | None:
-    """The ranks that a launcher of PyTorch starts on a node, with their line: a number, a variable set to one, or the
-    default of a variable.
+    """The ranks that a launcher of PyTorch starts on a node, with their line: a number, or a variable as the script
+    sets it in this job.
 
     >>> _ranks_of_launcher("GPUS=8\\ntorchrun --nproc-per-node=$GPUS a.py"), _ranks_of_launcher("torchrun a.py")
     ((8, 2), None)
     >>> _ranks_of_launcher('GPUS="${GPUS:-4}"\\ntorchrun --nproc-per-node=$GPUS a.py')
     (4, 2)
+    >>> _ranks_of_launcher('#SBATCH --gres=gpu:4\\nG=${SLURM_GPUS_ON_NODE:-1}\\ntorchrun --nproc-per-node=$G a.py')
+    (4, 3)
     """
     match = _RANKS.search(text)
     if match is None:
         return None
-    line, stated = text.count("\n", 0, match.start("count")) + 1, match["count"]
-    if not stated.isdecimal():
-        default = rf"(?:\$\{{{stated}:?-)?"
-        found = rf"^[ \t]*(?:export[ \t]+)?{stated}=[\"']?{default}([1-9][0-9]{{0,2}})\b"
-        values = set(re.findall(found, text, re.MULTILINE))
-        stated = values.pop() if len(values) == 1 else ""
-    return (int(stated), line) if stated else None
+    line = text.count("\n", 0, match.start("count")) + 1
+    stated = {int(match["count"])} if match["count"].isdecimal() else _evaluated_ranks(text)
+    return (stated.pop(), line) if len(stated) == 1 else None
+
+
+def _evaluated_ranks(text: str) -> set[int]:
+    """The numbers of ranks of a node that the commands of a script state; empty if a test leaves one open."""
+    try:
+        commands = script_of(text).commands
+    except FormatError:
+        return set()
+    lines = [(" ".join(word.text for word in each.words), each.words, each.branch) for each in commands]
+    found = [
+        (match, branch or any(word.branch for word in words))
+        for line, words, branch in lines
+        for match in _RANKS.finditer(line)
+    ]
+    decided = all(match["count"].isdecimal() and not branch for match, branch in found)
+    return {int(match["count"]) for match, _ in found} if decided else set()
 
 
 _RANKS = re.compile(r"--nproc[_-]per[_-]node[ =]+[\"']?\$?\{?(?P<count>[1-9][0-9]{0,2}\b|[A-Za-z_]\w{0,60})")
