@@ -272,3 +272,29 @@ def test_pairs_without_a_model_are_no_engine() -> None:
     reading = read(PAIRS.replace("key: model\n", "key: served-model-name\n"), name="values.yaml")
     assert "layout.tp" not in given(reading)
     assert "the command line names no model" in unknown(reading)
+
+
+REFERENCES = """
+    image: {repository: registry.local/vllm/vllm-openai, pullPolicy: Always}
+    shared: {name: Qwen/Qwen3-32B, gpus: 4, copies: "{{ .Values.shared.name }}"}
+    server:
+      model: '{{ .Values.shared.copies }}'
+      tensor-parallel-size: '{{ .Values.shared.gpus | quote }}'
+      pipeline-parallel-size: "{{ mul .Values.shared.gpus 2 }}"
+      max-num-seqs: "{{ .Values.absent.number }}"
+"""
+
+
+def test_values_that_refer_to_others_of_the_file_are_those() -> None:
+    """What a function computes, or another file states, stays open."""
+    reading = read(REFERENCES, name="values.yaml")
+    found = given(reading)
+    assert (found["workload.model"], found["layout.tp"]) == ("qwen3-32b", 4)
+    assert not {"layout.pp", "workload.serving.max_sequences"} & found.keys()
+    assert ".Values.absent.number" in unknown(reading)
+
+
+def test_a_reference_that_refers_to_itself_ends() -> None:
+    text = REFERENCES.replace("name: Qwen/Qwen3-32B", 'name: "{{ .Values.shared.copies }}"')
+    with pytest.raises(FormatError, match="no command that starts"):
+        read(text, name="values.yaml")
