@@ -298,3 +298,20 @@ def test_a_reference_that_refers_to_itself_ends() -> None:
     text = REFERENCES.replace("name: Qwen/Qwen3-32B", 'name: "{{ .Values.shared.copies }}"')
     with pytest.raises(FormatError, match="no command that starts"):
         read(text, name="values.yaml")
+
+
+VARIABLES = """
+    image: {repository: vllm/vllm-openai, pullPolicy: Always}
+    %s:
+      - {name: MODEL_ID, value: Qwen/Qwen3-32B}
+      - {name: TP, value: "4"}
+    engine:
+      args: ["--model", "$(MODEL_ID)", "--tensor-parallel-size=$(TP)", "--max-num-seqs", "$(SEQS)"]
+"""
+
+
+@pytest.mark.parametrize("key", ["env", "extraEnv", "envVars"])
+def test_arguments_take_the_variables_that_the_chart_sets(key: str) -> None:
+    reading = read(VARIABLES % key, name="values.yaml")
+    assert (given(reading)["workload.model"], given(reading)["layout.tp"]) == ("qwen3-32b", 4)
+    assert "workload.serving.max_sequences" not in given(reading) and "$(SEQS)" in unknown(reading)

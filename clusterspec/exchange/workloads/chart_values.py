@@ -18,6 +18,7 @@ from clusterspec.exchange.fabrics.pods import list_at, mapping_of, requested_acc
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.keys import Keys, command_keys, positive_integer_of
+from clusterspec.exchange.workloads.listed_commands import container_variables, with_variables
 from clusterspec.exchange.workloads.value_references import MARK, with_references
 from clusterspec.records import replace
 from clusterspec.source import value_at
@@ -234,13 +235,16 @@ def _engine_keys(yaml: Yaml, around: tuple[Place, ...], *, bare: bool) -> Keys |
     keys = Keys(command=Command((Word(str(path[-1] if path else "values"), line), Word(PASSED_ON[0], 0))))
     if named is None and not any("--model" in str(word) for name in _LISTS for word in list_at(value, name)[:200]):
         return None
+    sets = {name: text for place in around for name, text in container_variables(yaml, *place).items()}
     for where, held in [(path, value), *(((*path, name), value.get(name)) for name in _INSIDE)]:
         if not isinstance(held, dict):
             continue
         for name in _LISTS:
             words = held.get(name)
             if isinstance(words, list) and any(str(word).startswith("--") for word in words[:200]):
-                listed = tuple(Word(str(word), yaml.line(*where, name, n)) for n, word in enumerate(words))
+                listed = tuple(
+                    with_variables(Word(str(word), yaml.line(*where, name, n)), sets) for n, word in enumerate(words)
+                )
                 keys.values |= command_keys(Command(listed)).values
         for name, option in held.items():
             snake = _CAMEL.sub("_", str(name)).lower().replace("-", "_")
