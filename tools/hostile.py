@@ -141,6 +141,7 @@ SAMPLES = {
     "deepspeed": '{"train_batch_size": 64, "zero_optimization": {"stage": 3}}\n',
     "maxtext": "base_emb_dim: 4096\nbase_num_decoder_layers: 32\nper_device_batch_size: 4\n",
     "openrlhf": "python3 -m openrlhf.cli.train_ppo_ray --pretrain a/b --rollout_batch_size 8 --zero_stage 3\n",
+    "slime": "python3 train.py --train-backend fsdp --rollout-batch-size 8 --actor-num-gpus-per-node 4\n",
     "verl": "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=8 data.train_batch_size=512\n",
     "hyperpod-recipe": (
         "run: {model_type: llm_finetuning_aws}\ntrainer: {devices: 8, num_nodes: 2}\ntraining_config:\n"

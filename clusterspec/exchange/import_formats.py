@@ -219,6 +219,7 @@ WORKLOADS = (
     ),
     ImportFormat("gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.gpt_neox", ("gpt-neox-config", "neox")),
     ImportFormat("openrlhf", "workloads", "launches of OpenRLHF", "workloads.openrlhf"),
+    ImportFormat("slime", "workloads", "launches of slime that train by FSDP", "workloads.slime_fsdp"),
     ImportFormat(
         "trainer",
         "workloads",

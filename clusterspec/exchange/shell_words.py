@@ -83,12 +83,13 @@ class Expansion:
 
     ``branch`` is the line of the innermost undecided test around a statement, else 0; ``around`` has the lines of all
     such tests. The script starts ``offset`` lines into its file. ``left_unset`` are variables that a branch sets which
-    is not taken.
+    is not taken; ``given_alone`` those that only an argument of the script sets.
     """
 
     def __init__(self) -> None:
         self.variables: dict[str, Segments] = {}
         self.left_unset: set[str] = set()
+        self.given_alone: set[str] = set()
         self.branch = 0
         self.around: tuple[int, ...] = ()
         self.offset = 0
@@ -231,6 +232,8 @@ class Expansion:
             return unknown
         groups = match.groupdict()
         sign, held = groups.get("sign") or "", self.variables.get(groups["name"])
+        if sign.endswith(("-", "=")) and groups["name"] in self.given_alone:
+            held = None
         if not simple and not sign and text[match.end() :] != "}":
             replaced = _replaced_text(text[match.end() :], joined_word(held)) if held else None
             return unknown if replaced is None else [Segment(replaced, line, self.branch, quoted)]
