@@ -40,6 +40,7 @@ JOB = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gp
         ("srun deepspeed --no_ssh --num_gpus 4 own.py\n", 4),
         ("srun deepspeed --no_ssh \\\n  --num_gpus $SLURM_GPUS_ON_NODE own.py\n", 4),
         ("srun bash -c './env/bin/deepspeed --num_gpus ${SLURM_GPUS_ON_NODE} own.py'\n", 4),
+        ("# srun deepspeed --num_gpus 4 own.py\nsrun python own.py\n", None),
         ("srun python own.py --deepspeed a.json --num_gpus 2\n", None),
         ("srun deepspeed own.py --num_gpus 2\n", None),
         ("srun --nodes=2 --ntasks-per-node=4 ./own -b 8\n", 4),

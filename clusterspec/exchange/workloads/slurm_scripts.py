@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.slurm_directives import (
     accelerator_features,
@@ -65,7 +65,7 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     if int(tasks) < 2:  # one task of a node starts the others, or a step has tasks of its own
         started = _ranks_of_launcher(file.text) or _ranks_of_steps(file)
     builder.count("ranks_per_node", *(started or (int(tasks) if int(tasks) > 1 else None, at)))
-    each_rank = int(all_tasks) > 1 and not (int(tasks) < 2 and _RANKS.search(file.text))
+    each_rank = int(all_tasks) > 1 and not (int(tasks) < 2 and _RANKS.search(file.uncommented))
     builder.count("ranks", int(all_tasks) if each_rank else None, place)
     list_kinds(file.text, builder)
     for option, text, at in open_counts(file.text):
@@ -94,7 +94,7 @@ def _ranks_of_launcher(text: str) -> tuple[int, int] | None:
     >>> _ranks_of_launcher('#SBATCH --gres=gpu:4\\nG=${SLURM_GPUS_ON_NODE:-1}\\ntorchrun --nproc-per-node=$G a.py')
     (4, 3)
     """
-    match = _RANKS.search(text)
+    match = _RANKS.search(without_comments(text))
     if match is None:
         return None
     line = text.count("\n", 0, match.start("count")) + 1
