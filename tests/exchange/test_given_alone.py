@@ -44,6 +44,7 @@ JOB = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gp
         ("srun python own.py --deepspeed a.json --num_gpus 2\n", None),
         ("srun deepspeed own.py --num_gpus 2\n", None),
         ("srun --nodes=2 --ntasks-per-node=4 ./own -b 8\n", 4),
+        ("srun --ntasks-per-node=1 ./own --world-size 8\n", None),
         ("srun --ntasks-per-node=4 ./own\nsrun --ntasks-per-node=2 ./own\n", None),
         ("srun --ntasks-per-node=4 ./own\nsrun ./own\n", None),
         ("if [ -f $HOME/a ]; then\n  srun --ntasks-per-node=4 ./own\nfi\n", None),

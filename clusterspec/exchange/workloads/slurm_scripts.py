@@ -103,7 +103,9 @@ def _ranks_of_launcher(text: str) -> tuple[int, int] | None:
 
 
 def _ranks_of_steps(file: InputFile) -> tuple[int, int] | None:
-    """The tasks on a node of the steps of a job, with their line, where all of them state the same number."""
+    """The tasks on a node of the steps of a job, with their line, where all of them state the same number. One task may
+    start others.
+    """
     try:
         commands = script_of(file.text).commands if "--ntasks-per-node" in file.text else ()
     except FormatError:
@@ -112,7 +114,7 @@ def _ranks_of_steps(file: InputFile) -> tuple[int, int] | None:
     found = [(each, _STEP.match(" ".join(word.text for word in each.words))) for each in steps]
     stated = {int(match["count"]) if match and not each.branch else 0 for each, match in found}
     count = stated.pop() if len(stated) == 1 else 0
-    return (count, steps[0].line) if count else None
+    return (count, steps[0].line) if count > 1 else None
 
 
 def _evaluated_ranks(text: str) -> set[int]:
