@@ -30,14 +30,16 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.merge import Merged
 from clusterspec.exchange.workloads.step_lines import step_program
-from clusterspec.logs.benchmark import Benchmark, Series
+from clusterspec.logs.benchmark import Benchmark, Evidence, Series
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.pair_faults import OF_PAIRS
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import ended_well
+from clusterspec.logs.unfinished import TOOL as UNFINISHED
 from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.logs.worded_causes import suspected_statements
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import Compared, DiagnosisReport, Moved
 from clusterspec.studies import Study
@@ -162,6 +164,8 @@ def _with_evidence(found: Benchmark, text: str) -> Benchmark:
     series without sizes, whose causes its matrices show.
     """
     evidence = found.evidence or log_evidence(searched_part(text)[0])
+    if found.tool != UNFINISHED:
+        evidence = (*evidence, *(Evidence(*each) for each in suspected_statements(text)))
     if found.series or not found.pairs or not any(each.name in OF_PAIRS for each in evidence):
         return replace(found, evidence=evidence)
     return replace(found, evidence=evidence, series=(Series(None, found.pairs[0].accelerators, 1, ()),))

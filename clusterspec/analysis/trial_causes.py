@@ -68,6 +68,7 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     ),
     "host-network": ((("wrong-interface", STRONG), ("unreachable-peer", STRONG)), _REACH),
     "no-iommu": ((("iommu-translation", STATED),), _ACS),
+    "launch-order": ((("concurrent-communicators", STRONG),), next_step("concurrent-communicators")),
     "no-acs": ((("acs", STATED),), _ACS),
     "firewall": ((("unreachable-peer", STATED),), _REACH),
     "flow-control": ((("packet-loss", STATED),), "PFC and ECN alike on all ports of NICs and switches; ethtool -S"),

@@ -104,6 +104,11 @@ REASONS: tuple[tuple[str, str], ...] = (
         r"\bunused param\w{0,8}|\bfind_unused_parameters\b|\bparameters? .{0,30}\bnot (?:used|receive)",
     ),
     (
+        "concurrent-communicators",
+        r"\b(?:multiple|two|several|many|concurrent|different|both) (?:\w{2,12} )?(?:communicators?|process groups?)\b"
+        r".{0,80}\b(?:concurrent\w{0,2}|order|at once|same time|deadlock\w{0,3}|race|simultaneous\w{0,2})\b",
+    ),
+    (
         "ranks-diverge",
         r"\b(?:different|uneven|unequal|mismatched|unbalanced|fewer|more|not the same) (?:\w{2,12} )?(?:numbers?"
         r"|amounts?|counts?"
