@@ -34,6 +34,7 @@ from clusterspec.logs.benchmark import Benchmark, Evidence, Series
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.pair_faults import OF_PAIRS
 from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.report_sentences import reported_fault
 from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import ended_well
@@ -212,6 +213,8 @@ def _without_error(text: str, why: str) -> str:
     steps = step_program(text)
     if steps:
         return f"it has steps of {steps}, but neither the result of a collective nor a line that reports an error"
+    if (fault := reported_fault(text)) is not None:
+        return f"line {fault[1]} reports a fault ({fault[0]}), but no line and no wording is of a known cause"
     left_out = searched_part(text)[1]
     if left_out:
         return f"{why}; no line that was searched reports an error, and {left_out:,} were not: too many differ"

@@ -31,6 +31,12 @@ _STEPS = {
 }
 
 
+_OF_FABRICS = NOT_ON_ONE_NODE | {"shared-paths", "oversubscribed-level", "packet-loss", "bonded-ports", "unstable-link"}
+"""Causes that only a machine of several nodes has."""
+_OF_LINKS = frozenset({"no-direct-links", "no-nvls", "fabric-manager", "network-inside-domain"})
+"""Causes that only accelerators with direct links have."""
+
+
 def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
     """The causes that the words of a report suggest; none if one of the causes found is likely, and none of a text in
     which no sentence of a person reports a fault: what the lines of programs leave open stays so.
@@ -40,12 +46,20 @@ def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
         return
     told = {each.line for each in run.benchmark.evidence if each.name.startswith((TRIAL, REASON))}
     weight = LEADING if all(_is_of_a_sentence(each, told) for each in found) else FOLLOWING
+    impossible = _impossible_causes(run)
     for each in run.benchmark.evidence:
         name = each.name.removeprefix(SUSPECTED)
-        if each.name.startswith(SUSPECTED) and (run.cluster.nodes > 1 or name not in NOT_ON_ONE_NODE):
+        if each.name.startswith(SUSPECTED) and name not in impossible:
             evidence = f"line {each.line} of the log: suspected by wording, nothing in the input decides: {each.text}"
             yield Cause(name, evidence, _next_step(name), round(weight, 3))
             weight -= STEP
+
+
+def _impossible_causes(run: PlacedRun) -> frozenset[str]:
+    """The causes that the machine of a run cannot have."""
+    up = run.cluster.scale_up
+    unlinked = up.topology in {"pcie", "bridge"} or up.domain == 1
+    return (_OF_LINKS if unlinked else frozenset()) | (_OF_FABRICS if run.cluster.nodes == 1 else frozenset())
 
 
 def _is_of_a_sentence(cause: Cause, told: Collection[int]) -> bool:

@@ -55,9 +55,15 @@ _ENDINGS = ("ing", "ed", "es", "s", "e")
 _SHORTEST = 4
 """Characters of a word that are left without its ending."""
 _WORD = re.compile(r"(?:--)?[A-Za-z0-9_]+(?:[-./][A-Za-z0-9_]+)*")
-_RELEASE = re.compile(r"v?[0-9]{1,5}\.[0-9]{1,5}(?:\.[0-9]{1,5}){0,3}\w{0,8}")
+_RELEASE = re.compile(
+    r"v?(?:[0-9]{1,5}(?:\.[0-9]{1,5}){2,4}|[1-9][0-9]{0,4}\.[0-9]{1,5})"
+    r"(?:[-.]?(?:rc|post|dev|a|b|alpha|beta|cu|rocm)[0-9]{0,8})?"
+)
+"""The number of a release: three parts or more, or two that are no share; a measured value has a unit behind it."""
 _WITH_RELEASE = re.compile(r"[a-z_]{1,40}[-_]?v?[0-9]{1,4}\.[0-9]")
 """A name with the number of a release, such as `torch-2.9`."""
+_OF_INTERFACE = re.compile(r"_(?:ifname|iface|interface|if_name|(?:tcp_)?if_(?:in|ex)clude)$")
+"""How settings that choose a network interface end."""
 _NAME_OF_NIC = re.compile(r"mlx5|rocep|bnxt_re|ibp[0-9]")
 _WITH_DIGIT = re.compile(r"[0-9_]")
 _PARTS = re.compile(r"[-./]")
@@ -74,6 +80,12 @@ _LISTED = re.compile(
 )
 """A line of nvidia-smi or lscpu that any machine prints: a legend, a matrix of links, a table of accelerators."""
 _CLAUSE = re.compile(r"(?<=[a-z0-9)`'\"\]])[.;!?] |,? (?:but|however|while|whereas|though|although)\b")
+_COMMAND = re.compile(
+    r"\s{0,8}[`$#>]{0,2} ?(?:[A-Z_]{3,40}=\S{1,200} ){0,20}(?:mpirun|mpiexec|srun|sbatch|torchrun|python3?|docker"
+    r"|podman|accelerate|deepspeed|vllm|ray|numactl|singularity|apptainer|enroot|horovodrun|export|#?SBATCH)\b|\s{0,8}--?[a-zA-Z]"
+    r"|.{0,300} -x [A-Z]{2,12}_"
+)
+"""A command that launches a run, or a line of its options."""
 _DENIED = re.compile(
     r"\b(?:ruled? out|(?:is|are|was|were|looks?|seems?|all|be) (?:\w{1,10} )?(?:fine|ok|okay|good|healthy|normal"
     r"|correct|identical|clean)"
@@ -97,11 +109,14 @@ class Term(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A term in a text: the number of its first line, and whether that clause denies it."""
+    """A term in a text: the number of its first line, whether that clause denies it, and whether the line is a command
+    (``launched``), whose options are often of no consequence.
+    """
 
     term: Term
     line: int
     denied: bool
+    launched: bool
 
 
 def plain_word(word: str) -> str:
@@ -136,6 +151,8 @@ def words_of(text: str) -> Iterator[str]:
         yield plain_word(name)
         if _NAME_OF_NIC.match(name):
             yield "nic"
+        if _OF_INTERFACE.search(name):
+            yield "ifname"
         parts = _PARTS.split(name)
         yield from (plain_word(part) for part in (parts if len(parts) > 1 else ()) if part and not part.isdigit())
 
@@ -195,8 +212,9 @@ def terms_in(text: str) -> tuple[Found, ...]:
             continue
         seen.add(words)
         denied = _DENIED.search(clause) is not None
+        launched = _COMMAND.match(clause) is not None
         for place in _places_in(words):
-            found.setdefault(place, Found(terms()[place], number, denied))
+            found.setdefault(place, Found(terms()[place], number, denied, launched))
     return tuple(found.values())
 
 

@@ -77,7 +77,8 @@ _FAULTY = re.compile(
     r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation) (?:\w{1,12} ){0,8}(?:low|poor|drops?|dropped"
     r"|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
     r"|poor (?:\w{1,10} )?(?:performance|bandwidth|scaling)|degrad\w{2,6}|regress\w{2,4}|corrupt\w{0,4}|wrong"
-    r"|incorrect|garbage|nan|time[sd] out|timing out|timeouts|timeout errors?"
+    r"|incorrect|garbage|nan|time[sd] out|timing out|timeouts|timeout errors?|misbehav\w{1,3}"
+    r"|used to work|timeouts? (?:during|in|at|after|when|while)"
     r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
     r"|never (?:finish|complet|start|return|join)\w{0,3}|waits? forever|reboots?)\b|报错|失败|很慢|太慢|变慢|无法",
     re.IGNORECASE,
@@ -85,7 +86,7 @@ _FAULTY = re.compile(
 """Words of a run that fails, stops, is slow or is wrong."""
 _SMALL = re.compile(
     r"\b(?:i|we|my|our|it|its|the|a|an|when|this|that|is|are|was|were|be|has|have|had|on|with|after|and|only|then|both|in"
-    r"|of|at|from|all|if|as|so|there|by|for|each|every|than|while|using)\b",
+    r"|of|at|from|all|if|as|so|there|by|for|each|every|than|while|during|using)\b",
     re.IGNORECASE,
 )
 """Words between others, which people write and messages of programs leave out."""

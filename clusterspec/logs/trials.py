@@ -51,6 +51,8 @@ _IF_DONE = re.compile(
     re.IGNORECASE,
 )
 """A condition that a writer has met: of what the run does, in the present, not of what it would do."""
+_IF_SET = re.compile(r"\W{0,4}(?:when|once|after|as soon as|if) (?:I|we|one)\b", re.IGNORECASE)
+"""The beginning of a clause whose outcome follows."""
 _OF_LOGS = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
     r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
@@ -276,12 +278,14 @@ def trials_of_line(line: str) -> Iterator[Trial]:
         return
     before = ""
     solved = False
-    for part in _CLAUSE.split(line):
-        clause = f"{before} {part}".strip(" *_-")
+    parts = _CLAUSE.split(line)
+    for part, following in zip(parts, (*parts[1:], ""), strict=True):
+        fails = WORSE.search(part) or (_IF_SET.match(part) and WORSE.search(following))
+        clause = f"{'' if solved and fails else before} {part}".strip(" *_-")
         if _is_supposed(part):
             before = ""
             continue
-        told = HELPED if solved and not outcome_of(part) else ""
+        told = HELPED if solved and not fails and not outcome_of(part) else ""
         found = tuple(_trials_of_clause(clause, told)) if len(clause) <= MOST_WORDS else ()
         yield from found
         solved = is_success(part) or (outcome_of(part) == HELPED and len(part) <= SHORT)

@@ -27,6 +27,8 @@ SHOWN = 4
 """Terms of a cause that its evidence shows."""
 PER_TERM = 0.5
 """How fast further terms of a cause count less: the second by 1 / (1 + PER_TERM), the third by 1 / (1 + 2 PER_TERM)."""
+OF_LAUNCH = 0.5
+"""The share of its weight that a term of a command has, where settings stand that are of no consequence."""
 OF_DENIAL = 0.5
 """The share of the largest denied term that is taken from the score."""
 SPECIFIC = 3
@@ -72,14 +74,16 @@ def _is_specific(term: Term) -> bool:
 
 def _scored(cause: str, found: Iterable[Found]) -> Worded:
     """A cause with the score of its terms in a text."""
-    of_term = weights()
-    order = sorted(found, key=lambda each: (-of_term[each.term], each.line, each.term.text))
+    order = sorted(found, key=lambda each: (-_weight(each), each.line, each.term.text))
     denied = [each for each in order if each.denied and each.term.role != "symptom"]
     stated = _without_parts([each for each in order if each not in denied])
-    score = sum(of_term[each.term] / (1 + PER_TERM * place) for place, each in enumerate(stated))
-    return Worded(
-        cause, round(score - OF_DENIAL * max((of_term[each.term] for each in denied), default=0.0), 3), tuple(stated)
-    )
+    score = sum(_weight(each) / (1 + PER_TERM * place) for place, each in enumerate(stated))
+    return Worded(cause, round(score - OF_DENIAL * max(map(_weight, denied), default=0.0), 3), tuple(stated))
+
+
+def _weight(found: Found) -> float:
+    """The weight of a term at its place."""
+    return weights()[found.term] * (OF_LAUNCH if found.launched else 1)
 
 
 def _without_parts(found: Sequence[Found]) -> list[Found]:

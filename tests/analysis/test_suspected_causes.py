@@ -46,6 +46,12 @@ def test_causes_between_nodes_are_not_suspected_on_one() -> None:
     assert "unreachable-peer" not in names(_compared(H100, NETWORK, 8))
 
 
+def test_causes_of_direct_links_are_not_suspected_where_the_design_has_none() -> None:
+    report = "Moving a tensor from one GPU to another one corrupts its values, also without the NVLink bridges.\n"
+    assert "no-direct-links" in names(_compared(H100, report, 8))
+    assert names(_compared(PCIE, report, 4))[0] == "acs"
+
+
 def test_what_was_tried_in_vain_weighs_less_than_other_suspicions() -> None:
     report = "simpleP2P fails on the two cards of this host, with ACS and the IOMMU (amd_iommu) on.\n"
     tried = _compared(PCIE, f"{report}Turning off ACS did not help.\n", 4)
@@ -57,6 +63,11 @@ def test_a_report_in_prose_alone_is_read_and_a_question_is_refused() -> None:
     assert read_log("a.txt", NETWORK.encode(), unfinished=True).evidence
     with pytest.raises(FormatError):
         read_log("a.txt", b"Which security group do nodes of two subnets need?\n", unfinished=True)
+
+
+def test_a_report_without_a_known_cause_is_refused_with_its_sentence() -> None:
+    with pytest.raises(FormatError, match="line 1 reports a fault"):
+        read_log("a.txt", b"The epochs of the run never finish on the first of our days.\n", unfinished=True)
 
 
 def test_every_cause_with_terms_has_a_meaning_and_every_new_cause_a_next_step() -> None:

@@ -82,6 +82,22 @@ def test_a_clause_that_denies_marks_its_terms() -> None:
     assert denied["firewall"] and not denied["mtu"]
 
 
+def test_terms_of_a_command_are_marked_and_settings_of_interfaces_are_one_word() -> None:
+    run = [
+        each.launched for each in terms_in("mpirun --bind-to none -np 8 ./a.out") if each.term.cause == "core-binding"
+    ]
+    told = [each.launched for each in terms_in("I set --bind-to none") if each.term.cause == "core-binding"]
+    assert run and all(run) and told and not any(told)
+    assert {"ifname"} <= set(words_of("DMLC_INTERFACE=ib0")) & set(words_of("btl_tcp_if_include"))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_release"), [("2.18.6", True), ("12.4", True), ("0.48s", False), ("3.39GB/s", False)]
+)
+def test_a_measured_value_is_no_release(text: str, is_release: bool) -> None:
+    assert ("#" in set(words_of(text))) == is_release
+
+
 def test_the_ends_of_a_long_text_are_read() -> None:
     filler = "a quiet line of nothing at all\n" * (MOST_READ // 20)
     lines = {each.line for each in terms_in(f"the firewall\n{filler}{filler}iptables\n") if isinstance(each.term, Term)}

@@ -251,3 +251,19 @@ def test_a_pattern_of_small_letters_finds_what_the_pattern_finds_without_regard_
 ) -> None:
     pattern, text = drawn
     assert in_small_letters(pattern)[0].search(text.casefold())
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "With X it works. When I set NCCL_ALGO=Tree, it hangs.",
+        "With one group it runs. When I set OVERLAP_GROUPS=2, I get this error followed by a crash.",
+        "This works. With NCCL_ALGO=Tree it fails.",
+    ],
+)
+def test_a_setting_with_which_a_run_fails_has_not_the_outcome_of_the_sentence_before(report: str) -> None:
+    assert not [each for each in trial_statements(report) if each[0].startswith("trial helped")]
+
+
+def test_an_error_that_follows_a_part_moved_with_it() -> None:
+    assert [each[0] for each in trial_statements("After swapping the GPU of the two hosts the error followed it.")]
