@@ -208,8 +208,8 @@ FACTS: tuple[tuple[str, str], ...] = (
     ),
     (
         "library-release",
-        r"\b(?:in|with) v?[0-9]{1,2}\.[0-9]{1,3}\S{0,8} .{0,60}\b(?:but|and) not (?:in|with"
-        r"|on) v?[0-9]{1,2}\.[0-9]{1,3}"
+        r"\b(?:in|with) (?:[A-Za-z][\w-]{1,30} )?v?[0-9]{1,2}\.[0-9]{1,3}\S{0,8} .{0,60}\b(?:but|and) not (?:in|with"
+        r"|on) (?:[A-Za-z][\w-]{1,30} )?v?[0-9]{1,2}\.[0-9]{1,3}"
         r"|\bpython (?:path|executable|interpreter)s?\b.{0,40}\b(?:chang|differ|other|wrong)",
     ),
     ("driver-release", r"/dev/nvidia-uvm\S{0,8}.{0,60}\b(?:missing|absent|not (?:there|found|present)|n't exist)"),

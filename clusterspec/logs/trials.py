@@ -57,7 +57,8 @@ _OF_LOGS = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
     r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
     r"|^[EIWF][0-9]{4} |<(?:warn|info|debug)>|\b[A-Z]\w{2,60}(?:Error|Exception): |\b(?:[Ee]rror|[Ff]atal|[Ff]ailed): "
-    r"|^(?!(?i:work ?around|solution|solved|resolved|fixed|edit|update|note|results?|observations?|conclusion):)"
+    r"|^(?!(?i:work ?around|solution|solved|resolved|fixed|edit|update|note|results?|observations?|conclusion"
+    r"|works|working|fails|failing):)"
     r"[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
 )
 """Marks of lines that a program prints, and of commands."""
@@ -73,6 +74,8 @@ _OF_A_TEST = re.compile(
 )
 """A program that tests a part, or a smaller run: that it works is no remedy."""
 _VERSION = re.compile(VERSION)
+_PINNED = re.compile(r"\b([A-Za-z][\w.-]{1,40})==v?([0-9][\w.+]{0,20})")
+"""A package with its release, as pip has them."""
 _RELEASE = re.compile(
     rf"\b(?:{'|'.join(words for _, words in PARTS)}|version|release)(?: version| release)?(?: to| from| is| at)?"
     rf"[ =>-]{{1,4}}{VERSION}|\bdrivers?(?: version| release)? [4-6][0-9]{{2}}\b",
@@ -171,10 +174,41 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
     >>> list(trial_statements("Try NCCL_P2P_DISABLE=1 if it does not work."))
     []
     """
+    told = list(report_lines(text))
+    differing = _differing_release(told)
+    in_vain = f"{TRIAL}{VAIN} release of library"
+    for each in _trials_of_lines(text, told):
+        if not differing or each[0] not in (in_vain, differing[0]):
+            yield each
+    if differing:
+        yield differing
+
+
+def _differing_release(told: Sequence[tuple[int, str]]) -> tuple[str, str, int] | None:
+    """The line with the good one of two releases of a package, as pip has them, of which lines say that one works and
+    the other does not; None without any.
+
+    >>> _differing_release([(1, "Works: ucx==1.3 with torch==2"), (2, "Does not work: ucx==1.4 with torch==2")])
+    ('trial helped release of library', 'Works: ucx==1.3 with torch==2', 1)
+    """
+    outcomes: dict[str, dict[str, dict[str, tuple[str, int]]]] = {}
+    for number, line in told:
+        outcome = outcome_of(line) or (VAIN if WORSE.search(line) else "")
+        for name, release in _PINNED.findall(line) if outcome and not _is_supposed(line) else ():
+            outcomes.setdefault(name, {}).setdefault(release, {}).setdefault(outcome, (line, number))
+    for releases in outcomes.values():
+        good = [found[HELPED] for found in releases.values() if found.keys() == {HELPED}]
+        if good and any(found.keys() == {VAIN} for found in releases.values()):
+            return f"{TRIAL}{HELPED} release of library", shown_line(good[0][0]), good[0][1]
+    return None
+
+
+def _trials_of_lines(text: str, told: Sequence[tuple[int, str]]) -> Iterator[tuple[str, str, int]]:
+    """The trials of the lines of a report, then releases of which one line says that it works and another that not."""
     lines: list[str] = []
     given = set[str]()
     releases: dict[str, dict[str, tuple[str, str, int]]] = {}
-    for number, line in report_lines(text):
+    for number, line in told:
         for part, release, outcome in _releases_of_line(line):
             releases.setdefault(part, {}).setdefault(release, (outcome, line, number))
         trials = tuple(_trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line))

@@ -103,3 +103,10 @@ def test_a_release_that_brought_wrong_values_is_their_cause() -> None:
     assert names(diagnosed(machine, wrong))[0] == "wrong-results"
     assert names(diagnosed(machine, replace(wrong, evidence=(begun,))))[0] == "library-release"
     assert names(diagnosed(machine, replace(sound, evidence=(begun,)))) == []  # nothing to explain
+
+
+def test_a_setting_only_circumvents_what_a_release_is_told_to_bring() -> None:
+    helping = "The job hangs at start. It starts with NCCL_MAX_NCHANNELS=20."
+    told = "It happens with plugin 1.19.2 and 1.20.0, and not with plugin 1.4.0."
+    assert _first(PAIR, helping) == "invalid-setting"
+    assert _first(PAIR, f"{helping}\n{told}") == "library-release"

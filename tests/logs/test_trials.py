@@ -267,3 +267,14 @@ def test_a_setting_with_which_a_run_fails_has_not_the_outcome_of_the_sentence_be
 
 def test_an_error_that_follows_a_part_moved_with_it() -> None:
     assert [each[0] for each in trial_statements("After swapping the GPU of the two hosts the error followed it.")]
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "Works: torch==2.1 with plugin==1.3\nDoes not work: torch==2.1 with plugin==1.4",
+        "It hangs with plugin==1.4.\nWith plugin==1.3 it works.",
+    ],
+)
+def test_a_release_of_which_one_line_works_and_another_not_has_helped(report: str) -> None:
+    assert [each[0] for each in trial_statements(report)] == ["trial helped release of library"]
