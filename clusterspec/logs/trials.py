@@ -6,21 +6,19 @@ advise, ask or suppose report nothing, and lines that programs print are not rea
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.logs.blamed_things import blamed_things, blames
 from clusterspec.logs.outcomes import BAD, GAIN, GOOD, HELPED, VAIN, WORSE, in_small_letters, is_success, outcome_of
+from clusterspec.logs.prose_lines import prose_lines
 from clusterspec.logs.text_lines import lines_of, shown_line
 from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, TOOLS, USES, VERSION
 from clusterspec.records import NamedTuple
 
 TRIAL = "trial "
 """What the names of these statements begin with; the outcome and the name of the remedy follow."""
-LONGEST = 1_200
-"""Characters of a line of prose that is read."""
 MOST_WORDS = 240
 """Characters of a clause that may report a trial: longer ones describe something else."""
 LONGEST_LIST = 12
@@ -29,10 +27,6 @@ SHORT = 40
 """Characters of a sentence that says no more than that something is solved: the next one tells by what."""
 MOST_LINES = 2_000
 """Lines with the words of an outcome that are read."""
-MOST_PROSE = 400_000
-"""Characters of lines that no program prints in which these words are searched, half of them at each end."""
-MOST_FORMS = 20_000
-"""Different lines, digits aside, of which those of programs are told apart."""
 _SUPPOSED = re.compile(
     r"\b(?:try|please|should|could|might|may|would|maybe|perhaps|probably|possibly|let me|let us|suggest\w{0,4}"
     r"|recommend\w{0,4}|expect\w{0,3}|want|needs? to|ha(?:ve|s) to|will"
@@ -53,15 +47,6 @@ _IF_DONE = re.compile(
 """A condition that a writer has met: of what the run does, in the present, not of what it would do."""
 _IF_SET = re.compile(r"\W{0,4}(?:when|once|after|as soon as|if) (?:I|we|one)\b", re.IGNORECASE)
 """The beginning of a clause whose outcome follows."""
-_OF_LOGS = re.compile(
-    r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
-    r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
-    r"|^[EIWF][0-9]{4} |<(?:warn|info|debug)>|\b[A-Z]\w{2,60}(?:Error|Exception): |\b(?:[Ee]rror|[Ff]atal|[Ff]ailed): "
-    r"|^(?!(?i:work ?around|solution|solved|resolved|fixed|edit|update|note|results?|observations?|conclusion"
-    r"|works|working|fails|failing):)"
-    r"[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
-)
-"""Marks of lines that a program prints, and of commands."""
 _CLAUSE = re.compile(
     r"(?<=[a-z0-9)`'\"\]])[.;!] |,? (?:but|however|while|whereas|though|which)\b|\s[—–-]{1,3}\s|; "
     r"|, (?=(?:it |and )?(?:works|fails|hangs)\b)"
@@ -139,7 +124,6 @@ _CELL_BAD = re.compile(
 
 _ITEM = re.compile(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
 """How an item of a list begins."""
-_DIGITS = str.maketrans("123456789", "000000000")
 _COMMAND = re.compile(
     r"^[`$#> ]{0,4}(?:export |sudo |docker |pip3? |python3? -m pip |uv pip |conda |apt(?:-get)? |modprobe |sysctl "
     r"|-x |[A-Z][A-Z0-9_]{3,40}=)"
@@ -264,31 +248,13 @@ def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
 
 
 def report_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of prose with the words of an outcome, each with its number; of lines that differ only in their digits
-    the first. Of more than `MOST_LINES`, and of more than `MOST_PROSE`, the first and the last are read.
+    """The lines of prose with the words of an outcome, each with its number. Of more than `MOST_LINES` the first and
+    the last are read.
     """
-    prose: list[tuple[int, str]] = []
-    seen = set[str]()
-    for number, line in enumerate(lines_of(text), 1):
-        if " " not in line[:LONGEST] or len(line) > LONGEST or (form := line.translate(_DIGITS)) in seen:
-            continue
-        seen.add(form)
-        if len(seen) > MOST_FORMS:
-            break
-        if line.lstrip().startswith("|") or not _OF_LOGS.search(line):
-            prose.append((number, line))
-    found = [each for each in _first_and_last(prose) if _has_an_outcome(each[1])]
+    found = [each for each in prose_lines(text) if _has_an_outcome(each[1])]
     if len(found) > MOST_LINES:
         found = [*found[: MOST_LINES // 2], *found[-MOST_LINES // 2 :]]
     return ((number, _plain(line)) for number, line in found)
-
-
-def _first_and_last(prose: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The lines of the first and of the last `MOST_PROSE` / 2 characters; all of a shorter text."""
-    ends = list(itertools.accumulate(len(line) for _, line in prose))
-    first = bisect.bisect_right(ends, MOST_PROSE // 2)
-    last = bisect.bisect_right(ends, ends[-1] - MOST_PROSE // 2) if ends else 0
-    return [*prose[:first], *prose[max(first, last) :]]
 
 
 def _plain(line: str) -> str:
