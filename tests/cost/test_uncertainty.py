@@ -105,7 +105,9 @@ def test_every_published_run_has_a_run_near_it() -> None:
 
 
 def test_libraries_under_programs_of_many_authors_have_one_wide_range() -> None:
-    """PyTorch FSDP and DeepSpeed, whatever their year; a trainer with layers of its own has a narrower one."""
+    """PyTorch FSDP and DeepSpeed, whatever their year; a trainer with layers of its own has a narrower one, and
+    torchtitan, which its users change, one for all its years.
+    """
     found = {name: CATALOG.get("stack", name) for name in CATALOG.ids("stack")}
     spreads = {
         name: one.achievable["spread"].value
@@ -114,6 +116,7 @@ def test_libraries_under_programs_of_many_authors_have_one_wide_range() -> None:
     }
     wide = {value for name, value in spreads.items() if name.startswith(spread.LIBRARIES)}
     assert len(wide) == 1
+    assert len({value for name, value in spreads.items() if name.startswith(spread.FORKED)}) == 1
     assert all(value < min(wide) for name, value in spreads.items() if name.startswith("megatron"))
 
 

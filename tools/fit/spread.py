@@ -38,6 +38,9 @@ LIBRARIES = ("fsdp", "deepspeed")
 of runs of sources that were entered since the split. The spread of all generations says nothing of theirs, so that
 their few sources are corrected for by rank.
 """
+FORKED = ("torchtitan",)
+"""A program that its users change: its generations, each of few sources, have one spread, by the rule of the libraries.
+"""
 UNKNOWN = ("custom-2021", "llm-c-2024", "llmq-2025", "nanotron-2024")
 """Entries of programs to which nothing was fitted, the entry of an unknown framework among them. They have one spread,
 by the rule of the libraries.
@@ -134,7 +137,7 @@ def _at_least(size: float) -> float:
 
 def _pooled_stacks(stack: str) -> tuple[str, ...]:
     """What the names of all stacks begin with that have one spread without experts with this one; empty if none."""
-    return next((group for group in (LIBRARIES, UNKNOWN) if stack.startswith(group)), ())
+    return next((group for group in (LIBRARIES, FORKED, UNKNOWN) if stack.startswith(group)), ())
 
 
 def _pooled_spread(stacks: tuple[str, ...], needs: Sequence[_Need]) -> Spread:
@@ -282,5 +285,6 @@ def _scope(stack: str, experts: bool) -> str:
     alike = () if experts else _pooled_stacks(stack)
     return {
         LIBRARIES: "with PyTorch FSDP and DeepSpeed of all years, libraries under programs of many authors",
+        FORKED: "with torchtitan of all years, which its users change",
         UNKNOWN: "with programs that no constant was fitted to",
     }.get(alike, "of this generation, with the spread of all generations as the prior")
