@@ -55,11 +55,13 @@ def expert_transfers(
 
 def _kernel_copies(shard: Shard, routing: Routing, dispatcher: Dispatcher, domains: int) -> tuple[float, float]:
     """The copies of tokens that the kernels of a dispatcher send inside one scale-up domain, and those that they
-    forward in each domain after the fabric; both 0 for an all-to-all.
+    forward in each domain after the fabric; both 0 for an all-to-all. A router may limit the domains, and so the ranks.
     """
     if dispatcher.kind == "all-to-all":
         return 0.0, 0.0
-    reached = shard.rows * distinct_ranks(shard.ep, shard.model.experts_per_token) * routing.imbalance
+    open_domains = smaller(shard.model.routing_max_nodes or domains, domains)
+    reached = distinct_ranks(shard.ep * open_domains / domains, shard.model.experts_per_token)
+    reached = shard.rows * reached * routing.imbalance
     return value_where(domains == 1, reached, 0.0), value_where(domains == 1, 0.0, reached)
 
 

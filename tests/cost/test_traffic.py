@@ -180,6 +180,8 @@ def test_kernels_of_a_dispatcher_send_inside_a_domain_and_forward_between_domain
     assert [each.copies for each in found] == pytest.approx([copies, copies] if domains == 1 else [0, 0])
     forwarded = [copies * 4096, copies * 8192]
     assert [each.forwarded for each in found] == pytest.approx(forwarded if domains == 2 else [0, 0])
+    one_node = expert_traffic.expert_transfers(rank({"routing_max_nodes": 1}, ep=8), ROUTING, fp8, 2, 0.6)
+    assert one_node[0].forwarded == pytest.approx(500 * 1.5 * 4 * (1 - (3 / 4) ** 8) * 4096), "to the ranks of a node"
     sent = expert_traffic.expert_transfers(rank(ep=8), ROUTING, Dispatcher("all-to-all"), domains, 0.6)
     assert [(each.copies, each.forwarded) for each in sent] == [(0.0, 0.0)] * 2
 
