@@ -131,6 +131,7 @@ SAMPLES = {
     "llm-foundry": "model:\n  name: mpt_causal_lm\n  d_model: 512\n  n_layers: 2\nglobal_train_batch_size: 8\n",
     "neuronx": "torchrun --nproc_per_node 32 tp_zero1_llama_hf_pretrain.py --tensor_parallel_size 8 --seq_len 4096\n",
     "slurm-job": "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:8\nsrun python a.py\n",
+    "batch-job": "#!/bin/bash\n#PBS -l select=2:ngpus=4:host=a+1:ngpus=4\n#BSUB -n 8\n#BSUB -gpu num=4\na\n",
     "launcher": "torchrun --nnodes=2 --nproc_per_node=8 a.py --lr 1 &\n",
     "litgpt": "checkpoint_dir: a/b\ntrain:\n  global_batch_size: 8\n  micro_batch_size: 2\nlogger_name: csv\n",
     "llama-factory": "model_name_or_path: a/b\nstage: sft\nfinetuning_type: full\nper_device_train_batch_size: 1\n",
@@ -140,6 +141,7 @@ SAMPLES = {
     "deepspeed": '{"train_batch_size": 64, "zero_optimization": {"stage": 3}}\n',
     "maxtext": "base_emb_dim: 4096\nbase_num_decoder_layers: 32\nper_device_batch_size: 4\n",
     "openrlhf": "python3 -m openrlhf.cli.train_ppo_ray --pretrain a/b --rollout_batch_size 8 --zero_stage 3\n",
+    "slime": "python3 train.py --train-backend fsdp --rollout-batch-size 8 --actor-num-gpus-per-node 4\n",
     "verl": "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=8 data.train_batch_size=512\n",
     "hyperpod-recipe": (
         "run: {model_type: llm_finetuning_aws}\ntrainer: {devices: 8, num_nodes: 2}\ntraining_config:\n"

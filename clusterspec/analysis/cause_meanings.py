@@ -16,6 +16,8 @@ MEANINGS = {
     "straggler": "One size is far slower than its neighbors: an intermittent delay.",
     "duplex-misreading": "The sum of both directions was stated as one direction.",
     "peer-access-off": "Peer access between accelerators is turned off, or their driver has none.",
+    "no-direct-links": "Accelerators of a node reach each other over PCIe: they have no direct links, or none set up.",
+    "concurrent-communicators": "Collectives of several communicators run at once on a device and wait for each other.",
     "nic-distance": "NIC and accelerator are further apart than GPUDirect spans, such as on two sockets.",
     "numa-balancing": "The kernel moves memory between NUMA nodes during the run.",
     "fine-grain-off": "Peer access over PCIe is off in the runtime of ROCm.",

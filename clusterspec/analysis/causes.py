@@ -30,6 +30,7 @@ from clusterspec.analysis.hangs import (
     unreachable_peers,
 )
 from clusterspec.analysis.host_causes import (
+    absent_links,
     access_control_causes,
     host_setting_causes,
     memory_interleaving_causes,
@@ -45,6 +46,7 @@ from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
 from clusterspec.analysis.stated_bandwidth import PLATEAU, direction_error
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
+from clusterspec.analysis.suspected_causes import suspicions
 from clusterspec.analysis.trial_causes import with_trials
 from clusterspec.analysis.worded_steps import with_steps_of_words
 from clusterspec.cost.measured import above_links_text, largest_possible_busbw
@@ -77,7 +79,8 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     found = _shown_causes(run)
     if run.has_result and not found and run.largest.measured >= run.largest.low:
         return found
-    return _most_likely(with_machine_facts(run, with_trials(run, found)))
+    suspected = tuple(suspicions(run, with_trials(run, found)))
+    return _most_likely(with_machine_facts(run, with_trials(run, (*found, *suspected))))
 
 
 def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
@@ -378,6 +381,7 @@ CHECKS: tuple[Check, ...] = (
     unreachable_peers,
     host_setting_causes,
     memory_interleaving_causes,
+    absent_links,
     topology_causes,
     pair_causes,
     _slow_size,

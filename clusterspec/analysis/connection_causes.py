@@ -12,6 +12,10 @@ RENDEZVOUS = (
 )
 PORT = "is a rank to use that port? ibstat on its host: reseat its cable, or leave it out of NCCL_IB_HCA"
 _IMEX = "ls /dev/nvidia-caps-imex-channels within the container; nvidia-imex-ctl -N; see fabricmanager, too"
+_IMEX_PROBE = (
+    "nvidia-imex-ctl -q and -N within the container of the daemon; systemctl is-active nvidia-imex on its host: only "
+    "one of both can have the port"
+)
 _MANAGER = "sminfo; start opensm, or the subnet manager of the switches"
 _PEER_MAPPING = (
     "grep RegistryDwords /proc/driver/nvidia/params: PeerMappingOverride=1 (options nvidia "
@@ -26,6 +30,9 @@ _TEST = "one program of perftest with the same options (-a, -s, -F) on the serve
 LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
 _MPS = "nvidia-cuda-mps-control -d on the host, and CUDA_MPS_PIPE_DIRECTORY of every rank; or turn MPS off"
 UCX = "ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, then name what it lists"
+_VERBS = (
+    "ls /dev/infiniband within the container; then ucx_info -d | grep -c Transport.*rc: without any, a UCX with verbs"
+)
 _PLAN = "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt; unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE"
 _PLAN_ACS = "set NCCL_NET_GDR_LEVEL=0 to test it; sudo lspci -vvv | grep -i ACSCtl; turn ACS off"
 _HANDLES = "show_gids on all hosts: NVSHMEM_IB_GID_INDEX of a RoCE v2 address that routes, and NVSHMEM_HCA_LIST"
@@ -51,6 +58,8 @@ CONNECTION_CAUSES = (
     ("port-down", "unstable-link", "", PORT, GIVEN),  # microsoft/mscclpp issue 493
     ("port-waits", "unreachable-peer", ": the port waits for a subnet manager", _MANAGER, STRONG),
     ("imex", "fabric-manager", ", as without a channel of IMEX", _IMEX, STRONG),  # NVIDIA/nvbandwidth issue 39
+    # kubernetes-sigs/dra-driver-nvidia-gpu issue 524 and pull 333
+    ("imex-probe", "fabric-manager", ", as of a daemon of IMEX that is not ready", _IMEX_PROBE, GIVEN),
     # sgl-project/sglang issue 12533
     ("no-page", "container-permission", ", as where a container has no right to DevX", _DEVX, GIVEN),
     ("no-page", "nic-limit", UNSAID, STEP_OF["nic-limit"], GIVEN),
@@ -116,6 +125,8 @@ CONNECTION_CAUSES = (
     ("not-ready", "peer-ended", ": the peer posts no receive", FIRST, GIVEN),
     ("gid-changed", "unstable-link", ": an interface lost or changed its address", PORT, GIVEN),
     ("wrong-plan", "wrong-topology", "", _PLAN, STRONG),
+    ("ucx-without-verbs", "library-release", ", as of a UCX that was built without verbs", _VERBS, GIVEN),
+    ("ucx-without-verbs", "wrong-interface", ", as within a container without the devices", _VERBS, GIVEN),
     ("ucx-device", "invalid-setting", "", UCX, STRONG),
     ("ucx-device", "wrong-interface", UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
     ("module", "library-release", ", of another kernel or driver than it was built for", service_steps.MODULE, STRONG),

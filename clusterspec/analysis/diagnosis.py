@@ -30,14 +30,17 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.merge import Merged
 from clusterspec.exchange.workloads.step_lines import step_program
-from clusterspec.logs.benchmark import Benchmark, Series
+from clusterspec.logs.benchmark import Benchmark, Evidence, Series
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.pair_faults import OF_PAIRS
 from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.report_sentences import reported_fault
 from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import ended_well
+from clusterspec.logs.unfinished import TOOL as UNFINISHED
 from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.logs.worded_causes import suspected_statements
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import Compared, DiagnosisReport, Moved
 from clusterspec.studies import Study
@@ -162,6 +165,8 @@ def _with_evidence(found: Benchmark, text: str) -> Benchmark:
     series without sizes, whose causes its matrices show.
     """
     evidence = found.evidence or log_evidence(searched_part(text)[0])
+    if found.tool != UNFINISHED:
+        evidence = (*evidence, *(Evidence(*each) for each in suspected_statements(text)))
     if found.series or not found.pairs or not any(each.name in OF_PAIRS for each in evidence):
         return replace(found, evidence=evidence)
     return replace(found, evidence=evidence, series=(Series(None, found.pairs[0].accelerators, 1, ()),))
@@ -208,6 +213,8 @@ def _without_error(text: str, why: str) -> str:
     steps = step_program(text)
     if steps:
         return f"it has steps of {steps}, but neither the result of a collective nor a line that reports an error"
+    if (fault := reported_fault(text)) is not None:
+        return f"line {fault[1]} reports a fault ({fault[0]}), but no line and no wording is of a known cause"
     left_out = searched_part(text)[1]
     if left_out:
         return f"{why}; no line that was searched reports an error, and {left_out:,} were not: too many differ"

@@ -31,6 +31,7 @@ from clusterspec.units import plural
 _SLOWS = frozenset(
     {
         "peer-access-off",
+        "no-direct-links",
         "no-nvls",
         "few-channels",
         "latency-protocol",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.reason_causes import next_step
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STRONG, WEAK
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import percent, plural
@@ -122,6 +123,19 @@ def memory_interleaving_causes(run: PlacedRun) -> Iterator[Cause]:
         )
         following = "lscpu | grep 'NUMA node(s)'; set four NUMA nodes per socket (NPS4) in the firmware, and run again"
         yield Cause("numa-per-socket", evidence, following, STRONG)
+
+
+def absent_links(run: PlacedRun) -> Iterator[Cause]:
+    """Accelerators that reach each other over PCIe alone, where the design has direct links between all of them.
+
+    Threads: tatsu-lab/stanford_alpaca issue 32 (a guest in which the provider had not set up NVLink),
+    kohya-ss/sd-scripts issue 1434 (boards without NVLink).
+    """
+    up = run.cluster.scale_up
+    linked = up.domain > 1 and up.topology not in {"pcie", "bridge"}
+    for paths, line in run.log_lines("pcie-paths")[:1] if linked else ():
+        evidence = f"line {line} of the log: the paths between its accelerators are {paths}, none is a direct link"
+        yield Cause("no-direct-links", evidence, next_step("no-direct-links"), STRONG)
 
 
 def topology_causes(run: PlacedRun) -> Iterator[Cause]:

@@ -15,8 +15,7 @@ WEIGHTS = {SURE: STRONG, SEEN: GIVEN, GUESSED: WEAK}
 """The weight of a reason that is given as sure, of a fact that was seen, and of a guess."""
 NOT_ON_ONE_NODE = BETWEEN_NODES - {"wrong-interface"}
 """Causes between nodes, other than the interface, by which ranks of one node meet, too."""
-_NEXT = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF
-_OTHER = {
+_OF_SENTENCES = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl: turn ACS off in the firmware or with setpci",
     "iommu-translation": "iommu=pt on the kernel command line, or the IOMMU off in the firmware",
     "unreachable-peer": "show_gids, ip -br addr and ib_write_bw between those NICs; the ports of all ranks open",
@@ -25,6 +24,10 @@ _OTHER = {
     "release-fault": "the release notes of the collective library: a release without that fault on all nodes",
     "shared-paths": "counters of the ports of each leaf switch under load: some full, others idle; adaptive routing, "
     "or NCCL_IB_QPS_PER_CONNECTION=4 and more entropy of UDP source ports",
+    "concurrent-communicators": "NCCL_LAUNCH_ORDER_IMPLICIT=1 for every rank, once (NCCL 2.26 or later), or "
+    "CUDA_DEVICE_MAX_CONNECTIONS=1; py-spy dump of every rank: groups whose calls are in different order",
+    "no-direct-links": "nvidia-smi nvlink -s, or rocm-smi --showtopotype: without links, these are boards for PCIe, or "
+    "the host or its hypervisor has not set them up; write the machine's own links to scale_up",
     "clock-skew": "chronyc tracking on every host",
     "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
     "nic-distance": "nvidia-smi topo -m; the NIC below the PCIe switch or on the socket of each accelerator",
@@ -41,6 +44,8 @@ _OTHER = {
     "host-fault": "ras-mc-ctl --errors; ipmitool sel list; the release of the firmware on all hosts",
     "gpudirect-off": "lsmod | grep nvidia_peermem on every host",
 }
+NEXT_OF_REASONS = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF | _OF_SENTENCES
+"""What to do about each cause that a sentence gives, or that words suggest."""
 
 
 def causes_of_reasons(run: PlacedRun) -> Iterator[Cause]:
@@ -53,4 +58,4 @@ def causes_of_reasons(run: PlacedRun) -> Iterator[Cause]:
 
 def next_step(name: str) -> str:
     """What to do about a cause that a sentence gives."""
-    return _OTHER.get(name) or _NEXT[name]
+    return NEXT_OF_REASONS[name]

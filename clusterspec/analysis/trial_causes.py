@@ -13,6 +13,7 @@ from clusterspec.analysis.reason_causes import NOT_ON_ONE_NODE, causes_of_reason
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STRONG, WEAK
 from clusterspec.logs.outcomes import HELPED, VAIN
 from clusterspec.logs.scopes import SCOPE
+from clusterspec.logs.stated_reasons import REASON
 from clusterspec.logs.trials import TRIAL
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
@@ -68,6 +69,7 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     ),
     "host-network": ((("wrong-interface", STRONG), ("unreachable-peer", STRONG)), _REACH),
     "no-iommu": ((("iommu-translation", STATED),), _ACS),
+    "launch-order": ((("concurrent-communicators", STRONG),), next_step("concurrent-communicators")),
     "no-acs": ((("acs", STATED),), _ACS),
     "firewall": ((("unreachable-peer", STATED),), _REACH),
     "flow-control": ((("packet-loss", STATED),), "PFC and ECN alike on all ports of NICs and switches; ethtool -S"),
@@ -146,6 +148,11 @@ SLOW: dict[str, tuple[_Weighed, str]] = {
 _PEER_ACCESS: _Weighed = (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("library-release", WEAK))
 _OF_ANY_RUN = frozenset({"device-choice", "binding"})
 """Remedies that any command may have: a run that fails with them tells nothing."""
+_OF_RELEASES = (
+    f"{TRIAL}{HELPED} release of ",
+    *(f"{REASON}{cause}" for cause in ("library-release", "release-fault", "plugin-mismatch", "driver-release")),
+)
+"""Statements that a release has the fault, which a setting then only circumvents."""
 LOWERED = 0.1
 """The weight that a contradicted cause has at most, if no line states it."""
 _NETWORK = frozenset(
@@ -207,6 +214,7 @@ def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
     """The causes that remedies circumvent which a report says have helped; those between nodes only on a
     machine of several: how many of them a run is on is often not told.
     """
+    by_release = any(each.name.startswith(_OF_RELEASES) for each in run.benchmark.evidence)
     for each in run.benchmark.evidence:
         outcome, _, remedy = each.name.removeprefix(TRIAL).partition(" ")
         if not each.name.startswith(TRIAL) or outcome != HELPED:
@@ -214,7 +222,8 @@ def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
         found, following = _circumvented(run, remedy)
         for name, weight in found:
             if run.cluster.nodes > 1 or name not in NOT_ON_ONE_NODE:
-                yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
+                weighed = min(weight, WEAK) if remedy == "setting" and by_release else weight
+                yield Cause(name, f"line {each.line} of the log: {each.text}", following, weighed)
 
 
 def _circumvented(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:

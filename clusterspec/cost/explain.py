@@ -18,7 +18,7 @@ from clusterspec.cost.layer_tables import FULL_RATE, PHASES, PartTime, PhaseTime
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.step import HostUpdate, data_parallel_exposures, hidden_copies, paced_stages
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
-from clusterspec.cost.traffic import COPY_RATE, Transfer, call_seconds
+from clusterspec.cost.traffic import COPY_RATE, FORWARD_RATE, Transfer, call_seconds
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.standard import sum_of
@@ -360,12 +360,19 @@ def _neighboring_stages(sent: Transfer) -> Figure:
 
 
 def _call_seconds(one: TransferTime) -> Expanded:
-    """Seconds of one call: the time on its links, or the time of the kernels that send its copies if that is longer."""
-    wire, copies = one.cost.device_seconds, one.transfer.copies
-    if call_seconds(one.transfer, wire) <= wire:
+    """Seconds of one call: the time on its links, or the time of the kernels that send its copies or forward its bytes
+    if that is longer.
+    """
+    wire, copies, forwarded = one.cost.device_seconds, one.transfer.copies, one.transfer.forwarded
+    seconds = call_seconds(one.transfer, wire)
+    if seconds <= wire:
         return expanded_seconds(one.cost)
-    sent = computed_figure(copies, "copies of tokens that the dispatcher's kernels send")
-    return Expanded(copies / COPY_RATE.value, "copies / copy_rate", (("copies", sent), ("copy_rate", COPY_RATE)))
+    if copies:
+        sent = computed_figure(copies, "copies of tokens that the dispatcher's kernels send")
+        return Expanded(seconds, "copies / copy_rate", (("copies", sent), ("copy_rate", COPY_RATE)))
+    passed = computed_figure(forwarded, "bytes of tokens that the dispatcher's kernels forward inside a domain", "B")
+    rate = ("forward_rate", FORWARD_RATE)
+    return Expanded(seconds, "forwarded / forward_rate", (("forwarded", passed), rate))
 
 
 def _kernel_kind(kernel: Kernel) -> str:

@@ -362,10 +362,11 @@ def _layer_transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -
     routed: Routed = lambda window: ()  # noqa: E731
     if layer.network is FeedForward.EXPERTS:
         from clusterspec.cost.compute.expert_layer import Routing
+        from clusterspec.cost.expert_traffic import expert_transfers
 
         routing = Routing.of(shard, timer.software.unevenness)
         domains = timer.group("ep").domains if is_divided(shard.ep) else 1
-        routed = partial(traffic.expert_transfers, shard, routing, layout.dispatcher, domains)
+        routed = partial(expert_transfers, shard, routing, layout.dispatcher, domains)
     there, back = kernels.forward, kernels.backward
     forward = (
         *traffic.tensor_forward_transfers(shard, _windows_of_blocks(layer, shard, there)),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.cluster.model import Dispatcher, Layout, Workload
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute import ALTERNATE, Shard
-from clusterspec.cost.formulas.compute import is_divided, is_zero, larger, smaller, value_where
+from clusterspec.cost.formulas.compute import is_divided, is_zero, larger, value_where
 from clusterspec.cost.layers import FeedForward, Mixer
 from clusterspec.cost.parameters import Share
 from clusterspec.quantity import precision_width
@@ -16,7 +16,6 @@ from clusterspec.records import dataclass
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.catalog.stacks import Stack
-    from clusterspec.cost.compute.expert_layer import Routing
 
 # One kind of collective of an axis, and the computation that it may overlap with
 
@@ -27,7 +26,8 @@ class Transfer:
 
     ``overlap_window`` is the seconds of computation that each call may overlap with, 0 for none; ``hidden_by_default``
     says that a framework overlaps the call without any setting. ``purpose`` names what is sent, where the axis has
-    several such collectives; ``copies`` of tokens are sent one by one by kernels of a dispatcher.
+    several such collectives; ``copies`` of tokens are sent one by one by kernels of a dispatcher, which forward
+    ``forwarded`` bytes inside scale-up domains after they crossed the fabric.
     """
 
     axis: str
@@ -38,6 +38,7 @@ class Transfer:
     hidden_by_default: bool = False
     purpose: str = ""
     copies: float = 0.0
+    forwarded: float = 0.0
 
 
 COPY_RATE = assumed_figure(
@@ -52,14 +53,27 @@ COPY_RATE = assumed_figure(
 )
 
 
+FORWARD_RATE = assumed_figure(
+    "exchange",
+    "forwarded",
+    140e9,
+    "bytes in a second that each rank receives inside its scale-up domain from the kernels of a dispatcher that crosses"
+    " domains: on two nodes 134 to 145 GB/s on H200 with NICs of 400 Gb/s (DeepEP, issue 493) and 136 to 149 GB/s on"
+    " B300 with 800 Gb/s (issue 590), in 16 bits, dispatch and combine; faster links do not help the kernels",
+    "B/s",
+)
+
+
 def call_seconds(transfer: Transfer, wire: float) -> float:
-    """Seconds of one call: ``wire`` seconds for its links, or the time in which kernels send its copies if that is
-    longer.
+    """Seconds of one call: ``wire`` seconds for its links, or the time in which kernels send its copies or forward its
+    bytes if that is longer.
 
     >>> call_seconds(Transfer("ep", "all-to-all", 1e8, copies=170_000), 1e-3)
     0.002
+    >>> call_seconds(Transfer("ep", "all-to-all", 1e8, forwarded=280e6), 1e-3)
+    0.002
     """
-    return larger(wire, transfer.copies / COPY_RATE.value)
+    return larger(wire, larger(transfer.copies / COPY_RATE.value, transfer.forwarded / FORWARD_RATE.value))
 
 
 # Tensor parallelism: the exchange of activations around each block
@@ -244,57 +258,6 @@ def _key_value_width(shard: Shard) -> float:
     if model.latent:
         return shard.heads * (model.head_dim + model.value_width + model.latent_rope)
     return shard.kv_heads * (model.head_dim + model.value_width)
-
-
-# Expert parallelism: dispatch of each token to the ranks of its experts, and combine
-
-
-def expert_transfers(
-    shard: Shard, routing: Routing, dispatcher: Dispatcher, domains: int, overlap_window: float
-) -> tuple[Transfer, ...]:
-    """Dispatch and combine of one layer; the backward pass repeats them with gradients.
-
-    The slowest rank determines the time. Tokens are sent in the dispatcher's precision, and come back as activations.
-    If tensor parallelism shards the experts, its ranks gather the received tokens and scatter the results; without
-    expert parallelism they gather each token once and copy it locally (Megatron-LM, core/transformer/moe, whose default
-    dispatcher is "allgather"). ``domains`` is the number of scale-up domains of a group, and ``overlap_window`` the
-    seconds of computation in the pass, of another micro-batch where a framework can overlap this.
-    """
-    model = shard.model
-    copies = shard.rows * copies_per_token(shard, dispatcher, domains) * routing.imbalance
-    sent = model.expert_width * copies
-    single = value_where(domains == 1, copies, 0.0) if dispatcher.kind != "all-to-all" else 0.0
-    copied = shard.width * model.expert_width * routing.arriving * routing.imbalance
-    once = shard.width * model.expert_width * shard.rows * shard.expert_tp
-    whole = value_where(shard.ep == 1, once, copied)
-    transfers: tuple[Transfer, ...] = ()
-    if is_divided(shard.ep):
-        widths = {"dispatch": precision_width(dispatcher.precision), "combine": shard.width}
-        transfers += tuple(
-            Transfer("ep", "all-to-all", each * sent, 1, overlap_window / 2, purpose=purpose, copies=single)
-            for purpose, each in widths.items()
-        )
-    if is_divided(shard.expert_tp):
-        transfers += (Transfer("expert_tp", "all-gather", whole), Transfer("expert_tp", "reduce-scatter", whole))
-    return transfers
-
-
-def copies_per_token(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
-    """The number of copies sent of each token. An all-to-all sends one copy per selected expert.
-
-    DeepEP and HybridEP send a token over the fabric once per domain with any of its experts, and forward it over the
-    scale-up links (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2); inside one domain, once to each
-    rank. A router may limit the number of nodes that a token reaches.
-    """
-    model = shard.model
-    if dispatcher.kind == "all-to-all":
-        return float(model.experts_per_token)
-    from clusterspec.cost.formulas.experts import distinct_ranks
-
-    reached = distinct_ranks(shard.ep, model.experts_per_token)
-    most = model.routing_max_nodes or domains
-    fewer = smaller(reached, smaller(distinct_ranks(domains, model.experts_per_token), most))
-    return value_where(domains == 1, reached, fewer)
 
 
 # Data parallelism: gradients reduced over replicas, and weights gathered where they are sharded

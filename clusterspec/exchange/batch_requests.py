@@ -1,64 +1,203 @@
-"""Nodes and accelerators that a script requests from PBS, LSF, Fujitsu's batch system, Cobalt or Flux.
+"""Nodes and accelerators that a script requests from a scheduler other than Slurm.
 
-Sources: PBS Professional 2022.1 User's Guide, sections 4.5 (``-l select``) and 4.7 (``-l place``); Torque 6.1,
-``-l nodes``; IBM Spectrum LSF 10.1, bsub ``-gpu`` (counted by host unless ``/task`` is given) and ``-nnodes``; pjsub
-``-L node``; Cobalt, qsub ``-n``; flux-submit ``-N`` (as recalled).
+Sources: PBS and Torque, `pbs_requests`. IBM Spectrum LSF 10.1, "Submitting jobs that require GPU resources" (``-gpu
+num=N`` counts those of a host unless ``/task`` follows) and "Span string" (``span[ptile=N]``: N tasks on each host,
+fewer on the last); ``-nnodes`` of jobs with ``jsrun``. Flux (flux-framework/flux-core 4a5e79f5),
+``src/bindings/python/flux/cli/base.py`` and ``flux/job/directives.py``. OAR 2.5, oarsub(1), ``-l``. As recalled:
+Fujitsu's pjsub ``-L node``, Cobalt's qsub ``-n``.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import islice
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from math import prod
 
-_REQUEST = re.compile(
-    r"^#(?P<by>PBS|BSUB|PJM|COBALT|MSUB|[ \t]?flux:)[ \t][^\n]{0,200}?"
-    r"(?P<request>\b(?:select|nodes?|nnodes|ngpus|gpus?)(?:=|[ \t]{1,4})[\"']?[0-9][^\s\"']{0,120}"
-    r"|(?<=[ \t])-N[ \t=]?[0-9]{1,6}\b|(?<=COBALT[ \t])-n[ \t]{1,4}[0-9]{1,6}\b|(?<=[ \t])-gpu[ \t]{1,4}[^\n]{1,60})",
-    re.MULTILINE,
-)
-MOST_REQUESTS = 50
-_COUNTS = (
-    re.compile(r"select=(?P<chunks>[0-9]{1,6})(?P<chunk>(?::[^\s:+,]{1,80}){0,9})(?:,[^\s+]{0,100})?"),
-    re.compile(r"nodes=(?P<nodes>[0-9]{1,6})(?P<chunk>(?::[^\s:+,]{1,80}){0,9})(?:,[^\s+]{0,100})?"),
-    re.compile(r"node=(?P<nodes>[0-9]{1,6})(?:,\S{0,100})?"),
-    re.compile(r"(?:nnodes|-N|-n)[ \t=]{0,4}(?P<nodes>[0-9]{1,6})"),
-    re.compile(r"-gpu[ \t]{1,4}[\"']?(?:\S{0,50}:)?num=(?P<gpus>[0-9]{1,4})(?:/host)?(?:[:\"'\s].{0,60})?"),
-)
-_OF_CHUNK = re.compile(r":n?gpus=([0-9]{1,4})(?![^:])")
-_SCATTERED = re.compile(r"^#PBS[ \t][^\n]{0,200}?\bplace=v?scatter\b", re.MULTILINE)
-"""Each chunk of a request is on another node."""
+from clusterspec.exchange.pbs_requests import Counted, JobRequest, pbs_request
+
+BATCH_DIRECTIVE = re.compile(r"^#(?:PBS|MSUB|BSUB|OAR|PJM|COBALT|[ \t]{0,2}(?:flux|FLUX):)[ \t]{0,9}-", re.MULTILINE)
+_TITLES = {
+    "PBS": "PBS",
+    "MSUB": "Moab",
+    "BSUB": "LSF",
+    "OAR": "OAR",
+    "PJM": "Fujitsu's batch system",
+    "COBALT": "Cobalt",
+    "FLUX": "Flux",
+}
+MOST_LINES = 200
 
 
-class Request(NamedTuple):
-    """Words of one request, with the nodes and the accelerators of each that it states, if it does."""
+def scheduler_of(text: str) -> str:
+    """The key of the scheduler whose directives a script has first; empty without any.
 
-    words: str
-    line: int
-    nodes: int | None
-    accelerators: int | None
-
-
-def requests_of(text: str) -> list[Request]:
-    """The requests of a script; the chunks of PBS are nodes where each has one, or where there is only one.
-
-    >>> [each[2:] for each in requests_of("#PBS -l select=1:ncpus=8:ngpus=4\\n")]
-    [(1, 4)]
-    >>> [each[2:] for each in requests_of("#PBS -l select=2:ngpus=4\\n")]
-    [(None, None)]
-    >>> [each[2:] for each in requests_of("#PBS -l select=2:ngpus=4\\n#PBS -l place=scatter\\n")]
-    [(2, 4)]
-    >>> [each[2:] for each in requests_of("#BSUB -nnodes 4\\n#BSUB -gpu num=6:mode=shared\\n")]
-    [(4, None), (None, 6)]
+    >>> scheduler_of("#!/bin/bash\\n# flux: -N 2"), scheduler_of("#SBATCH -N 2")
+    ('FLUX', '')
     """
-    found = []
-    for request in islice(_REQUEST.finditer(text), MOST_REQUESTS):
-        words, line = request["request"], text.count("\n", 0, request.start("request")) + 1
-        match = next((each for pattern in _COUNTS if (each := pattern.fullmatch(words))), None)
-        stated = match.groupdict() if match else {}
-        count, of_chunk = stated.get("nodes"), _OF_CHUNK.search(stated.get("chunk") or "")
-        if (chunks := stated.get("chunks")) and (chunks == "1" or _SCATTERED.search(text)):
-            count = chunks
-        gpus = stated.get("gpus") or (of_chunk[1] if of_chunk and count else None)
-        found.append(Request(words, line, int(count or 0) or None, int(gpus or 0) or None))
-    return found
+    match = BATCH_DIRECTIVE.search(text)
+    return match[0].strip("#-: \t").upper() if match else ""
+
+
+def title_of(scheduler: str) -> str:
+    """The name of a scheduler by its key."""
+    return _TITLES[scheduler]
+
+
+def request_of(text: str) -> JobRequest:
+    """What the directives of a script request.
+
+    >>> request_of("#BSUB -nnodes 4\\n#BSUB -gpu num=6:mode=shared")[:2]
+    (Counted(number=4, line=1), Counted(number=6, line=2))
+    >>> request_of("echo no directives")
+    JobRequest(nodes=None, accelerators=None, total=None, open=())
+    """
+    scheduler = scheduler_of(text)
+    return _READERS[scheduler](text) if scheduler else JobRequest()
+
+
+def _options(text: str, prefix: str) -> Iterator[tuple[str, int]]:
+    """The options of the directives of one scheduler, each line with its number, without comments."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if match := re.match(rf"#[ \t]{{0,2}}{prefix}(?=[ \t-])(?P<rest>.{{0,2000}})", line, re.IGNORECASE):
+            yield match["rest"].split(" #", 1)[0], number
+
+
+def _last(text: str, prefix: str, pattern: str) -> tuple[re.Match[str], int] | None:
+    """The last match of a pattern among the options of a scheduler, with its line; the last of two options applies."""
+    found = [(match, line) for rest, line in _options(text, prefix) for match in re.finditer(pattern, rest)]
+    return found[-1] if found else None
+
+
+def _lsf_request(text: str) -> JobRequest:
+    """What a job of LSF requests.
+
+    >>> request_of("#BSUB -n 16\\n#BSUB -R 'span[ptile=8]'\\n#BSUB -gpu num=1/task")[:2]
+    (Counted(number=2, line=2), Counted(number=8, line=3))
+    >>> request_of("#BSUB -n 4\\n#BSUB -gpu num=2:mode=exclusive_process").open[0][:1]
+    ('num=2:mode=exclusive_process',)
+    """
+    nodes = _lsf_nodes(text)
+    asked = _last(text, "BSUB", r"(?<=[ \t])-gpu[ \t]{1,4}[\"']?(?P<words>[^\"'\s]{1,200})")
+    if asked is None or not (
+        number := re.search(r"(?:^|:)num=(?P<count>[0-9]{1,4})(?P<task>/task)?", asked[0]["words"])
+    ):
+        return JobRequest(nodes)
+    count, line, words = int(number["count"]), asked[1], asked[0]["words"]
+    if not number["task"]:
+        return _by_host(nodes, Counted(count, line), words)
+    tasks = _stated_number(text, r"(?<=[ \t])-n[ \t]{0,4}(?P<count>[0-9]{1,6})(?![\d,])")
+    if tasks is None:
+        return JobRequest(nodes, open=((words, "of a task, whose number is not stated", line),))
+    total = Counted(count * tasks.number, line)
+    even = nodes and total.number % nodes.number == 0
+    return JobRequest(nodes, Counted(total.number // nodes.number, line) if nodes and even else None, total)
+
+
+def _by_host(nodes: Counted | None, accelerators: Counted, words: str) -> JobRequest:
+    """A request for accelerators of each host of a job."""
+    if nodes:
+        return JobRequest(nodes, accelerators, Counted(nodes.number * accelerators.number, accelerators.line))
+    why = "of each host: on how many hosts the tasks are the script does not say (span[hosts=1], span[ptile=N])"
+    return JobRequest(accelerators=accelerators, open=((words, why, accelerators.line),))
+
+
+def _lsf_nodes(text: str) -> Counted | None:
+    """The hosts of a job of LSF, if its directives decide them."""
+    if stated := _stated_number(text, r"(?<=[ \t])-nnodes[ \t]{1,4}(?P<count>[0-9]{1,6})(?!\d)"):
+        return stated
+    tasks = _stated_number(text, r"(?<=[ \t])-n[ \t]{0,4}(?P<count>[0-9]{1,6})(?![\d,])")
+    if alone := _last(text, "BSUB", r"span\[[^\]]{0,60}\bhosts=1\b"):
+        return Counted(1, alone[1])
+    tile = _stated_number(text, r"span\[[^\]]{0,60}\bptile=(?P<count>[0-9]{1,4})\b")
+    if tasks and tile and tile.number:
+        return Counted(-(-tasks.number // tile.number), tile.line)
+    return Counted(1, tasks.line) if tasks and tasks.number == 1 else None
+
+
+def _stated_number(text: str, pattern: str, prefix: str = "BSUB") -> Counted | None:
+    """The last number that an option states, with its line."""
+    found = _last(text, prefix, pattern)
+    return Counted(int(found[0]["count"]), found[1]) if found and int(found[0]["count"]) else None
+
+
+def _flux_request(text: str) -> JobRequest:
+    """What a job of Flux requests: slots, or tasks, are spread evenly over its nodes.
+
+    >>> request_of("#flux: -N2 -n 8\\n#flux: -g 1")[:2]
+    (Counted(number=2, line=1), Counted(number=4, line=2))
+    >>> request_of("# flux: --nodes=2\\n# flux: --gpus-per-node=8")[:2]
+    (Counted(number=2, line=1), Counted(number=8, line=2))
+    """
+    nodes, slots = _flux_number(text, "N", "nodes"), _flux_number(text, "n", "nslots|ntasks")
+    of_node, of_slot = _flux_number(text, "", "gpus-per-node"), _flux_number(text, "g", "gpus-per-slot|gpus-per-task")
+    if nodes and of_node:
+        return JobRequest(nodes, of_node, Counted(nodes.number * of_node.number, of_node.line))
+    if of_slot is None:
+        return JobRequest(nodes)
+    if slots is None:
+        why = "of a slot: the nodes are the job's alone, and may have more"
+        return JobRequest(nodes, open=((f"{of_slot.number} accelerators", why, of_slot.line),))
+    total = Counted(slots.number * of_slot.number, of_slot.line)
+    if nodes and slots.number % nodes.number == 0:
+        return JobRequest(nodes, Counted(total.number // nodes.number, of_slot.line), total)
+    one = Counted(1, slots.line) if slots.number == 1 and nodes is None else nodes
+    return JobRequest(one, Counted(total.number, of_slot.line) if one and slots.number == 1 else None, total)
+
+
+def _flux_number(text: str, short: str, long: str) -> Counted | None:
+    """The number of an option of Flux by its letter or names."""
+    letter = rf"(?<![\w-])-{short}[ \t=]{{0,4}}|" if short else ""
+    return _stated_number(text, rf"(?:{letter}--(?:{long})(?:=|[ \t]{{1,4}}))(?P<count>[0-9]{{1,6}})(?![\w-])", "flux:")
+
+
+def _oar_request(text: str) -> JobRequest:
+    """What a job of OAR requests: a hierarchy of resources.
+
+    >>> request_of("#OAR -l /nodes=2/gpu=4,walltime=1:00:00")[:2]
+    (Counted(number=2, line=1), Counted(number=4, line=1))
+    """
+    found = _last(
+        text, "OAR", r"(?<=[ \t])-l[ \t]{1,4}[\"']?(?:\{[^}\n]{0,200}\})?(?P<words>[^\s\"'+]{1,200})(?!\S*\+)"
+    )
+    if found is None:
+        return JobRequest()
+    levels = re.findall(r"(?:^|/)([A-Za-z_]{1,30})=([0-9]{1,6})(?=/|,|$)", found[0]["words"].split(",", 1)[0])
+    nodes = next((int(count) for name, count in levels if name in {"nodes", "host", "network_address"}), None)
+    each = next((int(count) for name, count in levels if name.startswith("gpu")), None)
+    if nodes is None:
+        total = Counted(each, found[1]) if each and len(levels) == 1 else None
+        return JobRequest(total=total)
+    at = Counted(nodes, found[1])
+    return JobRequest(at, Counted(each, found[1]), Counted(nodes * each, found[1])) if each else JobRequest(at)
+
+
+def _fujitsu_request(text: str) -> JobRequest:
+    """What a job of pjsub requests: nodes, or the sides of a box of nodes.
+
+    >>> request_of('#PJM -L "node=4x6x16"').nodes
+    Counted(number=384, line=1)
+    """
+    found = _last(text, "PJM", r"\bnode=(?P<sides>[0-9]{1,5}(?:x[0-9]{1,5}){0,2})(?![\w(])")
+    nodes = Counted(prod(map(int, found[0]["sides"].split("x"))), found[1]) if found else None
+    shared = _last(text, "PJM", r"\bgpu=[0-9]{1,4}\b")
+    why = "a share of a node, or of each node: the directives do not say"
+    return JobRequest(nodes, open=((shared[0][0], why, shared[1]),) if shared else ())
+
+
+def _cobalt_request(text: str) -> JobRequest:
+    """What a job of Cobalt requests; in a queue of single accelerators, ``-n`` counts these."""
+    if shared := _last(text, "COBALT", r"-q[ \t]{1,4}(?P<queue>\S{0,40}single-gpu\S{0,40})"):
+        why = "a queue whose nodes are accelerators"
+        return JobRequest(open=((shared[0]["queue"], why, shared[1]),))
+    return JobRequest(_stated_number(text, r"(?<=[ \t])-n[ \t]{1,4}(?P<count>[0-9]{1,6})(?!\d)", "COBALT"))
+
+
+_READERS: dict[str, Callable[[str], JobRequest]] = {
+    "PBS": pbs_request,
+    "MSUB": pbs_request,
+    "BSUB": _lsf_request,
+    "FLUX": _flux_request,
+    "OAR": _oar_request,
+    "PJM": _fujitsu_request,
+    "COBALT": _cobalt_request,
+}

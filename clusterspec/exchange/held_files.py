@@ -22,6 +22,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.shell import script_of, variables_of
 from clusterspec.exchange.workloads.container_scripts import script_of_containers
+from clusterspec.exchange.workloads.pod_batches import with_batch_of_pods
 from clusterspec.exchange.written_documents import here_documents
 from clusterspec.records import replace
 from clusterspec.source import value_at
@@ -103,7 +104,7 @@ def machine_with_launch(file: InputFile, found: ImportResult, kinds: Sequence[Im
         try:
             if kind.matches(given):
                 launch = kind.read_as_one_format(given)
-                return combined_result([launch, found] if chosen else [found, launch])
+                return with_batch_of_pods(file, combined_result([launch, found] if chosen else [found, launch]))
         except SeveralParts as choices:
             several = several or (kind.name, choices)
         except FormatError:

@@ -219,6 +219,7 @@ WORKLOADS = (
     ),
     ImportFormat("gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.gpt_neox", ("gpt-neox-config", "neox")),
     ImportFormat("openrlhf", "workloads", "launches of OpenRLHF", "workloads.openrlhf"),
+    ImportFormat("slime", "workloads", "launches of slime that train by FSDP", "workloads.slime_fsdp"),
     ImportFormat(
         "trainer",
         "workloads",
@@ -259,6 +260,15 @@ LAUNCHES = ImportFormat(
     ("torchrun",),
 )
 """The format of launchers, for programs that no other format knows."""
+BATCH_JOBS = ImportFormat(
+    "batch-job",
+    "workloads",
+    "job scripts of PBS, Torque, LSF, Flux and OAR: the nodes and accelerators that they request",
+    "workloads.batch_scripts",
+    ("pbs", "lsf", "qsub", "bsub", "oar"),
+    complete=True,
+)
+"""The format of job scripts, for those without a launch that another format knows."""
 MACHINES = tuple(
     ImportFormat(name, "machines", title, module, other, largest)
     for name, title, module, other, largest in MACHINE_FORMATS
@@ -290,7 +300,9 @@ PURCHASING = (
         largest=8,
     ),
 )
-IMPORT_FORMATS = (*MACHINES, *PURCHASING[:1], *MEASUREMENTS, *WORKLOADS, *PURCHASING[1:], LAUNCHES)
+_LAST = (LAUNCHES, BATCH_JOBS)
+"""Formats of files that no other format matches."""
+IMPORT_FORMATS = (*MACHINES, *PURCHASING[:1], *MEASUREMENTS, *WORKLOADS, *PURCHASING[1:], *_LAST)
 
 
 def is_format(name: str) -> bool:
@@ -365,7 +377,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
     from clusterspec.exchange.other_formats import refuse_look_alikes, refuse_others, unknown_file
 
     refuse_look_alikes(file)
-    kind = next((kind for kind in IMPORT_FORMATS if kind is not LAUNCHES and kind.matches(file)), None)
+    kind = next((kind for kind in IMPORT_FORMATS[: -len(_LAST)] if kind.matches(file)), None)
     if kind is not None:
         _refuse_several_tools(kind, file)
         if kind.name == "serving":
@@ -383,6 +395,8 @@ def guessed_format(file: InputFile) -> ImportFormat:
     refuse_others(file)
     if LAUNCHES.matches(file) and _starts_something(file):
         return LAUNCHES
+    if BATCH_JOBS.matches(file):
+        return BATCH_JOBS
     raise unknown_file(file)
 
 

@@ -61,7 +61,7 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 """A model given by the name of a repository or recipe, which contains a version or size."""
-_PAIR = re.compile(r"\bname:[ \t]*[\"']?(\w{1,60})[\"']?[ \t]*\n[ \t]*value:[ \t]*([^\n]{0,200})")
+_PAIR = re.compile(r"\bname:[ \t]*[\"']?(\w{1,60})[\"']?[ \t]*([,\n])[ \t]*value:[ \t]*([^\n}]{0,200})")
 """An environment variable of a container."""
 _REMARK = re.compile(r"(?:^|[ \t])(?:#|//).*", re.MULTILINE)
 _OFF_COUNTS = re.compile(r"zero[_-]", re.IGNORECASE)
@@ -105,7 +105,7 @@ def settings_of(text: str) -> Iterator[Setting]:
 
 def _text_without_comments(text: str) -> str:
     """A text without comments, with container variables rewritten as assignments on the lines of their names."""
-    return _PAIR.sub(r"\1=\2\n", _REMARK.sub("", text))
+    return _PAIR.sub(lambda pair: f"{pair[1]}={pair[3]}{pair[2]}", _REMARK.sub("", text))
 
 
 def _unread_model(file: InputFile, found: ImportResult, texts: str) -> SkippedPart | None:

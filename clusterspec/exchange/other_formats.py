@@ -37,6 +37,10 @@ _OTHERS = (
     ("a launch of Text Generation Inference", r"\btext-generation-launcher\b|/text-generation-inference:"),
     ("a launch of LMDeploy", r"\blmdeploy serve\b"),
     ("a launch of llama.cpp or Ollama", r"\bllama-server\b|\bollama (?:run|serve)\b"),
+    (
+        "a configuration of Slurm whose nodes are in the files that it includes: import those",
+        r"^[ \t]*(?i:include)[ \t]+[\w./-]{0,100}(?:node|partition|slurm)[\w./-]{0,100}\.(?:conf|cfg)\b",
+    ),
     ("a template of AWS CloudFormation", r"^[ \t]*[\"']?AWSTemplateFormatVersion\b"),
 )
 _PROGRAM = re.compile(

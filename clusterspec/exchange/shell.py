@@ -203,6 +203,10 @@ class _Shell(ShellInput):
             return  # an option of the script, whose default holds where it is not given
         if self.branch and _same_text(parts, self.variables.get(key)):
             return  # whichever branch is taken
+        if self.branch and is_argument and key not in self.variables and (self.given or "$" in joined_word(parts).text):
+            self.given_alone.add(key)
+        else:
+            self.given_alone.discard(key)
         if is_array:
             self.arrays.add(key)
         if added and self.variables.get(key):

@@ -179,6 +179,39 @@ def printed_arguments(node: Node) -> tuple[list[Node], str | None] | None:
     return list(arguments), _LINE_ENDS[filters[0]] if filters else None
 
 
+_HOSTS_OF_JOB = re.compile(
+    r"(?:\$\(|`)\s*scontrol\s+show\s+hostnames?(?:\s+\"?\$\{?SLURM_(?:JOB_)?NODELIST\}?\"?)?\s*\|\s*wc\s+-l\s*[)`]"
+)
+_COMPUTED = re.compile(
+    r"(?:\$\(|`)\s*(?:expr\s+(?P<words>[^()|;`]{1,200})|echo\s+\"(?P<text>[^\"`|]{1,200})\"\s*\|\s*bc)\s*[)`]"
+)
+"""Programs that calculate with whole numbers (expr(1); bc(1) with its scale of 0)."""
+_SUMS = re.compile(r"[\w$\s{}()+*/%-]+")
+"""Operators that mean the same in them as in Bash; a power does not."""
+
+
+def counts_hosts_of_job(text: str) -> bool:
+    """Whether a substitution counts the nodes of a job of Slurm.
+
+    >>> counts_hosts_of_job('$(scontrol show hostnames "$SLURM_JOB_NODELIST" | wc -l)')
+    True
+    """
+    return bool(_HOSTS_OF_JOB.fullmatch(text))
+
+
+def computed_expression(text: str) -> str | None:
+    """The expression that a substitution calculates, as Bash writes it; None if it runs anything else.
+
+    >>> computed_expression("$(expr $N \\\\* 8)"), computed_expression('$(echo "$A * 4" | bc)')
+    ('$(($N * 8))', '$(($A * 4))')
+    >>> computed_expression('$(echo "10^9 / $A" | bc)'), computed_expression("$(expr length $A)")
+    (None, '$((length $A))')
+    """
+    found = _COMPUTED.fullmatch(text)
+    expression = (found["words"] or found["text"]).replace("\\*", "*").strip() if found else ""
+    return f"$(({expression}))" if _SUMS.fullmatch(expression) else None
+
+
 _KEPT_BY = frozenset({"pipeline", "function_definition", "command_substitution", "process_substitution"})
 """Nodes around a command whose output is used elsewhere, or that is called elsewhere."""
 

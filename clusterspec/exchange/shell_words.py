@@ -8,7 +8,14 @@ from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.shell_text import printed_arguments, text_of, tree_of, written_text
+from clusterspec.exchange.shell_text import (
+    computed_expression,
+    counts_hosts_of_job,
+    printed_arguments,
+    text_of,
+    tree_of,
+    written_text,
+)
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -76,12 +83,13 @@ class Expansion:
 
     ``branch`` is the line of the innermost undecided test around a statement, else 0; ``around`` has the lines of all
     such tests. The script starts ``offset`` lines into its file. ``left_unset`` are variables that a branch sets which
-    is not taken.
+    is not taken; ``given_alone`` those that only an argument of the script sets.
     """
 
     def __init__(self) -> None:
         self.variables: dict[str, Segments] = {}
         self.left_unset: set[str] = set()
+        self.given_alone: set[str] = set()
         self.branch = 0
         self.around: tuple[int, ...] = ()
         self.offset = 0
@@ -140,15 +148,25 @@ class Expansion:
         elif kind == "arithmetic_expansion":
             value = self.arithmetic_value(node.named_children[0]) if node.named_children else None
             text = text if value is None else str(value)
-        elif kind == "command_substitution" and text.startswith("$((") and text.endswith("))"):
-            text = self._arithmetic_value(text)
-        elif kind == "command_substitution" and (written := written_text(node)) is not None:
-            return [Segment(text_of(written).replace("\\$", "$"), self.line(written), self.branch)]
-        elif kind == "command_substitution" and (printed := printed_arguments(node)):
-            return self._printed_segments(*printed)
+        elif kind == "command_substitution" and (found := self._substituted_segments(node, text)):
+            return found
         elif kind not in _EXPANSIONS:
             text = re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
         return [Segment(text, line, self.branch, whole=kind in _EXPANSIONS)]
+
+    def _substituted_segments(self, node: Node, text: str) -> Segments:
+        """What a command prints that only calculates, writes a text or counts the nodes of the job; empty if another
+        runs.
+        """
+        if (written := written_text(node)) is not None:
+            return [Segment(text_of(written).replace("\\$", "$"), self.line(written), self.branch)]
+        if printed := printed_arguments(node):
+            return self._printed_segments(*printed)
+        if counts_hosts_of_job(text):
+            return list(self.variables.get("SLURM_NNODES", []))
+        computed = text if text.startswith("$((") and text.endswith("))") else computed_expression(text)
+        value = self._arithmetic_value(computed) if computed else ""
+        return [] if value in {"", computed} else [Segment(value, self.line(node), self.branch, whole=True)]
 
     def _arithmetic_value(self, text: str) -> str:
         """The value of an arithmetic expression ``$((…))`` in the default of a variable, which the grammar parses as a
@@ -214,6 +232,8 @@ class Expansion:
             return unknown
         groups = match.groupdict()
         sign, held = groups.get("sign") or "", self.variables.get(groups["name"])
+        if sign.endswith(("-", "=")) and groups["name"] in self.given_alone:
+            held = None
         if not simple and not sign and text[match.end() :] != "}":
             replaced = _replaced_text(text[match.end() :], joined_word(held)) if held else None
             return unknown if replaced is None else [Segment(replaced, line, self.branch, quoted)]

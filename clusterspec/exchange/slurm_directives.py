@@ -210,13 +210,14 @@ def _directives(text: str) -> Iterator[tuple[int, re.Match[str]]]:
                 yield line, match
 
 
+_ON_NODE = "SLURM_GPUS_ON_NODE"
 _VARIABLES = {
     "nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
     "ntasks": ("SLURM_NTASKS",),
     "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
-    "gpus-per-node": ("SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"),
+    "gpus-per-node": ("SLURM_GPUS_PER_NODE", _ON_NODE),
     "gpus-per-task": ("SLURM_GPUS_PER_TASK",),
-    "gres": ("SLURM_GPUS_ON_NODE",),
+    "gres": (_ON_NODE,),
     "gpus": ("SLURM_GPUS",),
 }
 """The variables that Slurm sets from a job's options: https://slurm.schedmd.com/sbatch.html, output variables."""
@@ -226,5 +227,8 @@ OF_A_JOB = re.compile(r"(?:SLURM|PBS|LSB|PJM|OMPI|PMI|PMIX|FLUX|COBALT|SGE|PET)_
 
 def job_variables(text: str, offset: int) -> dict[str, tuple[str, int]]:
     """The variables of a job whose values follow from the directives of its script, each with its value and line."""
-    stated = directives(text, offset).items()
-    return {name: counted for option, counted in stated for name in _VARIABLES[option]}
+    found = directives(text, offset)
+    given = {name: counted for option, counted in found.items() for name in _VARIABLES[option]}
+    if _ON_NODE not in given and (of_tasks := _accelerators_of_tasks(found)):
+        given[_ON_NODE] = (str(of_tasks[0]), of_tasks[1])
+    return given

@@ -37,7 +37,7 @@ MOST_ARRAYS = 50
 
 def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
     """A launch of a format, with the statements of the file that apply to it."""
-    found = _with_directives(kind, file, _with_written_configuration(kind, file, found))
+    found = _with_directives(kind, file, _with_written_configuration(kind, file, _with_downloaded_model(file, found)))
     found = _with_visible_devices(file, _with_sourced_file(file, found))
     found = _with_other_program(file, _with_stages_of_engine(file, found)) if kind == "serving" else found
     return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
@@ -179,6 +179,15 @@ def _with_written_configuration(kind: str, file: InputFile, found: ImportResult)
     return with_written_configuration(file, found)
 
 
+def _with_downloaded_model(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the model that the text downloads into the directory from which it is loaded."""
+    if not any(each.what.startswith("model ") for each in found.unknown):
+        return found
+    from clusterspec.exchange.workloads.downloaded_models import with_downloaded_model
+
+    return with_downloaded_model(file, found)
+
+
 def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
     """A launch with the machine that its Slurm job requests, and with the requests to another scheduler listed."""
     if "#SBATCH" not in file.text or kind == "slurm-job":
@@ -192,24 +201,21 @@ def _with_other_scheduler(file: InputFile, found: ImportResult) -> ImportResult:
     """
     if not _OTHER_SCHEDULER.search(file.text):
         return found
-    from clusterspec.exchange.batch_requests import requests_of
+    from clusterspec.exchange.batch_requests import request_of
+    from clusterspec.exchange.workloads.batch_scripts import list_open_request
 
-    requests, builder = requests_of(file.text), ImportBuilder(found.kind, file.name)
-    asked = [(each.accelerators, each.line) for each in requests if each.accelerators]
-    nodes = [(str(each.nodes), each.line) for each in requests if each.nodes]
-    if len(asked) == 1 and found.value(("cluster", "accelerators_per_node")) is None:
-        builder.set("cluster.accelerators_per_node", *asked[0])
-    if len(nodes) == 1:
-        _set_nodes(file, found, nodes[0], asked[0][0] if len(asked) == 1 else None, builder)
-    for request in requests:
-        several = (request.nodes and len(nodes) > 1) or (request.accelerators and len(asked) > 1)
-        if several or not (request.nodes or request.accelerators):
-            why = "a request to the scheduler, not read: state layout.nodes and cluster.accelerators_per_node by it"
-            builder.unknown(excerpt(request.words), why, request.line)
-    return combined_result([found, builder.reading()]) if builder.given or builder.unknowns else found
+    request, builder = request_of(file.text), ImportBuilder(found.kind, file.name)
+    if request.accelerators and found.value(("cluster", "accelerators_per_node")) is None:
+        builder.set("cluster.accelerators_per_node", *request.accelerators)
+    if request.nodes:
+        nodes, of_node = (str(request.nodes.number), request.nodes.line), request.accelerators
+        _set_nodes(file, found, nodes, of_node.number if of_node else None, builder)
+    list_open_request(request, builder)
+    nothing = not (builder.given or builder.unknowns or builder.counts)
+    return found if nothing else combined_result([found, builder.reading()])
 
 
-_OTHER_SCHEDULER = re.compile(r"^#(?:PBS|BSUB|PJM|COBALT|MSUB|[ \t]?flux:)[ \t]", re.MULTILINE)
+_OTHER_SCHEDULER = re.compile(r"^#(?:PBS|BSUB|PJM|COBALT|MSUB|OAR|[ \t]{0,2}(?:flux|FLUX):)[ \t]", re.MULTILINE)
 
 
 def _with_requested_accelerators(file: InputFile, found: ImportResult) -> ImportResult:

@@ -11,6 +11,11 @@ from __future__ import annotations
 import re
 
 _NETWORK_STORES = r"(?:NFS|EFS|FSx|Lustre|WEKA|[Ww]eka(?:FS)?|GPFS|BeeGFS|CephFS|Ceph|[Ff]ilestore|JuiceFS)"
+_IMEX_STATE = (
+    r"(?:(?:NOT READY|INITIALIZING|STARTING_AUTH_SERVER|WAITING_FOR_PEERS|WAITING_FOR_RECOVERY|INIT_GPU|SHUTTING_DOWN"
+    r"|UNAVAILABLE)$|Query Status returned error|.{0,120}nvidia-imex-ctl failed)"
+)
+"""What a probe by `nvidia-imex-ctl -q` prints (NVIDIA/DCGM, `dcgm_fields.h`, DCGM_FI_IMEX_DAEMON_STATUS)."""
 ENGINE_PATTERNS = (
     # an engine that another release, or another accelerator, built. Threads: NVIDIA/TensorRT-LLM issues 583 and 4241,
     # triton-inference-server/tensorrtllm_backend issues 213 and 679
@@ -64,7 +69,11 @@ ENGINE_PATTERNS = (
     ("storage", re.compile(r"(Usage of EmptyDir volume .{1,80} exceeds the limit.{0,40})")),
     ("setting", re.compile(r"(couldn't find key \S{1,80} in (?:Secret|ConfigMap) .{1,80})")),
     ("setting", re.compile(r"(\b(?:configmap|secret|persistentvolumeclaim) \"[^\"]{1,120}\" not found)")),
-    ("short-limit", re.compile(r"((?:Liveness|Startup) probe failed: .{1,120})")),
+    (
+        "short-limit",
+        re.compile(rf"((?:Liveness|Startup) probe failed: (?!{_IMEX_STATE}).{{1,120}})"),
+    ),
+    ("imex-probe", re.compile(rf"((?:Liveness|Readiness|Startup) probe failed: {_IMEX_STATE}.{{0,60}})")),
     # nodes as `sinfo` lists them. Thread: elasticluster/elasticluster issue 272
     ("service", re.compile(r"(\bdown\* .{0,160}\bNot responding)$")),
     ("submission-refused", re.compile(r"(Resources cannot be allocated with Topology locality)")),

@@ -78,6 +78,30 @@ def causes_of_writer(line: str, causes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(cause for cause in causes if cause in told)
 
 
+_MATRIX_ROW = re.compile(
+    r"^[ \t]{0,8}GPU[0-9]{1,3}[ \t]{1,12}((?:(?:X|NV[0-9]{1,3}|XGMI|PCIE|SYS|NODE|PHB|PXB|PIX)[ \t]{1,12}){2,64})",
+    re.MULTILINE,
+)
+"""A row of the matrix of paths that `nvidia-smi topo -m` and `rocm-smi --showtopotype` print."""
+_OVER_PCIE = frozenset({"SYS", "NODE", "PHB", "PXB", "PIX", "PCIE"})
+
+
+def paths_over_pcie(text: str) -> tuple[str, int] | None:
+    """The paths between the accelerators of a matrix in which none is a direct link, with the line of its first row.
+
+    >>> paths_over_pcie("\\tGPU0\\tGPU1\\tNIC0\\nGPU0\\t X \\tPHB\\tPIX\\nGPU1\\tPHB\\t X \\tSYS\\n")
+    ('PHB', 2)
+    >>> paths_over_pcie("GPU0\\t X \\tNV12\\tPIX\\nGPU1\\tNV12\\t X \\tSYS\\n")
+    """
+    rows = list(islice(_MATRIX_ROW.finditer(text) if "GPU1" in text else (), MOST_LISTED))
+    paths = {cell for row in rows for cell in row[1].split()[: len(rows)]} - {"X"}
+    if len(rows) < FEWEST_ROWS or not paths or not paths <= _OVER_PCIE:
+        return None
+    return ", ".join(sorted(paths)), text.count("\n", 0, rows[0].start()) + 1
+
+
+FEWEST_ROWS = 2
+"""Rows of a matrix that shows how accelerators are connected."""
 _LISTED_GPU = re.compile(r"^GPU [0-9]{1,3}: .{1,120}\n(?:[ \t]{1,40}Link [0-9]{1,3}: .{1,40}\n?){1,64}", re.MULTILINE)
 _LISTED_LINK = re.compile(r"Link [0-9]{1,3}: (<inactive>|[0-9.]{1,9} GB/s)")
 MOST_LISTED = 1_000

@@ -14,6 +14,11 @@ from clusterspec.logs.status_texts import STATUS_PATTERNS
 _AS_WIDE = "|".join(rf"x{width} link at \S{{1,20}} \(capable of .{{1,40}} x{width} link" for width in (4, 8, 16))
 _RESTING = rf"\bpci [0-9a-f:.]{{7,16}}: .{{1,60}}limited by 2\.5 GT/s PCIe (?:{_AS_WIDE})"
 """What the bus states, before it has a driver, of a link as wide as its ends at its first speed: a device at rest."""
+_ONLY_SOCKETS = (
+    r"network devices? '\w{1,20}:[0-9]{1,3}'.{0,300} not available, please use one or more of: "
+    r"'[^']{1,40}'\(tcp\)(?:, '[^']{1,40}'\(tcp\)){0,40}(?!,)"
+)
+"""Ports of RDMA devices that were asked for, of which a UCX lists none: its interfaces are all of TCP."""
 LIBRARY_PATTERNS = (
     # NVIDIA/nccl 5067397c, src/include/checks.h: a call that the library itself made. NVIDIA/TensorRT-LLM issue 4238
     (
@@ -80,7 +85,8 @@ LIBRARY_PATTERNS = (
     ("peer-memory", re.compile(r"(Couldn't enable GPUDirect RDMA.{0,40})")),
     ("shared-memory", re.compile(r"(Not enough memory to write total of [0-9]{1,18} bytes.{0,60})")),
     ("open-files", re.compile(r"(maximal number of files that could be opened.{0,60})")),
-    ("ucx-device", re.compile(r"(network devices? .{1,60} (?:is|are) not available.{0,60})")),
+    ("ucx-device", re.compile(rf"(?!{_ONLY_SOCKETS})(network devices? .{{1,60}} (?:is|are) not available.{{0,60}})")),
+    ("ucx-without-verbs", re.compile(rf"({_ONLY_SOCKETS})")),
     (
         "ucx-device",
         re.compile(r"(no \w[\w -]{0,40} transport to .{1,60}: (?:Unsupported operation|Destination is unr).{0,20})"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from clusterspec.logs.text_lines import lines_of, shown_line
 
@@ -67,6 +67,58 @@ _HANGS = re.compile(
     re.IGNORECASE,
 )
 """Words of a run that neither ends nor goes on."""
+_FAULTY = re.compile(
+    r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}|blocked|crash\w{0,3}"
+    r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
+    r"|unable|can(?:not|'t)|could ?n['o]t|(?:does|do|did|is|are)(?: not|n't) (?:\w{1,12} )?(?:work|start|run|find|see"
+    r"|detect|connect|join|finish|respond|proceed|show|recogni[sz]e|use|available|reach|visible)\w{0,4}"
+    r"|not (?:working|detected|found|visible|available|used|recogni[sz]ed|responding)|slow(?:er|ly|ness)?"
+    r"|low(?:er)? (?:\w{1,12} ){0,2}(?:bandwidth|throughput|performance|speed|utili[sz]ation|busbw)"
+    r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation) (?:\w{1,12} ){0,8}(?:low|poor|drops?|dropped"
+    r"|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
+    r"|poor (?:\w{1,10} )?(?:performance|bandwidth|scaling)|degrad\w{2,6}|regress\w{2,4}|corrupt\w{0,4}|wrong"
+    r"|incorrect|garbage|nan|time[sd] out|timing out|timeouts|timeout errors?|misbehav\w{1,3}"
+    r"|used to work|timeouts? (?:during|in|at|after|when|while)"
+    r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
+    r"|never (?:finish|complet|start|return|join)\w{0,3}|waits? forever|reboots?)\b|报错|失败|很慢|太慢|变慢|无法",
+    re.IGNORECASE,
+)
+"""Words of a run that fails, stops, is slow or is wrong."""
+_SMALL = re.compile(
+    r"\b(?:i|we|my|our|it|its|the|a|an|when|this|that|is|are|was|were|be|has|have|had|on|with|after|and|only|then|both|in"
+    r"|of|at|from|all|if|as|so|there|by|for|each|every|than|while|during|using)\b",
+    re.IGNORECASE,
+)
+"""Words between others, which people write and messages of programs leave out."""
+_HEAD = re.compile(
+    r"\s{0,8}(?:\||(?:Error|Warning|Fatal|Failed|FATAL|NCCL error|RCCL error)\b)(?! (?:when|while|with|on|in) )"
+)
+"""How messages of programs and rows of tables begin."""
+FEWEST_SMALL = 2
+"""Such words of a line that a person wrote about a fault."""
+
+
+def reported_fault(text: str) -> tuple[str, int] | None:
+    """The first sentence that reports a fault of a run, with its line; None without any.
+
+    >>> reported_fault("Hi!\\nThe bandwidth between two nodes is only 3 GB/s.")
+    ('The bandwidth between two nodes is only 3 GB/s.', 2)
+    >>> reported_fault("Does UCX support TCPX? If a transfer fails, is it retried?")
+    """
+    return next(_clauses_with(text, _FAULTY, is_written), None)
+
+
+def is_written(line: str) -> bool:
+    """Whether a sentence is more likely of a person than the message of a program: it has words between others.
+
+    >>> is_written("With 4 nodes it fails."), is_written("Failed to create the socket")
+    (True, False)
+    """
+    return (
+        is_sentence(line)
+        and not _HEAD.match(line)
+        and (len(_SMALL.findall(line)) >= FEWEST_SMALL or _CHINESE.search(line) is not None)
+    )
 
 
 def reported_hang(text: str) -> tuple[str, int] | None:
@@ -76,11 +128,17 @@ def reported_hang(text: str) -> tuple[str, int] | None:
     ('With two nodes the training hangs.', 2)
     >>> reported_hang("If it hangs, set NCCL_DEBUG=INFO.")
     """
+    return next(_clauses_with(text, _HANGS), None)
+
+
+def _clauses_with(
+    text: str, words: re.Pattern[str], is_of_a_person: Callable[[str], bool] = bool
+) -> Iterator[tuple[str, int]]:
+    """The clauses of a report with some words, each with its line: none that asks, advises, or is of a fault solved."""
     for number, line in report_sentences(text):
-        for clause in _SENTENCE.split(line):
-            if _HANGS.search(clause) and not _MODAL.search(clause) and not _SOLVED.search(clause):
-                return shown_line(clause), number
-    return None
+        for clause in _SENTENCE.split(line) if is_of_a_person(line) else ():
+            if words.search(clause) and not _MODAL.search(clause) and not _SOLVED.search(clause):
+                yield shown_line(clause), number
 
 
 def report_sentences(text: str) -> Iterator[tuple[int, str]]:

@@ -104,6 +104,11 @@ REASONS: tuple[tuple[str, str], ...] = (
         r"\bunused param\w{0,8}|\bfind_unused_parameters\b|\bparameters? .{0,30}\bnot (?:used|receive)",
     ),
     (
+        "concurrent-communicators",
+        r"\b(?:multiple|two|several|many|concurrent|different|both) (?:\w{2,12} )?(?:communicators?|process groups?)\b"
+        r".{0,80}\b(?:concurrent\w{0,2}|order|at once|same time|deadlock\w{0,3}|race|simultaneous\w{0,2})\b",
+    ),
+    (
         "ranks-diverge",
         r"\b(?:different|uneven|unequal|mismatched|unbalanced|fewer|more|not the same) (?:\w{2,12} )?(?:numbers?"
         r"|amounts?|counts?"
@@ -203,8 +208,8 @@ FACTS: tuple[tuple[str, str], ...] = (
     ),
     (
         "library-release",
-        r"\b(?:in|with) v?[0-9]{1,2}\.[0-9]{1,3}\S{0,8} .{0,60}\b(?:but|and) not (?:in|with"
-        r"|on) v?[0-9]{1,2}\.[0-9]{1,3}"
+        r"\b(?:in|with) (?:[A-Za-z][\w-]{1,30} )?v?[0-9]{1,2}\.[0-9]{1,3}\S{0,8} .{0,60}\b(?:but|and) not (?:in|with"
+        r"|on) (?:[A-Za-z][\w-]{1,30} )?v?[0-9]{1,2}\.[0-9]{1,3}"
         r"|\bpython (?:path|executable|interpreter)s?\b.{0,40}\b(?:chang|differ|other|wrong)",
     ),
     ("driver-release", r"/dev/nvidia-uvm\S{0,8}.{0,60}\b(?:missing|absent|not (?:there|found|present)|n't exist)"),

@@ -140,6 +140,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         r"\b(?:CUDA|HIP|ROCR|ASCEND_RT|NEURON_RT|TPU)_VISIBLE_(?:DEVICES|CORES|CHIPS)\b|\bZE_AFFINITY_MASK\b"
         r"|\b(?:torch\.cuda\.)?set_device\b|--gpus?-bind\b|--gpus-per-task\b|\bdevice_id ?=",
     ),
+    ("launch-order", r"\bNCCL_LAUNCH_ORDER_IMPLICIT\b|\bCUDA_DEVICE_MAX_CONNECTIONS\b ?[=:]? ?[\"']?1?\b"),
     ("no-graphs", rf"\benforce[-_]eager\b|\bdisable[-_]cuda[-_]graph\b|{_AWAY}(?:CUDA|HIP) graphs?\b"),
     ("library-path", r"\bLD_(?:LIBRARY_PATH|PRELOAD)\b"),
     ("clocks", r"\bnvidia-smi -(?:pl|lgc|ac)\b|\bpower (?:limit|cap)\b|\bthermal paste\b|\b(?:better )?cooling\b"),

@@ -6,21 +6,19 @@ advise, ask or suppose report nothing, and lines that programs print are not rea
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.logs.blamed_things import blamed_things, blames
 from clusterspec.logs.outcomes import BAD, GAIN, GOOD, HELPED, VAIN, WORSE, in_small_letters, is_success, outcome_of
+from clusterspec.logs.prose_lines import prose_lines
 from clusterspec.logs.text_lines import lines_of, shown_line
 from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, TOOLS, USES, VERSION
 from clusterspec.records import NamedTuple
 
 TRIAL = "trial "
 """What the names of these statements begin with; the outcome and the name of the remedy follow."""
-LONGEST = 1_200
-"""Characters of a line of prose that is read."""
 MOST_WORDS = 240
 """Characters of a clause that may report a trial: longer ones describe something else."""
 LONGEST_LIST = 12
@@ -29,10 +27,6 @@ SHORT = 40
 """Characters of a sentence that says no more than that something is solved: the next one tells by what."""
 MOST_LINES = 2_000
 """Lines with the words of an outcome that are read."""
-MOST_PROSE = 400_000
-"""Characters of lines that no program prints in which these words are searched, half of them at each end."""
-MOST_FORMS = 20_000
-"""Different lines, digits aside, of which those of programs are told apart."""
 _SUPPOSED = re.compile(
     r"\b(?:try|please|should|could|might|may|would|maybe|perhaps|probably|possibly|let me|let us|suggest\w{0,4}"
     r"|recommend\w{0,4}|expect\w{0,3}|want|needs? to|ha(?:ve|s) to|will"
@@ -51,14 +45,8 @@ _IF_DONE = re.compile(
     re.IGNORECASE,
 )
 """A condition that a writer has met: of what the run does, in the present, not of what it would do."""
-_OF_LOGS = re.compile(
-    r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|\bCCL_(?:WARN|ERROR|INFO)\b|\bUCX {1,4}[A-Z]{4,5}\b"
-    r"|^\s{0,8}(?:File \"|at 0x|[$#] ?\w)|(?<![\w./-])(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w./-])"
-    r"|^[EIWF][0-9]{4} |<(?:warn|info|debug)>|\b[A-Z]\w{2,60}(?:Error|Exception): |\b(?:[Ee]rror|[Ff]atal|[Ff]ailed): "
-    r"|^(?!(?i:work ?around|solution|solved|resolved|fixed|edit|update|note|results?|observations?|conclusion):)"
-    r"[\w.-]{2,40}(?:\[[0-9]{1,9}\])?: |\.(?:py|cc|cpp|cu|c|h):[0-9]{1,6}\b"
-)
-"""Marks of lines that a program prints, and of commands."""
+_IF_SET = re.compile(r"\W{0,4}(?:when|once|after|as soon as|if) (?:I|we|one)\b", re.IGNORECASE)
+"""The beginning of a clause whose outcome follows."""
 _CLAUSE = re.compile(
     r"(?<=[a-z0-9)`'\"\]])[.;!] |,? (?:but|however|while|whereas|though|which)\b|\s[—–-]{1,3}\s|; "
     r"|, (?=(?:it |and )?(?:works|fails|hangs)\b)"
@@ -71,6 +59,8 @@ _OF_A_TEST = re.compile(
 )
 """A program that tests a part, or a smaller run: that it works is no remedy."""
 _VERSION = re.compile(VERSION)
+_PINNED = re.compile(r"\b([A-Za-z][\w.-]{1,40})==v?([0-9][\w.+]{0,20})")
+"""A package with its release, as pip has them."""
 _RELEASE = re.compile(
     rf"\b(?:{'|'.join(words for _, words in PARTS)}|version|release)(?: version| release)?(?: to| from| is| at)?"
     rf"[ =>-]{{1,4}}{VERSION}|\bdrivers?(?: version| release)? [4-6][0-9]{{2}}\b",
@@ -134,7 +124,6 @@ _CELL_BAD = re.compile(
 
 _ITEM = re.compile(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
 """How an item of a list begins."""
-_DIGITS = str.maketrans("123456789", "000000000")
 _COMMAND = re.compile(
     r"^[`$#> ]{0,4}(?:export |sudo |docker |pip3? |python3? -m pip |uv pip |conda |apt(?:-get)? |modprobe |sysctl "
     r"|-x |[A-Z][A-Z0-9_]{3,40}=)"
@@ -169,10 +158,41 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
     >>> list(trial_statements("Try NCCL_P2P_DISABLE=1 if it does not work."))
     []
     """
+    told = list(report_lines(text))
+    differing = _differing_release(told)
+    in_vain = f"{TRIAL}{VAIN} release of library"
+    for each in _trials_of_lines(text, told):
+        if not differing or each[0] not in (in_vain, differing[0]):
+            yield each
+    if differing:
+        yield differing
+
+
+def _differing_release(told: Sequence[tuple[int, str]]) -> tuple[str, str, int] | None:
+    """The line with the good one of two releases of a package, as pip has them, of which lines say that one works and
+    the other does not; None without any.
+
+    >>> _differing_release([(1, "Works: ucx==1.3 with torch==2"), (2, "Does not work: ucx==1.4 with torch==2")])
+    ('trial helped release of library', 'Works: ucx==1.3 with torch==2', 1)
+    """
+    outcomes: dict[str, dict[str, dict[str, tuple[str, int]]]] = {}
+    for number, line in told:
+        outcome = outcome_of(line) or (VAIN if WORSE.search(line) else "")
+        for name, release in _PINNED.findall(line) if outcome and not _is_supposed(line) else ():
+            outcomes.setdefault(name, {}).setdefault(release, {}).setdefault(outcome, (line, number))
+    for releases in outcomes.values():
+        good = [found[HELPED] for found in releases.values() if found.keys() == {HELPED}]
+        if good and any(found.keys() == {VAIN} for found in releases.values()):
+            return f"{TRIAL}{HELPED} release of library", shown_line(good[0][0]), good[0][1]
+    return None
+
+
+def _trials_of_lines(text: str, told: Sequence[tuple[int, str]]) -> Iterator[tuple[str, str, int]]:
+    """The trials of the lines of a report, then releases of which one line says that it works and another that not."""
     lines: list[str] = []
     given = set[str]()
     releases: dict[str, dict[str, tuple[str, str, int]]] = {}
-    for number, line in report_lines(text):
+    for number, line in told:
         for part, release, outcome in _releases_of_line(line):
             releases.setdefault(part, {}).setdefault(release, (outcome, line, number))
         trials = tuple(_trials_of_row(line) if line.lstrip().startswith("|") else trials_of_line(line))
@@ -228,31 +248,13 @@ def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
 
 
 def report_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of prose with the words of an outcome, each with its number; of lines that differ only in their digits
-    the first. Of more than `MOST_LINES`, and of more than `MOST_PROSE`, the first and the last are read.
+    """The lines of prose with the words of an outcome, each with its number. Of more than `MOST_LINES` the first and
+    the last are read.
     """
-    prose: list[tuple[int, str]] = []
-    seen = set[str]()
-    for number, line in enumerate(lines_of(text), 1):
-        if " " not in line[:LONGEST] or len(line) > LONGEST or (form := line.translate(_DIGITS)) in seen:
-            continue
-        seen.add(form)
-        if len(seen) > MOST_FORMS:
-            break
-        if line.lstrip().startswith("|") or not _OF_LOGS.search(line):
-            prose.append((number, line))
-    found = [each for each in _first_and_last(prose) if _has_an_outcome(each[1])]
+    found = [each for each in prose_lines(text) if _has_an_outcome(each[1])]
     if len(found) > MOST_LINES:
         found = [*found[: MOST_LINES // 2], *found[-MOST_LINES // 2 :]]
     return ((number, _plain(line)) for number, line in found)
-
-
-def _first_and_last(prose: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The lines of the first and of the last `MOST_PROSE` / 2 characters; all of a shorter text."""
-    ends = list(itertools.accumulate(len(line) for _, line in prose))
-    first = bisect.bisect_right(ends, MOST_PROSE // 2)
-    last = bisect.bisect_right(ends, ends[-1] - MOST_PROSE // 2) if ends else 0
-    return [*prose[:first], *prose[max(first, last) :]]
 
 
 def _plain(line: str) -> str:
@@ -276,12 +278,14 @@ def trials_of_line(line: str) -> Iterator[Trial]:
         return
     before = ""
     solved = False
-    for part in _CLAUSE.split(line):
-        clause = f"{before} {part}".strip(" *_-")
+    parts = _CLAUSE.split(line)
+    for part, following in zip(parts, (*parts[1:], ""), strict=True):
+        fails = WORSE.search(part) or (_IF_SET.match(part) and WORSE.search(following))
+        clause = f"{'' if solved and fails else before} {part}".strip(" *_-")
         if _is_supposed(part):
             before = ""
             continue
-        told = HELPED if solved and not outcome_of(part) else ""
+        told = HELPED if solved and not fails and not outcome_of(part) else ""
         found = tuple(_trials_of_clause(clause, told)) if len(clause) <= MOST_WORDS else ()
         yield from found
         solved = is_success(part) or (outcome_of(part) == HELPED and len(part) <= SHORT)

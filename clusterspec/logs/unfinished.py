@@ -39,6 +39,7 @@ from clusterspec.logs.told_lines import (
     text_without_stop,
 )
 from clusterspec.logs.trials import TRIAL
+from clusterspec.logs.worded_causes import suspected_statements
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -94,8 +95,12 @@ def read_unfinished(text: str) -> Benchmark | None:
             evidence = tuple(each for each in evidence if each.name not in _REPORTED_ENDS)
         of_devices = any(each.name in OF_DEVICES for each in evidence)
         reported = any(each.name.startswith((REASON, STACK)) for each in evidence)
+        suspected = tuple(Evidence(*each) for each in suspected_statements(text))
+        known = suspected[1:] or any(each.name == "pcie-paths" for each in evidence)
+        reported = reported or bool(suspected and known)
         if not (told or error or ended or of_devices or reported) and not _is_marked(text):
             return None
+        evidence = (*evidence, *suspected)
     else:
         evidence, failures = _with_consequences_last(text, evidence)
     ranks, nodes = ranks_and_nodes(text)

@@ -198,6 +198,11 @@ CASES: dict[str, list[Case]] = {
         (DGX, 32, [("amd-host", "2")], LARGE, ""),
         (DGX, 32, [("amd-host", "2"), ("no-gdr", "via NET")], LARGE, "numa-per-socket 0.7"),
     ],
+    "absent_links": [
+        (DGX, 8, [("pcie-paths", "PHB, SYS")], LARGE, "no-direct-links 0.7"),
+        (PCIE, 8, [("pcie-paths", "PHB, SYS")], LARGE, ""),  # whose design has none
+        (DGX, 8, [], LARGE, ""),
+    ],
     "topology_causes": [
         (DGX, 8, [("slow-pcie", "0.3")], LARGE, "wrong-topology 1.0"),
         (DGX, 8, [("environment", "NCCL_TOPO_FILE /topo.xml")], [(1024, 0.249)], "wrong-topology 0.7"),

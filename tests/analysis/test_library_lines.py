@@ -29,6 +29,11 @@ LINES = (
     ("n1 UCX DIAG GDAKI not supported, please add NVreg_RegistryDwords=\"PeerMappingOverride=1;\"", "invalid-setting"),
     ("n1 UCX ERROR mlx5_0: Couldn't enable GPUDirect RDMA. Please make sure nv_peer_mem", "gpudirect-refused"),
     ("n1 UCX WARN network device 'mlx5_9:1' is not available, please use one or more of", "invalid-setting"),
+    ("n1 UCX WARN network devices 'mlx5_0:1','mlx5_9:1' are not available, please use one or more of: 'bond0'(tcp), "
+     "'lo'(tcp)", "library-release"),
+    ("n1 UCX WARN network devices 'mlx5_0:1','mlx5_9:1' are not available, please use one or more of: 'lo'(tcp), "
+     "'mlx5_1:1'(ib)", "invalid-setting"),
+    ("n1 UCX WARN network device 'eth9' is not available, please use one or more of: 'lo'(tcp)", "invalid-setting"),
     (" Failed to modify QP 1 to RTR", "unreachable-peer"),
     (" Failed status transport retry counter exceeded (12): wr_id 0 syndrom 0x81", "unreachable-peer"),
     (" mtu mismatch: local=4096, remote=1024", "unreachable-peer"),

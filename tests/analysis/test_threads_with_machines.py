@@ -40,6 +40,13 @@ programs print them; for a benchmark with a result also the share of the predict
   which one works and another does not, pairs of devices and of NICs, addresses of a launch, and modules that are not
   loaded. Two more are tests of their own (openucx/ucx issue 3984, NVIDIA/nccl issue 2001). Three stay refused and
   four missed: reports without an outcome, two installations of Ray, NCCL's allocator out of step.
+- `AE1` and `AE2` (2026-11-29): first posts, half of training on NVIDIA's accelerators and half of other stacks (AMD,
+  UCX, NIXL, Mooncake, IMEX, engines), most of them prose without an error of a program, written down in own words
+  afterwards. Of 16 of AE1 three were named first and five at all before anything was changed (three refused); of 16 of
+  AE2, drawn after causes were ranked by the words of a report, five first and eight at all (four refused), where the
+  program without that ranking names four first and six at all (seven refused). The places are of their own words.
+- `AE3` (2026-11-29): 8 more of Lightning, NIXL and Slingshot in own words, drawn after AE2 was mended: five were named
+  first and six at all before anything was changed (without the ranking two and three, two refused).
 """
 
 from __future__ import annotations

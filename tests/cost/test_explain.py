@@ -103,6 +103,17 @@ def test_copies_of_narrow_tokens_explain_their_seconds() -> None:
     explained(found)
 
 
+def test_tokens_forwarded_in_two_nodes_explain_their_seconds() -> None:
+    """On two nodes of eight B200 each the kernels of DeepEP forward more slowly than the NICs send."""
+    work = {"model": "qwen3-30b-a3b", "global_batch": 16}
+    cut = {"tp": 1, "ep": 16, "dispatcher": "deepep", "software_year": 2026}
+    found = plan({"platform": "dgx-b200", "nodes": 2}, workload=work, layout=cut)
+    assert found.step_time is not None
+    leaves = [dict(term.inputs) for term in found.step_time.walk()]
+    assert {leaf["forward_rate"].value for leaf in leaves if "forwarded" in leaf} == {140e9}
+    explained(found)
+
+
 def test_figures_of_leaves_have_origins() -> None:
     """Figures of an entry are cited or assumed with a reason, and what follows from others says how."""
     whole = plan(layout={"tp": 8}).step_time

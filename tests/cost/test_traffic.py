@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, SparseAttention
 from clusterspec.cluster.model import Dispatcher, Layout, Workload
-from clusterspec.cost import traffic
+from clusterspec.cost import expert_traffic, traffic
 from clusterspec.cost.compute import Shard
 from clusterspec.cost.compute.expert_layer import Routing
 from clusterspec.cost.layers import Mixer
@@ -131,20 +131,20 @@ ROUTING = Routing(leaving=4000.0, arriving=6000.0, experts=8.0, imbalance=1.5)
 def test_tokens_are_dispatched_to_their_experts_and_combined() -> None:
     """500 rows, each to 8 experts, and the fullest rank half more; one byte of an element out, two back."""
     one, fp8 = rank(ep=8), Dispatcher("all-to-all", "fp8")
-    found = traffic.expert_transfers(one, ROUTING, fp8, 1, 0.6)
+    found = expert_traffic.expert_transfers(one, ROUTING, fp8, 1, 0.6)
     assert told(found) == [
         ("ep", "all-to-all", 500 * 8 * 1.5 * 4096, 1, 0.3),
         ("ep", "all-to-all", 500 * 8 * 1.5 * 4096 * 2, 1, 0.3),
     ]
     assert [each.purpose for each in found] == ["dispatch", "combine"]
     assert [each.copies for each in found] == [0.0, 0.0], "a collective of NCCL sends no tokens one by one"
-    assert traffic.expert_transfers(rank(), ROUTING, fp8, 1, 0.6) == ()
+    assert expert_traffic.expert_transfers(rank(), ROUTING, fp8, 1, 0.6) == ()
     # experts that tensor parallelism cuts gather what arrives; without expert parallelism each token once
-    both = traffic.expert_transfers(rank(ep=8, expert_tp=2), ROUTING, fp8, 1, 0.6)
+    both = expert_traffic.expert_transfers(rank(ep=8, expert_tp=2), ROUTING, fp8, 1, 0.6)
     assert told(both)[2:] == [(
         "expert_tp", name, 6000 * 1.5 * 4096 * 2, 1.0, 0.0
     ) for name in ("all-gather", "reduce-scatter")]  # fmt: skip
-    alone = traffic.expert_transfers(rank(expert_tp=2), ROUTING, fp8, 1, 0.6)
+    alone = expert_traffic.expert_transfers(rank(expert_tp=2), ROUTING, fp8, 1, 0.6)
     assert told(alone) == [
         ("expert_tp", name, 500 * 2 * 4096 * 2, 1.0, 0.0) for name in ("all-gather", "reduce-scatter")
     ]
@@ -166,22 +166,32 @@ def test_dispatchers_send_a_token_once_to_each_domain(
     kind: str, ep: int, domains: int, most: int | None, copies: float
 ) -> None:
     one = rank({"routing_max_nodes": most}, ep=ep)
-    assert traffic.copies_per_token(one, Dispatcher(kind), domains) == pytest.approx(copies)
+    assert expert_traffic.copies_per_token(one, Dispatcher(kind), domains) == pytest.approx(copies)
 
 
-@pytest.mark.parametrize(("domains", "copies"), [(1, 500 * 1.5 * 8 * (1 - (7 / 8) ** 8)), (2, 0.0)])
-def test_kernels_of_a_dispatcher_send_token_by_token_inside_a_domain(domains: int, copies: float) -> None:
-    """500 rows to eight ranks, and the fullest rank half more; between domains the network bounds them."""
-    found = traffic.expert_transfers(rank(ep=8), ROUTING, Dispatcher("hybrid"), domains, 0.6)
-    assert [each.copies for each in found] == pytest.approx([copies, copies])
+@pytest.mark.parametrize("domains", [1, 2])
+def test_kernels_of_a_dispatcher_send_inside_a_domain_and_forward_between_domains(domains: int) -> None:
+    """500 rows to eight ranks, and the fullest rank half more; a copy crosses the fabric once for each domain, and is
+    then forwarded to each rank that has one of its experts: 1 and 2 bytes of each of its numbers.
+    """
+    copies = 500 * 1.5 * 8 * (1 - (7 / 8) ** 8)
+    fp8 = Dispatcher("hybrid", "fp8")
+    found = expert_traffic.expert_transfers(rank(ep=8), ROUTING, fp8, domains, 0.6)
+    assert [each.copies for each in found] == pytest.approx([copies, copies] if domains == 1 else [0, 0])
+    forwarded = [copies * 4096, copies * 8192]
+    assert [each.forwarded for each in found] == pytest.approx(forwarded if domains == 2 else [0, 0])
+    one_node = expert_traffic.expert_transfers(rank({"routing_max_nodes": 1}, ep=8), ROUTING, fp8, 2, 0.6)
+    assert one_node[0].forwarded == pytest.approx(500 * 1.5 * 4 * (1 - (3 / 4) ** 8) * 4096), "to the ranks of a node"
+    sent = expert_traffic.expert_transfers(rank(ep=8), ROUTING, Dispatcher("all-to-all"), domains, 0.6)
+    assert [(each.copies, each.forwarded) for each in sent] == [(0.0, 0.0)] * 2
 
 
-def test_a_call_lasts_until_its_copies_are_sent() -> None:
-    """170 million at 85 million a second: two seconds, unless the links need longer."""
-    sent = traffic.Transfer("ep", "all-to-all", 1e9, copies=170e6)
-    assert traffic.call_seconds(sent, 0.5) == pytest.approx(2.0)
-    assert traffic.call_seconds(sent, 3.0) == 3.0
-    assert traffic.call_seconds(replace(sent, copies=0.0), 0.5) == 0.5
+def test_a_call_lasts_until_its_copies_are_sent_and_its_bytes_forwarded() -> None:
+    """170 million at 85 million a second, or 280 GB at 140 GB/s: two seconds, unless the links need longer."""
+    for sent in (Transfer("ep", "all-to-all", 1e9, copies=170e6), Transfer("ep", "all-to-all", 1e9, forwarded=280e9)):
+        assert traffic.call_seconds(sent, 0.5) == pytest.approx(2.0)
+        assert traffic.call_seconds(sent, 3.0) == 3.0
+        assert traffic.call_seconds(replace(sent, copies=0.0, forwarded=0.0), 0.5) == 0.5
 
 
 def parts(**layout: Any) -> tuple[Workload, Layout]:

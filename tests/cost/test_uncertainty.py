@@ -14,6 +14,7 @@ from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.estimate import (
     HIGHEST_MFU,
     PART_SPREAD,
+    RUN_TO_RUN,
     UNSEEN_KIND,
     UNSEEN_PART,
     evidence_figures,
@@ -104,7 +105,9 @@ def test_every_published_run_has_a_run_near_it() -> None:
 
 
 def test_libraries_under_programs_of_many_authors_have_one_wide_range() -> None:
-    """PyTorch FSDP and DeepSpeed, whatever their year; a trainer with layers of its own has a narrower one."""
+    """PyTorch FSDP and DeepSpeed, whatever their year; a trainer with layers of its own has a narrower one, and
+    torchtitan, which its users change, one for all its years.
+    """
     found = {name: CATALOG.get("stack", name) for name in CATALOG.ids("stack")}
     spreads = {
         name: one.achievable["spread"].value
@@ -113,7 +116,32 @@ def test_libraries_under_programs_of_many_authors_have_one_wide_range() -> None:
     }
     wide = {value for name, value in spreads.items() if name.startswith(spread.LIBRARIES)}
     assert len(wide) == 1
+    assert len({value for name, value in spreads.items() if name.startswith(spread.FORKED)}) == 1
     assert all(value < min(wide) for name, value in spreads.items() if name.startswith("megatron"))
+
+
+def test_programs_that_nothing_was_fitted_to_have_one_range_wider_than_that_of_libraries() -> None:
+    found = [CATALOG.get("stack", name) for name in (*spread.UNKNOWN, "fsdp-2024")]
+    widths = [one.achievable["spread"].value for one in found if isinstance(one, Stack)]
+    assert len(set(widths[:-1])) == 1
+    assert widths[0] > widths[-1]
+
+
+def test_exact_predictions_leave_the_difference_of_two_runs_of_one_description() -> None:
+    """Four dense runs of Megatron Core without an error need no width of software; 60 % off, they need more."""
+    stack = "megatron-core-2023"
+    some = [run for run in runs() if ("stack", stack) in run.owners and not run.experts][:4]
+    exact, far = (spread.spreads([(run, error) for run in some])[stack][False] for error in (0.0, 0.6))
+    assert exact.width == RUN_TO_RUN.value < far.width
+
+
+def test_an_unknown_framework_is_judged_by_runs_of_its_kind() -> None:
+    """Runs of an unknown framework that are 60 % off widen the range of all such frameworks, not that of libraries."""
+    some = [run for run in runs() if ("stack", "custom-2021") in run.owners and not run.experts][:4]
+    found = spread.spreads([(run, 0.6) for run in some])
+    assert found["custom-2021"] == found["nanotron-2024"]
+    assert found["custom-2021"][False].width > 0.3
+    assert found["fsdp-2024"][False].width == RUN_TO_RUN.value
 
 
 def test_the_widths_are_those_of_the_runs_left_out() -> None:

@@ -272,3 +272,46 @@ def test_pairs_without_a_model_are_no_engine() -> None:
     reading = read(PAIRS.replace("key: model\n", "key: served-model-name\n"), name="values.yaml")
     assert "layout.tp" not in given(reading)
     assert "the command line names no model" in unknown(reading)
+
+
+REFERENCES = """
+    image: {repository: registry.local/vllm/vllm-openai, pullPolicy: Always}
+    shared: {name: Qwen/Qwen3-32B, gpus: 4, copies: "{{ .Values.shared.name }}"}
+    server:
+      model: '{{ .Values.shared.copies }}'
+      tensor-parallel-size: '{{ .Values.shared.gpus | quote }}'
+      pipeline-parallel-size: "{{ mul .Values.shared.gpus 2 }}"
+      max-num-seqs: "{{ .Values.absent.number }}"
+"""
+
+
+def test_values_that_refer_to_others_of_the_file_are_those() -> None:
+    """What a function computes, or another file states, stays open."""
+    reading = read(REFERENCES, name="values.yaml")
+    found = given(reading)
+    assert (found["workload.model"], found["layout.tp"]) == ("qwen3-32b", 4)
+    assert not {"layout.pp", "workload.serving.max_sequences"} & found.keys()
+    assert ".Values.absent.number" in unknown(reading)
+
+
+def test_a_reference_that_refers_to_itself_ends() -> None:
+    text = REFERENCES.replace("name: Qwen/Qwen3-32B", 'name: "{{ .Values.shared.copies }}"')
+    with pytest.raises(FormatError, match="no command that starts"):
+        read(text, name="values.yaml")
+
+
+VARIABLES = """
+    image: {repository: vllm/vllm-openai, pullPolicy: Always}
+    %s:
+      - {name: MODEL_ID, value: Qwen/Qwen3-32B}
+      - {name: TP, value: "4"}
+    engine:
+      args: ["--model", "$(MODEL_ID)", "--tensor-parallel-size=$(TP)", "--max-num-seqs", "$(SEQS)"]
+"""
+
+
+@pytest.mark.parametrize("key", ["env", "extraEnv", "envVars"])
+def test_arguments_take_the_variables_that_the_chart_sets(key: str) -> None:
+    reading = read(VARIABLES % key, name="values.yaml")
+    assert (given(reading)["workload.model"], given(reading)["layout.tp"]) == ("qwen3-32b", 4)
+    assert "workload.serving.max_sequences" not in given(reading) and "$(SEQS)" in unknown(reading)

@@ -50,6 +50,18 @@ def test_exchanges_that_maxtext_refuses_are_not_written(machine: str, model: str
     assert keys(TPUS, method="all-to-all")["context_parallel_strategy"] == "ulysses"
 
 
+def test_an_exchange_of_heads_takes_the_length_in_its_order() -> None:
+    found = keys(TPUS, method="all-to-all")
+    assert found["context_parallel_load_balance"] == "false"
+    assert (found["attention"], found["use_tokamax_splash"]) == ("flash", "true")
+
+
+@pytest.mark.parametrize(("model", "cp"), [("llama-3.1-8b", 16), ("deepseek-v3", 2), ("gemma-3-1b", 2)])
+def test_heads_that_the_ranks_do_not_divide_are_not_exchanged(model: str, cp: int) -> None:
+    with pytest.raises(NotExportable):
+        keys(TPUS, model, cp, "all-to-all")
+
+
 @pytest.mark.parametrize(
     ("model", "skipped", "windows"),
     [

@@ -79,20 +79,27 @@ MEGATRON = (
 
 
 @pytest.mark.parametrize(
-    ("directive", "request_"),
+    ("directive", "request_", "accelerators"),
     [
-        ("#PBS -l select=2:ncpus=64:ngpus=8", "select=2:ncpus=64:ngpus=8"),
-        ("#PBS -l nodes=1:ppn=8+2:ppn=4", "nodes=1:ppn=8+2:ppn=4"),
-        ("#PBS -l ngpus=8", "ngpus=8"),
-        ("#PJM -L gpu=4", "gpu=4"),
-        ("#BSUB -gpu num=4/task", "-gpu num=4/task"),
-        ("#PBS -l select=1\n#PBS -l select=1", "select=1"),
+        ("#PBS -l select=2:ncpus=64:ngpus=8", "select=2:ncpus=64:ngpus=8: its chunks may be on one host", 16),
+        ("#PBS -l select=2:ngpus=4:mpiprocs=4+1:ngpus=2", "select=2:ngpus=4", 10),
+        ("#PBS -l select=2:ngpus=4 -l place=vscatter", "select=2:ngpus=4: its chunks may be on one host", 8),
+        ("#PBS -l ngpus=8", "ngpus=8: of the job", 8),
+        ("#PJM -L gpu=4", "gpu=4: a share of a node", None),
+        ("#BSUB -gpu num=4/task", "num=4/task: of a task", None),
+        ("#PBS -l select=1\n#PBS -l select=2", "select=2: a request that another one", None),
+        ("#PBS -l select=${N}:ngpus=8", "select=${N}:ngpus=8: a request to the scheduler, not read", None),
+        ("#flux: -N 4 -g 2", "2 accelerators: of a slot", None),
+        ("#COBALT -n 2 -q single-gpu", "single-gpu: a queue whose nodes are accelerators", None),
     ],
 )
-def test_requests_to_another_scheduler_that_count_no_nodes_are_listed(directive: str, request_: str) -> None:
+def test_requests_to_another_scheduler_that_count_no_nodes_are_listed(
+    directive: str, request_: str, accelerators: int | None
+) -> None:
     reading = read(f"#!/bin/bash\n{directive}\n{MEGATRON}\n")
-    assert f"{request_}: a request to the scheduler" in unknown(reading)
+    assert request_ in unknown(reading)
     assert "cluster.accelerators_per_node" not in given(reading) and "layout.nodes" not in given(reading)
+    assert counts(reading).get("accelerators") == accelerators
 
 
 @pytest.mark.parametrize(
@@ -104,6 +111,15 @@ def test_requests_to_another_scheduler_that_count_no_nodes_are_listed(directive:
         ("#PJM -L rscgrp=a,node=1", 1, None),
         ("#COBALT -n 1 -t 30", 1, None),
         ("#flux: -N 1", 1, None),
+        ("# flux: --nodes=1 --nslots=4\n# flux: --gpus-per-slot=2", 1, 8),
+        ("#PBS -l select=1:ngpus=8\n#PBS -l select=1:ngpus=8", 1, 8),
+        ("#PBS -l select=2:ngpus=4,place=pack:excl", 1, 8),
+        ("#PBS -l select=1:ngpus=8:host='gn1'", 1, 8),
+        ("#BSUB -n 4\n#BSUB -R 'span[hosts=1] rusage[mem=4G]'\n#BSUB -gpu num=1/task:mode=shared", 1, 4),
+        ("#OAR -l {gpu_model='A100'}/nodes=1/gpu=4,walltime=1:00:00", 1, 4),
+        ("#OAR -l nodes=4/gpu=8,walltime=1:00:00", None, 8),
+        ("#PBS -l nodes=gn1:ppn=8:gpus=2+gn2:ppn=8:gpus=2+2:gpus=2", None, 2),
+        ("#BSUB -n 32\n#BSUB -R span[ptile=8]\n#BSUB -gpu num=8", None, 8),
         ("#PBS -l select=4:ngpus=8\n#PBS -l place=scatter:excl", None, 8),
         ("#PBS -l nodes=4:gpus=8", None, 8),
         ("#BSUB -nnodes 4", None, None),

@@ -55,7 +55,6 @@ def devices(asked: str, capabilities: str = "[gpu]") -> str:
         (devices("device_ids: ['0,1,2']"), 3),
         ("gpus: [{count: 2}]", 2),
         ("runtime: nvidia\n    environment: ['NVIDIA_VISIBLE_DEVICES=4,5']", 2),
-        (devices("count: all") + "\n    environment: {CUDA_VISIBLE_DEVICES: '1,2'}", 2),
     ],
 )
 def test_a_service_has_the_accelerators_that_it_reserves(asks: str, number: int) -> None:
@@ -69,6 +68,10 @@ def test_a_service_has_the_accelerators_that_it_reserves(asks: str, number: int)
     ("asks", "why"),
     [
         (devices("count: all"), "all accelerators of the host"),
+        (
+            devices("count: all") + "\n    environment: {CUDA_VISIBLE_DEVICES: '1,2'}",
+            "all of the host are reserved, and CUDA_VISIBLE_DEVICES has 2 of them",
+        ),
         (devices("driver: nvidia"), "all accelerators of the host"),
         ("gpus: all", "all accelerators of the host"),
         (devices("count: $N"), "not a number: $N"),

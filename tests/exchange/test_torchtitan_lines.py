@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+import pytest
+
+from clusterspec.exchange.exporters.registry import NotExportable
 from tests.effort import each
 from tests.exchange.test_exporters import WORK, exported, pod
 
@@ -117,3 +122,21 @@ def test_experts_have_their_dispatcher_and_converters_and_all_ranks_shard() -> N
 )
 def test_a_key_is_written_where_the_layout_needs_it(keys: str, line: str, written: bool) -> None:
     assert (line in lines(f"{WORK}layout: {{{keys}}}\n")) is written
+
+
+@pytest.mark.parametrize(
+    ("layout", "batch", "refused"),
+    [
+        ("schedule: interleaved, virtual_stages: 2", 4 * 8, ""),
+        ("schedule: interleaved, virtual_stages: 2", 4 * 7, ""),  # one round of seven
+        ("schedule: interleaved, virtual_stages: 2", 4 * 9, "multiple of its 2 rounds"),
+        ("schedule: zero-bubble, virtual_stages: 2", 4 * 9, "multiple of its 2 rounds"),
+        ("schedule: dualpipe, virtual_stages: 2", 4 * 8, ""),
+    ],
+)
+def test_micro_batches_that_a_schedule_refuses_are_not_written(layout: str, batch: int, refused: str) -> None:
+    """Four replicas of 4 × 4 ranks: 32 sequences a step are eight micro-batches, two rounds of four stages."""
+    work = WORK.replace("512", str(batch))
+    rest = f"{work}layout: {{framework: torchtitan, tp: 4, pp: 4, micro_batch: 1, {layout}}}\n"
+    with pytest.raises(NotExportable, match=refused) if refused else nullcontext():
+        lines(rest, nodes=8)

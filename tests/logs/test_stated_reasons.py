@@ -52,6 +52,7 @@ def test_a_question_a_denial_and_a_line_of_a_program_name_no_reason(text: str) -
         ("Saving the checkpoint takes 20 minutes.", "storage-fault"),
         ("The clocks of one GPU drop to 210 MHz.", "throttled-clocks"),
         ("lspci shows the link at x8 instead of x16.", "wrong-pcie-generation"),
+        ("It happens with plugin 1.19.2 and 1.20.0, and not with plugin 1.4.0.", "library-release"),
     ],
 )
 def test_a_fact_that_people_see_is_of_its_cause(text: str, cause: str) -> None:
@@ -68,6 +69,7 @@ def test_a_fact_that_people_see_is_of_its_cause(text: str, cause: str) -> None:
         "Saving the checkpoint takes 20 seconds.",
         "The clocks of all GPUs are at 1980 MHz.",
         "The link is PCIe gen 5 x16.",
+        "It happens with plugin 1.19.2 and 1.20.0, and with plugin 1.4.0.",
     ],
 )
 def test_a_sound_fact_is_of_no_cause(text: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -10,9 +12,10 @@ from hypothesis import strategies as st
 
 from clusterspec.analysis.trial_causes import HELPING
 from clusterspec.logs.outcomes import BAD, GOOD, WORSE, in_small_letters
+from clusterspec.logs.prose_lines import MOST_FORMS, MOST_PROSE
 from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.trial_words import BLAMABLE, FAULTS, PARTS, REMEDIES
-from clusterspec.logs.trials import MOST_LINES, MOST_PROSE, trial_statements, trials_of_line
+from clusterspec.logs.trials import MOST_LINES, trial_statements, trials_of_line
 
 
 def trials(line: str) -> list[str]:
@@ -193,6 +196,11 @@ def _prose(count: int) -> list[str]:
     return [f"the nodes of {word} are of one rack, {word} has a name of it".ljust(60) for word in words]
 
 
+def _names() -> Iterator[str]:
+    """Different words without digits."""
+    return ("".join(letters) for letters in itertools.product("abcdefghijklmnop", repeat=4))
+
+
 def _lines_with_trials(lines: list[str]) -> list[int]:
     return [line for _, _, line in trial_statements("\n".join(lines))]
 
@@ -208,6 +216,13 @@ def test_an_outcome_is_found_behind_more_lines_without_one_than_are_read_with_on
 def test_of_more_prose_than_is_searched_the_first_and_the_last_lines_are_read() -> None:
     lines = _prose(3 * MOST_PROSE // 2 // 60)
     for number, name in ((0, "p"), (len(lines) // 2, "q"), (-1, "r")):
+        lines[number] = f"With NCCL_P2P_DISABLE=1 job {name} works"
+    assert _lines_with_trials(lines) == [1, len(lines)]
+
+
+def test_of_more_different_lines_than_are_read_the_first_and_the_last_are() -> None:
+    lines = [f"{name} starts" for name in itertools.islice(_names(), 2 * MOST_FORMS)]
+    for number, name in ((0, "p"), (len(lines) * 5 // 8, "q"), (-1, "r")):
         lines[number] = f"With NCCL_P2P_DISABLE=1 job {name} works"
     assert _lines_with_trials(lines) == [1, len(lines)]
 
@@ -251,3 +266,30 @@ def test_a_pattern_of_small_letters_finds_what_the_pattern_finds_without_regard_
 ) -> None:
     pattern, text = drawn
     assert in_small_letters(pattern)[0].search(text.casefold())
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "With X it works. When I set NCCL_ALGO=Tree, it hangs.",
+        "With one group it runs. When I set OVERLAP_GROUPS=2, I get this error followed by a crash.",
+        "This works. With NCCL_ALGO=Tree it fails.",
+    ],
+)
+def test_a_setting_with_which_a_run_fails_has_not_the_outcome_of_the_sentence_before(report: str) -> None:
+    assert not [each for each in trial_statements(report) if each[0].startswith("trial helped")]
+
+
+def test_an_error_that_follows_a_part_moved_with_it() -> None:
+    assert [each[0] for each in trial_statements("After swapping the GPU of the two hosts the error followed it.")]
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "Works: torch==2.1 with plugin==1.3\nDoes not work: torch==2.1 with plugin==1.4",
+        "It hangs with plugin==1.4.\nWith plugin==1.3 it works.",
+    ],
+)
+def test_a_release_of_which_one_line_works_and_another_not_has_helped(report: str) -> None:
+    assert [each[0] for each in trial_statements(report)] == ["trial helped release of library"]

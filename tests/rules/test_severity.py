@@ -194,3 +194,15 @@ def test_a_target_without_a_value_or_a_time_is_a_note_and_at_most_is_kept() -> N
     # a low end above the prediction counts as the prediction
     assert target_severity(1.0, 1.32, (2.0, 2.0)) == "warning"
     assert target_severity(1.0, 1.34, (2.0, 2.0)) == "error"
+
+
+def test_exposed_gathers_are_a_note_below_a_quarter_of_the_step(check: Check) -> None:
+    """Six NICs in a node expose 26 % of the step, seven 23 %: both above the half-width of its range, 13 %."""
+    severities = {}
+    for nics in (6, 7):
+        cluster = f"cluster: {{platform: dgx-h100, nodes: 8, scale_out: {{nics_per_node: {nics}}}}}"
+        work = "workload: {model: llama-3.1-70b, sequence_length: 2048, global_batch: 192}"
+        cut = "layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 1}"
+        found = check(f"clusterspec: 1\n{cluster}\n{work}\n{cut}\n")
+        severities[nics] = next(str(each.severity) for each in found if each.rule == "fsdp-gather-exposed")
+    assert severities == {6: "warning", 7: "note"}

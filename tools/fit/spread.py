@@ -10,6 +10,7 @@ from math import exp, expm1, hypot, log1p, sqrt
 
 from clusterspec import resources
 from clusterspec.cost import parameters
+from clusterspec.cost.estimate import RUN_TO_RUN
 from tools.accuracy.split import BEFORE
 from tools.fit.constants import left_out, table
 from tools.fit.evidence import Evidence
@@ -21,7 +22,9 @@ HELD = 0.8
 communication, stragglers, the host and few sources on the accelerator. Each source counts alike, because a user's run
 resembles a source, not one of many rows of a table.
 
-The range with experts is at least as wide as the range without, because all its uncertainties apply too.
+The range with experts is at least as wide as the range without, because all its uncertainties apply too. No range of
+software is narrower than two runs of one description differ (`RUN_TO_RUN`), also where the other allowances hold this
+share without it.
 """
 FAMILIES_HELD = 0.9
 """The share of runs that must lie within the widened range of a group without any measurement. Groups are few and
@@ -32,12 +35,19 @@ KNOWN = 4
 """Number of sources of a generation at which its own spread counts as much as that of all generations."""
 LIBRARIES = ("fsdp", "deepspeed")
 """Frameworks that are libraries: each program around them brings layers of its own. Their generations have one spread,
-of runs of sources that were never fitted to. The spread of all generations says nothing of theirs, so that their few
-sources are corrected for by rank.
+of runs of sources that were entered since the split. The spread of all generations says nothing of theirs, so that
+their few sources are corrected for by rank.
 """
-WITHOUT_EXPERTS = "fsdp"
-"""The library without a layer of experts: each program around it brings its own, so that their spread is that of an
-unknown framework, which its entries state.
+FORKED = ("torchtitan",)
+"""A program that its users change: its generations, each of few sources, have one spread, by the rule of the libraries.
+"""
+UNKNOWN = ("custom-2021", "llm-c-2024", "llmq-2025", "nanotron-2024")
+"""Entries of programs to which nothing was fitted, the entry of an unknown framework among them. They have one spread,
+by the rule of the libraries.
+"""
+WITHOUT_EXPERTS = ("fsdp", *UNKNOWN)
+"""The library without a layer of experts, and unknown programs: each brings its own, and fewer than five sources of the
+fitted side ran one. Their entries state one spread with experts, which no rule draws.
 """
 ROUNDING = 1e-9
 """Rounding error of a sum of weights."""
@@ -77,7 +87,7 @@ def spreads(sources: Errors) -> dict[str, dict[bool, Spread]]:
         if run.id not in left_out()
     ]
     found = {}
-    for stack in table()["stacks"]:
+    for stack in (*table()["stacks"], *UNKNOWN):
         dense, experts = (
             _shrunk_spread(stack, experts, [one for one in needs if one.run.experts is experts])
             for experts in (False, True)
@@ -111,25 +121,35 @@ def with_generations_before(found: dict[str, dict[bool, Spread]]) -> dict[str, d
 
 
 def _shrunk_spread(stack: str, experts: bool, needs: Sequence[_Need]) -> Spread:
-    if stack.startswith(LIBRARIES) and not experts:
-        return _library_spread(needs)
+    if not experts and (alike := _pooled_stacks(stack)):
+        return _pooled_spread(alike, needs)
     own = [one for one in needs if ("stack", stack) in one.run.owners]
     sources = len({one.run.source for one in own})
     weight = sources / (sources + KNOWN)
     everything = _quantile(needs, corrected_share(len({one.run.source for one in needs})))
-    return Spread(exp(weight * _quantile(own) + (1 - weight) * everything) - 1, len(own), sources)
+    return Spread(_at_least(weight * _quantile(own) + (1 - weight) * everything), len(own), sources)
 
 
-def _library_spread(needs: Sequence[_Need]) -> Spread:
-    """The spread of the generations of all libraries together, by dense runs of sources entered since the split."""
+def _at_least(size: float) -> float:
+    """The half-width of this logarithm, but no less than the difference of two runs of one description."""
+    return max(expm1(size), RUN_TO_RUN.value)
+
+
+def _pooled_stacks(stack: str) -> tuple[str, ...]:
+    """What the names of all stacks begin with that have one spread without experts with this one; empty if none."""
+    return next((group for group in (LIBRARIES, FORKED, UNKNOWN) if stack.startswith(group)), ())
+
+
+def _pooled_spread(stacks: tuple[str, ...], needs: Sequence[_Need]) -> Spread:
+    """The spread of some stacks together, by dense runs of sources entered since the split."""
     new = [
         one
         for one in needs
         if one.run.source not in BEFORE
-        and any(kind == "stack" and name.startswith(LIBRARIES) for kind, name in one.run.owners)
+        and any(kind == "stack" and name.startswith(stacks) for kind, name in one.run.owners)
     ]
     sources = len({one.run.source for one in new})
-    return Spread(exp(_quantile(new, share=corrected_share(sources))) - 1, len(new), sources)
+    return Spread(_at_least(_quantile(new, share=corrected_share(sources))), len(new), sources)
 
 
 def corrected_share(sources: int) -> float:
@@ -253,11 +273,18 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
             f"{'is' if one.runs == 1 else 'are'} of this generation"
         )
         return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
-    library = stack.startswith(LIBRARIES) and not experts
-    scope = (
-        f"{runs} of {sources} with PyTorch FSDP and DeepSpeed of all years, libraries under programs of many authors"
-        if library
-        else f"{runs} of {sources} of this generation, with the spread of all generations as the prior"
-    )
+    scope = f"{runs} of {sources} {_scope(stack, experts)}"
     why = f"{held} lie within it when predicted without their own source, each source with one weight: {scope}"
+    if one.width == RUN_TO_RUN.value:
+        why = f"{held} lie within the range without it; two runs of one description differ as much: {scope}"
     return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
+
+
+def _scope(stack: str, experts: bool) -> str:
+    """What the runs behind a spread have in common."""
+    alike = () if experts else _pooled_stacks(stack)
+    return {
+        LIBRARIES: "with PyTorch FSDP and DeepSpeed of all years, libraries under programs of many authors",
+        FORKED: "with torchtitan of all years, which its users change",
+        UNKNOWN: "with programs that no constant was fitted to",
+    }.get(alike, "of this generation, with the spread of all generations as the prior")

@@ -135,6 +135,9 @@ no reader had seen were written down before the first reading, and what failed w
 | hundred and nineteenth, of 16 others never used; 9 state none | 16 | 15 | 1 | 0 | 0 |
 | hundred and twentieth, of 16 others never used, after those; 4 state none | 16 | 14 | 1 | 1 | 0 |
 | hundred and twenty-first, of 16 others never used, after those; 10 state none | 16 | 16 | 0 | 0 | 0 |
+| hundred and twenty-second, of 24 others never used; 10 state none | 24 | 20 | 1 | 2 | 1 |
+| hundred and twenty-third, of 20 others never used, after those; 5 state none | 20 | 16 | 2 | 1 | 1 |
+| hundred and twenty-fourth, of 21 others never used, after those; 6 state none | 21 | 16 | 4 | 1 | 0 |
 
 Of the eight that failed in the hundred and eleventh set, six expectations were wrong: two collectives in one log stay
 two measurements, a figure was rounded to six digits, and a launch of vLLM without an option for it states no degree.

@@ -2,7 +2,9 @@
 
 Fields: JobSet of ``jobset.x-k8s.io/v1alpha2`` (kubernetes-sigs/jobset, config/components/crd/bases); with
 ``enableDNSHostnames`` a pod is reached as JOBSET-REPLICATEDJOB-JOB-POD.JOBSET (its page "Networking"). JobSet makes no
-keys for ssh, as the operator of MPIJob does: a Secret has them.
+keys for ssh, as the operator of MPIJob does: a Secret has them. All may write to the directory of a Secret, so that
+sshd takes no keys from it with StrictModes, which the images of that operator turn off as well
+(kubeflow/mpi-operator 651ee676, build/base/Dockerfile).
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ def _jobset_lines(source: ExportInput, test: AcceptanceCase, device: str, number
         "  failurePolicy: {maxRestarts: 0}",
         "  replicatedJobs:",
     )
-    serve = ("mkdir -p /run/sshd", "exec /usr/sbin/sshd -De")
+    serve = ("mkdir -p /run/sshd", "exec /usr/sbin/sshd -De -o StrictModes=no")
     yield from _replicated_job("worker", test.nodes, serve, name, f"{{{device}: {devices_of_node(source.cluster)}}}")
     yield from _replicated_job("launcher", 1, tuple(_launch_lines(source, test, name)), name, "{}")
 

@@ -134,6 +134,10 @@ def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: li
         raise NotExportable("MaxText has no attention to selected tokens under this context parallelism")
     if not google:
         yield "attention: cudnn_flash_te"
+    elif strategy == "ulysses":
+        if refused := _refused_exchange(cluster, layout, work):
+            raise NotExportable(f"MaxText exchanges heads (all-to-all) {refused}")
+        yield from (*_SPLASH, "context_parallel_load_balance: false")
     elif strategy == "ring":
         if work.sequence_length % layout.cp**2 or layout.cp % 2:
             raise NotExportable(f"MaxText needs a length that {layout.cp}² divides, and an even cp, for its ring")
@@ -142,6 +146,19 @@ def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: li
         omitted.append("packed sequences: with this attention MaxText takes one sequence a row (`packing: false`)")
         yield "packing: false"
     yield f"context_parallel_strategy: {strategy}"
+
+
+def _refused_exchange(cluster: Cluster, layout: Layout, work: Workload) -> str:
+    """The condition of an exchange of heads that a design does not meet, else empty (configs/types.py, lines 4071 to
+    4133).
+    """
+    model = work.model
+    if model.latent:
+        return "without latent attention alone"
+    if model.kv_heads == 1 or model.heads % layout.cp or model.kv_heads % layout.cp or work.sequence_length % layout.cp:
+        return f"where {layout.cp} ranks divide the heads, those of keys, of which there are several, and the length"
+    within = slice_ranks(cluster, layout)
+    return "" if gcd(layout.cp, within // gcd(layout.tp, within)) == layout.cp else "within a slice alone"
 
 
 def _quantization_option(cluster: Cluster, work: Workload) -> str | None:

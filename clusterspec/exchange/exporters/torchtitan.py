@@ -230,6 +230,11 @@ def _pipeline_lines(layout: Layout, work: Workload) -> Iterator[str]:
         raise NotExportable(f"{_SCHEDULES[layout.schedule]} of torchtitan does not run with {stages}")
     if layout.micro_batches is None:
         raise NotExportable("the global batch is not a multiple of micro-batch × dp")
+    rounds = max(1, layout.micro_batches // layout.pp)
+    if layout.virtual_stages > 1 and layout.schedule != "dualpipe" and layout.micro_batches % rounds:
+        # pytorch/pytorch 00722e64, torch/distributed/pipelining/schedules.py, ScheduleInterleaved1F1B and -ZeroBubble
+        needs = f"a multiple of its {rounds} rounds of {layout.pp} micro-batches or more, not {layout.micro_batches}"
+        raise NotExportable(f"{_SCHEDULES[layout.schedule]} of PyTorch needs {needs}")
     yield f'pipeline_parallel_schedule="{_SCHEDULES[layout.schedule]}",'
     if _is_release(layout):
         yield f"pipeline_parallel_microbatch_size={layout.micro_batch},"

@@ -149,7 +149,8 @@ def _read_objects(file: InputFile) -> ImportResult:
                 why = "whose pods claim devices (resourceClaims): their templates state the class and the number"
                 raise FormatError(f"holds {found}, {why}")
             raise FormatError(f"holds {found}, whose pods ask for no accelerators")
-        raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
+        known = "Kueue, pods, jobs, JobSet, LeaderWorkerSet, Grove, Kubeflow, KServe, KAITO and Ray"
+        raise FormatError(f"holds {found}: supported Kubernetes kinds are {known}")
     jobs = [each for each in without_referred_runtimes(read) if each[0] not in _MACHINE_KINDS]
     if jobs:
         choices = ", ".join(

@@ -111,8 +111,9 @@ def _reserved_devices(yaml: Yaml, path: Path, service: Any, name: str) -> _Reser
             return None
         return _Reserved(name, visible, "" if visible else _ALL, first, first)
     count, why = _number_of(asked)
-    if count and visible and visible < count:
-        return _Reserved(name, None, f"{count} are reserved, and {variable} has {visible} of them", line, first)
+    if visible and (why == _ALL or (count and visible < count)):
+        reserved = count or "all of the host"
+        return _Reserved(name, None, f"{reserved} are reserved, and {variable} has {visible} of them", line, first)
     return _Reserved(name, count or visible, "" if count or visible else why, line, first)
 
 

@@ -18,6 +18,9 @@ from clusterspec.exchange.fabrics.pods import list_at, mapping_of, requested_acc
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.keys import Keys, command_keys, positive_integer_of
+from clusterspec.exchange.workloads.listed_commands import container_variables, with_variables
+from clusterspec.exchange.workloads.value_references import MARK, with_references
+from clusterspec.records import replace
 from clusterspec.source import value_at
 
 Path = tuple[str | int, ...]
@@ -104,6 +107,11 @@ _MARK = re.compile(
     r"|memFractionStatic|tpSize)[ \t]*:|^apiServer[ \t]*:|^tensorrtLLM[ \t]*:",
     re.MULTILINE,
 )
+_DASHED = re.compile(
+    r"^[ \t]+(?:(?:tensor|pipeline)-parallel-size|gpu-memory-utilization|max-num-seqs|mem-fraction-static)[ \t]*:",
+    re.MULTILINE,
+)
+"""Options of an engine as keys inside a mapping; those of its own configuration file are not inside one."""
 _OF_CHART = re.compile(
     r"(?:^[ \t]*|[{,][ \t]{0,8})(?:pullPolicy|replicaCount|nodeSelector|tolerations|imagePullSecrets)[ \t]*:",
     re.MULTILINE,
@@ -128,12 +136,14 @@ _OTHER = re.compile(r"^(?:apiVersion|services|resources[ \t]*:[ \t]*\n[ \t]+(?:a
 
 def states_chart_values(text: str) -> bool:
     """Whether a text has keys of a model and of an engine's options or image, as values of charts do."""
-    engine = _MARK.search(text) or (_IMAGE_LINE.search(text) and _OF_CHART.search(text))
+    engine = _MARK.search(text) or (_IMAGE_LINE.search(text) and (_OF_CHART.search(text) or _DASHED.search(text)))
     return bool(engine and _NAMES.search(text)) and not _OTHER.search(text)
 
 
 def chart_engines(yaml: Yaml) -> Iterator[tuple[str, Keys]]:
     """The engines of the values of a chart, each with its options."""
+    if isinstance(yaml.value, dict) and MARK in yaml.document.source.text:
+        yaml = replace(yaml, value=with_references(yaml.value))
     if isinstance(value_at(yaml.value, "tensorrtLLM", "parallelism"), dict):
         yield "trt-llm", _triton_keys(yaml)
         return
@@ -225,13 +235,16 @@ def _engine_keys(yaml: Yaml, around: tuple[Place, ...], *, bare: bool) -> Keys |
     keys = Keys(command=Command((Word(str(path[-1] if path else "values"), line), Word(PASSED_ON[0], 0))))
     if named is None and not any("--model" in str(word) for name in _LISTS for word in list_at(value, name)[:200]):
         return None
+    sets = {name: text for place in around for name, text in container_variables(yaml, *place).items()}
     for where, held in [(path, value), *(((*path, name), value.get(name)) for name in _INSIDE)]:
         if not isinstance(held, dict):
             continue
         for name in _LISTS:
             words = held.get(name)
             if isinstance(words, list) and any(str(word).startswith("--") for word in words[:200]):
-                listed = tuple(Word(str(word), yaml.line(*where, name, n)) for n, word in enumerate(words))
+                listed = tuple(
+                    with_variables(Word(str(word), yaml.line(*where, name, n)), sets) for n, word in enumerate(words)
+                )
                 keys.values |= command_keys(Command(listed)).values
         for name, option in held.items():
             snake = _CAMEL.sub("_", str(name)).lower().replace("-", "_")

@@ -14,8 +14,10 @@ from clusterspec.exchange.workloads.unused_keys import list_unused
 # (``ParallelMLP``): two thirds of it are the two matrices at the input, each rounded up to ``mlp_multiple_of``
 
 GPT_NEOX = "gpt-neox"
+_STAGES = "pipe_parallel_size"
+"""0 is one stage, like 1, of a model without the class of pipelines (megatron/initialize.py, line 157)."""
 _TABLE = {
-    "layout.pp": ("pipe_parallel_size",),
+    "layout.pp": (_STAGES,),
     "layout.tp": ("model_parallel_size",),
     "layout.micro_batch": ("train_micro_batch_size_per_gpu",),
     "workload.global_batch": ("train_batch_size",),
@@ -50,7 +52,7 @@ def matches_gpt_neox(file: InputFile) -> bool:
 def read_gpt_neox(file: InputFile) -> ImportResult:
     """The model and the layout of a configuration. Raises `FormatError` if it has neither."""
     builder, keys = ImportBuilder(GPT_NEOX, file.name), file_keys(file, with_null=True)
-    if keys.find("num_layers", "pipe_parallel_size", "checkpoint_activations", "partition_activations") is None:
+    if keys.find("num_layers", _STAGES, "checkpoint_activations", "partition_activations") is None:
         raise FormatError("has neither layer nor parallel size keys of GPT-NeoX")
     mixing = str(keys.get("attention_config") or "")
     if other := next((name for name in ("mamba", "rwkv") if name in mixing), None):
@@ -58,7 +60,9 @@ def read_gpt_neox(file: InputFile) -> ImportResult:
             f"its layers are {other}: a spec describes models with attention", keys.line("attention_config")
         )
     set_counts(keys, _TABLE, builder)
-    builder.set("layout.framework", "megatron-deepspeed", keys.line("pipe_parallel_size"))
+    if keys.values.get(_STAGES, ("",))[0] == 0:
+        builder.set("layout.pp", 1, keys.line(_STAGES))
+    builder.set("layout.framework", "megatron-deepspeed", keys.line(_STAGES))
     _set_network(keys, builder)
     _set_training(keys, builder)
     set_parameters(builder, keys.line("num_layers"))

@@ -69,7 +69,7 @@ def read_hyperpod_recipe(file: InputFile) -> ImportResult:
 
 def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
     """Set the platform if the recipe allows one type of instance; list several."""
-    stated, line = yaml.value.get("instance_types"), yaml.line("instance_types")
+    stated, line = value_at(yaml.value, "instance_types"), yaml.line("instance_types")
     types = [str(each) for each in stated] if isinstance(stated, list) else []
     if len(types) == 1:
         found = match_instance(types[0].removeprefix("ml."), "aws", Catalog.open().ids("platform"))

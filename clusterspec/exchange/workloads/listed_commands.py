@@ -58,6 +58,7 @@ _PATH = re.compile(
 """A path of a model, as an option of the server behind it shows."""
 _NAMED = re.compile(r"\w{1,40}_(?:command|cmd)")
 """Keys of a command as text, such as ``server_cmd``."""
+_TWO_DOLLARS = re.compile(r"\$\$(?=[A-Za-z_{(])")
 _DEFAULTED = re.compile(r"\$\{\w+:?-([^${}]*)\}")
 
 
@@ -70,10 +71,10 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
         yield from _script_lines(yaml, value, path)
         yield from container_commands(yaml, value, path)
         if not path and isinstance(value.get("run"), str) and {"resources", "envs", "setup"} & value.keys():
-            yield from _commands_in(Word(value["run"], yaml.text_line("run")), _container_variables(yaml, value, ()))
+            yield from _commands_in(Word(value["run"], yaml.text_line("run")), container_variables(yaml, value, ()))
         for key, text in value.items():
             if isinstance(text, str) and _NAMED.fullmatch(str(key)):
-                yield from _commands_in(Word(text, yaml.text_line(*path, key)), _container_variables(yaml, value, path))
+                yield from _commands_in(Word(text, yaml.text_line(*path, key)), container_variables(yaml, value, path))
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield from _listed_commands_in(yaml, inner, (*path, key))
@@ -81,8 +82,10 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
 
 def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
     """The command that a container starts, with variables filled in, and the commands of scripts among its words."""
-    sets = _container_variables(yaml, value, path)
-    words = [_with_variables(_with_defaults(word, value), sets) for word in _container_words(yaml, value, path)]
+    sets = container_variables(yaml, value, path)
+    words = [with_variables(_with_defaults(word, value), sets) for word in _container_words(yaml, value, path)]
+    if "services" in yaml.mapping:  # Compose writes a dollar sign twice that the shell shall see
+        words = [word._replace(text=_TWO_DOLLARS.sub("$", word.text)) for word in words]
     if words and _starts_server(str(value.get("image")), words):
         started = "vllm serve"
         if len(words) == 1:  # one text
@@ -150,12 +153,16 @@ def _commands_in(word: Word, sets: dict[str, str]) -> Iterator[Command]:
         yield Command(tuple(_word_on_line(each, word.line) for each in found.words))
 
 
-def _container_variables(yaml: Yaml, value: dict[str, Any], path: Path) -> dict[str, str]:
+_OF_CHARTS = ("extraEnv", "extraEnvs", "envVars", "extraEnvVars")
+"""Names that charts give to the variables of a container."""
+
+
+def container_variables(yaml: Yaml, value: dict[str, Any], path: Path) -> dict[str, str]:
     """The variables of a container: a list of names and values, or of ``NAME=value``, or a mapping; with the size of
     the group that a LeaderWorkerSet gives its pods.
     """
     found: dict[str, str] = {}
-    for key in ("env", "environment", "envs"):
+    for key in ("env", "environment", "envs", *_OF_CHARTS):
         sets = value.get(key)
         if isinstance(sets, dict):
             found |= {str(name): str(text) for name, text in sets.items() if isinstance(text, str | int | float)}
@@ -187,7 +194,7 @@ def _with_defaults(word: Word, value: dict[str, Any]) -> Word:
     return word._replace(text=_NAMES.sub(lambda match: plain.get(match[1], match[0]), word.text))
 
 
-def _with_variables(word: Word, sets: dict[str, str]) -> Word:
+def with_variables(word: Word, sets: dict[str, str]) -> Word:
     """A word with ``$(NAME)`` of Kubernetes, and the default of a variable that is all of it, filled in."""
     text = re.sub(r"\$\((\w+)\)", lambda match: sets.get(match[1], match[0]), word.text)
     return word._replace(text=_DEFAULTED.sub(r"\1", text) if not re.search(r"\s", text) else text)
@@ -198,7 +205,7 @@ def _script_lines(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Com
     lines = _listed_words(yaml, value.get("commands"), (*path, "commands"))
     if not isinstance(value.get("commands"), list) or not lines:
         return
-    sets = _container_variables(yaml, value, path).items()
+    sets = container_variables(yaml, value, path).items()
     assigned = [Word(f"{name}={quote(text)}", lines[0].line) for name, text in sets if name.isidentifier()]
     lines = [*assigned, *lines]
     script = script_of("\n".join(word.text.replace("\n", " ") for word in lines))

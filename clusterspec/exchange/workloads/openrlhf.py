@@ -15,7 +15,14 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, NothingStarted
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    excerpt,
+)
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
@@ -31,8 +38,11 @@ OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")
 _SUPERVISED = re.compile(r"\bopenrlhf\.cli\.train_(?:sft|rm|dpo|kto|kd)\b")
 _ANY = re.compile(f"{_LAUNCH.pattern}|{_SUPERVISED.pattern}")
-_PAIRS = re.compile(r"\bopenrlhf\.cli\.train_(?:rm|dpo)\b")
-_SECOND = re.compile(r"\bopenrlhf\.cli\.train_(?P<program>dpo|kto|kd)\b")
+_FORK = re.compile(r"(?<![\w./])(?:[A-Za-z_]\w{0,40}[./]){1,6}train_(?:sft|rm|dpo|kto|kd)(?:\.py)?(?![\w./])")
+"""A program of another package with a name of OpenRLHF's: a fork, if it takes an option that only OpenRLHF has."""
+_OWN = re.compile(r"--micro_train_batch_size\b")
+_PAIRS = re.compile(r"\btrain_(?:rm|dpo)\b")
+_SECOND = re.compile(r"\btrain_(?P<program>dpo|kto|kd)\b")
 """Programs with a reference model (``--ref_pretrain``, by default that of ``--pretrain``) or a teacher
 (``--teacher_model``): khazic/OpenRLHF_lao, openrlhf/cli/train_dpo.py, lines 41 and 302; yyht/openrlhf_async_pipline
 d154c0a0, openrlhf/cli/train_kto.py, line 40, and train_kd.py, line 36."""
@@ -85,16 +95,26 @@ _ESTIMATORS = {"gae": "ppo", "group_norm": "grpo", "rloo": "rloo"}
 
 
 def matches_openrlhf(file: InputFile) -> bool:
-    return bool(_LAUNCH.search(file.text) or _SUPERVISED.search(file.text))
+    return bool(_ANY.search(file.text) or _is_fork(file))
+
+
+def _is_fork(file: InputFile) -> bool:
+    """Whether a file starts a training of a fork under another name."""
+    text = file.uncommented
+    return bool(_FORK.search(text) and _OWN.search(text) and not _ANY.search(text))
 
 
 def read_openrlhf(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a launch. Raises `FormatError` if it has none, or is a round of several
     programs, `SeveralParts` for several.
     """
-    keys, builder = read_arguments(file, _ANY), ImportBuilder(OPENRLHF, file.name)
+    fork = _is_fork(file)
+    keys, builder = read_arguments(file, _FORK if fork else _ANY), ImportBuilder(OPENRLHF, file.name)
     started = keys.command.text if keys.values else file.text
-    if _SUPERVISED.search(started) and not _LAUNCH.search(started):
+    if fork and (named := _FORK.search(started)):
+        why = "not a module of OpenRLHF: read by the options of OpenRLHF, which this program takes"
+        builder.unknown(excerpt(named[0]), why, keys.command.line)
+    if fork or (_SUPERVISED.search(started) and not _LAUNCH.search(started)):
         if (rounds := _GENERATES.search(file.text)) and _SECOND.search(started):
             why = f"generates the samples of each round by another program ({rounds[0]}): no single workload"
             raise FormatError(why, file.text.count("\n", 0, rounds.start()) + 1)

@@ -7,8 +7,10 @@ node, ``--gpus-per-task`` per task, ``--gpus`` per job.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
+from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.slurm_directives import (
     accelerator_features,
     accelerator_kinds,
@@ -59,9 +61,11 @@ def read_slurm_job(file: InputFile) -> ImportResult:
             builder.set("cluster.accelerators_per_node", count // int(nodes), line)
     tasks, at = found.get("ntasks-per-node", ("0", 0))
     all_tasks, place = found.get("ntasks", ("0", 0))
-    started = _ranks_of_launcher(file.text) if int(tasks) < 2 else None  # one task of a node starts the others
+    started = None
+    if int(tasks) < 2:  # one task of a node starts the others, or a step has tasks of its own
+        started = _ranks_of_launcher(file.text) or _ranks_of_steps(file)
     builder.count("ranks_per_node", *(started or (int(tasks) if int(tasks) > 1 else None, at)))
-    each_rank = int(all_tasks) > 1 and not (int(tasks) < 2 and _RANKS.search(file.text))
+    each_rank = int(all_tasks) > 1 and not (int(tasks) < 2 and _RANKS.search(file.uncommented))
     builder.count("ranks", int(all_tasks) if each_rank else None, place)
     list_kinds(file.text, builder)
     for option, text, at in open_counts(file.text):
@@ -80,27 +84,62 @@ _ON_ACCELERATORS = re.compile(
 
 
 def _ranks_of_launcher(text: str) -> tuple[int, int] | None:
-    """The ranks that a launcher of PyTorch starts on a node, with their line: a number, a variable set to one, or the
-    default of a variable.
+    """The ranks that a launcher of PyTorch starts on a node, with their line: a number, or a variable as the script
+    sets it in this job.
 
     >>> _ranks_of_launcher("GPUS=8\\ntorchrun --nproc-per-node=$GPUS a.py"), _ranks_of_launcher("torchrun a.py")
     ((8, 2), None)
     >>> _ranks_of_launcher('GPUS="${GPUS:-4}"\\ntorchrun --nproc-per-node=$GPUS a.py')
     (4, 2)
+    >>> _ranks_of_launcher('#SBATCH --gres=gpu:4\\nG=${SLURM_GPUS_ON_NODE:-1}\\ntorchrun --nproc-per-node=$G a.py')
+    (4, 3)
     """
-    match = _RANKS.search(text)
+    match = _RANKS.search(without_comments(text))
     if match is None:
         return None
-    line, stated = text.count("\n", 0, match.start("count")) + 1, match["count"]
-    if not stated.isdecimal():
-        default = rf"(?:\$\{{{stated}:?-)?"
-        found = rf"^[ \t]*(?:export[ \t]+)?{stated}=[\"']?{default}([1-9][0-9]{{0,2}})\b"
-        values = set(re.findall(found, text, re.MULTILINE))
-        stated = values.pop() if len(values) == 1 else ""
-    return (int(stated), line) if stated else None
+    line = text.count("\n", 0, match.start("count")) + 1
+    stated = {int(match["count"])} if match["count"].isdecimal() else _evaluated_ranks(text)
+    return (stated.pop(), line) if len(stated) == 1 else None
 
 
-_RANKS = re.compile(r"--nproc[_-]per[_-]node[ =]+[\"']?\$?\{?(?P<count>[1-9][0-9]{0,2}\b|[A-Za-z_]\w{0,60})")
+def _ranks_of_steps(file: InputFile) -> tuple[int, int] | None:
+    """The tasks on a node of the steps of a job, with their line, where all of them state the same number. One task may
+    start others.
+    """
+    try:
+        commands = script_of(file.text).commands if "--ntasks-per-node" in file.text else ()
+    except FormatError:
+        return None
+    steps = [each for each in commands if each.words[0].text == "srun"]
+    found = [(each, _STEP.match(" ".join(word.text for word in each.words))) for each in steps]
+    stated = {int(match["count"]) if match and not each.branch else 0 for each, match in found}
+    count = stated.pop() if len(stated) == 1 else 0
+    return (count, steps[0].line) if count > 1 else None
+
+
+def _evaluated_ranks(text: str) -> set[int]:
+    """The numbers of ranks of a node that the commands of a script state; empty if a test leaves one open."""
+    try:
+        commands = script_of(text).commands
+    except FormatError:
+        return set()
+    of_a_shell = "-c"  # whose text has commands of its own among these
+    words = [(tuple(takewhile(lambda word: word.text != of_a_shell, each.words)), each.branch) for each in commands]
+    found = [
+        (match, branch or any(word.branch for word in each))
+        for each, branch in words
+        for match in _RANKS.finditer(" ".join(word.text for word in each))
+    ]
+    decided = all(match["count"].isdecimal() and not branch for match, branch in found)
+    return {int(match["count"]) for match, _ in found} if decided else set()
+
+
+_RANKS = re.compile(
+    r"(?:--nproc[_-]per[_-]node|(?<![\w-])deepspeed[ \t](?:(?!\.py|deepspeed\b)(?:[^#\n]|\\\n)){0,600}?--num_gpus)[ =]+"
+    r"[\"']?\$?\{?(?P<count>[1-9][0-9]{0,2}\b|[A-Za-z_]\w{0,60})"
+)
+"""An option of a launcher; ``--num_gpus`` is one of DeepSpeed's before the program (deepspeed/launcher/runner.py)."""
+_STEP = re.compile(r"^srun\s(?:.{0,600}?\s)?--ntasks-per-node[ =](?P<count>[1-9][0-9]{0,2})(?=\s)")
 
 
 def _whole_nodes(found: dict[str, tuple[str, int]], run: re.Match[str], file: InputFile) -> ImportResult:

@@ -5,9 +5,8 @@
 Sharding fsdp (or hsdp) over nodes, with more than 5 % of the predicted step in exposed all-gathers of weights and
 reduce-scatters of gradients. The rule is silent where `fsdp-across-nodes` proposes hsdp.
 
-Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
-and an error if even the low end of the range loses a quarter of the step. With one micro-batch per step that cannot be
-larger at this global batch, less than a quarter of the step is a note.
+Severity follows the lost share of the step: a note below a quarter, which programs that shard over nodes lose and for
+which hsdp is no remedy, a warning above it, and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 
@@ -108,5 +107,5 @@ def check(
         f"all-gathers over {placement.nodes:,} nodes expose {display(seconds, 's')}, {percent(lost, 2)} of the step: a micro-batch of "
         f"{tokens:,} tokens computes too little to overlap them{more}",
         "use a larger micro-batch, hsdp inside the domain, or more NICs",
-        severity="note" if layout.micro_batches == 1 and lost < A_QUARTER else step_severity(lost, timed),
+        severity="note" if lost < A_QUARTER else step_severity(lost, timed),
     )

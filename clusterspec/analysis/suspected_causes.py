@@ -1,0 +1,77 @@
+"""Causes that a report is suspected of by its words, where nothing in the input decides."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from clusterspec.analysis.hangs import NEXT_STEPS
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.reason_causes import NEXT_OF_REASONS, NOT_ON_ONE_NODE
+from clusterspec.analysis.service_causes import UNSAID
+from clusterspec.logs.report_sentences import is_written
+from clusterspec.logs.stated_reasons import REASON
+from clusterspec.logs.trials import TRIAL
+from clusterspec.logs.worded_causes import OF_A_REPORT, SUSPECTED
+from clusterspec.results.diagnosis import Cause
+
+LEADING = 0.44
+"""The weight of the first suspicion of a report: above sentences that are compatible with it, and below what is likely,
+also where the place of the fault supports it."""
+FOLLOWING = 0.22
+"""The same where lines of programs have possible causes, which come before it."""
+STEP = 0.01
+"""How much less each further suspicion weighs."""
+_STEPS = {
+    "few-nics": "NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using': all NICs of a node; unset NCCL_IB_HCA",
+    "network-inside-domain": "NCCL_DEBUG=INFO … 2>&1 | grep ' via ': P2P within a domain; one /dev/shm for the "
+    "containers of a node, IMEX between nodes",
+    "fine-grain-off": "HSA_FORCE_FINE_GRAIN_PCIE=1 for every rank, once",
+    "small-messages": "the size of the transfers (pages or blocks of a cache, buckets): larger or several at once",
+    "latency-protocol": "unset NCCL_PROTO and NCCL_ALGO, and run again",
+}
+
+
+_OF_FABRICS = NOT_ON_ONE_NODE | {"shared-paths", "oversubscribed-level", "packet-loss", "bonded-ports", "unstable-link"}
+"""Causes that only a machine of several nodes has."""
+_OF_LINKS = frozenset({"no-direct-links", "no-nvls", "fabric-manager", "network-inside-domain"})
+"""Causes that only accelerators with direct links have."""
+
+
+def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
+    """The causes that the words of a report suggest; none if one of the causes found is likely, and none of a text in
+    which no sentence of a person reports a fault: what the lines of programs leave open stays so.
+    """
+    reported = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
+    if not reported or any(each.is_likely for each in found):
+        return
+    told = {each.line for each in run.benchmark.evidence if each.name.startswith((TRIAL, REASON))}
+    weight = LEADING if all(_is_of_a_sentence(each, told) for each in found) else FOLLOWING
+    impossible = _impossible_causes(run)
+    for each in run.benchmark.evidence:
+        name = each.name.removeprefix(SUSPECTED)
+        if each.name.startswith(SUSPECTED) and name not in impossible:
+            evidence = f"line {each.line} of the log: suspected by wording, nothing in the input decides: {each.text}"
+            yield Cause(name, evidence, _next_step(name), round(weight, 3))
+            weight -= STEP
+
+
+def _impossible_causes(run: PlacedRun) -> frozenset[str]:
+    """The causes that the machine of a run cannot have."""
+    up = run.cluster.scale_up
+    unlinked = up.topology in {"pcie", "bridge"} or up.domain == 1
+    return (_OF_LINKS if unlinked else frozenset()) | (_OF_FABRICS if run.cluster.nodes == 1 else frozenset())
+
+
+def _is_of_a_sentence(cause: Cause, told: Collection[int]) -> bool:
+    """Whether the evidence of a cause is a sentence of a person without what was tried or a reason, whose lines are
+    ``told``: it is compatible with other causes, too.
+    """
+    place, _, sentence = cause.evidence.partition(": ")
+    number = place.removeprefix("line ").partition(" ")[0]
+    of_outcome = number.isdecimal() and int(number) in told
+    return cause.weight < LEADING and not of_outcome and (UNSAID in cause.evidence or is_written(sentence))
+
+
+def _next_step(name: str) -> str:
+    """The check that decides whether a suspected cause is the one."""
+    return _STEPS.get(name) or NEXT_OF_REASONS.get(name) or NEXT_STEPS[name]

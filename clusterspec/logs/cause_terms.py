@@ -1,0 +1,236 @@
+"""Terms of causes: the words that reports of a cause have, and the clauses of a text that have them.
+
+`cause-terms.csv` of the catalog lists the terms of each cause by their role: a subsystem, a setting, a message,
+hardware, a change, or a symptom. A clause has a term if it has all of its words, in any order and form; ``#`` is the
+number of a release, and a word after ``!`` may not be in the clause.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from clusterspec import resources
+from clusterspec.logs.text_lines import lines_of
+from clusterspec.records import NamedTuple
+
+FILE = "cause-terms.csv"
+ROLES = {"message": 1.0, "setting": 0.8, "subsystem": 0.7, "change": 0.7, "symptom": 0.5, "hardware": 0.35}
+"""How much a term counts by its role: symptoms and hardware are alike for many causes."""
+PER_WORD, MOST_PER_WORDS = 0.35, 1.8
+"""What each further word of a term adds to its weight, as a share, and the limit: several words in one clause are rarer
+than one."""
+MOST_READ = 120_000
+"""Characters of a text in which terms are searched, half of them at each end."""
+WIDEST = 1_200
+"""Characters of a line that are read: reports have shorter ones."""
+RELEASE = "#"
+"""The word that stands for the number of a release."""
+_ALIKE = {
+    "gpu": "gpus device devices accelerator accelerators card cards npu npus",
+    "node": "nodes host hosts machine machines server servers instance instances multinode",
+    "hang": "hangs hanging hung stuck freeze freezes frozen froze freezing deadlock deadlocks deadlocked stall stalls "
+    "stalled blocked blocks",
+    "slow": "slower slowly slowness degraded degradation low lower poor drop drops dropped decreases decreased small "
+    "half worse",
+    "crash": "crashes crashed crashing segfault segfaults sigsegv abort aborted aborts died dies",
+    "fail": "fails failed failing failure failures error errors exception exceptions",
+    "upgrade": "upgraded upgrading upgrades update updated updating updates downgrade downgraded downgrading bump "
+    "bumped revert reverted rollback",
+    "version": "versions release releases",
+    "wrong": "corrupt corrupted corruption incorrect incorrectly garbage",
+    "container": "containers docker pod pods podman containerized",
+    "nic": "nics hca hcas adapter adapters",
+    "work": "works worked working fine",
+    "initialization": "init initialize initializing initialized initialise initialisation initializes",
+    "training": "train trains trained",
+    "several": "multiple multi",
+}
+"""Words, each with others of the same meaning."""
+_SAME = {other: word for word, others in _ALIKE.items() for other in others.split()}
+_ENDINGS = ("ing", "ed", "es", "s", "e")
+_SHORTEST = 4
+"""Characters of a word that are left without its ending."""
+_WORD = re.compile(r"(?:--)?[A-Za-z0-9_]+(?:[-./][A-Za-z0-9_]+)*")
+_RELEASE = re.compile(
+    r"v?(?:[0-9]{1,5}(?:\.[0-9]{1,5}){2,4}|[1-9][0-9]{0,4}\.[0-9]{1,5})"
+    r"(?:[-.]?(?:rc|post|dev|a|b|alpha|beta|cu|rocm)[0-9]{0,8})?"
+)
+"""The number of a release: three parts or more, or two that are no share; a measured value has a unit behind it."""
+_WITH_RELEASE = re.compile(r"[a-z_]{1,40}[-_]?v?[0-9]{1,4}\.[0-9]")
+"""A name with the number of a release, such as `torch-2.9`."""
+_OF_INTERFACE = re.compile(r"_(?:ifname|iface|interface|if_name|(?:tcp_)?if_(?:in|ex)clude)$")
+"""How settings that choose a network interface end."""
+_NAME_OF_NIC = re.compile(r"mlx5|rocep|bnxt_re|ibp[0-9]")
+_WITH_DIGIT = re.compile(r"[0-9_]")
+_PARTS = re.compile(r"[-./]")
+_ENVIRONMENT = re.compile(
+    r"[\s>*#|`-]{0,6}(?:\[[\w.]{1,40}\] )?[A-Za-z][\w ()/.+-]{1,40}?(?: {2,}| ?[:=]{1,2} ?)"
+    r"v?[0-9]{1,5}\.[0-9][\w.+-]{0,40}(?:[ ,(].{0,60})?$"
+)
+"""A line of a list of releases, which reports have whatever their cause is."""
+_LISTED = re.compile(
+    r"\s{0,8}(?:(?:X|SYS|NODE|PHB|PXB|PIX|NV#)\s{1,4}= "
+    r"|(?:GPU|NIC|mlx5_)[0-9]{1,3}:?\s.{0,200}\b(?:X|SYS|NODE|PHB|PXB|PIX)\b"
+    r"|\|.{0,200}(?:NVIDIA-SMI|Persistence-M|Pwr:Usage|MIG M\.|[0-9]MiB /|GPU-Util)|[A-Z][\w ().-]{2,40}: {6,}\S"
+    r"|.{0,200}\bCPU Affinity\b)"
+)
+"""A line of nvidia-smi or lscpu that any machine prints: a legend, a matrix of links, a table of accelerators."""
+_CLAUSE = re.compile(r"(?<=[a-z0-9)`'\"\]])[.;!?] |,? (?:but|however|while|whereas|though|although)\b")
+_COMMAND = re.compile(
+    r"\s{0,8}[`$#>]{0,2} ?(?:[A-Z_]{3,40}=\S{1,200} ){0,20}(?:mpirun|mpiexec|srun|sbatch|torchrun|python3?|docker"
+    r"|podman|accelerate|deepspeed|vllm|ray|numactl|singularity|apptainer|enroot|horovodrun|export|#?SBATCH)\b|\s{0,8}--?[a-zA-Z]"
+    r"|.{0,300} -x [A-Z]{2,12}_"
+)
+"""A command that launches a run, or a line of its options."""
+_DENIED = re.compile(
+    r"\b(?:ruled? out|(?:is|are|was|were|looks?|seems?|all|be) (?:\w{1,10} )?(?:fine|ok|okay|good|healthy|normal"
+    r"|correct|identical|clean)"
+    r"|(?:works?|working|runs?|pass(?:es|ed)) (?:fine|well|correctly|as expected|ok|normally|without)"
+    r"|no (?:\w{1,12} )?(?:errors?|issues?|problems?|xid|change|difference|effect|drops?)"
+    r"|(?:did|does|do)(?: not|n't) (?:help|fix|change|solve|matter)|not (?:the|an?|due|related|caused|because)"
+    r"|unrelated|still (?:hangs?|fails?|the same|slow))\b",
+    re.IGNORECASE,
+)
+"""Words of a clause that denies what it names."""
+
+
+class Term(NamedTuple):
+    """A term of a cause: its role, its text, the words that a clause has to have, and the words it may not have."""
+
+    cause: str
+    role: str
+    text: str
+    words: frozenset[str]
+    without: frozenset[str]
+
+
+class Found(NamedTuple):
+    """A term in a text: the number of its first line, whether that clause denies it, and whether the line is a command
+    (``launched``), whose options are often of no consequence.
+    """
+
+    term: Term
+    line: int
+    denied: bool
+    launched: bool
+
+
+def plain_word(word: str) -> str:
+    """A word in small letters without its ending, or the word that stands for those of its meaning.
+
+    >>> plain_word("hanging"), plain_word("GPUs"), plain_word("upgraded"), plain_word("4090s")
+    ('hang', 'gpu', 'upgrade', '4090')
+    """
+    small = word.lower()
+    if small in _SAME:
+        return _SAME[small]
+    if not small.isascii() or _WITH_DIGIT.search(small):
+        return small.removesuffix("s") if small[-2:-1].isdigit() else small
+    ending = next((each for each in _ENDINGS if small.endswith(each) and len(small) - len(each) >= _SHORTEST), "")
+    stem = small.removesuffix(ending) if ending else small
+    return _SAME.get(stem, stem)
+
+
+def words_of(text: str) -> Iterator[str]:
+    """The words of a text in their plain form; of names with signs also their parts, and `RELEASE` for releases.
+
+    >>> list(words_of("NCCL 2.27.5 hangs")), list(words_of("--shm-size"))
+    (['nccl', '#', '2.27.5', 'hang'], ['--shm-size', 'shm-siz', 'shm', 'size'])
+    """
+    for found in _WORD.findall(text):
+        name = found.lower()
+        if name.startswith("--"):
+            yield name
+            name = name[2:]
+        if _RELEASE.fullmatch(name) or _WITH_RELEASE.match(name):
+            yield RELEASE
+        yield plain_word(name)
+        if _NAME_OF_NIC.match(name):
+            yield "nic"
+        if _OF_INTERFACE.search(name):
+            yield "ifname"
+        parts = _PARTS.split(name)
+        yield from (plain_word(part) for part in (parts if len(parts) > 1 else ()) if part and not part.isdigit())
+
+
+@cache
+def terms() -> tuple[Term, ...]:
+    """The terms of all causes, in the order of the table."""
+    rows = resources.catalog_table(FILE)
+    return tuple(_term(row["cause"], row["role"], text.strip()) for row in rows for text in row["terms"].split(";"))
+
+
+def _term(cause: str, role: str, text: str) -> Term:
+    """A term of the table from its text."""
+    shown = " ".join(part for part in text.split() if not part.startswith("!"))
+    without = frozenset(word for part in text.split() if part.startswith("!") for word in words_of(part[1:]))
+    words = {shown.lower()} if shown.startswith("--") else set(words_of(shown))
+    return Term(cause, role, shown, frozenset(words | ({RELEASE} if RELEASE in shown else set())), without)
+
+
+@cache
+def _places_by_word() -> dict[str, tuple[int, ...]]:
+    """The places of terms, each by the word of it that the fewest terms have."""
+    counts = Counter(word for each in terms() for word in each.words)
+    found: dict[str, list[int]] = {}
+    for place, each in enumerate(terms()):
+        found.setdefault(min(each.words, key=lambda word: (counts[word], word)), []).append(place)
+    return {word: tuple(places) for word, places in found.items()}
+
+
+@cache
+def weights() -> dict[Term, float]:
+    """The weight of every term: by its role, its words, and its rarity, the logarithm of the causes over those that
+    have a term with all of its words.
+    """
+    places: dict[str, set[int]] = {}
+    for place, each in enumerate(terms()):
+        for word in each.words:
+            places.setdefault(word, set()).add(place)
+    having = {words: set.intersection(*map(places.__getitem__, words)) for words in {each.words for each in terms()}}
+    counts = {words: len({terms()[place].cause for place in found}) for words, found in having.items()}
+    causes = len({each.cause for each in terms()})
+    return {each: _weight(each, math.log(causes / counts[each.words])) for each in terms()}
+
+
+def _weight(term: Term, rarity: float) -> float:
+    """The weight of a term of a given rarity."""
+    return ROLES[term.role] * rarity * min(1 + PER_WORD * (len(term.words) - 1), MOST_PER_WORDS)
+
+
+def terms_in(text: str) -> tuple[Found, ...]:
+    """The terms of causes that the clauses of a text have, each where it is first; of a long text its ends are read."""
+    found: dict[int, Found] = {}
+    seen = set[frozenset[str]]()
+    for number, clause in _clauses(text):
+        words = frozenset(words_of(clause))
+        if words in seen:
+            continue
+        seen.add(words)
+        denied = _DENIED.search(clause) is not None
+        launched = _COMMAND.match(clause) is not None
+        for place in _places_in(words):
+            found.setdefault(place, Found(terms()[place], number, denied, launched))
+    return tuple(found.values())
+
+
+def _places_in(words: frozenset[str]) -> Iterable[int]:
+    """The places of the terms that a clause with these words has."""
+    known = _places_by_word()
+    places = (place for word in sorted(words & known.keys()) for place in known[word])
+    return (place for place in places if terms()[place].words <= words and not terms()[place].without & words)
+
+
+def _clauses(text: str) -> Iterator[tuple[int, str]]:
+    """The clauses of the lines of a text that are read, each with its line; none of lists that any machine prints."""
+    last = len(text) - MOST_READ // 2
+    at = 0
+    for number, line in enumerate(lines_of(text), 1):
+        read = line[:WIDEST] if at < MOST_READ // 2 or at >= last else ""
+        if read.strip() and not _ENVIRONMENT.match(read) and not _LISTED.match(read):
+            yield from ((number, clause) for clause in _CLAUSE.split(read) if clause)
+        at += len(line) + 1
