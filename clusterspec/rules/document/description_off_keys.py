@@ -154,8 +154,19 @@ _OF_UNITS = pattern(r"(?i)\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?
 _RANGE_SIGNS = frozenset({"to", "-", "–"})
 _AND_MORE = ("and more", "or more", "and above", "and up")
 """Words after a count that mark it as a lower limit."""
-_LATER = ("of the next", "in the next", "of the coming", "of a later", "of the second", "next year", "of next year")
-"""Words after a count of parts that are bought later."""
+_LATER = (
+    "last year",
+    "last month",
+    "a year ago",
+    "of the next",
+    "in the next",
+    "of the coming",
+    "of a later",
+    "of the second",
+    "next year",
+    "of next year",
+)
+"""Words after a count of parts of another time."""
 _BLOCKS = frozenset({"pod", "pods", "island", "islands", "cell", "cells", "zone", "zones", "blocks", "buildings"})
 """Words for a block of a fabric; the machine need not be a multiple of its size."""
 _OF_A_STORE = frozenset({"drive", "drives", "disk", "disks", "ssds", "hdds", "osds", "jbod", "erasure", "parity"})

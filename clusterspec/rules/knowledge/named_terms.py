@@ -185,7 +185,13 @@ NAMED_COUNTS = (
         "replica replikat réplique",
         _NOT_OF_RUN,
     ),
-    named(LAYERS, "layer/stage", cues="layers schichten couches blocks", unless=_NOT_OF_RUN),
+    named(
+        LAYERS,
+        "layer/stage",
+        r"(?:per|a|each|every|je|pro|par) (?:pipeline )?(?:stage|stufe|étage)\b",
+        "layers schichten couches blocks",
+        _NOT_OF_RUN,
+    ),
     named(EXPERTS, "expert/accelerator expert/rank", cues="experts experten", unless=_NOT_OF_RUN),
 )
 """Counts of a layout that no key states."""

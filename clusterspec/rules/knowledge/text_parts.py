@@ -198,7 +198,7 @@ def _with_overhead(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPa
     if result.start < load.end or _RESULTS.search(sentence[: result.start]) is None:
         return
     right = load.value * factor.value
-    near = sentence[result.end :][:30]
+    near = f"{sentence[load.end : result.start]} {sentence[result.end :][:30]}"
     of_load = right if _OF_LOAD.search(near) is None else load.value / factor.value
     if not any(_is_close(sentence, result, each, load, factor) for each in {right, of_load}):
         yield _wrong(result, right, f"{load.words} at a PUE of {factor.words}")

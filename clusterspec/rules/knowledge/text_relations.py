@@ -55,6 +55,8 @@ _BETWEEN_FAILURES = pattern(r"(?i)\b(?:between (?:failures|interruptions|crashes
 _OF_PARTS = pattern(
     r"(?i)\b(?:each|per|a single|one|of a|of an|every) (?:\w+ )?(?:node|gpu|accelerator|server|component|part)"
 )
+_AT_METER = pattern(r"(?i)^ (?:(?:at|from) the (?:meter|grid|utility)|am zähler|aus dem netz|au compteur|du réseau)\b")
+"""Words behind a power that has the overhead in it."""
 _PUE = pattern(r"(?i)\b(?:pue|power usage effectiveness) (?:of |is |at |= ?)?(?P<value>1[.,]\d{1,3})\b")
 TOLERANCE, ROUGH, OF_MONEY = 0.08, 0.15, 0.015
 """Relative differences up to which a result is right, one that the text calls approximate, and one of amounts of money."""
@@ -364,7 +366,8 @@ def _less_or_plus_share(
 
 def _times_effectiveness(sentence: str, amount: RelatedFigure) -> Iterator[Expectation]:
     match = _PUE.search(sentence)
-    if match is not None and amount.dimensions == (0, 1, 0, 0):
+    at_meter = _AT_METER.match(sentence[amount.end :]) is not None
+    if match is not None and amount.dimensions == (0, 1, 0, 0) and not at_meter:
         factor = float(match["value"].replace(",", "."))
         yield amount.value * factor, f"{amount.words} times {match['value']}", True
 
